@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The CFI compiler: one row of .eh_frame or .debug_frame, as libdw reads it,
+ * into a rule of 16 bytes.
+ *
+ * Rows are compiled when an address first needs one. libdw finds the FDE by
+ * .eh_frame_hdr's table and runs its program, about 2 us a row; compiling all
+ * of libLLVM's or cc1's half million rows ahead would stall a recording.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <dwarf.h>
+#include "cfi.h"
+
+/* More than any compiler writes; a row that has more is not to be trusted. */
+#define MAX_OPS		64
+
+/* A row is not worth more lookups than this: it begins where it is needed. */
+#define MAX_ROWS_BETWEEN	16
+
+const struct hybrid_abi hybrid_abi_64 = {
+	.word	= 8,
+	.nr	= HYBRID_X86_64_NR,
+	.sp	= HYBRID_X86_64_SP,
+	.bp	= HYBRID_X86_64_BP,
+	.ip	= HYBRID_X86_64_IP,
+};
+
+const struct hybrid_abi hybrid_abi_32 = {
+	.word	= 4,
+	.nr	= HYBRID_I386_NR,
+	.sp	= HYBRID_I386_SP,
+	.bp	= HYBRID_I386_BP,
+	.ip	= HYBRID_I386_IP,
+};
+
+static bool is_breg(const Dwarf_Op *op, u64 *reg, s64 *off)
+{
+	if (op->atom == DW_OP_bregx) {
+		*reg = op->number;
+		*off = op->number2;
+		return true;
+	}
+	if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
+		*reg = op->atom - DW_OP_breg0;
+		*off = op->number;
+		return true;
+	}
+	return false;
+}
+
+/* libdw's form of "at CFA + N": call_frame_cfa, then plus_uconst N unless 0. */
+static bool is_cfa_offset(const Dwarf_Op *ops, size_t nr, s64 *off)
+{
+	if (!nr || nr > 2 || ops[0].atom != DW_OP_call_frame_cfa)
+		return false;
+	*off = 0;
+	if (nr == 1)
+		return true;
+	*off = ops[1].number;
+	return ops[1].atom == DW_OP_plus_uconst;
+}
+
+static int copy_ops(struct hybrid_where *where, const Dwarf_Op *ops, size_t nr)
+{
+	if (!nr || nr > MAX_OPS)
+		return -EINVAL;
+	where->ops = malloc(nr * sizeof(*ops));
+	if (!where->ops)
+		return -ENOMEM;
+	memcpy(where->ops, ops, nr * sizeof(*ops));
+	where->nr_ops = nr;
+	return 0;
+}
+
+static int read_where(Dwarf_Frame *frame, int reg, struct hybrid_where *where)
+{
+	Dwarf_Op mem[3], *ops;
+	bool value;
+	size_t nr;
+
+	memset(where, 0, sizeof(*where));
+	if (dwarf_frame_register(frame, reg, mem, &ops, &nr))
+		return -EINVAL;
+	if (!nr) {
+		where->kind = ops ? HYBRID_WHERE_UNDEFINED : HYBRID_WHERE_SAME;
+		return 0;
+	}
+	if (nr == 1 && ops[0].atom == DW_OP_regx) {
+		where->kind = HYBRID_WHERE_REG;
+		where->off = ops[0].number;
+		return 0;
+	}
+	value = ops[nr - 1].atom == DW_OP_stack_value;
+	if (is_cfa_offset(ops, nr - value, &where->off)) {
+		where->kind = value ? HYBRID_WHERE_CFA_VALUE : HYBRID_WHERE_CFA;
+		return 0;
+	}
+	where->kind = value ? HYBRID_WHERE_VALUE : HYBRID_WHERE_EXPR;
+	return copy_ops(where, ops, nr);
+}
+
+static void full_free(struct hybrid_full_row *full)
+{
+	unsigned int i;
+
+	if (!full)
+		return;
+	free(full->cfa.ops);
+	for (i = 0; i < HYBRID_MAX_REGS; i++)
+		free(full->reg[i].ops);
+	free(full);
+}
+
+static struct hybrid_full_row *read_full(const struct hybrid_abi *abi, Dwarf_Frame *frame)
+{
+	struct hybrid_full_row *full = calloc(1, sizeof(*full));
+	Dwarf_Op *ops;
+	unsigned int i;
+	size_t nr;
+
+	if (!full)
+		return NULL;
+	full->cfa.kind = HYBRID_WHERE_VALUE;
+	/* No CFA is no error: an outermost frame needs none. */
+	if (dwarf_frame_cfa(frame, &ops, &nr) ||
+	    (nr && copy_ops(&full->cfa, ops, nr)))
+		goto out_free;
+	for (i = 0; i < abi->nr; i++) {
+		if (read_where(frame, i, &full->reg[i]))
+			goto out_free;
+	}
+	return full;
+
+out_free:
+	full_free(full);
+	return NULL;
+}
+
+static bool fits(s64 off)
+{
+	return off == (s32)off;
+}
+
+static bool base_of(const struct hybrid_abi *abi, u64 reg, u8 *base)
+{
+	*base = reg == abi->sp ? HYBRID_BASE_SP : HYBRID_BASE_BP;
+	return reg == abi->sp || reg == abi->bp;
+}
+
+static bool simple_cfa(const struct hybrid_abi *abi, const struct hybrid_where *cfa,
+		       struct hybrid_rule *rule)
+{
+	u64 reg;
+	s64 off;
+
+	if (!cfa->nr_ops || !is_breg(&cfa->ops[0], &reg, &off) || !fits(off) ||
+	    !base_of(abi, reg, &rule->base))
+		return false;
+	rule->cfa_off = off;
+	rule->kind = HYBRID_RULE_CFA;
+	if (cfa->nr_ops == 1)
+		return true;
+	rule->kind = HYBRID_RULE_DEREF;
+	return cfa->nr_ops == 2 && cfa->ops[1].atom == DW_OP_deref;
+}
+
+static bool simple_bp(const struct hybrid_abi *abi, const struct hybrid_where *bp,
+		      struct hybrid_rule *rule)
+{
+	u64 reg;
+	s64 off;
+
+	switch (bp->kind) {
+	case HYBRID_WHERE_SAME:
+		rule->bp = HYBRID_BP_SAME;
+		return true;
+	case HYBRID_WHERE_UNDEFINED:
+		rule->bp = HYBRID_BP_UNDEFINED;
+		return true;
+	case HYBRID_WHERE_CFA:
+		rule->bp = HYBRID_BP_AT_CFA;
+		rule->bp_off = bp->off;
+		return fits(bp->off);
+	case HYBRID_WHERE_EXPR:
+		/* libdw puts the CFA first, which this form never looks at. */
+		if (bp->nr_ops != 2 || !is_breg(&bp->ops[1], &reg, &off) ||
+		    reg != abi->bp || !fits(off))
+			return false;
+		rule->bp = HYBRID_BP_AT_BP;
+		rule->bp_off = off;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void make_rule(const struct hybrid_abi *abi, const struct hybrid_full_row *full,
+		      bool signal, struct hybrid_rule *rule)
+{
+	const struct hybrid_where *ra = &full->reg[abi->ip];
+	const struct hybrid_where *sp = &full->reg[abi->sp];
+
+	memset(rule, 0, sizeof(*rule));
+	rule->signal = signal;
+	if (ra->kind == HYBRID_WHERE_UNDEFINED) {
+		rule->kind = HYBRID_RULE_OUTERMOST;
+		return;
+	}
+	if (ra->kind == HYBRID_WHERE_CFA && fits(ra->off) &&
+	    sp->kind == HYBRID_WHERE_CFA_VALUE && !sp->off &&
+	    simple_cfa(abi, &full->cfa, rule) &&
+	    simple_bp(abi, &full->reg[abi->bp], rule)) {
+		rule->ra_off = ra->off;
+		return;
+	}
+	rule->kind = HYBRID_RULE_FULL;
+}
+
+/* The distance from sp to the CFA; false where the CFA is none of sp's. */
+static bool cfa_from_sp(const struct hybrid_abi *abi, const struct hybrid_where *cfa, s64 *off)
+{
+	u64 reg;
+
+	return cfa->nr_ops == 1 && is_breg(&cfa->ops[0], &reg, off) && reg == abi->sp;
+}
+
+/* Registers saved below sp have been popped: see hybrid_row_popped(). */
+static void full_popped(const struct hybrid_abi *abi, struct hybrid_full_row *full)
+{
+	unsigned int i;
+	s64 off;
+
+	if (!cfa_from_sp(abi, &full->cfa, &off))
+		return;
+	for (i = 0; i < abi->nr; i++) {
+		if (full->reg[i].kind == HYBRID_WHERE_CFA && off + full->reg[i].off < 0)
+			full->reg[i].kind = HYBRID_WHERE_SAME;
+	}
+}
+
+void hybrid_row_popped(const struct hybrid_cfi *cfi, struct hybrid_row *row)
+{
+	struct hybrid_rule *rule = &row->rule;
+
+	row->popped = true;
+	if (row->full)
+		full_popped(cfi->abi, row->full);
+	if (rule->kind == HYBRID_RULE_CFA && rule->base == HYBRID_BASE_SP &&
+	    rule->bp == HYBRID_BP_AT_CFA && (s64)rule->cfa_off + rule->bp_off < 0)
+		rule->bp = HYBRID_BP_SAME;
+}
+
+static Dwarf_Frame *find_frame(const struct hybrid_cfi *cfi, u64 addr)
+{
+	Dwarf_Frame *frame;
+
+	if (cfi->eh && !dwarf_cfi_addrframe(cfi->eh, addr, &frame))
+		return frame;
+	if (cfi->debug && !dwarf_cfi_addrframe(cfi->debug, addr - cfi->debug_bias, &frame))
+		return frame;
+	return NULL;
+}
+
+/*
+ * libdw's DW_CFA_restore_state brings back where the remembered row began, too,
+ * so that a row behind it claims the rows between. What ends before @end is
+ * none of it.
+ */
+static u64 true_start(const struct hybrid_cfi *cfi, u64 addr, u64 start, u64 end)
+{
+	Dwarf_Addr other_start, other_end;
+	Dwarf_Frame *frame;
+	unsigned int i;
+
+	for (i = 0; i < MAX_ROWS_BETWEEN && start < addr; i++) {
+		frame = find_frame(cfi, start);
+		if (!frame)
+			return addr;
+		dwarf_frame_info(frame, &other_start, &other_end, NULL);
+		free(frame);
+		if (other_end >= end)
+			return start;
+		if (other_end <= start)
+			return addr;
+		start = other_end;
+	}
+	return addr;
+}
+
+int hybrid_cfi_row(const struct hybrid_cfi *cfi, u64 addr, struct hybrid_row *row)
+{
+	struct hybrid_full_row *full;
+	Dwarf_Addr start, end;
+	Dwarf_Frame *frame;
+	bool signal;
+	int ra;
+
+	memset(row, 0, sizeof(*row));
+	row->start = addr;
+	row->end = addr + 1;
+
+	frame = find_frame(cfi, addr);
+	if (!frame)
+		return 0;
+
+	ra = dwarf_frame_info(frame, &start, &end, &signal);
+	full = ra == cfi->abi->ip ? read_full(cfi->abi, frame) : NULL;
+	free(frame);
+	if (!full)
+		return 0;
+
+	/* A row of .debug_frame stands at its own bias: one address is enough. */
+	if (start <= addr && addr < end) {
+		row->start = true_start(cfi, addr, start, end);
+		row->end = end;
+	}
+	make_rule(cfi->abi, full, signal, &row->rule);
+	if (row->rule.kind == HYBRID_RULE_FULL)
+		row->full = full;
+	else
+		full_free(full);
+	return 0;
+}
+
+const struct hybrid_full_row *hybrid_cfi_full(const struct hybrid_cfi *cfi,
+					      struct hybrid_row *row)
+{
+	Dwarf_Frame *frame;
+
+	if (row->full || row->rule.kind == HYBRID_RULE_NONE)
+		return row->full;
+	frame = find_frame(cfi, row->start);
+	if (!frame)
+		return NULL;
+	row->full = read_full(cfi->abi, frame);
+	free(frame);
+	if (row->full && row->popped)
+		full_popped(cfi->abi, row->full);
+	return row->full;
+}
+
+void hybrid_row_exit(struct hybrid_row *row)
+{
+	full_free(row->full);
+	row->full = NULL;
+}

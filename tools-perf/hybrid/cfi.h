@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_CFI_H
+#define __PERF_HYBRID_CFI_H
+
+#include <linux/rbtree.h>
+#include "expr.h"
+#include "rule.h"
+
+enum hybrid_where_kind {
+	HYBRID_WHERE_SAME,
+	HYBRID_WHERE_UNDEFINED,
+	HYBRID_WHERE_CFA,	/* in memory at CFA + off */
+	HYBRID_WHERE_CFA_VALUE,	/* is CFA + off */
+	HYBRID_WHERE_REG,	/* in another register: off is its number */
+	HYBRID_WHERE_EXPR,	/* in memory at what ops compute */
+	HYBRID_WHERE_VALUE,	/* is what ops compute */
+};
+
+struct hybrid_where {
+	u8		 kind;
+	u16		 nr_ops;
+	s64		 off;
+	Dwarf_Op	*ops;	/* owned */
+};
+
+/**
+ * struct hybrid_full_row - a row with all its registers
+ * @cfa: HYBRID_WHERE_VALUE always
+ * @reg: where the caller's registers are, by DWARF number
+ */
+struct hybrid_full_row {
+	struct hybrid_where	cfa;
+	struct hybrid_where	reg[HYBRID_MAX_REGS];
+};
+
+/**
+ * struct hybrid_row - one row of the CFI table, compiled
+ * @node: in its object's tree, by @start
+ * @start: first address, as the ELF file numbers them
+ * @end: address behind the last
+ * @popped: begins right behind a pop or leave, see hybrid_row_popped()
+ * @rule: what unwinding needs nearly always
+ * @code: where @rule is HYBRID_RULE_NONE, what the code itself tells
+ * @code_at: file offset that @code is for, plus 1; 0: none yet
+ * @full: the whole row; compiled when first asked for (HYBRID_RULE_FULL: at
+ *	once), NULL before
+ */
+struct hybrid_row {
+	struct rb_node		 node;
+	u64			 start;
+	u64			 end;
+	bool			 popped;
+	struct hybrid_rule	 rule;
+	struct hybrid_rule	 code;
+	u64			 code_at;
+	struct hybrid_full_row	*full;
+};
+
+/**
+ * struct hybrid_cfi - the CFI of one ELF file
+ * @abi: by the file's class
+ * @eh: .eh_frame, NULL where there is none
+ * @debug: .debug_frame, of the file or of its debug file; NULL where there is
+ *	none
+ * @debug_bias: what the debug file's addresses are less than the file's
+ */
+struct hybrid_cfi {
+	const struct hybrid_abi	*abi;
+	Dwarf_CFI		*eh;
+	Dwarf_CFI		*debug;
+	u64			 debug_bias;
+};
+
+/**
+ * hybrid_cfi_row - compile the row for one address
+ * @cfi: the file's CFI
+ * @addr: as the ELF file numbers them
+ * @row: start, end and rule are filled in; rule.kind is HYBRID_RULE_NONE where
+ *	no CFI covers @addr
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int hybrid_cfi_row(const struct hybrid_cfi *cfi, u64 addr, struct hybrid_row *row);
+
+/**
+ * hybrid_cfi_full - the whole row, compiled now if it was not yet
+ * @cfi: the file's CFI
+ * @row: from hybrid_cfi_row()
+ *
+ * Return: owned by @row; NULL where memory is short or the row can't be read.
+ */
+const struct hybrid_full_row *hybrid_cfi_full(const struct hybrid_cfi *cfi,
+					      struct hybrid_row *row);
+
+/**
+ * hybrid_row_popped - the instruction before a row was a pop or a leave
+ * @cfi: the file's CFI
+ * @row: from hybrid_cfi_row()
+ *
+ * Compilers do not say in the CFI that an epilogue restores registers: the row
+ * behind "leave" still has rbp saved at what is now below the stack pointer,
+ * where no dump reaches, and a signal handler may have overwritten it. But what
+ * was popped is in the register again. (A leaf function may really keep a
+ * register there, in the red zone; it moves it there and pops nothing.)
+ */
+void hybrid_row_popped(const struct hybrid_cfi *cfi, struct hybrid_row *row);
+
+void hybrid_row_exit(struct hybrid_row *row);
+
+#endif /* __PERF_HYBRID_CFI_H */

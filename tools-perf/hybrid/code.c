@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+#include <unistd.h>
+#include "code.h"
+#include "x86-frame.h"
+
+#define PAGE	4096
+
+struct reader {
+	const struct hybrid_object	*object;
+	u64				 page;
+	bool				 valid;
+	u8				 bytes[PAGE];
+};
+
+static int read_page(struct reader *reader, u64 vaddr)
+{
+	u64 page = vaddr & -PAGE, offset;
+	unsigned int at;
+	ssize_t got;
+
+	reader->valid = false;
+	if (!hybrid_object_offset(reader->object, vaddr, &offset))
+		return -1;
+	at = vaddr - page;
+	/* The segment may begin inside of the page. */
+	if (offset < at)
+		return -1;
+	got = pread(reader->object->fd, reader->bytes, PAGE, offset - at);
+	if (got < (ssize_t)at)
+		return -1;
+	memset(reader->bytes + got, 0xcc, PAGE - got);
+	reader->page = page;
+	reader->valid = true;
+	return 0;
+}
+
+/* Never across a page: see struct x86_frame_mem. */
+static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
+{
+	struct reader *reader = ctx;
+	u64 at = addr & (PAGE - 1);
+
+	if (len > PAGE - at)
+		return -1;
+	if ((!reader->valid || reader->page != addr - at) && read_page(reader, addr))
+		return -1;
+	memcpy(dst, reader->bytes + at, len);
+	return 0;
+}
+
+static void reader_init(struct reader *reader, struct x86_frame_mem *mem,
+			const struct hybrid_object *object)
+{
+	reader->object = object;
+	reader->valid = false;
+	mem->read = read_code;
+	mem->ctx = reader;
+	mem->is_64bit = object->cfi.abi->word == 8;
+}
+
+bool hybrid_code_rule(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule)
+{
+	struct x86_frame_rule found;
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	reader_init(&reader, &mem, object);
+	if (x86_frame_analyze(&mem, vaddr, &found) == X86_FRAME_UNKNOWN)
+		return false;
+	memset(rule, 0, sizeof(*rule));
+	rule->kind = HYBRID_RULE_CFA;
+	rule->base = found.use_fp ? HYBRID_BASE_BP : HYBRID_BASE_SP;
+	rule->cfa_off = found.cfa_off;
+	rule->ra_off = found.ra_off;
+	rule->bp = found.fp_off ? HYBRID_BP_AT_CFA : HYBRID_BP_SAME;
+	rule->bp_off = found.fp_off;
+	return true;
+}
+
+bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr)
+{
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	reader_init(&reader, &mem, object);
+	return x86_frame_call_before(&mem, vaddr);
+}

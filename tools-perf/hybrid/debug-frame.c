@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <elfutils/libdwfl.h>
+#include "debug-frame.h"
+#include "object.h"
+
+static char *debuginfo_path;
+
+static bool has_debug_frame(int fd)
+{
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	Elf_Scn *scn = NULL;
+	bool found = false;
+	size_t names;
+
+	if (elf && !elf_getshdrstrndx(elf, &names)) {
+		while (!found && (scn = elf_nextscn(elf, scn)) != NULL) {
+			GElf_Shdr shdr;
+			const char *name;
+
+			if (!gelf_getshdr(scn, &shdr))
+				break;
+			name = elf_strptr(elf, names, shdr.sh_name);
+			found = name && (!strcmp(name, ".debug_frame") ||
+					 !strcmp(name, ".zdebug_frame"));
+		}
+	}
+	elf_end(elf);
+	return found;
+}
+
+/*
+ * Debug files are large, most hold no .debug_frame, and libdw would unpack all
+ * their sections: look before it does.
+ */
+static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname,
+			  GElf_Addr base, const char *file, const char *link,
+			  GElf_Word crc, char **name)
+{
+	int fd = dwfl_standard_find_debuginfo(mod, userdata, modname, base,
+					      file, link, crc, name);
+
+	if (fd >= 0 && !has_debug_frame(fd)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static const Dwfl_Callbacks callbacks = {
+	.find_debuginfo		= find_debuginfo,
+	.section_address	= dwfl_offline_section_address,
+	.debuginfo_path		= &debuginfo_path,
+};
+
+void hybrid_debug_frame_open(struct hybrid_object *object)
+{
+	Dwfl_Module *mod;
+	GElf_Addr bias;
+	Dwfl *dwfl;
+	int fd;
+
+	object->debug_tried = true;
+	dwfl = dwfl_begin(&callbacks);
+	if (!dwfl)
+		return;
+	fd = dup(object->fd);
+	mod = fd < 0 ? NULL : dwfl_report_elf(dwfl, "object", object->ident.path, fd, 0, false);
+	if (!mod && fd >= 0)
+		close(fd);
+	if (mod && !dwfl_report_end(dwfl, NULL, NULL))
+		object->cfi.debug = dwfl_module_dwarf_cfi(mod, &bias);
+	if (!object->cfi.debug) {
+		dwfl_end(dwfl);
+		return;
+	}
+	object->cfi.debug_bias = bias;
+	object->dwfl = dwfl;
+}
+
+void hybrid_debug_frame_close(struct hybrid_object *object)
+{
+	object->cfi.debug = NULL;
+	object->debug_tried = false;
+	if (object->dwfl)
+		dwfl_end(object->dwfl);
+	object->dwfl = NULL;
+}

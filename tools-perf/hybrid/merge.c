@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The merge at PERF_CONTEXT_USER.
+ */
+#include <string.h>
+#include <linux/perf_event.h>
+#include "merge.h"
+
+/* The user part of the kernel's callchain, without its context word. */
+struct user_chain {
+	const u64	*ips;
+	unsigned int	 nr;
+	bool		 found;
+};
+
+static struct user_chain split(struct hybrid_merge *m)
+{
+	struct user_chain user = {};
+	unsigned int i;
+
+	for (i = 0; i < m->nr_kernel && m->nr < m->max; i++) {
+		m->out[m->nr++] = m->kernel[i];
+		if (m->kernel[i] == PERF_CONTEXT_USER) {
+			user.found = true;
+			break;
+		}
+	}
+	if (!user.found)
+		return user;
+	user.ips = &m->kernel[i + 1];
+	while (i + 1 + user.nr < m->nr_kernel &&
+	       user.ips[user.nr] < (u64)PERF_CONTEXT_MAX)
+		user.nr++;
+	return user;
+}
+
+/*
+ * Walks the frame pointers as the kernel did, as far as the dump reaches, and
+ * checks that both saw the same. Returns the index in @user of the first return
+ * address that stands behind the dump and sets @fp to the frame pointer it
+ * stands above; 0 where the two chains do not agree.
+ */
+static unsigned int leave_dump(const struct hybrid_unwind *u, const struct user_chain *user,
+			       u64 *fp)
+{
+	u8 word = u->abi->word;
+	u64 next, ret, sp_word;
+	unsigned int i = 1;
+
+	*fp = u->regs.value[u->abi->bp];
+	while (!hybrid_unwind_read(u, *fp, word, &next) &&
+	       !hybrid_unwind_read(u, *fp + word, word, &ret)) {
+		/* At function entry the kernel takes the caller from sp first. */
+		if (i == 1 && i < user->nr && user->ips[1] != ret &&
+		    !hybrid_unwind_read(u, u->dump_start, word, &sp_word) &&
+		    user->ips[1] == sp_word)
+			i++;
+		if (i >= user->nr || user->ips[i] != ret)
+			return 0;
+		i++;
+		if (next <= *fp)
+			return 0;
+		*fp = next;
+	}
+	return i < user->nr && *fp >= u->dump_start + u->dump_size ? i : 0;
+}
+
+/* Does the function that runs at the last frame use bp as its frame's base? */
+static bool is_bp_frame(const struct hybrid_unwind *u, const struct hybrid_rule *rule)
+{
+	if (rule->kind == HYBRID_RULE_NONE)
+		return true;
+	return rule->kind == HYBRID_RULE_CFA && rule->base == HYBRID_BASE_BP &&
+	       rule->cfa_off == 2 * u->abi->word;
+}
+
+static bool add_frame(struct hybrid_unwind *u, u64 ret)
+{
+	if (u->nr == u->max_frames)
+		return false;
+	u->frames[u->nr++] = (struct hybrid_frame) { .ip = ret - 1, .ret = ret };
+	return true;
+}
+
+/*
+ * Goes on by the kernel's frame pointer chain, while it and the CFI agree that
+ * there is a frame pointer: another function's caller would be lost. Returns
+ * true where it came to the outermost frame.
+ */
+static bool follow_kernel(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
+			  const struct user_chain *user)
+{
+	struct hybrid_object *object;
+	struct hybrid_row *row;
+	unsigned int i;
+	bool mapped;
+	u64 fp;
+
+	i = leave_dump(u, user, &fp);
+	if (!i || !u->bp_known || u->bp != fp || !is_bp_frame(u, &u->rule))
+		return false;
+
+	u->frames[u->nr - 1].cfa = fp + 2 * u->abi->word;
+	for (; i < user->nr; i++) {
+		row = hybrid_unwind_row(unwinder, u->space, user->ips[i] - 1,
+					&mapped, &object);
+		if (!mapped || !add_frame(u, user->ips[i]))
+			return false;
+		u->culprit = object;
+		if (!row)
+			continue;
+		if (row->rule.kind == HYBRID_RULE_OUTERMOST)
+			return true;
+		if (!is_bp_frame(u, &row->rule))
+			return false;
+	}
+	return false;
+}
+
+/* Do @frames hold all of @some, in order? */
+static bool holds(const struct hybrid_frame *frames, unsigned int nr,
+		  const struct hybrid_frame *some, unsigned int nr_some)
+{
+	unsigned int i, found = 0;
+
+	for (i = 0; i < nr && found < nr_some; i++) {
+		if (frames[i].ret == some[found].ret)
+			found++;
+	}
+	return found == nr_some;
+}
+
+/*
+ * Goes on by what the thread was seen to be in, from the outermost call whose
+ * place is known; frames that the kernel's chain added behind that must be
+ * among it.
+ */
+static bool follow_tail(struct hybrid_unwind *u, const struct hybrid_tail *tail)
+{
+	struct hybrid_frame learned[256];
+	unsigned int last = u->nr - 1, nr;
+	bool complete;
+
+	while (last > 0 && !u->frames[last - 1].cfa)
+		last--;
+	if (!last)
+		return false;
+	nr = hybrid_tail_join(tail, &u->frames[last - 1], &u->frames[last],
+			      learned, ARRAY_SIZE(learned), &complete);
+	if (nr && holds(learned, nr, &u->frames[last + 1], u->nr - 1 - last)) {
+		u->nr = last + 1;
+	} else {
+		nr = hybrid_tail_root(tail, &u->frames[u->nr - 2], &u->frames[u->nr - 1],
+				      learned, ARRAY_SIZE(learned));
+		complete = nr > 0;
+	}
+	if (nr > u->max_frames - u->nr) {
+		nr = u->max_frames - u->nr;
+		complete = false;
+	}
+	memcpy(&u->frames[u->nr], learned, nr * sizeof(*learned));
+	u->nr += nr;
+	return complete;
+}
+
+static enum hybrid_outcome judge(const struct hybrid_unwind *u, bool stitched)
+{
+	switch (u->stop) {
+	case HYBRID_STOP_OUTERMOST:
+		return HYBRID_COMPLETE;
+	case HYBRID_STOP_DUMP_END:
+		return stitched ? HYBRID_STITCHED : HYBRID_TRUNCATED;
+	case HYBRID_STOP_LIMIT:
+		return HYBRID_TRUNCATED;
+	case HYBRID_STOP_NO_MAP:
+		return HYBRID_NO_MAP;
+	case HYBRID_STOP_NO_CFI:
+		return HYBRID_NO_CFI;
+	case HYBRID_STOP_BAD_FRAME:
+	case HYBRID_STOP_NR:
+	default:
+		return HYBRID_BAD_CFI;
+	}
+}
+
+/* No dump: what the kernel found, at the addresses that unwound chains have. */
+static enum hybrid_outcome copy_user(struct hybrid_merge *m, const struct user_chain *user)
+{
+	unsigned int i;
+
+	for (i = 0; i < user->nr && m->nr < m->max; i++)
+		m->out[m->nr++] = user->ips[i] - (i > 0);
+	return user->found ? HYBRID_FP_ONLY : HYBRID_COMPLETE;
+}
+
+enum hybrid_outcome hybrid_merge(struct hybrid_unwinder *unwinder, struct hybrid_merge *m)
+{
+	struct hybrid_unwind *u = m->unwind;
+	struct user_chain user;
+	bool stitched = false;
+	unsigned int i;
+
+	m->nr = 0;
+	user = split(m);
+	if (!u)
+		return copy_user(m, &user);
+
+	if (!user.found)
+		m->out[m->nr++] = PERF_CONTEXT_USER;
+	if (u->stop == HYBRID_STOP_DUMP_END) {
+		stitched = follow_kernel(unwinder, u, &user);
+		if (!stitched && m->tail)
+			stitched = follow_tail(u, m->tail);
+	}
+	if (m->tail)
+		hybrid_tail_learn(m->tail, u->frames, u->nr,
+				  stitched || u->stop == HYBRID_STOP_OUTERMOST);
+	for (i = 0; i < u->nr && m->nr < m->max; i++)
+		m->out[m->nr++] = u->frames[i].ip;
+	return judge(u, stitched);
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdbool.h>
+#include <string.h>
+#include <linux/kernel.h>
+#include "layout.h"
+#include "order.h"
+
+/* The record at @pos, in place or, where it wraps around, copied. */
+static const struct perf_event_header *record_at(struct hybrid_ring *ring, u64 pos)
+{
+	u64 at = pos & ring->mask, first = ring->mask + 1 - at;
+	const struct perf_event_header *event = (const void *)(ring->data + at);
+
+	if (event->size <= first)
+		return event;
+	memcpy(ring->copy, event, first);
+	memcpy(ring->copy + first, ring->data, event->size - first);
+	return ring->copy;
+}
+
+/* Bytes of the record at @pos; 0 where there is no whole one before @head. */
+static u16 size_at(const struct hybrid_ring *ring, u64 pos, u64 head)
+{
+	const struct perf_event_header *event;
+
+	if (head - pos < sizeof(*event) || head - pos > ring->mask + 1)
+		return 0;
+	event = (const void *)(ring->data + (pos & ring->mask));
+	if (event->size < sizeof(*event) || event->size > head - pos ||
+	    event->size > HYBRID_MAX_RECORD || event->size % 8)
+		return 0;
+	return event->size;
+}
+
+static u64 last_time(struct hybrid_ring *ring, u64 head,
+		     const struct hybrid_order_ops *ops, void *arg)
+{
+	u64 pos = ring->tail, last = pos;
+	u16 size;
+
+	while ((size = size_at(ring, pos, head)) != 0) {
+		last = pos;
+		pos += size;
+	}
+	return pos == last ? 0 : ops->time(record_at(ring, last), arg);
+}
+
+/* Reads the time of the ring's next record; false where there is none. */
+static bool peek(struct hybrid_ring *ring, const struct hybrid_order_ops *ops, void *arg)
+{
+	if (!size_at(ring, ring->tail, ring->head)) {
+		/* Nothing, or nothing that can be parsed: give it up. */
+		ring->tail = ring->head;
+		return false;
+	}
+	ring->time = max(ring->time, ops->time(record_at(ring, ring->tail), arg));
+	return true;
+}
+
+static void sift_down(struct hybrid_ring **heap, unsigned int nr, unsigned int i)
+{
+	while (2 * i + 1 < nr) {
+		unsigned int child = 2 * i + 1;
+		struct hybrid_ring *tmp;
+
+		if (child + 1 < nr && heap[child + 1]->time < heap[child]->time)
+			child++;
+		if (heap[i]->time <= heap[child]->time)
+			return;
+		tmp = heap[i];
+		heap[i] = heap[child];
+		heap[child] = tmp;
+		i = child;
+	}
+}
+
+static u64 cutoff(struct hybrid_ring *rings, unsigned int nr,
+		  const struct hybrid_order_ops *ops, void *arg)
+{
+	u64 newest = 0;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		newest = max(newest, last_time(&rings[i], ops->head(&rings[i], arg), ops, arg));
+	return newest;
+}
+
+int hybrid_order_pass(struct hybrid_ring *rings, unsigned int nr,
+		      struct hybrid_ring **heap, bool all,
+		      const struct hybrid_order_ops *ops, void *arg)
+{
+	u64 until = all ? ~0ULL : cutoff(rings, nr, ops, arg);
+	unsigned int i, queued = 0;
+	int delivered = 0, err;
+
+	for (i = 0; i < nr; i++) {
+		rings[i].head = ops->head(&rings[i], arg);
+		if (peek(&rings[i], ops, arg))
+			heap[queued++] = &rings[i];
+	}
+	for (i = queued / 2; i-- > 0;)
+		sift_down(heap, queued, i);
+
+	while (queued && heap[0]->time <= until) {
+		struct hybrid_ring *ring = heap[0];
+		const struct perf_event_header *event = record_at(ring, ring->tail);
+
+		ring->tail += event->size;
+		err = ops->deliver(ring, event, arg);
+		ops->consume(ring, arg);
+		if (err < 0)
+			return err;
+		delivered++;
+		if (!peek(ring, ops, arg))
+			heap[0] = heap[--queued];
+		sift_down(heap, queued, 0);
+	}
+	return delivered;
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/hash.h>
+#include "process.h"
+
+static struct hlist_head *bucket(struct hlist_head *table, pid_t id)
+{
+	return &table[hash_32(id, 10)];
+}
+
+void hybrid_processes_init(struct hybrid_processes *ps, hybrid_open_fn open)
+{
+	unsigned int i;
+
+	for (i = 0; i < HYBRID_PROCESS_HASH; i++) {
+		INIT_HLIST_HEAD(&ps->processes[i]);
+		INIT_HLIST_HEAD(&ps->threads[i]);
+	}
+	ps->nr_processes = ps->nr_threads = 0;
+	hybrid_objects_init(&ps->objects, open);
+}
+
+static void free_process(struct hybrid_processes *ps, struct hybrid_process *process)
+{
+	hlist_del(&process->hash);
+	hybrid_space_put(process->space);
+	free(process);
+	ps->nr_processes--;
+}
+
+static void free_thread(struct hybrid_processes *ps, struct hybrid_thread *thread)
+{
+	hlist_del(&thread->hash);
+	hybrid_tail_exit(&thread->tail);
+	if (!--thread->process->nr_threads)
+		free_process(ps, thread->process);
+	free(thread);
+	ps->nr_threads--;
+}
+
+void hybrid_processes_exit(struct hybrid_processes *ps)
+{
+	struct hybrid_process *process;
+	struct hybrid_thread *thread;
+	struct hlist_node *next;
+	unsigned int i;
+
+	for (i = 0; i < HYBRID_PROCESS_HASH; i++) {
+		hlist_for_each_entry_safe(thread, next, &ps->threads[i], hash)
+			free_thread(ps, thread);
+	}
+	/* Processes that had a mapping or a child, and never a thread. */
+	for (i = 0; i < HYBRID_PROCESS_HASH; i++) {
+		hlist_for_each_entry_safe(process, next, &ps->processes[i], hash)
+			free_process(ps, process);
+	}
+	hybrid_objects_exit(&ps->objects);
+}
+
+static struct hybrid_process *find_process(struct hybrid_processes *ps, pid_t pid)
+{
+	struct hybrid_process *process;
+
+	hlist_for_each_entry(process, bucket(ps->processes, pid), hash) {
+		if (process->pid == pid)
+			return process;
+	}
+	return NULL;
+}
+
+static struct hybrid_process *get_process(struct hybrid_processes *ps, pid_t pid)
+{
+	struct hybrid_process *process = find_process(ps, pid);
+
+	if (process)
+		return process;
+	process = calloc(1, sizeof(*process));
+	if (!process)
+		return NULL;
+	process->pid = pid;
+	process->space = hybrid_space_new();
+	if (!process->space) {
+		free(process);
+		return NULL;
+	}
+	hlist_add_head(&process->hash, bucket(ps->processes, pid));
+	ps->nr_processes++;
+	return process;
+}
+
+static struct hybrid_thread *find_thread(struct hybrid_processes *ps, pid_t tid)
+{
+	struct hybrid_thread *thread;
+
+	hlist_for_each_entry(thread, bucket(ps->threads, tid), hash) {
+		if (thread->tid == tid)
+			return thread;
+	}
+	return NULL;
+}
+
+struct hybrid_thread *hybrid_thread_get(struct hybrid_processes *ps, pid_t pid, pid_t tid)
+{
+	struct hybrid_thread *thread = find_thread(ps, tid);
+	struct hybrid_process *process;
+
+	if (thread && thread->process->pid == pid)
+		return thread;
+	/* Another process by now: its exit was not seen, or lost. */
+	if (thread)
+		free_thread(ps, thread);
+
+	process = get_process(ps, pid);
+	thread = process ? calloc(1, sizeof(*thread)) : NULL;
+	if (!thread)
+		return NULL;
+	thread->tid = tid;
+	thread->process = process;
+	process->nr_threads++;
+	hlist_add_head(&thread->hash, bucket(ps->threads, tid));
+	ps->nr_threads++;
+	return thread;
+}
+
+/* A space of the process alone, as one that is to change must be. */
+static struct hybrid_space *own_space(struct hybrid_process *process)
+{
+	struct hybrid_space *copy;
+
+	if (process->space->refs == 1)
+		return process->space;
+	copy = hybrid_space_copy(process->space);
+	if (!copy)
+		return NULL;
+	hybrid_space_put(process->space);
+	process->space = copy;
+	return copy;
+}
+
+int hybrid_process_map(struct hybrid_processes *ps, const struct hybrid_mapping *mapping,
+		       const struct hybrid_ident *ident, bool exec)
+{
+	struct hybrid_process *process = get_process(ps, mapping->pid);
+	struct hybrid_mapping new = *mapping;
+	struct hybrid_space *space;
+	int err;
+
+	space = process ? own_space(process) : NULL;
+	if (!space)
+		return -ENOMEM;
+	new.object = NULL;
+	if (exec && ident) {
+		new.object = hybrid_object_get(&ps->objects, ident);
+		if (!new.object)
+			return -ENOMEM;
+	}
+	err = hybrid_space_map(space, &new, exec);
+	if (new.object)
+		hybrid_object_put(new.object);
+	return err;
+}
+
+int hybrid_process_fork(struct hybrid_processes *ps, pid_t pid, pid_t tid, pid_t ppid)
+{
+	struct hybrid_process *parent, *child;
+
+	if (pid == ppid)
+		return hybrid_thread_get(ps, pid, tid) ? 0 : -ENOMEM;
+
+	parent = get_process(ps, ppid);
+	/* The number is free to be used again: what is known of it is old. */
+	hybrid_thread_exit(ps, tid);
+	if (!parent || !hybrid_thread_get(ps, pid, tid))
+		return -ENOMEM;
+	child = find_process(ps, pid);
+	parent->space->refs++;
+	hybrid_space_put(child->space);
+	child->space = parent->space;
+	return 0;
+}
+
+int hybrid_process_exec(struct hybrid_processes *ps, pid_t pid)
+{
+	struct hybrid_process *process = get_process(ps, pid);
+	struct hybrid_thread *thread;
+	struct hybrid_space *space;
+
+	space = process ? hybrid_space_new() : NULL;
+	if (!space)
+		return -ENOMEM;
+	hybrid_space_put(process->space);
+	process->space = space;
+	thread = find_thread(ps, pid);
+	if (thread)
+		hybrid_tail_exit(&thread->tail);
+	return 0;
+}
+
+void hybrid_thread_exit(struct hybrid_processes *ps, pid_t tid)
+{
+	struct hybrid_thread *thread = find_thread(ps, tid);
+	struct hybrid_process *process;
+
+	if (thread) {
+		free_thread(ps, thread);
+		return;
+	}
+	process = find_process(ps, tid);
+	if (process && !process->nr_threads)
+		free_process(ps, process);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_RECORD_H
+#define __PERF_HYBRID_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+
+#ifdef HAVE_HYBRID_SUPPORT
+
+struct evlist;
+struct evsel;
+struct hybrid_record;
+struct mmap;
+struct record_opts;
+union perf_event;
+
+/**
+ * typedef hybrid_write_fn - where records for the file go
+ * @arg: the owner's
+ * @map: a ring, as record__pushfn() wants one
+ * @data: whole records
+ * @size: bytes of @data
+ *
+ * Return: 0, or negative.
+ */
+typedef int (*hybrid_write_fn)(void *arg, struct mmap *map, void *data, size_t size);
+
+/**
+ * evlist__has_hybrid_callchain - is any event's evsel__has_hybrid_callchain()?
+ * @evlist: events, configured
+ */
+bool evlist__has_hybrid_callchain(struct evlist *evlist);
+
+/**
+ * hybrid_record__size_rings - rings and wake-ups for samples with a dump
+ * @evlist: the events, configured and not yet open
+ * @mmap_pages: pages of a ring; changed where the user has named none
+ *
+ * perf's default is made for samples without a dump: eight of 64 KiB fill it.
+ * Here a ring has room for 512 samples (16 MiB at most), so that perf may sleep
+ * for a while; it is woken for an eighth of that, which is still in the CPU's
+ * caches then, and while the processes that were sampled are still alive.
+ */
+void hybrid_record__size_rings(struct evlist *evlist, unsigned int *mmap_pages);
+
+/**
+ * hybrid_record__new - start to unwind what is recorded
+ * @evlist: the events, configured and open; those that evsel__has_hybrid_callchain() have
+ *	their attr changed to what the file is to say of them
+ * @opts: of the recording
+ * @max_stack: frames of a user chain to keep; 0: HYBRID_DEFAULT_MAX_STACK
+ * @write: takes the records
+ * @arg: for @write
+ *
+ * Return: the state; NULL where memory is short.
+ */
+struct hybrid_record *hybrid_record__new(struct evlist *evlist,
+					 const struct record_opts *opts,
+					 unsigned int max_stack,
+					 hybrid_write_fn write, void *arg);
+
+/**
+ * hybrid_record__track - see a record that perf made up for the start
+ * @hr: state, NULL does nothing
+ * @event: any record; written by the caller
+ */
+void hybrid_record__track(struct hybrid_record *hr, const union perf_event *event);
+
+/**
+ * hybrid_record__read - unwind and write what the rings hold
+ * @hr: state
+ * @maps: all rings of the recording, the same at each call
+ * @nr: number of @maps
+ * @all: nothing more will come: leave nothing in the rings
+ *
+ * Return: records read, or negative where writing failed.
+ */
+int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bool all);
+
+/**
+ * hybrid_record__lost - account for samples that the kernel counted as lost
+ * @hr: state, NULL does nothing
+ * @nr: how many more
+ */
+void hybrid_record__lost(struct hybrid_record *hr, u64 nr);
+
+/**
+ * hybrid_record__shed - samples of an event left out for want of time
+ * @hr: state, NULL gives 0
+ * @evsel: the event
+ */
+u64 hybrid_record__shed(const struct hybrid_record *hr, const struct evsel *evsel);
+
+/**
+ * hybrid_record__print - the closing line, and why chains are incomplete
+ * @hr: state, NULL does nothing
+ * @failures: name the objects behind the failures, too
+ */
+void hybrid_record__print(struct hybrid_record *hr, bool failures);
+
+void hybrid_record__delete(struct hybrid_record *hr);
+
+#else /* HAVE_HYBRID_SUPPORT */
+
+#include <linux/compiler.h>
+
+struct evlist;
+struct evsel;
+struct hybrid_record;
+struct mmap;
+struct record_opts;
+union perf_event;
+
+typedef int (*hybrid_write_fn)(void *arg, struct mmap *map, void *data, size_t size);
+
+static inline bool evlist__has_hybrid_callchain(struct evlist *evlist __maybe_unused)
+{
+	return false;
+}
+
+static inline void hybrid_record__size_rings(struct evlist *evlist __maybe_unused,
+					     unsigned int *mmap_pages __maybe_unused)
+{
+}
+
+static inline struct hybrid_record *
+hybrid_record__new(struct evlist *evlist __maybe_unused,
+		   const struct record_opts *opts __maybe_unused,
+		   unsigned int max_stack __maybe_unused,
+		   hybrid_write_fn write __maybe_unused, void *arg __maybe_unused)
+{
+	return NULL;
+}
+
+static inline void hybrid_record__track(struct hybrid_record *hr __maybe_unused,
+					const union perf_event *event __maybe_unused)
+{
+}
+
+static inline int hybrid_record__read(struct hybrid_record *hr __maybe_unused,
+				      struct mmap **maps __maybe_unused,
+				      int nr __maybe_unused, bool all __maybe_unused)
+{
+	return 0;
+}
+
+static inline void hybrid_record__lost(struct hybrid_record *hr __maybe_unused,
+				       u64 nr __maybe_unused)
+{
+}
+
+static inline u64 hybrid_record__shed(const struct hybrid_record *hr __maybe_unused,
+				      const struct evsel *evsel __maybe_unused)
+{
+	return 0;
+}
+
+static inline void hybrid_record__print(struct hybrid_record *hr __maybe_unused,
+					bool failures __maybe_unused)
+{
+}
+
+static inline void hybrid_record__delete(struct hybrid_record *hr __maybe_unused)
+{
+}
+
+#endif /* HAVE_HYBRID_SUPPORT */
+
+#endif /* __PERF_HYBRID_RECORD_H */

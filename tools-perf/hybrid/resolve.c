@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The unwinder for samples that are already in perf's session: perf report,
+ * script, inject, top and trace. Mappings come from perf's own maps, as they
+ * are asked for.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/zalloc.h>
+#include "../callchain.h"
+#include "../dso.h"
+#include "../event.h"
+#include "../evsel.h"
+#include "../map.h"
+#include "../maps.h"
+#include "../perf_regs.h"
+#include "../sample.h"
+#include "../symbol.h"
+#include "../thread.h"
+#include "../unwind.h"
+#include "merge.h"
+#include "open.h"
+#include "process.h"
+#include "regs.h"
+#include "resolve.h"
+
+/* perf top runs for days: what is known of so many tasks is dropped at once. */
+#define MAX_THREADS	16384
+
+struct resolver {
+	struct hybrid_processes	ps;
+	struct hybrid_unwinder	unwinder;
+	u64			regs_mask;
+	struct hybrid_regs_map	regs_64;
+	struct hybrid_regs_map	regs_32;
+	struct hybrid_frame	frames[HYBRID_MAX_FRAMES];
+	u64			chain[1 + HYBRID_MAX_FRAMES + 256];
+};
+
+static struct resolver *resolver;
+
+bool evsel__has_hybrid_callchain(const struct evsel *evsel)
+{
+	const struct perf_event_attr *attr = &evsel->core.attr;
+	const u64 need = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+
+	/* --call-graph dwarf has no user callchain from the kernel to merge. */
+	return (attr->sample_type & need) == need && !attr->exclude_callchain_user;
+}
+
+bool hybrid__resolves(struct perf_sample *sample)
+{
+	u64 type = sample->evsel->core.attr.sample_type;
+
+	if (!(type & PERF_SAMPLE_REGS_USER) || !(type & PERF_SAMPLE_STACK_USER) ||
+	    !sample->user_regs || !sample->user_regs->regs || !sample->user_stack.size)
+		return false;
+	return symbol_conf.unwind_style[0] == UNWIND_STYLE_HYBRID ||
+	       evsel__has_hybrid_callchain(sample->evsel);
+}
+
+static void ident_of(struct dso *dso, struct hybrid_ident *ident)
+{
+	const struct dso_id *id = dso__id_const(dso);
+
+	memset(ident, 0, sizeof(*ident));
+	ident->path = dso__long_name(dso);
+	if (dso__has_build_id(dso)) {
+		ident->build_id_size = min_t(u8, dso__bid(dso)->size, HYBRID_BUILD_ID_SIZE);
+		memcpy(ident->build_id, dso__bid(dso)->data, ident->build_id_size);
+	} else if (id->mmap2_valid) {
+		ident->maj = id->maj;
+		ident->min = id->min;
+		ident->ino = id->ino;
+		ident->ino_generation = id->ino_generation;
+	}
+}
+
+/* Adds the mapping that holds @ip to @space, from perf's maps. */
+static void fill(struct hybrid_space *space, u64 ip, void *arg)
+{
+	struct thread *thread = arg;
+	struct hybrid_mapping mapping = { .pid = thread__pid(thread) };
+	struct hybrid_ident ident;
+	struct map *map;
+
+	map = maps__find(thread__maps(thread), ip);
+	if (!map)
+		return;
+	mapping.start = map__start(map);
+	mapping.end = map__end(map);
+	mapping.pgoff = map__pgoff(map);
+	ident_of(map__dso(map), &ident);
+	mapping.object = hybrid_object_get(&resolver->ps.objects, &ident);
+	hybrid_space_map(space, &mapping, true);
+	if (mapping.object)
+		hybrid_object_put(mapping.object);
+	map__put(map);
+}
+
+static bool resolver_init(void)
+{
+	if (resolver && resolver->ps.nr_threads > MAX_THREADS) {
+		hybrid_processes_exit(&resolver->ps);
+		hybrid_processes_init(&resolver->ps, hybrid_open_stored);
+	}
+	if (resolver)
+		return true;
+	resolver = zalloc(sizeof(*resolver));
+	if (!resolver)
+		return false;
+	hybrid_processes_init(&resolver->ps, hybrid_open_stored);
+	resolver->unwinder.fill = fill;
+	return true;
+}
+
+/* The thread, with a space that is empty where perf's maps have changed. */
+static struct hybrid_thread *current_thread(struct thread *thread)
+{
+	struct hybrid_thread *ht;
+	u64 generation = maps__generation(thread__maps(thread));
+
+	ht = hybrid_thread_get(&resolver->ps, thread__pid(thread), thread__tid(thread));
+	if (!ht)
+		return NULL;
+	if (ht->process->filled_at != generation) {
+		hybrid_space_clear(ht->process->space);
+		ht->process->filled_at = generation;
+	}
+	return ht;
+}
+
+static bool prepare(struct hybrid_unwind *u, const struct perf_sample *sample, int max_stack)
+{
+	const struct regs_dump *regs = sample->user_regs;
+	bool is_64 = regs->abi == PERF_SAMPLE_REGS_ABI_64;
+	const struct hybrid_regs_map *map;
+
+	if (resolver->regs_mask != regs->mask) {
+		hybrid_regs_map_init(&resolver->regs_64, regs->mask, &hybrid_abi_64);
+		hybrid_regs_map_init(&resolver->regs_32, regs->mask, &hybrid_abi_32);
+		resolver->regs_mask = regs->mask;
+	}
+	map = is_64 ? &resolver->regs_64 : &resolver->regs_32;
+	if (!map->complete)
+		return false;
+	u->abi = is_64 ? &hybrid_abi_64 : &hybrid_abi_32;
+	hybrid_regs_read(map, regs->regs, &u->regs);
+	u->dump = (const u8 *)sample->user_stack.data;
+	u->dump_start = u->regs.value[u->abi->sp];
+	u->dump_size = sample->user_stack.size;
+	u->max_frames = min(max_stack, HYBRID_MAX_FRAMES);
+	u->frames = resolver->frames;
+	return true;
+}
+
+struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample *sample,
+				       int max_stack)
+{
+	struct hybrid_merge merge = {
+		.kernel		= sample->callchain ? sample->callchain->ips : NULL,
+		.nr_kernel	= sample->callchain ? sample->callchain->nr : 0,
+	};
+	struct hybrid_unwind unwind = {};
+	struct ip_callchain *chain;
+	struct hybrid_thread *ht;
+
+	if (max_stack < 1 || !resolver_init())
+		return sample->callchain;
+	ht = current_thread(thread);
+	chain = (struct ip_callchain *)resolver->chain;
+	merge.out = chain->ips;
+	merge.max = ARRAY_SIZE(resolver->chain) - 1;
+	if (ht && prepare(&unwind, sample, max_stack)) {
+		unwind.space = ht->process->space;
+		resolver->unwinder.fill_arg = thread;
+		hybrid_unwind(&resolver->unwinder, &unwind);
+		merge.unwind = &unwind;
+		merge.tail = &ht->tail;
+	}
+	hybrid_merge(&resolver->unwinder, &merge);
+	chain->nr = merge.nr;
+	return chain;
+}
+
+static int add_entry(unwind_entry_cb_t cb, void *arg, struct thread *thread, u64 ip)
+{
+	struct unwind_entry entry = { .ip = ip };
+	struct addr_location al;
+	int ret;
+
+	addr_location__init(&al);
+	thread__find_symbol(thread, PERF_RECORD_MISC_USER, ip, &al);
+	entry.ms.thread = thread__get(al.thread);
+	entry.ms.map = map__get(al.map);
+	entry.ms.sym = al.sym;
+	ret = cb(&entry, arg);
+	map_symbol__exit(&entry.ms);
+	addr_location__exit(&al);
+	return ret;
+}
+
+/* For those who ask unwind__get_entries() for the user part alone. */
+int hybrid__get_entries(unwind_entry_cb_t cb, void *arg, struct thread *thread,
+			struct perf_sample *data, int max_stack)
+{
+	struct ip_callchain *chain = hybrid__callchain(thread, data, max_stack);
+	u64 first = 0, i, nr;
+	int ret;
+
+	if (!chain)
+		return -ENOMEM;
+	for (i = 0; i < chain->nr; i++) {
+		if (chain->ips[i] == PERF_CONTEXT_USER)
+			first = i + 1;
+	}
+	if (!first)
+		return 0;
+	nr = chain->nr - first;
+	for (i = 0; i < nr; i++) {
+		u64 at = callchain_param.order == ORDER_CALLER ? nr - 1 - i : i;
+
+		ret = add_entry(cb, arg, thread, chain->ips[first + at]);
+		if (ret)
+			return ret < 0 ? ret : 0;
+	}
+	return nr;
+}

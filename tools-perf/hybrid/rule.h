@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_RULE_H
+#define __PERF_HYBRID_RULE_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+
+/*
+ * DWARF register numbers: psABI x86-64 figure 3.36, psABI i386 table 2.14.
+ * The return address is a column of its own, as .eh_frame numbers it.
+ */
+enum {
+	HYBRID_X86_64_BX	= 3,
+	HYBRID_X86_64_BP	= 6,
+	HYBRID_X86_64_SP	= 7,
+	HYBRID_X86_64_IP	= 16,
+	HYBRID_X86_64_NR	= 17,
+
+	HYBRID_I386_SP		= 4,
+	HYBRID_I386_BP		= 5,
+	HYBRID_I386_IP		= 8,
+	HYBRID_I386_NR		= 9,
+
+	HYBRID_MAX_REGS		= HYBRID_X86_64_NR,
+};
+
+/**
+ * struct hybrid_abi - what the two user ABIs of an x86 kernel differ in
+ * @word: bytes of a stack slot
+ * @nr: DWARF registers, the return address included
+ * @sp: DWARF number of the stack pointer
+ * @bp: DWARF number of the frame pointer
+ * @ip: DWARF number of the return address column
+ */
+struct hybrid_abi {
+	u8	word;
+	u8	nr;
+	u8	sp;
+	u8	bp;
+	u8	ip;
+};
+
+extern const struct hybrid_abi hybrid_abi_64;
+extern const struct hybrid_abi hybrid_abi_32;
+
+enum hybrid_rule_kind {
+	HYBRID_RULE_NONE,	/* no CFI covers the address */
+	HYBRID_RULE_CFA,	/* CFA = base + cfa_off */
+	HYBRID_RULE_DEREF,	/* CFA = *(base + cfa_off): realigned frames */
+	HYBRID_RULE_FULL,	/* needs all registers: hybrid_full_row */
+	HYBRID_RULE_OUTERMOST,	/* the return address is undefined */
+};
+
+enum hybrid_rule_base {
+	HYBRID_BASE_SP,
+	HYBRID_BASE_BP,
+};
+
+enum hybrid_rule_bp {
+	HYBRID_BP_SAME,		/* this frame has not touched it */
+	HYBRID_BP_AT_CFA,	/* saved at CFA + bp_off */
+	HYBRID_BP_AT_BP,	/* saved at bp + bp_off: realigned frames */
+	HYBRID_BP_UNDEFINED,
+};
+
+/**
+ * struct hybrid_rule - how to find the caller from one range of addresses
+ *
+ * Only ip, sp and bp are followed from frame to frame, as nearly every row
+ * needs no more; the rows that do are HYBRID_RULE_FULL.
+ *
+ * @kind: enum hybrid_rule_kind
+ * @base: enum hybrid_rule_base
+ * @bp: enum hybrid_rule_bp
+ * @signal: a signal frame (augmentation 'S'): its caller was interrupted,
+ *	so that the return address is not behind a call
+ * @cfa_off: bytes, see @kind
+ * @ra_off: bytes from the CFA to the return address
+ * @bp_off: bytes, see @bp
+ */
+struct hybrid_rule {
+	u8	kind;
+	u8	base;
+	u8	bp;
+	u8	signal;
+	s32	cfa_off;
+	s32	ra_off;
+	s32	bp_off;
+};
+
+#endif /* __PERF_HYBRID_RULE_H */

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "space.h"
+
+static u64 last_gen;
+
+static void changed(struct hybrid_space *space)
+{
+	space->gen = ++last_gen;
+}
+
+struct hybrid_space *hybrid_space_new(void)
+{
+	struct hybrid_space *space = calloc(1, sizeof(*space));
+
+	if (!space)
+		return NULL;
+	space->refs = 1;
+	changed(space);
+	return space;
+}
+
+static void get_object(const struct hybrid_mapping *mapping)
+{
+	if (mapping->object)
+		mapping->object->refs++;
+}
+
+static void put_object(const struct hybrid_mapping *mapping)
+{
+	if (mapping->object)
+		hybrid_object_put(mapping->object);
+}
+
+struct hybrid_space *hybrid_space_copy(const struct hybrid_space *space)
+{
+	struct hybrid_space *copy = hybrid_space_new();
+	size_t i;
+
+	if (!copy || !space->nr)
+		return copy;
+	copy->mappings = malloc(space->nr * sizeof(*copy->mappings));
+	if (!copy->mappings) {
+		free(copy);
+		return NULL;
+	}
+	memcpy(copy->mappings, space->mappings, space->nr * sizeof(*copy->mappings));
+	copy->nr = copy->alloc = space->nr;
+	for (i = 0; i < copy->nr; i++)
+		get_object(&copy->mappings[i]);
+	return copy;
+}
+
+void hybrid_space_clear(struct hybrid_space *space)
+{
+	size_t i;
+
+	for (i = 0; i < space->nr; i++)
+		put_object(&space->mappings[i]);
+	space->nr = 0;
+	changed(space);
+}
+
+void hybrid_space_put(struct hybrid_space *space)
+{
+	if (!space || --space->refs)
+		return;
+	hybrid_space_clear(space);
+	free(space->mappings);
+	free(space);
+}
+
+/* Index of the first mapping that ends behind @addr. */
+static size_t first_behind(const struct hybrid_space *space, u64 addr)
+{
+	size_t low = 0, high = space->nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (space->mappings[mid].end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Room for two more: a new mapping, and the tail of one that it splits. */
+static int reserve(struct hybrid_space *space)
+{
+	struct hybrid_mapping *mappings;
+	size_t alloc = space->alloc * 2 + 8;
+
+	if (space->nr + 2 <= space->alloc)
+		return 0;
+	mappings = realloc(space->mappings, alloc * sizeof(*mappings));
+	if (!mappings)
+		return -ENOMEM;
+	space->mappings = mappings;
+	space->alloc = alloc;
+	return 0;
+}
+
+static void insert_at(struct hybrid_space *space, size_t i, const struct hybrid_mapping *new)
+{
+	memmove(&space->mappings[i + 1], &space->mappings[i],
+		(space->nr - i) * sizeof(*new));
+	space->mappings[i] = *new;
+	space->nr++;
+	get_object(new);
+}
+
+static void remove_at(struct hybrid_space *space, size_t i)
+{
+	put_object(&space->mappings[i]);
+	space->nr--;
+	memmove(&space->mappings[i], &space->mappings[i + 1],
+		(space->nr - i) * sizeof(space->mappings[i]));
+}
+
+static void cut_front(struct hybrid_mapping *mapping, u64 start)
+{
+	mapping->pgoff += start - mapping->start;
+	mapping->start = start;
+}
+
+/* Makes [start, end) free; returns where in the table it now is. */
+static size_t cut(struct hybrid_space *space, u64 start, u64 end)
+{
+	size_t i = first_behind(space, start);
+	struct hybrid_mapping *first = &space->mappings[i];
+
+	if (i < space->nr && first->start < start) {
+		if (first->end > end) {
+			struct hybrid_mapping tail = *first;
+
+			cut_front(&tail, end);
+			insert_at(space, i + 1, &tail);
+		}
+		space->mappings[i].end = start;
+		i++;
+	}
+	while (i < space->nr && space->mappings[i].end <= end)
+		remove_at(space, i);
+	if (i < space->nr && space->mappings[i].start < end)
+		cut_front(&space->mappings[i], end);
+	return i;
+}
+
+int hybrid_space_map(struct hybrid_space *space, const struct hybrid_mapping *new, bool exec)
+{
+	size_t i;
+
+	if (new->start >= new->end)
+		return 0;
+	if (reserve(space))
+		return -ENOMEM;
+	i = cut(space, new->start, new->end);
+	if (exec)
+		insert_at(space, i, new);
+	changed(space);
+	return 0;
+}
+
+const struct hybrid_mapping *hybrid_space_find(const struct hybrid_space *space, u64 ip)
+{
+	size_t i = first_behind(space, ip);
+
+	if (i == space->nr || space->mappings[i].start > ip)
+		return NULL;
+	return &space->mappings[i];
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_SPACE_H
+#define __PERF_HYBRID_SPACE_H
+
+#include <sys/types.h>
+#include "object.h"
+
+/**
+ * struct hybrid_mapping - an executable mapping
+ * @start: first address
+ * @end: address behind the last
+ * @pgoff: offset of @start in the file, in bytes
+ * @pid: a process that has it, for /proc/PID
+ * @object: the file, referenced; NULL: anonymous memory, code made at run time
+ */
+struct hybrid_mapping {
+	u64			 start;
+	u64			 end;
+	u64			 pgoff;
+	pid_t			 pid;
+	struct hybrid_object	*object;
+};
+
+/**
+ * struct hybrid_space - the executable mappings of an address space
+ *
+ * Shared by the processes that fork made, until one of them changes it.
+ *
+ * @refs: processes
+ * @gen: number of this state of this space, never used again for another: what
+ *	caches key by
+ * @mappings: by address, none overlapping
+ * @nr: of @mappings
+ * @alloc: room in @mappings
+ */
+struct hybrid_space {
+	unsigned int		 refs;
+	u64			 gen;
+	struct hybrid_mapping	*mappings;
+	size_t			 nr;
+	size_t			 alloc;
+};
+
+/**
+ * hybrid_space_new - an empty space with one reference
+ *
+ * Return: the space, or NULL where memory is short.
+ */
+struct hybrid_space *hybrid_space_new(void);
+
+/**
+ * hybrid_space_copy - a copy with references of its own to the objects
+ * @space: of which
+ *
+ * Return: the copy, or NULL where memory is short.
+ */
+struct hybrid_space *hybrid_space_copy(const struct hybrid_space *space);
+
+void hybrid_space_put(struct hybrid_space *space);
+void hybrid_space_clear(struct hybrid_space *space);
+
+/**
+ * hybrid_space_map - a new mapping, as the kernel makes them: what it overlaps
+ *	is cut or gone
+ * @space: with one reference, the caller's
+ * @new: an empty range is no error; its object is referenced here
+ * @exec: false: only cut what it overlaps
+ *
+ * Return: 0, or -ENOMEM (then nothing has changed).
+ */
+int hybrid_space_map(struct hybrid_space *space, const struct hybrid_mapping *new, bool exec);
+
+/**
+ * hybrid_space_find - the mapping that holds an address
+ * @space: to look in
+ * @ip: any address
+ *
+ * Return: the mapping, valid until @space changes, or NULL.
+ */
+const struct hybrid_mapping *hybrid_space_find(const struct hybrid_space *space, u64 ip);
+
+#endif /* __PERF_HYBRID_SPACE_H */

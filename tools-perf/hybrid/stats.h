@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_STATS_H
+#define __PERF_HYBRID_STATS_H
+
+#include <stdio.h>
+#include "merge.h"
+
+struct hybrid_failure;
+
+/**
+ * struct hybrid_stats - an account of every sample that was read
+ * @read: samples read from the rings; what @outcomes and @shed add up to
+ * @outcomes: samples written, by enum hybrid_outcome
+ * @shed_dumps: of HYBRID_FP_ONLY, those with a dump that there was no time for
+ * @shed: samples left out: there was no time even to write them, or @bad
+ * @bad: of @shed, samples whose sizes contradict each other
+ * @lost: samples that the kernel had no room for
+ * @dump_bytes: of stack that were unwound
+ * @file_bytes: of samples written
+ * @failures: where samples ended that are not complete
+ * @nr_failures: of @failures
+ * @alloc_failures: room in @failures
+ */
+struct hybrid_stats {
+	u64			 read;
+	u64			 outcomes[HYBRID_NR_OUTCOMES];
+	u64			 shed_dumps;
+	u64			 shed;
+	u64			 bad;
+	u64			 lost;
+	u64			 dump_bytes;
+	u64			 file_bytes;
+	struct hybrid_failure	*failures;
+	size_t			 nr_failures;
+	size_t			 alloc_failures;
+};
+
+/**
+ * hybrid_stats_count - account for a sample that is written
+ * @stats: totals
+ * @outcome: what became of its chain
+ * @culprit: the object that it ended in, NULL for none
+ */
+void hybrid_stats_count(struct hybrid_stats *stats, enum hybrid_outcome outcome,
+			const struct hybrid_object *culprit);
+
+/**
+ * hybrid_stats_print - the closing line of a recording
+ * @stats: totals
+ * @out: stream
+ */
+void hybrid_stats_print(const struct hybrid_stats *stats, FILE *out);
+
+/**
+ * hybrid_stats_print_failures - the objects behind the failures, most first
+ * @stats: totals; sorted here
+ * @out: stream
+ */
+void hybrid_stats_print_failures(struct hybrid_stats *stats, FILE *out);
+
+void hybrid_stats_exit(struct hybrid_stats *stats);
+
+#endif /* __PERF_HYBRID_STATS_H */

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+#include "tail.h"
+
+#define ROOT_FRAMES	4
+
+static int reserve(struct hybrid_tail *tail, unsigned int nr)
+{
+	struct hybrid_tail_entry *entries;
+
+	if (nr <= tail->alloc)
+		return 0;
+	nr = nr * 2;
+	entries = realloc(tail->entries, nr * sizeof(*entries));
+	if (!entries)
+		return -1;
+	tail->entries = entries;
+	tail->alloc = nr;
+	return 0;
+}
+
+/* Index of the first entry with a CFA above @cfa. */
+static unsigned int first_above(const struct hybrid_tail *tail, u64 cfa)
+{
+	unsigned int low = 0, high = tail->nr;
+
+	while (low < high) {
+		unsigned int mid = low + (high - low) / 2;
+
+		if (tail->entries[mid].cfa <= cfa)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/*
+ * Calls, among @frames, whose place is known and rises; signal handlers on a
+ * stack of their own end it. Returns how many, and the last place in @last.
+ */
+static unsigned int count_calls(const struct hybrid_frame *frames, unsigned int nr, u64 *last)
+{
+	unsigned int i, calls = 0;
+
+	*last = 0;
+	for (i = 0; i + 1 < nr; i++) {
+		if (!frames[i].cfa)
+			continue;
+		if (frames[i].cfa <= *last)
+			break;
+		*last = frames[i].cfa;
+		calls++;
+	}
+	return calls;
+}
+
+static void store_calls(struct hybrid_tail *tail, const struct hybrid_frame *frames,
+			unsigned int calls)
+{
+	unsigned int i, n;
+
+	for (i = 0, n = 0; n < calls; i++) {
+		if (!frames[i].cfa)
+			continue;
+		tail->entries[n++] = (struct hybrid_tail_entry) {
+			.cfa	= frames[i].cfa,
+			.caller	= frames[i + 1],
+			.linked	= frames[i + 1].cfa > frames[i].cfa,
+		};
+	}
+}
+
+void hybrid_tail_learn(struct hybrid_tail *tail, const struct hybrid_frame *frames,
+		       unsigned int nr, bool complete)
+{
+	unsigned int calls, kept = 0, from = 0;
+	u64 last;
+
+	calls = count_calls(frames, nr, &last);
+	if (!calls)
+		return;
+	if (!complete) {
+		from = first_above(tail, last);
+		kept = tail->nr - from;
+	}
+	if (reserve(tail, calls + kept))
+		return;
+	if (kept)
+		memmove(&tail->entries[calls], &tail->entries[from],
+			kept * sizeof(*tail->entries));
+	store_calls(tail, frames, calls);
+	tail->nr = calls + kept;
+	tail->entries[calls - 1].linked = false;
+	if (complete)
+		tail->rooted = frames[nr - 2].cfa == last;
+	else if (!kept)
+		tail->rooted = false;
+}
+
+/* The callers behind entry @i, up to where the knowledge ends. */
+static unsigned int follow(const struct hybrid_tail *tail, unsigned int i,
+			   struct hybrid_frame *out, unsigned int max, bool *complete)
+{
+	unsigned int nr = 0;
+
+	while (nr < max && tail->entries[i].linked)
+		out[nr++] = tail->entries[++i].caller;
+	*complete = i + 1 == tail->nr && tail->rooted;
+	return nr;
+}
+
+unsigned int hybrid_tail_join(const struct hybrid_tail *tail,
+			      const struct hybrid_frame *callee,
+			      struct hybrid_frame *caller,
+			      struct hybrid_frame *out, unsigned int max,
+			      bool *complete)
+{
+	const struct hybrid_tail_entry *entry;
+	unsigned int i = first_above(tail, callee->cfa);
+
+	*complete = false;
+	if (!i)
+		return 0;
+	entry = &tail->entries[i - 1];
+	if (entry->cfa != callee->cfa || entry->caller.ret != caller->ret)
+		return 0;
+	if (caller->cfa && caller->cfa != entry->caller.cfa)
+		return 0;
+	caller->cfa = entry->caller.cfa;
+	return follow(tail, i - 1, out, max, complete);
+}
+
+unsigned int hybrid_tail_root(const struct hybrid_tail *tail,
+			      struct hybrid_frame *callee,
+			      struct hybrid_frame *caller,
+			      struct hybrid_frame *out, unsigned int max)
+{
+	unsigned int i, nr, at = 0, found = 0;
+	bool complete;
+
+	if (!tail->rooted)
+		return 0;
+	for (i = 0; i < tail->nr; i++) {
+		if (tail->entries[i].caller.ret == caller->ret) {
+			found++;
+			at = i;
+		}
+	}
+	if (found != 1 || tail->nr - at > ROOT_FRAMES)
+		return 0;
+	nr = follow(tail, at, out, max, &complete);
+	if (!complete)
+		return 0;
+	callee->cfa = tail->entries[at].cfa;
+	caller->cfa = tail->entries[at].caller.cfa;
+	return nr;
+}
+
+void hybrid_tail_exit(struct hybrid_tail *tail)
+{
+	free(tail->entries);
+	memset(tail, 0, sizeof(*tail));
+}

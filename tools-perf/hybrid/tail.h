@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_TAIL_H
+#define __PERF_HYBRID_TAIL_H
+
+#include "unwind.h"
+
+/**
+ * struct hybrid_tail_entry - a call that a thread was seen to be in
+ * @cfa: of the frame that was called
+ * @caller: the frame that called it
+ * @linked: the next entry is the caller's own call; false where frames between
+ *	the two were never seen, or where this is the last
+ */
+struct hybrid_tail_entry {
+	u64			cfa;
+	struct hybrid_frame	caller;
+	bool			linked;
+};
+
+/**
+ * struct hybrid_tail - the calls that a thread was last seen to be in
+ *
+ * Samples show the inner part of a stack, as far as the dump reaches. What one
+ * sample showed of the outer part still stands when a later one, deeper in,
+ * finds the same return address at the same place.
+ *
+ * @entries: innermost first, so by rising cfa
+ * @nr: of @entries
+ * @alloc: room in @entries
+ * @rooted: the last entry's caller is the outermost frame of the thread
+ */
+struct hybrid_tail {
+	struct hybrid_tail_entry	*entries;
+	unsigned int			 nr;
+	unsigned int			 alloc;
+	bool				 rooted;
+};
+
+/**
+ * hybrid_tail_learn - remember what a sample showed
+ * @tail: of the sample's thread
+ * @frames: of the sample, innermost first
+ * @nr: number of @frames
+ * @complete: the last of @frames is the outermost
+ *
+ * Where memory is short nothing is remembered, which costs no exactness.
+ */
+void hybrid_tail_learn(struct hybrid_tail *tail, const struct hybrid_frame *frames,
+		       unsigned int nr, bool complete);
+
+/**
+ * hybrid_tail_join - the frames behind a call that was seen before
+ * @tail: of the sample's thread
+ * @callee: a frame whose CFA is known
+ * @caller: the frame that it returns to; gains the CFA that it was seen with
+ * @out: room for @max frames: the callers of @caller, which is not among them
+ * @max: room in @out
+ * @complete: out: the frames go to the outermost
+ *
+ * Return address and place must both agree, and the place of @caller's own call
+ * where it is known: on a recursive stack the address alone stands many times.
+ *
+ * Return: the number of frames, 0 where the call was not seen before or nothing
+ * is known behind it.
+ */
+unsigned int hybrid_tail_join(const struct hybrid_tail *tail,
+			      const struct hybrid_frame *callee,
+			      struct hybrid_frame *caller,
+			      struct hybrid_frame *out, unsigned int max,
+			      bool *complete);
+
+/**
+ * hybrid_tail_root - the frames behind a return address into the thread's start
+ * @tail: of the sample's thread
+ * @callee: frame whose CFA is not known; gains it
+ * @caller: the frame that it returns to; gains its CFA
+ * @out: room for @max frames, as for hybrid_tail_join()
+ * @max: room in @out
+ *
+ * A frame pointer chain gives return addresses, not where they stand, and ends
+ * in libc's start code, which has no frame pointers. That code runs once for
+ * each thread, so that here, in the outermost four frames of a thread and only
+ * where the return address stands on its stack once, it alone is enough.
+ *
+ * Return: the number of frames, 0 where @caller is not one of them.
+ */
+unsigned int hybrid_tail_root(const struct hybrid_tail *tail,
+			      struct hybrid_frame *callee,
+			      struct hybrid_frame *caller,
+			      struct hybrid_frame *out, unsigned int max);
+
+void hybrid_tail_exit(struct hybrid_tail *tail);
+
+#endif /* __PERF_HYBRID_TAIL_H */

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_UNWIND_H
+#define __PERF_HYBRID_UNWIND_H
+
+#include "expr.h"
+#include "space.h"
+
+/* More than fits into a sample of 64 KiB. */
+#define HYBRID_MAX_FRAMES	8000
+
+enum hybrid_stop {
+	HYBRID_STOP_OUTERMOST,	/* reached the end of the stack */
+	HYBRID_STOP_LIMIT,	/* as many frames as were asked for */
+	HYBRID_STOP_DUMP_END,	/* the stack goes on behind the dump */
+	HYBRID_STOP_NO_MAP,	/* the address is in no known mapping */
+	HYBRID_STOP_NO_CFI,	/* neither CFI nor a frame pointer */
+	HYBRID_STOP_BAD_FRAME,	/* the CFI led nowhere: not upwards, or unreadable */
+	HYBRID_STOP_NR,
+};
+
+/**
+ * struct hybrid_frame - one frame of a chain
+ * @ip: the sampled address, or one inside of the call that is being executed
+ *	(the return address - 1), so that it belongs to the caller's function
+ *	and row even where the call is the last instruction of both. After a
+ *	signal frame it is the interrupted address itself.
+ * @ret: the address as it was found; @ip or @ip + 1
+ * @cfa: of this frame; 0 where it is not known
+ */
+struct hybrid_frame {
+	u64	ip;
+	u64	ret;
+	u64	cfa;
+};
+
+struct hybrid_cache_entry {
+	u64			 ip;
+	u64			 gen;
+	struct hybrid_row	*row;
+	struct hybrid_object	*object;
+};
+
+#define HYBRID_CACHE_BITS	13
+
+/**
+ * struct hybrid_unwinder - what an unwinder keeps from sample to sample
+ * @cache: rows by address and space; direct-mapped, 256 KiB
+ * @fill: adds to a space the mapping that holds an address, where mappings
+ *	come on demand; NULL where spaces are complete
+ * @fill_arg: for @fill
+ */
+struct hybrid_unwinder {
+	struct hybrid_cache_entry	 cache[1 << HYBRID_CACHE_BITS];
+	void (*fill)(struct hybrid_space *space, u64 ip, void *arg);
+	void				*fill_arg;
+};
+
+/**
+ * struct hybrid_unwind - one sample
+ * @abi: of the task
+ * @space: its mappings
+ * @regs: at the sample, by DWARF number
+ * @dump: the stack from @dump_start on; may be unaligned
+ * @dump_start: address; the sampled stack pointer
+ * @dump_size: bytes
+ * @max_frames: where to stop; at most HYBRID_MAX_FRAMES
+ * @frames: out: innermost first; room for @max_frames, the caller's
+ * @nr: out: number of @frames
+ * @stop: out: enum hybrid_stop
+ * @culprit: out: where @stop is a failure, the object that it happened in; may
+ *	be NULL; valid as long as @space is
+ * @sp: out: stack pointer in the last frame
+ * @bp: out: frame pointer register in the last frame
+ * @bp_known: out: false where @bp could not be followed to there
+ * @rule: out: of the last frame; kind NONE where there is none
+ */
+struct hybrid_unwind {
+	const struct hybrid_abi		*abi;
+	struct hybrid_space		*space;
+	struct hybrid_regs		 regs;
+	const u8			*dump;
+	u64				 dump_start;
+	u64				 dump_size;
+	unsigned int			 max_frames;
+
+	struct hybrid_frame		*frames;
+	unsigned int			 nr;
+	enum hybrid_stop		 stop;
+	struct hybrid_object		*culprit;
+	u64				 sp;
+	u64				 bp;
+	bool				 bp_known;
+	struct hybrid_rule		 rule;
+};
+
+/**
+ * hybrid_unwind - unwind one sample from its registers and stack dump
+ * @unwinder: caches
+ * @u: the sample; see there for what goes in and comes out
+ *
+ * There is always at least one frame, the sampled address. No frame is made
+ * up: a return address counts only if it lies in a known mapping.
+ */
+void hybrid_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u);
+
+/**
+ * hybrid_unwind_row - the row for an address, through the cache
+ * @unwinder: caches
+ * @space: the mappings; may gain one by fill()
+ * @ip: as struct hybrid_frame has it
+ * @mapped: out: false where no mapping holds @ip
+ * @object: out: the object, NULL where there is none
+ *
+ * Return: the row, or NULL where there is none (no mapping, code made at run
+ * time, an object that can't be read).
+ */
+struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
+				     struct hybrid_space *space, u64 ip,
+				     bool *mapped, struct hybrid_object **object);
+
+/**
+ * hybrid_unwind_read - a word or less from the stack dump
+ * @u: the sample
+ * @addr: in the task
+ * @size: bytes, 1 to 8
+ * @value: zero-extended
+ *
+ * Return: 0, or -1 where it is not all in the dump.
+ */
+int hybrid_unwind_read(const struct hybrid_unwind *u, u64 addr, unsigned int size,
+		       u64 *value);
+
+#endif /* __PERF_HYBRID_UNWIND_H */
