@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0
+"""CPU time: of recording and of converting."""
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+
+from . import bench, meter
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../../selftests/truth")
+import perfdata  # noqa: E402
+
+
+def recorded(b, perf, mode, program, seconds, rate):
+    """(perf's CPU while it recorded, and in all; samples; lost)"""
+    path = b.file("cost")
+    used, total = meter.record(perf, ["-F", rate, "--call-graph", mode], path,
+                               [b.program(program), "600"], seconds)
+    counts = perfdata.count(path)
+    os.remove(path)
+    return used, total, counts.samples, counts.lost
+
+
+def recording(b, size, must, rate):
+    """perf's own CPU, hybrid against dwarf, turn by turn.
+
+    By sample: at 64 KiB dwarf may lose some, which costs it nothing. 5 s
+    each, so that the rings have come round many times.
+    """
+    suffix = "" if size == 8192 else f",{size}"
+    for program in ("demo.mixed", "deep60.nofp"):
+        ratios, in_all, per, lost = [], [], {"hybrid": [], "dwarf": []}, {"hybrid": 0, "dwarf": 0}
+        for turn in range(b.runs):
+            one = {}
+            for mode in ("hybrid", "dwarf") if turn % 2 else ("dwarf", "hybrid"):
+                perf = b.perf if mode == "hybrid" else b.stock
+                used, total, samples, gone = recorded(b, perf, mode + suffix, program, 5, rate)
+                one[mode] = (used / max(samples, 1), total / max(samples, 1))
+                per[mode].append(used / max(samples, 1) * 1e6)
+                lost[mode] += gone
+            ratios.append(one["hybrid"][0] / one["dwarf"][0])
+            in_all.append(one["hybrid"][1] / one["dwarf"][1])
+        note = ", ".join(f"{mode} {statistics.median(per[mode]):.1f} us a sample,"
+                         f" {lost[mode]} lost" for mode in ("hybrid", "dwarf"))
+        note += f"; from start to end of perf {statistics.median(in_all):.2f}"
+        yield bench.Row(f"own CPU recording, {size} bytes, {program}, hybrid/dwarf",
+                        f"<= {must}", ratios, lambda ratio: ratio <= must, "", note)
+
+
+def record8k(b):
+    yield from recording(b, 8192, 1.0, "2000")
+
+
+def record64k(b):
+    yield from recording(b, 65528, 0.5, "1000")
+
+
+def inject_command(b, source, made):
+    """Our converter and its environment: by option, else by configuration."""
+    command = [b.perf, "inject", "--convert-callchain", "-i", source, "-o", made]
+    probe = subprocess.run([b.perf, "inject", "--unwind-style=hybrid", "--convert-callchain",
+                            "-i", os.devnull, "-o", os.devnull],
+                           capture_output=True, text=True, check=False)
+    if "unwind-style" not in probe.stderr:
+        return [*command[:2], "--unwind-style=hybrid", *command[2:]], None
+    config = f"{b.data}/config"
+    with open(config, "w", encoding="ascii") as file:
+        file.write("[unwind]\n\tstyle = hybrid\n")
+    return command, dict(os.environ, PERF_CONFIG=config)
+
+
+def dwarf_file(b, path, wanted=60000):
+    """A dwarf file of that many samples of 60 frames each, at 5 kHz of CPU
+    time; how long that takes in wall time depends on who else runs."""
+    seconds = wanted / 5000 * 1.05
+    for _ in range(4):
+        bench.forget(path)
+        meter.run([b.stock, "record", "-q", "-e", "cpu-clock", "-F", "5000", "-m", "4096",
+                   "--call-graph", "dwarf", "-o", path, b.program("deep60.nofp"),
+                   str(round(seconds, 1))])
+        samples = perfdata.count(path).samples
+        if samples >= wanted:
+            return samples
+        seconds *= min(wanted / max(samples, 1) * 1.1, 5)
+    return samples
+
+
+def compared(b, left, right):
+    done = subprocess.run([f"{b.truth}/check-chains", "--perf", b.stock, "--json",
+                           "--compare", left, right],
+                          capture_output=True, text=True, check=False)
+    if done.returncode > 1 or not done.stdout:
+        raise meter.Failed(done.stderr.strip() or "the comparison failed")
+    return json.loads(done.stdout)
+
+
+def convert(b):
+    """User CPU of converting the same dwarf file, stock perf against ours."""
+    source, stock, ours = b.file("convert"), b.file("convert-stock"), b.file("convert-ours")
+    samples = dwarf_file(b, source)
+    command, env = inject_command(b, source, ours)
+    theirs = [b.stock, "inject", "--convert-callchain", "-i", source, "-o", stock]
+    times = {"stock": [], "ours": []}
+    for _ in range(b.runs):
+        bench.forget(stock)
+        bench.forget(ours)
+        times["stock"].append(meter.run(theirs)[0])
+        times["ours"].append(meter.run(command, env)[0])
+    ratios = [a / max(b_, 0.0001) for a, b_ in zip(times["stock"], times["ours"])]
+    note = (f"{samples:,} samples; stock {statistics.median(times['stock']):.2f} s,"
+            f" ours {statistics.median(times['ours']):.2f} s of user CPU")
+    yield bench.Row("converting 60,000 samples of 60 frames, stock/ours", ">= 10", ratios,
+                    lambda ratio: ratio >= 10, " times", note)
+    result = compared(b, stock, ours)
+    differ = result["differ"] + result["only_A"] + result["only_B"]
+    reasons = sorted(result["reasons"].items(), key=lambda item: -item[1])[:4]
+    note = f"{result['same']:,} the same; " + "; ".join(f"{n} {why}" for why, n in reasons)
+    yield bench.Row("chains that differ after it, to be explained", "0", [differ],
+                    lambda count: count == 0, "", note.rstrip("; "))
+
+
+def million(b):
+    """The first samples in an object with a very large .eh_frame: while perf
+    reads it, the rings must not overflow."""
+    if shutil.which("node"):
+        name = "node"
+        work = ["node", "-e", "for (let e = Date.now() + 3000; Date.now() < e;)"
+                " JSON.parse(JSON.stringify({a: [1, 2, {b: 'c'}]}))"]
+    elif shutil.which("llvm-config"):
+        name = "libLLVM"
+        work = ["sh", "-c", "seq 100000 | sed 's/.*/@g& = global i32 &/' | opt -O2 -o /dev/null"]
+    else:
+        raise meter.Failed("neither node nor LLVM's opt is installed")
+    lost, samples = [], []
+    for _ in range(b.runs):
+        path = b.file("million")
+        meter.run([b.perf, "record", "-q", "-e", "cpu-clock", "-F", "2000", "--call-graph",
+                   "hybrid", "-o", path, *work])
+        counts = perfdata.count(path)
+        lost.append(counts.lost)
+        samples.append(counts.samples)
+        os.remove(path)
+    yield bench.Row(f"lost while the first samples in {name} are unwound", "0", lost,
+                    lambda count: count == 0, "",
+                    f"{int(statistics.median(samples)):,} samples at 2 kHz", max(lost))

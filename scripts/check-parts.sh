@@ -1,0 +1,67 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The parts of scripts/check, in the order in which they run: what is quick and
+# says most comes first.
+# shellcheck disable=SC2154 # scripts/check sets $here and $quick
+
+# builds TARGET...: each as one test; make's own output is in the log.
+builds()
+{
+	local target rc=0
+
+	echo "1..$#"
+	for target; do
+		if make -s --no-print-directory "$target"; then
+			echo "ok - make $target"
+		else
+			echo "not ok - make $target"
+			rc=1
+		fi
+	done
+	return $rc
+}
+
+# have FILE [TARGET]: it exists, and if it is a makefile, has that target.
+have()
+{
+	[ -e "$1" ] && { [ -z "${2:-}" ] || grep -q "^$2:" "$1"; }
+}
+
+frame()
+{
+	make -s -C selftests/frame check LINUX="$(scripts/kernel-source)" OUT="$here/out"
+}
+
+parts()
+{
+	part build quick tap builds perf perf-stock
+	part style quick tap scripts/check-style
+	if [ -n "$quick" ]; then
+		part series quick tap scripts/check-series
+	else
+		part series quick tap scripts/check-series orig
+	fi
+	if have tools-perf/test/Makefile check; then
+		part unit quick tap make -s -C tools-perf/test check
+	fi
+	if have tools-perf/test/Makefile asan; then
+		part asan quick tap make -s -C tools-perf/test asan
+	fi
+	if have tools-perf/test/Makefile fuzz; then
+		part fuzz full tap make -s -C tools-perf/test fuzz
+	fi
+	if have selftests/frame/Makefile check; then
+		part frame quick tap frame
+	fi
+	if have selftests/truth/run; then
+		part truth quick tap selftests/truth/run
+	fi
+	if compgen -G 'tools-perf/shell/*hybrid*.sh' > /dev/null; then
+		part perf-test quick perf out/bin/perf test -v hybrid
+	fi
+	if have scripts/vm; then
+		part kernel full tap builds kernel kernel-debug
+		part vm full tap selftests/vm/run-tests
+	fi
+}

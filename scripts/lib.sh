@@ -1,0 +1,52 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the scripts share. Sourced; the one that sources it sets $me.
+
+# A git hook's variables would send every git below to the wrong repository.
+if command -v git > /dev/null; then
+	# shellcheck disable=SC2046 # a list of names
+	unset $(git rev-parse --local-env-vars)
+fi
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck disable=SC2034 # for those who source this
+out=$here/out
+
+die()
+{
+	echo "${me:-$(basename "$0")}: $*" >&2
+	exit 1
+}
+
+# The unpacked, unpatched kernel tree; fetched where it is not there yet.
+source_tree()
+{
+	"$here/scripts/kernel-source"
+}
+
+# source_id TREE: one word that changes when the source does.
+source_id()
+{
+	local id
+
+	if [ -e "$1/.git" ]; then
+		id=$(git -C "$1" rev-parse HEAD)
+	else
+		id=$(cat "$1/.unpacked" 2>/dev/null || :)
+	fi
+	printf '%s\n' "$1 $id $(sed -n '2,5p' "$1/Makefile")" | sha1sum | cut -c1-16
+}
+
+# run_logged NAME COMMAND...: one line on the terminal, all output in
+# out/log/NAME.log; where it fails, the end of that log.
+run_logged()
+{
+	local log=$out/log/$1.log
+	shift
+	mkdir -p "$out/log"
+	if ! "$@" > "$log" 2>&1; then
+		grep -E -m 5 '(error|Error|undefined reference|\*\*\*)' "$log" >&2 || tail -n 15 "$log" >&2
+		die "failed; the whole log is ${log#"$here/"}"
+	fi
+}

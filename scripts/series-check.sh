@@ -1,0 +1,82 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Part of scripts/series: "series check", in TAP. It leaves out/series/NAME's
+# own commits and files alone. scripts/series sets what it uses.
+# shellcheck disable=SC2154
+
+# Every file that the series adds lives in the project, word for word, and none
+# of the project's is missing in it.
+check_homes()
+{
+	local head=$1 path bad=
+
+	while read -r path; do
+		[ -z "$path" ] || [ -n "${home[$path]:-}" ] ||
+			bad+="$path is in the patches but not in $(place_for "$path")"$'\n'
+	done <<< "$(added_files "$base" "$head")"
+	for path in "${!home[@]}"; do
+		[ "$(g rev-parse -q --verify "$head:$path" || :)" = "$(hash_of "$here/${home[$path]}")" ] ||
+			bad+="${home[$path]} is not as in the patches: run make series"$'\n'
+	done
+	echo -n "$bad"
+}
+
+# check_orig: do the patches apply to upstream's source too, as Debian has it?
+# Only the files that they touch are taken out of its tarball.
+check_orig()
+{
+	local tarball dir said status=0 text="$name: patches apply to upstream's source without fuzz"
+
+	if [ -n "${LINUX_SRC:-}" ]; then
+		tap_skip "$text" "LINUX_SRC is what the patches are for"
+		return
+	fi
+	tarball=$("$here/scripts/kernel-source" --orig 2>&1) || {
+		tap_skip "$text" "$(tail -n 1 <<< "$tarball")"
+		return
+	}
+	dir=$(mktemp -d)
+	list_patches | xargs -r sed -n 's,^--- a/,*/,p' | sort -u > "$dir/.list"
+	tar -xf "$tarball" -C "$dir" --strip-components=1 --wildcards -T "$dir/.list" 2> "$dir/.log" || :
+	said=$(cd "$dir" && list_patches | GIT_CEILING_DIRECTORIES=$(dirname "$dir") \
+		xargs -r git apply --check --whitespace=nowarn 2>&1) || status=1
+	rm -rf "$dir"
+	tap $status "$text" "$said"
+}
+
+cmd_check()
+{
+	local base head dir patch text status count
+
+	count=$(list_patches | wc -l)
+	if [ "$count" -eq 0 ] && [ ${#home[@]} -eq 0 ]; then
+		tap_skip "$name: patches" "there are none yet"
+		tap_end
+		return
+	fi
+	prepare
+	base=$(base_commit)
+	status=0
+	head=$(commit_patches "$base" 2>&1) || status=1
+	tap $status "$name: $count patches apply to $(source_version) without fuzz" "$head"
+	if [ $status -eq 0 ]; then
+		text=$(check_homes "$head")
+		tap "$([ -z "$text" ]; echo $?)" \
+			"$name: new files are those of the project" "$text"
+		mkdir -p "$patches"
+		dir=$(mktemp -d)
+		print_patches "$base" "$head" "$dir"
+		text=$(diff -r -x '0000-*' "$dir" "$patches" | head -n 20 || :)
+		rm -rf "$dir"
+		tap "$([ -z "$text" ]; echo $?)" \
+			"$name: patches are as make series writes them" "$text"
+	fi
+	[ "$orig" != orig ] || check_orig
+	for patch in $(list_patches); do
+		status=0
+		text=$("$here/scripts/checkpatch" "$patch") || status=1
+		tap $status "$name: checkpatch $(basename "$patch")" "$text"
+	done
+	tap_end
+}

@@ -1,0 +1,321 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Part of scripts/series: patches to commits and back, and the files that live in
+# the project. Commits are built in the object store alone (a temporary index,
+# no checkout), with the author's name and date as the committer's: the same
+# patches on the same source give the same commit ids everywhere.
+# scripts/series sets what it uses: $here, $repo, $rel, $name and $patches.
+# shellcheck disable=SC2154
+
+# git in the series' repository, deaf to the user's configuration, which could
+# change how a patch is printed.
+g()
+{
+	GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null git -C "$repo" "$@"
+}
+
+list_patches()
+{
+	local patch
+
+	for patch in "$patches"/[0-9]*.patch; do
+		case $patch in
+		*/0000-*|*'*'*) ;;	# the cover letter; no match
+		*) echo "$patch" ;;
+		esac
+	done
+}
+
+prepare()
+{
+	src=$(source_tree)
+	src_id=$(source_id "$src")
+	[ -d "$repo/.git" ] || git init -q -b series "$repo"
+	[ "$name" != perf ] || version_makefile
+}
+
+source_version()
+{
+	sed -n 's/^\(VERSION\|PATCHLEVEL\|SUBLEVEL\) = //p' "$src/Makefile" | paste -sd.
+}
+
+# perf asks the top Makefile for the version. The kernel's own wants half of the
+# kernel, so this tree has one that knows just that, and git ignores it.
+version_makefile()
+{
+	[ ! -e "$repo/Makefile" ] || return 0
+	echo /Makefile >> "$repo/.git/info/exclude"
+	printf 'kernelversion:\n\t@echo %s\n' "$(source_version)" > "$repo/Makefile"
+}
+
+# One word for all that the commits follow from: the source and the patches.
+series_key()
+{
+	{ echo "$src_id"; list_patches | xargs -r cat; } | sha1sum | cut -c1-16
+}
+
+# The paths that the first commit holds. For perf what perf's own source
+# package holds, what checkpatch needs, and whatever else a
+# patch touches; for the kernel everything.
+base_paths()
+{
+	if [ "$name" = kernel ]; then
+		echo .
+		return
+	fi
+	cat "$src/tools/perf/MANIFEST"
+	cat <<-'LIST'
+	.clang-format
+	.editorconfig
+	MAINTAINERS
+	scripts/checkpatch.pl
+	scripts/const_structs.checkpatch
+	scripts/spelling.txt
+	LIST
+	list_patches | xargs -r sed -n 's,^--- a/,,p'
+}
+
+# The paths of base_paths that exist, globs expanded, one a line.
+base_files()
+{
+	cd "$src" || exit 1
+	base_paths | sort -u | while read -r pattern; do
+		# shellcheck disable=SC2086 # patterns such as arch/*/include
+		for path in $pattern; do
+			[ ! -e "$path" ] || printf '%s\n' "$path"
+		done
+	done
+}
+
+# The first commit; built once for a source and a list of paths.
+base_commit()
+{
+	local ref tree commit
+
+	ref=refs/series/base-$src_id-$(base_paths | sort -u | sha1sum | cut -c1-8)
+	if ! g rev-parse -q --verify "$ref"; then
+		tree=$(
+			index=$(mktemp -u)
+			export GIT_INDEX_FILE=$index GIT_WORK_TREE=$src GIT_DIR=$repo/.git
+			export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
+			list=$index.list
+			if [ -e "$src/.git" ]; then
+				# Only what is tracked there: it may have been built in.
+				base_files | env -u GIT_DIR -u GIT_WORK_TREE -u GIT_INDEX_FILE \
+					xargs git -C "$src" ls-files -- > "$list"
+			else
+				base_files > "$list"
+			fi
+			git -C "$src" -c core.autocrlf=false -c core.safecrlf=false \
+				-c core.looseCompression=1 add -f --pathspec-from-file="$list"
+			git -C "$src" rm -q --cached --ignore-unmatch -- .unpacked
+			git -C "$src" write-tree
+			rm -f "$index" "$list"
+		)
+		commit=$(echo "Linux $(source_version)" |
+			identity "Linux" "linux@localhost" "2000-01-01T00:00:00Z" commit-tree "$tree")
+		g update-ref "$ref" "$commit"
+		echo "$commit"
+	fi
+}
+
+# identity NAME EMAIL DATE GIT-ARGUMENTS...
+identity()
+{
+	local who=$1 mail=$2 when=$3
+	shift 3
+	GIT_AUTHOR_NAME=$who GIT_AUTHOR_EMAIL=$mail GIT_AUTHOR_DATE=$when \
+	GIT_COMMITTER_NAME=$who GIT_COMMITTER_EMAIL=$mail GIT_COMMITTER_DATE=$when \
+		g "$@"
+}
+
+# field NAME: that line of what "git mailinfo" printed.
+field()
+{
+	sed -n "s/^$1: //p" "$work/info" | head -n 1
+}
+
+# commit_patches BASE: one commit for each patch; prints the last one. git apply
+# takes no fuzz: all of the context must be there.
+commit_patches()
+{
+	local parent=$1 patch tree work
+
+	work=$(mktemp -d)
+	GIT_INDEX_FILE=$work/index g read-tree "$parent"
+	for patch in $(list_patches); do
+		git mailinfo -b --encoding=UTF-8 "$work/body" "$work/diff" < "$patch" > "$work/info" ||
+			die "${patch#"$here/"} is not as git format-patch writes it"
+		GIT_INDEX_FILE=$work/index g apply --cached --whitespace=nowarn "$work/diff" ||
+			die "${patch#"$here/"} does not apply to $src"
+		tree=$(GIT_INDEX_FILE=$work/index g write-tree)
+		{ field Subject; echo; cat "$work/body"; } | git stripspace > "$work/message"
+		parent=$(identity "$(field Author)" "$(field Email)" "$(field Date)" \
+			commit-tree "$tree" -p "$parent" < "$work/message")
+	done
+	rm -rf "$work"
+	echo "$parent"
+}
+
+# Each file of the project that belongs to this series: home[its path there] is
+# its path here.
+declare -A home=()
+load_map()
+{
+	local series from to path
+
+	while read -r series from to; do
+		[ "$series" = "$name" ] && [ -e "$here/$from" ] || continue
+		while read -r path; do
+			path=${path#"$here/$from"}
+			home[$to$path]=$from$path
+		done < <(find "$here/$from" -type f ! -name '.*' ! -name '*.o' \
+			! -name '*~' ! -name '*.orig' ! -name '*.rej')
+	done < "$here/scripts/series-map"
+}
+
+# place_for PATH: where the map would have a file of that path live.
+place_for()
+{
+	awk -v path="$1" -v name="$name" '
+		$1 == name && index(path, $3) == 1 && length($3) > best {
+			best = length($3)
+			place = $2 (substr($3, best) == "/" ? substr(path, best + 1) : "")
+		}
+		END { print place }' "$here/scripts/series-map"
+}
+
+# fold BASE HEAD: put the project's text of each mapped file into the last
+# commit that touches it; prints the new last commit.
+fold()
+{
+	local base=$1 head=$2 commit parent path index tree blob mode changed=
+	declare -A text=() pending=() newest=()
+
+	for path in "${!home[@]}"; do
+		blob=$(g hash-object -w "$here/${home[$path]}")
+		[ "$blob" = "$(g rev-parse -q --verify "$head:$path" || :)" ] && continue
+		text[$path]=$blob
+		changed=1
+	done
+	if [ -z "$changed" ]; then
+		g rev-parse "$head"
+		return
+	fi
+	for path in "${!text[@]}"; do
+		commit=$(g rev-list -n 1 "$base..$head" -- "$path")
+		[ -z "$commit" ] || pending[$commit]+="$path "
+	done
+	index=$(mktemp -u)
+	parent=$(g rev-parse "$base")
+	for commit in $(g rev-list --reverse "$base..$head"); do
+		for path in ${pending[$commit]:-}; do
+			newest[$path]=${text[$path]}
+		done
+		GIT_INDEX_FILE=$index g read-tree "$commit"
+		for path in "${!newest[@]}"; do
+			mode=$(file_mode "${home[$path]}")
+			GIT_INDEX_FILE=$index g update-index --add --cacheinfo "$mode,${newest[$path]},$path"
+		done
+		tree=$(GIT_INDEX_FILE=$index g write-tree)
+		parent=$(recommit "$commit" "$tree" "$parent")
+	done
+	rm -f "$index"
+	echo "$parent"
+}
+
+file_mode()
+{
+	if [ -x "$here/$1" ]; then echo 100755; else echo 100644; fi
+}
+
+# recommit COMMIT TREE PARENT: COMMIT's message, author and date on another tree.
+recommit()
+{
+	local who mail when
+
+	who=$(g log -1 --format=%an "$1")
+	mail=$(g log -1 --format=%ae "$1")
+	when=$(g log -1 --format=%aD "$1")
+	g log -1 --format=%B "$1" | git stripspace |
+		identity "$who" "$mail" "$when" commit-tree "$2" -p "$3"
+}
+
+# print_patches BASE HEAD INTO: with nothing in them that drifts: no numbers in
+# the subjects, no git version, no commit ids.
+print_patches()
+{
+	g format-patch -q --zero-commit --no-signature --no-numbered --no-thread \
+		--no-renames --no-base --abbrev=12 --diff-algorithm=myers \
+		--subject-prefix=PATCH -o "$3" "$1..$2"
+}
+
+# same_patches DIR: does patches/ hold just those?
+same_patches()
+{
+	mkdir -p "$patches"
+	diff -rq -x '0000-*' -x '[!0]*' "$1" "$patches" > /dev/null
+}
+
+# added_files BASE HEAD: what is there that the source has not.
+added_files()
+{
+	g diff --name-only --no-renames --diff-filter=A "$1" "$2"
+}
+
+# Changed or untracked files of the repository that have no home in the
+# project, as "git status --porcelain" lists them.
+dirty_unmapped()
+{
+	local line
+
+	g status --porcelain --no-renames --untracked-files=all | while IFS= read -r line; do
+		[ -n "${home[${line:3}]:-}" ] || echo "$line"
+	done
+}
+
+# sync_files: see the usage. What both sides had the last time is on record.
+sync_files()
+{
+	local path ours theirs last
+	local synced=$repo/.git/series-synced
+
+	touch "$synced"
+	declare -A record=()
+	while read -r last path; do
+		record[$path]=$last
+	done < "$synced"
+	for path in "${!home[@]}"; do
+		ours=$(hash_of "$here/${home[$path]}")
+		theirs=$(hash_of "$repo/$path")
+		# A tree fresh from its patches: the project's text is the newer one.
+		last=${record[$path]:-$(g rev-parse -q --verify "HEAD:$path" || :)}
+		if [ "$ours" = "$theirs" ]; then
+			:
+		elif [ -z "$theirs" ] || [ "$theirs" = "$last" ]; then
+			mkdir -p "$(dirname "$repo/$path")"
+			cp "$here/${home[$path]}" "$repo/$path"
+		elif [ "$ours" = "$last" ]; then
+			cp "$repo/$path" "$here/${home[$path]}"
+			echo "series: ${home[$path]} taken from $rel" >&2
+			ours=$theirs
+		else
+			die "${home[$path]} and $rel/$path were both changed: make them agree"
+		fi
+		record[$path]=$ours
+	done
+	for path in "${!record[@]}"; do
+		if [ -n "${home[$path]:-}" ]; then
+			echo "${record[$path]} $path"
+		elif [ "$(hash_of "$repo/$path")" = "${record[$path]}" ]; then
+			rm -f "${repo:?}/$path"	# its home was removed
+		fi
+	done > "$synced.new"
+	mv "$synced.new" "$synced"
+}
+
+hash_of()
+{
+	[ ! -e "$1" ] || git hash-object --no-filters "$1"
+}

@@ -1,0 +1,110 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Part of scripts/vm: what QEMU is started with, and what a kernel's console
+# tells. It uses scripts/vm's variables.
+# shellcheck disable=SC2154
+
+# Our init, static, so that it needs nothing of the guest.
+build_init()
+{
+	local source=$here/selftests/vm/init.c
+
+	init=$out/vm/init
+	[ ! "$init" -nt "$source" ] || return 0
+	mkdir -p "$out/vm" "$out/log"
+	${CC:-gcc} -O2 -Wall -Wextra -static -o "$init.$$" "$source" > "$out/log/vm-init.log" 2>&1 &&
+		mv "$init.$$" "$init"
+}
+
+# pack_initramfs COMMAND...: init, the command, modules.
+pack_initramfs()
+{
+	local tree=$work/initramfs path
+
+	mkdir -p "$tree/dev"
+	ln "$init" "$tree/init" 2> /dev/null || cp "$init" "$tree/init"
+	printf '%s\0' "$here" "$out" /usr/bin/env "PATH=$PATH" "$@" > "$tree/command"
+	if [ -n "$modules" ]; then
+		mkdir "$tree/lib"
+		while read -r path; do
+			cp "$path" "$tree/lib/" || not_up "can't copy module $path"
+			echo "/lib/${path##*/}" >> "$tree/modules"
+		done < "$modules"
+	fi
+	(cd "$tree" && find . | cpio --quiet -o -H newc) > "$work/initrd"
+}
+
+# Does KVM run a guest here? Only a guest that comes up proves it: there are
+# machines whose /dev/kvm runs a few instructions and no kernel. Asked once
+# after each start of the machine, with the kernel that is ours.
+kvm_works()
+{
+	local known boot status=0
+
+	[ -z "${VM_ACCEL:-}" ] || { [ "$VM_ACCEL" = kvm ]; return; }
+	[ -w /dev/kvm ] && [ -r "$out/kernel/bzImage" ] || return 1
+	boot=$(cat /proc/sys/kernel/random/boot_id)
+	known=$out/vm/kvm-$boot
+	if [ ! -e "$known" ]; then
+		VM_ACCEL=kvm "$here/scripts/vm" --timeout 15 -- true > /dev/null 2>&1 || status=$?
+		rm -f "$out"/vm/kvm-*
+		echo $status > "$known"
+	fi
+	[ "$(cat "$known")" -eq 0 ]
+}
+
+# QEMU before 8.1 has -singlestep, later ones a property of TCG.
+one_insn_per_tb()
+{
+	local accel=tcg,one-insn-per-tb=on
+
+	if qemu-system-x86_64 -M none -display none -accel $accel -monitor stdio \
+		<<< quit > /dev/null 2>&1; then
+		arguments+=(-accel "$accel")
+	else
+		arguments+=(-accel tcg -singlestep)
+	fi
+}
+
+qemu_arguments()
+{
+	local port line
+
+	arguments=(-nodefaults -no-user-config -display none -no-reboot
+		-M pc -smp "$cpus" -m "$memory"
+		-kernel "$kernel" -initrd "$work/initrd")
+	if [ -n "$singlestep" ]; then
+		one_insn_per_tb
+		arguments+=(-cpu max)
+	elif kvm_works; then
+		arguments+=(-accel kvm -cpu host)
+	else
+		arguments+=(-accel "tcg,thread=multi" -cpu max)
+	fi
+	arguments+=(-chardev "file,id=console,path=$work/console" -serial chardev:console
+		-device virtio-serial-pci)
+	for port in stdout stderr status; do
+		arguments+=(-chardev "file,id=$port,path=$work/$port"
+			-device "virtserialport,chardev=$port,name=$port")
+	done
+	arguments+=(-fsdev "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap"
+		-device "virtio-9p-pci,fsdev=root,mount_tag=root"
+		-fsdev "local,id=out,path=$out,security_model=none,multidevs=remap"
+		-device "virtio-9p-pci,fsdev=out,mount_tag=out")
+	# A report ends the guest where the kernel can't go on; reboot=t works
+	# without ACPI.
+	line="console=ttyS0 loglevel=5 panic=-1 oops=panic reboot=t"
+	line+=" sysctl.kernel.hung_task_timeout_secs=300"
+	arguments+=(-append "$line $append" "${more[@]}")
+}
+
+# The kernel's reports on the console: from the first one on.
+kernel_report()
+{
+	tr -d '\r' < "$work/console" | awk '
+	/\[ cut here \]|Oops: |BUG: |Kernel panic - |KASAN: |UBSAN: |INFO: task |detected stall|lockup/ ||
+	/WARNING: (possible|suspicious|inconsistent|bad |lock |nested|Nested|held lock)/ { found = 1 }
+	found && ++lines <= 200
+	END { exit !found }'
+}
