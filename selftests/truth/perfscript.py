@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Reads what `perf script` prints, sample by sample."""
+
+import re
+import subprocess
+import tempfile
+
+from chains import Frame
+
+FIELDS = "comm,pid,tid,time,event,ip,sym,dso"
+HEAD = re.compile(r"^(\S.*?|)\s+(-?\d+)/(-?\d+)\s+(\d+\.\d+):\s+(\S.*?):?\s*$")
+FRAME = re.compile(r"^\s+([0-9a-f]+) (.*) \(([^()]*(?: \(deleted\))?)\)$")
+
+
+class Sample:
+    __slots__ = ("comm", "pid", "tid", "time", "event", "frames")
+
+    def __init__(self, match):
+        self.comm = match[1].strip()
+        self.pid, self.tid = int(match[2]), int(match[3])
+        self.time, self.event = match[4], match[5]
+        self.frames = []
+
+
+def parse(lines):
+    """Yields each Sample. A line that is neither head nor frame is an error:
+    silence would look like a short chain."""
+    sample = None
+    symbols = {}
+    for line in lines:
+        if not line.strip():
+            if sample:
+                yield sample
+            sample = None
+            continue
+        match = FRAME.match(line) if sample else None
+        if match:
+            key = (match[1], match[2], match[3])
+            frame = symbols.get(key)
+            if not frame:
+                frame = symbols[key] = Frame(int(match[1], 16), match[2], match[3])
+            sample.frames.append(frame)
+            continue
+        match = HEAD.match(line)
+        if not match:
+            raise ValueError(f"perf script printed a line unknown here: {line.rstrip()}")
+        if sample:
+            yield sample
+        sample = Sample(match)
+    if sample:
+        yield sample
+
+
+def samples(perf, path, max_stack="1200"):
+    """Yields each Sample of a perf.data file, as that perf shows it."""
+    command = [perf, "script", "-i", path, "-F", FIELDS, "--ns", "--no-inline",
+               "--max-stack", str(max_stack)]
+    with tempfile.TemporaryFile("w+") as errors:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors,
+                              stdin=subprocess.DEVNULL, text=True,
+                              errors="replace") as process:
+            yield from parse(process.stdout)
+        if process.returncode:
+            errors.seek(0)
+            why = errors.read().strip().splitlines() or ["no reason given"]
+            raise ValueError(f"{perf} script of {path} failed: {why[-1]}")
