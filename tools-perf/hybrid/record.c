@@ -29,9 +29,6 @@
 #include "stats.h"
 #include "track.h"
 
-/* Bytes that go to the file at once. */
-#define OUT_SIZE	(2 * (HYBRID_MAX_RECORD + 8))
-
 /*
  * Samples read in a row without the ring getting emptier than three quarters,
  * before their dumps are shed, and before they are.
@@ -65,10 +62,9 @@ struct hybrid_record {
 	bool			 shedding;
 	unsigned int		 behind;
 	size_t			 out_used;
-	size_t			 out_limit;
 	struct hybrid_frame	 frames[HYBRID_MAX_FRAMES];
 	u64			 chain[HYBRID_MAX_RECORD / 8];
-	u8			 out[OUT_SIZE] __aligned(8);
+	u8			 out[HYBRID_OUT_SIZE] __aligned(8);
 };
 
 bool evlist__has_hybrid_callchain(struct evlist *evlist)
@@ -178,13 +174,13 @@ static int flush(struct hybrid_record *hr)
 	size_t size = hr->out_used;
 
 	hr->out_used = 0;
-	return size ? hr->write(hr->arg, ring_mmap(&hr->rings[0]), hr->out, size) : 0;
+	return size ? hr->write(hr->arg, hr->out, size) : 0;
 }
 
 /* Room for a record of @size bytes in the output; NULL where writing failed. */
 static void *out_room(struct hybrid_record *hr, size_t size)
 {
-	if (hr->out_used + size > hr->out_limit && flush(hr) < 0)
+	if (hr->out_used + size > sizeof(hr->out) && flush(hr) < 0)
 		return NULL;
 	return hr->out + hr->out_used;
 }
@@ -360,9 +356,6 @@ static int rings_init(struct hybrid_record *hr, struct mmap **maps, int nr)
 			return -ENOMEM;
 		hr->nr_rings++;
 	}
-	/* zstd_compress() has a buffer of a ring's size for its output. */
-	hr->out_limit = min_t(size_t, sizeof(hr->out), hr->rings[0].mask + 1);
-	hr->out_limit = max_t(size_t, hr->out_limit, HYBRID_MAX_RECORD);
 	return 0;
 }
 

@@ -15,16 +15,18 @@ struct mmap;
 struct record_opts;
 union perf_event;
 
+/* Bytes that are written at once, at most: two records of 64 KiB. */
+#define HYBRID_OUT_SIZE		(2 * 65536)
+
 /**
  * typedef hybrid_write_fn - where records for the file go
  * @arg: the owner's
- * @map: a ring, as record__pushfn() wants one
  * @data: whole records
- * @size: bytes of @data
+ * @size: bytes of @data, at most HYBRID_OUT_SIZE
  *
  * Return: 0, or negative.
  */
-typedef int (*hybrid_write_fn)(void *arg, struct mmap *map, void *data, size_t size);
+typedef int (*hybrid_write_fn)(void *arg, void *data, size_t size);
 
 /**
  * evlist__has_hybrid_callchain - is any event's evsel__has_hybrid_callchain()?
@@ -112,7 +114,9 @@ struct mmap;
 struct record_opts;
 union perf_event;
 
-typedef int (*hybrid_write_fn)(void *arg, struct mmap *map, void *data, size_t size);
+#define HYBRID_OUT_SIZE		1
+
+typedef int (*hybrid_write_fn)(void *arg, void *data, size_t size);
 
 static inline bool evlist__has_hybrid_callchain(struct evlist *evlist __maybe_unused)
 {

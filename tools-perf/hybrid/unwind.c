@@ -351,13 +351,33 @@ static bool retry_innermost(struct walk *w)
 	return enter(w, &caller) == HYBRID_STOP_NR;
 }
 
+/*
+ * The last frame's address is in no mapping: the step that led there was wrong,
+ * and so is the frame. HYBRID_STOP_NR where another way was found.
+ */
+static enum hybrid_stop unmapped(struct walk *w)
+{
+	struct hybrid_unwind *u = w->u;
+	bool by_cfi = u->rule.kind != HYBRID_RULE_NONE;
+
+	if (u->nr == 1)
+		return HYBRID_STOP_NO_MAP;
+	if (u->nr == 2 && by_cfi) {
+		if (retry_innermost(w))
+			return HYBRID_STOP_NR;
+		u->nr = 2;
+	}
+	u->nr--;
+	return by_cfi ? HYBRID_STOP_NO_MAP : HYBRID_STOP_NO_CFI;
+}
+
 void hybrid_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
 {
 	struct walk w = { .unwinder = unwinder, .u = u };
 	struct hybrid_object *object = NULL, *callee;
 	enum hybrid_stop stop = HYBRID_STOP_NR;
-	bool mapped, retried = false;
 	struct hybrid_row *row;
+	bool mapped;
 
 	start(&w);
 	while (stop == HYBRID_STOP_NR) {
@@ -367,23 +387,9 @@ void hybrid_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
 		callee = object;
 		row = hybrid_unwind_row(unwinder, u->space, frame->ip, &mapped, &object);
 		if (!mapped) {
-			stop = HYBRID_STOP_NO_MAP;
-			if (u->nr == 1)
-				break;
-			if (u->nr == 2 && !retried && u->rule.kind != HYBRID_RULE_NONE) {
-				retried = true;
-				stop = HYBRID_STOP_NR;
-				if (retry_innermost(&w))
-					continue;
-				stop = HYBRID_STOP_NO_MAP;
-				u->nr = 2;
-			}
-			/* The step that led here was wrong: so is this frame. */
-			u->nr--;
+			stop = unmapped(&w);
 			object = callee;
-			if (u->rule.kind == HYBRID_RULE_NONE)
-				stop = HYBRID_STOP_NO_CFI;
-			break;
+			continue;
 		}
 		stop = step(&w, row, &caller);
 		frame->cfa = caller.cfa;
