@@ -25,7 +25,7 @@ builds()
 # have FILE [TARGET]: it exists, and if it is a makefile, has that target.
 have()
 {
-	[ -e "$1" ] && { [ -z "${2:-}" ] || grep -q "^$2:" "$1"; }
+	[ -e "$1" ] && { [ -z "${2:-}" ] || grep -qE "^([a-z-]+ )*$2( [a-z-]+)*:" "$1"; }
 }
 
 frame()

@@ -125,15 +125,17 @@ def convert(b):
 def million(b):
     """The first samples in an object with a very large .eh_frame: while perf
     reads it, the rings must not overflow."""
-    if shutil.which("node"):
+    if shutil.which("opt"):
+        name = "libLLVM"
+        work = ["sh", "-c", "seq 6000 | sed 's/.*/define i32 @f&(i32 %x) {"
+                " %a = mul i32 %x, & %b = add i32 %a, 7 ret i32 %b }/' |"
+                " opt -O2 -o /dev/null"]
+    elif shutil.which("node"):
         name = "node"
         work = ["node", "-e", "for (let e = Date.now() + 3000; Date.now() < e;)"
                 " JSON.parse(JSON.stringify({a: [1, 2, {b: 'c'}]}))"]
-    elif shutil.which("llvm-config"):
-        name = "libLLVM"
-        work = ["sh", "-c", "seq 100000 | sed 's/.*/@g& = global i32 &/' | opt -O2 -o /dev/null"]
     else:
-        raise meter.Failed("neither node nor LLVM's opt is installed")
+        raise meter.Failed("neither LLVM's opt nor node is installed")
     lost, samples = [], []
     for _ in range(b.runs):
         path = b.file("million")

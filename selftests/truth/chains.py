@@ -11,8 +11,11 @@ import re
 import truthlib
 
 KERNEL = 0xffff800000000000
-# In these the process has no user stack yet, or has it no more.
-NO_USER_STACK = re.compile(r"execve|exec_binprm|do_exit|do_group_exit|exit_mm|ret_from_fork")
+# In these the process has no user stack yet, or has it no more, or its registers
+# are half those of the handler and half those of what it interrupted. While
+# do_wp_page() replaces the page of the stack, after fork, nobody can read it.
+NO_USER_STACK = re.compile(r"execve|exec_binprm|do_exit|do_group_exit|exit_mm|ret_from_fork"
+                           r"|sys(32)?_(rt_)?sigreturn|do_wp_page")
 THUNK = re.compile(r"__x86\.get_pc_thunk")
 SIGRETURN = re.compile(r"__restore_rt|__kernel_(rt_)?sigreturn")
 # Only a few may be so: an unwinder that loses all of the program's frames and
@@ -80,9 +83,9 @@ class Judge:
     def __init__(self, tables):
         self.tables = tables
 
-    @property
-    def handlers(self):
-        return any(f.caller == "@signal" for table in self.tables.by_path.values()
+    def roots(self, caller):
+        """Has the program a function whose caller is @thread or @signal?"""
+        return any(f.caller == caller for table in self.tables.by_path.values()
                    if table for f in table.values())
 
     def verdict(self, comm, frames, loader=False):
@@ -92,7 +95,7 @@ class Judge:
         kernel = list(itertools.takewhile(lambda f: f.ip >= KERNEL, frames))
         user = frames[len(kernel):]
         if any(NO_USER_STACK.search(f.sym) for f in kernel):
-            return Verdict("exec or exit")
+            return Verdict("no stack to read")
         if not user:
             return Verdict(reason="no user chain")
         functions = [self.tables.function(f) for f in user]
@@ -111,6 +114,9 @@ class Judge:
         if self.is_loader(last) or last.sym == "_start" or CLONE.search(last.sym):
             in_loader = any(self.is_loader(f) for f in user)
             return Verdict("dynamic loader" if in_loader else AROUND_MAIN)
+        if last.sym == "[unknown]" and len(user) > 1 and self.roots("@thread") and \
+                not any(f.dso == "[unknown]" for f in user):
+            return Verdict(AROUND_MAIN)
         if self.is_loader(first) and not loader:
             return Verdict("dynamic loader, cut off")
         if self.tables.table(first.dso) and not THUNK.match(first.sym) and \
@@ -147,7 +153,8 @@ class Judge:
         if THUNK.match(frame.sym) or SIGRETURN.match(frame.sym):
             return True
         # The way back from a signal on i386; perf has no names in its vdso.
-        if frame.dso.startswith("[vdso") and frame.sym == "[unknown]" and self.handlers:
+        if frame.dso.startswith("[vdso") and frame.sym == "[unknown]" and \
+                self.roots("@signal"):
             return True
         called = (self.tables.table(frame.dso) or {}).get(frame.sym.removesuffix("@plt"))
         return bool(called) and called.caller == function.name

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Frames of odd shapes: alloca, realigned, big, and (frames-asm.S) leaves
- * without any.
+ * without any. A leaf writes to the low end of its frame: a page of the stack
+ * that was never touched can't be dumped.
  */
 #include "frames-asm.h"
 #include "truth.h"
@@ -50,6 +51,7 @@ FN_A(void, aligned_leaf, (char *p), "aligned_frame")
 {
 	_Alignas(64) char buf[192];
 
+	buf[0] = 1;
 	keep(buf);
 	spin(60);
 	keep(p);
@@ -124,6 +126,7 @@ FN_A(void, big_leaf, (char *p), "big_frame")
 {
 	char buf[900];
 
+	buf[0] = 1;
 	keep(buf);
 	spin(40);
 	keep(p);

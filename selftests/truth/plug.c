@@ -24,6 +24,7 @@ FN(void, COLOR(leaf), (unsigned long n), CALLER("mid"))
 {
 	char buf[ROOM];
 
+	buf[0] = 1;
 	keep(buf);
 	spin(n);
 	keep(buf);

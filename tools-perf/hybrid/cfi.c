@@ -113,6 +113,16 @@ static void full_free(struct hybrid_full_row *full)
 	free(full);
 }
 
+/*
+ * What a function does not mention it has not touched, of the registers that
+ * belong to its caller (psABI x86-64 3.2.1). libdw has the same defaults, but
+ * takes register 0 for rbx.
+ */
+static bool is_rbx(const struct hybrid_abi *abi, unsigned int reg)
+{
+	return abi->word == 8 && reg == HYBRID_X86_64_BX;
+}
+
 static struct hybrid_full_row *read_full(const struct hybrid_abi *abi, Dwarf_Frame *frame)
 {
 	struct hybrid_full_row *full = calloc(1, sizeof(*full));
@@ -130,6 +140,8 @@ static struct hybrid_full_row *read_full(const struct hybrid_abi *abi, Dwarf_Fra
 	for (i = 0; i < abi->nr; i++) {
 		if (read_where(frame, i, &full->reg[i]))
 			goto out_free;
+		if (full->reg[i].kind == HYBRID_WHERE_UNDEFINED && is_rbx(abi, i))
+			full->reg[i].kind = HYBRID_WHERE_SAME;
 	}
 	return full;
 

@@ -58,8 +58,8 @@ static const Dwfl_Callbacks callbacks = {
 
 void hybrid_debug_frame_open(struct hybrid_object *object)
 {
+	GElf_Addr bias, main_bias;
 	Dwfl_Module *mod;
-	GElf_Addr bias;
 	Dwfl *dwfl;
 	int fd;
 
@@ -71,13 +71,13 @@ void hybrid_debug_frame_open(struct hybrid_object *object)
 	mod = fd < 0 ? NULL : dwfl_report_elf(dwfl, "object", object->ident.path, fd, 0, false);
 	if (!mod && fd >= 0)
 		close(fd);
-	if (mod && !dwfl_report_end(dwfl, NULL, NULL))
+	if (mod && !dwfl_report_end(dwfl, NULL, NULL) && dwfl_module_getelf(mod, &main_bias))
 		object->cfi.debug = dwfl_module_dwarf_cfi(mod, &bias);
 	if (!object->cfi.debug) {
 		dwfl_end(dwfl);
 		return;
 	}
-	object->cfi.debug_bias = bias;
+	object->cfi.debug_bias = bias - main_bias;
 	object->dwfl = dwfl;
 }
 

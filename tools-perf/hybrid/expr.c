@@ -8,6 +8,9 @@
 #define EXPR_STACK	32
 #define EXPR_STEPS	512
 
+/* Bytes of an operation: DW_OP_bregx with two LEB128 of 64 bits. */
+#define MAX_ENCODING	21
+
 struct expr {
 	const struct hybrid_expr_ctx	*ctx;
 	const Dwarf_Op			*ops;
@@ -57,6 +60,7 @@ static int deref(struct expr *e, unsigned int size)
 static int jump(struct expr *e, const Dwarf_Op *op)
 {
 	u64 target = op->offset + 3 + (s16)op->number;
+	u64 last = e->ops[e->nr_ops - 1].offset;
 	size_t i;
 
 	for (i = 0; i < e->nr_ops; i++) {
@@ -66,7 +70,7 @@ static int jump(struct expr *e, const Dwarf_Op *op)
 		}
 	}
 	/* Just behind the last operation: the regular end. */
-	if (target <= e->ops[e->nr_ops - 1].offset)
+	if (target <= last || target > last + MAX_ENCODING)
 		return -1;
 	e->pc = e->nr_ops;
 	return 0;

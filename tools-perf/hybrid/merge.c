@@ -36,33 +36,44 @@ static struct user_chain split(struct hybrid_merge *m)
 
 /*
  * Walks the frame pointers as the kernel did, as far as the dump reaches, and
- * checks that both saw the same. Returns the index in @user of the first return
- * address that stands behind the dump and sets @fp to the frame pointer it
- * stands above; 0 where the two chains do not agree.
+ * checks that both saw the same, @i being where in @user that chain begins.
+ * Returns the index of the first return address that stands behind the dump and
+ * sets @fp to the frame pointer it stands above; 0 where the two do not agree.
  */
 static unsigned int leave_dump(const struct hybrid_unwind *u, const struct user_chain *user,
-			       u64 *fp)
+			       unsigned int i, u64 *fp)
 {
 	u8 word = u->abi->word;
-	u64 next, ret, sp_word;
-	unsigned int i = 1;
+	u64 next, ret;
 
 	*fp = u->regs.value[u->abi->bp];
 	while (!hybrid_unwind_read(u, *fp, word, &next) &&
 	       !hybrid_unwind_read(u, *fp + word, word, &ret)) {
-		/* At function entry the kernel takes the caller from sp first. */
-		if (i == 1 && i < user->nr && user->ips[1] != ret &&
-		    !hybrid_unwind_read(u, u->dump_start, word, &sp_word) &&
-		    user->ips[1] == sp_word)
-			i++;
-		if (i >= user->nr || user->ips[i] != ret)
+		if (i >= user->nr || user->ips[i] != ret || next <= *fp)
 			return 0;
 		i++;
-		if (next <= *fp)
-			return 0;
 		*fp = next;
 	}
 	return i < user->nr && *fp >= u->dump_start + u->dump_size ? i : 0;
+}
+
+/*
+ * The same, with and without the word at sp that the kernel puts first for a
+ * uprobe at a function's entry. In a recursion both may fit: then neither is
+ * taken.
+ */
+static unsigned int join_kernel(const struct hybrid_merge *m, const struct user_chain *user,
+				u64 *fp)
+{
+	const struct hybrid_unwind *u = m->unwind;
+	unsigned int plain = leave_dump(u, user, 1, fp), probed;
+	u64 word;
+
+	if (!m->at_probe || user->nr < 2 ||
+	    hybrid_unwind_read(u, u->dump_start, u->abi->word, &word) || user->ips[1] != word)
+		return plain;
+	probed = leave_dump(u, user, 2, fp);
+	return plain && probed ? 0 : plain + probed;
 }
 
 /* Does the function that runs at the last frame use bp as its frame's base? */
@@ -87,16 +98,17 @@ static bool add_frame(struct hybrid_unwind *u, u64 ret)
  * there is a frame pointer: another function's caller would be lost. Returns
  * true where it came to the outermost frame.
  */
-static bool follow_kernel(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
+static bool follow_kernel(struct hybrid_unwinder *unwinder, const struct hybrid_merge *m,
 			  const struct user_chain *user)
 {
+	struct hybrid_unwind *u = m->unwind;
 	struct hybrid_object *object;
 	struct hybrid_row *row;
 	unsigned int i;
 	bool mapped;
 	u64 fp;
 
-	i = leave_dump(u, user, &fp);
+	i = join_kernel(m, user, &fp);
 	if (!i || !u->bp_known || u->bp != fp || !is_bp_frame(u, &u->rule))
 		return false;
 
@@ -117,14 +129,14 @@ static bool follow_kernel(struct hybrid_unwinder *unwinder, struct hybrid_unwind
 	return false;
 }
 
-/* Do @frames hold all of @some, in order? */
-static bool holds(const struct hybrid_frame *frames, unsigned int nr,
+/* Are all of @some among the callers of @entries, in order? */
+static bool holds(const struct hybrid_tail_entry *entries, unsigned int nr,
 		  const struct hybrid_frame *some, unsigned int nr_some)
 {
 	unsigned int i, found = 0;
 
 	for (i = 0; i < nr && found < nr_some; i++) {
-		if (frames[i].ret == some[found].ret)
+		if (entries[i].caller.ret == some[found].ret)
 			found++;
 	}
 	return found == nr_some;
@@ -133,33 +145,32 @@ static bool holds(const struct hybrid_frame *frames, unsigned int nr,
 /*
  * Goes on by what the thread was seen to be in, from the outermost call whose
  * place is known; frames that the kernel's chain added behind that must be
- * among it.
+ * among it. Returns true where it came to the outermost frame.
  */
 static bool follow_tail(struct hybrid_unwind *u, const struct hybrid_tail *tail)
 {
-	struct hybrid_frame learned[256];
-	unsigned int last = u->nr - 1, nr;
+	const struct hybrid_tail_entry *entries;
+	unsigned int last = u->nr - 1, nr, i;
 	bool complete;
 
 	while (last > 0 && !u->frames[last - 1].cfa)
 		last--;
 	if (!last)
 		return false;
-	nr = hybrid_tail_join(tail, &u->frames[last - 1], &u->frames[last],
-			      learned, ARRAY_SIZE(learned), &complete);
-	if (nr && holds(learned, nr, &u->frames[last + 1], u->nr - 1 - last)) {
+	entries = hybrid_tail_join(tail, &u->frames[last - 1], &u->frames[last],
+				   &nr, &complete);
+	if (nr && holds(entries, nr, &u->frames[last + 1], u->nr - 1 - last)) {
 		u->nr = last + 1;
 	} else {
-		nr = hybrid_tail_root(tail, &u->frames[u->nr - 2], &u->frames[u->nr - 1],
-				      learned, ARRAY_SIZE(learned));
+		entries = hybrid_tail_root(tail, &u->frames[u->nr - 2],
+					   &u->frames[u->nr - 1], &nr);
 		complete = nr > 0;
 	}
-	if (nr > u->max_frames - u->nr) {
-		nr = u->max_frames - u->nr;
-		complete = false;
+	for (i = 0; i < nr; i++) {
+		if (u->nr == u->max_frames)
+			return false;
+		u->frames[u->nr++] = entries[i].caller;
 	}
-	memcpy(&u->frames[u->nr], learned, nr * sizeof(*learned));
-	u->nr += nr;
 	return complete;
 }
 
@@ -208,7 +219,7 @@ enum hybrid_outcome hybrid_merge(struct hybrid_unwinder *unwinder, struct hybrid
 	if (!user.found)
 		m->out[m->nr++] = PERF_CONTEXT_USER;
 	if (u->stop == HYBRID_STOP_DUMP_END) {
-		stitched = follow_kernel(unwinder, u, &user);
+		stitched = follow_kernel(unwinder, m, &user);
 		if (!stitched && m->tail)
 			stitched = follow_tail(u, m->tail);
 	}

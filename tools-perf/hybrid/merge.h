@@ -22,6 +22,8 @@ enum hybrid_outcome {
  * @nr_kernel: number of @kernel
  * @unwind: the sample, unwound by hybrid_unwind(); NULL where it has no user
  *	registers or no dump; its frames have room for max_frames
+ * @at_probe: the event may come from a uprobe: at a function's entry the kernel
+ *	then puts the word at sp between the address and the frame pointer chain
  * @tail: of the thread, read and updated; NULL for none
  * @out: the merged callchain; the caller's
  * @max: room in @out; at least @nr_kernel + 2
@@ -30,6 +32,7 @@ enum hybrid_outcome {
 struct hybrid_merge {
 	const u64		*kernel;
 	unsigned int		 nr_kernel;
+	bool			 at_probe;
 	struct hybrid_unwind	*unwind;
 	struct hybrid_tail	*tail;
 	u64			*out;

@@ -39,6 +39,7 @@
 /* What is known of one event, by the index of its evsel. */
 struct hybrid_event {
 	bool			 hybrid;
+	bool			 at_probe;
 	unsigned int		 max_stack;
 	u64			 shed;
 	struct hybrid_layout	 layout;
@@ -111,6 +112,7 @@ static void event_init(struct hybrid_event *event, struct evsel *evsel,
 	if (!evsel__has_hybrid_callchain(evsel))
 		return;
 	event->hybrid = true;
+	event->at_probe = hybrid__at_probe(evsel);
 	event->max_stack = min_t(unsigned int, attr->sample_max_stack ?: max_stack,
 				 HYBRID_MAX_FRAMES);
 	event->layout.attr = *attr;
@@ -248,6 +250,7 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_event *event,
 		.kernel		= sample->chain,
 		.nr_kernel	= sample->nr_chain,
 		.out		= hr->chain,
+		.at_probe	= event->at_probe,
 		.max		= hybrid_layout_room(&event->layout, sample),
 	};
 	struct hybrid_unwind unwind = {};

@@ -49,6 +49,14 @@ bool evsel__has_hybrid_callchain(const struct evsel *evsel)
 	return (attr->sample_type & need) == need && !attr->exclude_callchain_user;
 }
 
+bool hybrid__at_probe(const struct evsel *evsel)
+{
+	u32 type = evsel->core.attr.type;
+
+	/* Probes are trace points, or a dynamic PMU of their own. */
+	return type == PERF_TYPE_TRACEPOINT || type >= PERF_TYPE_MAX;
+}
+
 bool hybrid__resolves(struct perf_sample *sample)
 {
 	u64 type = sample->evsel->core.attr.sample_type;
@@ -161,6 +169,7 @@ struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample
 	struct hybrid_merge merge = {
 		.kernel		= sample->callchain ? sample->callchain->ips : NULL,
 		.nr_kernel	= sample->callchain ? sample->callchain->nr : 0,
+		.at_probe	= hybrid__at_probe(sample->evsel),
 	};
 	struct hybrid_unwind unwind = {};
 	struct ip_callchain *chain;

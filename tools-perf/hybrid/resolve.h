@@ -24,6 +24,12 @@ struct thread;
 bool evsel__has_hybrid_callchain(const struct evsel *evsel);
 
 /**
+ * hybrid__at_probe - may the event's samples come from a uprobe?
+ * @evsel: an event; see struct hybrid_merge
+ */
+bool hybrid__at_probe(const struct evsel *evsel);
+
+/**
  * hybrid__resolves - is the sample for the hybrid unwinder to unwind?
  * @sample: of any event
  *

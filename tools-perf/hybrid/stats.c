@@ -4,8 +4,9 @@
 #include <string.h>
 #include "stats.h"
 
-/* Enough to tell; what comes later counts as "other objects". */
-#define MAX_FAILURES	256
+/* Enough to tell; what comes later counts together. */
+#define MAX_FAILURES	250
+#define OTHERS		"other objects"
 
 struct hybrid_failure {
 	char			*path;
@@ -35,8 +36,8 @@ static struct hybrid_failure *find_failure(struct hybrid_stats *stats,
 		if (failure->outcome == outcome && !strcmp(failure->path, path))
 			return failure;
 	}
-	if (stats->nr_failures == MAX_FAILURES)
-		return NULL;
+	if (stats->nr_failures >= MAX_FAILURES && strcmp(path, OTHERS))
+		return find_failure(stats, outcome, OTHERS);
 	if (stats->nr_failures == stats->alloc_failures) {
 		size_t alloc = stats->alloc_failures * 2 + 16;
 

@@ -99,49 +99,50 @@ void hybrid_tail_learn(struct hybrid_tail *tail, const struct hybrid_frame *fram
 		tail->rooted = false;
 }
 
-/* The callers behind entry @i, up to where the knowledge ends. */
-static unsigned int follow(const struct hybrid_tail *tail, unsigned int i,
-			   struct hybrid_frame *out, unsigned int max, bool *complete)
+/* The entries behind @i, up to where the knowledge ends. */
+static const struct hybrid_tail_entry *follow(const struct hybrid_tail *tail, unsigned int i,
+					      unsigned int *nr, bool *complete)
 {
-	unsigned int nr = 0;
+	unsigned int last = i;
 
-	while (nr < max && tail->entries[i].linked)
-		out[nr++] = tail->entries[++i].caller;
-	*complete = i + 1 == tail->nr && tail->rooted;
-	return nr;
+	while (tail->entries[last].linked)
+		last++;
+	*nr = last - i;
+	*complete = last + 1 == tail->nr && tail->rooted;
+	return &tail->entries[i + 1];
 }
 
-unsigned int hybrid_tail_join(const struct hybrid_tail *tail,
-			      const struct hybrid_frame *callee,
-			      struct hybrid_frame *caller,
-			      struct hybrid_frame *out, unsigned int max,
-			      bool *complete)
+const struct hybrid_tail_entry *hybrid_tail_join(const struct hybrid_tail *tail,
+						 const struct hybrid_frame *callee,
+						 struct hybrid_frame *caller,
+						 unsigned int *nr, bool *complete)
 {
-	const struct hybrid_tail_entry *entry;
 	unsigned int i = first_above(tail, callee->cfa);
+	const struct hybrid_tail_entry *entry;
 
+	*nr = 0;
 	*complete = false;
 	if (!i)
-		return 0;
+		return NULL;
 	entry = &tail->entries[i - 1];
 	if (entry->cfa != callee->cfa || entry->caller.ret != caller->ret)
-		return 0;
+		return NULL;
 	if (caller->cfa && caller->cfa != entry->caller.cfa)
-		return 0;
+		return NULL;
 	caller->cfa = entry->caller.cfa;
-	return follow(tail, i - 1, out, max, complete);
+	return follow(tail, i - 1, nr, complete);
 }
 
-unsigned int hybrid_tail_root(const struct hybrid_tail *tail,
-			      struct hybrid_frame *callee,
-			      struct hybrid_frame *caller,
-			      struct hybrid_frame *out, unsigned int max)
+const struct hybrid_tail_entry *hybrid_tail_root(const struct hybrid_tail *tail,
+						 struct hybrid_frame *callee,
+						 struct hybrid_frame *caller,
+						 unsigned int *nr)
 {
-	unsigned int i, nr, at = 0, found = 0;
+	const struct hybrid_tail_entry *entry, *behind;
+	unsigned int i, at = 0, found = 0;
 	bool complete;
 
-	if (!tail->rooted)
-		return 0;
+	*nr = 0;
 	for (i = 0; i < tail->nr; i++) {
 		if (tail->entries[i].caller.ret == caller->ret) {
 			found++;
@@ -149,13 +150,18 @@ unsigned int hybrid_tail_root(const struct hybrid_tail *tail,
 		}
 	}
 	if (found != 1 || tail->nr - at > ROOT_FRAMES)
-		return 0;
-	nr = follow(tail, at, out, max, &complete);
-	if (!complete)
-		return 0;
-	callee->cfa = tail->entries[at].cfa;
-	caller->cfa = tail->entries[at].caller.cfa;
-	return nr;
+		return NULL;
+	entry = &tail->entries[at];
+	if (callee->cfa && callee->cfa != entry->cfa)
+		return NULL;
+	behind = follow(tail, at, nr, &complete);
+	if (!complete) {
+		*nr = 0;
+		return NULL;
+	}
+	callee->cfa = entry->cfa;
+	caller->cfa = entry->caller.cfa;
+	return behind;
 }
 
 void hybrid_tail_exit(struct hybrid_tail *tail)

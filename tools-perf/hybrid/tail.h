@@ -53,41 +53,40 @@ void hybrid_tail_learn(struct hybrid_tail *tail, const struct hybrid_frame *fram
  * @tail: of the sample's thread
  * @callee: a frame whose CFA is known
  * @caller: the frame that it returns to; gains the CFA that it was seen with
- * @out: room for @max frames: the callers of @caller, which is not among them
- * @max: room in @out
- * @complete: out: the frames go to the outermost
+ * @nr: out: how many callers of @caller are known; 0 where the call was not
+ *	seen before
+ * @complete: out: the last of them is the outermost
  *
  * Return address and place must both agree, and the place of @caller's own call
  * where it is known: on a recursive stack the address alone stands many times.
  *
- * Return: the number of frames, 0 where the call was not seen before or nothing
- * is known behind it.
+ * Return: @nr entries, the caller of each being the next frame; valid until
+ * @tail changes.
  */
-unsigned int hybrid_tail_join(const struct hybrid_tail *tail,
-			      const struct hybrid_frame *callee,
-			      struct hybrid_frame *caller,
-			      struct hybrid_frame *out, unsigned int max,
-			      bool *complete);
+const struct hybrid_tail_entry *hybrid_tail_join(const struct hybrid_tail *tail,
+						 const struct hybrid_frame *callee,
+						 struct hybrid_frame *caller,
+						 unsigned int *nr, bool *complete);
 
 /**
  * hybrid_tail_root - the frames behind a return address into the thread's start
  * @tail: of the sample's thread
- * @callee: frame whose CFA is not known; gains it
- * @caller: the frame that it returns to; gains its CFA
- * @out: room for @max frames, as for hybrid_tail_join()
- * @max: room in @out
+ * @callee: a frame; gains the CFA that it was seen with
+ * @caller: the frame that it returns to; the same
+ * @nr: out: how many callers of @caller are known, to the outermost; 0 where it
+ *	is not one of them, or @callee's CFA is known to be another
  *
  * A frame pointer chain gives return addresses, not where they stand, and ends
  * in libc's start code, which has no frame pointers. That code runs once for
  * each thread, so that here, in the outermost four frames of a thread and only
  * where the return address stands on its stack once, it alone is enough.
  *
- * Return: the number of frames, 0 where @caller is not one of them.
+ * Return: as hybrid_tail_join().
  */
-unsigned int hybrid_tail_root(const struct hybrid_tail *tail,
-			      struct hybrid_frame *callee,
-			      struct hybrid_frame *caller,
-			      struct hybrid_frame *out, unsigned int max);
+const struct hybrid_tail_entry *hybrid_tail_root(const struct hybrid_tail *tail,
+						 struct hybrid_frame *callee,
+						 struct hybrid_frame *caller,
+						 unsigned int *nr);
 
 void hybrid_tail_exit(struct hybrid_tail *tail);
 

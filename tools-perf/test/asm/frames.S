@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Functions with all the rows that CFI can have. The labels are where the tests
+ * look: NAME_at is inside of NAME, NAME_ret behind a call in it. Nothing of it
+ * ever runs.
+ */
+	.text
+
+/* No CFI covers this. */
+	.p2align 4
+nocfi:
+	push	%rbp
+	mov	%rsp, %rbp
+nocfi_at:
+	call	leaf
+nocfi_ret:
+	leave
+	ret
+
+	.p2align 4
+leaf:
+	.cfi_startproc
+leaf_at:
+	nop
+	ret
+	.cfi_endproc
+
+/* No frame pointer; saves rbx. */
+	.p2align 4
+pushed:
+	.cfi_startproc
+	push	%rbx
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbx, -16
+pushed_one:
+	sub	$16, %rsp
+	.cfi_def_cfa_offset 32
+pushed_at:
+	call	leaf
+pushed_ret:
+	add	$16, %rsp
+	.cfi_def_cfa_offset 16
+pushed_two:
+	pop	%rbx
+	.cfi_restore %rbx
+	.cfi_def_cfa_offset 8
+pushed_end:
+	ret
+	.cfi_endproc
+
+	.p2align 4
+bpframe:
+	.cfi_startproc
+bpframe_entry:
+	push	%rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
+bpframe_pushed:
+	mov	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+bpframe_at:
+	call	leaf
+bpframe_ret:
+	leave
+	.cfi_restore %rbp
+	.cfi_def_cfa %rsp, 8
+bpframe_left:
+	ret
+	.cfi_endproc
+
+/* As compilers end it: nothing says that rbp is back. */
+	.p2align 4
+leaves:
+	.cfi_startproc
+	push	%rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbp, -16
+	mov	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	leave
+	.cfi_def_cfa %rsp, 8
+leaves_left:
+	ret
+	.cfi_endproc
+
+/* A leaf that keeps rbp in the red zone. */
+	.p2align 4
+redzone:
+	.cfi_startproc
+	mov	%rbp, -16(%rsp)
+	.cfi_offset %rbp, -24
+redzone_at:
+	mov	-16(%rsp), %rbp
+	.cfi_restore %rbp
+	ret
+	.cfi_endproc
+
+/* Two early returns: the rows behind each are what they were before it. */
+	.p2align 4
+remember:
+	.cfi_startproc
+	push	%rbx
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbx, -16
+remember_one:
+	sub	$32, %rsp
+	.cfi_def_cfa_offset 48
+remember_before:
+	je	1f
+remember_split:
+	.cfi_remember_state
+	add	$32, %rsp
+	.cfi_def_cfa_offset 16
+remember_early:
+	pop	%rbx
+	.cfi_restore %rbx
+	.cfi_def_cfa_offset 8
+remember_early_ret:
+	ret
+1:	.cfi_restore_state
+remember_between:
+	je	2f
+remember_split2:
+	.cfi_remember_state
+	add	$32, %rsp
+	.cfi_def_cfa_offset 16
+remember_late:
+	pop	%rbx
+	.cfi_restore %rbx
+	.cfi_def_cfa_offset 8
+remember_late_ret:
+	ret
+2:	.cfi_restore_state
+remember_after:
+	hlt
+remember_end:
+	.cfi_endproc
+
+/* main() of a 32-byte aligned frame, as gcc writes it. */
+	.p2align 4
+realign:
+	.cfi_startproc
+	lea	8(%rsp), %r10
+	.cfi_def_cfa %r10, 0
+realign_r10:
+	and	$-32, %rsp
+	push	-8(%r10)
+	push	%rbp
+	mov	%rsp, %rbp
+	/* DW_CFA_expression: rbp at breg6 + 0 */
+	.cfi_escape 0x10, 0x06, 0x02, 0x76, 0x00
+	push	%r10
+	/* DW_CFA_def_cfa_expression: breg6 - 8; deref */
+	.cfi_escape 0x0f, 0x03, 0x76, 0x78, 0x06
+realign_at:
+	call	leaf
+realign_ret:
+	hlt
+	.cfi_endproc
+
+/* As ld writes it: rsp + 8 + ((rip & 15) >= 11) * 8 */
+	.p2align 4
+plt:
+	.cfi_startproc
+	.cfi_escape 0x0f, 0x0b, 0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22
+plt_low:
+	jmp	*(%rip)
+	.byte	0x68, 0, 0, 0, 0	/* push $0, as long as ld's */
+plt_high:
+	jmp	plt
+	.cfi_endproc
+
+/* As glibc's __restore_rt: rsp is at the ucontext. */
+	.p2align 4
+sigframe:
+	.cfi_startproc
+	.cfi_signal_frame
+	/* CFA: breg7 + 160; deref */
+	.cfi_escape 0x0f, 0x04, 0x77, 0xa0, 0x01, 0x06
+	/* rbx: breg7 + 128; rbp: breg7 + 120; rsp: breg7 + 160; rip: breg7 + 168 */
+	.cfi_escape 0x10, 0x03, 0x03, 0x77, 0x80, 0x01
+	.cfi_escape 0x10, 0x06, 0x03, 0x77, 0xf8, 0x00
+	.cfi_escape 0x10, 0x07, 0x03, 0x77, 0xa0, 0x01
+	.cfi_escape 0x10, 0x10, 0x03, 0x77, 0xa8, 0x01
+	nop
+sigframe_ret:
+	mov	$15, %eax
+	syscall
+	.cfi_endproc
+
+/* The same by plain offsets: a kernel's or another libc's. */
+	.p2align 4
+sigplain:
+	.cfi_startproc
+	.cfi_signal_frame
+	.cfi_def_cfa %rsp, 32
+	.cfi_offset %rip, -8
+	nop
+sigplain_ret:
+	syscall
+	.cfi_endproc
+
+	.p2align 4
+outer:
+	.cfi_startproc
+	.cfi_undefined %rip
+	call	leaf
+outer_ret:
+	hlt
+	.cfi_endproc
+
+	.p2align 4
+inreg:
+	.cfi_startproc
+	.cfi_register %rip, %rbx
+inreg_at:
+	ret
+	.cfi_endproc
+
+	.p2align 4
+bpreg:
+	.cfi_startproc
+	.cfi_register %rbp, %r12
+bpreg_at:
+	ret
+	.cfi_endproc
+
+	.p2align 4
+valoff:
+	.cfi_startproc
+	.cfi_val_offset %rbp, -32
+valoff_at:
+	ret
+	.cfi_endproc
+
+	.p2align 4
+undefbp:
+	.cfi_startproc
+	.cfi_undefined %rbp
+undefbp_at:
+	call	leaf
+undefbp_ret:
+	ret
+	.cfi_endproc
+
+/* The return address two words up. */
+	.p2align 4
+raoff:
+	.cfi_startproc
+	.cfi_def_cfa_offset 32
+	.cfi_offset %rip, -24
+raoff_at:
+	ret
+	.cfi_endproc
+
+	.p2align 4
+cfarax:
+	.cfi_startproc
+	.cfi_def_cfa %rax, 8
+cfarax_at:
+	ret
+	.cfi_endproc
+
+/* Needs rbx, which only a replay of the inner frames can tell. */
+	.p2align 4
+cfarbx:
+	.cfi_startproc
+	.cfi_def_cfa %rbx, 16
+	call	leaf
+cfarbx_ret:
+	ret
+	.cfi_endproc
+
+/* An offset that no rule of 16 bytes holds: DW_CFA_def_cfa_offset 0x180000000 */
+	.p2align 4
+bigoff:
+	.cfi_startproc
+	.cfi_escape 0x0e, 0x80, 0x80, 0x80, 0x80, 0x18
+bigoff_at:
+	ret
+	.cfi_endproc
+
+/* The call is the last instruction: its return address is in the next one. */
+	.p2align 4
+noret:
+	.cfi_startproc
+	sub	$8, %rsp
+	.cfi_def_cfa_offset 16
+	call	leaf
+	.cfi_endproc
+noret_ret:
+next:
+	.cfi_startproc
+	.cfi_def_cfa_offset 64
+	ret
+	.cfi_endproc
+
+/* From here on what only a broken or hostile file has. */
+
+/* The CFA is the stack pointer, the return address above: no way upwards. */
+	.p2align 4
+cycle:
+	.cfi_startproc
+	.cfi_def_cfa_offset 0
+	.cfi_offset %rip, 0
+cycle_at:
+	ret
+	.cfi_endproc
+
+/* DW_CFA_def_cfa_offset_sf: rsp - 16 */
+	.p2align 4
+below:
+	.cfi_startproc
+	.cfi_escape 0x13, 0x02
+below_at:
+	ret
+	.cfi_endproc
+
+/* skip to itself */
+	.p2align 4
+looping:
+	.cfi_startproc
+	.cfi_escape 0x0f, 0x03, 0x2f, 0xfd, 0xff
+looping_at:
+	ret
+	.cfi_endproc
+
+/* 1 / 0 */
+	.p2align 4
+dividing:
+	.cfi_startproc
+	.cfi_escape 0x0f, 0x03, 0x31, 0x30, 0x1b
+dividing_at:
+	ret
+	.cfi_endproc
+
+/* A loop in where rbx is: the CFA is plain. */
+	.p2align 4
+regloop:
+	.cfi_startproc
+	.cfi_escape 0x10, 0x03, 0x03, 0x2f, 0xfd, 0xff
+	call	leaf
+regloop_ret:
+	ret
+	.cfi_endproc
+
+/* An operation that DWARF does not have. */
+	.p2align 4
+unknown:
+	.cfi_startproc
+	.cfi_escape 0x0f, 0x02, 0x01, 0x02
+unknown_at:
+	ret
+	.cfi_endproc
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Records of any bytes as samples: parsed, unwound, merged, rewritten, and
+ * parsed again.
+ *
+ * Input: 16 bytes that choose the layout; then records, each behind two bytes of
+ * its size. Words of them whose top byte says so become addresses that matter,
+ * as few random ones would.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "layout.h"
+#include "merge.h"
+#include "regs.h"
+#include "scene.h"
+
+#define MAX_STACK	40
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+struct choice {
+	u64	type;
+	u8	read_format;
+	u8	branches;
+	u8	file_regs;
+	u8	max_frames;
+	u32	regs;
+};
+
+static struct hybrid_layout layout;
+static struct hybrid_frame frames[MAX_STACK];
+static u64 chain[HYBRID_MAX_RECORD / 8];
+static struct hybrid_tail tail;
+static struct scene scene;
+
+static void choose(const struct choice *c)
+{
+	memset(&layout, 0, sizeof(layout));
+	layout.attr.sample_type = c->type & 0x1ffffff;
+	layout.attr.read_format = c->read_format & 31;
+	layout.attr.branch_sample_type = c->branches & 1 ? PERF_SAMPLE_BRANCH_HW_INDEX : 0;
+	layout.branch_counters = c->branches & 2;
+	layout.attr.sample_regs_user = c->regs & 1 ? 0xff0fff : c->regs;
+	if (c->file_regs & 1 && layout.attr.sample_type & PERF_SAMPLE_REGS_USER)
+		layout.file_regs = layout.attr.sample_regs_user & (c->regs >> 1 | 1);
+}
+
+static u64 meant(u64 word)
+{
+	switch (word >> 56) {
+	case 0xf0:
+		return SCENE_BIAS + 0x1000 + word % 512;
+	case 0xf1:
+		return SCENE_STACK + word % 1024;
+	case 0xf2:
+		return SCENE_JIT + word % 4096;
+	case 0xf3:
+		return SCENE_NOCFI + word % 4096;
+	case 0xf4:
+		return SCENE_I386 + word % 4096;
+	case 0xf5:
+		return (u64)-(word % 4096);
+	default:
+		return word;
+	}
+}
+
+static bool unwind(const struct hybrid_sample *sample, struct hybrid_unwind *u)
+{
+	bool is_64 = sample->regs_abi == PERF_SAMPLE_REGS_ABI_64;
+	struct hybrid_regs_map map;
+
+	*u = (struct hybrid_unwind) {
+		.abi = is_64 ? &hybrid_abi_64 : &hybrid_abi_32, .space = scene.u.space,
+		.dump = sample->stack, .dump_size = sample->stack_size,
+		.max_frames = u->max_frames, .frames = frames,
+	};
+	hybrid_regs_map_init(&map, layout.attr.sample_regs_user, u->abi);
+	if (!sample->regs || !sample->stack_size || !map.complete)
+		return false;
+	hybrid_regs_read(&map, sample->regs, &u->regs);
+	u->dump_start = u->regs.value[u->abi->sp];
+	hybrid_unwind(&scene_unwinder, u);
+	if (!u->nr || u->nr > u->max_frames)
+		abort();
+	return true;
+}
+
+/* What was written is a sample of the file's layout, with the chain. */
+static void check_written(const void *out, size_t size, unsigned int nr)
+{
+	const struct perf_event_header *header = out;
+	struct hybrid_layout file = layout;
+	struct hybrid_sample sample;
+
+	file.attr.sample_regs_user = layout.file_regs;
+	file.attr.sample_type &= ~PERF_SAMPLE_STACK_USER;
+	if (!layout.file_regs)
+		file.attr.sample_type &= ~PERF_SAMPLE_REGS_USER;
+	if (header->size != size || hybrid_layout_parse(&file, header, &sample))
+		abort();
+	if (file.attr.sample_type & PERF_SAMPLE_CALLCHAIN &&
+	    (sample.nr_chain != nr || memcmp(sample.chain, chain, nr * 8)))
+		abort();
+}
+
+static void one_record(const struct perf_event_header *event, unsigned int max_frames)
+{
+	struct hybrid_unwind u = { .max_frames = max_frames };
+	struct hybrid_merge merge = { .out = chain, .tail = &tail };
+	struct hybrid_sample sample;
+	size_t size;
+	void *out;
+
+	if (hybrid_layout_parse(&layout, event, &sample))
+		return;
+	merge.kernel = sample.chain;
+	merge.nr_kernel = sample.nr_chain;
+	merge.max = hybrid_layout_room(&layout, &sample);
+	if (unwind(&sample, &u))
+		merge.unwind = &u;
+	/* Who asks for user stacks asks for callchains: there is room for a merge. */
+	if (!sample.chain)
+		return;
+	if (hybrid_merge(&scene_unwinder, &merge) >= HYBRID_NR_OUTCOMES || merge.nr > merge.max)
+		abort();
+	out = aligned_alloc(8, HYBRID_MAX_RECORD);
+	size = hybrid_layout_write(&layout, &sample, chain, merge.nr, out);
+	if (size > HYBRID_MAX_RECORD)
+		abort();
+	check_written(out, size, merge.nr);
+	free(out);
+}
+
+static struct perf_event_header *make_record(const u8 *data, size_t size)
+{
+	size_t words = size / 8, i;
+	u64 *event = aligned_alloc(8, (words + 1) * 8);
+
+	for (i = 0; event && i < words; i++) {
+		memcpy(&event[i + 1], data + i * 8, 8);
+		event[i + 1] = meant(event[i + 1]);
+	}
+	if (event)
+		*(struct perf_event_header *)event = (struct perf_event_header) {
+			.type = PERF_RECORD_SAMPLE, .size = (words + 1) * 8,
+		};
+	return (struct perf_event_header *)event;
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct perf_event_header *event;
+	struct choice choice;
+	u16 bytes;
+
+	if (size < sizeof(choice))
+		return 0;
+	memcpy(&choice, data, sizeof(choice));
+	data += sizeof(choice);
+	size -= sizeof(choice);
+	choose(&choice);
+	scene_start(&scene, 0);
+	while (size > 2) {
+		memcpy(&bytes, data, 2);
+		data += 2;
+		size -= 2;
+		if (bytes > size)
+			bytes = size;
+		event = make_record(data, bytes);
+		if (event)
+			one_record(event, 1 + choice.max_frames % MAX_STACK);
+		free(event);
+		data += bytes;
+		size -= bytes;
+	}
+	hybrid_tail_exit(&tail);
+	return 0;
+}

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The kernel's chain and the unwound one, made one.
+ */
+#include <string.h>
+#include <linux/perf_event.h>
+#include "merge.h"
+#include "scene.h"
+#include "tap.h"
+
+#define BP	HYBRID_X86_64_BP
+#define MAX	512
+
+#define KERNEL	PERF_CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81000020
+#define USER	PERF_CONTEXT_USER
+
+static struct scene s;
+static u64 chain[MAX], out[MAX];
+static unsigned int nr_chain;
+static struct hybrid_merge m;
+static struct hybrid_tail tail;
+
+static void chain_start(const u64 *ips, unsigned int nr)
+{
+	memcpy(chain, ips, nr * sizeof(*ips));
+	nr_chain = nr;
+}
+
+static void chain_add(u64 ip)
+{
+	chain[nr_chain++] = ip;
+}
+
+static enum hybrid_outcome merge(void)
+{
+	m.kernel = chain;
+	m.nr_kernel = nr_chain;
+	m.unwind = &s.u;
+	m.out = out;
+	m.max = m.max ?: MAX;
+	memset(out, 0xee, sizeof(out));
+	hybrid_unwind(&scene_unwinder, &s.u);
+	return hybrid_merge(&scene_unwinder, &m);
+}
+
+static void finish(void)
+{
+	hybrid_tail_exit(&tail);
+	memset(&m, 0, sizeof(m));
+}
+
+static void compare(const u64 *want, unsigned int nr, int line)
+{
+	unsigned int i;
+
+	tap_same(m.nr, nr, __FILE__, line, "number of entries");
+	for (i = 0; i < nr && i < m.nr; i++)
+		tap_same(out[i], want[i], __FILE__, line, "entry");
+}
+
+#define expect(...) do {							\
+	const u64 want_[] = { __VA_ARGS__ };					\
+	compare(want_, ARRAY_SIZE(want_), __LINE__);				\
+} while (0)
+
+/*
+ * @nr times bpframe() with a body of two words, then outer(); and what the
+ * kernel makes of it.
+ */
+static void recurse(unsigned int nr)
+{
+	static const u64 start[] = { KERNEL, USER };
+	unsigned int i;
+
+	scene_start(&s, scene_at("bpframe_at"));
+	chain_start(start, ARRAY_SIZE(start));
+	chain_add(scene_at("bpframe_at"));
+	for (i = 0; i < nr; i++) {
+		scene_fill(&s, 2, 0xdead);
+		if (!i)
+			scene_reg(&s, BP, scene_top(&s));
+		scene_push_bpframe(&s, i + 1 < nr ? scene_top(&s) + 32 : 0,
+				   scene_at(i + 1 < nr ? "bpframe_ret" : "outer_ret"));
+		chain_add(s.stack[s.nr - 1]);
+	}
+}
+
+/* The chain that recurse(@nr) should end as. */
+static void expect_recursion(unsigned int nr, int line)
+{
+	u64 want[MAX] = { KERNEL, USER };
+	unsigned int i, n = 4;
+
+	want[n++] = scene_at("bpframe_at");
+	for (i = 1; i < nr; i++)
+		want[n++] = scene_at("bpframe_ret") - 1;
+	want[n++] = scene_at("outer_ret") - 1;
+	compare(want, n, line);
+}
+
+static void complete(void)
+{
+	recurse(10);
+	same(merge(), HYBRID_COMPLETE);
+	expect_recursion(10, __LINE__);
+
+	/* The kernel knows nothing of the user part, or has none. */
+	nr_chain = 4;
+	same(merge(), HYBRID_COMPLETE);
+	expect_recursion(10, __LINE__);
+	nr_chain = 3;
+	same(merge(), HYBRID_COMPLETE);
+	expect_recursion(10, __LINE__);
+	nr_chain = 0;
+	same(merge(), HYBRID_COMPLETE);
+	same(out[0], USER);
+	same(out[1], scene_at("bpframe_at"));
+	same(m.nr, 12);
+	finish();
+}
+
+/* Wherever the dump ends, the chain is whole, or ends there: never another. */
+static void stitched(void)
+{
+	unsigned int words, nr_stitched = 0;
+	enum hybrid_outcome outcome;
+
+	recurse(10);
+	for (words = 0; words < 40; words++) {
+		s.u.dump_size = words * 8;
+		outcome = merge();
+		if (outcome == HYBRID_STITCHED) {
+			expect_recursion(10, __LINE__);
+			nr_stitched++;
+			continue;
+		}
+		same(outcome, HYBRID_TRUNCATED);
+		same(m.nr, 4 + 1 + words / 4);
+	}
+	/* Only where saved rbp and return address are parted is it not known. */
+	check(nr_stitched >= 30);
+	finish();
+}
+
+static void disagreeing(void)
+{
+	unsigned int i;
+	u64 right;
+
+	recurse(10);
+	s.u.dump_size = 5 * 32;
+	/* Any return address in the dump that the kernel saw otherwise. */
+	for (i = 5; i < 10; i++) {
+		right = chain[i];
+		chain[i] = scene_at("pushed_ret");
+		same(merge(), HYBRID_TRUNCATED);
+		same(m.nr, 4 + 6);
+		chain[i] = right;
+	}
+	same(merge(), HYBRID_STITCHED);
+	/* The kernel's chain may end in the dump, or where it does. */
+	for (i = 4; i < 10; i++) {
+		nr_chain = i;
+		same(merge(), HYBRID_TRUNCATED);
+		same(m.nr, 4 + 6);
+	}
+	/* Or not come to the outermost frame. */
+	nr_chain = 12;
+	same(merge(), HYBRID_TRUNCATED);
+	same(m.nr, 4 + 8);
+	finish();
+}
+
+/* Frame pointers that lead down, or to themselves. */
+static void other_recursion(void)
+{
+	recurse(10);
+	s.stack[2 * 4 + 2] = SCENE_STACK + 16;
+	s.u.dump_size = 5 * 32;
+	merge();
+	check(m.nr <= 4 + 6);
+	s.stack[2] = SCENE_STACK + 16;
+	check(merge() != HYBRID_STITCHED);
+	finish();
+}
+
+/* At a function's first instruction, the kernel may take the caller from sp. */
+static void function_entry(void)
+{
+	static const u64 start[] = { USER };
+	unsigned int extra;
+
+	for (extra = 0; extra < 2; extra++) {
+		scene_start(&s, scene_at("bpframe_entry"));
+		scene_push(&s, scene_at("bpframe_ret"));
+		scene_fill(&s, 2, 0xdead);
+		scene_reg(&s, BP, scene_top(&s));
+		scene_push_bpframe(&s, scene_top(&s) + 32, scene_at("bpframe_ret"));
+		scene_fill(&s, 2, 0xdead);
+		scene_push_bpframe(&s, 0, scene_at("outer_ret"));
+		chain_start(start, 1);
+		chain_add(scene_at("bpframe_entry"));
+		if (extra)
+			chain_add(scene_at("bpframe_ret"));
+		chain_add(scene_at("bpframe_ret"));
+		chain_add(scene_at("outer_ret"));
+		s.u.dump_size = 5 * 8;
+		/*
+		 * The caller twice, at one address: at a probe both ways to read
+		 * the kernel's chain fit, and no frame is made up. No other
+		 * event has two ways.
+		 */
+		m.at_probe = extra;
+		same(merge(), extra ? HYBRID_TRUNCATED : HYBRID_STITCHED);
+		m.at_probe = false;
+		if (!extra)
+			expect(USER, scene_at("bpframe_entry"), scene_at("bpframe_ret") - 1,
+			       scene_at("bpframe_ret") - 1, scene_at("outer_ret") - 1);
+	}
+	finish();
+}
+
+/* uprobe at the entry of a function that another one calls. */
+static void uprobe(void)
+{
+	static const u64 start[] = { USER };
+
+	scene_start(&s, scene_at("bpframe_entry"));
+	scene_push(&s, scene_at("pushed_ret"));
+	scene_push_pushed(&s, 0, scene_at("bpframe_ret"));
+	scene_reg(&s, BP, scene_top(&s));
+	scene_push_bpframe(&s, scene_top(&s) + 16, scene_at("bpframe_ret"));
+	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
+	chain_start(start, 1);
+	chain_add(scene_at("bpframe_entry"));
+	chain_add(scene_at("pushed_ret"));
+	chain_add(scene_at("bpframe_ret"));
+	chain_add(scene_at("outer_ret"));
+	s.u.dump_size = 7 * 8;
+	/* No other event has the kernel do so. */
+	same(merge(), HYBRID_TRUNCATED);
+	m.at_probe = true;
+	same(merge(), HYBRID_STITCHED);
+	m.at_probe = false;
+	expect(USER, scene_at("bpframe_entry"), scene_at("pushed_ret") - 1,
+	       scene_at("bpframe_ret") - 1, scene_at("bpframe_ret") - 1,
+	       scene_at("outer_ret") - 1);
+	finish();
+}
+
+/* Without a frame pointer at the dump's end, the kernel's chain is another's. */
+static void no_frame_pointer(void)
+{
+	static const u64 start[] = { USER };
+
+	scene_start(&s, scene_at("bpframe_at"));
+	scene_reg(&s, BP, SCENE_STACK);
+	scene_push_bpframe(&s, SCENE_STACK + 48, scene_at("pushed_ret"));
+	scene_push_pushed(&s, 0, scene_at("bpframe_ret"));
+	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
+	chain_start(start, 1);
+	chain_add(scene_at("bpframe_at"));
+	chain_add(scene_at("pushed_ret"));
+	chain_add(scene_at("outer_ret"));
+	s.u.dump_size = 4 * 8;
+	same(merge(), HYBRID_TRUNCATED);
+	expect(USER, scene_at("bpframe_at"), scene_at("pushed_ret") - 1);
+
+	/* Behind the dump: such a function is the last one known. */
+	s.u.dump_size = 0;
+	same(merge(), HYBRID_TRUNCATED);
+	expect(USER, scene_at("bpframe_at"), scene_at("pushed_ret") - 1);
+	finish();
+}
+
+static void no_dump(void)
+{
+	recurse(3);
+	m.kernel = chain;
+	m.nr_kernel = nr_chain;
+	m.out = out;
+	m.max = MAX;
+	m.unwind = NULL;
+	same(hybrid_merge(&scene_unwinder, &m), HYBRID_FP_ONLY);
+	expect_recursion(3, __LINE__);
+	m.nr_kernel = 3;
+	same(hybrid_merge(&scene_unwinder, &m), HYBRID_COMPLETE);
+	expect(KERNEL);
+	m.nr_kernel = 0;
+	same(hybrid_merge(&scene_unwinder, &m), HYBRID_COMPLETE);
+	same(m.nr, 0);
+	finish();
+}
+
+/* Context words of the kernel's other levels stay; none of them is a frame. */
+static void contexts(void)
+{
+	static const u64 start[] = { PERF_CONTEXT_HV, 1, KERNEL, USER };
+
+	recurse(2);
+	chain_start(start, ARRAY_SIZE(start));
+	same(merge(), HYBRID_COMPLETE);
+	expect(PERF_CONTEXT_HV, 1, KERNEL, USER, scene_at("bpframe_at"),
+	       scene_at("bpframe_ret") - 1, scene_at("outer_ret") - 1);
+	/* A context word behind the user's frames ends them. */
+	chain_add(scene_at("bpframe_at"));
+	chain_add(PERF_CONTEXT_GUEST);
+	chain_add(scene_at("outer_ret"));
+	s.u.dump_size = 0;
+	same(merge(), HYBRID_TRUNCATED);
+	same(m.nr, 7);
+	finish();
+}
+
+static void bounded(void)
+{
+	unsigned int room, frames;
+
+	recurse(10);
+	for (room = 0; room < 12; room++) {
+		m.max = nr_chain + 2 - 11 + room;
+		m.tail = &tail;
+		merge();
+		check(m.nr <= m.max);
+		same(out[m.max], 0xeeeeeeeeeeeeeeee);
+	}
+	finish();
+	/* max_frames holds for what is joined, too: room for no more is there. */
+	for (frames = 1; frames < 11; frames++) {
+		recurse(10);
+		s.u.dump_size = 0;
+		s.u.max_frames = frames;
+		memset(&s.frames[frames], 0xee, sizeof(s.frames[0]));
+		same(merge(), HYBRID_TRUNCATED);
+		same(m.nr, 4 + frames);
+		same(s.frames[frames].ip, 0xeeeeeeeeeeeeeeee);
+	}
+	finish();
+}
+
+/* pushed() @nr deep: nothing that the kernel can follow. */
+static void pushed(unsigned int nr)
+{
+	static const u64 start[] = { USER };
+
+	scene_start(&s, scene_at("leaf_at"));
+	scene_push(&s, scene_at("pushed_ret"));
+	while (nr--)
+		scene_push_pushed(&s, 0, scene_at(nr ? "pushed_ret" : "outer_ret"));
+	chain_start(start, 1);
+}
+
+static void learned(void)
+{
+	unsigned int words;
+
+	m.tail = &tail;
+	pushed(10);
+	s.u.dump_size = 200;
+	same(merge(), HYBRID_TRUNCATED);
+	finish();
+
+	m.tail = &tail;
+	pushed(10);
+	same(merge(), HYBRID_COMPLETE);
+	/* Two frames are needed: the call and where it returns to. */
+	for (words = 1; words < s.nr; words++) {
+		s.u.dump_size = words * 8;
+		same(merge(), HYBRID_STITCHED);
+		same(m.nr, 13);
+		same(out[12], scene_at("outer_ret") - 1);
+	}
+	/* Another return address at the join: other callers, unknown ones. */
+	s.stack[0] = scene_at("raoff_at");
+	s.u.dump_size = 8;
+	check(merge() != HYBRID_STITCHED);
+	finish();
+}
+
+/* Learned frames are cut to the room for frames. */
+static void learned_bounded(void)
+{
+	unsigned int frames;
+
+	for (frames = 2; frames < 12; frames++) {
+		m.tail = &tail;
+		pushed(10);
+		same(merge(), HYBRID_COMPLETE);
+		s.u.dump_size = 8;
+		s.u.max_frames = frames;
+		memset(&s.frames[frames], 0xee, sizeof(s.frames[0]));
+		same(merge(), HYBRID_TRUNCATED);
+		same(m.nr, 1 + frames);
+		same(s.frames[frames].ip, 0xeeeeeeeeeeeeeeee);
+		finish();
+	}
+}
+
+/* More frames than any buffer on the way has room for. */
+static void learned_deep(void)
+{
+	m.tail = &tail;
+	pushed(400);
+	same(merge(), HYBRID_COMPLETE);
+	same(m.nr, 403);
+	s.u.dump_size = 64;
+	same(merge(), HYBRID_STITCHED);
+	same(m.nr, 403);
+	finish();
+}
+
+/* The address of the start code, known to stand elsewhere: another stack. */
+static void root_elsewhere(void)
+{
+	m.tail = &tail;
+	pushed(1);
+	same(merge(), HYBRID_COMPLETE);
+	pushed(1);
+	s.u.dump_start += 64;
+	s.u.regs.value[HYBRID_X86_64_SP] += 64;
+	s.u.dump_size = 8;
+	same(merge(), HYBRID_TRUNCATED);
+	expect(USER, scene_at("leaf_at"), scene_at("pushed_ret") - 1);
+	finish();
+}
+
+static void outcomes(void)
+{
+	pushed(1);
+	s.stack[0] = 0x1000;
+	same(merge(), HYBRID_NO_MAP);
+	s.stack[0] = scene_at("looping_at") + 1;
+	same(merge(), HYBRID_BAD_CFI);
+	s.stack[0] = SCENE_JIT + 8;
+	scene_reg(&s, BP, 3);
+	same(merge(), HYBRID_NO_CFI);
+	pushed(1);
+	s.u.max_frames = 1;
+	same(merge(), HYBRID_TRUNCATED);
+	finish();
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "merge: complete chains", complete },
+		{ "merge: the dump ends anywhere in a recursion", stitched },
+		{ "merge: chains that disagree", disagreeing },
+		{ "merge: frame pointers that disagree", other_recursion },
+		{ "merge: at a function's entry", function_entry },
+		{ "merge: a uprobe's caller from sp", uprobe },
+		{ "merge: no frame pointer where the dump ends", no_frame_pointer },
+		{ "merge: no dump", no_dump },
+		{ "merge: context words", contexts },
+		{ "merge: no more than there is room for", bounded },
+		{ "merge: a learned tail", learned },
+		{ "merge: a learned tail, cut", learned_bounded },
+		{ "merge: a learned tail of 400 frames", learned_deep },
+		{ "merge: the start code of another stack", root_elsewhere },
+		{ "merge: what became of a sample", outcomes },
+	};
+	int status = tap_run(tests, ARRAY_SIZE(tests));
+
+	scene_exit();
+	return status;
+}

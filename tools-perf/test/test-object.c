@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which mappings share an object, and how long it lives.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <sys/stat.h>
+#include "elf-file.h"
+#include "tap.h"
+
+static struct hybrid_objects objects;
+static struct hybrid_processes ps;
+static char dir[] = "/tmp/hybrid-test-XXXXXX";
+
+static struct hybrid_object *get(const char *path, const char *build_id, u64 ino, u64 gen)
+{
+	struct hybrid_ident ident = {
+		.path = path, .maj = 8, .min = 1, .ino = ino, .ino_generation = gen,
+	};
+
+	if (build_id) {
+		ident.build_id_size = strlen(build_id);
+		memcpy(ident.build_id, build_id, ident.build_id_size);
+	}
+	return hybrid_object_get(&objects, &ident);
+}
+
+static void sharing(void)
+{
+	struct hybrid_object *a;
+
+	hybrid_objects_init(&objects, elf_file_open);
+	a = get("/a", "01234567890123456789", 0, 0);
+	check(get("/b", "01234567890123456789", 0, 0) == a);
+	check(get("/a", "0123456789012345678x", 0, 0) != a);
+	check(get("/a", "01234567", 0, 0) != a);
+	check(get("/a", NULL, 1, 0) != a);
+	same(a->refs, 2);
+
+	a = get("/a", NULL, 5, 7);
+	check(get("/a", NULL, 5, 7) == a);
+	check(get("/a", NULL, 6, 7) != a);
+	check(get("/a", NULL, 5, 8) != a);
+	check(get("/a", NULL, 0, 0) != a);
+	a = get("/a", NULL, 0, 0);
+	check(get("/a", NULL, 0, 0) == a);
+	check(get("/b", NULL, 0, 0) != a);
+	hybrid_objects_exit(&objects);
+	same(objects.nr, 0);
+}
+
+static void idle(void)
+{
+	struct hybrid_object *object, *first = NULL;
+	char path[32];
+	unsigned int i;
+
+	hybrid_objects_init(&objects, elf_file_open);
+	for (i = 0; i < 200; i++) {
+		snprintf(path, sizeof(path), "/lib%u", i);
+		object = get(path, NULL, 0, 0);
+		if (!i)
+			first = object;
+		hybrid_object_put(object);
+		/* One that is used again and again is kept. */
+		check(get("/lib0", NULL, 0, 0) == first);
+		hybrid_object_put(first);
+		check(objects.nr <= 65 && objects.nr == objects.nr_idle);
+	}
+	/* The newest are there, the oldest are not. */
+	same(objects.nr, 64);
+	object = get("/lib199", NULL, 0, 0);
+	same(objects.nr, 64);
+	same(objects.nr_idle, 63);
+	hybrid_object_put(object);
+	object = get("/lib2", NULL, 0, 0);
+	same(objects.nr, 65);
+	hybrid_objects_exit(&objects);
+}
+
+/* What is mapped is never evicted. */
+static void mapped_stay(void)
+{
+	struct hybrid_object *held[100];
+	char path[32];
+	unsigned int i;
+
+	hybrid_objects_init(&objects, elf_file_open);
+	for (i = 0; i < 100; i++) {
+		snprintf(path, sizeof(path), "/lib%u", i);
+		held[i] = get(path, NULL, 0, 0);
+	}
+	same(objects.nr_idle, 0);
+	for (i = 0; i < 100; i++)
+		hybrid_object_put(held[i]);
+	same(objects.nr, 64);
+	hybrid_objects_exit(&objects);
+}
+
+static const char *in_dir(const char *name)
+{
+	static char path[64];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+static void write_file(const char *path, const void *data, size_t size)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	check(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+	close(fd);
+}
+
+static void copy_file(const char *name, const char *path)
+{
+	static char data[1 << 17];
+	int fd = open(elf_file_path(name), O_RDONLY);
+	ssize_t size = read(fd, data, sizeof(data));
+
+	close(fd);
+	if (check(size > 0))
+		write_file(path, data, size);
+}
+
+static void map_path(pid_t pid, const char *path, u64 ino)
+{
+	struct hybrid_mapping mapping = { .end = 1 << 20, .pid = pid };
+	struct hybrid_ident ident = { .path = path, .ino = ino };
+
+	same(hybrid_process_map(&ps, &mapping, &ident, true), 0);
+}
+
+static const struct hybrid_mapping *mapping_of(pid_t pid)
+{
+	return hybrid_space_find(hybrid_thread_get(&ps, pid, pid)->process->space, 0);
+}
+
+static const struct hybrid_row *row_of(pid_t pid, u64 offset)
+{
+	return hybrid_object_row(mapping_of(pid), offset);
+}
+
+/* Written to in place: new mappings see the new file, old ones what they had. */
+static void stale(void)
+{
+	static const struct timespec times[2] = { { 1000, 0 }, { 1000, 5 } };
+	u64 old_at = elf_file_symbol("small.so", "pushed_at");
+	u64 new_at = elf_file_symbol("debug.so", "plain_at");
+	const struct hybrid_row *row;
+
+	hybrid_processes_init(&ps, elf_file_open);
+	copy_file("small.so", in_dir("lib"));
+	map_path(1, in_dir("lib"), 3);
+	row = row_of(1, old_at);
+	check(row && row->rule.cfa_off == 32);
+	map_path(2, in_dir("lib"), 3);
+	check(mapping_of(1)->object == mapping_of(2)->object);
+
+	copy_file("debug.so", in_dir("lib"));
+	check(!utimensat(AT_FDCWD, in_dir("lib"), times, 0));
+	map_path(3, in_dir("lib"), 3);
+	check(mapping_of(3)->object != mapping_of(1)->object);
+	row = row_of(3, new_at);
+	check(row && row->rule.cfa_off == 32 && row->start == new_at);
+	row = row_of(1, old_at);
+	check(row && row->rule.cfa_off == 32);
+
+	/* The old one goes with its last mapping, at once. */
+	same(ps.objects.nr, 2);
+	hybrid_thread_exit(&ps, 1);
+	hybrid_thread_exit(&ps, 2);
+	same(ps.objects.nr, 1);
+	hybrid_processes_exit(&ps);
+	same(ps.objects.nr_rows, 0);
+}
+
+static void expect_failure(const char *path, const char *why)
+{
+	hybrid_processes_init(&ps, elf_file_open);
+	map_path(1, path, 1);
+	check(!row_of(1, 0x1000));
+	same(mapping_of(1)->object->state, HYBRID_OBJECT_FAILED);
+	same_text(mapping_of(1)->object->why, why);
+	/* A second try at once is none. */
+	check(!row_of(1, 0x1000));
+	hybrid_processes_exit(&ps);
+}
+
+static void failures(void)
+{
+	static const char text[] = "#!/bin/sh\n";
+	static char elf[1 << 17];
+	ssize_t size;
+	int fd;
+
+	expect_failure(in_dir("nothing"), "the file can't be opened");
+	write_file(in_dir("text"), text, sizeof(text));
+	expect_failure(in_dir("text"), "not an ELF file");
+	write_file(in_dir("empty"), text, 0);
+	expect_failure(in_dir("empty"), "not an ELF file");
+
+	fd = open(elf_file_path("small.so"), O_RDONLY);
+	size = read(fd, elf, sizeof(elf));
+	close(fd);
+	if (!check(size > 64))
+		return;
+	write_file(in_dir("cut"), elf, 60);
+	expect_failure(in_dir("cut"), "not an ELF file");
+	elf[18] = (char)183;
+	write_file(in_dir("arm"), elf, size);
+	expect_failure(in_dir("arm"), "an ELF file of another architecture");
+	elf[18] = 62;
+	elf[56] = elf[57] = 0;
+	write_file(in_dir("nophdr"), elf, size);
+	expect_failure(in_dir("nophdr"), "no executable segment in the program headers");
+}
+
+/* What could not be opened for one process may be for the next. */
+static void another_try(void)
+{
+	hybrid_processes_init(&ps, elf_file_open);
+	map_path(1, in_dir("late"), 1);
+	check(!row_of(1, 0x1000));
+	copy_file("small.so", in_dir("late"));
+	map_path(2, in_dir("late"), 1);
+	check(row_of(2, elf_file_symbol("small.so", "leaf_at")));
+	hybrid_processes_exit(&ps);
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "object: what is one file", sharing },
+		{ "object: unused ones go, oldest first", idle },
+		{ "object: used ones stay", mapped_stay },
+		{ "object: a file written to in place", stale },
+		{ "object: files that can't be read", failures },
+		{ "object: another try", another_try },
+	};
+	static const char * const files[] = {
+		"lib", "text", "empty", "cut", "arm", "nophdr", "late",
+	};
+	unsigned int i;
+	int status;
+
+	if (!mkdtemp(dir))
+		return 2;
+	status = tap_run(tests, ARRAY_SIZE(tests));
+	for (i = 0; i < ARRAY_SIZE(files); i++)
+		unlink(in_dir(files[i]));
+	rmdir(dir);
+	return status;
+}

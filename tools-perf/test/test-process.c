@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Processes and threads, by their records.
+ */
+#include <string.h>
+#include "process.h"
+#include "tap.h"
+
+#define BASE	0x400000ULL
+
+static struct hybrid_processes ps;
+
+static int open_nothing(const struct hybrid_mapping *mapping)
+{
+	return mapping ? -1 : -1;
+}
+
+static int map(pid_t pid, u64 start, u64 size, const char *path, bool exec)
+{
+	struct hybrid_mapping mapping = {
+		.start = start, .end = start + size, .pid = pid,
+	};
+	struct hybrid_ident ident = { .path = path };
+
+	return hybrid_process_map(&ps, &mapping, path ? &ident : NULL, exec);
+}
+
+static struct hybrid_space *space_of(pid_t pid)
+{
+	struct hybrid_thread *thread = hybrid_thread_get(&ps, pid, pid);
+
+	return thread ? thread->process->space : NULL;
+}
+
+/* What @pid maps at @ip; "" for nothing, "anon" for memory without a file. */
+static const char *path_at(pid_t pid, u64 ip)
+{
+	const struct hybrid_mapping *mapping = hybrid_space_find(space_of(pid), ip);
+
+	if (!mapping)
+		return "";
+	return mapping->object ? mapping->object->ident.path : "anon";
+}
+
+static void end(void)
+{
+	hybrid_processes_exit(&ps);
+	same(ps.nr_processes, 0);
+	same(ps.nr_threads, 0);
+	same(ps.objects.nr, 0);
+}
+
+static void fork_shares(void)
+{
+	u64 gen;
+
+	hybrid_processes_init(&ps, open_nothing);
+	same(map(10, BASE, 4096, "/a", true), 0);
+	same(hybrid_process_fork(&ps, 11, 11, 10), 0);
+	check(space_of(10) == space_of(11));
+	same(space_of(10)->refs, 2);
+	gen = space_of(11)->gen;
+
+	/* Whoever changes it does so for himself. */
+	same(map(10, BASE, 4096, "/b", true), 0);
+	check(space_of(10) != space_of(11));
+	same_text(path_at(10, BASE), "/b");
+	same_text(path_at(11, BASE), "/a");
+	same(space_of(11)->gen, gen);
+	check(space_of(10)->gen != gen);
+
+	same(hybrid_process_fork(&ps, 12, 12, 11), 0);
+	same(map(12, BASE + 4096, 4096, NULL, true), 0);
+	same_text(path_at(12, BASE), "/a");
+	same_text(path_at(12, BASE + 4096), "anon");
+	same_text(path_at(11, BASE + 4096), "");
+	same(ps.nr_processes, 3);
+	end();
+}
+
+static void exec_clears(void)
+{
+	struct hybrid_frame frames[2] = { { 1, 1, 100 }, { 2, 2, 0 } };
+	struct hybrid_thread *thread;
+
+	hybrid_processes_init(&ps, open_nothing);
+	map(10, BASE, 4096, "/a", true);
+	hybrid_process_fork(&ps, 11, 11, 10);
+	thread = hybrid_thread_get(&ps, 11, 11);
+	hybrid_tail_learn(&thread->tail, frames, 2, true);
+	same(thread->tail.nr, 1);
+	/* A child's exec is none of its parent, though they share a space. */
+	same(hybrid_process_exec(&ps, 11), 0);
+	same_text(path_at(11, BASE), "");
+	same_text(path_at(10, BASE), "/a");
+	same(thread->tail.nr, 0);
+	map(11, BASE, 4096, "/b", true);
+	same_text(path_at(11, BASE), "/b");
+	same(space_of(10)->refs, 1);
+	end();
+}
+
+static void threads(void)
+{
+	struct hybrid_thread *one, *two;
+
+	hybrid_processes_init(&ps, open_nothing);
+	map(10, BASE, 4096, "/a", true);
+	one = hybrid_thread_get(&ps, 10, 10);
+	same(hybrid_process_fork(&ps, 10, 15, 10), 0);
+	two = hybrid_thread_get(&ps, 10, 15);
+	check(one && two && one != two && one->process == two->process);
+	same(one->process->nr_threads, 2);
+	check(hybrid_thread_get(&ps, 10, 15) == two);
+
+	/* The leader may go first. */
+	hybrid_thread_exit(&ps, 10);
+	same(ps.nr_processes, 1);
+	same_text(hybrid_space_find(two->process->space, BASE)->object->ident.path, "/a");
+	hybrid_thread_exit(&ps, 15);
+	same(ps.nr_processes, 0);
+	same(ps.nr_threads, 0);
+	same(ps.objects.nr_idle, 1);
+	/* What is not known can't go. */
+	hybrid_thread_exit(&ps, 15);
+	hybrid_thread_exit(&ps, 0);
+	end();
+}
+
+static void numbers_again(void)
+{
+	struct hybrid_thread *thread;
+
+	hybrid_processes_init(&ps, open_nothing);
+	map(10, BASE, 4096, "/a", true);
+	map(20, BASE, 4096, "/b", true);
+	check(space_of(10) != space_of(20));
+	/* A thread's number is another process's by now; its exit was lost. */
+	hybrid_thread_get(&ps, 10, 30);
+	thread = hybrid_thread_get(&ps, 20, 30);
+	check(thread && thread->process->pid == 20);
+	same(ps.nr_threads, 3);
+
+	/* A process's number is that of a new one. */
+	same(hybrid_process_fork(&ps, 20, 20, 10), 0);
+	same_text(path_at(20, BASE), "/a");
+	hybrid_thread_exit(&ps, 20);
+	same(hybrid_process_fork(&ps, 20, 20, 10), 0);
+	same(map(20, BASE, 4096, "/c", true), 0);
+	same_text(path_at(20, BASE), "/c");
+	same_text(path_at(10, BASE), "/a");
+	end();
+}
+
+/* A new mapping where an old one was: found at the same address. */
+static void address_again(void)
+{
+	hybrid_processes_init(&ps, open_nothing);
+	map(10, BASE, 0x4000, "/a", true);
+	map(10, BASE + 0x1000, 0x1000, "/b", true);
+	same_text(path_at(10, BASE), "/a");
+	same_text(path_at(10, BASE + 0x1fff), "/b");
+	same_text(path_at(10, BASE + 0x2000), "/a");
+	/* Data over code: nothing is there any more. */
+	map(10, BASE, 0x4000, "/data", false);
+	same_text(path_at(10, BASE + 0x1fff), "");
+	same_text(path_at(10, BASE), "");
+	end();
+}
+
+/* Records before the parent's, or without: nothing is lost, nothing breaks. */
+static void unknown_parent(void)
+{
+	hybrid_processes_init(&ps, open_nothing);
+	same(hybrid_process_fork(&ps, 11, 11, 10), 0);
+	same_text(path_at(11, BASE), "");
+	same(map(10, BASE, 4096, "/a", true), 0);
+	same_text(path_at(11, BASE), "");
+	same(hybrid_process_exec(&ps, 77), 0);
+	hybrid_thread_exit(&ps, 77);
+	same(ps.nr_processes, 2);
+	/* pid -1 and 0: kernel threads, samples without a pid. */
+	check(hybrid_thread_get(&ps, -1, -1));
+	check(hybrid_thread_get(&ps, 0, 0));
+	end();
+}
+
+#define PIDS	8
+#define SLOTS	8
+
+/* What slot of each process maps which letter. */
+static char model[PIDS][SLOTS];
+static bool alive[PIDS];
+
+static void random_step(void)
+{
+	static const char * const paths[] = { "/a", "/b", "/c" };
+	unsigned int pid = tap_random() % PIDS, other = tap_random() % PIDS;
+	unsigned int slot = tap_random() % SLOTS, file = tap_random() % 3;
+	bool exec = tap_random() % 4;
+
+	switch (tap_random() % 8) {
+	case 0:
+		if (!alive[pid] || pid == other)
+			return;
+		hybrid_process_fork(&ps, other + 1, other + 1, pid + 1);
+		memcpy(model[other], model[pid], SLOTS);
+		alive[other] = true;
+		return;
+	case 1:
+		hybrid_process_exec(&ps, pid + 1);
+		memset(model[pid], 0, SLOTS);
+		alive[pid] = true;
+		return;
+	case 2:
+		hybrid_thread_exit(&ps, pid + 1);
+		memset(model[pid], 0, SLOTS);
+		alive[pid] = false;
+		return;
+	default:
+		map(pid + 1, BASE + slot * 4096, 4096, paths[file], exec);
+		model[pid][slot] = exec ? paths[file][1] : 0;
+		alive[pid] = true;
+		return;
+	}
+}
+
+static void random_records(void)
+{
+	unsigned int i, pid, slot;
+
+	memset(model, 0, sizeof(model));
+	memset(alive, 0, sizeof(alive));
+	hybrid_processes_init(&ps, open_nothing);
+	for (i = 0; i < 20000; i++) {
+		random_step();
+		pid = tap_random() % PIDS;
+		for (slot = 0; slot < SLOTS; slot++) {
+			const char *path = path_at(pid + 1, BASE + slot * 4096);
+
+			same(path[0] ? path[1] : 0, model[pid][slot]);
+		}
+	}
+	check(ps.objects.nr <= 3);
+	end();
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "process: fork shares, until someone changes it", fork_shares },
+		{ "process: exec", exec_clears },
+		{ "process: threads and their exit", threads },
+		{ "process: pids used again", numbers_again },
+		{ "process: addresses used again", address_again },
+		{ "process: records without a parent", unknown_parent },
+		{ "process: random records against a model", random_records },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Mappings of an address space, held to a model that knows each page.
+ */
+#include <string.h>
+#include "space.h"
+#include "tap.h"
+
+#define PAGES	64
+#define PAGE	4096ULL
+#define BASE	0x10000ULL
+
+/* What a page shows: 0 is nothing; else the page's number in the file, plus 1. */
+struct model {
+	u64	page[PAGES];
+	u64	file[PAGES];
+};
+
+static struct hybrid_objects objects;
+
+static int open_nothing(const struct hybrid_mapping *mapping)
+{
+	return mapping ? -1 : -1;
+}
+
+static struct hybrid_object *object_of(unsigned int file)
+{
+	char path[] = "/file0";
+	struct hybrid_ident ident = { .path = path };
+
+	path[5] += file;
+	return hybrid_object_get(&objects, &ident);
+}
+
+/* File 0 is memory without a file. */
+static int map(struct hybrid_space *space, struct model *model, unsigned int first,
+	       unsigned int nr, unsigned int file, bool exec)
+{
+	struct hybrid_mapping mapping = {
+		.start	= BASE + first * PAGE,
+		.end	= BASE + (first + nr) * PAGE,
+		.pgoff	= file * 1000 * PAGE,
+		.pid	= 1,
+		.object	= file ? object_of(file) : NULL,
+	};
+	unsigned int i;
+	int err;
+
+	err = hybrid_space_map(space, &mapping, exec);
+	if (mapping.object)
+		hybrid_object_put(mapping.object);
+	for (i = 0; i < nr; i++) {
+		model->page[first + i] = exec ? file * 1000 + i + 1 : 0;
+		model->file[first + i] = file;
+	}
+	return err;
+}
+
+static void compare_page(const struct hybrid_space *space, const struct model *model,
+			 unsigned int page)
+{
+	static const u64 offsets[] = { 0, 1, PAGE - 1 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(offsets); i++) {
+		u64 ip = BASE + page * PAGE + offsets[i];
+		const struct hybrid_mapping *mapping = hybrid_space_find(space, ip);
+
+		if (!model->page[page]) {
+			check(!mapping);
+			continue;
+		}
+		if (!check(mapping && mapping->start <= ip && ip < mapping->end))
+			continue;
+		same(ip - mapping->start + mapping->pgoff,
+		     (model->page[page] - 1) * PAGE + offsets[i]);
+		check(!mapping->object == !model->file[page]);
+		if (mapping->object)
+			same(mapping->object->ident.path[5] - '0', model->file[page]);
+	}
+}
+
+static void compare(const struct hybrid_space *space, const struct model *model)
+{
+	unsigned int i;
+
+	for (i = 0; i < PAGES; i++)
+		compare_page(space, model, i);
+	for (i = 0; i < space->nr; i++) {
+		check(space->mappings[i].start < space->mappings[i].end);
+		if (i)
+			check(space->mappings[i - 1].end <= space->mappings[i].start);
+	}
+	check(!hybrid_space_find(space, 0));
+	check(!hybrid_space_find(space, BASE - 1));
+	check(!hybrid_space_find(space, BASE + PAGES * PAGE));
+	check(!hybrid_space_find(space, ~0ULL));
+}
+
+static struct hybrid_space *start(struct model *model)
+{
+	struct hybrid_space *space;
+
+	memset(model, 0, sizeof(*model));
+	hybrid_objects_init(&objects, open_nothing);
+	space = hybrid_space_new();
+	check(space && !hybrid_space_find(space, BASE));
+	return space;
+}
+
+static void end(struct hybrid_space *space)
+{
+	hybrid_space_put(space);
+	same(objects.nr, objects.nr_idle);
+	hybrid_objects_exit(&objects);
+	same(objects.nr, 0);
+}
+
+/* One mapping of pages 10 to 19, and then one that meets it in every way. */
+static void overlaps(void)
+{
+	struct hybrid_space *space;
+	unsigned int first, nr, exec;
+	struct model model;
+
+	for (first = 8; first < 22; first++) {
+		for (nr = 1; nr < 14; nr++) {
+			for (exec = 0; exec < 2; exec++) {
+				space = start(&model);
+				same(map(space, &model, 10, 10, 1, true), 0);
+				same(map(space, &model, first, nr, 2, exec), 0);
+				compare(space, &model);
+				end(space);
+			}
+		}
+	}
+}
+
+/* A hole in the middle keeps the object for both halves. */
+static void split(void)
+{
+	struct hybrid_object *object;
+	struct hybrid_space *space;
+	struct model model;
+
+	space = start(&model);
+	map(space, &model, 10, 10, 1, true);
+	object = space->mappings[0].object;
+	same(object->refs, 1);
+	map(space, &model, 14, 2, 0, false);
+	same(space->nr, 2);
+	same(object->refs, 2);
+	map(space, &model, 10, 4, 0, false);
+	same(object->refs, 1);
+	map(space, &model, 0, PAGES, 0, true);
+	same(space->nr, 1);
+	same(object->refs, 0);
+	compare(space, &model);
+	end(space);
+}
+
+static void generations(void)
+{
+	struct hybrid_space *space, *other, *copy;
+	struct model model;
+	u64 gen;
+
+	space = start(&model);
+	other = hybrid_space_new();
+	check(other && other->gen != space->gen && other->gen && space->gen);
+	gen = space->gen;
+	map(space, &model, 1, 1, 1, true);
+	check(space->gen != gen && space->gen != other->gen);
+	gen = space->gen;
+	/* A mapping that is not executable may cut one that is. */
+	map(space, &model, 1, 1, 0, false);
+	check(space->gen != gen && space->gen != other->gen);
+	map(space, &model, 3, 2, 1, true);
+	copy = hybrid_space_copy(space);
+	if (check(copy)) {
+		check(copy->gen != space->gen);
+		same(copy->refs, 1);
+		compare(copy, &model);
+		same(space->mappings[0].object->refs, 2);
+		hybrid_space_put(copy);
+	}
+	gen = space->gen;
+	hybrid_space_clear(space);
+	check(space->gen != gen);
+	same(space->nr, 0);
+	hybrid_space_put(other);
+	hybrid_space_put(NULL);
+	end(space);
+}
+
+static void empty_range(void)
+{
+	struct hybrid_mapping mapping = { .start = BASE, .end = BASE, .pid = 1 };
+	struct hybrid_space *space, *copy;
+	struct model model;
+
+	space = start(&model);
+	same(hybrid_space_map(space, &mapping, true), 0);
+	mapping.start = BASE + PAGE;
+	same(hybrid_space_map(space, &mapping, true), 0);
+	same(space->nr, 0);
+	copy = hybrid_space_copy(space);
+	check(copy && copy->nr == 0);
+	hybrid_space_put(copy);
+	/* To the end of the address space. */
+	mapping.start = ~0ULL - PAGE;
+	mapping.end = ~0ULL;
+	same(hybrid_space_map(space, &mapping, true), 0);
+	check(hybrid_space_find(space, ~0ULL - 1));
+	check(!hybrid_space_find(space, ~0ULL));
+	end(space);
+}
+
+static void random_maps(void)
+{
+	struct hybrid_space *space, *copy;
+	struct model model;
+	unsigned int round, i;
+
+	for (round = 0; round < 20; round++) {
+		space = start(&model);
+		for (i = 0; i < 300; i++) {
+			unsigned int first = tap_random() % PAGES;
+			unsigned int nr = 1 + tap_random() % (tap_random() % 4 ? 5 : PAGES);
+
+			if (nr > PAGES - first)
+				nr = PAGES - first;
+			same(map(space, &model, first, nr, tap_random() % 4,
+				 tap_random() % 3), 0);
+			if (i % 16)
+				continue;
+			compare(space, &model);
+			copy = hybrid_space_copy(space);
+			hybrid_space_put(space);
+			space = copy;
+			compare(space, &model);
+		}
+		compare(space, &model);
+		end(space);
+	}
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "space: one mapping over another, in every way", overlaps },
+		{ "space: a mapping is split", split },
+		{ "space: each state has a number of its own", generations },
+		{ "space: empty and last ranges", empty_range },
+		{ "space: random mappings against a model", random_maps },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}

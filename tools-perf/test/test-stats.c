@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The account of all samples, and how it reads.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "stats.h"
+#include "tap.h"
+
+static struct hybrid_stats stats;
+static struct hybrid_object libc = { .ident = { .path = "/lib/libc.so.6" } };
+static struct hybrid_object broken = {
+	.ident = { .path = "/opt/broken" }, .why = "not an ELF file",
+};
+
+static char *printed(void (*print)(FILE *out))
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		exit(2);
+	print(out);
+	fclose(out);
+	return text;
+}
+
+static void print_line(FILE *out)
+{
+	hybrid_stats_print(&stats, out);
+}
+
+static void print_failures(FILE *out)
+{
+	hybrid_stats_print_failures(&stats, out);
+}
+
+static void expect(void (*print)(FILE *out), const char *want)
+{
+	char *text = printed(print);
+
+	same_text(text, want);
+	free(text);
+}
+
+static void count(enum hybrid_outcome outcome, unsigned int times,
+		  const struct hybrid_object *culprit)
+{
+	while (times--) {
+		stats.read++;
+		hybrid_stats_count(&stats, outcome, culprit);
+	}
+}
+
+static void closing_line(void)
+{
+	count(HYBRID_COMPLETE, 981, &libc);
+	count(HYBRID_STITCHED, 1, &libc);
+	count(HYBRID_FP_ONLY, 2, NULL);
+	count(HYBRID_TRUNCATED, 3, &libc);
+	count(HYBRID_NO_MAP, 4, NULL);
+	count(HYBRID_NO_CFI, 5, &broken);
+	count(HYBRID_BAD_CFI, 1, &libc);
+	stats.read += 3;
+	stats.shed = 3;
+	stats.bad = 1;
+	stats.lost = 9;
+	stats.dump_bytes = 3 << 20;
+	stats.file_bytes = 1 << 19;
+	expect(print_line,
+	       "[ perf record: hybrid: 1000 samples: complete 981 (98.10 %), stitched 1, "
+	       "frame pointer only 2, truncated 3, no map 4, no CFI 5, bad CFI 1, shed 3; "
+	       "lost 9; 3.000 MB of stack unwound, 0.500 MB of samples written ]\n");
+	hybrid_stats_exit(&stats);
+}
+
+static void no_samples(void)
+{
+	expect(print_line,
+	       "[ perf record: hybrid: 0 samples: complete 0, stitched 0, "
+	       "frame pointer only 0, truncated 0, no map 0, no CFI 0, bad CFI 0, shed 0; "
+	       "lost 0; 0.000 MB of stack unwound, 0.000 MB of samples written ]\n");
+	expect(print_failures, "");
+	hybrid_stats_exit(&stats);
+}
+
+static void failures(void)
+{
+	count(HYBRID_COMPLETE, 100, &libc);
+	count(HYBRID_STITCHED, 100, &libc);
+	count(HYBRID_FP_ONLY, 100, &libc);
+	count(HYBRID_TRUNCATED, 3, &libc);
+	count(HYBRID_NO_CFI, 50, &broken);
+	count(HYBRID_BAD_CFI, 7, &libc);
+	count(HYBRID_NO_MAP, 20, NULL);
+	count(HYBRID_TRUNCATED, 9, &libc);
+	stats.shed_dumps = 4;
+	stats.bad = 2;
+	expect(print_failures,
+	       "hybrid: 4 stack dumps shed: perf could not keep up\n"
+	       "hybrid: 2 samples left out: their sizes contradict each other\n"
+	       "hybrid:       50 no CFI in /opt/broken: not an ELF file\n"
+	       "hybrid:       20 no map in memory that no file backs\n"
+	       "hybrid:       12 truncated in /lib/libc.so.6\n"
+	       "hybrid:        7 bad CFI in /lib/libc.so.6\n");
+	hybrid_stats_exit(&stats);
+}
+
+/* Every sample is in the line once, whatever came. */
+static void adds_up(void)
+{
+	unsigned int i, objects = 0;
+	u64 sum = 0, failed = 0;
+	char path[32], *text, *line;
+	struct hybrid_object object = { .ident = { .path = path } };
+
+	for (i = 0; i < 20000; i++) {
+		enum hybrid_outcome outcome = tap_random() % HYBRID_NR_OUTCOMES;
+
+		snprintf(path, sizeof(path), "/lib/%u", (unsigned int)(tap_random() % 20));
+		count(outcome, 1, tap_random() % 8 ? &object : NULL);
+		failed += outcome > HYBRID_FP_ONLY;
+	}
+	for (i = 0; i < HYBRID_NR_OUTCOMES; i++)
+		sum += stats.outcomes[i];
+	same(sum, stats.read);
+
+	/* The objects' shares are all failures, most first. */
+	text = printed(print_failures);
+	sum = 0;
+	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		unsigned long nr = 0;
+
+		check(sscanf(line, "hybrid: %lu", &nr) == 1);
+		sum += nr;
+		objects++;
+	}
+	free(text);
+	same(sum, failed);
+	check(objects > 4 * 20);
+	hybrid_stats_exit(&stats);
+}
+
+/* More objects than are kept apart: their samples are still told. */
+static void many_objects(void)
+{
+	struct hybrid_object object = {};
+	char path[32], *text, *line;
+	unsigned int i;
+	u64 sum = 0;
+
+	object.ident.path = path;
+	for (i = 0; i < 1000; i++) {
+		snprintf(path, sizeof(path), "/lib/%u", i);
+		count(HYBRID_NO_CFI, 1, &object);
+	}
+	same(stats.outcomes[HYBRID_NO_CFI], 1000);
+	text = printed(print_failures);
+	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		unsigned long nr = 0;
+
+		check(sscanf(line, "hybrid: %lu", &nr) == 1);
+		sum += nr;
+	}
+	free(text);
+	same(sum, 1000);
+	check(stats.nr_failures <= 257);
+	hybrid_stats_exit(&stats);
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "stats: the closing line", closing_line },
+		{ "stats: a recording without samples", no_samples },
+		{ "stats: the objects behind the failures", failures },
+		{ "stats: all samples are accounted for", adds_up },
+		{ "stats: very many objects", many_objects },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}

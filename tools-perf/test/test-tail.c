@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a thread was seen to be in: learned, and joined to what ends early.
+ */
+#include <string.h>
+#include "tail.h"
+#include "tap.h"
+
+#define MAX	512
+
+static struct hybrid_frame out[MAX];
+
+/* A frame at @ret whose call stands at @cfa. */
+#define F(ret_, cfa_)	{ .ip = (ret_) - 1, .ret = ret_, .cfa = cfa_ }
+
+/* leaf(10) < a(11) < b(12) < main(13) < start(14) */
+static const struct hybrid_frame stack[] = {
+	F(10, 0x1000), F(11, 0x1040), F(12, 0x1080), F(13, 0x1100), F(14, 0),
+};
+
+static unsigned int copy(const struct hybrid_tail_entry *entries, unsigned int nr,
+			 struct hybrid_frame *to, unsigned int max)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr && i < max; i++)
+		to[i] = entries[i].caller;
+	return i;
+}
+
+static unsigned int join_to(const struct hybrid_tail *tail, const struct hybrid_frame *callee,
+			    struct hybrid_frame *caller, struct hybrid_frame *to,
+			    unsigned int max, bool *complete)
+{
+	unsigned int nr;
+	const struct hybrid_tail_entry *entries =
+		hybrid_tail_join(tail, callee, caller, &nr, complete);
+
+	return copy(entries, nr, to, max);
+}
+
+static unsigned int root_to(const struct hybrid_tail *tail, struct hybrid_frame *callee,
+			    struct hybrid_frame *caller, struct hybrid_frame *to,
+			    unsigned int max)
+{
+	unsigned int nr;
+	const struct hybrid_tail_entry *entries = hybrid_tail_root(tail, callee, caller, &nr);
+
+	return copy(entries, nr, to, max);
+}
+
+static unsigned int join(const struct hybrid_tail *tail, u64 cfa, u64 ret, u64 caller_cfa,
+			 unsigned int max, bool *complete)
+{
+	struct hybrid_frame callee = F(1, cfa), caller = F(ret, caller_cfa);
+
+	return join_to(tail, &callee, &caller, out, max, complete);
+}
+
+static void expect(unsigned int got, const u64 *rets, unsigned int nr)
+{
+	unsigned int i;
+
+	same(got, nr);
+	for (i = 0; i < nr && i < got; i++) {
+		same(out[i].ret, rets[i]);
+		same(out[i].ip, rets[i] - 1);
+	}
+}
+
+static void joins(void)
+{
+	static const u64 rets[] = { 11, 12, 13, 14 };
+	struct hybrid_tail tail = {};
+	bool complete;
+	unsigned int i;
+
+	check(!join(&tail, 0x1000, 11, 0, MAX, &complete) && !complete);
+	hybrid_tail_learn(&tail, stack, ARRAY_SIZE(stack), true);
+	for (i = 0; i < 3; i++) {
+		complete = false;
+		expect(join(&tail, stack[i].cfa, stack[i + 1].ret, 0, MAX, &complete),
+		       rets + i + 1, 3 - i);
+		check(complete);
+		/* The place of the caller's own call may be known, too. */
+		expect(join(&tail, stack[i].cfa, stack[i + 1].ret, stack[i + 1].cfa, MAX,
+			    &complete), rets + i + 1, 3 - i);
+	}
+	hybrid_tail_exit(&tail);
+	same(tail.nr, 0);
+}
+
+static void must_agree(void)
+{
+	struct hybrid_tail tail = {};
+	bool complete = true;
+
+	hybrid_tail_learn(&tail, stack, ARRAY_SIZE(stack), true);
+	/* The address, elsewhere. */
+	check(!join(&tail, 0x1008, 11, 0, MAX, &complete) && !complete);
+	check(!join(&tail, 0xff8, 11, 0, MAX, &complete) && !complete);
+	check(!join(&tail, 0x2000, 11, 0, MAX, &complete) && !complete);
+	/* The place, with another address, or another frame above. */
+	check(!join(&tail, 0x1000, 12, 0, MAX, &complete) && !complete);
+	check(!join(&tail, 0x1000, 11, 0x1048, MAX, &complete) && !complete);
+	hybrid_tail_exit(&tail);
+}
+
+/* A recursive function's address is on the stack many times. */
+static void recursion(void)
+{
+	struct hybrid_frame frames[20];
+	struct hybrid_tail tail = {};
+	unsigned int i;
+	bool complete;
+
+	for (i = 0; i < 20; i++)
+		frames[i] = (struct hybrid_frame)F(50, 0x1000 + i * 0x20);
+	frames[18].ret = 60;
+	frames[19] = (struct hybrid_frame)F(70, 0);
+	hybrid_tail_learn(&tail, frames, 20, true);
+	for (i = 0; i < 17; i++) {
+		same(join(&tail, frames[i].cfa, 50, 0, MAX, &complete), 18 - i);
+		check(complete);
+		check(!join(&tail, frames[i].cfa + 8, 50, 0, MAX, &complete));
+	}
+	/* Not by address alone: not even in the root's frames where it is not alone. */
+	check(!root_to(&tail, &frames[15], &frames[16], out, MAX));
+	hybrid_tail_exit(&tail);
+}
+
+/* One sample shows the outer frames, a deeper one the inner ones. */
+static void piecewise(void)
+{
+	static const struct hybrid_frame deep[] = {
+		F(20, 0xe00), F(21, 0xe80), F(22, 0xf00), F(10, 0x1000), F(11, 0),
+	};
+	static const u64 rets[] = { 22, 10, 11, 12, 13, 14 };
+	struct hybrid_tail tail = {};
+	bool complete;
+
+	hybrid_tail_learn(&tail, stack, ARRAY_SIZE(stack), true);
+	/* Its dump ended before the call at 0x1000 was read. */
+	hybrid_tail_learn(&tail, deep, 4, false);
+	same(tail.nr, 7);
+	/* Between the two nobody has looked: no frame is skipped. */
+	expect(join(&tail, 0xe00, 21, 0, MAX, &complete), rets, 2);
+	check(!complete);
+	expect(join(&tail, 0x1040, 12, 0, MAX, &complete), rets + 4, 2);
+	check(complete);
+
+	/* A sample that shows both joins them. */
+	hybrid_tail_learn(&tail, deep, 5, false);
+	expect(join(&tail, 0xe00, 21, 0, MAX, &complete), rets, 3);
+	check(!complete);
+	hybrid_tail_exit(&tail);
+}
+
+/* What returned is forgotten; what never was seen complete is no root. */
+static void forgets(void)
+{
+	static const struct hybrid_frame other[] = { F(30, 0x1070), F(31, 0x10c0), F(13, 0x1100) };
+	struct hybrid_frame start[] = { F(13, 0x1100), F(14, 0) };
+	struct hybrid_tail tail = {};
+	bool complete;
+
+	hybrid_tail_learn(&tail, stack, ARRAY_SIZE(stack), true);
+	hybrid_tail_learn(&tail, other, ARRAY_SIZE(other), false);
+	check(!join(&tail, 0x1000, 11, 0, MAX, &complete));
+	check(!join(&tail, 0x1080, 13, 0, MAX, &complete));
+	same(tail.nr, 3);
+	/* Deeper than all before, and not to the outermost: nothing is rooted. */
+	hybrid_tail_learn(&tail, (const struct hybrid_frame []){ F(1, 0x2000), F(2, 0x3000) },
+			  2, false);
+	same(tail.nr, 1);
+	check(!tail.rooted);
+	check(!root_to(&tail, &start[0], &start[1], out, MAX));
+	/* One frame says nothing. */
+	hybrid_tail_learn(&tail, stack, 1, true);
+	same(tail.nr, 1);
+	hybrid_tail_exit(&tail);
+}
+
+static void root(void)
+{
+	struct hybrid_frame callee = F(12, 0), caller = F(13, 0), first = F(11, 0);
+	struct hybrid_tail tail = {};
+
+	hybrid_tail_learn(&tail, stack, ARRAY_SIZE(stack), true);
+	same(root_to(&tail, &callee, &caller, out, MAX), 1);
+	same(out[0].ret, 14);
+	same(callee.cfa, 0x1080);
+	same(caller.cfa, 0x1100);
+	caller.ret = 99;
+	check(!root_to(&tail, &callee, &caller, out, MAX));
+	/* Elsewhere: another stack. */
+	caller.ret = 13;
+	callee.cfa = 0x1088;
+	check(!root_to(&tail, &callee, &caller, out, MAX));
+	callee.cfa = 0;
+	/* Four frames from the end is a thread's start; five is any function. */
+	same(root_to(&tail, &callee, &first, out, MAX), 3);
+	hybrid_tail_learn(&tail, (const struct hybrid_frame []){
+			  F(10, 0x1000), F(11, 0x1040), F(12, 0x1080), F(13, 0x1100),
+			  F(14, 0x1200), F(15, 0) }, 6, true);
+	check(!root_to(&tail, &callee, &first, out, MAX));
+	hybrid_tail_exit(&tail);
+}
+
+/* A handler on a stack of its own: what is below the first is another stack. */
+static void signal_stack(void)
+{
+	static const struct hybrid_frame frames[] = {
+		F(40, 0x9000), F(41, 0x9040), F(11, 0x1040), F(12, 0x1080), F(13, 0),
+	};
+	struct hybrid_tail tail = {};
+	bool complete;
+
+	hybrid_tail_learn(&tail, frames, ARRAY_SIZE(frames), true);
+	check(!join(&tail, 0x1040, 12, 0, MAX, &complete));
+	join(&tail, 0x9000, 41, 0, MAX, &complete);
+	check(!complete);
+	hybrid_tail_exit(&tail);
+}
+
+#define DEPTH	200
+
+static struct hybrid_frame truth[DEPTH];
+static unsigned int depth;
+
+/* Calls and returns; truth[0] is the outermost frame here, stack down from 1 MiB. */
+static void run_a_while(void)
+{
+	unsigned int steps = tap_random() % 20;
+
+	while (steps--) {
+		if (depth > 1 && tap_random() % 2) {
+			depth--;
+			continue;
+		}
+		if (depth == DEPTH)
+			continue;
+		truth[depth] = (struct hybrid_frame){ .ret = 100 + tap_random() % 20 };
+		truth[depth].cfa = depth ? truth[depth - 1].cfa - 16 * (1 + tap_random() % 40) :
+				   1 << 20;
+		depth++;
+	}
+}
+
+/* One sample whose dump reaches over @seen frames. Returns true if it was wrong. */
+static bool sample(struct hybrid_tail *tail, unsigned int seen, unsigned int *stitched)
+{
+	struct hybrid_frame frames[DEPTH + MAX];
+	bool complete = seen >= depth, wrong = false;
+	unsigned int i, nr;
+
+	for (i = 0; i < seen && i < depth; i++)
+		frames[i] = truth[depth - 1 - i];
+	nr = i;
+	frames[nr - 1].cfa = 0;
+	if (!complete && nr > 1) {
+		nr += join_to(tail, &frames[nr - 2], &frames[nr - 1], frames + nr,
+				       MAX, &complete);
+		*stitched += complete;
+		wrong = complete && nr != depth;
+		for (i = 0; complete && !wrong && i < nr; i++)
+			wrong = frames[i].ret != truth[depth - 1 - i].ret;
+	}
+	hybrid_tail_learn(tail, frames, nr, complete);
+	return wrong;
+}
+
+static void random_thread(void)
+{
+	unsigned int round, stitched = 0, wrong = 0;
+	struct hybrid_tail tail = {};
+
+	depth = 0;
+	for (round = 0; round < 100000; round++) {
+		run_a_while();
+		if (depth)
+			wrong += sample(&tail, 1 + tap_random() % 12, &stitched);
+	}
+	hybrid_tail_exit(&tail);
+	/* As much as is allowed to be wrong in 1,000. */
+	check(stitched > 1000);
+	check(wrong * 1000 <= stitched);
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "tail: joins", joins },
+		{ "tail: place and address must agree", must_agree },
+		{ "tail: recursion", recursion },
+		{ "tail: learned piece by piece", piecewise },
+		{ "tail: what is gone is forgotten", forgets },
+		{ "tail: the start of a thread", root },
+		{ "tail: a signal stack", signal_stack },
+		{ "tail: a random thread", random_thread },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
