@@ -199,8 +199,12 @@ static enum hybrid_outcome copy_user(struct hybrid_merge *m, const struct user_c
 {
 	unsigned int i;
 
-	for (i = 0; i < user->nr && m->nr < m->max; i++)
+	for (i = 0; i < user->nr && m->nr < m->max; i++) {
+		/* What the frame pointer led to may be anything. */
+		if (i > 0 && !user->ips[i])
+			break;
 		m->out[m->nr++] = user->ips[i] - (i > 0);
+	}
 	return user->found ? HYBRID_FP_ONLY : HYBRID_COMPLETE;
 }
 

@@ -124,6 +124,11 @@ struct hybrid_thread *hybrid_thread_get(struct hybrid_processes *ps, pid_t pid, 
 	return thread;
 }
 
+struct hybrid_thread *hybrid_thread_find(struct hybrid_processes *ps, pid_t pid, pid_t tid)
+{
+	return find_process(ps, pid) ? hybrid_thread_get(ps, pid, tid) : NULL;
+}
+
 /* A space of the process alone, as one that is to change must be. */
 static struct hybrid_space *own_space(struct hybrid_process *process)
 {

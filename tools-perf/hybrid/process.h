@@ -69,6 +69,20 @@ void hybrid_processes_exit(struct hybrid_processes *ps);
 struct hybrid_thread *hybrid_thread_get(struct hybrid_processes *ps, pid_t pid, pid_t tid);
 
 /**
+ * hybrid_thread_find - a thread of a process that is known
+ * @ps: tasks
+ * @pid: of its process
+ * @tid: of the thread
+ *
+ * Tasks are sampled even behind their exit record. Such a sample must not bring
+ * back what nothing would ever take away again.
+ *
+ * Return: the thread, owned by @ps; NULL where the process is not known, or
+ * memory is short.
+ */
+struct hybrid_thread *hybrid_thread_find(struct hybrid_processes *ps, pid_t pid, pid_t tid);
+
+/**
  * hybrid_process_map - a process has a new mapping
  * @ps: tasks
  * @mapping: its pid says whose; its object is ignored

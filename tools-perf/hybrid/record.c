@@ -245,7 +245,7 @@ static bool prepare(struct hybrid_record *hr, const struct hybrid_event *event,
 static int write_sample(struct hybrid_record *hr, struct hybrid_event *event,
 			struct hybrid_sample *sample)
 {
-	struct hybrid_thread *thread = hybrid_thread_get(&hr->ps, sample->pid, sample->tid);
+	struct hybrid_thread *thread = hybrid_thread_find(&hr->ps, sample->pid, sample->tid);
 	struct hybrid_merge merge = {
 		.kernel		= sample->chain,
 		.nr_kernel	= sample->nr_chain,
@@ -398,8 +398,12 @@ void hybrid_record__print(struct hybrid_record *hr, bool failures)
 	if (!hr)
 		return;
 	hybrid_stats_print(&hr->stats, stderr);
-	if (failures)
-		hybrid_stats_print_failures(&hr->stats, stderr);
+	if (!failures)
+		return;
+	hybrid_stats_print_failures(&hr->stats, stderr);
+	fprintf(stderr, "hybrid: kept at the end: %u processes, %u threads, %zu objects, %zu rows\n",
+		hr->ps.nr_processes, hr->ps.nr_threads, hr->ps.objects.nr,
+		hr->ps.objects.nr_rows);
 }
 
 void hybrid_record__delete(struct hybrid_record *hr)

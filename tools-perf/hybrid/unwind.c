@@ -352,6 +352,33 @@ static bool retry_innermost(struct walk *w)
 }
 
 /*
+ * The row of the last frame. A signal handler's return address is that of the
+ * trampoline itself, which nobody called: it is no address behind a call. And a
+ * system call that never returns, such as sigreturn, may be the trampoline's
+ * last instruction, so that the sampled address lies behind the CFI.
+ */
+static struct hybrid_row *frame_row(struct walk *w, struct hybrid_frame *frame,
+				    bool *mapped, struct hybrid_object **object)
+{
+	struct hybrid_space *space = w->u->space;
+	struct hybrid_row *row;
+
+	row = hybrid_unwind_row(w->unwinder, space, frame->ip, mapped, object);
+	if (row && row->rule.signal)
+		frame->ip = frame->ret;
+	if (w->u->nr == 1 && row && row->rule.kind == HYBRID_RULE_NONE) {
+		struct hybrid_row *before;
+
+		before = hybrid_unwind_row(w->unwinder, space, frame->ip - 1, mapped, object);
+		if (before && before->rule.signal) {
+			frame->ip--;
+			return before;
+		}
+	}
+	return row;
+}
+
+/*
  * The last frame's address is in no mapping: the step that led there was wrong,
  * and so is the frame. HYBRID_STOP_NR where another way was found.
  */
@@ -385,7 +412,7 @@ void hybrid_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
 		struct caller caller = {};
 
 		callee = object;
-		row = hybrid_unwind_row(unwinder, u->space, frame->ip, &mapped, &object);
+		row = frame_row(&w, frame, &mapped, &object);
 		if (!mapped) {
 			stop = unmapped(&w);
 			object = callee;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include <linux/kernel.h>
+#include "fuzz.h"
 #include "process.h"
 #include "unwind.h"
 
@@ -17,9 +18,6 @@
 #define PAGES	64
 /* Addresses that are unwound from: each is 64 frames at most. */
 #define STARTS	48
-
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static struct hybrid_processes ps;
 static struct hybrid_unwinder unwinder;

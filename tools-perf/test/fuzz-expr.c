@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "expr.h"
+#include "fuzz.h"
 
 #define MAX_OPS	64
-
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 struct input {
 	const u8	*data;

@@ -9,14 +9,13 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "fuzz.h"
 #include "layout.h"
 #include "merge.h"
 #include "regs.h"
 #include "scene.h"
 
 #define MAX_STACK	40
-
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 struct choice {
 	u64	type;

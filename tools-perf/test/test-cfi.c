@@ -39,6 +39,13 @@ static struct hybrid_row *row_of(const char *name, const char *label)
 	return row_at(elf_file_symbol(name, label));
 }
 
+static const struct hybrid_full_row *full_of(struct hybrid_row *row)
+{
+	if (!row)
+		return NULL;
+	return hybrid_cfi_full(&hybrid_space_find(space, row->start)->object->cfi, row);
+}
+
 struct want {
 	const char		*label;
 	struct hybrid_rule	 rule;
@@ -207,7 +214,7 @@ static void full_row(void)
 	map("frames.so");
 	row = row_of("frames.so", "pushed_at");
 	check(row && !row->full);
-	full = row ? hybrid_cfi_full(&hybrid_space_find(space, row->start)->object->cfi, row) : NULL;
+	full = full_of(row);
 	if (check(full)) {
 		same(full->cfa.nr_ops, 1);
 		same(full->reg[HYBRID_X86_64_BX].kind, HYBRID_WHERE_CFA);
@@ -248,7 +255,7 @@ static void callee_saved(void)
 
 	map("frames.so");
 	row = row_of("frames.so", "leaf_at");
-	full = row ? hybrid_cfi_full(&hybrid_space_find(space, row->start)->object->cfi, row) : NULL;
+	full = full_of(row);
 	for (i = 0; check(full) && i < ARRAY_SIZE(saved); i++)
 		same(full->reg[saved[i]].kind, HYBRID_WHERE_SAME);
 	unmap();
@@ -301,7 +308,7 @@ static void no_cfi(void)
 	unmap();
 }
 
-static void i386(void)
+static void abi_32(void)
 {
 	struct hybrid_row *row;
 
@@ -337,7 +344,7 @@ int main(void)
 		{ "cfi: .debug_frame of a file not linked to 0", debug_frame_based },
 		{ "cfi: .debug_frame in a file beside it", debug_frame_split },
 		{ "cfi: a file without CFI", no_cfi },
-		{ "cfi: i386", i386 },
+		{ "cfi: i386", abi_32 },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

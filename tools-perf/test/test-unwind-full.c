@@ -227,7 +227,7 @@ static void signal_exact(void)
 	scene_push(&s, scene_at("outer_ret"));
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("leaf_at"),
-		     scene_at("sigframe_ret") - 1, scene_at("bpframe_entry"),
+		     scene_at("sigframe_ret"), scene_at("bpframe_entry"),
 		     scene_at("outer_ret") - 1);
 	same(s.frames[2].ret, scene_at("bpframe_entry"));
 
@@ -238,7 +238,7 @@ static void signal_exact(void)
 	scene_push(&s, scene_at("outer_ret"));
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("leaf_at"),
-		     scene_at("sigplain_ret") - 1, scene_at("bpframe_entry"),
+		     scene_at("sigplain_ret"), scene_at("bpframe_entry"),
 		     scene_at("outer_ret") - 1);
 }
 
@@ -259,7 +259,7 @@ static void signal_registers(void)
 	scene_push(&s, scene_at("outer_ret"));
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("leaf_at"),
-		     scene_at("sigframe_ret") - 1, scene_at("bpframe_at"),
+		     scene_at("sigframe_ret"), scene_at("bpframe_at"),
 		     scene_at("cfarbx_ret") - 1, scene_at("outer_ret") - 1);
 }
 
@@ -278,7 +278,7 @@ static void signal_stack(void)
 	push_ucontext(0, 0, first + 32, scene_at("bpframe_entry"));
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("leaf_at"),
-		     scene_at("sigframe_ret") - 1, scene_at("bpframe_entry"),
+		     scene_at("sigframe_ret"), scene_at("bpframe_entry"),
 		     scene_at("outer_ret") - 1);
 	same(s.frames[0].cfa, bp + 8);
 
@@ -288,7 +288,7 @@ static void signal_stack(void)
 	push_ucontext(0, 0, SCENE_STACK + 0x10000, scene_at("bpframe_entry"));
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_DUMP_END, scene_at("leaf_at"),
-		     scene_at("sigframe_ret") - 1, scene_at("bpframe_entry"));
+		     scene_at("sigframe_ret"), scene_at("bpframe_entry"));
 }
 
 /* Signal frames that lead to each other end at the limit of frames. */

@@ -306,7 +306,7 @@ static void no_cfi(void)
 		     scene_at("outer_ret") - 1);
 }
 
-static void i386(void)
+static void abi_32(void)
 {
 	u64 bp;
 
@@ -343,7 +343,7 @@ int main(void)
 		{ "unwind: frame pointers of code without a file", frame_pointer },
 		{ "unwind: where frame pointers end", frame_pointer_stops },
 		{ "unwind: a file without CFI", no_cfi },
-		{ "unwind: i386", i386 },
+		{ "unwind: i386", abi_32 },
 	};
 	int status = tap_run(tests, ARRAY_SIZE(tests));
 

@@ -1,0 +1,239 @@
+#!/bin/bash
+# perf record --call-graph hybrid: bad options, bad files, full disks, signals (exclusive)
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2317 # hybrid_check calls the tests
+
+set -e
+
+# shellcheck source=lib/hybrid.sh
+. "$(dirname "$0")"/lib/hybrid.sh
+
+# size_refused SIZE: one line that quotes it and states the valid range.
+size_refused()
+{
+	one_line "'$1'.*range 8 to 65528" perf record --call-graph "hybrid,$1" -o "$data" true
+}
+
+top_refused()
+{
+	one_line "'$1'.*range 8 to 65528" timeout 10 perf top --call-graph "hybrid,$1" --stdio -p $$
+}
+
+# The same for the size of one event.
+term_refused()
+{
+	one_line "$1.*range 8 to 65528" \
+		perf record -e "cpu-clock/call-graph=hybrid,stack-size=$1/u" -o "$data" true
+}
+
+size_works()
+{
+	record -e cpu-clock:u -F 1000 --call-graph "hybrid,$1" "$calls" 0.1 && reads_clean "$data" &&
+		chains "$data" | grep -q '^leaf'
+}
+
+unknown_mode()
+{
+	one_line "Unknown --call-graph option.*$1" \
+		perf record --call-graph "$1" -o "$data" true
+}
+
+# A trace event of the kernel's own functions has no user registers: perf says
+# so itself, and the rest goes on.
+test_no_callchain()
+{
+	record -e '{bpf-output,cpu-clock:u}' "$calls" 0.1 2> "$log" || {
+		grep -q "$(perf record -g -e '{bpf-output,cpu-clock:u}' -o "$data" true 2>&1 | tail -n 1)" "$log" &&
+			echo "not on this machine" && return 2
+		return 1
+	}
+	reads_clean "$data"
+}
+
+test_dummy()
+{
+	record -e dummy:u true && [ "$(samples_read)" -eq 0 ]
+}
+
+# What perf's own --kernel-callchains leaves out is not put in again.
+test_exclude()
+{
+	record -e cpu-clock -F 1000 --kernel-callchains "$calls" 0.2 || return 1
+	! chains "$data" --comm calls | grep -q 'main' || return 1
+	record -e cpu-clock -F 1000 --user-callchains "$calls" 0.2 || return 1
+	chains "$data" --comm calls | true_chains "$calls_true" "$calls_own" 40 &&
+		! chains "$data" | grep -q entry_SYSCALL
+}
+
+record_dwarf()
+{
+	[ -s "$dir/dwarf.data" ] && return
+	perf record -e cpu-clock:u -F 1000 --call-graph dwarf -o "$dir/dwarf.data" "$calls" 0.3 \
+		> /dev/null 2> "$log" || { cat "$log"; return 1; }
+	# File offset and size of the 100th sample.
+	read -r offset size < <(perf report -D -i "$dir/dwarf.data" 2> /dev/null |
+		sed -n 's/^[^ ]* [^ ]* *\(0x[0-9a-f]*\) \[\(0x[0-9a-f]*\)\]: PERF_RECORD_SAMPLE.*/\1 \2/p' |
+		sed -n 100p)
+	[ -n "$size" ]
+}
+
+# convert FILE: fails, names the offset in one line, and keeps what came before.
+convert()
+{
+	local file=$1 at=$2 status=0 kept
+
+	rm -f "$dir/converted"
+	timeout 60 perf inject --convert-callchain --unwind-style hybrid -i "$file" \
+		-o "$dir/converted" > "$log" 2>&1 || status=$?
+	cat "$log"
+	case $status in
+	0|124|134|137|139) echo "exit status $status"; return 1 ;;
+	esac
+	[ "$(grep -c "$at" "$log")" -eq 1 ] || { echo "no line names $at"; return 1; }
+	kept=$(chains "$dir/converted" | grep -c '^leaf;middle;outer;main;')
+	echo "kept: $kept of 99"
+	[ "$kept" -ge 90 ]
+}
+
+test_corrupt()
+{
+	record_dwarf && cp "$dir/dwarf.data" "$dir/corrupt" || return 1
+	# A size that is less than that of the header itself.
+	printf '\x04\x00' | dd of="$dir/corrupt" bs=1 seek=$((offset + 6)) conv=notrunc 2> /dev/null
+	convert "$dir/corrupt" "$offset"
+}
+
+test_cut()
+{
+	record_dwarf || return 1
+	# In the midst of the 100th sample's dump: the header's own sections, which
+	# stand at the end, are gone, and perf opens no such file.
+	head -c $((offset + size / 2)) "$dir/dwarf.data" > "$dir/cut"
+	one_line "incompatible file format" perf inject --convert-callchain \
+		--unwind-style hybrid -i "$dir/cut" -o "$dir/converted"
+}
+
+# A dump size that lies makes one sample wrong, not more.
+test_bad_dump()
+{
+	local kept
+
+	record_dwarf && cp "$dir/dwarf.data" "$dir/lies" || return 1
+	# The last word of a sample is how much of the dump is valid.
+	printf '\xff\xff\xff\xff\xff\xff\xff\xff' |
+		dd of="$dir/lies" bs=1 seek=$((offset + size - 8)) conv=notrunc 2> /dev/null
+	timeout 60 perf script --unwind-style hybrid -i "$dir/lies" -F ip,sym > "$dir/read" 2> "$log"
+	kept=$(grep -c ' main$' "$dir/read")
+	echo "exit status $?, kept: $kept"
+	cat "$log"
+	[ "$kept" -ge 99 ]
+}
+
+test_full_disk()
+{
+	local disk=$dir/disk status=0
+
+	mkdir -p "$disk"
+	mount -t tmpfs -o size=200k tmpfs "$disk" 2> /dev/null || { echo "can't mount"; return 2; }
+	timeout 60 perf record --call-graph hybrid -e cpu-clock:u -F 4000 -o "$disk/perf.data" \
+		"$calls" 20 > /dev/null 2> "$log" || status=$?
+	umount -l "$disk"
+	echo "exit status $status"
+	cat "$log"
+	case $status in
+	0|124|134|137|139) return 1 ;;
+	esac
+	[ "$(wc -l < "$log")" -eq 1 ] && grep -q 'No space left on device' "$log"
+}
+
+# Waits until perf writes samples: for at most 10 s.
+recording()
+{
+	for _ in $(seq 100); do
+		[ "$(stat -c %s "$data" 2> /dev/null || echo 0)" -gt 2000 ] && return 0
+		sleep 0.1
+	done
+	echo "perf record does not start"
+	cat "$log"
+	return 1
+}
+
+start_recording()
+{
+	rm -f "$data"
+	perf record --call-graph hybrid -e cpu-clock:u -F 2000 -o "$data" "$@" \
+		> /dev/null 2> "$log" &
+	recorder=$!
+	children+=("$recorder")
+	recording
+}
+
+finished()
+{
+	local status=0 watch
+
+	# A perf that hangs is killed, and fails the test.
+	( sleep 30; touch "$dir/hung"; kill -9 "$recorder" ) > /dev/null 2>&1 &
+	watch=$!
+	wait "$recorder" || status=$?
+	kill "$watch" 2> /dev/null
+	echo "exit status $status"
+	cat "$log"
+	[ ! -e "$dir/hung" ] && [ "$status" -ne 139 ] && grep -q 'hybrid: [1-9]' "$log"
+}
+
+test_interrupt()
+{
+	local target
+
+	hybrid_start "$calls" 60
+	target=$child
+	start_recording -p "$target" || return 1
+	kill -INT "$recorder"
+	kill -INT "$recorder" 2> /dev/null
+	finished && hybrid_stop "$target" && calls_are_true "$data" 20
+}
+
+test_interrupt_all()
+{
+	hybrid_start "$calls" 60
+	start_recording -a || return 1
+	# The file begins with what runs already: wait for samples.
+	sleep 1
+	kill -INT "$recorder"
+	sleep 0.05
+	kill -INT "$recorder" 2> /dev/null
+	finished && hybrid_stop "$child" && calls_are_true "$data" 20
+}
+
+test_killed_target()
+{
+	start_recording "$calls" 60 || return 1
+	kill -9 "$(pgrep -P "$recorder" -x calls)"
+	finished && calls_are_true "$data" 20
+}
+
+hybrid_init
+for bad in "" abc 7 65536 -1 8,8 99999999999999999999; do
+	hybrid_check "hybrid,$bad" size_refused "$bad"
+done
+for bad in 7 65536; do
+	hybrid_check "perf top, hybrid,$bad" top_refused "$bad"
+done
+for bad in 7 65536; do
+	hybrid_check "call-graph=hybrid,stack-size=$bad" term_refused "$bad"
+done
+hybrid_check "hybrid,8" size_works 8
+hybrid_check "hybrid,65528" size_works 65528
+hybrid_check "hybridx" unknown_mode hybridx
+hybrid_check "an event without callchain" test_no_callchain
+hybrid_check "dummy event" test_dummy
+hybrid_check "--kernel-callchains, --user-callchains" test_exclude
+hybrid_check "corrupt file" test_corrupt
+hybrid_check "cut-off file" test_cut
+hybrid_check "dump size that lies" test_bad_dump
+hybrid_check "full disk" test_full_disk
+hybrid_check "Ctrl-C twice" test_interrupt
+hybrid_check "Ctrl-C twice, -a" test_interrupt_all
+hybrid_check "target killed" test_killed_target
+hybrid_done

@@ -1,0 +1,95 @@
+#!/bin/bash
+# perf record --call-graph hybrid of stacks deeper than the dump
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2317 # hybrid_check calls the tests
+
+set -e
+
+# shellcheck source=lib/hybrid.sh
+. "$(dirname "$0")"/lib/hybrid.sh
+
+clock=(-e cpu-clock:u -F 1000)
+inner='^leaf;middle;outer;'
+
+# usage: build_deep NAME FRAMES [OPTION...]; of 2 KiB each: four fill a dump.
+build_deep()
+{
+	local name=$1 frames=$2
+
+	shift 2
+	work_and <<- 'EOF' | build "$name" "-DFRAMES=$frames" -DROOM=2048 "$@"
+	FN unsigned long deep(int n)
+	{
+		char room[ROOM];
+
+		memset(room, n, sizeof(room));
+		sink += *(volatile char *)room;
+		if (!n) {
+			work(0.4);
+			return 1;
+		}
+		return deep(n - 1) + *(volatile char *)room;
+	}
+
+	int main(void) { return deep(FRAMES - 1) == 0; }
+	EOF
+}
+
+# With frame pointers the kernel's own walk goes on where the dump ends. In
+# recursion all frames look alike: only their places on the stack tell.
+test_deep()
+{
+	build_deep deep-fp 61 -fno-omit-frame-pointer || return 1
+	record "${clock[@]}" "$dir/deep-fp" || return 1
+	cat "$log"
+	reads_clean "$data" || return 1
+	chains "$data" | awk -F ';' '
+	/^leaf;middle;outer;/ {
+		n++
+		frames = gsub(/deep;/, "")
+		if (frames != 61 || !/;main;/) { if (wrong++ < 5) print frames " frames of deep: " $0 }
+	}
+	END { print n - wrong " of " n + 0 " are true"; exit n < 100 || wrong > n / 100 }'
+}
+
+# Without, what the dump holds is right, and nothing is said to be complete.
+test_deep_truncated()
+{
+	build_deep deep-nofp 61 && record "${clock[@]}" "$dir/deep-nofp" || return 1
+	cat "$log"
+	chains "$data" | true_chains "${inner}deep;deep;" '^leaf$' 100 || return 1
+	[ "$(total truncated)" -ge 100 ]
+}
+
+# A dump that holds the whole stack needs no stitching.
+test_deep_dump()
+{
+	local all
+
+	all=$(printf 'deep;%.0s' $(seq 25))
+	build_deep deep-all 25 &&
+		record "${clock[@]}" --call-graph hybrid,65528 "$dir/deep-all" || return 1
+	cat "$log"
+	chains "$data" | true_chains "$inner${all}main;([^;]+;)*_start\$" '^leaf$' 100 || return 1
+	[ "$(total complete)" -ge $(($(samples_read) * 99 / 100)) ]
+}
+
+# More frames than kernel.perf_event_max_stack's 127 and perf's own default.
+test_many_frames()
+{
+	build_deep deep-many 300 -UROOM -DROOM=64 &&
+		record "${clock[@]}" --call-graph hybrid,65528 "$dir/deep-many" || return 1
+	cat "$log"
+	chains "$data" --max-stack 1000 | awk '
+	/^leaf;middle;outer;/ { n++; if (gsub(/deep;/, "") != 300 || !/;main;/) wrong++ }
+	END { print n - wrong " of " n + 0 " are true"; exit n < 100 || wrong > n / 100 }' || return 1
+	record "${clock[@]}" --call-graph hybrid,65528 --max-stack 200 "$dir/deep-many" || return 1
+	[ "$(chains "$data" --max-stack 1000 | awk -F ';' 'NF > max { max = NF } END { print max }')" -eq 200 ]
+}
+
+hybrid_init
+hybrid_check "deep stack, frame pointers" test_deep
+hybrid_check "deep stack, none" test_deep_truncated
+hybrid_check "deep stack, large dump" test_deep_dump
+hybrid_check "more frames than the kernel walks" test_many_frames
+hybrid_done

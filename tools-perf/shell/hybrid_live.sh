@@ -1,0 +1,198 @@
+#!/bin/bash
+# perf record --call-graph hybrid while processes and their mappings change (exclusive)
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2317 # hybrid_check calls the tests
+
+set -e
+
+# shellcheck source=lib/hybrid.sh
+. "$(dirname "$0")"/lib/hybrid.sh
+
+clock=(-e cpu-clock:u -F 1000)
+
+inner='^leaf;middle;outer;'
+
+no_map_lost()
+{
+	cat "$log"
+	[ "$(total "no map")" -eq 0 ]
+}
+
+# rooted CALLERS MIN: each chain with leaf goes on over CALLERS.
+rooted()
+{
+	reads_clean "$data" && chains "$data" | true_chains "$inner$1" '^leaf$' "$2"
+}
+
+test_threads()
+{
+	work_and <<- 'EOF' | build threads -pthread || return 1
+	static void *run(void *arg) { work(0.1); return arg; }
+
+	int main(void)
+	{
+		pthread_t t[6];
+		int i;
+
+		for (i = 0; i < 6; i++)
+			pthread_create(&t[i], 0, run, 0);
+		for (i = 0; i < 6; i++)
+			pthread_join(t[i], 0);
+		return 0;
+	}
+	EOF
+	record "${clock[@]}" "$dir/threads" && no_map_lost && rooted 'run;([^;]+;)*[^;]*clone3?$' 300
+}
+
+# Many processes that live for some milliseconds: fork, and fork and exec.
+test_short_lived()
+{
+	work_and <<- 'EOF' | build short || return 1
+	int main(int argc, char **argv)
+	{
+		int i;
+
+		if (argc > 1) {
+			work(0.005);
+			return 0;
+		}
+		for (i = 0; i < 60; i++) {
+			if (!(i & 1 ? fork() : vfork()))
+				execl(argv[0], argv[0], "child", (char *)0);
+			if (!fork()) {
+				work(0.005);
+				_exit(0);
+			}
+			wait(0);
+			wait(0);
+		}
+		return 0;
+	}
+	EOF
+	record "${clock[@]}" "$dir/short" && no_map_lost && rooted 'main;([^;]+;)*_start$' 200
+}
+
+# The same addresses hold one library, then the other, all the time.
+test_dlopen()
+{
+	local color
+
+	for color in red blue; do
+		build "lib$color.so" -shared -fPIC "-DNAME(x)=${color}_##x" <<- 'EOF' || return 1
+		#define FN __attribute__((noinline, noclone))
+		volatile unsigned long sink;
+
+		FN unsigned long NAME(leaf)(unsigned long n)
+		{
+			unsigned long i;
+			char room[sizeof("NAME(x)") * 8];
+
+			room[0] = n;
+			for (i = 0; i < n; i++)
+				sink += i + *(volatile char *)room;
+			return sink;
+		}
+
+		FN unsigned long NAME(run)(unsigned long n) { return NAME(leaf)(n) + 1; }
+		EOF
+	done
+	work_and <<- 'EOF' | build dl "-DDIR=\"$dir\"" -ldl || return 1
+	FN unsigned long call(const char *lib, const char *name)
+	{
+		void *handle = dlopen(lib, RTLD_NOW);
+		unsigned long (*run)(unsigned long) = dlsym(handle, name), sum = 0;
+		int i;
+
+		for (i = 0; i < 20; i++)
+			sum += run(100000);
+		dlclose(handle);
+		return sum;
+	}
+
+	int main(void)
+	{
+		int i;
+
+		for (i = 0; i < 60; i++) {
+			sink += call(DIR "/libred.so", "red_run");
+			sink += call(DIR "/libblue.so", "blue_run");
+		}
+		return 0;
+	}
+	EOF
+	record "${clock[@]}" "$dir/dl" && no_map_lost && reads_clean "$data" || return 1
+	chains "$data" | true_chains '^(red_leaf;red_run|blue_leaf;blue_run);call;main;([^;]+;)*_start$' \
+		'_leaf$' 150
+}
+
+# The program's file is gone, or another, before perf looks at it.
+test_deleted()
+{
+	local change
+
+	for change in 'rm -f' 'cp /bin/true'; do
+		cp "$calls" "$dir/calls-gone"
+		hybrid_start "$dir/calls-gone" 60
+		sleep 0.2
+		if [ "$change" = 'rm -f' ]; then
+			rm -f "$dir/calls-gone"
+		else
+			cp /bin/true "$dir/calls-new"
+			mv "$dir/calls-new" "$dir/calls-gone"
+		fi
+		record "${clock[@]}" -p "$child" -- sleep 0.6
+		hybrid_stop "$child"
+		cat "$log"
+		# There are no symbols to be read by name: count what was unwound.
+		[ "$(total complete)" -ge 20 ] || return 1
+		[ "$(total complete)" -ge $(($(samples_read) * 99 / 100)) ] || return 1
+		ips "$data" | awk -F ';' 'NF < 5 || NF > 9 { bad++; print NF " frames: " $0 }
+			END { exit bad > NR / 100 }' || return 1
+	done
+}
+
+# A path that names another file in perf's own mount namespace.
+test_mount_namespace()
+{
+	mkdir -p "$dir/private"
+	cp /bin/true "$dir/private/calls"
+	unshare -m true 2> /dev/null || { echo "no unshare -m"; return 2; }
+	mkdir -p "$dir/hidden"
+	cp "$calls" "$dir/hidden/calls"
+	# shellcheck disable=SC2016 # for the inner shell
+	record "${clock[@]}" unshare -m sh -c \
+		'mount --bind "$1/hidden" "$1/private" && "$1/private/calls" 0.4' sh "$dir" || return 1
+	no_map_lost || return 1
+	[ "$(total complete)" -ge 200 ] &&
+		[ "$(total complete)" -ge $(($(samples_read) * 98 / 100)) ]
+}
+
+# attach OPTION...: one that runs already is unwound from its first sample.
+attach()
+{
+	hybrid_start "$calls" 60
+	sleep 0.2
+	record "${clock[@]}" "${@/PID/$child}" -- sleep 0.6
+	hybrid_stop "$child"
+	calls_are_true "$data" 20 || return 1
+	chains "$data" --comm calls | head -n 1 | grep -qE "$calls_true"
+}
+
+test_32_bit()
+{
+	build_calls calls32 -m32 2> /dev/null > /dev/null && "$dir/calls32" 0 ||
+		{ echo "no cc -m32"; return 2; }
+	record "${clock[@]}" "$dir/calls32" 0.5 && no_map_lost || return 1
+	chains "$data" --comm calls32 | true_chains "$inner"'main;([^;]+;)*_start$' '^leaf$' 200
+}
+
+hybrid_init
+hybrid_check "threads" test_threads
+hybrid_check "short-lived processes" test_short_lived
+hybrid_check "dlopen and dlclose" test_dlopen
+hybrid_check "object deleted or replaced" test_deleted
+hybrid_check "mount namespace" test_mount_namespace
+hybrid_check "attach, -p" attach -p PID
+hybrid_check "attach, -a" attach -a
+hybrid_check "32-bit program" test_32_bit
+hybrid_done

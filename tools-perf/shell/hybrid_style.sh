@@ -1,0 +1,214 @@
+#!/bin/bash
+# hybrid unwinding for perf script, report, inject, top and trace (exclusive)
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2317 # hybrid_check calls the tests
+
+set -e
+
+# shellcheck source=lib/hybrid.sh
+. "$(dirname "$0")"/lib/hybrid.sh
+
+# with_config LINE... -- COMMAND...: with a perf config file of these lines.
+with_config()
+{
+	: > "$dir/config"
+	while [ "$1" != -- ]; do
+		echo "$1" >> "$dir/config"
+		shift
+	done
+	shift
+	PERF_CONFIG=$dir/config "$@"
+}
+
+record_dwarf()
+{
+	dwarf=$dir/dwarf.data
+	[ -s "$dwarf" ] && return
+	perf record -e cpu-clock:u -F 1000 --call-graph dwarf -o "$dwarf" "$calls" 0.5 \
+		> /dev/null 2> "$log" || { cat "$log"; return 1; }
+	ips "$dwarf" --unwind-style libdw > "$dir/libdw.ips"
+	chains "$dwarf" --unwind-style libdw |
+		true_chains "$calls_true" "$calls_own" 200
+}
+
+# same_ips FILE: as libdw's, sample by sample. Before main, in the dynamic
+# linker's start, libdw leaves out some.
+same_ips()
+{
+	local differ
+
+	[ "$(wc -l < "$1")" -eq "$(wc -l < "$dir/libdw.ips")" ] ||
+		{ wc -l "$1" "$dir/libdw.ips"; return 1; }
+	differ=$(diff "$1" "$dir/libdw.ips" | grep -c '^<')
+	echo "$differ of $(wc -l < "$1") chains differ from libdw's"
+	diff "$1" "$dir/libdw.ips" | head -n 6
+	[ "$differ" -le $(($(wc -l < "$1") / 100)) ]
+}
+
+test_script()
+{
+	record_dwarf && ips "$dwarf" --unwind-style hybrid > "$dir/ips" && same_ips "$dir/ips"
+}
+
+test_script_config()
+{
+	record_dwarf || return 1
+	with_config '[unwind]' 'style = hybrid' -- ips "$dwarf" > "$dir/ips"
+	same_ips "$dir/ips" || return 1
+	# That it was read shows in a style that there is not.
+	! with_config '[unwind]' 'style = none-such' -- perf script -i "$dwarf" > /dev/null 2>&1 ||
+		[ -n "$(with_config '[unwind]' 'style = none-such' -- perf script -i "$dwarf" 2>&1 > /dev/null)" ]
+}
+
+test_script_max_stack()
+{
+	record_dwarf || return 1
+	ips "$dwarf" --unwind-style hybrid --max-stack 3 > "$dir/ips"
+	cut -d ';' -f 1-3 "$dir/libdw.ips" > "$dir/first"
+	[ "$(diff "$dir/ips" "$dir/first" | grep -c '^<')" -le 5 ]
+}
+
+report()
+{
+	perf report -i "$dwarf" --stdio --no-children --no-inline -g caller,0.5,callee --percent-limit 5 \
+		"$@" 2> "$dir/warnings" | grep -v '^#'
+}
+
+test_report()
+{
+	record_dwarf || return 1
+	report --unwind-style libdw > "$dir/libdw.report"
+	report --unwind-style hybrid > "$dir/report"
+	sort -u "$dir/warnings" | comm -23 - "$dir/usual" | grep . && return 1
+	diff "$dir/report" "$dir/libdw.report" && grep -q middle "$dir/report" || return 1
+	with_config '[unwind]' 'style = hybrid' -- report > "$dir/report"
+	diff "$dir/report" "$dir/libdw.report"
+}
+
+# The converted file has plain callchains, the same, and no dumps.
+test_inject()
+{
+	record_dwarf || return 1
+	perf inject --convert-callchain --unwind-style hybrid -i "$dwarf" -o "$dir/converted" 2> "$log" ||
+		{ cat "$log"; return 1; }
+	cat "$log"
+	reads_clean "$dir/converted" || return 1
+	perf evlist -v -i "$dir/converted" | grep -qE 'REGS_USER|STACK_USER|sample_stack_user' && return 1
+	ips "$dir/converted" > "$dir/ips"
+	same_ips "$dir/ips" && [ "$(stat -c %s "$dir/converted")" -lt $(($(stat -c %s "$dwarf") / 20)) ]
+}
+
+test_inject_config()
+{
+	record_dwarf || return 1
+	with_config '[unwind]' 'style = hybrid' -- \
+		perf inject --convert-callchain -i "$dwarf" -o "$dir/converted2" 2> "$log" || return 1
+	ips "$dir/converted2" > "$dir/ips"
+	same_ips "$dir/ips"
+}
+
+# A hybrid file and a converted dwarf file of the same program say the same.
+test_same_as_converted()
+{
+	record_dwarf && [ -s "$dir/converted" ] && record -e cpu-clock:u -F 1000 "$calls" 0.5 || return 1
+	chains "$data" --comm calls | grep '^leaf' | sort -u > "$dir/live"
+	chains "$dir/converted" --comm calls | grep '^leaf' | sort -u > "$dir/later"
+	diff "$dir/live" "$dir/later"
+}
+
+test_record_mode()
+{
+	rm -f "$data"
+	with_config '[call-graph]' 'record-mode = hybrid' -- \
+		perf record -g -e cpu-clock:u -F 1000 -o "$data" "$calls" 0.3 > /dev/null 2> "$log"
+	grep -q 'hybrid: [1-9]' "$log" || { cat "$log"; return 1; }
+	perf evlist -v -i "$data" | grep -q STACK_USER && return 1
+	calls_are_true "$data" 80 || return 1
+	# So little holds no frame.
+	with_config '[call-graph]' 'record-mode = hybrid' 'dump-size = 8' -- \
+		perf record -g -e cpu-clock:u -F 1000 -o "$data" "$calls" 0.1 > /dev/null 2> "$log"
+	[ "$(total complete)" -eq 0 ] && [ "$(total truncated)" -ge 20 ]
+}
+
+test_record_mode_bad()
+{
+	one_line 'range 8 to 65528' with_config '[call-graph]' 'record-mode = hybrid,7' -- \
+		perf record -g -e cpu-clock:u -o "$data" true
+}
+
+# perf top on a program, until it has shown callers or 15 s are over.
+top_shows()
+{
+	local found=1 top
+
+	hybrid_start "$calls" 60
+	perf top --stdio -d 1 -e cpu-clock:u -p "$child" "$@" < <(sleep 20) > "$dir/top" 2>&1 &
+	top=$!
+	children+=("$top")
+	for _ in $(seq 30); do
+		sleep 0.5
+		grep -q '_start' "$dir/top" && grep -q middle "$dir/top" && { found=0; break; }
+		kill -0 "$top" 2> /dev/null || break
+	done
+	hybrid_stop "$top" INT
+	hybrid_stop "$child"
+	[ "$found" -eq 0 ] || tail -n 20 "$dir/top"
+	return "$found"
+}
+
+test_top()
+{
+	top_shows --call-graph hybrid
+}
+
+test_top_config()
+{
+	with_config '[call-graph]' 'record-mode = hybrid' -- top_shows -g
+}
+
+test_trace()
+{
+	build naps <<- 'EOF'
+	#include <time.h>
+
+	#define FN __attribute__((noinline, noclone))
+	static const struct timespec ts = { .tv_nsec = 1000 };
+
+	FN int sleeps(void) { return nanosleep(&ts, 0) + 1; }
+
+	FN int asleep(void) { return sleeps() + 1; }
+
+	int main(void)
+	{
+		int i, r = 0;
+
+		for (i = 0; i < 20; i++)
+			r += asleep();
+		return r == 0;
+	}
+	EOF
+	timeout 60 perf trace -e clock_nanosleep "$dir/naps" > /dev/null 2>&1 ||
+		{ echo "no perf trace"; return 2; }
+	timeout 60 perf trace --call-graph hybrid -e clock_nanosleep "$dir/naps" > "$dir/trace" 2>&1 ||
+		{ cat "$dir/trace"; return 1; }
+	tail -n 12 "$dir/trace"
+	[ "$(grep -c 'clock_nanosleep(' "$dir/trace")" -eq 20 ] &&
+		[ "$(grep -cE '\<sleeps \(' "$dir/trace")" -eq 20 ] &&
+		[ "$(grep -cE '\<asleep \(' "$dir/trace")" -eq 20 ] &&
+		[ "$(grep -cE '\<main \(' "$dir/trace")" -eq 20 ]
+}
+
+hybrid_init
+hybrid_check "perf script --unwind-style" test_script
+hybrid_check "perf script, unwind.style" test_script_config
+hybrid_check "perf script --max-stack" test_script_max_stack
+hybrid_check "perf report" test_report
+hybrid_check "perf inject --unwind-style" test_inject
+hybrid_check "perf inject, unwind.style" test_inject_config
+hybrid_check "live and later" test_same_as_converted
+hybrid_check "call-graph.record-mode" test_record_mode
+hybrid_check "call-graph.record-mode, bad" test_record_mode_bad
+hybrid_check "perf top" test_top
+hybrid_check "perf top, call-graph.record-mode" test_top_config
+hybrid_check "perf trace" test_trace
+hybrid_done

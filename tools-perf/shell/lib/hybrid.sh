@@ -1,0 +1,207 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2034 # who sources it uses $calls
+# What the tests of --call-graph hybrid share.
+
+# A file that sources this calls hybrid_init, then hybrid_check for each of its
+# tests, then hybrid_done. All files are in $dir, and all processes of
+# hybrid_start's end with the script.
+
+# shellcheck source=hybrid_programs.sh
+. "$(dirname "${BASH_SOURCE[0]}")"/hybrid_programs.sh
+
+dir=
+err=0
+children=()
+
+hybrid_cleanup()
+{
+	trap - EXIT TERM INT
+	[ ${#children[@]} -eq 0 ] || kill -9 "${children[@]}" 2> /dev/null || true
+	wait 2> /dev/null || true
+	[ -z "$dir" ] || rm -rf "$dir"
+}
+
+hybrid_trap()
+{
+	echo "Unexpected signal in ${FUNCNAME[1]}"
+	hybrid_cleanup
+	exit 1
+}
+
+hybrid_skip_all()
+{
+	echo "Skip: $1"
+	hybrid_cleanup
+	exit 2
+}
+
+hybrid_init()
+{
+	trap hybrid_trap EXIT TERM INT
+	dir=$(mktemp -d /tmp/__perf_test.hybrid.XXXXX)
+	data=$dir/perf.data
+	log=$dir/log
+
+	[ "$(uname -m)" = x86_64 ] || hybrid_skip_all "not x86_64"
+	command -v cc > /dev/null || hybrid_skip_all "no cc"
+	if ! perf record --call-graph hybrid -e dummy:u -o "$data" true > /dev/null 2> "$log" &&
+	   grep -qE 'Unknown --call-graph|needs a perf built' "$log"; then
+		hybrid_skip_all "this perf has no --call-graph hybrid"
+	fi
+
+	# What perf says of this machine with any file is none of our business.
+	perf record -e cpu-clock:u -g -o "$data" true > /dev/null 2> "$log" ||
+		hybrid_skip_all "perf record does not work: $(tail -n 1 "$log")"
+	{
+		perf report --stdio -i "$data"
+		perf script -i "$data"
+	} 2>&1 > /dev/null | sort -u > "$dir/usual"
+	build_calls calls || hybrid_skip_all "cc builds no program"
+	calls=$dir/calls
+}
+
+hybrid_done()
+{
+	hybrid_cleanup
+	exit $err
+}
+
+# hybrid_check NAME COMMAND...: one test. The command is a function that says
+# what is wrong; it returns 2 where it can't run, having said why.
+hybrid_check()
+{
+	local name=$1 ret=0
+
+	shift
+	"$@" > "$dir/said" 2>&1 || ret=$?
+	case $ret in
+	0) echo "$name [Success]" ;;
+	2) echo "$name [Skipped $(tail -n 1 "$dir/said")]" ;;
+	*)
+		echo "$name [Failed]"
+		tail -n 30 "$dir/said" | sed 's/^/    /'
+		err=1
+		;;
+	esac
+}
+
+calls_true='^(((leaf;)?middle;)?outer;|([^;]*(clock|unknown)[^;]*;)*)main;([^;]+;)*_start$'
+calls_own='^(leaf|middle|outer|main)$'
+
+# hybrid_start COMMAND...: in the background; its PID is in $child.
+hybrid_start()
+{
+	"$@" > /dev/null 2>&1 &
+	child=$!
+	children+=("$child")
+}
+
+# hybrid_stop PID [SIGNAL]
+hybrid_stop()
+{
+	kill "-${2:-TERM}" "$1" 2> /dev/null
+	wait "$1" 2> /dev/null
+	return 0
+}
+
+# record OPTION... [COMMAND]: into $data; what perf says is in $log.
+record()
+{
+	rm -f "$data"
+	perf record --call-graph hybrid -o "$data" "$@" > "$dir/stdout" 2> "$log" &&
+		return 0
+	echo "perf record --call-graph hybrid $*: exit status $?"
+	cat "$log"
+	return 1
+}
+
+# total NAME: a figure of the line that closes the recording.
+total()
+{
+	sed -n "s/.*hybrid: .*[:,;] $1 \([0-9]*\).*/\1/p" "$log"
+}
+
+samples_read()
+{
+	sed -n 's/.*hybrid: \([0-9]*\) samples.*/\1/p' "$log"
+}
+
+# chains FILE [OPTION...]: the symbols of each sample in one line, innermost first.
+chains()
+{
+	local file=$1
+
+	shift
+	perf script -i "$file" -F ip,sym --no-inline "$@" 2> /dev/null | awk '
+	/^[ \t]*$/ { if (chain) print chain; chain = ""; next }
+	{ chain = chain (chain ? ";" : "") $2 }
+	END { if (chain) print chain }'
+}
+
+# ips FILE [OPTION...]: the same with addresses.
+ips()
+{
+	local file=$1
+
+	shift
+	perf script -i "$file" -F ip --no-inline "$@" 2> /dev/null | awk '
+	/^[ \t]*$/ { if (chain) print chain; chain = ""; next }
+	{ chain = chain (chain ? ";" : "") $1 }
+	END { if (chain) print chain }'
+}
+
+# true_chains PATTERN OWN MIN: of the chains on stdin with a function that
+# matches OWN, at least 99 % must match PATTERN; there must be MIN of them.
+# Others (the dynamic linker's start, exec) don't count.
+true_chains()
+{
+	awk -F ';' -v pattern="$1" -v own="$2" -v min="$3" '
+	{
+		ours = 0
+		for (i = 1; i <= NF; i++)
+			if ($i ~ own) { ours = 1; break }
+		if (!ours) next
+		total++
+		if ($0 ~ pattern) exact++
+		else if (wrong++ < 5) print "wrong: " $0
+	}
+	END {
+		printf "%d of %d chains are true, of at least %d\n", exact, total, min
+		exit total < min || exact < 0.99 * total
+	}'
+}
+
+# reads_clean FILE: perf report and perf script say no more than they usually do.
+reads_clean()
+{
+	local said
+
+	said=$({ perf report --stdio -i "$1" && perf script -i "$1"; } 2>&1 > "$dir/read" ||
+		echo "exit status $?")
+	said=$(sort -u <<< "$said" | comm -23 - "$dir/usual" | grep -v '^$')
+	[ -n "$said" ] || { [ -s "$dir/read" ] && return 0; said="nothing in it"; }
+	echo "reading the file: $said"
+	return 1
+}
+
+# calls_are_true FILE [MIN]: a recording of the program calls.
+calls_are_true()
+{
+	reads_clean "$1" &&
+		chains "$1" --comm calls | true_chains "$calls_true" "$calls_own" "${2:-40}"
+}
+
+# one_line PATTERN COMMAND...: it fails and says so in one line that matches.
+one_line()
+{
+	local pattern=$1 status=0 said
+
+	shift
+	said=$("$@" 2>&1 > /dev/null) || status=$?
+	echo "$*: exit status $status: $said"
+	case $status in
+	0|124|134|137|139) return 1 ;; # also by a timeout or a crash
+	esac
+	[ "$(grep -cE -- "$pattern" <<< "$said")" -eq 1 ]
+}

@@ -1,0 +1,102 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# What the tests of --call-graph hybrid record. Sourced by hybrid.sh.
+# shellcheck disable=SC2154 # hybrid.sh has $dir
+
+# build NAME [OPTION...]: a program in $dir from the C source on stdin.
+build()
+{
+	local name=$1
+
+	shift
+	cc -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -o "$dir/$name" \
+		-x c - -x none "$@" 2> "$dir/cc.log" ||
+		{ cat "$dir/cc.log"; return 1; }
+}
+
+# build_calls NAME [OPTION...]: a program each of whose functions has one caller,
+# so that the innermost one tells the whole chain.
+# usage: NAME SECONDS, of CPU time
+build_calls()
+{
+	build "$@" <<- 'EOF'
+	#include <stdlib.h>
+	#include <time.h>
+
+	#define FN __attribute__((noinline, noclone))
+	volatile unsigned long sink;
+
+	FN unsigned long leaf(unsigned long n)
+	{
+		unsigned long i;
+
+		for (i = 0; i < n; i++)
+			sink += i;
+		return sink;
+	}
+
+	FN unsigned long middle(unsigned long n) { return leaf(n) + 1; }
+
+	FN unsigned long outer(unsigned long n) { return middle(n) + 1; }
+
+	int main(int argc, char **argv)
+	{
+		double seconds = argc > 1 ? atof(argv[1]) : 1;
+		clock_t end = clock() + seconds * CLOCKS_PER_SEC;
+
+		while (clock() < end)
+			outer(100000);
+		return 0;
+	}
+	EOF
+}
+
+# The source of a program whose work() has the true chain leaf;middle;outer, with
+# what follows on stdin.
+work_and()
+{
+	cat <<- 'EOF'
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	#include <pthread.h>
+	#include <stdio.h>
+	#include <stdlib.h>
+	#include <string.h>
+	#include <sys/wait.h>
+	#include <time.h>
+	#include <unistd.h>
+
+	#define FN __attribute__((noinline, noclone))
+	volatile unsigned long sink;
+
+	static double now(clockid_t clock)
+	{
+		struct timespec ts;
+
+		clock_gettime(clock, &ts);
+		return ts.tv_sec + ts.tv_nsec / 1e9;
+	}
+
+	FN unsigned long leaf(unsigned long n)
+	{
+		unsigned long i;
+
+		for (i = 0; i < n; i++)
+			sink += i;
+		return sink;
+	}
+
+	FN unsigned long middle(unsigned long n) { return leaf(n) + 1; }
+
+	FN unsigned long outer(unsigned long n) { return middle(n) + 1; }
+
+	static inline __attribute__((always_inline)) void work(double seconds)
+	{
+		double end = now(CLOCK_THREAD_CPUTIME_ID) + seconds;
+
+		while (now(CLOCK_THREAD_CPUTIME_ID) < end)
+			outer(100000);
+	}
+	EOF
+	cat
+}
