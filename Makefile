@@ -63,8 +63,9 @@ kernel-debug: ## the first with KASAN, UBSAN and lockdep: out/kernel-debug/bzIma
 	@scripts/setup base vm
 	@scripts/build-kernel debug
 
-bisect: ## build the kernel at every patch of the series
-	@scripts/setup base vm
+bisect: ## build perf and the kernel at every patch of the series
+	@scripts/setup base perf vm
+	@scripts/build-perf bisect
 	@scripts/build-kernel bisect
 
 # The kernel source and its packages stay: they cost a download. Work that is

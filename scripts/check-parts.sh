@@ -61,7 +61,7 @@ parts()
 		part perf-test quick perf out/bin/perf test -v hybrid
 	fi
 	if have scripts/vm; then
-		part kernel full tap builds kernel kernel-debug
+		part kernel full tap builds kernel
 		part vm full tap selftests/vm/run-tests
 	fi
 }

@@ -44,7 +44,7 @@ run_logged()
 {
 	local log=$out/log/$1.log
 	shift
-	mkdir -p "$out/log"
+	mkdir -p "$(dirname "$log")"
 	if ! "$@" > "$log" 2>&1; then
 		grep -E -m 5 '(error|Error|undefined reference|\*\*\*)' "$log" >&2 || tail -n 15 "$log" >&2
 		die "failed; the whole log is ${log#"$here/"}"

@@ -55,7 +55,8 @@ static bool parse_head(const struct hybrid_layout *layout, struct cursor *c,
 {
 	u64 type = layout->attr.sample_type, ids;
 
-	s->pid = s->tid = -1;
+	s->pid = -1;
+	s->tid = -1;
 	if (!skip_words(c, !!(type & PERF_SAMPLE_IDENTIFIER) + !!(type & PERF_SAMPLE_IP)))
 		return false;
 	if (type & PERF_SAMPLE_TID) {

@@ -16,7 +16,7 @@
 #include "space.h"
 
 /* A vdso is a few pages. */
-#define MAX_VDSO	(1 << 20)
+#define MAX_VDSO	0x100000
 
 static bool is_file_of(int fd, const struct hybrid_ident *ident)
 {

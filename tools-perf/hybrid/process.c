@@ -18,7 +18,8 @@ void hybrid_processes_init(struct hybrid_processes *ps, hybrid_open_fn open)
 		INIT_HLIST_HEAD(&ps->processes[i]);
 		INIT_HLIST_HEAD(&ps->threads[i]);
 	}
-	ps->nr_processes = ps->nr_threads = 0;
+	ps->nr_processes = 0;
+	ps->nr_threads = 0;
 	hybrid_objects_init(&ps->objects, open);
 }
 

@@ -401,9 +401,9 @@ void hybrid_record__print(struct hybrid_record *hr, bool failures)
 	if (!failures)
 		return;
 	hybrid_stats_print_failures(&hr->stats, stderr);
-	fprintf(stderr, "hybrid: kept at the end: %u processes, %u threads, %zu objects, %zu rows\n",
-		hr->ps.nr_processes, hr->ps.nr_threads, hr->ps.objects.nr,
-		hr->ps.objects.nr_rows);
+	fprintf(stderr, "hybrid: kept at the end: %u processes, %u threads, ",
+		hr->ps.nr_processes, hr->ps.nr_threads);
+	fprintf(stderr, "%zu objects, %zu rows\n", hr->ps.objects.nr, hr->ps.objects.nr_rows);
 }
 
 void hybrid_record__delete(struct hybrid_record *hr)

@@ -47,7 +47,8 @@ struct hybrid_space *hybrid_space_copy(const struct hybrid_space *space)
 		return NULL;
 	}
 	memcpy(copy->mappings, space->mappings, space->nr * sizeof(*copy->mappings));
-	copy->nr = copy->alloc = space->nr;
+	copy->nr = space->nr;
+	copy->alloc = space->nr;
 	for (i = 0; i < copy->nr; i++)
 		get_object(&copy->mappings[i]);
 	return copy;

@@ -85,8 +85,8 @@ void hybrid_stats_print(const struct hybrid_stats *stats, FILE *out)
 		if (i == HYBRID_COMPLETE && stats->read)
 			fprintf(out, " (%.2f %%)", 100.0 * outcome / stats->read);
 	}
-	fprintf(out, ", shed %" PRIu64 "; lost %" PRIu64 "; %.3f MB of stack unwound, %.3f MB of samples written ]\n",
-		stats->shed, stats->lost,
+	fprintf(out, ", shed %" PRIu64 "; lost %" PRIu64 "; ", stats->shed, stats->lost);
+	fprintf(out, "%.3f MB of stack unwound, %.3f MB of samples written ]\n",
 		stats->dump_bytes / 1024.0 / 1024.0, stats->file_bytes / 1024.0 / 1024.0);
 }
 
@@ -105,7 +105,7 @@ void hybrid_stats_print_failures(struct hybrid_stats *stats, FILE *out)
 		fprintf(out, "hybrid: %" PRIu64 " stack dumps shed: perf could not keep up\n",
 			stats->shed_dumps);
 	if (stats->bad)
-		fprintf(out, "hybrid: %" PRIu64 " samples left out: their sizes contradict each other\n",
+		fprintf(out, "hybrid: %" PRIu64 " samples left out: their sizes lie\n",
 			stats->bad);
 	if (!stats->nr_failures)
 		return;

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <linux/compiler.h>
 #include <linux/hash.h>
 #include "unwind.h"
 
@@ -78,7 +79,7 @@ struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
 		unwinder->fill(space, ip, unwinder->fill_arg);
 		mapping = hybrid_space_find(space, ip);
 	}
-	*mapped = mapping != NULL;
+	*mapped = mapping;
 	*object = mapping ? mapping->object : NULL;
 	if (!mapping)
 		return NULL;
@@ -148,7 +149,7 @@ static int restore(const struct hybrid_where *where, const struct hybrid_expr_ct
 		reg = where->off;
 		if (reg >= HYBRID_MAX_REGS)
 			return -1;
-		/* fall through */
+		fallthrough;
 	case HYBRID_WHERE_SAME:
 		*value = ctx->regs->value[reg];
 		return ctx->regs->known & (1U << reg) ? 0 : -1;

@@ -44,7 +44,7 @@ test_no_callchain()
 {
 	record -e '{bpf-output,cpu-clock:u}' "$calls" 0.1 2> "$log" || {
 		grep -q "$(perf record -g -e '{bpf-output,cpu-clock:u}' -o "$data" true 2>&1 | tail -n 1)" "$log" &&
-			echo "not on this machine" && return 2
+			echo "not on this machine" && return 77
 		return 1
 	}
 	reads_clean "$data"
@@ -134,7 +134,7 @@ test_full_disk()
 	local disk=$dir/disk status=0
 
 	mkdir -p "$disk"
-	mount -t tmpfs -o size=200k tmpfs "$disk" 2> /dev/null || { echo "can't mount"; return 2; }
+	mount -t tmpfs -o size=200k tmpfs "$disk" 2> /dev/null || { echo "can't mount"; return 77; }
 	timeout 60 perf record --call-graph hybrid -e cpu-clock:u -F 4000 -o "$disk/perf.data" \
 		"$calls" 20 > /dev/null 2> "$log" || status=$?
 	umount -l "$disk"
@@ -197,7 +197,7 @@ test_interrupt()
 test_interrupt_all()
 {
 	hybrid_start "$calls" 60
-	start_recording -a || return 1
+	start_recording -F 500 -a || return 1
 	# The file begins with what runs already: wait for samples.
 	sleep 1
 	kill -INT "$recorder"

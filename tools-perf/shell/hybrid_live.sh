@@ -156,7 +156,7 @@ test_mount_namespace()
 {
 	mkdir -p "$dir/private"
 	cp /bin/true "$dir/private/calls"
-	unshare -m true 2> /dev/null || { echo "no unshare -m"; return 2; }
+	unshare -m true 2> /dev/null || { echo "no unshare -m"; return 77; }
 	mkdir -p "$dir/hidden"
 	cp "$calls" "$dir/hidden/calls"
 	# shellcheck disable=SC2016 # for the inner shell
@@ -181,7 +181,7 @@ attach()
 test_32_bit()
 {
 	build_calls calls32 -m32 2> /dev/null > /dev/null && "$dir/calls32" 0 ||
-		{ echo "no cc -m32"; return 2; }
+		{ echo "no cc -m32"; return 77; }
 	record "${clock[@]}" "$dir/calls32" 0.5 && no_map_lost || return 1
 	chains "$data" --comm calls32 | true_chains "$inner"'main;([^;]+;)*_start$' '^leaf$' 200
 }

@@ -66,7 +66,7 @@ like_fp()
 		> /dev/null 2> "$log" || ours=$?
 	[ "$ours" -ne 0 ] && [ "$ours" -eq "$theirs" ] && diff "$dir/theirs" "$log" || return 1
 	echo "not on this machine"
-	return 2
+	return 77
 }
 
 test_user_regs()
@@ -143,7 +143,7 @@ test_tracepoint()
 {
 	local event=sched:sched_process_exit
 
-	perf record -e "$event" -o "$data" true > /dev/null 2>&1 || { echo "no tracepoints"; return 2; }
+	perf record -e "$event" -o "$data" true > /dev/null 2>&1 || { echo "no tracepoints"; return 77; }
 	record -e "$event" sh -c "$calls 0.01; true" && reads_clean "$data" && calls_exit
 }
 
@@ -159,7 +159,7 @@ test_uprobe()
 	local event=probe_hybrid_$$ ret=0
 
 	perf probe -q -x "$calls" "$event:middle=middle" > "$log" 2>&1 ||
-		{ echo "no uprobes"; return 2; }
+		{ echo "no uprobes"; return 77; }
 	events "$event:middle" -c 1 --call-graph hybrid,1024 || ret=1
 	[ "$ret" -ne 0 ] || [ "$(chains "$data" | grep -vc '^middle;outer;main;')" -eq 0 ] || ret=1
 	perf probe -q -d "$event:middle" > /dev/null 2>&1
@@ -170,7 +170,7 @@ test_off_cpu()
 {
 	perf record --off-cpu -e dummy -o "$data" sleep 0.1 > /dev/null 2>&1 &&
 		perf evlist -i "$data" 2> /dev/null | grep -q offcpu-time ||
-		{ echo "no --off-cpu"; return 2; }
+		{ echo "no --off-cpu"; return 77; }
 	with --off-cpu || return 1
 	# Not each time does a short sleep leave a sample, with fp neither.
 	for _ in 1 2 3 4 5; do

@@ -106,7 +106,7 @@ test_breakpoint()
 	if ! record -e "mem:0x$at:x:u" -c 1 "$dir/fixed" 0.05; then
 		perf record -e "mem:0x$at:x:u" -o "$data" true > /dev/null 2>&1 && return 1
 		echo "no breakpoints"
-		return 2
+		return 77
 	fi
 	reads_clean "$data" && chains "$data" | true_chains "$calls_true" "$calls_own" 10 || return 1
 	[ "$(chains "$data" | grep -c '^middle;outer;main;')" -eq "$(chains "$data" | wc -l)" ]

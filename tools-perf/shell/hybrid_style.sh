@@ -188,7 +188,7 @@ test_trace()
 	}
 	EOF
 	timeout 60 perf trace -e clock_nanosleep "$dir/naps" > /dev/null 2>&1 ||
-		{ echo "no perf trace"; return 2; }
+		{ echo "no perf trace"; return 77; }
 	timeout 60 perf trace --call-graph hybrid -e clock_nanosleep "$dir/naps" > "$dir/trace" 2>&1 ||
 		{ cat "$dir/trace"; return 1; }
 	tail -n 12 "$dir/trace"

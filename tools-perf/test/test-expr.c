@@ -239,7 +239,8 @@ static void underflow(void)
 			Dwarf_Op ops[4] = {};
 			struct run r;
 
-			ops[0].atom = ops[1].atom = DW_OP_lit1;
+			ops[0].atom = DW_OP_lit1;
+			ops[1].atom = DW_OP_lit1;
 			ops[have].atom = atom;
 			check(eval_word(&r, 8, ops, have + 1) == -1);
 		}

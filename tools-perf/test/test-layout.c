@@ -148,7 +148,11 @@ static void make(u64 type)
 			   PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD);
 	struct perf_event_header header = { .type = PERF_RECORD_SAMPLE, .misc = 2 };
 
-	r.nr = r.nr_want = r.nr_chain = r.stack_size = r.has_regs = 0;
+	r.nr = 0;
+	r.nr_want = 0;
+	r.nr_chain = 0;
+	r.stack_size = 0;
+	r.has_regs = false;
 	both(0);
 	if (type & PERF_SAMPLE_IDENTIFIER)
 		both(0x1d);

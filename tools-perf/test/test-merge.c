@@ -3,65 +3,17 @@
  * The kernel's chain and the unwound one, made one.
  */
 #include <string.h>
-#include <linux/perf_event.h>
-#include "merge.h"
-#include "scene.h"
+#include "merge-scene.h"
 #include "tap.h"
 
 #define BP	HYBRID_X86_64_BP
-#define MAX	512
 
-#define KERNEL	PERF_CONTEXT_KERNEL, 0xffffffff81000010, 0xffffffff81000020
 #define USER	PERF_CONTEXT_USER
 
-static struct scene s;
-static u64 chain[MAX], out[MAX];
-static unsigned int nr_chain;
-static struct hybrid_merge m;
-static struct hybrid_tail tail;
-
-static void chain_start(const u64 *ips, unsigned int nr)
-{
-	memcpy(chain, ips, nr * sizeof(*ips));
-	nr_chain = nr;
-}
-
-static void chain_add(u64 ip)
-{
-	chain[nr_chain++] = ip;
-}
-
-static enum hybrid_outcome merge(void)
-{
-	m.kernel = chain;
-	m.nr_kernel = nr_chain;
-	m.unwind = &s.u;
-	m.out = out;
-	m.max = m.max ?: MAX;
-	memset(out, 0xee, sizeof(out));
-	hybrid_unwind(&scene_unwinder, &s.u);
-	return hybrid_merge(&scene_unwinder, &m);
-}
-
-static void finish(void)
-{
-	hybrid_tail_exit(&tail);
-	memset(&m, 0, sizeof(m));
-}
-
-static void compare(const u64 *want, unsigned int nr, int line)
-{
-	unsigned int i;
-
-	tap_same(m.nr, nr, __FILE__, line, "number of entries");
-	for (i = 0; i < nr && i < m.nr; i++)
-		tap_same(out[i], want[i], __FILE__, line, "entry");
-}
-
-#define expect(...) do {							\
-	const u64 want_[] = { __VA_ARGS__ };					\
-	compare(want_, ARRAY_SIZE(want_), __LINE__);				\
-} while (0)
+/* The kernel's part of a chain is these three words. */
+#define KERNEL	PERF_CONTEXT_KERNEL
+#define IP_1	0xffffffff81000010
+#define IP_2	0xffffffff81000020
 
 /*
  * @nr times bpframe() with a body of two words, then outer(); and what the
@@ -69,7 +21,7 @@ static void compare(const u64 *want, unsigned int nr, int line)
  */
 static void recurse(unsigned int nr)
 {
-	static const u64 start[] = { KERNEL, USER };
+	static const u64 start[] = { KERNEL, IP_1, IP_2, USER };
 	unsigned int i;
 
 	scene_start(&s, scene_at("bpframe_at"));
@@ -88,14 +40,14 @@ static void recurse(unsigned int nr)
 /* The chain that recurse(@nr) should end as. */
 static void expect_recursion(unsigned int nr, int line)
 {
-	u64 want[MAX] = { KERNEL, USER };
+	u64 want[MERGE_MAX] = { KERNEL, IP_1, IP_2, USER };
 	unsigned int i, n = 4;
 
 	want[n++] = scene_at("bpframe_at");
 	for (i = 1; i < nr; i++)
 		want[n++] = scene_at("bpframe_ret") - 1;
 	want[n++] = scene_at("outer_ret") - 1;
-	compare(want, n, line);
+	merge_compare(want, n, __FILE__, line);
 }
 
 static void complete(void)
@@ -116,7 +68,7 @@ static void complete(void)
 	same(out[0], USER);
 	same(out[1], scene_at("bpframe_at"));
 	same(m.nr, 12);
-	finish();
+	merge_finish();
 }
 
 /* Wherever the dump ends, the chain is whole, or ends there: never another. */
@@ -139,7 +91,7 @@ static void stitched(void)
 	}
 	/* Only where saved rbp and return address are parted is it not known. */
 	check(nr_stitched >= 30);
-	finish();
+	merge_finish();
 }
 
 static void disagreeing(void)
@@ -168,7 +120,7 @@ static void disagreeing(void)
 	nr_chain = 12;
 	same(merge(), HYBRID_TRUNCATED);
 	same(m.nr, 4 + 8);
-	finish();
+	merge_finish();
 }
 
 /* Frame pointers that lead down, or to themselves. */
@@ -181,7 +133,7 @@ static void other_recursion(void)
 	check(m.nr <= 4 + 6);
 	s.stack[2] = SCENE_STACK + 16;
 	check(merge() != HYBRID_STITCHED);
-	finish();
+	merge_finish();
 }
 
 /* At a function's first instruction, the kernel may take the caller from sp. */
@@ -214,10 +166,10 @@ static void function_entry(void)
 		same(merge(), extra ? HYBRID_TRUNCATED : HYBRID_STITCHED);
 		m.at_probe = false;
 		if (!extra)
-			expect(USER, scene_at("bpframe_entry"), scene_at("bpframe_ret") - 1,
-			       scene_at("bpframe_ret") - 1, scene_at("outer_ret") - 1);
+			merge_expect(USER, scene_at("bpframe_entry"), scene_at("bpframe_ret") - 1,
+				     scene_at("bpframe_ret") - 1, scene_at("outer_ret") - 1);
 	}
-	finish();
+	merge_finish();
 }
 
 /* uprobe at the entry of a function that another one calls. */
@@ -242,10 +194,10 @@ static void uprobe(void)
 	m.at_probe = true;
 	same(merge(), HYBRID_STITCHED);
 	m.at_probe = false;
-	expect(USER, scene_at("bpframe_entry"), scene_at("pushed_ret") - 1,
-	       scene_at("bpframe_ret") - 1, scene_at("bpframe_ret") - 1,
-	       scene_at("outer_ret") - 1);
-	finish();
+	merge_expect(USER, scene_at("bpframe_entry"), scene_at("pushed_ret") - 1,
+		     scene_at("bpframe_ret") - 1, scene_at("bpframe_ret") - 1,
+		     scene_at("outer_ret") - 1);
+	merge_finish();
 }
 
 /* Without a frame pointer at the dump's end, the kernel's chain is another's. */
@@ -264,13 +216,30 @@ static void no_frame_pointer(void)
 	chain_add(scene_at("outer_ret"));
 	s.u.dump_size = 4 * 8;
 	same(merge(), HYBRID_TRUNCATED);
-	expect(USER, scene_at("bpframe_at"), scene_at("pushed_ret") - 1);
+	merge_expect(USER, scene_at("bpframe_at"), scene_at("pushed_ret") - 1);
 
 	/* Behind the dump: such a function is the last one known. */
 	s.u.dump_size = 0;
 	same(merge(), HYBRID_TRUNCATED);
-	expect(USER, scene_at("bpframe_at"), scene_at("pushed_ret") - 1);
-	finish();
+	merge_expect(USER, scene_at("bpframe_at"), scene_at("pushed_ret") - 1);
+	merge_finish();
+}
+
+/* Both agree on where the dump ends, but not on whose frame is next. */
+static void another_frame(void)
+{
+	static const u64 start[] = { USER };
+
+	scene_start(&s, scene_at("bpreg_at"));
+	scene_push(&s, scene_at("bpframe_ret"));
+	scene_reg(&s, 12, SCENE_STACK + 64);
+	scene_reg(&s, BP, SCENE_STACK + 128);
+	chain_start(start, 1);
+	chain_add(scene_at("bpreg_at"));
+	chain_add(scene_at("outer_ret"));
+	same(merge(), HYBRID_TRUNCATED);
+	merge_expect(USER, scene_at("bpreg_at"), scene_at("bpframe_ret") - 1);
+	merge_finish();
 }
 
 static void no_dump(void)
@@ -279,29 +248,29 @@ static void no_dump(void)
 	m.kernel = chain;
 	m.nr_kernel = nr_chain;
 	m.out = out;
-	m.max = MAX;
+	m.max = MERGE_MAX;
 	m.unwind = NULL;
 	same(hybrid_merge(&scene_unwinder, &m), HYBRID_FP_ONLY);
 	expect_recursion(3, __LINE__);
 	m.nr_kernel = 3;
 	same(hybrid_merge(&scene_unwinder, &m), HYBRID_COMPLETE);
-	expect(KERNEL);
+	merge_expect(KERNEL, IP_1, IP_2);
 	m.nr_kernel = 0;
 	same(hybrid_merge(&scene_unwinder, &m), HYBRID_COMPLETE);
 	same(m.nr, 0);
-	finish();
+	merge_finish();
 }
 
 /* Context words of the kernel's other levels stay; none of them is a frame. */
 static void contexts(void)
 {
-	static const u64 start[] = { PERF_CONTEXT_HV, 1, KERNEL, USER };
+	static const u64 start[] = { PERF_CONTEXT_HV, 1, KERNEL, IP_1, IP_2, USER };
 
 	recurse(2);
 	chain_start(start, ARRAY_SIZE(start));
 	same(merge(), HYBRID_COMPLETE);
-	expect(PERF_CONTEXT_HV, 1, KERNEL, USER, scene_at("bpframe_at"),
-	       scene_at("bpframe_ret") - 1, scene_at("outer_ret") - 1);
+	merge_expect(PERF_CONTEXT_HV, 1, KERNEL, IP_1, IP_2, USER, scene_at("bpframe_at"),
+		     scene_at("bpframe_ret") - 1, scene_at("outer_ret") - 1);
 	/* A context word behind the user's frames ends them. */
 	chain_add(scene_at("bpframe_at"));
 	chain_add(PERF_CONTEXT_GUEST);
@@ -309,7 +278,7 @@ static void contexts(void)
 	s.u.dump_size = 0;
 	same(merge(), HYBRID_TRUNCATED);
 	same(m.nr, 7);
-	finish();
+	merge_finish();
 }
 
 static void bounded(void)
@@ -324,7 +293,7 @@ static void bounded(void)
 		check(m.nr <= m.max);
 		same(out[m.max], 0xeeeeeeeeeeeeeeee);
 	}
-	finish();
+	merge_finish();
 	/* max_frames holds for what is joined, too: room for no more is there. */
 	for (frames = 1; frames < 11; frames++) {
 		recurse(10);
@@ -335,98 +304,12 @@ static void bounded(void)
 		same(m.nr, 4 + frames);
 		same(s.frames[frames].ip, 0xeeeeeeeeeeeeeeee);
 	}
-	finish();
-}
-
-/* pushed() @nr deep: nothing that the kernel can follow. */
-static void pushed(unsigned int nr)
-{
-	static const u64 start[] = { USER };
-
-	scene_start(&s, scene_at("leaf_at"));
-	scene_push(&s, scene_at("pushed_ret"));
-	while (nr--)
-		scene_push_pushed(&s, 0, scene_at(nr ? "pushed_ret" : "outer_ret"));
-	chain_start(start, 1);
-}
-
-static void learned(void)
-{
-	unsigned int words;
-
-	m.tail = &tail;
-	pushed(10);
-	s.u.dump_size = 200;
-	same(merge(), HYBRID_TRUNCATED);
-	finish();
-
-	m.tail = &tail;
-	pushed(10);
-	same(merge(), HYBRID_COMPLETE);
-	/* Two frames are needed: the call and where it returns to. */
-	for (words = 1; words < s.nr; words++) {
-		s.u.dump_size = words * 8;
-		same(merge(), HYBRID_STITCHED);
-		same(m.nr, 13);
-		same(out[12], scene_at("outer_ret") - 1);
-	}
-	/* Another return address at the join: other callers, unknown ones. */
-	s.stack[0] = scene_at("raoff_at");
-	s.u.dump_size = 8;
-	check(merge() != HYBRID_STITCHED);
-	finish();
-}
-
-/* Learned frames are cut to the room for frames. */
-static void learned_bounded(void)
-{
-	unsigned int frames;
-
-	for (frames = 2; frames < 12; frames++) {
-		m.tail = &tail;
-		pushed(10);
-		same(merge(), HYBRID_COMPLETE);
-		s.u.dump_size = 8;
-		s.u.max_frames = frames;
-		memset(&s.frames[frames], 0xee, sizeof(s.frames[0]));
-		same(merge(), HYBRID_TRUNCATED);
-		same(m.nr, 1 + frames);
-		same(s.frames[frames].ip, 0xeeeeeeeeeeeeeeee);
-		finish();
-	}
-}
-
-/* More frames than any buffer on the way has room for. */
-static void learned_deep(void)
-{
-	m.tail = &tail;
-	pushed(400);
-	same(merge(), HYBRID_COMPLETE);
-	same(m.nr, 403);
-	s.u.dump_size = 64;
-	same(merge(), HYBRID_STITCHED);
-	same(m.nr, 403);
-	finish();
-}
-
-/* The address of the start code, known to stand elsewhere: another stack. */
-static void root_elsewhere(void)
-{
-	m.tail = &tail;
-	pushed(1);
-	same(merge(), HYBRID_COMPLETE);
-	pushed(1);
-	s.u.dump_start += 64;
-	s.u.regs.value[HYBRID_X86_64_SP] += 64;
-	s.u.dump_size = 8;
-	same(merge(), HYBRID_TRUNCATED);
-	expect(USER, scene_at("leaf_at"), scene_at("pushed_ret") - 1);
-	finish();
+	merge_finish();
 }
 
 static void outcomes(void)
 {
-	pushed(1);
+	merge_pushed(1);
 	s.stack[0] = 0x1000;
 	same(merge(), HYBRID_NO_MAP);
 	s.stack[0] = scene_at("looping_at") + 1;
@@ -434,10 +317,10 @@ static void outcomes(void)
 	s.stack[0] = SCENE_JIT + 8;
 	scene_reg(&s, BP, 3);
 	same(merge(), HYBRID_NO_CFI);
-	pushed(1);
+	merge_pushed(1);
 	s.u.max_frames = 1;
 	same(merge(), HYBRID_TRUNCATED);
-	finish();
+	merge_finish();
 }
 
 int main(void)
@@ -450,13 +333,10 @@ int main(void)
 		{ "merge: at a function's entry", function_entry },
 		{ "merge: a uprobe's caller from sp", uprobe },
 		{ "merge: no frame pointer where the dump ends", no_frame_pointer },
+		{ "merge: frame pointers of another frame", another_frame },
 		{ "merge: no dump", no_dump },
 		{ "merge: context words", contexts },
 		{ "merge: no more than there is room for", bounded },
-		{ "merge: a learned tail", learned },
-		{ "merge: a learned tail, cut", learned_bounded },
-		{ "merge: a learned tail of 400 frames", learned_deep },
-		{ "merge: the start code of another stack", root_elsewhere },
 		{ "merge: what became of a sample", outcomes },
 	};
 	int status = tap_run(tests, ARRAY_SIZE(tests));

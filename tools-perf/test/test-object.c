@@ -14,7 +14,7 @@
 
 static struct hybrid_objects objects;
 static struct hybrid_processes ps;
-static char dir[] = "/tmp/hybrid-test-XXXXXX";
+static char dir[64] = "/tmp/hybrid-test-XXXXXX";
 
 static struct hybrid_object *get(const char *path, const char *build_id, u64 ino, u64 gen)
 {
@@ -103,7 +103,7 @@ static void mapped_stay(void)
 
 static const char *in_dir(const char *name)
 {
-	static char path[64];
+	static char path[128];
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	return path;
@@ -216,7 +216,8 @@ static void failures(void)
 	write_file(in_dir("arm"), elf, size);
 	expect_failure(in_dir("arm"), "an ELF file of another architecture");
 	elf[18] = 62;
-	elf[56] = elf[57] = 0;
+	elf[56] = 0;
+	elf[57] = 0;
 	write_file(in_dir("nophdr"), elf, size);
 	expect_failure(in_dir("nophdr"), "no executable segment in the program headers");
 }

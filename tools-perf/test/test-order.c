@@ -137,12 +137,14 @@ static void start(void)
 	memset(&w, 0, sizeof(w));
 	for (i = 0; i < RINGS; i++) {
 		/* Positions run on for ever: some wrap around right away. */
-		u64 at = i == 1 ? -64ULL : (tap_random() % SIZE) & ~7ULL;
+		u64 at = i == 1 ? SIZE - 64 : (tap_random() % SIZE) & ~7ULL;
 
 		w.rings[i].data = aligned_alloc(8, SIZE);
 		w.rings[i].mask = SIZE - 1;
 		w.rings[i].copy = aligned_alloc(8, HYBRID_MAX_RECORD + 8);
-		w.rings[i].tail = w.head[i] = w.consumed[i] = i == 1 ? SIZE - 64 : at;
+		w.rings[i].tail = at;
+		w.head[i] = at;
+		w.consumed[i] = at;
 	}
 }
 

@@ -10,12 +10,10 @@
 
 static struct hybrid_frame out[MAX];
 
-/* A frame at @ret whose call stands at @cfa. */
-#define F(ret_, cfa_)	{ .ip = (ret_) - 1, .ret = ret_, .cfa = cfa_ }
-
 /* leaf(10) < a(11) < b(12) < main(13) < start(14) */
 static const struct hybrid_frame stack[] = {
-	F(10, 0x1000), F(11, 0x1040), F(12, 0x1080), F(13, 0x1100), F(14, 0),
+	{ 9, 10, 0x1000 }, { 10, 11, 0x1040 }, { 11, 12, 0x1080 }, { 12, 13, 0x1100 },
+	{ 13, 14, 0 },
 };
 
 static unsigned int copy(const struct hybrid_tail_entry *entries, unsigned int nr,
@@ -52,7 +50,7 @@ static unsigned int root_to(const struct hybrid_tail *tail, struct hybrid_frame 
 static unsigned int join(const struct hybrid_tail *tail, u64 cfa, u64 ret, u64 caller_cfa,
 			 unsigned int max, bool *complete)
 {
-	struct hybrid_frame callee = F(1, cfa), caller = F(ret, caller_cfa);
+	struct hybrid_frame callee = { 0, 1, cfa }, caller = { ret - 1, ret, caller_cfa };
 
 	return join_to(tail, &callee, &caller, out, max, complete);
 }
@@ -115,9 +113,9 @@ static void recursion(void)
 	bool complete;
 
 	for (i = 0; i < 20; i++)
-		frames[i] = (struct hybrid_frame)F(50, 0x1000 + i * 0x20);
+		frames[i] = (struct hybrid_frame){ 49, 50, 0x1000 + i * 0x20 };
 	frames[18].ret = 60;
-	frames[19] = (struct hybrid_frame)F(70, 0);
+	frames[19] = (struct hybrid_frame){ 69, 70, 0 };
 	hybrid_tail_learn(&tail, frames, 20, true);
 	for (i = 0; i < 17; i++) {
 		same(join(&tail, frames[i].cfa, 50, 0, MAX, &complete), 18 - i);
@@ -133,7 +131,8 @@ static void recursion(void)
 static void piecewise(void)
 {
 	static const struct hybrid_frame deep[] = {
-		F(20, 0xe00), F(21, 0xe80), F(22, 0xf00), F(10, 0x1000), F(11, 0),
+		{ 19, 20, 0xe00 }, { 20, 21, 0xe80 }, { 21, 22, 0xf00 },
+		{ 9, 10, 0x1000 }, { 10, 11, 0 },
 	};
 	static const u64 rets[] = { 22, 10, 11, 12, 13, 14 };
 	struct hybrid_tail tail = {};
@@ -159,8 +158,10 @@ static void piecewise(void)
 /* What returned is forgotten; what never was seen complete is no root. */
 static void forgets(void)
 {
-	static const struct hybrid_frame other[] = { F(30, 0x1070), F(31, 0x10c0), F(13, 0x1100) };
-	struct hybrid_frame start[] = { F(13, 0x1100), F(14, 0) };
+	static const struct hybrid_frame other[] = {
+		{ 29, 30, 0x1070 }, { 30, 31, 0x10c0 }, { 12, 13, 0x1100 },
+	};
+	struct hybrid_frame start[] = { { 12, 13, 0x1100 }, { 13, 14, 0 } };
 	struct hybrid_tail tail = {};
 	bool complete;
 
@@ -170,8 +171,8 @@ static void forgets(void)
 	check(!join(&tail, 0x1080, 13, 0, MAX, &complete));
 	same(tail.nr, 3);
 	/* Deeper than all before, and not to the outermost: nothing is rooted. */
-	hybrid_tail_learn(&tail, (const struct hybrid_frame []){ F(1, 0x2000), F(2, 0x3000) },
-			  2, false);
+	hybrid_tail_learn(&tail, (const struct hybrid_frame []){
+			  { 0, 1, 0x2000 }, { 1, 2, 0x3000 } }, 2, false);
 	same(tail.nr, 1);
 	check(!tail.rooted);
 	check(!root_to(&tail, &start[0], &start[1], out, MAX));
@@ -183,7 +184,7 @@ static void forgets(void)
 
 static void root(void)
 {
-	struct hybrid_frame callee = F(12, 0), caller = F(13, 0), first = F(11, 0);
+	struct hybrid_frame callee = { 11, 12, 0 }, caller = { 12, 13, 0 }, first = { 10, 11, 0 };
 	struct hybrid_tail tail = {};
 
 	hybrid_tail_learn(&tail, stack, ARRAY_SIZE(stack), true);
@@ -201,8 +202,8 @@ static void root(void)
 	/* Four frames from the end is a thread's start; five is any function. */
 	same(root_to(&tail, &callee, &first, out, MAX), 3);
 	hybrid_tail_learn(&tail, (const struct hybrid_frame []){
-			  F(10, 0x1000), F(11, 0x1040), F(12, 0x1080), F(13, 0x1100),
-			  F(14, 0x1200), F(15, 0) }, 6, true);
+			  { 9, 10, 0x1000 }, { 10, 11, 0x1040 }, { 11, 12, 0x1080 },
+			  { 12, 13, 0x1100 }, { 13, 14, 0x1200 }, { 14, 15, 0 } }, 6, true);
 	check(!root_to(&tail, &callee, &first, out, MAX));
 	hybrid_tail_exit(&tail);
 }
@@ -211,7 +212,8 @@ static void root(void)
 static void signal_stack(void)
 {
 	static const struct hybrid_frame frames[] = {
-		F(40, 0x9000), F(41, 0x9040), F(11, 0x1040), F(12, 0x1080), F(13, 0),
+		{ 39, 40, 0x9000 }, { 40, 41, 0x9040 }, { 10, 11, 0x1040 },
+		{ 11, 12, 0x1080 }, { 12, 13, 0 },
 	};
 	struct hybrid_tail tail = {};
 	bool complete;

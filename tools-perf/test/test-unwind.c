@@ -22,14 +22,16 @@ static void start_chain(void)
 	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
 }
 
-#define CHAIN	scene_at("leaf_at"), scene_at("pushed_ret") - 1, \
-		scene_at("bpframe_ret") - 1, scene_at("outer_ret") - 1
+#define expect_chain()									\
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("leaf_at"),			\
+		     scene_at("pushed_ret") - 1, scene_at("bpframe_ret") - 1,		\
+		     scene_at("outer_ret") - 1)
 
 static void chain(void)
 {
 	start_chain();
 	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_OUTERMOST, CHAIN);
+	expect_chain();
 	same(s.frames[0].ret, scene_at("leaf_at"));
 	same(s.frames[1].ret, scene_at("pushed_ret"));
 	same(s.frames[0].cfa, SCENE_STACK + 8);
@@ -42,7 +44,7 @@ static void chain(void)
 	same(s.u.rule.kind, HYBRID_RULE_OUTERMOST);
 	/* From the caches now. */
 	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_OUTERMOST, CHAIN);
+	expect_chain();
 }
 
 /* At each boundary of prologue and epilogue. */
@@ -88,7 +90,7 @@ static void truncated(void)
 	}
 	s.u.dump_size = 56;
 	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_OUTERMOST, CHAIN);
+	expect_chain();
 }
 
 static void limit(void)
@@ -107,7 +109,7 @@ static void limit(void)
 	/* As many as there are is no limit. */
 	s.u.max_frames = 4;
 	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_OUTERMOST, CHAIN);
+	expect_chain();
 }
 
 static void deep(void)
@@ -136,7 +138,7 @@ static void unaligned_dump(void)
 		memcpy(bytes + shift, s.stack, s.u.dump_size);
 		s.u.dump = bytes + shift;
 		scene_unwind(&s);
-		scene_expect(&s, HYBRID_STOP_OUTERMOST, CHAIN);
+		expect_chain();
 	}
 }
 

@@ -68,7 +68,7 @@ hybrid_done()
 }
 
 # hybrid_check NAME COMMAND...: one test. The command is a function that says
-# what is wrong; it returns 2 where it can't run, having said why.
+# what is wrong; it returns 77 where it can't run, having said why.
 hybrid_check()
 {
 	local name=$1 ret=0
@@ -77,7 +77,7 @@ hybrid_check()
 	"$@" > "$dir/said" 2>&1 || ret=$?
 	case $ret in
 	0) echo "$name [Success]" ;;
-	2) echo "$name [Skipped $(tail -n 1 "$dir/said")]" ;;
+	77) echo "$name [Skipped $(tail -n 1 "$dir/said")]" ;;
 	*)
 		echo "$name [Failed]"
 		tail -n 30 "$dir/said" | sed 's/^/    /'
@@ -177,7 +177,7 @@ reads_clean()
 {
 	local said
 
-	said=$({ perf report --stdio -i "$1" && perf script -i "$1"; } 2>&1 > "$dir/read" ||
+	said=$({ perf report --no-inline --stdio -i "$1" && perf script --no-inline -i "$1"; } 2>&1 > "$dir/read" ||
 		echo "exit status $?")
 	said=$(sort -u <<< "$said" | comm -23 - "$dir/usual" | grep -v '^$')
 	[ -n "$said" ] || { [ -s "$dir/read" ] && return 0; said="nothing in it"; }

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * x86 frame analysis: where is the caller of the instruction at ip?
+ *
+ * The answer is worked out from the code alone, so it needs neither frame
+ * pointers nor unwind tables.  One source serves the kernel, the module and
+ * the tests in user space.
+ */
+#ifndef _X86_FRAME_H
+#define _X86_FRAME_H
+
+#include <linux/types.h>
+
+/**
+ * enum x86_frame_kind - what found a rule
+ * @X86_FRAME_UNKNOWN:	nothing did; walk as if there were no analysis
+ * @X86_FRAME_ENTRY:	ip is the first instruction of a function
+ * @X86_FRAME_PROLOGUE:	ip is between the push and the mov of a prologue
+ * @X86_FRAME_EPILOGUE:	ip is at the leave or the last pop of an epilogue
+ * @X86_FRAME_RET:	ip is at a return
+ * @X86_FRAME_PLT:	ip is in the first entry of a procedure linkage table
+ * @X86_FRAME_SCAN_SP:	a path to the exit was found, the CFA counts from sp
+ * @X86_FRAME_SCAN_BP:	a path to the exit was found, bp is the frame
+ * @X86_FRAME_NR:	number of kinds
+ */
+enum x86_frame_kind {
+	X86_FRAME_UNKNOWN,
+	X86_FRAME_ENTRY,
+	X86_FRAME_PROLOGUE,
+	X86_FRAME_EPILOGUE,
+	X86_FRAME_RET,
+	X86_FRAME_PLT,
+	X86_FRAME_SCAN_SP,
+	X86_FRAME_SCAN_BP,
+	X86_FRAME_NR,
+};
+
+/**
+ * struct x86_frame_rule - how to step from a frame to its caller
+ * @cfa_off:	CFA, as offset from sp or, with @use_fp, from bp
+ * @ra_off:	where the return address is, as offset from the CFA
+ * @fp_off:	where the caller's bp is, as offset from the CFA; 0: still in bp
+ * @use_fp:	the CFA counts from bp
+ *
+ * The four members are those of struct unwind_user_frame.
+ */
+struct x86_frame_rule {
+	s32	cfa_off;
+	s32	ra_off;
+	s32	fp_off;
+	bool	use_fp;
+};
+
+/**
+ * struct x86_frame_mem - the code to look at
+ * @read:	copies @len bytes at @addr to @dst; 0, or anything else when one
+ *		of them can't be read.  It may fail at any time.
+ * @ctx:	for @read
+ * @is_64bit:	the code runs in 64-bit mode
+ *
+ * No memory is touched but through @read, and no read crosses a page.
+ */
+struct x86_frame_mem {
+	int	(*read)(void *ctx, unsigned long addr, void *dst,
+			unsigned int len);
+	void	*ctx;
+	bool	is_64bit;
+};
+
+/**
+ * enum x86_frame_sigreturn - what a signal handler returns to
+ * @X86_SIGRETURN_NONE:	not a signal trampoline
+ * @X86_SIGRETURN_64:	64-bit, the stack holds a struct rt_sigframe
+ * @X86_SIGRETURN_32:	32-bit, a struct sigframe_ia32, its signal number popped
+ *			by the trampoline or not yet
+ * @X86_SIGRETURN_RT_32: 32-bit, a struct rt_sigframe_ia32
+ */
+enum x86_frame_sigreturn {
+	X86_SIGRETURN_NONE,
+	X86_SIGRETURN_64,
+	X86_SIGRETURN_32,
+	X86_SIGRETURN_RT_32,
+};
+
+/**
+ * struct x86_path - the state of the machine at one point of a path from ip
+ * @pc:		the next instruction, as offset from ip
+ * @sp:		sp, from @sp_base, in words
+ * @bp:		see enum x86_bp, in words
+ * @save:	slot from sp where the path stored bp, in words
+ * @save_bp:	@bp as it was then
+ * @call_sp:	the highest sp at a call of the path, in words
+ * @sp_base:	an enum x86_base
+ * @bp_kind:	an enum x86_bp
+ * @bp_base:	an enum x86_base
+ * @saved:	@save is valid
+ * @save_kind:	@bp_kind as it was then, X86_BP_SAME or X86_BP_LOADED from sp
+ * @called:	calls the path went over, up to 3; @call_sp is valid if not 0
+ * @bp_used:	the path read the bp of ip as a value
+ * @tail:	the path made a far jump with sp at @call_sp, see may_follow()
+ *
+ * Words, as bytes would not fit into 16 bits: the scan keeps many of these on
+ * a small stack.
+ */
+struct x86_path {
+	s32	pc;
+	s16	sp;
+	s16	bp;
+	s16	save;
+	s16	save_bp;
+	s16	call_sp;
+	u16	sp_base:2;
+	u16	bp_kind:2;
+	u16	bp_base:2;
+	u16	saved:1;
+	u16	save_kind:1;
+	u16	called:2;
+	u16	tail:1;
+	u16	bp_used:1;
+};
+
+/* Paths waiting, stretches of code remembered. */
+#define X86_FRAME_TODO	24
+#define X86_FRAME_SEEN	24
+/* Bytes of code read at once. */
+#define X86_FRAME_WINDOW	32
+
+/**
+ * struct x86_frame_work - what the scan has to remember
+ * @path:	the path being followed
+ * @todo:	paths still to follow
+ * @seen:	stretches already followed, as offsets from ip
+ * @window:	code
+ *
+ * Too large for the stack of an NMI.  Nothing in it outlives a call.
+ */
+struct x86_frame_work {
+	struct x86_path	path;
+	struct x86_path	todo[X86_FRAME_TODO];
+	struct {
+		s16	from;
+		s16	to;
+	} seen[X86_FRAME_SEEN];
+	u8		window[X86_FRAME_WINDOW];
+};
+
+enum x86_frame_kind x86_frame_analyze(const struct x86_frame_mem *mem,
+				      unsigned long ip,
+				      struct x86_frame_rule *rule);
+enum x86_frame_kind x86_frame_analyze_work(const struct x86_frame_mem *mem,
+					   unsigned long ip,
+					   struct x86_frame_rule *rule,
+					   struct x86_frame_work *work);
+bool x86_frame_call_before(const struct x86_frame_mem *mem, unsigned long ra);
+enum x86_frame_sigreturn x86_frame_sigreturn(const struct x86_frame_mem *mem,
+					     unsigned long ra);
+
+#endif /* _X86_FRAME_H */

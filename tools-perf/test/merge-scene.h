@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __HYBRID_TEST_MERGE_SCENE_H
+#define __HYBRID_TEST_MERGE_SCENE_H
+
+#include <linux/perf_event.h>
+#include "merge.h"
+#include "scene.h"
+
+#define MERGE_MAX	512
+
+/* One sample with the kernel's chain, and what is to come out. */
+extern struct scene s;
+extern struct hybrid_merge m;
+extern struct hybrid_tail tail;
+extern u64 chain[MERGE_MAX], out[MERGE_MAX];
+extern unsigned int nr_chain;
+
+void chain_start(const u64 *ips, unsigned int nr);
+void chain_add(u64 ip);
+
+/* leaf(), @nr times pushed(), outer(): nothing that the kernel can follow. */
+void merge_pushed(unsigned int nr);
+
+/* Unwinds and merges, as perf does for each sample. */
+enum hybrid_outcome merge(void);
+
+/* Forgets what the thread was seen to be in, and the settings of @m. */
+void merge_finish(void);
+
+void merge_compare(const u64 *want, unsigned int nr, const char *file, int line);
+
+#define merge_expect(...) do {							\
+	const u64 want_[] = { __VA_ARGS__ };					\
+	merge_compare(want_, ARRAY_SIZE(want_), __FILE__, __LINE__);		\
+} while (0)
+
+#endif /* __HYBRID_TEST_MERGE_SCENE_H */

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Chains that go on by what the thread was seen to be in before.
+ */
+#include <string.h>
+#include "merge-scene.h"
+#include "tap.h"
+
+static void learned(void)
+{
+	unsigned int words;
+
+	m.tail = &tail;
+	merge_pushed(10);
+	s.u.dump_size = 200;
+	same(merge(), HYBRID_TRUNCATED);
+	merge_finish();
+
+	m.tail = &tail;
+	merge_pushed(10);
+	same(merge(), HYBRID_COMPLETE);
+	/* Two frames are needed: the call and where it returns to. */
+	for (words = 1; words < s.nr; words++) {
+		s.u.dump_size = words * 8;
+		same(merge(), HYBRID_STITCHED);
+		same(m.nr, 13);
+		same(out[12], scene_at("outer_ret") - 1);
+	}
+	/* Another return address at the join: other callers, unknown ones. */
+	s.stack[0] = scene_at("raoff_at");
+	s.u.dump_size = 8;
+	check(merge() != HYBRID_STITCHED);
+	merge_finish();
+}
+
+/* Learned frames are cut to the room for frames. */
+static void learned_bounded(void)
+{
+	unsigned int frames;
+
+	for (frames = 2; frames < 12; frames++) {
+		m.tail = &tail;
+		merge_pushed(10);
+		same(merge(), HYBRID_COMPLETE);
+		s.u.dump_size = 8;
+		s.u.max_frames = frames;
+		memset(&s.frames[frames], 0xee, sizeof(s.frames[0]));
+		same(merge(), HYBRID_TRUNCATED);
+		same(m.nr, 1 + frames);
+		same(s.frames[frames].ip, 0xeeeeeeeeeeeeeeee);
+		merge_finish();
+	}
+}
+
+/* More frames than any buffer on the way has room for. */
+static void learned_deep(void)
+{
+	m.tail = &tail;
+	merge_pushed(400);
+	same(merge(), HYBRID_COMPLETE);
+	same(m.nr, 403);
+	s.u.dump_size = 64;
+	same(merge(), HYBRID_STITCHED);
+	same(m.nr, 403);
+	merge_finish();
+}
+
+/* The address of the start code, known to stand elsewhere: another stack. */
+static void root_elsewhere(void)
+{
+	m.tail = &tail;
+	merge_pushed(1);
+	same(merge(), HYBRID_COMPLETE);
+	merge_pushed(1);
+	s.u.dump_start += 64;
+	s.u.regs.value[HYBRID_X86_64_SP] += 64;
+	s.u.dump_size = 8;
+	same(merge(), HYBRID_TRUNCATED);
+	merge_expect(PERF_CONTEXT_USER, scene_at("leaf_at"), scene_at("pushed_ret") - 1);
+	merge_finish();
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "merge: a learned tail", learned },
+		{ "merge: a learned tail, cut", learned_bounded },
+		{ "merge: a learned tail of 400 frames", learned_deep },
+		{ "merge: the start code of another stack", root_elsewhere },
+	};
+	int status = tap_run(tests, ARRAY_SIZE(tests));
+
+	scene_exit();
+	return status;
+}
