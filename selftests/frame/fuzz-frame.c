@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fuzzes the analysis: any code, any ip, any page missing.  Built with
+ * libFuzzer, or with -DSTANDALONE to run files, as a check of the corpus.
+ *
+ * Input: a byte of flags (1: 64-bit, 2: the second page is missing, 4: the
+ * first page is missing), two bytes of offset of ip, then the code.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../kmod/x86-frame-cache.h"
+
+#define BASE		0x7ffff000UL
+#define PAGES		2
+#define PAGE		4096UL
+/* What the documentation promises: 512 instructions, two reads for each. */
+#define MAX_READS	1100
+
+struct memory {
+	unsigned char	bytes[PAGES * PAGE];
+	unsigned int	missing;
+	unsigned int	reads;
+};
+
+static struct memory memory;
+static struct x86_frame_cache cache;
+
+static int fuzz_read(void *ctx, unsigned long addr, void *dst, unsigned int len)
+{
+	struct memory *m = ctx;
+	unsigned long off = addr - BASE;
+
+	m->reads++;
+	if (off >= PAGES * PAGE || PAGES * PAGE - off < len)
+		return -1;
+	if (m->missing & 1U << off / PAGE ||
+	    m->missing & 1U << (off + len - 1) / PAGE)
+		return -1;
+	memcpy(dst, m->bytes + off, len);
+	return 0;
+}
+
+static void check(bool ok, const char *what)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "%s\n", what);
+	abort();
+}
+
+static void check_rule(enum x86_frame_kind kind, const struct x86_frame_rule *r,
+		       int ws)
+{
+	check(kind < X86_FRAME_NR, "kind");
+	if (kind == X86_FRAME_UNKNOWN)
+		return;
+	check(r->ra_off == -ws, "return address not under the CFA");
+	check(r->cfa_off % ws == 0 && r->fp_off % ws == 0, "alignment");
+	check(r->use_fp || r->cfa_off >= ws, "CFA under sp");
+	check(r->cfa_off < 1 << 30 && r->cfa_off > -(1 << 20), "CFA far off");
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+{
+	struct x86_frame_rule rule, again;
+	struct x86_frame_mem mem = { fuzz_read, &memory, false };
+	enum x86_frame_kind kind, cached;
+	unsigned long ip;
+
+	if (size < 4)
+		return 0;
+	mem.is_64bit = data[0] & 1;
+	memory.missing = data[0] >> 1 & 3;
+	ip = BASE + (data[1] | data[2] << 8) % (PAGES * PAGE);
+	data += 3;
+	size -= 3;
+	/* The code is all around ip, so that jumps find some. */
+	for (size_t at = 0; at < PAGES * PAGE; at += size)
+		memcpy(memory.bytes + at, data,
+		       size < PAGES * PAGE - at ? size : PAGES * PAGE - at);
+
+	memory.reads = 0;
+	kind = x86_frame_analyze(&mem, ip, &rule);
+	check(memory.reads <= MAX_READS, "too many reads");
+	check_rule(kind, &rule, mem.is_64bit ? 8 : 4);
+
+	memset(&cache, 0, sizeof(cache));
+	for (int i = 0; i < 2; i++) {
+		cached = x86_frame_analyze_cached(&cache, 1, &mem, ip, &again);
+		check(cached == kind, "cache: kind");
+		if (kind != X86_FRAME_UNKNOWN)
+			check(again.cfa_off == rule.cfa_off &&
+			      again.fp_off == rule.fp_off &&
+			      again.use_fp == rule.use_fp, "cache: rule");
+	}
+	x86_frame_call_before(&mem, ip);
+	x86_frame_sigreturn(&mem, ip);
+	return 0;
+}
+
+#ifdef STANDALONE
+int main(int argc, char **argv)
+{
+	static unsigned char data[1 << 16];
+	size_t size;
+	FILE *f;
+
+	for (int i = 1; i < argc; i++) {
+		f = fopen(argv[i], "rb");
+		if (!f)
+			return 2;
+		size = fread(data, 1, sizeof(data), f);
+		fclose(f);
+		LLVMFuzzerTestOneInput(data, size);
+	}
+	printf("%d inputs\n", argc - 1);
+	return 0;
+}
+#endif

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Oracle 3: a program is single-stepped with a shadow stack beside it, and at
+ * every instruction that it runs the caller that the analysis gives, with a
+ * step by frame pointers where it gives none, must be the one on top of the
+ * shadow stack.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <asm/insn.h>
+
+#include "../../kmod/x86-frame-cache.h"
+
+#define SHADOW_MAX	65536
+#define MISS_MAX	4096
+
+struct shadow {
+	unsigned long	ra;
+	unsigned long	slot;
+};
+
+struct miss {
+	unsigned long	ip;
+	unsigned long	times;
+	unsigned long	truth;
+	unsigned long	found;
+	int		kind;
+};
+
+struct stepper {
+	pid_t			pid;
+	struct x86_frame_mem	mem;
+	struct x86_frame_cache	cache;
+	struct shadow		shadow[SHADOW_MAX];
+	unsigned int		depth;
+	unsigned long		steps;
+	unsigned long		right;
+	unsigned long		plain_right;
+	unsigned long		lost;
+	unsigned long		wrong;
+	unsigned long		invented;
+	unsigned long		rejected;
+	unsigned long		kinds[X86_FRAME_NR];
+	struct miss		miss[MISS_MAX];
+	unsigned int		nr_miss;
+	bool			debug;
+};
+
+static struct stepper st;
+
+static int child_read(void *ctx, unsigned long addr, void *dst, unsigned int len)
+{
+	struct stepper *s = ctx;
+	struct iovec to = { dst, len }, from = { (void *)addr, len };
+
+	return process_vm_readv(s->pid, &to, 1, &from, 1, 0) != (ssize_t)len;
+}
+
+static unsigned long read_word(struct stepper *s, unsigned long addr)
+{
+	unsigned long word = 0;
+
+	return child_read(s, addr, &word, sizeof(word)) ? 0 : word;
+}
+
+/* What a walk by frame pointers finds, 0 for nothing. */
+static unsigned long plain_caller(struct stepper *s,
+				  const struct user_regs_struct *regs)
+{
+	if (regs->rbp < regs->rsp || regs->rbp & 7)
+		return 0;
+	return read_word(s, regs->rbp + 8);
+}
+
+static unsigned long find_caller(struct stepper *s,
+				 const struct user_regs_struct *regs, int *kind)
+{
+	struct x86_frame_rule rule;
+	unsigned long cfa, ra;
+
+	*kind = x86_frame_analyze_cached(&s->cache, 0, &s->mem, regs->rip, &rule);
+	s->kinds[*kind]++;
+	if (*kind == X86_FRAME_UNKNOWN)
+		return plain_caller(s, regs);
+	cfa = (rule.use_fp ? regs->rbp : regs->rsp) + rule.cfa_off;
+	if (cfa > regs->rsp && !(cfa & 7)) {
+		ra = read_word(s, cfa + rule.ra_off);
+		if (x86_frame_call_before(&s->mem, ra) ||
+		    x86_frame_sigreturn(&s->mem, ra) != X86_SIGRETURN_NONE)
+			return ra;
+	}
+	s->rejected++;
+	return plain_caller(s, regs);
+}
+
+static void note_miss(struct stepper *s, unsigned long ip, unsigned long truth,
+		      unsigned long found, int kind)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->nr_miss; i++)
+		if (s->miss[i].ip == ip) {
+			s->miss[i].times++;
+			return;
+		}
+	if (s->nr_miss < MISS_MAX)
+		s->miss[s->nr_miss++] =
+			(struct miss) { ip, 1, truth, found, kind };
+}
+
+static void check(struct stepper *s, const struct user_regs_struct *regs)
+{
+	unsigned long truth = s->depth ? s->shadow[s->depth - 1].ra : 0;
+	unsigned long found, plain = plain_caller(s, regs);
+	int kind;
+
+	found = find_caller(s, regs, &kind);
+	s->steps++;
+	s->plain_right += plain == truth;
+	if (found == truth) {
+		s->right++;
+		return;
+	}
+	if (!truth)
+		s->invented++;
+	else if (!found)
+		s->lost++;
+	else
+		s->wrong++;
+	note_miss(s, regs->rip, truth, found, kind);
+}
+
+static void drop_returned(struct stepper *s, unsigned long sp)
+{
+	while (s->depth && s->shadow[s->depth - 1].slot < sp)
+		s->depth--;
+}
+
+static void push_shadow(struct stepper *s, unsigned long ra, unsigned long slot)
+{
+	if (s->depth < SHADOW_MAX)
+		s->shadow[s->depth++] = (struct shadow) { ra, slot };
+}
+
+/* The length of a call at ip, 0 for another instruction. */
+static int call_length(struct stepper *s, unsigned long ip)
+{
+	unsigned char code[MAX_INSN_SIZE];
+	unsigned int len = MAX_INSN_SIZE;
+	struct insn insn;
+
+	if (child_read(s, ip, code, len)) {
+		len = 4096 - (ip & 4095);
+		if (len > MAX_INSN_SIZE || child_read(s, ip, code, len))
+			return 0;
+	}
+	if (insn_decode(&insn, code, len, INSN_MODE_64))
+		return 0;
+	if (insn.opcode.bytes[0] == 0xe8 ||
+	    (insn.opcode.bytes[0] == 0xff &&
+	     X86_MODRM_REG(insn.modrm.value) == 2))
+		return insn.length;
+	return 0;
+}
+
+/* One instruction; false when the program has ended. */
+static bool step(struct stepper *s, struct user_regs_struct *regs, int *sig)
+{
+	unsigned long ip = regs->rip, sp = regs->rsp;
+	int length = call_length(s, ip), status, sent = *sig;
+
+	if (ptrace(PTRACE_SINGLESTEP, s->pid, 0, sent) ||
+	    waitpid(s->pid, &status, 0) < 0 || !WIFSTOPPED(status))
+		return false;
+	*sig = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
+	if (ptrace(PTRACE_GETREGS, s->pid, 0, regs))
+		return false;
+	drop_returned(s, regs->rsp);
+	if (sent && regs->rip != ip)
+		push_shadow(s, read_word(s, regs->rsp), regs->rsp);
+	else if (length && regs->rsp == sp - 8)
+		push_shadow(s, ip + length, regs->rsp);
+	return true;
+}
+
+static void run(struct stepper *s, unsigned long skip, unsigned long max)
+{
+	struct user_regs_struct regs;
+	int status, sig = 0;
+
+	waitpid(s->pid, &status, 0);
+	ptrace(PTRACE_SETOPTIONS, s->pid, 0, PTRACE_O_EXITKILL);
+	ptrace(PTRACE_GETREGS, s->pid, 0, &regs);
+	s->mem.read = child_read;
+	s->mem.ctx = s;
+	s->mem.is_64bit = true;
+	while (s->steps < max) {
+		/* A pending signal is delivered before the instruction. */
+		if (!sig) {
+			if (skip)
+				skip--;
+			else
+				check(s, &regs);
+		}
+		if (!step(s, &regs, &sig))
+			break;
+	}
+}
+
+static void where(struct stepper *s, unsigned long ip, char *buf, size_t len)
+{
+	char line[512], path[32], name[256];
+	unsigned long start, end, off;
+	FILE *f;
+
+	snprintf(buf, len, "%#lx", ip);
+	snprintf(path, sizeof(path), "/proc/%d/maps", s->pid);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof(line), f)) {
+		name[0] = 0;
+		if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %255s", &start, &end,
+			   &off, name) < 3 || ip < start || ip >= end)
+			continue;
+		snprintf(buf, len, "%s+%#lx", name, ip - start + off);
+	}
+	if (f)
+		fclose(f);
+}
+
+static void report(struct stepper *s, int list)
+{
+	char ip[320], truth[320], found[320];
+	unsigned int i, best;
+
+	printf("instructions %lu right %.4f%% lost %lu wrong %lu ", s->steps,
+	       s->steps ? 100.0 * s->right / s->steps : 0, s->lost, s->wrong);
+	printf("invented %lu unconfirmed %lu; frame pointers alone %.2f%%\n",
+	       s->invented, s->rejected,
+	       s->steps ? 100.0 * s->plain_right / s->steps : 0);
+	while (list-- > 0) {
+		for (best = 0, i = 1; i < s->nr_miss; i++)
+			if (s->miss[i].times > s->miss[best].times)
+				best = i;
+		if (!s->nr_miss || !s->miss[best].times)
+			break;
+		where(s, s->miss[best].ip, ip, sizeof(ip));
+		where(s, s->miss[best].truth, truth, sizeof(truth));
+		where(s, s->miss[best].found, found, sizeof(found));
+		printf("  %lu times %s kind %d caller %s found %s\n",
+		       s->miss[best].times, ip, s->miss[best].kind, truth, found);
+		s->miss[best].times = 0;
+	}
+}
+
+static const char usage[] =
+	"usage: oracle-step [-s SKIP] [-n MAX] [-l NUMBER] [-r MIN-RIGHT] PROGRAM [ARG...]\n"
+	"  -s  do not check the first SKIP instructions\n"
+	"  -n  stop after MAX checked instructions\n"
+	"  -l  list the places with the most misses\n"
+	"  -r  fail where less (in percent) is right, or a caller is invented\n";
+
+int main(int argc, char **argv)
+{
+	unsigned long skip = 0, max = -1UL;
+	double min_right = -1;
+	int c, list = 0;
+
+	while ((c = getopt(argc, argv, "+s:n:l:r:")) >= 0) {
+		switch (c) {
+		case 's':
+			skip = strtoul(optarg, NULL, 0);
+			break;
+		case 'n':
+			max = strtoul(optarg, NULL, 0);
+			break;
+		case 'l':
+			list = atoi(optarg);
+			break;
+		case 'r':
+			min_right = atof(optarg);
+			break;
+		default:
+			fputs(usage, stderr);
+			return 2;
+		}
+	}
+	if (optind >= argc) {
+		fputs(usage, stderr);
+		return 2;
+	}
+	st.pid = fork();
+	if (!st.pid) {
+		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		if (!freopen("/dev/null", "w", stdout))
+			_exit(127);
+		execvp(argv[optind], argv + optind);
+		_exit(127);
+	}
+	run(&st, skip, max);
+	report(&st, list);
+	kill(st.pid, SIGKILL);
+	if (!st.steps)
+		return 2;
+	return 100.0 * st.right / st.steps < min_right ||
+	       (min_right >= 0 && st.invented);
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The analysis on fixed byte sequences.  Prints TAP. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/kernel.h>
+
+#include "../../kmod/x86-frame.h"
+#include "../../kmod/x86-frame-cache.h"
+
+#define PAGE	0x401000
+#define SIZE	4096
+#define HLT	0xf4
+
+/* One page that can be read, and nothing around it. */
+struct code {
+	unsigned int	reads;
+	bool		gone;
+	unsigned char	bytes[SIZE];
+};
+
+static int nr_tests, nr_failed;
+
+static void report(bool ok, const char *name)
+{
+	nr_tests++;
+	if (!ok)
+		nr_failed++;
+	printf("%sok %d %s\n", ok ? "" : "not ", nr_tests, name);
+}
+
+static int code_read(void *ctx, unsigned long addr, void *dst, unsigned int len)
+{
+	struct code *code = ctx;
+	unsigned long off = addr - PAGE;
+
+	code->reads++;
+	if (code->gone || off >= SIZE || SIZE - off < len)
+		return -1;
+	memcpy(dst, code->bytes + off, len);
+	return 0;
+}
+
+/*
+ * Code as hexadecimal bytes; '|' stands before the instruction at ip.  The rest
+ * of the page is filled with hlt.  Returns ip.
+ */
+static unsigned long assemble(struct code *code, const char *hex,
+			      unsigned int at)
+{
+	unsigned int ip = at, end = at;
+	char *next;
+
+	code->reads = 0;
+	code->gone = false;
+	memset(code->bytes, HLT, SIZE);
+	while (*hex) {
+		if (*hex == '|')
+			ip = end;
+		if (*hex == '|' || *hex == ' ') {
+			hex++;
+			continue;
+		}
+		code->bytes[end++] = strtoul(hex, &next, 16);
+		hex = next;
+	}
+	return PAGE + ip;
+}
+
+/* The code ends where the page does. */
+static unsigned long assemble_at_end(struct code *code, const char *hex)
+{
+	unsigned int len = 0;
+	const char *p;
+
+	for (p = hex; *p; p++)
+		len += *p != ' ' && *p != '|';
+	return assemble(code, hex, SIZE - len / 2);
+}
+
+struct test_case {
+	const char		*name;
+	const char		*code;
+	int			bits;
+	enum x86_frame_kind	kind;
+	bool			use_fp;
+	int			cfa_off;
+	int			fp_off;
+};
+
+#define UNKNOWN(name, code, bits) \
+	{ name, code, bits, X86_FRAME_UNKNOWN, false, 0, 0 }
+#define SP(name, code, bits, kind, cfa, fp) \
+	{ name, code, bits, X86_FRAME_##kind, false, cfa, fp }
+#define BP(name, code, bits, kind) \
+	{ name, code, bits, X86_FRAME_##kind, true, 0, 0 }
+
+static const struct test_case cases[] = {
+	/* Exact states. */
+	SP("entry at push", "90 90 90 |55 48 89 e5 c3", 64, ENTRY, 8, 0),
+	SP("entry at push, other mov", "90 90 90 |55 48 8b ec c3", 64, ENTRY, 8, 0),
+	SP("entry at endbr64", "90 |f3 0f 1e fa 55 48 89 e5 5d c3", 64, ENTRY, 8, 0),
+	SP("push behind endbr64", "f3 0f 1e fa |55 48 89 fd 53", 64, ENTRY, 8, 0),
+	SP("between push and mov", "90 55 |48 89 e5 31 c0 5d c3", 64, PROLOGUE, 16, -16),
+	SP("mov behind push of r13 is no prologue",
+	   "41 55 |48 89 e5 48 89 e8 41 5d c3", 64, UNKNOWN, 0, 0),
+	BP("leave", "|c9 c3", 64, EPILOGUE),
+	SP("pop and ret", "|5d c3", 64, EPILOGUE, 16, -16),
+	SP("ret", "|c3", 64, RET, 8, 0),
+	SP("repz ret", "|f3 c3", 64, RET, 8, 0),
+	SP("bnd ret", "|f2 c3", 64, RET, 8, 0),
+	SP("ret imm", "|c2 08 00", 64, RET, 8, 0),
+	SP("jump to a return thunk", "|eb 02 90 90 c3", 64, SCAN_SP, 8, 0),
+	SP("return thunk with retpoline",
+	   "|e8 07 00 00 00 f3 90 0f ae e8 eb f9 48 8d 64 24 08 c3",
+	   64, RET, 8, 0),
+	SP("inside a return thunk",
+	   "e8 07 00 00 00 f3 90 0f ae e8 eb f9 |48 8d 64 24 08 c3",
+	   64, SCAN_SP, 16, 0),
+	SP("first entry of a linkage table",
+	   "|ff 35 00 10 00 00 ff 25 00 10 00 00 0f 1f 40 00", 64, PLT, 16, 0),
+	SP("its jump", "ff 35 00 10 00 00 |ff 25 00 10 00 00 0f 1f 40 00",
+	   64, PLT, 24, 0),
+	SP("linkage table entry", "|ff 25 00 10 00 00 68 00 00 00 00", 64, SCAN_SP, 8, 0),
+	SP("linkage table entry, not bound",
+	   "ff 35 00 10 00 00 ff 25 00 10 00 00 ff 25 00 10 00 00 |68 00 00 00 00 e9 e4 ff ff ff",
+	   64, SCAN_SP, 8, 0),
+	SP("Go: stack check", "|49 3b 66 10 76 20 48 83 ec 18", 64, ENTRY, 8, 0),
+	SP("Go: branch behind the check",
+	   "cc cc cc cc cc cc 49 3b 66 10 |76 20 48 83 ec 18 48 89 6c 24 10",
+	   64, ENTRY, 8, 0),
+	SP("Go: sub", "|48 83 ec 18 48 89 6c 24 10 48 8d 6c 24 10", 64, ENTRY, 8, 0),
+	SP("Go: save of bp", "|48 89 6c 24 10 48 8d 6c 24 10", 64, PROLOGUE, 32, 0),
+	SP("Go: lea of bp", "48 89 6c 24 10 |48 8d 6c 24 10", 64, PROLOGUE, 32, 0),
+
+	/* Scans that count from sp. */
+	SP("frameless leaf", "|31 c0 ff c0 c3", 64, SCAN_SP, 8, 0),
+	SP("system call stub", "|b8 01 00 00 00 0f 05 c3", 64, SCAN_SP, 8, 0),
+	SP("pushes ahead", "|53 48 89 fb 5b c3", 64, SCAN_SP, 8, 0),
+	SP("pops ahead", "|48 83 c4 18 5b 5d 41 5c c3", 64, SCAN_SP, 56, -24),
+	SP("bp saved ahead", "|55 bd 01 00 00 00 5d c3", 64, SCAN_SP, 8, 0),
+	SP("bp saved by mov", "|48 89 6c 24 08 31 ed 48 8b 6c 24 08 c3",
+	   64, SCAN_SP, 8, 0),
+	SP("bp restored by mov", "|48 8b 6c 24 10 48 83 c4 18 c3",
+	   64, SCAN_SP, 32, -16),
+	SP("branch not taken first", "|74 02 c3 90 58 c3", 64, SCAN_SP, 8, 0),
+	SP("branch taken where the other way is dead",
+	   "|74 02 0f 0b 58 c3", 64, SCAN_SP, 16, 0),
+	SP("tail call through memory", "|5b ff 60 18", 64, SCAN_SP, 16, 0),
+	SP("tail call to code at hand", "|58 eb 01 90 53 5b c3", 64, SCAN_SP, 16, 0),
+	SP("prologue ahead", "|31 c0 55 48 89 e5 83 ec 10 c9 c3", 64, SCAN_SP, 8, 0),
+	SP("bp saved again by a tail call", "|5d eb 00 55 31 ed 5d c3",
+	   64, SCAN_SP, 16, -16),
+	SP("bnd jump", "|f2 eb 00 c3", 64, SCAN_SP, 8, 0),
+	SP("call between", "|50 e8 00 10 00 00 58 c3", 64, SCAN_SP, 8, 0),
+	SP("stack growth of Go",
+	   "49 3b 66 10 76 01 c3 |48 89 44 24 08 e8 00 10 00 00 eb ed",
+	   64, SCAN_SP, 8, 0),
+
+	/* Scans that find bp standing. */
+	BP("leave ahead", "|31 c0 c9 c3", 64, SCAN_BP),
+	BP("sp taken from bp", "|48 83 ec 20 48 89 ec 5d c3", 64, SCAN_BP),
+	BP("sp counted from bp, pops",
+	   "|48 8d 65 d8 5b 41 5c 41 5d 41 5e 41 5f 5d c3", 64, SCAN_BP),
+	BP("variable array, then leave", "|48 29 c4 48 89 e7 c9 c3", 64, SCAN_BP),
+	BP("realigned stack", "|48 8b 5d f8 c9 49 8d 62 f8 c3", 64, SCAN_BP),
+
+	/* Nothing can be known. */
+	UNKNOWN("never returns", "|f4", 64),
+	UNKNOWN("endless loop", "|90 eb fd", 64),
+	UNKNOWN("jump to itself", "|eb fe", 64),
+	UNKNOWN("branch to itself", "|74 fe eb fc", 64),
+	UNKNOWN("no instruction", "|06 06 06", 64),
+	UNKNOWN("jump through a register", "|ff e0", 64),
+	UNKNOWN("jump through a table", "|ff 24 c5 00 00 00 00", 64),
+	UNKNOWN("sp set to something else", "|48 89 c4 c3", 64),
+	UNKNOWN("variable array without frame", "|48 29 c4 c3", 64),
+	UNKNOWN("sp below itself", "|50 c3", 64),
+	UNKNOWN("bp lost", "|31 ed c3", 64),
+	UNKNOWN("16-bit push", "|66 50 66 58 58 c3", 64),
+	UNKNOWN("far return", "|cb", 64),
+	UNKNOWN("call that never returns, then a function",
+	   "|e8 00 10 00 00 53 5b c3", 64),
+	UNKNOWN("deeper call that never returns, then a function",
+	   "|6a 00 e8 00 10 00 00 55 48 89 e5 5d c3", 64),
+	UNKNOWN("bp in use, not restored",
+	   "|48 89 ef e8 00 10 00 00 58 c3", 64),
+	UNKNOWN("code ends", "|31 c0", 64),
+	UNKNOWN("code ends within an instruction", "|48 8b", 64),
+	UNKNOWN("frame beyond 16 bits", "|48 81 c4 00 00 00 40 c3", 64),
+
+	/* 32-bit code. */
+	SP("32: entry at push", "90 90 |55 89 e5 c3", 32, ENTRY, 4, 0),
+	SP("32: entry at endbr32", "90 |f3 0f 1e fb 55 89 e5 5d c3", 32, ENTRY, 4, 0),
+	SP("32: between push and mov", "90 55 |89 e5 31 c0 5d c3", 32, PROLOGUE, 8, -8),
+	BP("32: leave", "|c9 c3", 32, EPILOGUE),
+	SP("32: pop and ret", "|5d c3", 32, EPILOGUE, 8, -8),
+	SP("32: ret imm", "|c2 04 00", 32, RET, 4, 0),
+	SP("32: first entry of a linkage table, PIC",
+	   "|ff b3 04 00 00 00 ff a3 08 00 00 00", 32, PLT, 8, 0),
+	SP("32: inc is no prefix", "|40 c3", 32, SCAN_SP, 4, 0),
+	SP("32: pops ahead", "|83 c4 0c 5b 5e 5f 5d c3", 32, SCAN_SP, 32, -8),
+	SP("32: own address by a call", "|e8 00 00 00 00 5b c3", 32, SCAN_SP, 4, 0),
+	BP("32: realigned stack", "|8b 4d fc c9 8d 61 fc c3", 32, SCAN_BP),
+	BP("32: sp counted from bp", "|8d 65 f4 5b 5e 5f 5d c3", 32, SCAN_BP),
+	SP("32: vsyscall",
+	   "|51 52 55 89 e5 0f 34 cd 80 5d 5a 59 c3", 32, SCAN_SP, 4, 0),
+	UNKNOWN("32: pusha", "|60 61 c3", 32),
+};
+
+static bool check_case(const struct test_case *t, struct code *code,
+		       unsigned long ip)
+{
+	struct x86_frame_mem mem = { code_read, code, t->bits == 64 };
+	struct x86_frame_rule rule = { 0 };
+	enum x86_frame_kind kind;
+	int cfa_off = t->use_fp ? t->bits / 4 : t->cfa_off;
+	int fp_off = t->use_fp ? -t->bits / 4 : t->fp_off;
+	bool ok;
+
+	kind = x86_frame_analyze(&mem, ip, &rule);
+	ok = kind == t->kind;
+	if (kind != X86_FRAME_UNKNOWN)
+		ok = ok && rule.use_fp == t->use_fp &&
+		     rule.cfa_off == cfa_off && rule.fp_off == fp_off &&
+		     rule.ra_off == -t->bits / 8;
+	if (!ok)
+		printf("# at %#lx: kind %d %s%+d bp at %d\n", ip, kind,
+		       rule.use_fp ? "bp" : "sp", rule.cfa_off, rule.fp_off);
+	return ok;
+}
+
+static void run_case(const struct test_case *t)
+{
+	struct code code;
+	bool ok;
+
+	ok = check_case(t, &code, assemble(&code, t->code, 0x805));
+	ok &= check_case(t, &code, assemble_at_end(&code, t->code));
+	report(ok, t->name);
+}
+
+struct call_case {
+	const char	*name;
+	const char	*code;
+	bool		is_call;
+};
+
+/* The return address is where the bar is. */
+static const struct call_case calls[] = {
+	{ "call rel32", "90 90 90 90 e8 00 00 00 00|", true },
+	{ "call *%rax", "90 90 90 90 90 90 90 ff d0|", true },
+	{ "call *%r12", "90 90 90 90 90 90 41 ff d4|", true },
+	{ "call *(%rax)", "90 90 90 90 90 90 90 ff 10|", true },
+	{ "call *8(%rax)", "90 90 90 90 90 90 ff 50 08|", true },
+	{ "call *8(%rsp)", "90 90 90 90 90 ff 54 24 08|", true },
+	{ "call *0x100(%rax)", "90 90 90 ff 90 00 01 00 00|", true },
+	{ "call *0x100(%rsp)", "90 90 ff 94 24 00 01 00 00|", true },
+	{ "call *x(%rip)", "90 90 90 ff 15 00 01 00 00|", true },
+	{ "call *x(,%rax,8)", "90 90 ff 14 c5 00 01 00 00|", true },
+	{ "call *(%rax,%rbx,8)", "90 90 90 90 90 90 ff 14 d8|", true },
+	{ "jmp *%rax is no call", "90 90 90 90 90 90 90 ff e0|", false },
+	{ "push is no call", "90 90 90 90 90 90 90 ff 30|", false },
+	{ "no call", "90 90 90 90 90 90 90 90 90|", false },
+	{ "call rel32 at the start of what can be read", "e8 00 00 00 00|", true },
+	{ "call *%rax at the start", "ff d0|", true },
+	{ "nothing before", "|90", false },
+	{ "one byte before", "e8 |90", false },
+};
+
+static void run_call(const struct call_case *t)
+{
+	struct code code;
+	struct x86_frame_mem mem = { code_read, &code, true };
+	unsigned long ra = assemble(&code, t->code, 0);
+
+	report(x86_frame_call_before(&mem, ra) == t->is_call, t->name);
+}
+
+struct sig_case {
+	const char			*name;
+	const char			*code;
+	int				bits;
+	enum x86_frame_sigreturn	ret;
+};
+
+static const struct sig_case sigs[] = {
+	{ "__restore_rt", "48 c7 c0 0f 00 00 00 0f 05", 64, X86_SIGRETURN_64 },
+	{ "mov $15,%eax; syscall", "b8 0f 00 00 00 0f 05", 64, X86_SIGRETURN_64 },
+	{ "another system call", "b8 0e 00 00 00 0f 05 c3 90", 64, X86_SIGRETURN_NONE },
+	{ "cut off", "48 c7 c0 0f 00 00 00 0f", 64, X86_SIGRETURN_NONE },
+	{ "32: sigreturn", "58 b8 77 00 00 00 cd 80", 32, X86_SIGRETURN_32 },
+	{ "32: rt_sigreturn", "b8 ad 00 00 00 cd 80", 32, X86_SIGRETURN_RT_32 },
+	{ "32: another system call", "b8 ae 00 00 00 cd 80", 32, X86_SIGRETURN_NONE },
+	{ "64-bit code is no 32-bit trampoline", "58 b8 77 00 00 00 cd 80", 64,
+	  X86_SIGRETURN_NONE },
+};
+
+static void run_sig(const struct sig_case *t)
+{
+	struct code code;
+	struct x86_frame_mem mem = { code_read, &code, t->bits == 64 };
+	unsigned long ra = assemble_at_end(&code, t->code);
+
+	report(x86_frame_sigreturn(&mem, ra) == t->ret, t->name);
+}
+
+static void run_cache(void)
+{
+	struct x86_frame_rule a = { 0 }, b = { 0 };
+	static struct x86_frame_cache cache;
+	struct code code;
+	struct x86_frame_mem mem = { code_read, &code, true };
+	unsigned long ip = assemble(&code, "|90 48 83 c4 18 c3", 0x123);
+	enum x86_frame_kind k1, k2;
+	unsigned int reads;
+
+	k1 = x86_frame_analyze_cached(&cache, 1, &mem, ip, &a);
+	reads = code.reads;
+	k2 = x86_frame_analyze_cached(&cache, 1, &mem, ip, &b);
+	report(k1 == k2 && k1 == X86_FRAME_SCAN_SP && a.cfa_off == 32 &&
+	       b.cfa_off == 32 && !a.use_fp && !b.use_fp && a.ra_off == -8 &&
+	       b.ra_off == -8 && a.fp_off == b.fp_off, "cache: same answer");
+	report(code.reads == reads + 1, "cache: one read on a hit");
+	code.bytes[ip - PAGE + 4] = 0x28;
+	x86_frame_analyze_cached(&cache, 1, &mem, ip, &b);
+	report(b.cfa_off == 48, "cache: code at ip rewritten");
+	code.bytes[ip - PAGE + 4] = 0x38;
+	x86_frame_analyze_cached(&cache, 2, &mem, ip, &b);
+	report(b.cfa_off == 64, "cache: another address space");
+	mem.is_64bit = false;
+	code.bytes[ip - PAGE] = 0xc3;
+	k1 = x86_frame_analyze_cached(&cache, 2, &mem, ip, &b);
+	report(k1 == X86_FRAME_RET && b.cfa_off == 4, "cache: 32-bit code");
+	code.gone = true;
+	k1 = x86_frame_analyze_cached(&cache, 2, &mem, ip, &b);
+	report(k1 == X86_FRAME_UNKNOWN, "cache: code gone");
+}
+
+int main(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		run_case(&cases[i]);
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		run_call(&calls[i]);
+	for (i = 0; i < ARRAY_SIZE(sigs); i++)
+		run_sig(&sigs[i]);
+	run_cache();
+	printf("1..%d\n", nr_tests);
+	return nr_failed != 0;
+}
