@@ -593,7 +593,8 @@ static void report(const struct stats *st, const char *name, bool verbose)
 	       share(st->verdict[UNKNOWN], st), share(wrong, st),
 	       share(st->verdict[UNVERIFIED], st), share(st->lost_plain, st),
 	       share(st->lost, st),
-	       st->framed ? 100.0 * st->framed_lost / st->framed : 0, st->padding, st->row_wrong, st->no_row);
+	       st->framed ? 100.0 * st->framed_lost / st->framed : 0, st->padding,
+	       st->row_wrong, st->no_row);
 	if (!verbose)
 		return;
 	for (k = 0; k < X86_FRAME_NR; k++) {
