@@ -208,13 +208,11 @@ static enum x86_frame_kind exit_rule(struct x86_scan *scan,
 	return rule->use_fp ? X86_FRAME_SCAN_BP : X86_FRAME_SCAN_SP;
 }
 
-/* Padding: 90 with any prefixes, and 0f 1f. */
-static bool is_nop(const struct insn *insn)
+/* Padding; not 90, which gcc -O0 writes where a statement does nothing. */
+static bool is_padding(const struct insn *insn)
 {
-	return !insn->vex_prefix.nbytes &&
-	       (insn->opcode.bytes[0] == 0x90 ||
-		(insn->opcode.bytes[0] == 0x0f &&
-		 insn->opcode.bytes[1] == 0x1f));
+	return !insn->vex_prefix.nbytes && insn->opcode.bytes[0] == 0x0f &&
+	       insn->opcode.bytes[1] == 0x1f;
 }
 
 /*
@@ -268,7 +266,8 @@ static enum x86_step step_special(struct x86_scan *scan)
 	unsigned int len = scan->win_len - (scan->work->path.pc - scan->win_pc);
 
 	/* Nobody jumps to padding: the function ended here. */
-	if (scan->work->path.pc == scan->start && scan->work->path.pc && is_nop(&scan->insn))
+	if (scan->work->path.pc == scan->start && scan->start &&
+	    is_padding(&scan->insn))
 		return X86_STEP_DEAD;
 	if (x86_is_return_thunk(code, len))
 		return X86_STEP_EXIT;

@@ -44,6 +44,31 @@ test_threads()
 	record "${clock[@]}" "$dir/threads" && no_map_lost && rooted 'run;([^;]+;)*[^;]*clone3?$' 300
 }
 
+# Threads that come when all those before have ended, but for the first, which
+# sleeps and (at so low a frequency) hardly ever shows in a sample.
+test_later_threads()
+{
+	work_and <<- 'EOF' | build later -pthread || return 1
+	static void *run(void *arg) { work(0.1); return arg; }
+
+	int main(void)
+	{
+		pthread_t t[4];
+		int i, round;
+
+		for (round = 0; round < 4; round++) {
+			for (i = 0; i < 4; i++)
+				pthread_create(&t[i], 0, run, 0);
+			for (i = 0; i < 4; i++)
+				pthread_join(t[i], 0);
+		}
+		return 0;
+	}
+	EOF
+	record -e cpu-clock:u -F 200 "$dir/later" && no_map_lost &&
+		rooted 'run;([^;]+;)*[^;]*clone3?$' 100
+}
+
 # Many processes that live for some milliseconds: fork, and fork and exec.
 test_short_lived()
 {
@@ -188,6 +213,7 @@ test_32_bit()
 
 hybrid_init
 hybrid_check "threads" test_threads
+hybrid_check "later threads" test_later_threads
 hybrid_check "short-lived processes" test_short_lived
 hybrid_check "dlopen and dlclose" test_dlopen
 hybrid_check "object deleted or replaced" test_deleted

@@ -117,7 +117,7 @@ test_switch_output()
 	record "${clock[@]}" --switch-output=1s "$calls" 2.5 || return 1
 	for file in "$data".2*; do
 		files=$((files + 1))
-		calls_are_true "$file" 10 || return 1
+		calls_are_true "$file" 1 || return 1
 	done
 	rm -f "$data".2*
 	[ "$files" -ge 2 ]
