@@ -198,9 +198,11 @@ int hybrid_process_exec(struct hybrid_processes *ps, pid_t pid)
 		return -ENOMEM;
 	hybrid_space_put(process->space);
 	process->space = space;
-	thread = find_thread(ps, pid);
-	if (thread)
-		hybrid_tail_exit(&thread->tail);
+	/* The leader may only wait, unsampled, while the others come and go. */
+	thread = hybrid_thread_get(ps, pid, pid);
+	if (!thread)
+		return -ENOMEM;
+	hybrid_tail_exit(&thread->tail);
 	return 0;
 }
 
