@@ -368,11 +368,15 @@ static struct hybrid_row *frame_row(struct walk *w, struct hybrid_frame *frame,
 	if (row && row->rule.signal)
 		frame->ip = frame->ret;
 	if (w->u->nr == 1 && row && row->rule.kind == HYBRID_RULE_NONE) {
+		struct hybrid_object *object_before;
 		struct hybrid_row *before;
+		bool mapped_before;
 
-		before = hybrid_unwind_row(w->unwinder, space, frame->ip - 1, mapped, object);
+		before = hybrid_unwind_row(w->unwinder, space, frame->ip - 1,
+					   &mapped_before, &object_before);
 		if (before && before->rule.signal) {
 			frame->ip--;
+			*object = object_before;
 			return before;
 		}
 	}

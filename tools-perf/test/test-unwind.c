@@ -306,6 +306,13 @@ static void no_cfi(void)
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, bare + 1, bare_ret - 1,
 		     scene_at("outer_ret") - 1);
+
+	/* The first byte of a mapping: what lies before it is another's. */
+	same(bare % 4096, 0);
+	scene_start(&s, bare);
+	scene_push(&s, scene_at("outer_ret"));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, bare, scene_at("outer_ret") - 1);
 }
 
 static void abi_32(void)
