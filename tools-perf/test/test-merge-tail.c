@@ -80,12 +80,50 @@ static void root_elsewhere(void)
 	merge_finish();
 }
 
+/* Frames that the kernel's chain added must be among the learned ones. */
+static void kernel_disagrees(void)
+{
+	static const u64 start[] = { PERF_CONTEXT_USER };
+	unsigned int i;
+
+	scene_start(&s, scene_at("bpframe_at"));
+	scene_reg(&s, HYBRID_X86_64_BP, SCENE_STACK);
+	for (i = 0; i < 2; i++)
+		scene_push_bpframe(&s, scene_top(&s) + 16, scene_at("bpframe_ret"));
+	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
+	chain_start(start, 1);
+	chain_add(scene_at("bpframe_at"));
+	chain_add(scene_at("bpframe_ret"));
+	chain_add(scene_at("bpframe_ret"));
+	m.tail = &tail;
+	same(merge(), HYBRID_COMPLETE);
+
+	chain_add(scene_at("pushed_ret"));
+	s.u.dump_size = 16;
+	same(merge(), HYBRID_TRUNCATED);
+	merge_expect(PERF_CONTEXT_USER, scene_at("bpframe_at"), scene_at("bpframe_ret") - 1,
+		     scene_at("bpframe_ret") - 1, scene_at("pushed_ret") - 1);
+	merge_finish();
+
+	/* The same, with a chain that agrees. */
+	s.u.dump_size = s.nr * 8;
+	m.tail = &tail;
+	same(merge(), HYBRID_COMPLETE);
+	nr_chain--;
+	s.u.dump_size = 16;
+	same(merge(), HYBRID_STITCHED);
+	same(m.nr, 5);
+	same(out[4], scene_at("outer_ret") - 1);
+	merge_finish();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "merge: a learned tail", learned },
 		{ "merge: a learned tail, cut", learned_bounded },
 		{ "merge: a learned tail of 400 frames", learned_deep },
+		{ "merge: a learned tail and a kernel chain that disagree", kernel_disagrees },
 		{ "merge: the start code of another stack", root_elsewhere },
 	};
 	int status = tap_run(tests, ARRAY_SIZE(tests));

@@ -252,6 +252,12 @@ static void no_dump(void)
 	m.unwind = NULL;
 	same(hybrid_merge(&scene_unwinder, &m), HYBRID_FP_ONLY);
 	expect_recursion(3, __LINE__);
+	/* Another context's word ends the user's frames. */
+	chain_add(PERF_CONTEXT_GUEST);
+	chain_add(scene_at("outer_ret"));
+	m.nr_kernel = nr_chain;
+	same(hybrid_merge(&scene_unwinder, &m), HYBRID_FP_ONLY);
+	expect_recursion(3, __LINE__);
 	m.nr_kernel = 3;
 	same(hybrid_merge(&scene_unwinder, &m), HYBRID_COMPLETE);
 	merge_expect(KERNEL, IP_1, IP_2);
