@@ -104,11 +104,24 @@ void hybrid_record__size_rings(struct evlist *evlist, unsigned int *mmap_pages)
 	}
 }
 
+/*
+ * An event whose callchain bits perf took back (offcpu-time, call-graph=no)
+ * still has the sizes that went with them: they would stand in the file.
+ */
+static void drop_sizes(struct perf_event_attr *attr)
+{
+	if (!(attr->sample_type & PERF_SAMPLE_REGS_USER))
+		attr->sample_regs_user = 0;
+	if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
+		attr->sample_stack_user = 0;
+}
+
 static void event_init(struct hybrid_event *event, struct evsel *evsel,
 		       const struct record_opts *opts, unsigned int max_stack)
 {
 	struct perf_event_attr *attr = &evsel->core.attr;
 
+	drop_sizes(attr);
 	if (!evsel__has_hybrid_callchain(evsel))
 		return;
 	event->hybrid = true;

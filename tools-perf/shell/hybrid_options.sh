@@ -166,18 +166,31 @@ test_uprobe()
 	return "$ret"
 }
 
+# No event of the file asks for registers or a stack, nor says how much of them.
+no_dump_attr()
+{
+	perf evlist -v -i "$data" > "$dir/evlist"
+	! grep -E 'REGS_USER|STACK_USER|sample_(regs|stack)_user' "$dir/evlist"
+}
+
 test_off_cpu()
 {
 	perf record --off-cpu -e dummy -o "$data" sleep 0.1 > /dev/null 2>&1 &&
 		perf evlist -i "$data" 2> /dev/null | grep -q offcpu-time ||
 		{ echo "no --off-cpu"; return 77; }
-	with --off-cpu || return 1
+	with --off-cpu && no_dump_attr || return 1
 	# Not each time does a short sleep leave a sample, with fp neither.
 	for _ in 1 2 3 4 5; do
 		record -e cpu-clock --off-cpu sleep 0.3 || return 1
 		perf script -i "$data" -F event,ip,sym | grep -q offcpu-time && return 0
 	done
 	return 1
+}
+
+# An event that has no callchain has nothing that goes with one.
+test_no_callgraph()
+{
+	record -e cpu-clock:u,task-clock/call-graph=no/u -F 1000 "$calls" 0.2 && no_dump_attr
 }
 
 # Events that differ in their call-graph keep each their own.
@@ -210,6 +223,7 @@ hybrid_check "leader sampling" events '{cpu-clock,page-faults}:S' -F 1000
 hybrid_check "tracepoint" test_tracepoint
 hybrid_check "uprobe" test_uprobe
 hybrid_check "mixed per-event terms" test_mixed
+hybrid_check "call-graph=no" test_no_callgraph
 hybrid_check "-b" like_fp -b
 hybrid_check "--user-regs" test_user_regs
 hybrid_check "--intr-regs" test_intr_regs --intr-regs=ax,ip
