@@ -103,14 +103,53 @@ test_corrupt()
 	convert "$dir/corrupt" "$offset"
 }
 
+# In the midst of the 100th sample's dump. The header's own sections, which stand
+# at the end, are gone.
 test_cut()
 {
 	record_dwarf || return 1
-	# In the midst of the 100th sample's dump: the header's own sections, which
-	# stand at the end, are gone, and perf opens no such file.
 	head -c $((offset + size / 2)) "$dir/dwarf.data" > "$dir/cut"
-	one_line "incompatible file format" perf inject --convert-callchain \
-		--unwind-style hybrid -i "$dir/cut" -o "$dir/converted"
+	convert "$dir/cut" "$offset:" && grep -q 'is cut off at 0x.* are missing' "$log"
+}
+
+# Between two samples: what is there is whole, and yet not all.
+test_cut_between()
+{
+	record_dwarf || return 1
+	head -c $((offset)) "$dir/dwarf.data" > "$dir/cut"
+	convert "$dir/cut" "is cut off at $offset, in its data"
+}
+
+# perf script and perf report show what is there, and fail.
+test_cut_read()
+{
+	local status=0 kept
+
+	record_dwarf || return 1
+	head -c $((offset + size / 2)) "$dir/dwarf.data" > "$dir/cut"
+	perf script --unwind-style hybrid -i "$dir/cut" -F ip,sym \
+		> "$dir/read" 2> "$log" || status=$?
+	kept=$(grep -c ' main$' "$dir/read")
+	cat "$log"
+	echo "perf script: exit status $status, kept: $kept of 99"
+	[ "$status" -gt 0 ] && [ "$status" -ne 139 ] && [ "$kept" -ge 50 ] || return 1
+
+	status=0
+	perf report --unwind-style hybrid --stdio -g none -i "$dir/cut" \
+		> "$dir/read" 2> "$log" || status=$?
+	cat "$log"
+	echo "perf report: exit status $status"
+	[ "$status" -gt 0 ] && [ "$status" -ne 139 ] && grep -q '% .* main *$' "$dir/read"
+}
+
+# What can't be read so is refused, with the place and the reason.
+test_cut_refused()
+{
+	record -z -e cpu-clock:u -F 1000 "$calls" 0.2 || return 1
+	head -c $(($(stat -c %s "$data") / 4)) "$data" > "$dir/cut"
+	one_line "is cut off at 0x.*compressed" perf script -i "$dir/cut" &&
+		head -c 200 "$dir/dwarf.data" > "$dir/cut" &&
+		one_line "is cut off at 0xc8.*no data" perf script -i "$dir/cut"
 }
 
 # A dump size that lies makes one sample wrong, not more.
@@ -231,6 +270,9 @@ hybrid_check "dummy event" test_dummy
 hybrid_check "--kernel-callchains, --user-callchains" test_exclude
 hybrid_check "corrupt file" test_corrupt
 hybrid_check "cut-off file" test_cut
+hybrid_check "cut-off file, between samples" test_cut_between
+hybrid_check "cut-off file, script and report" test_cut_read
+hybrid_check "cut-off file, refused" test_cut_refused
 hybrid_check "dump size that lies" test_bad_dump
 hybrid_check "full disk" test_full_disk
 hybrid_check "Ctrl-C twice" test_interrupt
