@@ -26,6 +26,44 @@ term_refused()
 		perf record -e "cpu-clock/call-graph=hybrid,stack-size=$1/u" -o "$data" true
 }
 
+# config TEXT: what perf reads in place of its configuration.
+config()
+{
+	printf '[call-graph]\n%s\n' "$1" > "$dir/config"
+	export PERF_CONFIG=$dir/config
+}
+
+# The same for the one of the configuration, before and behind the mode.
+config_refused()
+{
+	(
+		config $'record-mode=hybrid\ndump-size='"$1"
+		one_line "'$1'.*range 8 to 65528" perf record -g -o "$data" true
+	) && (
+		config "dump-size=$1"
+		one_line "'$1'.*range 8 to 65528|Incorrect stack dump size.* $1$" \
+			perf record --call-graph hybrid -o "$data" true
+	)
+}
+
+# The configured size is what the kernel is asked for.
+test_config_size()
+{
+	(
+		config 'dump-size=1024'
+		perf record -vv --call-graph hybrid -e cpu-clock:u -o "$data" true 2>&1 |
+			grep -E 'sample_stack_user +1024'
+	) && (
+		config $'record-mode=hybrid\ndump-size=1000'
+		perf record -vv -g -e cpu-clock:u -o "$data" true 2>&1 |
+			grep -E 'sample_stack_user +1000'
+	) && (
+		config $'dump-size=1024'
+		perf record -vv --call-graph hybrid,2048 -e cpu-clock:u -o "$data" true 2>&1 |
+			grep -E 'sample_stack_user +2048'
+	)
+}
+
 size_works()
 {
 	record -e cpu-clock:u -F 1000 --call-graph "hybrid,$1" "$calls" 0.1 && reads_clean "$data" &&
@@ -59,6 +97,8 @@ test_dummy()
 test_exclude()
 {
 	record -e cpu-clock -F 1000 --kernel-callchains "$calls" 0.2 || return 1
+	[ "$(grep -c "kernel-callchains leaves out what --call-graph hybrid" "$log")" -eq 1 ] ||
+		{ cat "$log"; return 1; }
 	! chains "$data" --comm calls | grep -q 'main' || return 1
 	record -e cpu-clock -F 1000 --user-callchains "$calls" 0.2 || return 1
 	chains "$data" --comm calls | true_chains "$calls_true" "$calls_own" 40 &&
@@ -262,6 +302,10 @@ done
 for bad in 7 65536; do
 	hybrid_check "call-graph=hybrid,stack-size=$bad" term_refused "$bad"
 done
+for bad in "" abc 7 65536 -1; do
+	hybrid_check "call-graph.dump-size=$bad" config_refused "$bad"
+done
+hybrid_check "call-graph.dump-size" test_config_size
 hybrid_check "hybrid,8" size_works 8
 hybrid_check "hybrid,65528" size_works 65528
 hybrid_check "hybridx" unknown_mode hybridx
