@@ -63,10 +63,17 @@ parts()
 		part frame quick tap frame
 	fi
 	if have selftests/truth/run; then
-		part truth quick tap selftests/truth/run
+		# Without the word: all programs in all builds.
+		part truth quick tap selftests/truth/run ${quick:+--quick}
 	fi
 	if compgen -G 'tools-perf/shell/*hybrid*.sh' > /dev/null; then
 		part perf-test quick perf perf_test
+	fi
+	if have selftests/compat/run; then
+		part compat full tap selftests/compat/run
+	fi
+	if have selftests/perf-suite/run; then
+		part perf-suite full tap selftests/perf-suite/run
 	fi
 	# Until there is a kernel series there is nothing of ours to boot.
 	if compgen -G 'patches/7.3/kernel/*.patch' > /dev/null; then
