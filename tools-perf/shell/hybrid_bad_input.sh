@@ -66,8 +66,8 @@ test_config_size()
 
 size_works()
 {
-	record -e cpu-clock:u -F 1000 --call-graph "hybrid,$1" "$calls" 0.1 && reads_clean "$data" &&
-		chains "$data" | grep -q '^leaf'
+	record -e cpu-clock:u -F 1000 --call-graph "hybrid,$1" "$calls" 0.1 &&
+		reads_clean "$data" && chains "$data" | grep -q '^leaf'
 }
 
 unknown_mode()
@@ -80,9 +80,11 @@ unknown_mode()
 # so itself, and the rest goes on.
 test_no_callchain()
 {
+	local said
+
 	record -e '{bpf-output,cpu-clock:u}' "$calls" 0.1 2> "$log" || {
-		grep -q "$(perf record -g -e '{bpf-output,cpu-clock:u}' -o "$data" true 2>&1 | tail -n 1)" "$log" &&
-			echo "not on this machine" && return 77
+		said=$(perf record -g -e '{bpf-output,cpu-clock:u}' -o "$data" true 2>&1 | tail -n 1)
+		grep -q "$said" "$log" && echo "not on this machine" && return 77
 		return 1
 	}
 	reads_clean "$data"
