@@ -16,7 +16,7 @@ size_refused()
 
 top_refused()
 {
-	one_line "'$1'.*range 8 to 65528" timeout 10 perf top --call-graph "hybrid,$1" --stdio -p $$
+	one_line "'$1'.*range 8 to 65528" timeout 30 perf top --call-graph "hybrid,$1" --stdio -p $$
 }
 
 # The same for the size of one event.
@@ -110,7 +110,7 @@ test_exclude()
 record_dwarf()
 {
 	[ -s "$dir/dwarf.data" ] && return
-	perf record -e cpu-clock:u -F 1000 --call-graph dwarf -o "$dir/dwarf.data" "$calls" 0.3 \
+	perf record -e cpu-clock:u -F 1000 --call-graph dwarf -o "$dir/dwarf.data" "$calls" 0.6 \
 		> /dev/null 2> "$log" || { cat "$log"; return 1; }
 	# File offset and size of the 100th sample.
 	read -r offset size < <(perf report -D -i "$dir/dwarf.data" 2> /dev/null |
@@ -227,11 +227,12 @@ test_full_disk()
 	[ "$(wc -l < "$log")" -eq 1 ] && grep -q 'No space left on device' "$log"
 }
 
-# Waits until perf writes samples: for at most 10 s.
+# Waits until perf has written a hundred samples or more: for at most 20 s. The
+# mappings of a process take some 2000 bytes.
 recording()
 {
-	for _ in $(seq 100); do
-		[ "$(stat -c %s "$data" 2> /dev/null || echo 0)" -gt 2000 ] && return 0
+	for _ in $(seq 200); do
+		[ "$(stat -c %s "$data" 2> /dev/null || echo 0)" -gt 20000 ] && return 0
 		sleep 0.1
 	done
 	echo "perf record does not start"
@@ -280,7 +281,7 @@ test_interrupt_all()
 	hybrid_start "$calls" 60
 	start_recording -F 500 -a || return 1
 	# The file begins with what runs already: wait for samples.
-	sleep 1
+	sleep 2
 	kill -INT "$recorder"
 	sleep 0.05
 	kill -INT "$recorder" 2> /dev/null

@@ -158,7 +158,7 @@ test_deleted()
 	for change in 'rm -f' 'cp /bin/true'; do
 		cp "$calls" "$dir/calls-gone"
 		hybrid_start "$dir/calls-gone" 60
-		sleep 0.2
+		hybrid_runs calls-gone || return 1
 		if [ "$change" = 'rm -f' ]; then
 			rm -f "$dir/calls-gone"
 		else
@@ -196,7 +196,7 @@ test_mount_namespace()
 attach()
 {
 	hybrid_start "$calls" 60
-	sleep 0.2
+	hybrid_runs calls || return 1
 	record "${clock[@]}" "${@/PID/$child}" -- sleep 0.6
 	hybrid_stop "$child"
 	calls_are_true "$data" 20 || return 1

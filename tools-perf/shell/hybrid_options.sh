@@ -114,9 +114,11 @@ test_switch_output()
 {
 	local file files=0
 
+	# It may end right behind a switch: the last file is one without a sample then.
 	record "${clock[@]}" --switch-output=1s "$calls" 2.5 || return 1
 	for file in "$data".2*; do
 		files=$((files + 1))
+		[ "$files" -le 2 ] || chains "$file" | grep -q . || continue
 		calls_are_true "$file" 1 || return 1
 	done
 	rm -f "$data".2*
@@ -233,7 +235,9 @@ hybrid_check "--switch-output" test_switch_output
 hybrid_check "--max-size" test_max_size
 hybrid_check "--max-stack" test_max_stack
 hybrid_check "--off-cpu" test_off_cpu
-for option in "-z" "--no-inherit" "-m 64" "-m 4M" "--timestamp-boundary" "--buildid-all" \
+# So small a ring holds but 30 dumps of the usual size.
+for option in "-z" "--no-inherit" "-m 64 --call-graph hybrid,1024" "-m 4M" \
+	"--timestamp-boundary" "--buildid-all" \
 	"--no-buildid" "--no-buildid-mmap" "--no-buildid-cache" "--buildid-mmap" "-D 50" "-s" "-d" \
 	"-k mono" "--sample-cpu" "--sample-identifier" "--mmap-flush 64K" "--affinity node" \
 	"--weight" "--code-page-size" "--kcore" "--per-thread" "--synth no"; do

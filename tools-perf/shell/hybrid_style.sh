@@ -136,16 +136,16 @@ test_record_mode_bad()
 		perf record -g -e cpu-clock:u -o "$data" true
 }
 
-# perf top on a program, until it has shown callers or 15 s are over.
+# perf top on a program, until it has shown callers or 50 s are over.
 top_shows()
 {
 	local found=1 top
 
 	hybrid_start "$calls" 60
-	perf top --stdio -d 1 -e cpu-clock:u -p "$child" "$@" < <(sleep 20) > "$dir/top" 2>&1 &
+	perf top --stdio -d 1 -e cpu-clock:u -p "$child" "$@" < <(sleep 60) > "$dir/top" 2>&1 &
 	top=$!
 	children+=("$top")
-	for _ in $(seq 30); do
+	for _ in $(seq 100); do
 		sleep 0.5
 		grep -q '_start' "$dir/top" && grep -q middle "$dir/top" && { found=0; break; }
 		kill -0 "$top" 2> /dev/null || break

@@ -105,6 +105,22 @@ hybrid_stop()
 	return 0
 }
 
+# hybrid_runs NAME: waits until $child, as the program NAME, has used 30 ms of CPU;
+# for at most 20 s. Before that it may still be this shell, or in the dynamic linker.
+hybrid_runs()
+{
+	local ticks
+
+	for _ in $(seq 200); do
+		ticks=$(sed -n "s/^$child ($1) \([^ ]* \)\{11\}\([0-9]*\) .*/\2/p" \
+			"/proc/$child/stat" 2> /dev/null) || true
+		[ "${ticks:-0}" -lt 3 ] || return 0
+		sleep 0.1
+	done
+	echo "$1 does not run"
+	return 1
+}
+
 # record OPTION... [COMMAND]: into $data; what perf says is in $log.
 record()
 {
