@@ -6,172 +6,88 @@
  * So the first path found to its end tells where the return address is now.
  * A path that can't be followed tells nothing, and the next one is tried.
  */
+#include <linux/build_bug.h>
 #include <linux/compiler.h>
 #include <linux/types.h>
-#include <asm/insn.h>
 
 #include "x86-frame-scan.h"
 
-/* Instructions decoded, at most. */
-#define X86_SCAN_INSNS	512
 /* Instructions after which another path gets its turn. */
+#ifndef X86_SCAN_TURN
 #define X86_SCAN_TURN	128
+#endif
 /* Jumps as far as this could lead to the unlikely part of a function. */
 #define X86_SCAN_NEAR		0x4000
 /* The same for a path that went over more than one call. */
 #define X86_SCAN_NEAR_CALLS	0x1000
 /* Entries of a jump table tried. */
 #define X86_SCAN_ENTRIES	4
-/* No function is larger than this, in bytes to either side of ip. */
-#define X86_SCAN_REACH	0x10000000
-
-/**
- * struct x86_scan - the state of a scan
- * @mem:	the code
- * @ip:		where the scan starts
- * @insn:	the instruction being looked at
- * @work:	the path being followed, those still to follow, and more
- * @start:	where the stretch being followed started
- * @stop:	where it runs into another one
- * @win_pc:	offset of the code read from @ip
- * @win_len:	bytes of it
- * @table:	what the stretch's last lea took the address of, as offset from @ip
- * @has_table:	there was one
- * @has_entry:	and behind it an entry was loaded by its index
- * @nr_todo:	number of paths to follow
- * @nr_seen:	number of stretches
- */
-struct x86_scan {
-	const struct x86_frame_mem *mem;
-	unsigned long	ip;
-	struct insn	insn;
-	struct x86_frame_work *work;
-	s32		start;
-	s32		stop;
-	s32		win_pc;
-	u8		win_len;
-	u8		nr_todo;
-	u8		nr_seen;
-	bool		has_table;
-	bool		has_entry;
-	s32		table;
-};
-
 static int word_size(const struct x86_scan *scan)
 {
 	return scan->mem->is_64bit ? 8 : 4;
 }
 
-/* The bytes at @pc, at least @len of them. */
-static const u8 *window_at(struct x86_scan *scan, s32 pc, unsigned int len)
+/* Where a jump goes can be anywhere; too far is found out later. */
+static s32 add(s32 pc, s32 offset)
 {
-	unsigned int off = pc - scan->win_pc;
+	return (u32)pc + (u32)offset;
+}
 
-	if (pc < scan->win_pc || off + len > scan->win_len) {
-		scan->win_pc = pc;
-		scan->win_len = x86_frame_fetch(scan->mem, scan->ip + pc,
-						scan->work->window,
-						X86_FRAME_WINDOW);
-		if (len > scan->win_len)
-			return NULL;
+/* Reads the code at the path's pc, as much as there is room for. */
+static void fill_window(struct x86_scan *scan)
+{
+	struct x86_frame_work *work = scan->work;
+
+	scan->win_pc = work->path.pc;
+	scan->win_len = x86_frame_fetch(scan->mem, scan->ip + scan->win_pc,
+					work->window, X86_FRAME_WINDOW);
+}
+
+/* What the tables leave out, and what stands before something unreadable. */
+static noinline bool decode_slow(struct x86_scan *scan)
+{
+	unsigned int off = scan->work->path.pc - scan->win_pc;
+
+	if (off + MAX_INSN_SIZE > scan->win_len) {
+		fill_window(scan);
 		off = 0;
 	}
-	return scan->work->window + off;
+	static_assert(sizeof(struct insn) <= sizeof(scan->work->decoder));
+	return x86_decode((struct insn *)scan->work->decoder,
+			  scan->work->window + off, scan->win_len - off,
+			  scan->mem->is_64bit, &scan->code);
 }
 
-/*
- * Decodes in the decoder's own steps: insn_decode() nests seven functions,
- * which costs stack.
- */
+/* Decodes the next instruction that may matter. */
 static bool decode(struct x86_scan *scan)
 {
-	struct insn *insn = &scan->insn;
-	s32 pc = scan->work->path.pc;
-	const u8 *code = window_at(scan, pc, MAX_INSN_SIZE);
-	int len = MAX_INSN_SIZE;
+	struct x86_frame_work *work = scan->work;
+	const u8 *p, *next, *last;
+	unsigned int off, skipped;
 
-	if (!code) {
-		len = scan->win_len;
-		code = scan->work->window;
-	}
-	insn_init(insn, code, len, scan->mem->is_64bit);
-	return !insn_get_prefixes(insn) && !insn_get_opcode(insn) &&
-	       !insn_get_modrm(insn) && !insn_get_displacement(insn) &&
-	       !insn_get_immediate(insn) && !insn_get_length(insn) &&
-	       insn->length;
-}
-
-/* Starts a stretch; false where it has been followed before. */
-static bool start_stretch(struct x86_scan *scan)
-{
-	s32 pc = scan->work->path.pc;
-	int i;
-
-	scan->start = pc;
-	scan->stop = X86_SCAN_REACH;
-	scan->has_table = false;
-	scan->has_entry = false;
-	for (i = 0; i < scan->nr_seen; i++) {
-		if (pc >= scan->work->seen[i].from && pc < scan->work->seen[i].to)
-			return false;
-		if (scan->work->seen[i].from > pc &&
-		    scan->work->seen[i].from < scan->stop)
-			scan->stop = scan->work->seen[i].from;
-	}
-	return pc < X86_SCAN_REACH && pc > -X86_SCAN_REACH;
-}
-
-static void end_stretch(struct x86_scan *scan, s32 end)
-{
-	int i;
-
-	/* Far stretches are not kept: 16 bits do for nearly all functions. */
-	if (scan->start != (s16)scan->start || end != (s16)end)
-		return;
-	for (i = 0; i < scan->nr_seen; i++)
-		if (scan->work->seen[i].from == end) {
-			scan->work->seen[i].from = scan->start;
-			return;
+	do {
+		off = work->path.pc - scan->win_pc;
+		if (off > X86_FRAME_WINDOW ||
+		    off + X86_QUICK_BYTES > scan->win_len) {
+			fill_window(scan);
+			off = 0;
+			if (scan->win_len < X86_QUICK_BYTES)
+				return decode_slow(scan);
 		}
-	if (scan->nr_seen == X86_FRAME_SEEN)
-		return;
-	scan->work->seen[scan->nr_seen].from = scan->start;
-	scan->work->seen[scan->nr_seen].to = end;
-	scan->nr_seen++;
-}
-
-/* Is @pc in what has been followed, or will be? */
-static bool is_known(const struct x86_scan *scan, s32 pc)
-{
-	int i;
-
-	if (pc >= scan->start && pc <= scan->work->path.pc)
-		return true;
-	for (i = 0; i < scan->nr_seen; i++)
-		if (pc >= scan->work->seen[i].from && pc < scan->work->seen[i].to)
+		p = work->window + off;
+		last = work->window + scan->win_len - X86_QUICK_BYTES;
+		next = x86_decode_next(p, last, X86_FRAME_INSNS - work->insns,
+				       scan->mem->is_64bit, &scan->code,
+				       &skipped);
+		work->insns += skipped;
+		work->path.pc += next - p;
+		if (scan->code.len)
 			return true;
-	for (i = 0; i < scan->nr_todo; i++)
-		if (scan->work->todo[i].pc == pc)
-			return true;
-	return false;
-}
-
-static void add_todo(struct x86_scan *scan, s32 pc)
-{
-	if (scan->nr_todo == X86_FRAME_TODO || is_known(scan, pc))
-		return;
-	scan->work->todo[scan->nr_todo] = scan->work->path;
-	scan->work->todo[scan->nr_todo++].pc = pc;
-}
-
-static bool next_todo(struct x86_scan *scan)
-{
-	while (scan->nr_todo) {
-		scan->work->path = scan->work->todo[--scan->nr_todo];
-		if (start_stretch(scan))
-			return true;
-	}
-	return false;
+		/* What was skipped may be part of another stretch. */
+		if (work->path.pc >= scan->stop)
+			return false;
+	} while (next > last);
+	return work->insns < X86_FRAME_INSNS && decode_slow(scan);
 }
 
 /*
@@ -208,30 +124,22 @@ static enum x86_frame_kind exit_rule(struct x86_scan *scan,
 	return rule->use_fp ? X86_FRAME_SCAN_BP : X86_FRAME_SCAN_SP;
 }
 
-/* Padding; not 90, which gcc -O0 writes where a statement does nothing. */
-static bool is_padding(const struct insn *insn)
-{
-	return !insn->vex_prefix.nbytes && insn->opcode.bytes[0] == 0x0f &&
-	       insn->opcode.bytes[1] == 0x1f;
-}
-
 /*
  * Position-independent code jumps by a table with lea table(%rip),%rX; movslq
  * (%rX,%rY,4),%rZ; add %rX,%rZ; jmp *%rZ.
  */
 static void note_table(struct x86_scan *scan, s32 next)
 {
-	const struct insn *insn = &scan->insn;
-	u8 op = insn->opcode.bytes[0], modrm = insn->modrm.value;
+	const struct x86_code *code = &scan->code;
 
-	if (!scan->mem->is_64bit || insn->vex_prefix.nbytes)
+	if (!scan->mem->is_64bit || code->map != X86_MAP_ONE)
 		return;
-	if (op == 0x8d && (modrm & 0xc7) == 5) {
-		scan->table = next + insn->displacement.value;
+	if (code->op == 0x8d && (code->modrm & 0xc7) == 5) {
+		scan->table = add(next, code->disp);
 		scan->has_table = true;
 		scan->has_entry = false;
-	} else if (op == 0x63 && X86_MODRM_RM(modrm) == 4 &&
-		   X86_SIB_SCALE(insn->sib.value) == 2) {
+	} else if (code->op == 0x63 && X86_MODRM_RM(code->modrm) == 4 &&
+		   X86_SIB_SCALE(code->sib) == 2) {
 		scan->has_entry = scan->has_table;
 	}
 }
@@ -252,34 +160,57 @@ static bool follow_table(struct x86_scan *scan)
 		pc = (s64)scan->table + (s32)x86_get_le32(entry);
 		if (pc >= X86_SCAN_REACH || pc <= -X86_SCAN_REACH)
 			return false;
-		if (!is_known(scan, pc))
+		if (!x86_is_known(scan, pc))
 			break;
 	}
 	scan->work->path.pc = pc;
 	return i < X86_SCAN_ENTRIES;
 }
 
-/* The instructions that mean something else together with the next one. */
-static enum x86_step step_special(struct x86_scan *scan)
+/* The start of this function, by the jump behind its stack growth. */
+static enum x86_step step_go_check(struct x86_scan *scan)
 {
-	const u8 *code = scan->work->window + (scan->work->path.pc - scan->win_pc);
-	unsigned int len = scan->win_len - (scan->work->path.pc - scan->win_pc);
+	struct x86_path *path = &scan->work->path;
 
-	/* Nobody jumps to padding: the function ended here. */
-	if (scan->work->path.pc == scan->start && scan->start &&
-	    is_padding(&scan->insn))
+	if (path->called > 1)
 		return X86_STEP_DEAD;
-	if (x86_is_return_thunk(code, len))
-		return X86_STEP_EXIT;
-	if (x86_is_plt0(code, len)) {
-		scan->work->path.sp++;
-		return X86_STEP_EXIT;
+	path->called = 0;
+	return X86_STEP_EXIT;
+}
+
+/* The instructions that mean something else together with the next one. */
+static enum x86_step step_special(struct x86_scan *scan, s32 next)
+{
+	struct x86_path *path = &scan->work->path;
+	unsigned int off = path->pc - scan->win_pc, len = scan->win_len - off;
+	const u8 *bytes = scan->work->window + off;
+
+	if (scan->code.map == X86_MAP_0F) {
+		/*
+		 * Nobody jumps to padding: the function ended here.  Not so
+		 * 90, which gcc -O0 writes where a statement does nothing.
+		 */
+		return scan->code.op == 0x1f && path->pc == scan->start &&
+		       scan->start ? X86_STEP_DEAD : X86_STEP_NEXT;
 	}
-	/* The start of this function, by the jump behind its stack growth. */
-	if (scan->mem->is_64bit && scan->work->path.pc && x86_is_go_check(code, len)) {
-		if (scan->work->path.called > 1)
-			return X86_STEP_DEAD;
-		scan->work->path.called = 0;
+	switch (scan->code.op) {
+	case 0x3b:
+		if (scan->mem->is_64bit && path->pc &&
+		    x86_is_go_check(bytes, len))
+			return step_go_check(scan);
+		break;
+	case 0x63:
+	case 0x8d:
+		note_table(scan, next);
+		break;
+	case 0xe8:
+		if (x86_is_return_thunk(bytes, len))
+			return X86_STEP_EXIT;
+		break;
+	case 0xff:
+		if (!x86_is_plt0(bytes, len))
+			break;
+		path->sp++;
 		return X86_STEP_EXIT;
 	}
 	return X86_STEP_NEXT;
@@ -317,58 +248,39 @@ static bool may_follow(struct x86_scan *scan, s32 from)
 }
 
 /*
- * A path that goes on and on waits, and the oldest of the others gets its turn:
- * behind a branch that skips much, the exit may be near.
- */
-static bool take_turns(struct x86_scan *scan)
-{
-	struct x86_frame_work *work = scan->work;
-	struct x86_path next = work->todo[0];
-	int i;
-
-	end_stretch(scan, work->path.pc);
-	for (i = 1; i < scan->nr_todo; i++)
-		work->todo[i - 1] = work->todo[i];
-	work->todo[scan->nr_todo - 1] = work->path;
-	work->path = next;
-	return start_stretch(scan) || next_todo(scan);
-}
-
-/*
- * Makes one step.  False where the scan ends,
- * with the kind set.
+ * Makes one step.  False where the scan ends, with the kind set.
  */
 static bool scan_step(struct x86_scan *scan, struct x86_frame_rule *rule,
 		      enum x86_frame_kind *kind)
 {
+	struct x86_path *path = &scan->work->path;
 	enum x86_step step = X86_STEP_DEAD;
-	s32 next = scan->work->path.pc, target = 0;
+	s32 next = path->pc, target = 0;
 
-	if (next < scan->stop && decode(scan)) {
-		next += scan->insn.length;
-		step = step_special(scan);
-		note_table(scan, next);
+	if (next < scan->stop && decode(scan) && path->pc < scan->stop) {
+		next = path->pc + scan->code.len;
+		step = step_special(scan, next);
 		if (step == X86_STEP_NEXT)
-			step = x86_step_insn(&scan->insn, &scan->work->path, &target);
+			step = x86_step_insn(&scan->code, path, &target);
 	}
 	switch (step) {
 	case X86_STEP_BRANCH:
-		add_todo(scan, next + target);
+		x86_add_todo(scan, add(next, target));
 		fallthrough;
 	case X86_STEP_NEXT:
-		scan->work->path.pc = next;
+		path->pc = next;
 		return true;
 	case X86_STEP_JUMP:
-		end_stretch(scan, next);
-		scan->work->path.pc = next + target;
-		if (may_follow(scan, next) && start_stretch(scan))
+		x86_end_stretch(scan, next);
+		path->pc = add(next, target);
+		if (may_follow(scan, next) && x86_start_stretch(scan))
 			return true;
-		return next_todo(scan);
+		return x86_next_todo(scan);
 	case X86_STEP_TABLE:
-		end_stretch(scan, next);
-		if (follow_table(scan) && start_stretch(scan))
+		x86_end_stretch(scan, next);
+		if (follow_table(scan) && x86_start_stretch(scan))
 			return true;
-		return next_todo(scan);
+		return x86_next_todo(scan);
 	case X86_STEP_EXIT:
 		*kind = exit_rule(scan, rule);
 		if (*kind != X86_FRAME_UNKNOWN)
@@ -377,8 +289,8 @@ static bool scan_step(struct x86_scan *scan, struct x86_frame_rule *rule,
 	case X86_STEP_DEAD:
 		break;
 	}
-	end_stretch(scan, next);
-	return next_todo(scan);
+	x86_end_stretch(scan, next);
+	return x86_next_todo(scan);
 }
 
 /**
@@ -400,7 +312,7 @@ enum x86_frame_kind x86_frame_scan(const struct x86_frame_mem *mem,
 {
 	enum x86_frame_kind kind = X86_FRAME_UNKNOWN;
 	struct x86_scan scan;
-	unsigned int insns;
+	unsigned int turn;
 
 	scan.mem = mem;
 	scan.work = work;
@@ -410,13 +322,15 @@ enum x86_frame_kind x86_frame_scan(const struct x86_frame_mem *mem,
 	scan.nr_todo = 0;
 	scan.nr_seen = 0;
 	work->path = (struct x86_path) { .pc = 0 };
-	start_stretch(&scan);
-	for (insns = 1; insns <= X86_SCAN_INSNS; insns++) {
+	x86_start_stretch(&scan);
+	for (turn = X86_SCAN_TURN; ++work->insns <= X86_FRAME_INSNS;) {
 		if (!scan_step(&scan, rule, &kind))
 			break;
-		if (insns % X86_SCAN_TURN == 0 && scan.nr_todo &&
-		    !take_turns(&scan))
-			break;
+		if (work->insns >= turn && scan.nr_todo) {
+			turn = work->insns + X86_SCAN_TURN;
+			if (!x86_take_turns(&scan))
+				break;
+		}
 	}
 	return kind;
 }

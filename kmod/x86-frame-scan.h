@@ -6,13 +6,9 @@
 #define _X86_FRAME_SCAN_H
 
 #include <linux/types.h>
-#include <asm/insn.h>
 
 #include "x86-frame.h"
-
-/* The decoder's numbers of the two registers that matter. */
-#define X86_REG_SP	4
-#define X86_REG_BP	5
+#include "x86-frame-insn.h"
 
 /* Where a value counts from: sp or bp as they are at ip, or nothing known. */
 enum x86_base {
@@ -29,6 +25,41 @@ enum x86_bp {
 	X86_BP_LOST,		/* something else */
 };
 
+/* No function is larger than this, in bytes to either side of ip. */
+#define X86_SCAN_REACH	0x10000000
+
+/**
+ * struct x86_scan - the state of a scan
+ * @mem:	the code
+ * @ip:		where the scan starts
+ * @code:	the instruction being looked at
+ * @work:	the path being followed, those still to follow, and more
+ * @start:	where the stretch being followed started
+ * @stop:	where it runs into another one
+ * @win_pc:	offset of the code read from @ip
+ * @win_len:	bytes of it
+ * @table:	what the stretch's last lea took the address of, as offset from @ip
+ * @has_table:	there was one
+ * @has_entry:	and behind it an entry was loaded by its index
+ * @nr_todo:	number of paths to follow
+ * @nr_seen:	number of stretches
+ */
+struct x86_scan {
+	const struct x86_frame_mem *mem;
+	unsigned long	ip;
+	struct x86_code	code;
+	struct x86_frame_work *work;
+	s32		start;
+	s32		stop;
+	s32		win_pc;
+	u8		win_len;
+	u8		nr_todo;
+	u8		nr_seen;
+	bool		has_table;
+	bool		has_entry;
+	s32		table;
+};
+
 /* What an instruction does to a path. */
 enum x86_step {
 	X86_STEP_NEXT,		/* goes on behind the instruction */
@@ -39,8 +70,23 @@ enum x86_step {
 	X86_STEP_DEAD,		/* ends, and tells nothing */
 };
 
-enum x86_step x86_step_insn(struct insn *insn, struct x86_path *path,
+void x86_sp_add(const struct x86_code *code, struct x86_path *path, s32 bytes);
+void x86_push(const struct x86_code *code, struct x86_path *path, int reg);
+void x86_pop(const struct x86_code *code, struct x86_path *path, int reg);
+void x86_leave(const struct x86_code *code, struct x86_path *path);
+void x86_clobber(struct x86_path *path, int reg);
+void x86_lea(const struct x86_code *code, struct x86_path *path);
+void x86_mov(const struct x86_code *code, struct x86_path *path, bool load);
+
+enum x86_step x86_step_insn(const struct x86_code *code, struct x86_path *path,
 			    s32 *target);
+
+bool x86_start_stretch(struct x86_scan *scan);
+void x86_end_stretch(struct x86_scan *scan, s32 end);
+bool x86_is_known(const struct x86_scan *scan, s32 pc);
+void x86_add_todo(struct x86_scan *scan, s32 pc);
+bool x86_next_todo(struct x86_scan *scan);
+bool x86_take_turns(struct x86_scan *scan);
 
 enum x86_frame_kind x86_frame_scan(const struct x86_frame_mem *mem,
 				   unsigned long ip,
@@ -60,10 +106,5 @@ enum x86_frame_kind x86_frame_guess_entry(const struct x86_frame_mem *mem,
 bool x86_is_go_check(const u8 *p, unsigned int len);
 bool x86_is_plt0(const u8 *p, unsigned int len);
 bool x86_is_return_thunk(const u8 *p, unsigned int len);
-
-static inline u32 x86_get_le32(const u8 *p)
-{
-	return p[0] | p[1] << 8 | p[2] << 16 | (u32)p[3] << 24;
-}
 
 #endif /* _X86_FRAME_SCAN_H */

@@ -119,11 +119,15 @@ struct x86_path {
 	u16	bp_used:1;
 };
 
+/* Instructions looked at by one analysis, at most. */
+#ifndef X86_FRAME_INSNS
+#define X86_FRAME_INSNS	512
+#endif
 /* Paths waiting, stretches of code remembered. */
 #define X86_FRAME_TODO	24
 #define X86_FRAME_SEEN	24
 /* Bytes of code read at once. */
-#define X86_FRAME_WINDOW	32
+#define X86_FRAME_WINDOW	64
 
 /**
  * struct x86_frame_work - what the scan has to remember
@@ -131,6 +135,8 @@ struct x86_path {
  * @todo:	paths still to follow
  * @seen:	stretches already followed, as offsets from ip
  * @window:	code
+ * @decoder:	the kernel's decoder's, a struct insn
+ * @insns:	instructions that the last scan looked at
  *
  * Too large for the stack of an NMI.  Nothing in it outlives a call.
  */
@@ -142,6 +148,8 @@ struct x86_frame_work {
 		s16	to;
 	} seen[X86_FRAME_SEEN];
 	u8		window[X86_FRAME_WINDOW];
+	unsigned long	decoder[16];
+	u16		insns;
 };
 
 enum x86_frame_kind x86_frame_analyze(const struct x86_frame_mem *mem,

@@ -77,6 +77,9 @@ qemu_arguments()
 	if [ -n "$singlestep" ]; then
 		one_insn_per_tb
 		arguments+=(-cpu max)
+	elif [[ " ${more[*]} " == *" -icount "* ]]; then
+		# It counts in one thread only, and not what KVM runs.
+		arguments+=(-accel "tcg,thread=single" -cpu max)
 	elif kvm_works; then
 		arguments+=(-accel kvm -cpu host)
 	else

@@ -68,6 +68,28 @@ void elf_image_close(struct elf_image *image)
 	close(image->fd);
 }
 
+/**
+ * elf_image_address - where an offset in the file lies in memory
+ * @image:	the file
+ * @off:	the offset
+ *
+ * Returns: the address, or the offset where no segment has it
+ */
+u64 elf_image_address(const struct elf_image *image, u64 off)
+{
+	GElf_Phdr phdr;
+	size_t i, nr;
+
+	if (elf_getphdrnum(image->elf, &nr))
+		return off;
+	for (i = 0; i < nr; i++)
+		if (gelf_getphdr(image->elf, i, &phdr) &&
+		    phdr.p_type == PT_LOAD && off >= phdr.p_offset &&
+		    off - phdr.p_offset < phdr.p_filesz)
+			return phdr.p_vaddr + (off - phdr.p_offset);
+	return off;
+}
+
 int elf_image_read(void *ctx, unsigned long addr, void *dst, unsigned int len)
 {
 	struct elf_image *image = ctx;

@@ -30,6 +30,7 @@ struct elf_image {
 
 int elf_image_open(struct elf_image *image, const char *path);
 void elf_image_close(struct elf_image *image);
+u64 elf_image_address(const struct elf_image *image, u64 off);
 int elf_image_read(void *ctx, unsigned long addr, void *dst, unsigned int len);
 
 #endif

@@ -66,6 +66,8 @@ struct stats {
 	unsigned long	lost;
 	unsigned long	framed;
 	unsigned long	framed_lost;
+	unsigned long	budget;		/* unknown, as that is used up */
+	unsigned long	insns;
 };
 
 struct oracle {
@@ -78,6 +80,7 @@ struct oracle {
 	enum verdict		list_verdict;
 	bool			list_lost;
 	bool			framed;		/* the function has a frame by bp */
+	struct x86_frame_work	work;
 	struct stats		st;
 };
 
@@ -310,8 +313,10 @@ static void check_one(struct oracle *o, u64 addr, struct truth *row,
 	bool lost;
 
 	o->st.row_wrong += row_is_wrong(o, &t, fi);
-	kind = x86_frame_analyze(&o->mem, addr, &rule);
+	kind = x86_frame_analyze_work(&o->mem, addr, &rule, &o->work);
 	v = judge(&rule, kind, &t, fi);
+	o->st.insns += o->work.insns;
+	o->st.budget += v == UNKNOWN && o->work.insns >= X86_FRAME_INSNS;
 	o->st.total++;
 	o->st.verdict[v]++;
 	o->st.kinds[kind][v]++;
@@ -597,6 +602,8 @@ static void report(const struct stats *st, const char *name, bool verbose)
 	       st->row_wrong, st->no_row);
 	if (!verbose)
 		return;
+	printf("    unknown as the budget is used up %.3f, decoded %.1f\n",
+	       share(st->budget, st), (double)st->insns / st->total);
 	for (k = 0; k < X86_FRAME_NR; k++) {
 		printf("    %-10s", kind_names[k]);
 		for (v = 0; v < NR_VERDICTS; v++)

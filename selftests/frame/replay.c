@@ -17,6 +17,7 @@
 #include "../../kmod/x86-frame-cache.h"
 
 #define FILES_MAX	64
+#define SAMPLES_MAX	65536
 
 struct file {
 	char			path[1024];
@@ -24,6 +25,14 @@ struct file {
 	bool			ok;
 };
 
+struct sample {
+	struct file		*file;
+	struct x86_frame_mem	mem;
+	unsigned long		ip;
+};
+
+static struct sample samples[SAMPLES_MAX];
+static unsigned int insns[SAMPLES_MAX];
 static struct file files[FILES_MAX];
 static unsigned int nr_files;
 static struct x86_frame_cache cache;
@@ -42,13 +51,23 @@ static struct file *file_of(const char *path)
 	return &files[nr_files++];
 }
 
-noinline enum x86_frame_kind
-measured(bool cached, unsigned int space, const struct x86_frame_mem *mem,
-	 unsigned long ip, struct x86_frame_rule *rule)
+/*
+ * What callgrind counts: nothing but the analysis, one sample after the other.
+ * It also counts the costs of functions that ran before, so everything else
+ * is done first, by a run of its own (-p).
+ */
+noinline void measured(const struct sample *sample, unsigned long nr, bool cached)
 {
-	if (cached)
-		return x86_frame_analyze_cached(&cache, space, mem, ip, rule);
-	return x86_frame_analyze_work(mem, ip, rule, &cache.work);
+	struct x86_frame_rule rule;
+
+	for (; nr--; sample++) {
+		if (cached)
+			x86_frame_analyze_cached(&cache, sample->file - files,
+						 &sample->mem, sample->ip, &rule);
+		else
+			x86_frame_analyze_work(&sample->mem, sample->ip, &rule,
+					       &cache.work);
+	}
 }
 
 static bool is_hit(unsigned int space, unsigned long ip)
@@ -67,58 +86,111 @@ static const char * const names[X86_FRAME_NR] = {
 	"scan-sp", "scan-bp"
 };
 
+static int by_size(const void *a, const void *b)
+{
+	unsigned int x = *(const unsigned int *)a, y = *(const unsigned int *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Instructions decoded: the mean, and what one in a hundred reaches. */
+static void report(unsigned long nr)
+{
+	unsigned long kinds[X86_FRAME_NR] = { 0 }, sum = 0, hits = 0, i;
+	struct x86_frame_rule rule;
+	int k;
+
+	memset(&cache, 0, sizeof(cache));
+	for (i = 0; i < nr; i++) {
+		const struct sample *s = &samples[i];
+
+		hits += is_hit(s->file - files, s->ip);
+		k = x86_frame_analyze_cached(&cache, s->file - files, &s->mem,
+					     s->ip, &rule);
+		kinds[k]++;
+		x86_frame_analyze_work(&s->mem, s->ip, &rule, &cache.work);
+		insns[i] = cache.work.insns;
+		sum += insns[i];
+	}
+	qsort(insns, nr, sizeof(*insns), by_size);
+	printf("samples %lu hits %.1f%% decoded mean %.1f median %u p99 %u max %u",
+	       nr, 100.0 * hits / nr, (double)sum / nr, insns[nr / 2],
+	       insns[nr * 99 / 100], insns[nr - 1]);
+	for (k = 0; k < X86_FRAME_NR; k++)
+		printf(" %s %lu", names[k], kinds[k]);
+	printf("\n");
+}
+
+/* The sample that a line names; false where there is none. */
+static bool parse(const char *text, struct sample *s)
+{
+	char line[1024], *plus;
+
+	snprintf(line, sizeof(line), "%s", text);
+	plus = strrchr(line, '+');
+	if (!plus)
+		return false;
+	*plus = 0;
+	s->file = file_of(line);
+	if (!s->file || !s->file->ok)
+		return false;
+	s->ip = elf_image_address(&s->file->image, strtoul(plus + 1, NULL, 16));
+	s->mem.read = elf_image_read;
+	s->mem.ctx = &s->file->image;
+	s->mem.is_64bit = s->file->image.is_64bit;
+	return true;
+}
+
+/* Is it a sample with an exact state, or one that takes long? */
+static bool is_picked(const struct sample *s, bool exact, unsigned int least)
+{
+	struct x86_frame_rule rule;
+	int kind = x86_frame_analyze_work(&s->mem, s->ip, &rule, &cache.work);
+
+	if (exact && (kind == X86_FRAME_UNKNOWN || kind >= X86_FRAME_SCAN_SP))
+		return false;
+	return cache.work.insns >= least;
+}
+
 static const char usage[] =
-	"usage: replay [-c] [-k KIND] <LINES\n"
+	"usage: replay [-c] [-x] [-t NUMBER] [-p] <LINES\n"
 	"  -c  with the cache\n"
-	"  -k  only addresses that this kind of rule is found for; -1: exact states\n";
+	"  -p  print the lines that the other options pick, and do nothing else\n"
+	"  -t  those that take this many decoded instructions or more\n"
+	"  -x  those with an exact state\n";
 
 int main(int argc, char **argv)
 {
-	unsigned long ip, samples = 0, hits = 0, kinds[X86_FRAME_NR] = { 0 };
-	struct x86_frame_work work;
-	bool cached = false;
-	int c, only = -2, k;
+	bool cached = false, pick = false, exact = false;
+	unsigned int least = 0;
+	unsigned long nr = 0;
 	char line[1024];
+	int c;
 
-	while ((c = getopt(argc, argv, "ck:")) >= 0) {
+	while ((c = getopt(argc, argv, "cpt:x")) >= 0) {
 		if (c == 'c') {
 			cached = true;
-		} else if (c == 'k') {
-			only = atoi(optarg);
+		} else if (c == 'p') {
+			pick = true;
+		} else if (c == 't') {
+			least = atoi(optarg);
+		} else if (c == 'x') {
+			exact = true;
 		} else {
 			fputs(usage, stderr);
 			return 2;
 		}
 	}
-	while (fgets(line, sizeof(line), stdin)) {
-		char *plus = strrchr(line, '+');
-		struct x86_frame_mem mem = { elf_image_read, NULL, true };
-		struct x86_frame_rule rule;
-		struct file *file;
-
-		if (!plus)
+	while (nr < SAMPLES_MAX && fgets(line, sizeof(line), stdin)) {
+		if (!parse(line, &samples[nr]))
 			continue;
-		*plus = 0;
-		ip = strtoul(plus + 1, NULL, 16);
-		file = file_of(line);
-		if (!file || !file->ok)
-			continue;
-		mem.ctx = &file->image;
-		mem.is_64bit = file->image.is_64bit;
-		k = x86_frame_analyze_work(&mem, ip, &rule, &work);
-		if (only >= 0 && k != only)
-			continue;
-		if (only == -1 && (k == X86_FRAME_UNKNOWN || k >= X86_FRAME_SCAN_SP))
-			continue;
-		samples++;
-		kinds[k]++;
-		hits += is_hit(file - files, ip);
-		measured(cached, file - files, &mem, ip, &rule);
+		if (!pick)
+			nr++;
+		else if (is_picked(&samples[nr], exact, least))
+			fputs(line, stdout);
 	}
-	printf("samples %lu hits %.1f%%", samples,
-	       samples ? 100.0 * hits / samples : 0);
-	for (k = 0; k < X86_FRAME_NR; k++)
-		printf(" %s %lu", names[k], kinds[k]);
-	printf("\n");
-	return !samples;
+	measured(samples, nr, cached);
+	if (nr)
+		report(nr);
+	return !nr && !pick;
 }

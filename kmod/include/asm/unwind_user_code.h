@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Walking user stacks: the frames that frame pointers do not show.
+ */
+#ifndef _ASM_X86_UNWIND_USER_CODE_H
+#define _ASM_X86_UNWIND_USER_CODE_H
+
+#include <linux/unwind_user_types.h>
+
+/*
+ * Frames looked for in code in one walk. The first sample in a place costs an
+ * analysis for each, and the user can make up as many as a chain is long.
+ */
+#define UNWIND_USER_CODE_MAX	8
+
+#ifdef CONFIG_X86_UNWIND_USER_CODE
+
+#include <linux/jump_label.h>
+
+DECLARE_STATIC_KEY_TRUE(unwind_user_code_enabled);
+
+int unwind_user_code_prepare(void);
+bool __unwind_user_code_next(struct unwind_user_state *state);
+
+/* sysctl kernel.unwind_user_code */
+static __always_inline bool unwind_user_code_is_on(void)
+{
+	return static_branch_likely(&unwind_user_code_enabled);
+}
+
+/**
+ * unwind_user_code_next - step to the caller where frame pointers would not
+ * @state: the frame; without a step only @state->ask_code and nr_code change.
+ *	A caller who makes a step of his own clears @state->topmost, and sets
+ *	ask_code to unwind_user_code_is_trampoline().
+ *
+ * Makes the step out of an interrupted instruction whose frame does not stand,
+ * on through callers that do without one, and the step out of a signal
+ * handler's trampoline to what the signal interrupted. All others are left to
+ * the caller.
+ *
+ * Context: any, NMI too, with the mm of current loaded. Never faults.
+ *
+ * Return: true if the step was made: ip, sp and fp are those of the caller or
+ *	of what was interrupted, topmost is false.
+ */
+static __always_inline bool unwind_user_code_next(struct unwind_user_state *state)
+{
+	return (state->topmost || state->ask_code) && unwind_user_code_is_on() &&
+	       __unwind_user_code_next(state);
+}
+
+/**
+ * unwind_user_code_is_trampoline - may a signal handler return there?
+ * @code: the first four bytes at a return address
+ *
+ * Nearly every frame is asked, and nearly none is.
+ *
+ * Return: false if it is no signal trampoline.
+ */
+static __always_inline bool unwind_user_code_is_trampoline(u32 code)
+{
+	return code == 0x0fc0c748 ||	/* mov $15,%rax */
+	       code == 0x00000fb8 ||	/* mov $15,%eax */
+	       code == 0x0077b858 ||	/* pop %eax; mov $119,%eax */
+	       code == 0x0000adb8;	/* mov $173,%eax */
+}
+
+#else /* !CONFIG_X86_UNWIND_USER_CODE */
+
+static inline int unwind_user_code_prepare(void)
+{
+	return 0;
+}
+
+static inline bool unwind_user_code_next(struct unwind_user_state *state)
+{
+	return false;
+}
+
+static inline bool unwind_user_code_is_on(void)
+{
+	return false;
+}
+
+static inline bool unwind_user_code_is_trampoline(u32 code)
+{
+	return false;
+}
+
+#endif /* !CONFIG_X86_UNWIND_USER_CODE */
+
+#endif /* _ASM_X86_UNWIND_USER_CODE_H */

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Walking user stacks: the frames that frame pointers do not show.
+ *
+ * A frame pointer leads to the caller's caller while the innermost function
+ * has not set it up yet, has taken it down already, or does without. There the
+ * code at ip is asked, see x86-frame.h. A signal handler's caller is what the
+ * signal interrupted: its registers are in the signal frame.
+ */
+#include <linux/kernel.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/sysctl.h>
+#include <linux/uaccess.h>
+#include <linux/uprobes.h>
+#include <asm/mmu_context.h>
+#include <asm/text-patching.h>
+#include <asm/tlbflush.h>
+#include <asm/unwind_user_code.h>
+
+#include "unwind-user-code.h"
+#include "x86-frame-cache.h"
+
+DEFINE_STATIC_KEY_TRUE(unwind_user_code_enabled);
+
+/* Allocated apart: percpu memory comes in small pieces, and not from NMI. */
+static DEFINE_PER_CPU(struct x86_frame_cache *, frame_cache);
+static DEFINE_PER_CPU(bool, frame_cache_busy);
+
+/**
+ * unwind_user_code_prepare - allocate what the analysis works with
+ *
+ * Once, and for good: a recording that starts later finds it there. Without it
+ * there is no analysis, and walks go by frame pointers alone.
+ *
+ * Context: task; callers exclude each other.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int unwind_user_code_prepare(void)
+{
+	struct x86_frame_cache *cache;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		if (per_cpu(frame_cache, cpu))
+			continue;
+		cache = kvzalloc_node(sizeof(*cache), GFP_KERNEL, cpu_to_node(cpu));
+		if (!cache)
+			return -ENOMEM;
+		/* An NMI must not find it before it is all zero. */
+		smp_store_release(per_cpu_ptr(&frame_cache, cpu), cache);
+	}
+	return 0;
+}
+
+/* One that came in while another was at work does without. */
+static struct x86_frame_cache *cache_get(void)
+{
+	struct x86_frame_cache *cache;
+
+	preempt_disable();
+	cache = __this_cpu_read(frame_cache);
+	if (cache && !__this_cpu_read(frame_cache_busy)) {
+		__this_cpu_write(frame_cache_busy, true);
+		barrier();
+		return cache;
+	}
+	preempt_enable();
+	return NULL;
+}
+
+static void cache_put(void)
+{
+	barrier();
+	__this_cpu_write(frame_cache_busy, false);
+	preempt_enable();
+}
+
+#ifdef CONFIG_UPROBES
+/*
+ * Where a uprobe has its breakpoint (or, optimized, its call), the code as it
+ * was. Only of the probe whose handler runs: others may be gone any time.
+ */
+static void restore_probed(unsigned long ip, unsigned long addr, u8 *dst, unsigned int len)
+{
+	struct uprobe_task *utask = current->utask;
+	struct arch_uprobe *auprobe = utask ? READ_ONCE(utask->auprobe) : NULL;
+	unsigned int i, nr;
+
+	if (!auprobe || addr > ip || ip - addr >= len)
+		return;
+	dst += ip - addr;
+	len -= ip - addr;
+	if (dst[0] == INT3_INSN_OPCODE)
+		nr = 1;
+	else if (dst[0] == CALL_INSN_OPCODE)
+		nr = CALL_INSN_SIZE;
+	else
+		return;
+	for (i = 0; i < nr && i < len; i++)
+		dst[i] = auprobe->insn[i];
+}
+
+/* Return probes put this in place of the return address. */
+static bool is_uretprobe_trampoline(unsigned long ip)
+{
+	return current->utask && ip == uprobe_get_trampoline_vaddr();
+}
+#else
+static void restore_probed(unsigned long ip, unsigned long addr, u8 *dst, unsigned int len)
+{
+}
+
+static bool is_uretprobe_trampoline(unsigned long ip)
+{
+	return false;
+}
+#endif
+
+/* @ctx: the ip under analysis */
+static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
+{
+	unsigned long *ip = ctx;
+
+	if (copy_from_user_nofault(dst, (const void __user *)addr, len))
+		return -EFAULT;
+	restore_probed(*ip, addr, dst, len);
+	return 0;
+}
+
+static bool read_word(unsigned long addr, unsigned int ws, unsigned long *word)
+{
+	u64 value = 0;
+
+	if (addr & (ws - 1))
+		return false;
+	if (copy_from_user_nofault(&value, (const void __user *)addr, ws))
+		return false;
+	*word = value;
+	return true;
+}
+
+/* Could a caller go on there? */
+static bool is_return_address(const struct x86_frame_mem *mem, unsigned long ip)
+{
+	return x86_frame_call_before(mem, ip) || is_uretprobe_trampoline(ip) ||
+	       x86_frame_sigreturn(mem, ip) != X86_SIGRETURN_NONE;
+}
+
+static bool find_rule(const struct x86_frame_mem *mem, unsigned long ip,
+		      struct x86_frame_rule *rule)
+{
+	struct x86_frame_cache *cache = cache_get();
+	enum x86_frame_kind kind;
+
+	if (!cache)
+		return false;
+	kind = x86_frame_analyze_cached(cache, current->mm->context.ctx_id, mem, ip, rule);
+	cache_put();
+	return kind != X86_FRAME_UNKNOWN;
+}
+
+/* The step that @rule says, if it leads to where a call came from. */
+static bool step_rule(struct unwind_user_state *state, const struct x86_frame_mem *mem,
+		      const struct x86_frame_rule *rule)
+{
+	unsigned long cfa = (rule->use_fp ? state->fp : state->sp) + rule->cfa_off;
+	unsigned int ws = state->ws;
+	unsigned long ra, fp = state->fp;
+
+	/* The frame stands: left to the ordinary step. */
+	if (rule->fp_off && cfa + rule->fp_off == fp && cfa == fp + 2 * ws)
+		return false;
+	if (cfa <= state->sp || !read_word(cfa + rule->ra_off, ws, &ra) ||
+	    (rule->fp_off && !read_word(cfa + rule->fp_off, ws, &fp)) ||
+	    !is_return_address(mem, ra))
+		return false;
+	state->ip = ra;
+	state->sp = cfa;
+	state->fp = fp;
+	return true;
+}
+
+/* @ip: the first instruction of what may be a signal trampoline */
+static bool step_signal(struct unwind_user_state *state, const struct x86_frame_mem *mem,
+			unsigned long ip)
+{
+	return unwind_user_code_interrupted(state, x86_frame_sigreturn(mem, ip));
+}
+
+/*
+ * Is the sample in a signal trampoline? In its system call, sp is as the
+ * handler left it, and ip behind one of the two spellings of the call's number.
+ */
+static bool step_sigreturn(struct unwind_user_state *state, const struct x86_frame_mem *mem)
+{
+	if (step_signal(state, mem, state->ip))
+		return true;
+	return state->ws == 8 && (step_signal(state, mem, state->ip - 9) ||
+				  step_signal(state, mem, state->ip - 7));
+}
+
+static bool step(struct unwind_user_state *state)
+{
+	struct x86_frame_mem mem = {
+		.read		= read_code,
+		.ctx		= &state->ip,
+		.is_64bit	= state->ws == 8,
+	};
+	struct x86_frame_rule rule;
+
+	if (!state->topmost && step_signal(state, &mem, state->ip))
+		return true;
+	if (find_rule(&mem, state->ip, &rule))
+		return step_rule(state, &mem, &rule);
+	return state->topmost && step_sigreturn(state, &mem);
+}
+
+bool __unwind_user_code_next(struct unwind_user_state *state)
+{
+	state->ask_code = false;
+	if (state->nr_code++ >= UNWIND_USER_CODE_MAX || !nmi_uaccess_okay() || !step(state))
+		return false;
+	/* Where a frame stands, all that follow are taken to stand, too. */
+	state->ask_code = true;
+	state->topmost = false;
+	return true;
+}
+
+#ifdef CONFIG_SYSCTL
+static const struct ctl_table unwind_user_code_sysctl[] = {
+	{
+		.procname	= "unwind_user_code",
+		.data		= &unwind_user_code_enabled.key,
+		.mode		= 0644,
+		.proc_handler	= proc_do_static_key,
+	},
+};
+
+static int __init unwind_user_code_init(void)
+{
+	register_sysctl_init("kernel", unwind_user_code_sysctl);
+	return 0;
+}
+core_initcall(unwind_user_code_init);
+#endif
