@@ -13,9 +13,7 @@
 #include "x86-frame-scan.h"
 
 /* Instructions after which another path gets its turn. */
-#ifndef X86_SCAN_TURN
-#define X86_SCAN_TURN	128
-#endif
+#define X86_SCAN_TURN	96
 /* Jumps as far as this could lead to the unlikely part of a function. */
 #define X86_SCAN_NEAR		0x4000
 /* The same for a path that went over more than one call. */

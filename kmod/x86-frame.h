@@ -119,7 +119,7 @@ struct x86_path {
 	u16	bp_used:1;
 };
 
-/* Instructions looked at by one analysis, at most. */
+/* Instructions looked at by one analysis, at most; tests try other numbers. */
 #ifndef X86_FRAME_INSNS
 #define X86_FRAME_INSNS	512
 #endif

@@ -51,11 +51,7 @@ static struct file *file_of(const char *path)
 	return &files[nr_files++];
 }
 
-/*
- * What callgrind counts: nothing but the analysis, one sample after the other.
- * It also counts the costs of functions that ran before, so everything else
- * is done first, by a run of its own (-p).
- */
+/* What callgrind counts: nothing but the analysis, one sample after another. */
 noinline void measured(const struct sample *sample, unsigned long nr, bool cached)
 {
 	struct x86_frame_rule rule;
