@@ -85,6 +85,32 @@ bool x86_is_known(const struct x86_scan *scan, s32 pc)
 }
 
 /**
+ * x86_contradicts - does another path come to code with another sp?
+ * @scan:	the scan, the path being the one that it follows
+ * @pc:		where both come to
+ *
+ * Then this path, if it went over more calls, went over one that never
+ * returns, as one that is given arguments on the stack and reports an error.
+ *
+ * Returns: true if so
+ */
+bool x86_contradicts(const struct x86_scan *scan, s32 pc)
+{
+	const struct x86_frame_work *work = scan->work;
+	const struct x86_path *path = &work->path, *todo = work->todo;
+	int i;
+
+	if (!path->called || path->sp_base != X86_BASE_SP)
+		return false;
+	for (i = 0; i < scan->nr_todo; i++)
+		if (todo[i].pc == pc)
+			return todo[i].sp_base == X86_BASE_SP &&
+			       todo[i].sp != path->sp &&
+			       todo[i].called < path->called;
+	return false;
+}
+
+/**
  * x86_add_todo - let a path wait
  * @scan:	the scan, the path being the one that it follows
  * @pc:		where it will go on

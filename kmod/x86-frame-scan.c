@@ -13,7 +13,7 @@
 #include "x86-frame-scan.h"
 
 /* Instructions after which another path gets its turn. */
-#define X86_SCAN_TURN	96
+#define X86_SCAN_TURN	64
 /* Jumps as far as this could lead to the unlikely part of a function. */
 #define X86_SCAN_NEAR		0x4000
 /* The same for a path that went over more than one call. */
@@ -25,10 +25,13 @@ static int word_size(const struct x86_scan *scan)
 	return scan->mem->is_64bit ? 8 : 4;
 }
 
-/* Where a jump goes can be anywhere; too far is found out later. */
+/* @pc + @offset, or what is too far away where that is. */
 static s32 add(s32 pc, s32 offset)
 {
-	return (u32)pc + (u32)offset;
+	s64 sum = (s64)pc + offset;
+
+	return sum < X86_SCAN_REACH && sum > -X86_SCAN_REACH ? sum :
+							       X86_SCAN_REACH;
 }
 
 /* Reads the code at the path's pc, as much as there is room for. */
@@ -130,33 +133,60 @@ static void note_table(struct x86_scan *scan, s32 next)
 {
 	const struct x86_code *code = &scan->code;
 
-	if (!scan->mem->is_64bit || code->map != X86_MAP_ONE)
+	if (!scan->mem->is_64bit)
 		return;
 	if (code->op == 0x8d && (code->modrm & 0xc7) == 5) {
 		scan->table = add(next, code->disp);
+		scan->table_reg = x86_modrm_reg(code);
 		scan->has_table = true;
 		scan->has_entry = false;
 	} else if (code->op == 0x63 && X86_MODRM_RM(code->modrm) == 4 &&
 		   X86_SIB_SCALE(code->sib) == 2) {
-		scan->has_entry = scan->has_table;
+		scan->has_entry = scan->has_table && scan->table_reg ==
+			x86_reg_number(code, X86_SIB_BASE(code->sib), 1);
 	}
+}
+
+/*
+ * Entry @i of the table that the path jumps by, as offset from ip; false where
+ * there is none.  Other code jumps with jmp *table(,%rX,8), by addresses.
+ */
+static bool table_entry(struct x86_scan *scan, unsigned int i, s64 *pc)
+{
+	const struct x86_code *code = &scan->code;
+	unsigned long table = scan->ip + scan->table;
+	unsigned int ws = word_size(scan);
+	u8 entry[8];
+
+	if (X86_MODRM_MOD(code->modrm) == 3) {
+		if (!scan->has_entry ||
+		    x86_frame_fetch(scan->mem, table + 4 * i, entry, 4) != 4)
+			return false;
+		*pc = (s64)scan->table + (s32)x86_get_le32(entry);
+		return true;
+	}
+	if ((code->modrm & 0xc7) != 4 || X86_SIB_BASE(code->sib) != 5 ||
+	    (1U << X86_SIB_SCALE(code->sib)) != ws)
+		return false;
+	table = ws == 8 ? (long)code->disp : (u32)code->disp;
+	if (x86_frame_fetch(scan->mem, table + ws * i, entry, ws) != ws)
+		return false;
+	*pc = x86_get_le32(entry);
+	if (ws == 8)
+		*pc |= (s64)x86_get_le32(entry + 4) << 32;
+	*pc -= (s64)scan->ip;
+	return true;
 }
 
 /* Goes on where an entry of the table says, false where there is none. */
 static bool follow_table(struct x86_scan *scan)
 {
 	unsigned int i;
-	u8 entry[4];
 	s64 pc;
 
-	if (!scan->has_entry)
-		return false;
 	for (i = 0; i < X86_SCAN_ENTRIES; i++) {
-		if (x86_frame_fetch(scan->mem, scan->ip + scan->table + 4 * i,
-				    entry, 4) != 4)
-			return false;
-		pc = (s64)scan->table + (s32)x86_get_le32(entry);
-		if (pc >= X86_SCAN_REACH || pc <= -X86_SCAN_REACH)
+		if (!table_entry(scan, i, &pc) || pc >= X86_SCAN_REACH ||
+		    pc <= -X86_SCAN_REACH)
 			return false;
 		if (!x86_is_known(scan, pc))
 			break;
@@ -222,6 +252,21 @@ static bool is_near(const struct x86_path *path, s32 distance)
 }
 
 /*
+ * Notes a far jump.  False where it leads back from an unlikely part after a
+ * call there, which may have been one that never returns: then what stands
+ * behind it was another function's unlikely part, and leads to that one.
+ */
+static bool note_far(struct x86_path *path, s32 distance)
+{
+	if (distance < X86_SCAN_NEAR && distance > -X86_SCAN_NEAR)
+		return true;
+	if (path->cold_call)
+		return false;
+	path->cold = 1;
+	return true;
+}
+
+/*
  * May the path follow a jump from @from?  A jump to far away is a tail call,
  * or leads from the unlikely part of a function, which lies elsewhere, to the
  * rest.  A path that went over a call, or to an unlikely part, could be
@@ -233,6 +278,8 @@ static bool may_follow(struct x86_scan *scan, s32 from)
 {
 	struct x86_path *path = &scan->work->path;
 
+	if (path->sp_base == X86_BASE_SP && !note_far(path, path->pc - from))
+		return false;
 	if (path->sp_base != X86_BASE_SP || path->tail ||
 	    is_near(path, path->pc) || is_near(path, path->pc - from) ||
 	    (!path->called && is_near(path, from)))
@@ -245,6 +292,20 @@ static bool may_follow(struct x86_scan *scan, s32 from)
 	return true;
 }
 
+/* Lets the path that takes a branch wait; false where this one is wrong. */
+static bool add_branch(struct x86_scan *scan, s32 next, s32 target)
+{
+	struct x86_path *path = &scan->work->path;
+	bool cold = path->cold;
+
+	if (x86_contradicts(scan, target))
+		return false;
+	if (path->sp_base != X86_BASE_SP || note_far(path, target - next))
+		x86_add_todo(scan, target);
+	path->cold = cold;
+	return true;
+}
+
 /*
  * Makes one step.  False where the scan ends, with the kind set.
  */
@@ -254,6 +315,7 @@ static bool scan_step(struct x86_scan *scan, struct x86_frame_rule *rule,
 	struct x86_path *path = &scan->work->path;
 	enum x86_step step = X86_STEP_DEAD;
 	s32 next = path->pc, target = 0;
+	u8 called = path->called;
 
 	if (next < scan->stop && decode(scan) && path->pc < scan->stop) {
 		next = path->pc + scan->code.len;
@@ -263,10 +325,13 @@ static bool scan_step(struct x86_scan *scan, struct x86_frame_rule *rule,
 	}
 	switch (step) {
 	case X86_STEP_BRANCH:
-		x86_add_todo(scan, add(next, target));
+		if (!add_branch(scan, next, add(next, target)))
+			break;
 		fallthrough;
 	case X86_STEP_NEXT:
 		path->pc = next;
+		if (path->called != called && x86_contradicts(scan, next))
+			break;
 		return true;
 	case X86_STEP_JUMP:
 		x86_end_stretch(scan, next);

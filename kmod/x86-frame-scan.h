@@ -39,6 +39,7 @@ enum x86_bp {
  * @win_pc:	offset of the code read from @ip
  * @win_len:	bytes of it
  * @table:	what the stretch's last lea took the address of, as offset from @ip
+ * @table_reg:	which register it put it in
  * @has_table:	there was one
  * @has_entry:	and behind it an entry was loaded by its index
  * @nr_todo:	number of paths to follow
@@ -57,6 +58,7 @@ struct x86_scan {
 	u8		nr_seen;
 	bool		has_table;
 	bool		has_entry;
+	s8		table_reg;
 	s32		table;
 };
 
@@ -84,6 +86,7 @@ enum x86_step x86_step_insn(const struct x86_code *code, struct x86_path *path,
 bool x86_start_stretch(struct x86_scan *scan);
 void x86_end_stretch(struct x86_scan *scan, s32 end);
 bool x86_is_known(const struct x86_scan *scan, s32 pc);
+bool x86_contradicts(const struct x86_scan *scan, s32 pc);
 void x86_add_todo(struct x86_scan *scan, s32 pc);
 bool x86_next_todo(struct x86_scan *scan);
 bool x86_take_turns(struct x86_scan *scan);

@@ -42,10 +42,17 @@ static void note_call(struct x86_path *path)
 {
 	if (path->sp_base != X86_BASE_SP)
 		return;
+	/*
+	 * A function aligns sp before it calls, so where it was entered by a
+	 * jump, this is not the function that was entered.
+	 */
+	if (path->tail && path->sp >= path->call_sp)
+		path->sp_base = X86_BASE_NONE;
 	if (!path->tail && (!path->called || path->sp > path->call_sp))
 		path->call_sp = path->sp;
 	if (path->called < 3)
 		path->called++;
+	path->cold_call = path->cold;
 }
 
 static enum x86_step step_group5(const struct x86_code *code,

@@ -42,7 +42,7 @@ unsigned int x86_frame_fetch(const struct x86_frame_mem *mem,
  * @rule:	the answer, valid unless the kind is X86_FRAME_UNKNOWN
  * @work:	memory to work with, used by nobody else meanwhile
  *
- * Looks at no more than 512 instructions, reads nothing but through @mem, and
+ * Looks at no more than X86_FRAME_INSNS instructions, reads nothing but through @mem, and
  * can be used anywhere: it takes no lock, allocates nothing and does not
  * recurse.
  *

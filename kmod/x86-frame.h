@@ -97,6 +97,8 @@ enum x86_frame_sigreturn {
  * @save_kind:	@bp_kind as it was then, X86_BP_SAME or X86_BP_LOADED from sp
  * @called:	calls the path went over, up to 3; @call_sp is valid if not 0
  * @bp_used:	the path read the bp of ip as a value
+ * @cold:	the path jumped far, to a function's unlikely part
+ * @cold_call:	and there it went over a call
  * @tail:	the path made a far jump with sp at @call_sp, see may_follow()
  *
  * Words, as bytes would not fit into 16 bits: the scan keeps many of these on
@@ -117,11 +119,13 @@ struct x86_path {
 	u16	called:2;
 	u16	tail:1;
 	u16	bp_used:1;
+	u16	cold:1;
+	u16	cold_call:1;
 };
 
 /* Instructions looked at by one analysis, at most; tests try other numbers. */
 #ifndef X86_FRAME_INSNS
-#define X86_FRAME_INSNS	512
+#define X86_FRAME_INSNS	1024
 #endif
 /* Paths waiting, stretches of code remembered. */
 #define X86_FRAME_TODO	24

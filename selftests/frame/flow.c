@@ -344,6 +344,33 @@ static void step(const struct insn *insn, struct state *st)
 }
 
 /**
+ * flow_straight - CFA - sp, by the way straight on to a return
+ *
+ * Branches are not taken.  Returns: that, or FLOW_NONE where a call or a jump
+ * stands before the return, or sp is set to something unknown.
+ */
+s32 flow_straight(const struct flow *flow, u32 nr)
+{
+	int ws = flow->is_64bit ? 8 : 4;
+	struct state st = { .bp = FLOW_NONE, .save = FLOW_NONE };
+	struct insn insn;
+
+	for (; nr < flow->nr && st.sp != FLOW_NONE; nr++) {
+		const struct flow_insn *fi = &flow->insns[nr];
+
+		insn_decode(&insn, flow->code + fi->off, flow->size - fi->off,
+			    flow->is_64bit ? INSN_MODE_64 : INSN_MODE_32);
+		if (!insn.vex_prefix.nbytes &&
+		    (insn.opcode.bytes[0] & 0xfe) == 0xc2)
+			return ws - st.sp;
+		if (fi->is_call || fi->ends)
+			break;
+		step(&insn, &st);
+	}
+	return FLOW_NONE;
+}
+
+/**
  * flow_seed - state at an instruction
  */
 void flow_seed(struct flow *flow, u32 nr, s32 sp, s32 bp,

@@ -66,6 +66,7 @@ int flow_decode(struct flow *flow, const u8 *code, u32 size,
 		bool is_64bit);
 void flow_seed(struct flow *flow, u32 nr, s32 sp, s32 bp,
 	       s32 save, bool from_entry);
+s32 flow_straight(const struct flow *flow, u32 nr);
 void flow_run(struct flow *flow);
 void flow_free(struct flow *flow);
 

@@ -15,8 +15,8 @@
 #define BASE		0x7ffff000UL
 #define PAGES		2
 #define PAGE		4096UL
-/* What the documentation promises: 512 instructions, two reads for each. */
-#define MAX_READS	1100
+/* What the documentation promises: two reads for each instruction. */
+#define MAX_READS	(2 * X86_FRAME_INSNS + 16)
 
 struct memory {
 	unsigned char	bytes[PAGES * PAGE];

@@ -271,10 +271,18 @@ static bool plain_step_right(const struct oracle *o, const struct truth *t,
  * all paths agreeing, contradicts it.
  */
 static bool row_is_wrong(const struct oracle *o, struct truth *t,
-			 const struct flow_insn *fi)
+			 const struct flow *function, const struct flow_insn *fi)
 {
 	s32 flow;
 
+	/* A return takes what is at sp. */
+	flow = t->kind == TRUTH_SP ?
+	       flow_straight(function, fi - function->insns) : FLOW_NONE;
+	if (flow != FLOW_NONE && flow != t->off) {
+		t->off = flow;
+		t->bp_known = false;
+		return true;
+	}
 	if (!o->image.is_64bit || !fi->reached || !fi->from_entry)
 		return false;
 	if (t->kind != TRUTH_SP && t->kind != TRUTH_BP)
@@ -304,7 +312,7 @@ static void list_one(struct oracle *o, u64 addr, enum verdict v,
 }
 
 static void check_one(struct oracle *o, u64 addr, struct truth *row,
-		      const struct flow_insn *fi)
+		      const struct flow *function, const struct flow_insn *fi)
 {
 	struct x86_frame_rule rule = { 0 };
 	struct truth t = *row;
@@ -312,7 +320,7 @@ static void check_one(struct oracle *o, u64 addr, struct truth *row,
 	enum verdict v;
 	bool lost;
 
-	o->st.row_wrong += row_is_wrong(o, &t, fi);
+	o->st.row_wrong += row_is_wrong(o, &t, function, fi);
 	kind = x86_frame_analyze_work(&o->mem, addr, &rule, &o->work);
 	v = judge(&rule, kind, &t, fi);
 	o->st.insns += o->work.insns;
@@ -452,7 +460,7 @@ static void check_function(struct oracle *o, u64 start, u64 end)
 		else if (t.is_signal)
 			o->st.signal++;
 		else
-			check_one(o, start + fi->off, &t, fi);
+			check_one(o, start + fi->off, &t, &flow, fi);
 	}
 	flow_free(&flow);
 }
