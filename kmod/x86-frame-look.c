@@ -405,8 +405,14 @@ enum x86_frame_kind x86_frame_guess_entry(const struct x86_frame_mem *mem,
 	if (!padding_before(&look))
 		return X86_FRAME_UNKNOWN;
 	if (is_endbr(&look, p)) {
-		/* A landing pad of an exception takes it from rax first. */
+		/*
+		 * A landing pad of an exception takes it from rax first, or
+		 * loads something from a frame.
+		 */
 		if (p[5] == 0x89 && X86_MODRM_REG(p[6]) == 0)
+			return X86_FRAME_UNKNOWN;
+		if (p[5] == 0x8b && X86_MODRM_RM(p[6]) == 5 &&
+		    X86_MODRM_MOD(p[6]) % 3)
 			return X86_FRAME_UNKNOWN;
 	} else if (!is_prologue_push(&look, p)) {
 		return X86_FRAME_UNKNOWN;

@@ -6,34 +6,14 @@
  * See Documentation/frame-analysis.md for the rules by which a row of the
  * tables does not count.
  */
-#include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cfi-rows.h"
 #include "elf-image.h"
 #include "flow.h"
-
-enum truth_kind {
-	TRUTH_SP,	/* CFA = sp + off */
-	TRUTH_BP,	/* CFA = bp + off */
-	TRUTH_ODD,	/* an expression, another register */
-	TRUTH_NONE,	/* there is no caller */
-};
-
-struct truth {
-	u64	start;
-	u64	end;
-	enum truth_kind	kind;
-	s32		off;
-	bool		bp_known;
-	bool		bp_same;
-	s32		bp_off;
-	bool		is_signal;
-};
 
 enum verdict {
 	RIGHT,
@@ -73,8 +53,8 @@ struct stats {
 struct oracle {
 	struct elf_image	image;
 	struct x86_frame_mem	mem;
-	Dwarf_CFI		*cfi;
-	bool			is_eh;
+	struct cfi_rows		rows;
+	unsigned long		nr_functions;
 	int			list;
 	unsigned long		stride;
 	enum verdict		list_verdict;
@@ -83,129 +63,6 @@ struct oracle {
 	struct x86_frame_work	work;
 	struct stats		st;
 };
-
-static int word_size(const struct oracle *o)
-{
-	return o->image.is_64bit ? 8 : 4;
-}
-
-/* The only expression that matters: the linkage table's, on sp and ip. */
-static bool eval_plt(const Dwarf_Op *ops, size_t nops, u64 ip,
-		     s32 *off)
-{
-	s64 stack[16], a;
-	int top = 0;
-	size_t i;
-
-	for (i = 0; i < nops; i++) {
-		switch (ops[i].atom) {
-		case DW_OP_breg4:	/* the CFA, as offset from sp */
-		case DW_OP_breg7:
-			stack[top++] = ops[i].number;
-			break;
-		case DW_OP_breg8:
-		case DW_OP_breg16:
-			stack[top++] = ip + ops[i].number;
-			break;
-		case DW_OP_lit0 ... DW_OP_lit31:
-			stack[top++] = ops[i].atom - DW_OP_lit0;
-			break;
-		case DW_OP_and:
-		case DW_OP_ge:
-		case DW_OP_shl:
-		case DW_OP_plus:
-			if (top < 2)
-				return false;
-			a = stack[--top];
-			if (ops[i].atom == DW_OP_and)
-				stack[top - 1] &= a;
-			else if (ops[i].atom == DW_OP_ge)
-				stack[top - 1] = stack[top - 1] >= a;
-			else if (ops[i].atom == DW_OP_shl)
-				stack[top - 1] <<= a;
-			else
-				stack[top - 1] += a;
-			break;
-		default:
-			return false;
-		}
-		if (top == 16)
-			return false;
-	}
-	*off = top ? stack[top - 1] : 0;
-	return top == 1;
-}
-
-static void truth_cfa(struct oracle *o, Dwarf_Frame *frame, u64 addr,
-		      struct truth *t)
-{
-	unsigned int sp = o->image.is_64bit ? 7 : 4, bp = o->image.is_64bit ? 6 : 5;
-	Dwarf_Op *ops;
-	size_t nops;
-
-	t->kind = TRUTH_ODD;
-	if (dwarf_frame_cfa(frame, &ops, &nops) || !nops)
-		return;
-	if (nops == 1 && ops[0].atom == DW_OP_bregx) {
-		t->off = ops[0].number2;
-		if (ops[0].number == sp)
-			t->kind = TRUTH_SP;
-		else if (ops[0].number == bp)
-			t->kind = TRUTH_BP;
-	} else if (nops > 4 && eval_plt(ops, nops, addr, &t->off)) {
-		t->kind = TRUTH_SP;
-		t->end = addr + 1;	/* depends on ip */
-	}
-}
-
-static void truth_bp(struct oracle *o, Dwarf_Frame *frame, struct truth *t)
-{
-	unsigned int bp = o->image.is_64bit ? 6 : 5;
-	Dwarf_Op mem[3], *ops;
-	size_t nops;
-
-	t->bp_known = false;
-	if (!o->is_eh || dwarf_frame_register(frame, bp, mem, &ops, &nops))
-		return;
-	if (!nops) {
-		t->bp_known = !ops;
-		t->bp_same = !ops;
-	} else if (ops[0].atom == DW_OP_call_frame_cfa && nops <= 2) {
-		t->bp_known = true;
-		t->bp_same = false;
-		t->bp_off = nops == 2 ? ops[1].number : 0;
-	}
-}
-
-/* The row at @addr; false where there is none. */
-static bool truth_at(struct oracle *o, u64 addr, struct truth *t)
-{
-	Dwarf_Addr start, end;
-	Dwarf_Frame *frame;
-	Dwarf_Op mem[3], *ops;
-	bool is_signal;
-	size_t nops;
-	int ra;
-
-	if (addr >= t->start && addr < t->end)
-		return true;
-	t->start = 0;
-	t->end = 0;
-	if (dwarf_cfi_addrframe(o->cfi, addr, &frame))
-		return false;
-	ra = dwarf_frame_info(frame, &start, &end, &is_signal);
-	memset(t, 0, sizeof(*t));
-	t->start = start;
-	t->end = end;
-	t->is_signal = is_signal;
-	truth_cfa(o, frame, addr, t);
-	truth_bp(o, frame, t);
-	/* An undefined return address: nobody called this. */
-	if (!dwarf_frame_register(frame, ra, mem, &ops, &nops) && !nops && ops)
-		t->kind = TRUTH_NONE;
-	free(frame);
-	return true;
-}
 
 /* CFA - bp where rows and flow make bp a standing frame; FLOW_NONE if not. */
 static s32 bp_depth(const struct truth *t, const struct flow_insn *fi)
@@ -263,7 +120,7 @@ static enum verdict judge(const struct x86_frame_rule *r,
 static bool plain_step_right(const struct oracle *o, const struct truth *t,
 			     const struct flow_insn *fi)
 {
-	return t->kind == TRUTH_NONE || bp_depth(t, fi) == 2 * word_size(o);
+	return t->kind == TRUTH_NONE || bp_depth(t, fi) == 2 * word_size(&o->rows);
 }
 
 /*
@@ -373,7 +230,7 @@ static void seed_rest(struct oracle *o, struct flow *flow, u64 start)
 		struct flow_insn *fi = &flow->insns[i];
 
 		if (fi->reached || fi->unreachable ||
-		    !truth_at(o, start + fi->off, &t))
+		    !truth_at(&o->rows, start + fi->off, &t))
 			continue;
 		if (i && !fi[-1].ends && fi[-1].reached)
 			continue;
@@ -412,8 +269,8 @@ static void mark_noreturn(struct oracle *o, struct flow *flow, u64 start)
 		       !flow->insns[end].is_target)
 			end++;
 		if (end < flow->nr &&
-		    truth_at(o, start + flow->insns[i].off, &a) &&
-		    truth_at(o, start + flow->insns[end].off, &b) &&
+		    truth_at(&o->rows, start + flow->insns[i].off, &a) &&
+		    truth_at(&o->rows, start + flow->insns[end].off, &b) &&
 		    same_row(&a, &b))
 			continue;
 		flow->insns[i].ends = true;
@@ -434,8 +291,8 @@ static void check_function(struct oracle *o, u64 start, u64 end)
 					end - start, o->image.is_64bit))
 		return;
 	mark_noreturn(o, &flow, start);
-	if (flow.nr && truth_at(o, start, &t)) {
-		bool entry = t.kind == TRUTH_SP && t.off == word_size(o);
+	if (flow.nr && truth_at(&o->rows, start, &t)) {
+		bool entry = t.kind == TRUTH_SP && t.off == word_size(&o->rows);
 
 		flow_seed(&flow, 0, t.kind == TRUTH_SP ? t.off : FLOW_NONE,
 			  t.kind == TRUTH_BP ? t.off : FLOW_NONE,
@@ -447,15 +304,15 @@ static void check_function(struct oracle *o, u64 start, u64 end)
 	memset(&t, 0, sizeof(t));
 	o->framed = false;
 	for (i = 0; i < flow.nr && !o->framed; i++)
-		o->framed = truth_at(o, start + flow.insns[i].off, &t) &&
-			    t.kind == TRUTH_BP && t.off == 2 * word_size(o);
+		o->framed = truth_at(&o->rows, start + flow.insns[i].off, &t) &&
+			    t.kind == TRUTH_BP && t.off == 2 * word_size(&o->rows);
 	memset(&t, 0, sizeof(t));
 	for (i = 0; i < flow.nr; i++) {
 		struct flow_insn *fi = &flow.insns[i];
 
 		if (fi->unreachable)
 			o->st.padding++;
-		else if (!truth_at(o, start + fi->off, &t))
+		else if (!truth_at(&o->rows, start + fi->off, &t))
 			o->st.no_row++;
 		else if (t.is_signal)
 			o->st.signal++;
@@ -465,129 +322,12 @@ static void check_function(struct oracle *o, u64 start, u64 end)
 	flow_free(&flow);
 }
 
-static Elf_Data *section(struct elf_image *image, const char *name,
-			 GElf_Shdr *shdr)
+static void check_fde(void *ctx, u64 start, u64 end)
 {
-	Elf_Scn *scn = NULL;
-	size_t names;
+	struct oracle *o = ctx;
 
-	if (elf_getshdrstrndx(image->elf, &names))
-		return NULL;
-	while ((scn = elf_nextscn(image->elf, scn))) {
-		const char *s;
-
-		gelf_getshdr(scn, shdr);
-		s = elf_strptr(image->elf, names, shdr->sh_name);
-		if (!s || strcmp(s, name) || shdr->sh_type == SHT_NOBITS)
-			continue;
-		if (shdr->sh_flags & SHF_COMPRESSED)
-			elf_compress(scn, 0, 0);
-		return elf_getdata(scn, NULL);
-	}
-	return NULL;
-}
-
-struct range {
-	u64 start;
-	u64 end;
-};
-
-/* An FDE's range; false for encodings that no one uses. */
-static bool fde_range(struct oracle *o, const GElf_Shdr *shdr, Elf_Data *data,
-		      Dwarf_FDE *fde, Dwarf_Off off, struct range *r)
-{
-	const unsigned char *p = fde->start;
-	u8 enc = DW_EH_PE_absptr;
-	Dwarf_CFI_Entry cie;
-	Dwarf_Off next;
-	s64 v[2];
-	int i;
-
-	(void)off;
-	if (dwarf_next_cfi((unsigned char *)elf_getident(o->image.elf, NULL), data,
-			   o->is_eh, fde->CIE_pointer, &next, &cie) ||
-	    !dwarf_cfi_cie_p(&cie))
-		return false;
-	if (o->is_eh && cie.cie.augmentation[0] == 'z') {
-		const char *a = cie.cie.augmentation + 1;
-		const u8 *d = cie.cie.augmentation_data;
-
-		for (; *a; a++) {
-			if (*a == 'R') {
-				enc = *d++;
-			} else if (*a == 'P') {
-				u8 e = *d++ & 7;
-
-				d += e == DW_EH_PE_udata2 ? 2 :
-				     e == DW_EH_PE_udata4 ? 4 :
-				     e == DW_EH_PE_udata8 ? 8 : word_size(o);
-			} else if (*a == 'L') {
-				d++;
-			}
-		}
-	}
-	for (i = 0; i < 2; i++) {
-		u64 at = shdr->sh_addr + (p - (unsigned char *)data->d_buf);
-		s32 s32;
-
-		switch (enc & 7) {
-		case DW_EH_PE_udata4:
-			memcpy(&s32, p, 4);
-			v[i] = s32;
-			p += 4;
-			break;
-		case DW_EH_PE_absptr:
-		case DW_EH_PE_udata8:
-			v[i] = 0;
-			memcpy(&v[i], p, word_size(o));
-			p += word_size(o);
-			break;
-		default:
-			return false;
-		}
-		if (!i && (enc & 0x70) == DW_EH_PE_pcrel)
-			v[i] += at;
-	}
-	r->start = o->image.is_64bit ? (u64)v[0] : (u32)v[0];
-	r->end = r->start + (enc & 7 ? (u32)v[1] : (u64)v[1]);
-	return true;
-}
-
-static int check_all(struct oracle *o)
-{
-	Dwarf_Off off = 0, next;
-	Dwarf_CFI_Entry entry;
-	struct range r;
-	unsigned long nr = 0;
-	GElf_Shdr shdr;
-	Elf_Data *data;
-	Dwarf *dw = NULL;
-	int ret;
-
-	o->is_eh = true;
-	data = section(&o->image, ".eh_frame", &shdr);
-	if (data && data->d_size > 64) {
-		o->cfi = dwarf_getcfi_elf(o->image.elf);
-	} else {
-		o->is_eh = false;
-		data = section(&o->image, ".debug_frame", &shdr);
-		dw = dwarf_begin_elf(o->image.elf, DWARF_C_READ, NULL);
-		o->cfi = dw ? dwarf_getcfi(dw) : NULL;
-	}
-	if (!data || !o->cfi)
-		return -1;
-	for (; ; off = next) {
-		ret = dwarf_next_cfi((unsigned char *)elf_getident(o->image.elf, NULL),
-				     data, o->is_eh, off, &next, &entry);
-		if (ret > 0 || (ret < 0 && next == off))
-			break;
-		if (ret < 0 || dwarf_cfi_cie_p(&entry))
-			continue;
-		if (fde_range(o, &shdr, data, &entry.fde, off, &r) &&
-		    nr++ % o->stride == 0)
-			check_function(o, r.start, r.end);
-	}
-	return 0;
+	if (o->nr_functions++ % o->stride == 0)
+		check_function(o, start, end);
 }
 
 static double share(unsigned long part, const struct stats *st)
@@ -681,7 +421,7 @@ int main(int argc, char **argv)
 	o.mem.read = elf_image_read;
 	o.mem.ctx = &o.image;
 	o.mem.is_64bit = o.image.is_64bit;
-	if (check_all(&o) || !o.st.total) {
+	if (cfi_rows_walk(&o.rows, &o.image, check_fde, &o) || !o.st.total) {
 		fprintf(stderr, "%s: no unwind tables\n", argv[optind]);
 		return 2;
 	}
