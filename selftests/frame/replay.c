@@ -143,7 +143,8 @@ static bool is_picked(const struct sample *s, bool exact, unsigned int least)
 	struct x86_frame_rule rule;
 	int kind = x86_frame_analyze_work(&s->mem, s->ip, &rule, &cache.work);
 
-	if (exact && (kind == X86_FRAME_UNKNOWN || kind >= X86_FRAME_SCAN_SP))
+	/* An entry can also be what a scan that found nothing ends with. */
+	if (exact && (kind == X86_FRAME_UNKNOWN || cache.work.insns))
 		return false;
 	return cache.work.insns >= least;
 }
