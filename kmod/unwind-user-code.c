@@ -8,14 +8,14 @@
  * signal interrupted: its registers are in the signal frame.
  */
 #include <linux/kernel.h>
+#include <linux/mmu_context.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sysctl.h>
+#include <linux/text-patching.h>
 #include <linux/uaccess.h>
 #include <linux/uprobes.h>
-#include <asm/mmu_context.h>
-#include <asm/text-patching.h>
 #include <asm/tlbflush.h>
 #include <asm/unwind_user_code.h>
 

@@ -50,7 +50,7 @@ x86_frame_analyze_cached(struct x86_frame_cache *cache, u64 space,
 	if ((ip & (X86_FRAME_CACHE_PAGE - 1)) >
 	    X86_FRAME_CACHE_PAGE - sizeof(code) ||
 	    mem->read(mem->ctx, ip, &code, sizeof(code)))
-		return x86_frame_analyze_work(mem, ip, rule, &cache->work);
+		return x86_frame_analyze(mem, ip, rule, &cache->work);
 	if (e->used && e->ip == ip && e->space == space &&
 	    e->is_64bit == mem->is_64bit && e->code == code)
 		return recall(e, rule);
@@ -59,7 +59,7 @@ x86_frame_analyze_cached(struct x86_frame_cache *cache, u64 space,
 	e->space = space;
 	e->is_64bit = mem->is_64bit;
 	e->code = code;
-	e->kind = x86_frame_analyze_work(mem, ip, rule, &cache->work);
+	e->kind = x86_frame_analyze(mem, ip, rule, &cache->work);
 	e->cfa_off = rule->cfa_off;
 	e->fp_off = rule->fp_off;
 	e->use_fp = rule->use_fp;

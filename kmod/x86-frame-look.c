@@ -91,7 +91,7 @@ static bool is_ret(const u8 *p, unsigned int len)
 }
 
 /* endbr64 or endbr32 */
-static bool is_endbr(const struct x86_look *look, const u8 *p)
+static bool at_endbr(const struct x86_look *look, const u8 *p)
 {
 	return p[0] == 0xf3 && p[1] == 0x0f && p[2] == 0x1e &&
 	       p[3] == (look->ws == 8 ? 0xfa : 0xfb);
@@ -167,7 +167,7 @@ static bool is_first_push(const struct x86_look *look)
 {
 	if (is_mov_sp_bp(look, look->at + 1, look->after - 1))
 		return !pushes_before(look);
-	return look->before >= 4 && is_endbr(look, look->at - 4);
+	return look->before >= 4 && at_endbr(look, look->at - 4);
 }
 
 static enum x86_frame_kind look_push(struct x86_look *look,
@@ -218,7 +218,7 @@ static bool is_entry_endbr(const struct x86_look *look)
 	const u8 *p = look->at + 4;
 	unsigned int sub;
 
-	if (look->after < 8 || !is_endbr(look, look->at))
+	if (look->after < 8 || !at_endbr(look, look->at))
 		return false;
 	return is_prologue_push(look, p) || sub_sp(p, look->after - 4, &sub) >= 0;
 }
@@ -404,7 +404,7 @@ enum x86_frame_kind x86_frame_guess_entry(const struct x86_frame_mem *mem,
 	p = look.at;
 	if (!padding_before(&look))
 		return X86_FRAME_UNKNOWN;
-	if (is_endbr(&look, p)) {
+	if (at_endbr(&look, p)) {
 		/*
 		 * A landing pad of an exception takes it from rax first, or
 		 * loads something from a frame.

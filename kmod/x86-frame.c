@@ -36,22 +36,22 @@ unsigned int x86_frame_fetch(const struct x86_frame_mem *mem,
 }
 
 /**
- * x86_frame_analyze_work - x86_frame_analyze() for where stack is short
+ * x86_frame_analyze - where is the caller of the instruction at ip?
  * @mem:	the code
  * @ip:		the instruction, not yet run
  * @rule:	the answer, valid unless the kind is X86_FRAME_UNKNOWN
  * @work:	memory to work with, used by nobody else meanwhile
  *
- * Looks at no more than X86_FRAME_INSNS instructions, reads nothing but through @mem, and
- * can be used anywhere: it takes no lock, allocates nothing and does not
- * recurse.
+ * Looks at no more than X86_FRAME_INSNS instructions, reads nothing but
+ * through @mem, and can be used anywhere: it takes no lock, allocates nothing
+ * and does not recurse.
  *
  * Returns: what found the rule
  */
-enum x86_frame_kind x86_frame_analyze_work(const struct x86_frame_mem *mem,
-					   unsigned long ip,
-					   struct x86_frame_rule *rule,
-					   struct x86_frame_work *work)
+enum x86_frame_kind x86_frame_analyze(const struct x86_frame_mem *mem,
+				      unsigned long ip,
+				      struct x86_frame_rule *rule,
+				      struct x86_frame_work *work)
 {
 	enum x86_frame_kind kind;
 
@@ -62,25 +62,6 @@ enum x86_frame_kind x86_frame_analyze_work(const struct x86_frame_mem *mem,
 	if (kind == X86_FRAME_UNKNOWN)
 		kind = x86_frame_guess_entry(mem, ip, rule);
 	return kind;
-}
-
-/**
- * x86_frame_analyze - where is the caller of the instruction at ip?
- * @mem:	the code
- * @ip:		the instruction, not yet run
- * @rule:	the answer, valid unless the kind is X86_FRAME_UNKNOWN
- *
- * Needs half a kilobyte more of stack than x86_frame_analyze_work().
- *
- * Returns: what found the rule
- */
-enum x86_frame_kind x86_frame_analyze(const struct x86_frame_mem *mem,
-				      unsigned long ip,
-				      struct x86_frame_rule *rule)
-{
-	struct x86_frame_work work;
-
-	return x86_frame_analyze_work(mem, ip, rule, &work);
 }
 
 /* Does a call through ModRM end at @end?  @len: bytes from its ff on. */

@@ -158,11 +158,8 @@ struct x86_frame_work {
 
 enum x86_frame_kind x86_frame_analyze(const struct x86_frame_mem *mem,
 				      unsigned long ip,
-				      struct x86_frame_rule *rule);
-enum x86_frame_kind x86_frame_analyze_work(const struct x86_frame_mem *mem,
-					   unsigned long ip,
-					   struct x86_frame_rule *rule,
-					   struct x86_frame_work *work);
+				      struct x86_frame_rule *rule,
+				      struct x86_frame_work *work);
 bool x86_frame_call_before(const struct x86_frame_mem *mem, unsigned long ra);
 enum x86_frame_sigreturn x86_frame_sigreturn(const struct x86_frame_mem *mem,
 					     unsigned long ra);

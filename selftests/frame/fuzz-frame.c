@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 		       size < PAGES * PAGE - at ? size : PAGES * PAGE - at);
 
 	memory.reads = 0;
-	kind = x86_frame_analyze(&mem, ip, &rule);
+	kind = x86_frame_analyze(&mem, ip, &rule, &cache.work);
 	check(memory.reads <= MAX_READS, "too many reads");
 	check_rule(kind, &rule, mem.is_64bit ? 8 : 4);
 

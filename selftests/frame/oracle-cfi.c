@@ -178,7 +178,7 @@ static void check_one(struct oracle *o, u64 addr, struct truth *row,
 	bool lost;
 
 	o->st.row_wrong += row_is_wrong(o, &t, function, fi);
-	kind = x86_frame_analyze_work(&o->mem, addr, &rule, &o->work);
+	kind = x86_frame_analyze(&o->mem, addr, &rule, &o->work);
 	v = judge(&rule, kind, &t, fi);
 	o->st.insns += o->work.insns;
 	o->st.budget += v == UNKNOWN && o->work.insns >= X86_FRAME_INSNS;

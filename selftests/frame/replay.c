@@ -61,8 +61,8 @@ noinline void measured(const struct sample *sample, unsigned long nr, bool cache
 			x86_frame_analyze_cached(&cache, sample->file - files,
 						 &sample->mem, sample->ip, &rule);
 		else
-			x86_frame_analyze_work(&sample->mem, sample->ip, &rule,
-					       &cache.work);
+			x86_frame_analyze(&sample->mem, sample->ip, &rule,
+					  &cache.work);
 	}
 }
 
@@ -104,7 +104,7 @@ static void report(unsigned long nr)
 		k = x86_frame_analyze_cached(&cache, s->file - files, &s->mem,
 					     s->ip, &rule);
 		kinds[k]++;
-		x86_frame_analyze_work(&s->mem, s->ip, &rule, &cache.work);
+		x86_frame_analyze(&s->mem, s->ip, &rule, &cache.work);
 		insns[i] = cache.work.insns;
 		sum += insns[i];
 	}
@@ -141,7 +141,7 @@ static bool parse(const char *text, struct sample *s)
 static bool is_picked(const struct sample *s, bool exact, unsigned int least)
 {
 	struct x86_frame_rule rule;
-	int kind = x86_frame_analyze_work(&s->mem, s->ip, &rule, &cache.work);
+	int kind = x86_frame_analyze(&s->mem, s->ip, &rule, &cache.work);
 
 	/* An entry can also be what a scan that found nothing ends with. */
 	if (exact && (kind == X86_FRAME_UNKNOWN || cache.work.insns))

@@ -219,12 +219,13 @@ static bool check_case(const struct test_case *t, struct code *code,
 {
 	struct x86_frame_mem mem = { code_read, code, t->bits == 64 };
 	struct x86_frame_rule rule = { 0 };
+	struct x86_frame_work work;
 	enum x86_frame_kind kind;
 	int cfa_off = t->use_fp ? t->bits / 4 : t->cfa_off;
 	int fp_off = t->use_fp ? -t->bits / 4 : t->fp_off;
 	bool ok;
 
-	kind = x86_frame_analyze(&mem, ip, &rule);
+	kind = x86_frame_analyze(&mem, ip, &rule, &work);
 	ok = kind == t->kind;
 	if (kind != X86_FRAME_UNKNOWN)
 		ok = ok && rule.use_fp == t->use_fp &&

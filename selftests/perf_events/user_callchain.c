@@ -20,31 +20,10 @@
 #include <linux/perf_event.h>
 
 #include "kselftest_harness.h"
+#include "user_callchain_sites.h"
 
 #define RING_PAGES	8
 #define MAX_CHAIN	64
-
-typedef void (*site_fn)(long);
-
-void outer(site_fn fn, long arg);
-void interrupted(long arg);
-void sleep_stub(long arg);
-extern const char outer_ret[], caller_ret[], interrupted_at[], sleep_stub_ret[];
-
-/* What user_callchain_sites.S lists of function @name. */
-#define SITES(name)					\
-	void name(long);				\
-	extern const unsigned long name##_sites[], name##_sites_end[]
-
-SITES(framed);
-SITES(framed_saves);
-SITES(leaf);
-SITES(leaf_saves);
-SITES(shrink_wrapped);
-SITES(tail_call);
-SITES(plt_entry);
-SITES(handler_leaf);
-SITES(handler_framed);
 
 /* The user's part of one sample's chain. */
 struct chain {
@@ -186,30 +165,41 @@ FIXTURE_VARIANT(user_callchain) {
 	int			 sa_flags;
 };
 
-#define VARIANT(fn)							\
-FIXTURE_VARIANT_ADD(user_callchain, fn) {				\
+/* A function that is called, and one that is the handler of a signal. */
+#define CALLED(fn)							\
 	.name = #fn, .sites = fn##_sites, .sites_end = fn##_sites_end,	\
-	.function = fn,							\
-}
-
-#define VARIANT_SIGNAL(variant, fn, flags)				\
-FIXTURE_VARIANT_ADD(user_callchain, variant) {				\
+	.function = fn
+#define HANDLER(fn)							\
 	.name = #fn, .sites = fn##_sites, .sites_end = fn##_sites_end,	\
-	.function = interrupted, .handler = fn, .sa_flags = flags,	\
-}
+	.function = interrupted, .handler = fn
 
-VARIANT(framed);
-VARIANT(framed_saves);
-VARIANT(leaf);
-VARIANT(leaf_saves);
-VARIANT(shrink_wrapped);
-VARIANT(tail_call);
-VARIANT(plt_entry);
-VARIANT_SIGNAL(signal_leaf, handler_leaf, 0);
-VARIANT_SIGNAL(signal_framed, handler_framed, 0);
-VARIANT_SIGNAL(signal_leaf_info, handler_leaf, SA_SIGINFO);
-VARIANT_SIGNAL(signal_leaf_altstack, handler_leaf, SA_ONSTACK);
-VARIANT_SIGNAL(signal_framed_altstack, handler_framed, SA_ONSTACK | SA_SIGINFO);
+FIXTURE_VARIANT_ADD(user_callchain, framed) { CALLED(framed) };
+FIXTURE_VARIANT_ADD(user_callchain, framed_saves) { CALLED(framed_saves) };
+FIXTURE_VARIANT_ADD(user_callchain, leaf) { CALLED(leaf) };
+FIXTURE_VARIANT_ADD(user_callchain, leaf_saves) { CALLED(leaf_saves) };
+FIXTURE_VARIANT_ADD(user_callchain, shrink_wrapped) { CALLED(shrink_wrapped) };
+FIXTURE_VARIANT_ADD(user_callchain, tail_call) { CALLED(tail_call) };
+FIXTURE_VARIANT_ADD(user_callchain, plt_entry) { CALLED(plt_entry) };
+
+FIXTURE_VARIANT_ADD(user_callchain, signal_leaf) {
+	HANDLER(handler_leaf),
+};
+
+FIXTURE_VARIANT_ADD(user_callchain, signal_framed) {
+	HANDLER(handler_framed),
+};
+
+FIXTURE_VARIANT_ADD(user_callchain, signal_leaf_info) {
+	HANDLER(handler_leaf), .sa_flags = SA_SIGINFO
+};
+
+FIXTURE_VARIANT_ADD(user_callchain, signal_leaf_altstack) {
+	HANDLER(handler_leaf), .sa_flags = SA_ONSTACK
+};
+
+FIXTURE_VARIANT_ADD(user_callchain, signal_framed_altstack) {
+	HANDLER(handler_framed), .sa_flags = SA_ONSTACK | SA_SIGINFO
+};
 
 FIXTURE_SETUP(user_callchain)
 {
@@ -217,7 +207,7 @@ FIXTURE_SETUP(user_callchain)
 
 	self->alternate.ss_size = 64 << 10;
 	self->alternate.ss_sp = malloc(self->alternate.ss_size);
-	ASSERT_TRUE(self->alternate.ss_sp != NULL);
+	ASSERT_FALSE(!self->alternate.ss_sp);
 	ASSERT_EQ(0, sigaltstack(&self->alternate, NULL));
 	if (variant->handler) {
 		action.sa_handler = (void (*)(int))variant->handler;

@@ -62,11 +62,12 @@ static void reader_init(struct reader *reader, struct x86_frame_mem *mem,
 bool hybrid_code_rule(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule)
 {
 	struct x86_frame_rule found;
+	struct x86_frame_work work;
 	struct x86_frame_mem mem;
 	struct reader reader;
 
 	reader_init(&reader, &mem, object);
-	if (x86_frame_analyze(&mem, vaddr, &found) == X86_FRAME_UNKNOWN)
+	if (x86_frame_analyze(&mem, vaddr, &found, &work) == X86_FRAME_UNKNOWN)
 		return false;
 	memset(rule, 0, sizeof(*rule));
 	rule->kind = HYBRID_RULE_CFA;
