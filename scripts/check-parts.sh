@@ -81,7 +81,8 @@ parts()
 	fi
 	# Until there is a kernel series there is nothing of ours to boot.
 	if compgen -G 'patches/7.3/kernel/*.patch' > /dev/null; then
-		part kernel full tap builds kernel
+		part kernel full tap builds kernel kernel-stock kernel-debug
 		part vm full tap selftests/vm/run-tests
+		part callchain full tap selftests/callchain/run-tests
 	fi
 }
