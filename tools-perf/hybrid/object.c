@@ -227,6 +227,10 @@ static int read_segments(struct hybrid_object *object)
 		if (!gelf_getphdr(object->elf, i, &phdr) || phdr.p_type != PT_LOAD ||
 		    !(phdr.p_flags & PF_X))
 			continue;
+		/* One that wraps around is a lie; a row at its end would, too. */
+		if (phdr.p_vaddr + phdr.p_filesz < phdr.p_vaddr ||
+		    phdr.p_offset + phdr.p_filesz < phdr.p_offset)
+			continue;
 		seg->offset = phdr.p_offset;
 		seg->vaddr = phdr.p_vaddr;
 		seg->size = phdr.p_filesz;
