@@ -21,8 +21,6 @@ bool x86_start_stretch(struct x86_scan *scan)
 
 	scan->start = pc;
 	scan->stop = X86_SCAN_REACH;
-	scan->has_table = false;
-	scan->has_entry = false;
 	for (i = 0; i < scan->nr_seen; i++) {
 		s32 from = work->seen[i].from;
 

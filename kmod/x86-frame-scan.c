@@ -18,30 +18,22 @@
 #define X86_SCAN_NEAR		0x4000
 /* The same for a path that went over more than one call. */
 #define X86_SCAN_NEAR_CALLS	0x1000
-/* Entries of a jump table tried. */
-#define X86_SCAN_ENTRIES	4
+
 static int word_size(const struct x86_scan *scan)
 {
 	return scan->mem->is_64bit ? 8 : 4;
 }
 
-/* @pc + @offset, or what is too far away where that is. */
-static s32 add(s32 pc, s32 offset)
+/**
+ * x86_fill_window - read code, as much as there is room for
+ * @scan:	the scan
+ * @pc:		where it is
+ */
+void x86_fill_window(struct x86_scan *scan, s32 pc)
 {
-	s64 sum = (s64)pc + offset;
-
-	return sum < X86_SCAN_REACH && sum > -X86_SCAN_REACH ? sum :
-							       X86_SCAN_REACH;
-}
-
-/* Reads the code at the path's pc, as much as there is room for. */
-static void fill_window(struct x86_scan *scan)
-{
-	struct x86_frame_work *work = scan->work;
-
-	scan->win_pc = work->path.pc;
-	scan->win_len = x86_frame_fetch(scan->mem, scan->ip + scan->win_pc,
-					work->window, X86_FRAME_WINDOW);
+	scan->win_pc = pc;
+	scan->win_len = x86_frame_fetch(scan->mem, scan->ip + pc,
+					scan->work->window, X86_FRAME_WINDOW);
 }
 
 /* What the tables leave out, and what stands before something unreadable. */
@@ -50,7 +42,7 @@ static noinline bool decode_slow(struct x86_scan *scan)
 	unsigned int off = scan->work->path.pc - scan->win_pc;
 
 	if (off + MAX_INSN_SIZE > scan->win_len) {
-		fill_window(scan);
+		x86_fill_window(scan, scan->work->path.pc);
 		off = 0;
 	}
 	static_assert(sizeof(struct insn) <= sizeof(scan->work->decoder));
@@ -70,7 +62,7 @@ static bool decode(struct x86_scan *scan)
 		off = work->path.pc - scan->win_pc;
 		if (off > X86_FRAME_WINDOW ||
 		    off + X86_QUICK_BYTES > scan->win_len) {
-			fill_window(scan);
+			x86_fill_window(scan, scan->work->path.pc);
 			off = 0;
 			if (scan->win_len < X86_QUICK_BYTES)
 				return decode_slow(scan);
@@ -125,76 +117,6 @@ static enum x86_frame_kind exit_rule(struct x86_scan *scan,
 	return rule->use_fp ? X86_FRAME_SCAN_BP : X86_FRAME_SCAN_SP;
 }
 
-/*
- * Position-independent code jumps by a table with lea table(%rip),%rX; movslq
- * (%rX,%rY,4),%rZ; add %rX,%rZ; jmp *%rZ.
- */
-static void note_table(struct x86_scan *scan, s32 next)
-{
-	const struct x86_code *code = &scan->code;
-
-	if (!scan->mem->is_64bit)
-		return;
-	if (code->op == 0x8d && (code->modrm & 0xc7) == 5) {
-		scan->table = add(next, code->disp);
-		scan->table_reg = x86_modrm_reg(code);
-		scan->has_table = true;
-		scan->has_entry = false;
-	} else if (code->op == 0x63 && X86_MODRM_RM(code->modrm) == 4 &&
-		   X86_SIB_SCALE(code->sib) == 2) {
-		scan->has_entry = scan->has_table && scan->table_reg ==
-			x86_reg_number(code, X86_SIB_BASE(code->sib), 1);
-	}
-}
-
-/*
- * Entry @i of the table that the path jumps by, as offset from ip; false where
- * there is none.  Other code jumps with jmp *table(,%rX,8), by addresses.
- */
-static bool table_entry(struct x86_scan *scan, unsigned int i, s64 *pc)
-{
-	const struct x86_code *code = &scan->code;
-	unsigned long table = scan->ip + scan->table;
-	unsigned int ws = word_size(scan);
-	u8 entry[8];
-
-	if (X86_MODRM_MOD(code->modrm) == 3) {
-		if (!scan->has_entry ||
-		    x86_frame_fetch(scan->mem, table + 4 * i, entry, 4) != 4)
-			return false;
-		*pc = (s64)scan->table + (s32)x86_get_le32(entry);
-		return true;
-	}
-	if ((code->modrm & 0xc7) != 4 || X86_SIB_BASE(code->sib) != 5 ||
-	    (1U << X86_SIB_SCALE(code->sib)) != ws)
-		return false;
-	table = ws == 8 ? (long)code->disp : (u32)code->disp;
-	if (x86_frame_fetch(scan->mem, table + ws * i, entry, ws) != ws)
-		return false;
-	*pc = x86_get_le32(entry);
-	if (ws == 8)
-		*pc |= (s64)x86_get_le32(entry + 4) << 32;
-	*pc -= (s64)scan->ip;
-	return true;
-}
-
-/* Goes on where an entry of the table says, false where there is none. */
-static bool follow_table(struct x86_scan *scan)
-{
-	unsigned int i;
-	s64 pc;
-
-	for (i = 0; i < X86_SCAN_ENTRIES; i++) {
-		if (!table_entry(scan, i, &pc) || pc >= X86_SCAN_REACH ||
-		    pc <= -X86_SCAN_REACH)
-			return false;
-		if (!x86_is_known(scan, pc))
-			break;
-	}
-	scan->work->path.pc = pc;
-	return i < X86_SCAN_ENTRIES;
-}
-
 /* The start of this function, by the jump behind its stack growth. */
 static enum x86_step step_go_check(struct x86_scan *scan)
 {
@@ -207,7 +129,7 @@ static enum x86_step step_go_check(struct x86_scan *scan)
 }
 
 /* The instructions that mean something else together with the next one. */
-static enum x86_step step_special(struct x86_scan *scan, s32 next)
+static enum x86_step step_special(struct x86_scan *scan)
 {
 	struct x86_path *path = &scan->work->path;
 	unsigned int off = path->pc - scan->win_pc, len = scan->win_len - off;
@@ -226,10 +148,6 @@ static enum x86_step step_special(struct x86_scan *scan, s32 next)
 		if (scan->mem->is_64bit && path->pc &&
 		    x86_is_go_check(bytes, len))
 			return step_go_check(scan);
-		break;
-	case 0x63:
-	case 0x8d:
-		note_table(scan, next);
 		break;
 	case 0xe8:
 		if (x86_is_return_thunk(bytes, len))
@@ -319,13 +237,13 @@ static bool scan_step(struct x86_scan *scan, struct x86_frame_rule *rule,
 
 	if (next < scan->stop && decode(scan) && path->pc < scan->stop) {
 		next = path->pc + scan->code.len;
-		step = step_special(scan, next);
+		step = step_special(scan);
 		if (step == X86_STEP_NEXT)
 			step = x86_step_insn(&scan->code, path, &target);
 	}
 	switch (step) {
 	case X86_STEP_BRANCH:
-		if (!add_branch(scan, next, add(next, target)))
+		if (!add_branch(scan, next, x86_pc_add(next, target)))
 			break;
 		fallthrough;
 	case X86_STEP_NEXT:
@@ -335,13 +253,14 @@ static bool scan_step(struct x86_scan *scan, struct x86_frame_rule *rule,
 		return true;
 	case X86_STEP_JUMP:
 		x86_end_stretch(scan, next);
-		path->pc = add(next, target);
+		path->pc = x86_pc_add(next, target);
 		if (may_follow(scan, next) && x86_start_stretch(scan))
 			return true;
 		return x86_next_todo(scan);
 	case X86_STEP_TABLE:
 		x86_end_stretch(scan, next);
-		if (follow_table(scan) && x86_start_stretch(scan))
+		if (x86_find_table(scan) && x86_follow_table(scan) &&
+		    x86_start_stretch(scan))
 			return true;
 		return x86_next_todo(scan);
 	case X86_STEP_EXIT:

@@ -38,10 +38,8 @@ enum x86_bp {
  * @stop:	where it runs into another one
  * @win_pc:	offset of the code read from @ip
  * @win_len:	bytes of it
- * @table:	what the stretch's last lea took the address of, as offset from @ip
- * @table_reg:	which register it put it in
- * @has_table:	there was one
- * @has_entry:	and behind it an entry was loaded by its index
+ * @table:	the table that a jump goes by, as offset from @ip
+ * @base:	what its entries count from, as offset from @ip
  * @nr_todo:	number of paths to follow
  * @nr_seen:	number of stretches
  */
@@ -56,10 +54,8 @@ struct x86_scan {
 	u8		win_len;
 	u8		nr_todo;
 	u8		nr_seen;
-	bool		has_table;
-	bool		has_entry;
-	s8		table_reg;
 	s32		table;
+	s32		base;
 };
 
 /* What an instruction does to a path. */
@@ -80,6 +76,15 @@ void x86_clobber(struct x86_path *path, int reg);
 void x86_lea(const struct x86_code *code, struct x86_path *path);
 void x86_mov(const struct x86_code *code, struct x86_path *path, bool load);
 
+/* @pc + @offset, or what is too far away where that is. */
+static inline s32 x86_pc_add(s32 pc, s32 offset)
+{
+	s64 sum = (s64)pc + offset;
+
+	return sum < X86_SCAN_REACH && sum > -X86_SCAN_REACH ? sum :
+							       X86_SCAN_REACH;
+}
+
 enum x86_step x86_step_insn(const struct x86_code *code, struct x86_path *path,
 			    s32 *target);
 
@@ -91,6 +96,10 @@ void x86_add_todo(struct x86_scan *scan, s32 pc);
 bool x86_next_todo(struct x86_scan *scan);
 bool x86_take_turns(struct x86_scan *scan);
 
+bool x86_find_table(struct x86_scan *scan);
+bool x86_follow_table(struct x86_scan *scan);
+
+void x86_fill_window(struct x86_scan *scan, s32 pc);
 enum x86_frame_kind x86_frame_scan(const struct x86_frame_mem *mem,
 				   unsigned long ip,
 				   struct x86_frame_rule *rule,
