@@ -149,17 +149,17 @@ static bool is_return_address(const struct x86_frame_mem *mem, unsigned long ip)
 	       x86_frame_sigreturn(mem, ip) != X86_SIGRETURN_NONE;
 }
 
-static bool find_rule(const struct x86_frame_mem *mem, unsigned long ip,
-		      struct x86_frame_rule *rule)
+static enum x86_frame_kind find_rule(const struct x86_frame_mem *mem, unsigned long ip,
+				     struct x86_frame_rule *rule)
 {
 	struct x86_frame_cache *cache = cache_get();
 	enum x86_frame_kind kind;
 
 	if (!cache)
-		return false;
+		return X86_FRAME_UNKNOWN;
 	kind = x86_frame_analyze_cached(cache, current->mm->context.ctx_id, mem, ip, rule);
 	cache_put();
-	return kind != X86_FRAME_UNKNOWN;
+	return kind;
 }
 
 /* The step that @rule says, if it leads to where a call came from. */
@@ -210,12 +210,22 @@ static bool step(struct unwind_user_state *state)
 		.is_64bit	= state->ws == 8,
 	};
 	struct x86_frame_rule rule;
+	enum x86_frame_kind kind;
 
-	if (!state->topmost && step_signal(state, &mem, state->ip))
+	if (!state->topmost && step_signal(state, &mem, state->ip)) {
+		state->topmost = true;
 		return true;
-	if (find_rule(&mem, state->ip, &rule))
-		return step_rule(state, &mem, &rule);
-	return state->topmost && step_sigreturn(state, &mem);
+	}
+	kind = find_rule(&mem, state->ip, &rule);
+	if (state->topmost && kind == X86_FRAME_UNKNOWN)
+		return step_sigreturn(state, &mem);
+	/* A call that does not return stands in front of another function. */
+	if (kind == X86_FRAME_UNKNOWN || (!state->topmost && kind == X86_FRAME_ENTRY))
+		return false;
+	if (!step_rule(state, &mem, &rule))
+		return false;
+	state->topmost = false;
+	return true;
 }
 
 bool __unwind_user_code_next(struct unwind_user_state *state)
@@ -225,7 +235,6 @@ bool __unwind_user_code_next(struct unwind_user_state *state)
 		return false;
 	/* Where a frame stands, all that follow are taken to stand, too. */
 	state->ask_code = true;
-	state->topmost = false;
 	return true;
 }
 

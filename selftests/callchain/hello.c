@@ -8,43 +8,39 @@
 
 #define CALLED	__attribute__((noinline, noclone))
 
+/* Counted in assembler, so that no call becomes a jump and nothing is left out. */
 static int sum;
 
-/* Something to do that the compiler does not move. */
-static inline void work(void)
-{
-	asm volatile("incl %0" : "+m" (sum));
-}
 
 CALLED __attribute__((optimize("omit-frame-pointer"))) void func_d(int i)
 {
 	(void)i;
-	work();
+	asm volatile("incl %0" : "+m" (sum));
 }
 
 CALLED void func_c(int i)
 {
 	func_d(i);
-	work();
+	asm volatile("incl %0" : "+m" (sum));
 }
 
 static void handler(int sig)
 {
 	func_d(sig);
-	work();
+	asm volatile("incl %0" : "+m" (sum));
 }
 
 CALLED void func_b(int i)
 {
 	raise(SIGUSR1);
 	func_c(i);
-	work();
+	asm volatile("incl %0" : "+m" (sum));
 }
 
 CALLED void func_a(int i)
 {
 	func_b(i);
-	work();
+	asm volatile("incl %0" : "+m" (sum));
 }
 
 int main(void)

@@ -41,8 +41,9 @@ static __always_inline bool unwind_user_code_is_on(void)
  *
  * Context: any, NMI too, with the mm of current loaded. Never faults.
  *
- * Return: true if the step was made: ip, sp and fp are those of the caller or
- *	of what was interrupted, topmost is false.
+ * Return: true if the step was made: ip, sp and fp are those of the caller, or
+ *	of what a signal interrupted: then @state->topmost is true, and ip may be
+ *	any instruction.
  */
 static __always_inline bool unwind_user_code_next(struct unwind_user_state *state)
 {
