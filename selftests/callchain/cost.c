@@ -24,7 +24,6 @@
 /* Counted in assembler, so that no call becomes a jump and nothing is left out. */
 static int sum;
 
-
 /* For the array the compiler sets up a frame before the label. */
 CALLED int leaf(int x)
 {

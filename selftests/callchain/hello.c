@@ -11,7 +11,6 @@
 /* Counted in assembler, so that no call becomes a jump and nothing is left out. */
 static int sum;
 
-
 CALLED __attribute__((optimize("omit-frame-pointer"))) void func_d(int i)
 {
 	(void)i;

@@ -20,7 +20,6 @@
 /* Counted in assembler, so that no call becomes a jump and nothing is left out. */
 static int sum;
 
-
 CALLED __attribute__((optimize("omit-frame-pointer"))) void leaf(int i)
 {
 	(void)i;
