@@ -1,25 +1,141 @@
 // SPDX-License-Identifier: GPL-2.0
-/* x86 frame analysis: a small cache, as samples repeat their addresses. */
+/*
+ * x86 frame analysis: a small cache, as samples repeat their addresses, or come
+ * to others in the same straight code.
+ */
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
+#include <linux/string.h>
 #include <linux/types.h>
 
 #include "x86-frame-cache.h"
 
-#define X86_FRAME_CACHE_PAGE	4096
 #define X86_FRAME_CACHE_MULT	0x9e3779b97f4a7c15ULL
+/* Blocks that one scan fills, at most. */
+#define X86_FRAME_CACHE_FILL	4
 
-static unsigned int slot(u64 space, unsigned long ip)
+/*
+ * Reads the block with @addr, which is within a page, and makes the tag of it.
+ * Two blocks have the same one of 64 bits by chance once in longer than anybody
+ * measures, and then the return address has to be confirmed all the same.
+ */
+static bool read_block(struct x86_frame_cache *cache, u64 space,
+		       const struct x86_frame_mem *mem, unsigned long addr,
+		       u64 *tag)
 {
-	u64 hash = (ip ^ space * X86_FRAME_CACHE_MULT) * X86_FRAME_CACHE_MULT;
+	u8 *window = cache->work.window;
+	u64 hash, word;
+	int i;
 
-	return hash >> 40 & (X86_FRAME_CACHE_SIZE - 1);
+	static_assert(X86_FRAME_CACHE_BLOCK == X86_FRAME_WINDOW);
+	addr &= -(unsigned long)X86_FRAME_CACHE_BLOCK;
+	if (mem->read(mem->ctx, addr, window, X86_FRAME_CACHE_BLOCK))
+		return false;
+	hash = (addr | mem->is_64bit) ^ space * X86_FRAME_CACHE_MULT;
+	for (i = 0; i < X86_FRAME_CACHE_BLOCK; i += sizeof(word)) {
+		memcpy(&word, window + i, sizeof(word));
+		hash = (hash ^ word) * X86_FRAME_CACHE_MULT;
+		hash ^= hash >> 32;
+	}
+	*tag = hash;
+	return true;
 }
 
-static enum x86_frame_kind recall(const struct x86_frame_cache_entry *e,
+static struct x86_frame_cache_entry *find_set(struct x86_frame_cache *cache,
+					      u64 tag)
+{
+	return cache->sets[tag & (X86_FRAME_CACHE_SETS - 1)];
+}
+
+static bool is_same(const struct x86_frame_cache_entry *a,
+		    const struct x86_frame_cache_entry *b)
+{
+	return a->tag == b->tag && a->cfa_words == b->cfa_words &&
+	       a->fp_words == b->fp_words && a->use_fp == b->use_fp &&
+	       a->kind == b->kind;
+}
+
+static void keep(struct x86_frame_cache *cache,
+		 const struct x86_frame_cache_entry *new)
+{
+	struct x86_frame_cache_entry *e = find_set(cache, new->tag);
+	unsigned int i;
+
+	for (i = 0; i < X86_FRAME_CACHE_WAYS; i++)
+		if (is_same(&e[i], new)) {
+			e[i].ips |= new->ips;
+			return;
+		}
+	e[cache->victim++ % X86_FRAME_CACHE_WAYS] = *new;
+}
+
+/*
+ * Keeps an answer, in @new but for the tag, for all instructions that the
+ * analysis says it is for.
+ */
+static void keep_run(struct x86_frame_cache *cache, u64 space,
+		     const struct x86_frame_mem *mem, unsigned long ip,
+		     struct x86_frame_cache_entry *new)
+{
+	unsigned int left = cache->work.run, fill, from, len;
+
+	for (fill = 0; left && fill < X86_FRAME_CACHE_FILL; fill++) {
+		if (!read_block(cache, space, mem, ip, &new->tag))
+			return;
+		from = ip & (X86_FRAME_CACHE_BLOCK - 1);
+		len = X86_FRAME_CACHE_BLOCK - from;
+		if (len > left)
+			len = left;
+		new->ips = (~0ULL >> (64 - len)) << from;
+		keep(cache, new);
+		ip += len;
+		left -= len;
+	}
+}
+
+/* Apart from the analysis, which needs the stack. */
+static noinline void keep_rule(struct x86_frame_cache *cache, u64 space,
+			       const struct x86_frame_mem *mem,
+			       unsigned long ip,
+			       const struct x86_frame_rule *rule,
+			       enum x86_frame_kind kind)
+{
+	int ws = mem->is_64bit ? 8 : 4;
+	struct x86_frame_cache_entry new = {
+		.cfa_words = rule->cfa_off / ws,
+		.fp_words = rule->fp_off / ws,
+		.use_fp = rule->use_fp,
+		.kind = kind,
+	};
+
+	keep_run(cache, space, mem, ip, &new);
+}
+
+/* The entry with the answer for @ip, NULL where there is none. */
+static noinline struct x86_frame_cache_entry *
+find_ip(struct x86_frame_cache *cache, u64 space,
+	const struct x86_frame_mem *mem, unsigned long ip)
+{
+	struct x86_frame_cache_entry *e;
+	unsigned int i;
+	u64 tag;
+
+	if (!read_block(cache, space, mem, ip, &tag))
+		return NULL;
+	e = find_set(cache, tag);
+	for (i = 0; i < X86_FRAME_CACHE_WAYS; i++, e++)
+		if (e->tag == tag &&
+		    e->ips >> (ip & (X86_FRAME_CACHE_BLOCK - 1)) & 1)
+			return e;
+	return NULL;
+}
+
+static enum x86_frame_kind recall(const struct x86_frame_cache_entry *e, int ws,
 				  struct x86_frame_rule *rule)
 {
-	rule->cfa_off = e->cfa_off;
-	rule->ra_off = e->is_64bit ? -8 : -4;
-	rule->fp_off = e->fp_off;
+	rule->cfa_off = e->cfa_words * ws;
+	rule->ra_off = -ws;
+	rule->fp_off = e->fp_words * ws;
 	rule->use_fp = e->use_fp;
 	return e->kind;
 }
@@ -32,9 +148,10 @@ static enum x86_frame_kind recall(const struct x86_frame_cache_entry *e,
  * @ip:		the instruction, not yet run
  * @rule:	the answer, valid unless the kind is X86_FRAME_UNKNOWN
  *
- * An answer counts only while the bytes at @ip are those it was found with.
- * Code that is rewritten further on can leave a wrong answer behind, as for
- * any caller that looks at code which changes; so confirm the return address.
+ * An answer is kept for the straight code from @ip on that it holds for, and
+ * counts only while the code around is what it was found with.  Code that is
+ * rewritten further on can leave a wrong answer behind, as for any caller that
+ * looks at code which changes; so confirm the return address.
  *
  * Returns: what found the rule
  */
@@ -43,26 +160,15 @@ x86_frame_analyze_cached(struct x86_frame_cache *cache, u64 space,
 			 const struct x86_frame_mem *mem, unsigned long ip,
 			 struct x86_frame_rule *rule)
 {
-	struct x86_frame_cache_entry *e = &cache->entries[slot(space, ip)];
-	u64 code;
+	const struct x86_frame_cache_entry *e;
+	enum x86_frame_kind kind;
 
-	/* Too near to the end of a page: rare, so not kept. */
-	if ((ip & (X86_FRAME_CACHE_PAGE - 1)) >
-	    X86_FRAME_CACHE_PAGE - sizeof(code) ||
-	    mem->read(mem->ctx, ip, &code, sizeof(code)))
-		return x86_frame_analyze(mem, ip, rule, &cache->work);
-	if (e->used && e->ip == ip && e->space == space &&
-	    e->is_64bit == mem->is_64bit && e->code == code)
-		return recall(e, rule);
-	e->used = false;
-	e->ip = ip;
-	e->space = space;
-	e->is_64bit = mem->is_64bit;
-	e->code = code;
-	e->kind = x86_frame_analyze(mem, ip, rule, &cache->work);
-	e->cfa_off = rule->cfa_off;
-	e->fp_off = rule->fp_off;
-	e->use_fp = rule->use_fp;
-	e->used = true;
-	return e->kind;
+	e = find_ip(cache, space, mem, ip);
+	if (e)
+		return recall(e, mem->is_64bit ? 8 : 4, rule);
+	kind = x86_frame_analyze(mem, ip, rule, &cache->work);
+	/* What a look settles costs little, and need not fit. */
+	if (cache->work.insns)
+		keep_rule(cache, space, mem, ip, rule, kind);
+	return kind;
 }

@@ -7,36 +7,34 @@
 
 #include "x86-frame.h"
 
-/* A power of two.  Half of it makes half of a program's samples miss. */
-#define X86_FRAME_CACHE_SIZE	2048
+/* Sets of entries, a power of two, and the entries of one: 120 KiB. */
+#define X86_FRAME_CACHE_SETS	1024
+#define X86_FRAME_CACHE_WAYS	5
+/* Bytes of code that an entry is about, aligned. */
+#define X86_FRAME_CACHE_BLOCK	64
 
 /**
  * struct x86_frame_cache_entry - an answer
- * @space:	the address space
- * @ip:		the instruction
- * @code:	the bytes at @ip that the answer was found with
- * @cfa_off:	see struct x86_frame_rule
- * @fp_off:	see struct x86_frame_rule
+ * @tag:	a hash of address space, mode, address and bytes of the block
+ * @ips:	a bit for each byte that the answer is for; none: not used
+ * @cfa_words:	see struct x86_frame_rule, in words
+ * @fp_words:	see struct x86_frame_rule, in words
  * @use_fp:	see struct x86_frame_rule
  * @kind:	what found it
- * @is_64bit:	how the code was decoded
- * @used:	there is an answer
  */
 struct x86_frame_cache_entry {
-	u64		space;
-	unsigned long	ip;
-	u64		code;
-	s32		cfa_off;
-	s32		fp_off;
-	bool		use_fp;
-	u8		kind;
-	bool		is_64bit;
-	bool		used;
+	u64	tag;
+	u64	ips;
+	s16	cfa_words;
+	s16	fp_words;
+	bool	use_fp;
+	u8	kind;
 };
 
 /**
- * struct x86_frame_cache - answers, by address space and ip
- * @entries:	the answers
+ * struct x86_frame_cache - answers, by block of code
+ * @sets:	the answers
+ * @victim:	the entry of a set to be replaced next
  * @work:	memory for the analysis
  *
  * All zero is an empty cache.  One that more than one context can use at a
@@ -44,7 +42,8 @@ struct x86_frame_cache_entry {
  * for each of them.
  */
 struct x86_frame_cache {
-	struct x86_frame_cache_entry	entries[X86_FRAME_CACHE_SIZE];
+	struct x86_frame_cache_entry	sets[X86_FRAME_CACHE_SETS][X86_FRAME_CACHE_WAYS];
+	unsigned int			victim;
 	struct x86_frame_work		work;
 };
 

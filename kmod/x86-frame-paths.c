@@ -109,6 +109,17 @@ bool x86_contradicts(const struct x86_scan *scan, s32 pc)
 }
 
 /**
+ * x86_end_run - the path leaves the straight code from ip on
+ * @path:	the path
+ */
+void x86_end_run(struct x86_path *path)
+{
+	/* No overflow: straight code is no longer than the budget allows. */
+	if (!path->run)
+		path->run = path->pc + 1;
+}
+
+/**
  * x86_add_todo - let a path wait
  * @scan:	the scan, the path being the one that it follows
  * @pc:		where it will go on
@@ -120,6 +131,7 @@ void x86_add_todo(struct x86_scan *scan, s32 pc)
 	if (scan->nr_todo == X86_FRAME_TODO || x86_is_known(scan, pc))
 		return;
 	work->todo[scan->nr_todo] = work->path;
+	x86_end_run(&work->todo[scan->nr_todo]);
 	work->todo[scan->nr_todo++].pc = pc;
 }
 

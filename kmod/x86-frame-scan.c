@@ -240,6 +240,9 @@ static bool scan_step(struct x86_scan *scan, struct x86_frame_rule *rule,
 		step = step_special(scan);
 		if (step == X86_STEP_NEXT)
 			step = x86_step_insn(&scan->code, path, &target);
+		if (path->sp || path->sp_base || path->saved ||
+		    step == X86_STEP_JUMP || step == X86_STEP_TABLE)
+			x86_end_run(path);
 	}
 	switch (step) {
 	case X86_STEP_BRANCH:
@@ -265,8 +268,11 @@ static bool scan_step(struct x86_scan *scan, struct x86_frame_rule *rule,
 		return x86_next_todo(scan);
 	case X86_STEP_EXIT:
 		*kind = exit_rule(scan, rule);
-		if (*kind != X86_FRAME_UNKNOWN)
+		if (*kind != X86_FRAME_UNKNOWN) {
+			/* At the exit itself other states are looked for. */
+			scan->work->run = path->run ?: path->pc ?: 1;
 			return false;
+		}
 		break;
 	case X86_STEP_DEAD:
 		break;

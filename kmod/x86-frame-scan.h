@@ -92,6 +92,7 @@ bool x86_start_stretch(struct x86_scan *scan);
 void x86_end_stretch(struct x86_scan *scan, s32 end);
 bool x86_is_known(const struct x86_scan *scan, s32 pc);
 bool x86_contradicts(const struct x86_scan *scan, s32 pc);
+void x86_end_run(struct x86_path *path);
 void x86_add_todo(struct x86_scan *scan, s32 pc);
 bool x86_next_todo(struct x86_scan *scan);
 bool x86_take_turns(struct x86_scan *scan);

@@ -56,6 +56,7 @@ enum x86_frame_kind x86_frame_analyze(const struct x86_frame_mem *mem,
 	enum x86_frame_kind kind;
 
 	work->insns = 0;
+	work->run = 1;
 	kind = x86_frame_look(mem, ip, rule);
 	if (kind == X86_FRAME_UNKNOWN)
 		kind = x86_frame_scan(mem, ip, rule, work);

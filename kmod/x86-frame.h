@@ -89,6 +89,8 @@ enum x86_frame_sigreturn {
  * @bp:		see enum x86_bp, in words
  * @save:	slot from sp where the path stored bp, in words
  * @save_bp:	@bp as it was then
+ * @run:	the bytes from ip on that the path went straight through, with sp
+ *		as at ip and bp not saved; 0 while it does so
  * @call_sp:	the highest sp at a call of the path, in words
  * @sp_base:	an enum x86_base
  * @bp_kind:	an enum x86_bp
@@ -111,6 +113,7 @@ struct x86_path {
 	s16	save;
 	s16	save_bp;
 	s16	call_sp;
+	u16	run;
 	u16	sp_base:2;
 	u16	bp_kind:2;
 	u16	bp_base:2;
@@ -141,6 +144,8 @@ struct x86_path {
  * @window:	code
  * @decoder:	the kernel's decoder's, a struct insn
  * @insns:	instructions that the last scan looked at
+ * @run:	the last rule holds at all instructions of that many bytes from ip
+ *		on, at least
  *
  * Too large for the stack of an NMI.  Nothing in it outlives a call.
  */
@@ -154,6 +159,7 @@ struct x86_frame_work {
 	u8		window[X86_FRAME_WINDOW];
 	unsigned long	decoder[16];
 	u16		insns;
+	u16		run;
 };
 
 enum x86_frame_kind x86_frame_analyze(const struct x86_frame_mem *mem,

@@ -6,6 +6,7 @@
  * Standard input: lines "FILE+0xOFFSET", as perf script -F ip,dso,dsoff has
  * them in brackets.  What can't be opened as ELF file is left out.
  */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,17 +67,6 @@ noinline void measured(const struct sample *sample, unsigned long nr, bool cache
 	}
 }
 
-static bool is_hit(unsigned int space, unsigned long ip)
-{
-	int i;
-
-	for (i = 0; i < X86_FRAME_CACHE_SIZE; i++)
-		if (cache.entries[i].used && cache.entries[i].ip == ip &&
-		    cache.entries[i].space == space)
-			return true;
-	return false;
-}
-
 static const char * const names[X86_FRAME_NR] = {
 	"unknown", "entry", "prologue", "epilogue", "ret", "plt",
 	"scan-sp", "scan-bp"
@@ -100,9 +90,10 @@ static void report(unsigned long nr)
 	for (i = 0; i < nr; i++) {
 		const struct sample *s = &samples[i];
 
-		hits += is_hit(s->file - files, s->ip);
+		cache.work.insns = UINT16_MAX;
 		k = x86_frame_analyze_cached(&cache, s->file - files, &s->mem,
 					     s->ip, &rule);
+		hits += cache.work.insns == UINT16_MAX;
 		kinds[k]++;
 		x86_frame_analyze(&s->mem, s->ip, &rule, &cache.work);
 		insns[i] = cache.work.insns;

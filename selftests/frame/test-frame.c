@@ -369,6 +369,32 @@ static void run_cache(void)
 	report(k1 == X86_FRAME_UNKNOWN, "cache: code gone");
 }
 
+/* The answer for one address is the answer for others in straight code. */
+static void run_cache_run(void)
+{
+	static struct x86_frame_cache cache;
+	struct x86_frame_rule rule = { 0 };
+	struct code code;
+	struct x86_frame_mem mem = { code_read, &code, true };
+	unsigned long ip = assemble(&code, "90 90 |90 90 53 5b 58 c3", 0x13d);
+	enum x86_frame_kind kind;
+	unsigned int reads;
+
+	x86_frame_analyze_cached(&cache, 1, &mem, ip, &rule);
+	reads = code.reads;
+	rule.cfa_off = 0;
+	kind = x86_frame_analyze_cached(&cache, 1, &mem, ip + 2, &rule);
+	report(code.reads == reads + 1 && kind == X86_FRAME_SCAN_SP &&
+	       rule.cfa_off == 16, "cache: further on, in the next block");
+	x86_frame_analyze_cached(&cache, 1, &mem, ip + 3, &rule);
+	report(code.reads > reads + 2 && rule.cfa_off == 24,
+	       "cache: not behind a push");
+	reads = code.reads;
+	x86_frame_analyze_cached(&cache, 1, &mem, ip - 1, &rule);
+	report(code.reads > reads + 1 && rule.cfa_off == 16,
+	       "cache: not before where it was found");
+}
+
 int main(void)
 {
 	unsigned int i;
@@ -380,6 +406,7 @@ int main(void)
 	for (i = 0; i < ARRAY_SIZE(sigs); i++)
 		run_sig(&sigs[i]);
 	run_cache();
+	run_cache_run();
 	printf("1..%d\n", nr_tests);
 	return nr_failed != 0;
 }
