@@ -54,17 +54,19 @@ static __always_inline bool unwind_user_code_next(struct unwind_user_state *stat
 /**
  * unwind_user_code_is_trampoline - may a signal handler return there?
  * @code: the first four bytes at a return address
+ * @ws: size of a word of the task, in bytes
  *
  * Nearly every frame is asked, and nearly none is.
  *
  * Return: false if it is no signal trampoline.
  */
-static __always_inline bool unwind_user_code_is_trampoline(u32 code)
+static __always_inline bool unwind_user_code_is_trampoline(u32 code, unsigned int ws)
 {
-	return code == 0x0fc0c748 ||	/* mov $15,%rax */
-	       code == 0x00000fb8 ||	/* mov $15,%eax */
-	       code == 0x0077b858 ||	/* pop %eax; mov $119,%eax */
-	       code == 0x0000adb8;	/* mov $173,%eax */
+	if (ws == sizeof(u64))
+		return code == 0x0fc0c748 ||	/* mov $15,%rax */
+		       code == 0x00000fb8;	/* mov $15,%eax */
+	return code == 0x0077b858 ||		/* pop %eax; mov $119,%eax */
+	       code == 0x0000adb8;		/* mov $173,%eax */
 }
 
 #else /* !CONFIG_X86_UNWIND_USER_CODE */
@@ -84,7 +86,7 @@ static inline bool unwind_user_code_is_on(void)
 	return false;
 }
 
-static inline bool unwind_user_code_is_trampoline(u32 code)
+static inline bool unwind_user_code_is_trampoline(u32 code, unsigned int ws)
 {
 	return false;
 }
