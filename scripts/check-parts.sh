@@ -22,12 +22,6 @@ builds()
 	return $rc
 }
 
-# have FILE [TARGET]: it exists, and if it is a makefile, has that target.
-have()
-{
-	[ -e "$1" ] && { [ -z "${2:-}" ] || grep -qE "^([a-z-]+ )*$2( [a-z-]+)*:" "$1"; }
-}
-
 frame()
 {
 	make -s -C selftests/frame check LINUX="$(scripts/kernel-source)" OUT="$here/out"
@@ -54,35 +48,16 @@ parts()
 	else
 		part series quick tap scripts/check-series orig
 	fi
-	if have tools-perf/test/Makefile check; then
-		part unit quick tap make -s -C tools-perf/test check
-	fi
-	if have tools-perf/test/Makefile asan; then
-		part asan quick tap make -s -C tools-perf/test asan
-	fi
-	if have tools-perf/test/Makefile fuzz; then
-		part fuzz full tap make -s -C tools-perf/test fuzz
-	fi
-	if have selftests/frame/Makefile check; then
-		part frame quick tap frame
-	fi
-	if have selftests/truth/run; then
-		# Without the word: all programs in all builds.
-		part truth quick tap selftests/truth/run ${quick:+--quick}
-	fi
-	if compgen -G 'tools-perf/shell/*hybrid*.sh' > /dev/null; then
-		part perf-test quick perf perf_test
-	fi
-	if have selftests/compat/run; then
-		part compat full tap selftests/compat/run
-	fi
-	if have selftests/perf-suite/run; then
-		part perf-suite full tap selftests/perf-suite/run
-	fi
-	# Until there is a kernel series there is nothing of ours to boot.
-	if compgen -G 'patches/7.3/kernel/*.patch' > /dev/null; then
-		part kernel full tap builds kernel kernel-stock kernel-debug
-		part vm full tap selftests/vm/run-tests
-		part callchain full tap selftests/callchain/run-tests
-	fi
+	part unit quick tap make -s -C tools-perf/test check
+	part asan quick tap make -s -C tools-perf/test asan
+	part fuzz full tap make -s -C tools-perf/test fuzz
+	part frame quick tap frame
+	# Without the word: all programs in all builds.
+	part truth quick tap selftests/truth/run ${quick:+--quick}
+	part perf-test quick perf perf_test
+	part compat full tap selftests/compat/run
+	part perf-suite full tap selftests/perf-suite/run
+	part kernel full tap builds kernel kernel-stock kernel-debug
+	part vm full tap selftests/vm/run-tests
+	part callchain full tap selftests/callchain/run-tests
 }
