@@ -32,6 +32,9 @@ prepare()
 	src=$(source_tree)
 	src_id=$(source_id "$src")
 	[ -d "$repo/.git" ] || git init -q -b series "$repo"
+	# What stands behind @@ hangs on it; git would ask the work tree, which
+	# "check" does without.
+	[ ! -e "$src/.gitattributes" ] || cp "$src/.gitattributes" "$repo/.git/info/attributes"
 	[ "$name" != perf ] || version_makefile
 }
 
