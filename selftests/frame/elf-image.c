@@ -90,6 +90,17 @@ u64 elf_image_address(const struct elf_image *image, u64 off)
 	return off;
 }
 
+/* The section of code behind @scn, the first for NULL; NULL for no more. */
+Elf_Scn *elf_image_next_code(const struct elf_image *image, Elf_Scn *scn,
+			     GElf_Shdr *shdr)
+{
+	while ((scn = elf_nextscn(image->elf, scn)))
+		if (gelf_getshdr(scn, shdr) && shdr->sh_type != SHT_NOBITS &&
+		    shdr->sh_flags & SHF_EXECINSTR)
+			break;
+	return scn;
+}
+
 int elf_image_read(void *ctx, unsigned long addr, void *dst, unsigned int len)
 {
 	struct elf_image *image = ctx;

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <gelf.h>
 #include <libelf.h>
 
 #include <linux/types.h>
@@ -31,6 +32,8 @@ struct elf_image {
 int elf_image_open(struct elf_image *image, const char *path);
 void elf_image_close(struct elf_image *image);
 u64 elf_image_address(const struct elf_image *image, u64 off);
+Elf_Scn *elf_image_next_code(const struct elf_image *image, Elf_Scn *scn,
+			     GElf_Shdr *shdr);
 int elf_image_read(void *ctx, unsigned long addr, void *dst, unsigned int len);
 
 #endif

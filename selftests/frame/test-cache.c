@@ -84,10 +84,7 @@ static int check_file(const char *path)
 
 	if (elf_image_open(&image, path))
 		return -1;
-	while ((scn = elf_nextscn(image.elf, scn))) {
-		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS ||
-		    !(shdr.sh_flags & SHF_EXECINSTR))
-			continue;
+	while ((scn = elf_image_next_code(&image, scn, &shdr))) {
 		p = image.bytes + (shdr.sh_addr - image.base);
 		for (off = 0; off + MAX_INSN_SIZE <= shdr.sh_size;
 		     off += length(p + off, MAX_INSN_SIZE, image.is_64bit))
