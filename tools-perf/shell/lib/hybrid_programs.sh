@@ -14,43 +14,6 @@ build()
 		{ cat "$dir/cc.log"; return 1; }
 }
 
-# build_calls NAME [OPTION...]: a program each of whose functions has one caller,
-# so that the innermost one tells the whole chain.
-# usage: NAME SECONDS, of CPU time
-build_calls()
-{
-	build "$@" <<- 'EOF'
-	#include <stdlib.h>
-	#include <time.h>
-
-	#define FN __attribute__((noinline, noclone))
-	volatile unsigned long sink;
-
-	FN unsigned long leaf(unsigned long n)
-	{
-		unsigned long i;
-
-		for (i = 0; i < n; i++)
-			sink += i;
-		return sink;
-	}
-
-	FN unsigned long middle(unsigned long n) { return leaf(n) + 1; }
-
-	FN unsigned long outer(unsigned long n) { return middle(n) + 1; }
-
-	int main(int argc, char **argv)
-	{
-		double seconds = argc > 1 ? atof(argv[1]) : 1;
-		clock_t end = clock() + seconds * CLOCKS_PER_SEC;
-
-		while (clock() < end)
-			outer(100000);
-		return 0;
-	}
-	EOF
-}
-
 # The source of a program whose work() has the true chain leaf;middle;outer, with
 # what follows on stdin.
 work_and()
@@ -99,4 +62,18 @@ work_and()
 	}
 	EOF
 	cat
+}
+
+# build_calls NAME [OPTION...]: a program each of whose functions has one caller,
+# so that the innermost one tells the whole chain.
+# usage: NAME SECONDS, of CPU time
+build_calls()
+{
+	work_and <<- 'EOF' | build "$@"
+	int main(int argc, char **argv)
+	{
+		work(argc > 1 ? atof(argv[1]) : 1);
+		return 0;
+	}
+	EOF
 }
