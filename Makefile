@@ -8,7 +8,7 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 
 .PHONY: help setup perf perf-stock demo bench check check-quick check-list \
-	series check-series kernel kernel-stock kernel-debug bisect clean
+	series check-series kernel kernel-stock kernel-debug bisect kmod clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 18
@@ -62,6 +62,10 @@ kernel-stock: ## the same without the patches: out/kernel-stock/bzImage
 kernel-debug: ## the first with KASAN, UBSAN and lockdep: out/kernel-debug/bzImage
 	@scripts/setup base vm
 	@scripts/build-kernel debug
+
+kmod: ## build out/kmod/<release>/perf_hybrid.ko; KDIR=<kernel build directory>
+	@scripts/setup base
+	@scripts/kmod "$(KDIR)"
 
 bisect: ## build perf and the kernel at every patch of the series
 	@scripts/setup base perf vm

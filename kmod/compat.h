@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What differs between the kernels that the module is built for, and what a
+ * module does not get from any. Included before all other headers of the
+ * module's files; Kbuild defines HAVE_ by what it finds in the kernel's.
+ */
+#ifndef _PERF_HYBRID_COMPAT_H
+#define _PERF_HYBRID_COMPAT_H
+
+#define pr_fmt(fmt)	KBUILD_MODNAME ": " fmt
+
+#include <linux/ftrace.h>
+#include <linux/sched.h>
+#include <linux/types.h>
+#include <linux/unwind_user_types.h>
+
+/* The kernel's own has not all that the analysis needs, if there is one. */
+struct perf_hybrid_state {
+	unsigned long	ip;
+	unsigned long	sp;
+	unsigned long	fp;
+	unsigned int	ws;
+	unsigned int	nr_code;
+	bool		topmost;
+	bool		ask_code;
+};
+
+#define unwind_user_state		perf_hybrid_state
+
+/* Those are not for modules. */
+bool perf_hybrid_uaccess_okay(void);
+unsigned long perf_hybrid_uretprobe_trampoline(void);
+
+/* Linux 6.13, and stable kernels before it, put the registers out of sight. */
+static inline struct pt_regs *perf_hybrid_ftrace_regs(struct ftrace_regs *fregs)
+{
+#ifdef arch_ftrace_regs
+	return &arch_ftrace_regs(fregs)->regs;
+#else
+	return &fregs->regs;
+#endif
+}
+
+#endif /* _PERF_HYBRID_COMPAT_H */

@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* For kernels that have it as the architecture's only. */
+#include <asm/text-patching.h>

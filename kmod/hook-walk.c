@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * perf_hybrid: the walk of a user stack, in front of the kernel's own.
+ *
+ * It follows frame pointers as perf_callchain_user() does, and asks the code
+ * where that would lose a caller: at the innermost frame, and behind the
+ * trampoline of a signal handler. All frames but the last go into the chain;
+ * from the last one the kernel goes on, which stores it, and finds its frame as
+ * unreadable as the walk did. So a chain that gains nothing is what it was.
+ */
+#include <linux/perf_event.h>
+#include <linux/uaccess.h>
+#include <asm/ptrace.h>
+#include <asm/segment.h>
+
+#include "hook.h"
+#define CREATE_TRACE_POINTS
+#include "perf_hybrid_trace.h"
+
+/* May a signal handler return to @ip? In a section that has user access. */
+static __always_inline bool at_trampoline(unsigned long ip, unsigned int ws)
+{
+	const u32 __user *insn = (const u32 __user *)ip;
+	u32 code;
+
+	if (!__access_ok(insn, sizeof(*insn)))
+		return false;
+	unsafe_get_user(code, insn, unreadable);
+	return unwind_user_code_is_trampoline(code, ws);
+
+unreadable:
+	return false;
+}
+
+/* Reads the frame of a task with words of @ws bytes; false where it can't. */
+static __always_inline bool read_frame(unsigned long fp, unsigned int ws,
+				       unsigned long *next_fp, unsigned long *ip,
+				       bool *trampoline)
+{
+	const u64 __user *frame64 = (const u64 __user *)fp;
+	const u32 __user *frame32 = (const u32 __user *)fp;
+
+	if (!__access_ok(frame64, 2 * ws))
+		return false;
+
+	__uaccess_begin_nospec();
+	if (ws == sizeof(u64)) {
+		unsafe_get_user(*next_fp, &frame64[0], unreadable);
+		unsafe_get_user(*ip, &frame64[1], unreadable);
+	} else {
+		unsafe_get_user(*next_fp, &frame32[0], unreadable);
+		unsafe_get_user(*ip, &frame32[1], unreadable);
+	}
+	*trampoline = at_trampoline(*ip, ws);
+	__uaccess_end();
+	return true;
+
+unreadable:
+	__uaccess_end();
+	return false;
+}
+
+/*
+ * Follows frame pointers to the end, or to what may be a signal handler's
+ * trampoline: then true is returned, and that is the frame in @walk.
+ */
+static __always_inline bool walk_fp(struct hook_walk *walk, unsigned int ws)
+{
+	struct unwind_user_state *state = &walk->state;
+	struct perf_callchain_entry_ctx *entry = walk->entry;
+	unsigned long ip = state->ip, fp = state->fp, next_ip, next_fp;
+	bool trampoline = false;
+
+	while (entry->nr < entry->max_stack &&
+	       read_frame(fp, ws, &next_fp, &next_ip, &trampoline)) {
+		perf_callchain_store(entry, ip);
+		ip = next_ip;
+		if (trampoline)
+			break;
+		fp = next_fp;
+	}
+	if (trampoline) {
+		state->sp = fp + 2 * ws;
+		fp = next_fp;
+		state->topmost = false;
+		state->ask_code = true;
+	}
+	state->ip = ip;
+	state->fp = fp;
+	return trampoline;
+}
+
+static void count_not_restored(const struct hook_walk *walk)
+{
+	u8 byte;
+
+	if (walk->kind != X86_FRAME_UNKNOWN)
+		hook_count(HOOK_STANDS);
+	else if (copy_from_user_nofault(&byte, (const void __user *)walk->state.ip, 1))
+		hook_count(HOOK_UNREADABLE);
+	else
+		hook_count(HOOK_UNKNOWN);
+}
+
+/* All steps that the code tells of. Returns whether there was one. */
+static bool walk_code(struct hook_walk *walk)
+{
+	struct perf_callchain_entry_ctx *entry = walk->entry;
+	unsigned long ip;
+	bool found = false;
+
+	while (entry->nr < entry->max_stack) {
+		ip = walk->state.ip;
+		walk->kind = X86_FRAME_UNKNOWN;
+		if (!unwind_user_code_next(&walk->state))
+			break;
+		found = true;
+		perf_callchain_store(entry, ip);
+		hook_count(walk->kind == X86_FRAME_UNKNOWN ? HOOK_SIGNAL :
+			   HOOK_KINDS + walk->kind);
+	}
+	return found;
+}
+
+/* The first step, which alone is counted where there is none. */
+static bool walk_innermost(struct hook_walk *walk)
+{
+	struct perf_callchain_entry_ctx *entry = walk->entry;
+	unsigned long ip = walk->state.ip;
+	u32 before = entry->nr;
+	enum x86_frame_kind kind;
+	unsigned long ra;
+
+	hook_count(HOOK_SAMPLES);
+	if (!unwind_user_code_next(&walk->state)) {
+		count_not_restored(walk);
+		return false;
+	}
+	ra = walk->state.ip;
+	kind = walk->kind;
+	perf_callchain_store(entry, ip);
+	hook_count(kind == X86_FRAME_UNKNOWN ? HOOK_SIGNAL : HOOK_KINDS + kind);
+	walk_code(walk);
+	trace_innermost(ip, kind, ra, before, entry->nr);
+	return true;
+}
+
+/*
+ * A uprobe's handler asks at an instruction that the code says nothing of: the
+ * kernel has a guess of its own for a function's entry.
+ */
+static bool left_to_guess(void)
+{
+#ifdef HAVE_UTASK_AUPROBE
+	return current->utask && current->utask->auprobe;
+#else
+	return false;
+#endif
+}
+
+/**
+ * hook_walk - walk the user stack of current
+ * @walk:	to walk with; its state is the outermost frame afterwards
+ * @entry:	gets all frames but that one
+ * @regs:	current's, with flat segments
+ *
+ * Context: any, NMI too. Never faults.
+ *
+ * Return: true if the kernel is to go on at @walk's state; false: at @regs,
+ *	nothing is in the chain yet.
+ */
+bool hook_walk(struct hook_walk *walk, struct perf_callchain_entry_ctx *entry,
+	       struct pt_regs *regs)
+{
+	bool restored, more;
+
+	walk->entry = entry;
+	walk->kind = X86_FRAME_UNKNOWN;
+	walk->state = (struct unwind_user_state){
+		.ip		= regs->ip,
+		.sp		= regs->sp,
+		.fp		= regs->bp,
+		.ws		= regs->cs == __USER_CS ? sizeof(u64) : sizeof(u32),
+		.topmost	= true,
+	};
+
+	restored = walk_innermost(walk);
+	if (!restored && left_to_guess())
+		return false;
+	pagefault_disable();
+	do {
+		more = walk->state.ws == sizeof(u64) ? walk_fp(walk, sizeof(u64)) :
+						       walk_fp(walk, sizeof(u32));
+		if (more)
+			walk_code(walk);
+	} while (more);
+	pagefault_enable();
+	return true;
+}
