@@ -17,6 +17,21 @@ build_init()
 		mv "$init.$$" "$init"
 }
 
+# take_stock VERSION: Debian's kernel, and what it has as modules of what the
+# guest needs to come up, in the order to load them.
+take_stock()
+{
+	local image release
+
+	image=$("$here/scripts/kernel-debian" image "$1") || not_up "no stock kernel $1"
+	release=$(ls "$image/lib/modules")
+	kernel=$image/boot/vmlinuz
+	modules=$image/modules-vm
+	[ -e "$modules" ] || modprobe -d "$image" -S "$release" -a --show-depends \
+		virtio_pci virtio_console 9pnet_virtio 9p |
+		sed -n 's/^insmod \([^ ]*\).*/\1/p' | awk '!seen[$0]++' > "$modules"
+}
+
 # pack_initramfs COMMAND...: init, the command, modules.
 pack_initramfs()
 {
@@ -29,7 +44,9 @@ pack_initramfs()
 		mkdir "$tree/lib"
 		while read -r path; do
 			cp "$path" "$tree/lib/" || not_up "can't copy module $path"
-			echo "/lib/${path##*/}" >> "$tree/modules"
+			path=/lib/${path##*/}
+			[[ $path != *.xz ]] || xz -d "$tree$path" || not_up "can't unpack module $path"
+			echo "${path%.xz}" >> "$tree/modules"
 		done < "$modules"
 	fi
 	(cd "$tree" && find . | cpio --quiet -o -H newc) > "$work/initrd"
