@@ -287,8 +287,13 @@ TEST(user_callchain_in_kernel)
 		.config = PERF_COUNT_SW_CONTEXT_SWITCHES,
 	};
 	struct chain chain;
+	bool slept = false;
+	int tries;
 
-	ASSERT_TRUE(sample(&attr, sleep_stub, 0, &chain));
+	/* On a slow machine the time may be over before the task sleeps. */
+	for (tries = 0; tries < 1000 && !slept; tries++)
+		slept = sample(&attr, sleep_stub, 0, &chain);
+	ASSERT_TRUE(slept);
 	EXPECT_TRUE(chain_is(&chain, (unsigned long)sleep_stub_ret, 0)) {
 		print_lost("sleep_stub_ret", 0, &chain);
 	}
