@@ -130,7 +130,17 @@ static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
 	return 0;
 }
 
-static bool read_word(unsigned long addr, unsigned int ws, unsigned long *word)
+/**
+ * unwind_user_read_word - a word of a user stack
+ * @addr:	its address; one that is not aligned is refused
+ * @ws:		its size, 4 or 8 bytes
+ * @word:	out: zero-extended
+ *
+ * Context: any, NMI too.  Never faults.
+ *
+ * Return: false where it can't be read; then @word is as it was.
+ */
+bool unwind_user_read_word(unsigned long addr, unsigned int ws, unsigned long *word)
 {
 	u64 value = 0;
 
@@ -173,8 +183,8 @@ static bool step_rule(struct unwind_user_state *state, const struct x86_frame_me
 	/* The frame stands: left to the ordinary step. */
 	if (rule->fp_off && cfa + rule->fp_off == fp && cfa == fp + 2 * ws)
 		return false;
-	if (cfa <= state->sp || !read_word(cfa + rule->ra_off, ws, &ra) ||
-	    (rule->fp_off && !read_word(cfa + rule->fp_off, ws, &fp)) ||
+	if (cfa <= state->sp || !unwind_user_read_word(cfa + rule->ra_off, ws, &ra) ||
+	    (rule->fp_off && !unwind_user_read_word(cfa + rule->fp_off, ws, &fp)) ||
 	    !is_return_address(mem, ra))
 		return false;
 	state->ip = ra;
@@ -202,13 +212,18 @@ static bool step_sigreturn(struct unwind_user_state *state, const struct x86_fra
 				  step_signal(state, mem, state->ip - 7));
 }
 
-static bool step(struct unwind_user_state *state)
+static struct x86_frame_mem code_of(struct unwind_user_state *state)
 {
-	struct x86_frame_mem mem = {
+	return (struct x86_frame_mem) {
 		.read		= read_code,
 		.ctx		= &state->ip,
 		.is_64bit	= state->ws == 8,
 	};
+}
+
+static bool step(struct unwind_user_state *state)
+{
+	struct x86_frame_mem mem = code_of(state);
 	struct x86_frame_rule rule;
 	enum x86_frame_kind kind;
 
@@ -236,6 +251,60 @@ bool __unwind_user_code_next(struct unwind_user_state *state)
 	/* Where a frame stands, all that follow are taken to stand, too. */
 	state->ask_code = true;
 	return true;
+}
+
+/**
+ * unwind_user_code_exact - step out of an interrupted instruction by its code
+ * @state: the innermost frame; changed only where it succeeds
+ *
+ * In a prologue, an epilogue or a PLT's first entry, where a few instructions
+ * tell all there is to know: no search through the rest of the function.
+ *
+ * Context: any, NMI too, with the mm of current loaded.  Never faults.
+ *
+ * Return: true if ip, sp and fp are those of the caller.
+ */
+bool unwind_user_code_exact(struct unwind_user_state *state)
+{
+	struct x86_frame_mem mem = code_of(state);
+	struct x86_frame_rule rule;
+	enum x86_frame_kind kind;
+
+	if (!unwind_user_code_is_on())
+		return false;
+	kind = find_rule(&mem, state->ip, &rule);
+	if (kind == X86_FRAME_UNKNOWN || kind == X86_FRAME_SCAN_SP ||
+	    kind == X86_FRAME_SCAN_BP || !step_rule(state, &mem, &rule))
+		return false;
+	state->topmost = false;
+	return true;
+}
+
+/**
+ * unwind_user_code_leave_signal - step from a trampoline to what was interrupted
+ * @state: in the trampoline; changed only where it succeeds
+ *
+ * Context: any, NMI too, with the mm of current loaded.  Never faults.
+ *
+ * Return: true if ip, sp and fp are those of what the signal interrupted.
+ */
+bool unwind_user_code_leave_signal(struct unwind_user_state *state)
+{
+	struct x86_frame_mem mem = code_of(state);
+
+	if (!(state->topmost ? step_sigreturn(state, &mem) :
+			       step_signal(state, &mem, state->ip)))
+		return false;
+	state->topmost = true;
+	return true;
+}
+
+/* Does a call stand before @ra, or may a caller go on there in another way? */
+bool unwind_user_code_is_return(struct unwind_user_state *state, unsigned long ra)
+{
+	struct x86_frame_mem mem = code_of(state);
+
+	return is_return_address(&mem, ra);
 }
 
 #ifdef CONFIG_SYSCTL

@@ -8,5 +8,9 @@
 
 bool unwind_user_code_interrupted(struct unwind_user_state *state,
 				  enum x86_frame_sigreturn kind);
+bool unwind_user_code_leave_signal(struct unwind_user_state *state);
+bool unwind_user_code_exact(struct unwind_user_state *state);
+bool unwind_user_code_is_return(struct unwind_user_state *state, unsigned long ra);
+bool unwind_user_read_word(unsigned long addr, unsigned int ws, unsigned long *word);
 
 #endif /* _X86_UNWIND_USER_CODE_H */

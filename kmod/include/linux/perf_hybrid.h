@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * perf_event_attr.hybrid_callchain: user stacks walked by rules that user space
+ * has taught, see uapi/linux/perf_hybrid.h.
+ *
+ * Here is what a sample reads.  Who fills it is the module perf_hybrid: it
+ * replaces what it changes, and frees what it replaced after a grace period.
+ */
+#ifndef _LINUX_PERF_HYBRID_H
+#define _LINUX_PERF_HYBRID_H
+
+#include <linux/fs.h>
+#include <linux/hashtable.h>
+#include <linux/perf_event.h>
+#include <linux/rcupdate.h>
+#include <linux/types.h>
+#include <uapi/linux/perf_hybrid.h>
+
+#define PERF_HYBRID_HASH_BITS	8
+/* Objects in one place of the hash that a sample looks at. */
+#define PERF_HYBRID_MAX_PROBES	64
+
+/**
+ * struct perf_hybrid_rows - all rows of an object; never changes
+ * @rcu:	for its end
+ * @nr:		rows, at least 1
+ * @rule:	of each row, index into struct perf_hybrid_rules
+ * @offset:	where each row begins, ascending; the last row has no end
+ */
+struct perf_hybrid_rows {
+	struct rcu_head	rcu;
+	u32		nr;
+	u16		*rule;
+	u32		offset[];
+};
+
+/**
+ * struct perf_hybrid_rules - the rules of a store; one is only ever added
+ * @rcu:	for its end
+ * @nr:		rules
+ * @max:	room
+ * @rule:	index 0 is PERF_HYBRID_ASK
+ */
+struct perf_hybrid_rules {
+	struct rcu_head		rcu;
+	u32			nr;
+	u32			max;
+	struct perf_hybrid_rule	rule[];
+};
+
+/**
+ * struct perf_hybrid_object - what is known of one file
+ * @node:	in the store's hash
+ * @rcu:	for its end
+ * @key:	the inode that mappings of it have, or the vDSO's image
+ * @file:	keeps the inode; NULL for a vDSO
+ * @ctime:	of the inode when it was taught
+ * @rows:	its rows
+ * @used:	in jiffies: when a sample last asked
+ */
+struct perf_hybrid_object {
+	struct hlist_node		node;
+	struct rcu_head			rcu;
+	const void			*key;
+	struct file			*file;
+	struct timespec64		ctime;
+	struct perf_hybrid_rows __rcu	*rows;
+	unsigned long			used;
+};
+
+/**
+ * struct perf_hybrid_store - an open file of /dev/perf_hybrid: its private_data
+ * @objects:	by key
+ * @rules:	of all objects
+ */
+struct perf_hybrid_store {
+	DECLARE_HASHTABLE(objects, PERF_HYBRID_HASH_BITS);
+	struct perf_hybrid_rules __rcu	*rules;
+};
+
+/**
+ * struct perf_hybrid_walk - one walk's view of the mappings of current
+ * @store:	where the rules are
+ * @mm:		of current
+ * @seq:	tells whether its mappings changed since
+ * @start:	of the mapping that was looked up last
+ * @end:	behind it
+ * @offset:	in the file, of @start
+ * @rows:	of what is mapped there, NULL for none
+ * @frames:	found by rules
+ * @innermost:	enum perf_hybrid_innermost
+ */
+struct perf_hybrid_walk {
+	const struct perf_hybrid_store	*store;
+	struct mm_struct		*mm;
+	unsigned int			seq;
+	unsigned long			start;
+	unsigned long			end;
+	u64				offset;
+	const struct perf_hybrid_rows	*rows;
+	unsigned int			frames;
+	enum perf_hybrid_innermost	innermost;
+};
+
+/* Was the file left alone since it was taught? */
+static inline bool perf_hybrid_is_current(const struct perf_hybrid_object *object)
+{
+	const struct inode *inode = object->key;
+
+	return !object->file || (object->ctime.tv_sec == inode_get_ctime_sec(inode) &&
+				 object->ctime.tv_nsec == inode_get_ctime_nsec(inode));
+}
+
+#ifdef CONFIG_HAVE_PERF_HYBRID_CALLCHAIN
+
+int perf_hybrid_register(const struct file_operations *fops);
+void perf_hybrid_unregister(void);
+
+int perf_hybrid_check_attr(const struct perf_event_attr *attr);
+int perf_hybrid_set_store(struct perf_event *event, const struct file *event_file, int fd);
+void perf_hybrid_free(struct perf_event *event);
+bool perf_hybrid_is_whole(const struct perf_callchain_entry *chain);
+void perf_hybrid_callchain_user(struct perf_callchain_entry_ctx *ctx,
+				struct perf_event *event, struct pt_regs *regs);
+const struct perf_hybrid_rule *perf_hybrid_find(struct perf_hybrid_walk *walk,
+						unsigned long ip);
+
+/* What an architecture that has HAVE_PERF_HYBRID_CALLCHAIN provides. */
+
+/**
+ * arch_perf_hybrid_walk - walk the user stack by rules alone
+ * @walk:	begun; counts what it found
+ * @ctx:	gets the chain, without PERF_CONTEXT_USER
+ * @regs:	of user space
+ *
+ * Context: any, NMI too, under RCU.  Never faults.
+ *
+ * Return: why it ended; only PERF_HYBRID_END_OUTERMOST leaves a whole chain.
+ */
+enum perf_hybrid_end arch_perf_hybrid_walk(struct perf_hybrid_walk *walk,
+					   struct perf_callchain_entry_ctx *ctx,
+					   struct pt_regs *regs);
+/* The image of the vDSO that @mm has mapped from @start on, or NULL. */
+const void *arch_perf_hybrid_vdso_at(const struct mm_struct *mm, unsigned long start);
+/* The image that is meant by one of PERF_HYBRID_VDSO_*, NULL if there is none. */
+const void *arch_perf_hybrid_vdso(u32 flag);
+/* The registers that a walk begins with, as in perf_event_attr.sample_regs_user. */
+u64 arch_perf_hybrid_regs(void);
+
+#else /* !CONFIG_HAVE_PERF_HYBRID_CALLCHAIN */
+
+static inline int perf_hybrid_check_attr(const struct perf_event_attr *attr)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline int perf_hybrid_set_store(struct perf_event *event,
+					const struct file *event_file, int fd)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline void perf_hybrid_free(struct perf_event *event)
+{
+}
+
+static inline bool perf_hybrid_is_whole(const struct perf_callchain_entry *chain)
+{
+	return false;
+}
+
+static inline void perf_hybrid_callchain_user(struct perf_callchain_entry_ctx *ctx,
+					      struct perf_event *event,
+					      struct pt_regs *regs)
+{
+}
+
+#endif /* !CONFIG_HAVE_PERF_HYBRID_CALLCHAIN */
+
+#endif /* _LINUX_PERF_HYBRID_H */

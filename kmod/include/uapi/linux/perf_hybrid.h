@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * /dev/perf_hybrid: unwind rules for perf_event_attr.hybrid_callchain.
+ *
+ * An event with hybrid_callchain walks the user stack of a sample by rules that
+ * user space has taught.  Each open file of /dev/perf_hybrid is a store of such
+ * rules, empty at first.  PERF_EVENT_IOC_SET_HYBRID attaches it to an event and
+ * to all that inherit from it; what is taught from then on counts for the next
+ * sample.  A store goes when the last file descriptor and the last event do.
+ *
+ * An object is a file that processes map executable, or the vDSO.  Its rows say
+ * which rule holds from an offset in the file on.  All processes that map it
+ * share them.  A file that was changed since it was taught (its ctime differs)
+ * is an object that was never taught.
+ *
+ * All structures are the same for 32-bit and 64-bit user space, reserved
+ * members must be 0.
+ */
+#ifndef _UAPI_LINUX_PERF_HYBRID_H
+#define _UAPI_LINUX_PERF_HYBRID_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+/**
+ * enum perf_hybrid_kind - what a rule does
+ * @PERF_HYBRID_ASK:	the walk ends here, and the sample has its stack dump:
+ *			nothing is known of these addresses, or no rule can say it
+ * @PERF_HYBRID_CFA:	the CFA is the base register + cfa_off
+ * @PERF_HYBRID_DEREF:	the CFA is the word at the base register + cfa_off, as
+ *			in functions that align their stack
+ * @PERF_HYBRID_PLT:	in an entry of a procedure linkage table, 16 bytes each:
+ *			the CFA is sp + cfa_off, and one word more from byte 11
+ *			of the entry on
+ * @PERF_HYBRID_SIGNAL:	the trampoline of a signal handler: what was interrupted
+ *			is in the signal frame; nothing else of the rule is used
+ * @PERF_HYBRID_OUTERMOST: no caller: the chain is complete
+ * @PERF_HYBRID_NR_KINDS: number of kinds
+ */
+enum perf_hybrid_kind {
+	PERF_HYBRID_ASK,
+	PERF_HYBRID_CFA,
+	PERF_HYBRID_DEREF,
+	PERF_HYBRID_PLT,
+	PERF_HYBRID_SIGNAL,
+	PERF_HYBRID_OUTERMOST,
+	PERF_HYBRID_NR_KINDS,
+};
+
+/**
+ * enum perf_hybrid_base - the register that a CFA is counted from
+ * @PERF_HYBRID_BASE_SP: the stack pointer
+ * @PERF_HYBRID_BASE_BP: the frame pointer register
+ * @PERF_HYBRID_NR_BASES: number of bases
+ */
+enum perf_hybrid_base {
+	PERF_HYBRID_BASE_SP,
+	PERF_HYBRID_BASE_BP,
+	PERF_HYBRID_NR_BASES,
+};
+
+/**
+ * enum perf_hybrid_bp - where the caller's frame pointer register is
+ * @PERF_HYBRID_BP_SAME: still in the register
+ * @PERF_HYBRID_BP_AT_CFA: at the CFA + bp_off
+ * @PERF_HYBRID_BP_AT_BP: at the register + bp_off
+ * @PERF_HYBRID_BP_UNDEFINED: nowhere
+ * @PERF_HYBRID_NR_BPS: number of places
+ */
+enum perf_hybrid_bp {
+	PERF_HYBRID_BP_SAME,
+	PERF_HYBRID_BP_AT_CFA,
+	PERF_HYBRID_BP_AT_BP,
+	PERF_HYBRID_BP_UNDEFINED,
+	PERF_HYBRID_NR_BPS,
+};
+
+/**
+ * struct perf_hybrid_rule - how to step from a frame to its caller
+ * @kind:	enum perf_hybrid_kind
+ * @base:	enum perf_hybrid_base
+ * @bp:		enum perf_hybrid_bp
+ * @__reserved:	0
+ * @cfa_off:	bytes, see @kind
+ * @ra_off:	bytes from the CFA to the return address
+ * @bp_off:	bytes, see @bp
+ *
+ * The caller's sp is the CFA, which must be above sp.  The return address
+ * counts only if a call instruction stands before it.
+ */
+struct perf_hybrid_rule {
+	__u8	kind;
+	__u8	base;
+	__u8	bp;
+	__u8	__reserved;
+	__s32	cfa_off;
+	__s32	ra_off;
+	__s32	bp_off;
+};
+
+/**
+ * struct perf_hybrid_row - from where on a rule holds
+ * @offset:	bytes from the start of the file, or of the vDSO
+ * @rule:	index into the rules taught with it
+ * @__reserved:	0
+ *
+ * It holds up to the next row, or to the end of what is taught.
+ */
+struct perf_hybrid_row {
+	__u32	offset;
+	__u16	rule;
+	__u16	__reserved;
+};
+
+/* Which object, where it is no file. */
+#define PERF_HYBRID_VDSO_64	0x1
+#define PERF_HYBRID_VDSO_32	0x2
+
+/**
+ * struct perf_hybrid_teach - rows of one object
+ * @fd:		its file, open for reading; -1 for a vDSO
+ * @flags:	0, or one of PERF_HYBRID_VDSO_*
+ * @start:	first offset that the rows are about
+ * @end:	offset behind the last; what was taught from @start to here before
+ *		is replaced
+ * @rows:	address of an array of struct perf_hybrid_row: by ascending
+ *		offset, all from @start to below @end
+ * @rules:	address of an array of struct perf_hybrid_rule
+ * @nr_rows:	at least 1
+ * @nr_rules:	1 to 65535
+ */
+struct perf_hybrid_teach {
+	__s32	fd;
+	__u32	flags;
+	__u32	start;
+	__u32	end;
+	__u64	rows;
+	__u64	rules;
+	__u32	nr_rows;
+	__u32	nr_rules;
+};
+
+/**
+ * struct perf_hybrid_forget - an object to forget
+ * @fd:		its file; -1 with @flags 0: all objects
+ * @flags:	as in struct perf_hybrid_teach
+ */
+struct perf_hybrid_forget {
+	__s32	fd;
+	__u32	flags;
+};
+
+/**
+ * struct perf_hybrid_stats - what a store holds
+ * @rows:	of all objects
+ * @bytes:	of kernel memory, all included
+ * @max_bytes:	what @bytes never grows beyond
+ * @taught:	PERF_HYBRID_TEACH that succeeded
+ * @evicted:	objects that made room for others: those whose rows were not
+ *		used for longest
+ * @objects:	that have rows
+ * @rules:	that differ, of all objects; 65535 at most
+ */
+struct perf_hybrid_stats {
+	__u64	rows;
+	__u64	bytes;
+	__u64	max_bytes;
+	__u64	taught;
+	__u64	evicted;
+	__u32	objects;
+	__u32	rules;
+};
+
+/*
+ * Errors: EBADF, no such open file; EFAULT, an array can't be read; EINVAL,
+ * something in it is not as above; EFBIG, more rows than a store may hold;
+ * EDQUOT, all stores of the user hold what they may; ENOSPC, the store has no
+ * room for another rule (forget all, and teach anew); ENOMEM; EINTR.  Nothing
+ * has changed then.
+ */
+#define PERF_HYBRID_TEACH	_IOW('$', 0x20, struct perf_hybrid_teach)
+/* ENOENT: nothing was taught of that object. */
+#define PERF_HYBRID_FORGET	_IOW('$', 0x21, struct perf_hybrid_forget)
+#define PERF_HYBRID_STATS	_IOR('$', 0x22, struct perf_hybrid_stats)
+
+#endif /* _UAPI_LINUX_PERF_HYBRID_H */

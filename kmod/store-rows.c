@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The rows of an object: what it had, and what it is taught, made into one. */
+#include <linux/overflow.h>
+
+#include "store.h"
+
+/* Rows come by ascending offset; one that says nothing new is left out. */
+struct row_writer {
+	struct perf_hybrid_rows	*rows;	/* NULL: only count */
+	u32			nr;
+	u16			last;
+};
+
+static void put_row(struct row_writer *writer, u32 offset, u16 rule)
+{
+	if (rule == writer->last)
+		return;
+	if (writer->rows) {
+		writer->rows->offset[writer->nr] = offset;
+		writer->rows->rule[writer->nr] = rule;
+	}
+	writer->nr++;
+	writer->last = rule;
+}
+
+static void put_rows(struct row_writer *writer, const struct perf_hybrid_rows *old,
+		     const struct store_lesson *lesson)
+{
+	u16 behind = 0;
+	u32 at = 0, i;
+
+	for (; old && at < old->nr && old->offset[at] < lesson->start; at++) {
+		put_row(writer, old->offset[at], old->rule[at]);
+		behind = old->rule[at];
+	}
+	/* Nothing is known from @start to the first row. */
+	if (lesson->rows[0].offset > lesson->start)
+		put_row(writer, lesson->start, 0);
+	for (i = 0; i < lesson->nr_rows; i++)
+		put_row(writer, lesson->rows[i].offset, lesson->rows[i].rule);
+
+	/* What the old rows say at @end goes on there. */
+	for (; old && at < old->nr && old->offset[at] <= lesson->end; at++)
+		behind = old->rule[at];
+	put_row(writer, lesson->end, behind);
+	for (; old && at < old->nr; at++)
+		put_row(writer, old->offset[at], old->rule[at]);
+}
+
+/* Bytes of @nr rows. */
+size_t store_rows_size(u32 nr)
+{
+	return struct_size_t(struct perf_hybrid_rows, offset, nr) + nr * sizeof(u16);
+}
+
+/**
+ * store_rows_count - rows that an object will have
+ * @old: those it has, may be NULL
+ * @lesson: taught now
+ *
+ * Return: their number; 0 where nothing is known of it then.
+ */
+u32 store_rows_count(const struct perf_hybrid_rows *old, const struct store_lesson *lesson)
+{
+	struct row_writer writer = {};
+
+	put_rows(&writer, old, lesson);
+	return writer.nr;
+}
+
+/**
+ * store_rows_fill - write the rows that an object will have
+ * @rows: out: of store_rows_size(store_rows_count()) bytes
+ * @old: those it has, may be NULL
+ * @lesson: taught now
+ */
+void store_rows_fill(struct perf_hybrid_rows *rows, const struct perf_hybrid_rows *old,
+		     const struct store_lesson *lesson)
+{
+	struct row_writer writer = { .rows = rows };
+
+	rows->nr = store_rows_count(old, lesson);
+	rows->rule = (u16 *)&rows->offset[rows->nr];
+	put_rows(&writer, old, lesson);
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The rules of a store.  Programs have some hundred different ones, so all
+ * objects share them, and none is ever taken away while a row may name it.
+ */
+#include <linux/jhash.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "store.h"
+
+#define FIRST_RULES	256
+
+static struct perf_hybrid_rules *rules_of(struct store *store)
+{
+	return rcu_dereference_protected(store->base.rules, 1);
+}
+
+/* With the links of the hash, which are @max, too. */
+static size_t table_size(u32 max)
+{
+	return sizeof(struct perf_hybrid_rules) +
+	       max * (sizeof(struct perf_hybrid_rule) + sizeof(u16));
+}
+
+static u32 rule_hash(const struct perf_hybrid_rule *rule)
+{
+	return jhash(rule, sizeof(*rule), 0) >> (32 - STORE_RULE_HASH_BITS);
+}
+
+static void link_rule(struct store *store, const struct perf_hybrid_rule *rule, u16 index)
+{
+	u16 *first = &store->rule_hash[rule_hash(rule)];
+
+	store->rule_next[index] = *first;
+	*first = index;
+}
+
+/* Room for twice as many; samples go on with the old table until a new one. */
+static int grow(struct store *store)
+{
+	struct perf_hybrid_rules *old = rules_of(store), *new;
+	u32 max = old ? min_t(u32, old->max * 2, STORE_MAX_RULES + 1) : FIRST_RULES;
+	u16 *next;
+	int err;
+
+	if (old && old->max == max)
+		return -ENOSPC;
+	err = store_charge(store, table_size(max));
+	if (err)
+		return err;
+	new = kvzalloc(struct_size(new, rule, max), GFP_KERNEL_ACCOUNT);
+	next = kvcalloc(max, sizeof(*next), GFP_KERNEL_ACCOUNT);
+	if (!new || !next) {
+		kvfree(new);
+		kvfree(next);
+		store_uncharge(store, table_size(max));
+		return -ENOMEM;
+	}
+	new->max = max;
+	if (old) {
+		new->nr = old->nr;
+		memcpy(new->rule, old->rule, old->nr * sizeof(*old->rule));
+		memcpy(next, store->rule_next, old->nr * sizeof(*next));
+	}
+	kvfree(store->rule_next);
+	store->rule_next = next;
+	rcu_assign_pointer(store->base.rules, new);
+	if (old) {
+		store_uncharge(store, table_size(old->max));
+		kvfree_rcu(old, rcu);
+	}
+	return 0;
+}
+
+static int add_rule(struct store *store, const struct perf_hybrid_rule *rule, u16 *index)
+{
+	struct perf_hybrid_rules *rules = rules_of(store);
+	u16 i;
+	int err;
+
+	for (i = store->rule_hash[rule_hash(rule)]; i; i = store->rule_next[i]) {
+		if (!memcmp(&rules->rule[i], rule, sizeof(*rule))) {
+			*index = i;
+			return 0;
+		}
+	}
+	if (rules->nr == rules->max) {
+		err = grow(store);
+		if (err)
+			return err;
+		rules = rules_of(store);
+	}
+	*index = rules->nr;
+	rules->rule[*index] = *rule;
+	link_rule(store, rule, *index);
+	/* A sample must not find a rule that is not there yet. */
+	smp_store_release(&rules->nr, rules->nr + 1);
+	store->stats.rules = rules->nr;
+	return 0;
+}
+
+/**
+ * store_rules_add - have some rules in a store
+ * @store: locked
+ * @rules: checked
+ * @nr: of them
+ * @index: out: where each is
+ *
+ * Rule 0 is PERF_HYBRID_ASK, whatever its other members say.
+ *
+ * Return: 0, -ENOSPC, -EFBIG, -EDQUOT or -ENOMEM.
+ */
+int store_rules_add(struct store *store, const struct perf_hybrid_rule *rules, u32 nr,
+		    u16 *index)
+{
+	u32 i;
+	int err;
+
+	for (i = 0; i < nr; i++) {
+		index[i] = 0;
+		if (rules[i].kind == PERF_HYBRID_ASK)
+			continue;
+		err = add_rule(store, &rules[i], &index[i]);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int store_rules_init(struct store *store)
+{
+	int err = grow(store);
+
+	if (err)
+		return err;
+	rules_of(store)->nr = 1;
+	store->stats.rules = 1;
+	return 0;
+}
+
+void store_rules_exit(struct store *store)
+{
+	struct perf_hybrid_rules *rules = rules_of(store);
+
+	if (!rules)
+		return;
+	store_uncharge(store, table_size(rules->max));
+	rcu_assign_pointer(store->base.rules, NULL);
+	kvfree_rcu(rules, rcu);
+	kvfree(store->rule_next);
+	store->rule_next = NULL;
+}
+
+/* When no object has rows any more. */
+void store_rules_forget(struct store *store)
+{
+	struct perf_hybrid_rules *rules = rules_of(store);
+
+	memset(store->rule_hash, 0, sizeof(store->rule_hash));
+	rules->nr = 1;
+	store->stats.rules = 1;
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Does the kernel walk user stacks by the rules that it was taught, and by none
+ * that was taught of other code?
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+#include "hybrid_callchain.h"
+
+FIXTURE(hybrid_callchain) {
+	int				store;
+	int				file;
+	int				event;
+	char				*code;
+	struct perf_event_mmap_page	*ring;
+};
+
+FIXTURE_SETUP(hybrid_callchain)
+{
+	struct perf_event_attr attr;
+
+	self->store = store_open();
+	if (self->store < 0)
+		SKIP(return, "no /dev/perf_hybrid (modprobe perf_hybrid)");
+	self->file = code_file(0);
+	ASSERT_LE(0, self->file);
+	self->code = code_map(self->file, PROT_READ | PROT_EXEC, NULL);
+	ASSERT_NE(MAP_FAILED, self->code);
+	hybrid_attr(&attr, self->code + CODE_OFFSET(hybrid_leaf));
+	attr.inherit = 0;
+	self->event = event_open(&attr, 0);
+	ASSERT_LE(0, self->event);
+	self->ring = ring_map(self->event);
+	ASSERT_NE(MAP_FAILED, self->ring);
+}
+
+FIXTURE_TEARDOWN(hybrid_callchain)
+{
+}
+
+static void run(const char *code)
+{
+	((void (*)(void))code)();
+}
+
+/* Runs the code, and gives its last sample. */
+#define SAMPLE(code, sample) do {				\
+	run(code);						\
+	ASSERT_LT(0, ring_last(self->ring, (sample)));		\
+} while (0)
+
+#define ATTACH() ASSERT_EQ(0, ioctl(self->event, PERF_EVENT_IOC_SET_HYBRID, self->store))
+
+TEST_F(hybrid_callchain, no_store)
+{
+	struct sample sample;
+
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_HYBRID_END_NO_STORE));
+	EXPECT_EQ((unsigned long)self->code + CODE_OFFSET(hybrid_leaf), sample.ip[0]);
+}
+
+TEST_F(hybrid_callchain, not_taught)
+{
+	struct sample sample;
+
+	ATTACH();
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_HYBRID_END_ASK));
+}
+
+TEST_F(hybrid_callchain, whole)
+{
+	struct sample sample;
+
+	ATTACH();
+	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+/* Function by function; a gap, and rules that are replaced. */
+TEST_F(hybrid_callchain, by_function)
+{
+	const struct perf_hybrid_rule leaf = CFA_SP(8), middle = CFA_SP(64);
+	const struct perf_hybrid_rule root = { .kind = PERF_HYBRID_OUTERMOST };
+	const __u32 leaf_at = CODE_OFFSET(hybrid_leaf), middle_at = CODE_OFFSET(hybrid_middle);
+	const struct perf_hybrid_row at_leaf = { .offset = leaf_at };
+	const struct perf_hybrid_row at_middle = { .offset = middle_at };
+	const struct perf_hybrid_row at_root = { .offset = 0 };
+	struct sample sample;
+
+	ATTACH();
+	ASSERT_EQ(0, teach(self->store, self->file, 0, middle_at, &at_root, 1, &root, 1));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_HYBRID_END_ASK));
+	EXPECT_EQ(0, PERF_HYBRID_INFO_FRAMES(sample.info));
+	ASSERT_EQ(0, teach(self->store, self->file, leaf_at, leaf_at + 3, &at_leaf, 1, &leaf, 1));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_HYBRID_END_ASK));
+	EXPECT_EQ(1, PERF_HYBRID_INFO_FRAMES(sample.info));
+	ASSERT_EQ(0, teach(self->store, self->file, middle_at, leaf_at, &at_middle, 1, &leaf, 1));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_HYBRID_END_NOT_RETURN));
+	ASSERT_EQ(0, teach(self->store, self->file, middle_at, leaf_at, &at_middle, 1, &middle, 1));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+TEST_F(hybrid_callchain, wrong_rules)
+{
+	static const struct perf_hybrid_rule wrong[] = {
+		CFA_SP(0), CFA_SP(-64), CFA_SP(0x7ffffff8), CFA_SP(9),
+		{ .kind = PERF_HYBRID_DEREF, .base = PERF_HYBRID_BASE_BP, .cfa_off = -8 },
+		{ .kind = PERF_HYBRID_CFA, .base = PERF_HYBRID_BASE_BP, .cfa_off = 16 },
+		{ .kind = PERF_HYBRID_CFA, .cfa_off = 8, .ra_off = -0x7ffffff8 },
+	};
+	const __u32 at = CODE_OFFSET(hybrid_leaf);
+	const struct perf_hybrid_row row = { .offset = at };
+	struct sample sample;
+	unsigned int i;
+
+	ATTACH();
+	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
+	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		ASSERT_EQ(0, teach(self->store, self->file, at, at + 3, &row, 1, &wrong[i], 1));
+		SAMPLE(self->code, &sample);
+		EXPECT_TRUE(is_asked(&sample, PERF_HYBRID_END_UNREADABLE)) {
+			TH_LOG("rule %u: %#lx", i, sample.info);
+		}
+	}
+}
+
+TEST_F(hybrid_callchain, max_stack)
+{
+	struct perf_event_attr attr;
+	struct sample sample;
+
+	close(self->event);
+	hybrid_attr(&attr, self->code + CODE_OFFSET(hybrid_leaf));
+	attr.sample_max_stack = 2;
+	self->event = event_open(&attr, 0);
+	ASSERT_LE(0, self->event);
+	self->ring = ring_map(self->event);
+	ASSERT_NE(MAP_FAILED, self->ring);
+	ATTACH();
+	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_HYBRID_END_LIMIT));
+	EXPECT_GE(2, sample.nr);
+}
+
+TEST_F(hybrid_callchain, forgotten)
+{
+	struct perf_hybrid_forget object = { .fd = self->file }, all = { .fd = -1 };
+	struct sample sample;
+
+	ATTACH();
+	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
+	ASSERT_EQ(0, ioctl(self->store, PERF_HYBRID_FORGET, &object));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_HYBRID_END_ASK));
+	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
+	ASSERT_EQ(0, ioctl(self->store, PERF_HYBRID_FORGET, &all));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_HYBRID_END_ASK));
+	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+/* As dlclose() and dlopen(): other code where the taught code was. */
+TEST_F(hybrid_callchain, mapped_over)
+{
+	int other = code_file(0);
+	struct sample sample;
+
+	ATTACH();
+	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
+	ASSERT_EQ(self->code, code_map(other, PROT_READ | PROT_EXEC, self->code));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_HYBRID_END_ASK));
+	ASSERT_EQ(self->code, code_map(self->file, PROT_READ | PROT_EXEC, self->code));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+TEST_F(hybrid_callchain, moved)
+{
+	size_t size = 2 * sysconf(_SC_PAGESIZE);
+	struct perf_event_attr attr;
+	struct sample sample;
+	char *to;
+
+	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
+	to = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, to);
+	ASSERT_EQ(to, mremap(self->code, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to));
+	close(self->event);
+	hybrid_attr(&attr, to + CODE_OFFSET(hybrid_leaf));
+	self->event = event_open(&attr, 0);
+	ASSERT_LE(0, self->event);
+	self->ring = ring_map(self->event);
+	ASSERT_NE(MAP_FAILED, self->ring);
+	ATTACH();
+	SAMPLE(to, &sample);
+	EXPECT_TRUE(is_whole(&sample, to));
+}
+
+/* Code that may change under its mapping has no rules; nor has a changed file. */
+TEST_F(hybrid_callchain, rewritten)
+{
+	struct sample sample;
+
+	ATTACH();
+	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
+	ASSERT_EQ(self->code, code_map(self->file, PROT_READ | PROT_WRITE | PROT_EXEC,
+				       self->code));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_HYBRID_END_ASK));
+	ASSERT_EQ(self->code, code_map(self->file, PROT_READ | PROT_EXEC, self->code));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+	ASSERT_EQ(1, pwrite(self->file, "", 1, 4000));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_HYBRID_END_ASK));
+	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+/* A child's event asks its parent's for the store, whenever that was set. */
+TEST_F(hybrid_callchain, inherited)
+{
+	struct perf_event_attr attr;
+	struct sample sample;
+	int go[2], status;
+	char byte;
+	pid_t pid;
+
+	close(self->event);
+	hybrid_attr(&attr, self->code + CODE_OFFSET(hybrid_leaf));
+	attr.inherit = 1;
+	self->event = syscall(SYS_perf_event_open, &attr, 0, 0, -1, 0);
+	ASSERT_LE(0, self->event);
+	self->ring = ring_map(self->event);
+	ASSERT_NE(MAP_FAILED, self->ring);
+	ASSERT_EQ(0, pipe(go));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		cpu_set_t first;
+
+		CPU_ZERO(&first);
+		CPU_SET(0, &first);
+		if (sched_setaffinity(0, sizeof(first), &first) || read(go[0], &byte, 1) != 1)
+			_exit(1);
+		run(self->code);
+		_exit(0);
+	}
+	ATTACH();
+	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
+	ASSERT_EQ(1, write(go[1], "", 1));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, status);
+	ASSERT_LT(0, ring_last(self->ring, &sample));
+	EXPECT_EQ(pid, sample.pid);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+/* The event keeps its store; what was taught stays. */
+TEST_F(hybrid_callchain, closed)
+{
+	struct sample sample;
+
+	ATTACH();
+	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
+	close(self->store);
+	close(self->file);
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+/* And may go first; another one gets the store. */
+TEST_F(hybrid_callchain, closed_first)
+{
+	struct perf_event_attr attr;
+	struct sample sample;
+
+	ATTACH();
+	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
+	munmap(self->ring, (RING_PAGES + 1) * sysconf(_SC_PAGESIZE));
+	close(self->event);
+	hybrid_attr(&attr, self->code + CODE_OFFSET(hybrid_leaf));
+	self->event = event_open(&attr, 0);
+	ASSERT_LE(0, self->event);
+	self->ring = ring_map(self->event);
+	ASSERT_NE(MAP_FAILED, self->ring);
+	ATTACH();
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+TEST_HARNESS_MAIN

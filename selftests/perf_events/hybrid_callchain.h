@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What tests of perf_event_attr.hybrid_callchain have in common. */
+#ifndef _HYBRID_CALLCHAIN_H
+#define _HYBRID_CALLCHAIN_H
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <linux/perf_hybrid.h>
+#include <asm/perf_regs.h>
+
+#define DUMP_SIZE	1024
+#define RING_PAGES	8
+
+/* hybrid_callchain_code.S; hybrid_code is the root. */
+extern const char hybrid_code[], hybrid_code_end[], hybrid_root_ret[];
+extern const char hybrid_middle[], hybrid_middle_ret[], hybrid_leaf[];
+
+#define CODE_OFFSET(symbol)	((__u32)((symbol) - hybrid_code))
+
+/* What one sample says of the user's stack. */
+struct sample {
+	unsigned long	info;
+	unsigned int	nr;
+	unsigned long	ip[64];
+	unsigned long	dump;
+	int		pid;
+};
+
+static inline void hybrid_attr(struct perf_event_attr *attr, const void *addr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->size = sizeof(*attr);
+	attr->type = PERF_TYPE_BREAKPOINT;
+	attr->bp_type = HW_BREAKPOINT_X;
+	attr->bp_addr = (unsigned long)addr;
+	attr->bp_len = sizeof(long);
+	attr->sample_period = 1;
+	attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN |
+			    PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	attr->sample_regs_user = 1ULL << PERF_REG_X86_IP | 1ULL << PERF_REG_X86_SP |
+				 1ULL << PERF_REG_X86_BP;
+	attr->sample_stack_user = DUMP_SIZE;
+	attr->hybrid_callchain = 1;
+	attr->exclude_callchain_kernel = 1;
+	attr->exclude_kernel = 1;
+	attr->exclude_hv = 1;
+}
+
+static inline int event_open(struct perf_event_attr *attr, int pid)
+{
+	return syscall(SYS_perf_event_open, attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static inline int store_open(void)
+{
+	return open("/dev/perf_hybrid", O_RDWR | O_CLOEXEC);
+}
+
+static inline struct perf_event_mmap_page *ring_map(int event)
+{
+	return mmap(NULL, (RING_PAGES + 1) * sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
+		    MAP_SHARED, event, 0);
+}
+
+static inline void parse(const struct perf_event_header *header, struct sample *sample)
+{
+	const __u64 *at = (const void *)(header + 1);
+	__u64 i, nr;
+
+	memset(sample, 0, sizeof(*sample));
+	sample->pid = (__u32)*at++;
+	nr = *at++;
+	for (i = 0; i < nr; i++) {
+		if (at[i] == PERF_CONTEXT_USER_HYBRID && i + 1 < nr)
+			sample->info = at[++i];
+		else if (at[i] < PERF_CONTEXT_MAX && sample->nr < 64)
+			sample->ip[sample->nr++] = at[i];
+	}
+	at += nr;
+	if (*at++ != PERF_SAMPLE_REGS_ABI_NONE)
+		at += 3;
+	sample->dump = *at;
+}
+
+/*
+ * The last sample in a ring that nothing was taken out of and that did not wrap
+ * around; returns how many there are.
+ */
+static inline int ring_last(struct perf_event_mmap_page *page, struct sample *sample)
+{
+	__u64 head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE), at = 0;
+	const char *data = (const char *)page + page->data_offset;
+	int nr = 0;
+
+	while (at < head) {
+		const struct perf_event_header *header = (const void *)(data + at);
+
+		if (header->type == PERF_RECORD_SAMPLE) {
+			parse(header, sample);
+			nr++;
+		}
+		at += header->size;
+	}
+	return nr;
+}
+
+/* A file that holds the code from @offset on, open for reading and writing. */
+static inline int code_file(unsigned int offset)
+{
+	size_t size = hybrid_code_end - hybrid_code;
+	char name[] = "/tmp/hybrid_callchain.XXXXXX";
+	int fd = mkstemp(name);
+
+	if (fd < 0)
+		return -1;
+	unlink(name);
+	if (ftruncate(fd, 2 * sysconf(_SC_PAGESIZE)) ||
+	    pwrite(fd, hybrid_code, size, offset) != (ssize_t)size) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static inline char *code_map(int fd, int prot, void *at)
+{
+	return mmap(at, 2 * sysconf(_SC_PAGESIZE), prot, MAP_PRIVATE | (at ? MAP_FIXED : 0),
+		    fd, 0);
+}
+
+static inline int teach(int store, int fd, __u32 start, __u32 end,
+			const struct perf_hybrid_row *rows, unsigned int nr_rows,
+			const struct perf_hybrid_rule *rules, unsigned int nr_rules)
+{
+	struct perf_hybrid_teach arg = {
+		.fd = fd, .start = start, .end = end,
+		.rows = (unsigned long)rows, .nr_rows = nr_rows,
+		.rules = (unsigned long)rules, .nr_rules = nr_rules,
+	};
+
+	return ioctl(store, PERF_HYBRID_TEACH, &arg);
+}
+
+#define CFA_SP(off)	{ .kind = PERF_HYBRID_CFA, .base = PERF_HYBRID_BASE_SP,	\
+			  .cfa_off = (off), .ra_off = -8 }
+
+/* What the CFI of hybrid_callchain_code.S would say, where there is a call. */
+static inline int teach_code(int store, int fd, unsigned int offset)
+{
+	static const struct perf_hybrid_rule rules[] = {
+		{ .kind = PERF_HYBRID_OUTERMOST }, CFA_SP(64), CFA_SP(8),
+	};
+	const struct perf_hybrid_row rows[] = {
+		{ .offset = offset, .rule = 0 },
+		{ .offset = offset + CODE_OFFSET(hybrid_middle), .rule = 1 },
+		{ .offset = offset + CODE_OFFSET(hybrid_leaf), .rule = 2 },
+	};
+
+	return teach(store, fd, offset, offset + CODE_OFFSET(hybrid_code_end), rows, 3, rules, 3);
+}
+
+/* Is it hybrid_leaf(), hybrid_middle(), hybrid_code() of a copy at @code? */
+static inline bool is_whole(const struct sample *sample, const char *code)
+{
+	return PERF_HYBRID_INFO_END(sample->info) == PERF_HYBRID_END_OUTERMOST &&
+	       PERF_HYBRID_INFO_FRAMES(sample->info) == 2 &&
+	       PERF_HYBRID_INFO_INNERMOST(sample->info) == PERF_HYBRID_INNERMOST_RULE &&
+	       sample->dump == 0 && sample->nr == 3 &&
+	       sample->ip[0] == (unsigned long)code + CODE_OFFSET(hybrid_leaf) &&
+	       sample->ip[1] == (unsigned long)code + CODE_OFFSET(hybrid_middle_ret) &&
+	       sample->ip[2] == (unsigned long)code + CODE_OFFSET(hybrid_root_ret);
+}
+
+/* Is it a sample that rules did not serve, for that reason? */
+static inline bool is_asked(const struct sample *sample, enum perf_hybrid_end end)
+{
+	return PERF_HYBRID_INFO_END(sample->info) == end && sample->dump == DUMP_SIZE;
+}
+
+#endif /* _HYBRID_CALLCHAIN_H */
