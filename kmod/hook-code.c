@@ -41,6 +41,42 @@ unsigned long perf_hybrid_uretprobe_trampoline(void)
 	return 0;
 }
 
+/**
+ * hook_read_user - read what a walk looks at
+ * @dst:	where to
+ * @src:	of current
+ * @len:	a few words at most
+ *
+ * As copy_from_user_nofault() in a walk, which has checked once what that does
+ * each time; it takes an answer from the cache a third of its instructions.
+ *
+ * Context: any, NMI too, with page faults disabled and the mm of current loaded.
+ *
+ * Return: 0, or -EFAULT where a byte can't be read.
+ */
+long hook_read_user(void *dst, const void __user *src, unsigned int len)
+{
+	unsigned long from = (unsigned long)src;
+	u8 *to = dst;
+
+	if (from > TASK_SIZE_MAX - len)
+		return -EFAULT;
+	__uaccess_begin_nospec();
+	for (; len >= sizeof(u64); len -= sizeof(u64)) {
+		unsafe_get_user(*(u64 *)to, (const u64 __user *)from, unreadable);
+		from += sizeof(u64);
+		to += sizeof(u64);
+	}
+	for (; len; len--)
+		unsafe_get_user(*to++, (const u8 __user *)from++, unreadable);
+	__uaccess_end();
+	return 0;
+
+unreadable:
+	__uaccess_end();
+	return -EFAULT;
+}
+
 static enum x86_frame_kind hook_analyze(struct x86_frame_cache *cache, u64 space,
 					const struct x86_frame_mem *mem, unsigned long ip,
 					struct x86_frame_rule *rule)
@@ -53,7 +89,10 @@ static enum x86_frame_kind hook_analyze(struct x86_frame_cache *cache, u64 space
 }
 
 #define x86_frame_analyze_cached	hook_analyze
-#define nmi_uaccess_okay		perf_hybrid_uaccess_okay
+#define copy_from_user_nofault		hook_read_user
+/* The hook has asked, see can_walk(). */
+#undef nmi_uaccess_okay
+#define nmi_uaccess_okay()		true
 #define uprobe_get_trampoline_vaddr	perf_hybrid_uretprobe_trampoline
 /* The switch is the module's parameter. */
 #undef CONFIG_SYSCTL

@@ -17,77 +17,62 @@
 #define CREATE_TRACE_POINTS
 #include "perf_hybrid_trace.h"
 
-/* May a signal handler return to @ip? In a section that has user access. */
-static __always_inline bool at_trampoline(unsigned long ip, unsigned int ws)
+/* Puts @nr frames more into the chain, which are there already. */
+static void chain_grow(struct perf_callchain_entry_ctx *entry, unsigned int nr)
 {
-	const u32 __user *insn = (const u32 __user *)ip;
-	u32 code;
-
-	if (!__access_ok(insn, sizeof(*insn)))
-		return false;
-	unsafe_get_user(code, insn, unreadable);
-	return unwind_user_code_is_trampoline(code, ws);
-
-unreadable:
-	return false;
-}
-
-/* Reads the frame of a task with words of @ws bytes; false where it can't. */
-static __always_inline bool read_frame(unsigned long fp, unsigned int ws,
-				       unsigned long *next_fp, unsigned long *ip,
-				       bool *trampoline)
-{
-	const u64 __user *frame64 = (const u64 __user *)fp;
-	const u32 __user *frame32 = (const u32 __user *)fp;
-
-	if (!__access_ok(frame64, 2 * ws))
-		return false;
-
-	__uaccess_begin_nospec();
-	if (ws == sizeof(u64)) {
-		unsafe_get_user(*next_fp, &frame64[0], unreadable);
-		unsafe_get_user(*ip, &frame64[1], unreadable);
-	} else {
-		unsafe_get_user(*next_fp, &frame32[0], unreadable);
-		unsafe_get_user(*ip, &frame32[1], unreadable);
-	}
-	*trampoline = at_trampoline(*ip, ws);
-	__uaccess_end();
-	return true;
-
-unreadable:
-	__uaccess_end();
-	return false;
+	entry->entry->nr += nr;
+	entry->nr += nr;
 }
 
 /*
  * Follows frame pointers to the end, or to what may be a signal handler's
- * trampoline: then true is returned, and that is the frame in @walk.
+ * trampoline: then true is returned, and that is the frame in @walk. A tight
+ * loop, as it runs for each frame of each sample.
  */
 static __always_inline bool walk_fp(struct hook_walk *walk, unsigned int ws)
 {
-	struct unwind_user_state *state = &walk->state;
 	struct perf_callchain_entry_ctx *entry = walk->entry;
-	unsigned long ip = state->ip, fp = state->fp, next_ip, next_fp;
+	unsigned int nr = 0, room = entry->max_stack - entry->nr;
+	unsigned long ip = walk->state.ip, fp = walk->state.fp, next_fp, next_ip;
+	u64 *chain = entry->entry->ip + entry->entry->nr;
+	const unsigned long limit = TASK_SIZE_MAX - 2 * sizeof(u64);
 	bool trampoline = false;
+	u32 code;
 
-	while (entry->nr < entry->max_stack &&
-	       read_frame(fp, ws, &next_fp, &next_ip, &trampoline)) {
-		perf_callchain_store(entry, ip);
+	__uaccess_begin_nospec();
+	while (nr < room && fp <= limit) {
+		if (ws == sizeof(u64)) {
+			unsafe_get_user(next_fp, (const u64 __user *)fp, end);
+			unsafe_get_user(next_ip, (const u64 __user *)(fp + ws), end);
+		} else {
+			unsafe_get_user(next_fp, (const u32 __user *)fp, end);
+			unsafe_get_user(next_ip, (const u32 __user *)(fp + ws), end);
+		}
+		chain[nr++] = ip;
 		ip = next_ip;
-		if (trampoline)
-			break;
+		if (likely(ip <= limit)) {
+			unsafe_get_user(code, (const u32 __user *)ip, unreadable);
+			if (unlikely(unwind_user_code_is_trampoline(code, ws))) {
+				trampoline = true;
+				break;
+			}
+		}
+unreadable:
 		fp = next_fp;
 	}
-	if (trampoline) {
-		state->sp = fp + 2 * ws;
-		fp = next_fp;
-		state->topmost = false;
-		state->ask_code = true;
+end:
+	__uaccess_end();
+	chain_grow(entry, nr);
+	walk->state.ip = ip;
+	if (!trampoline) {
+		walk->state.fp = fp;
+		return false;
 	}
-	state->ip = ip;
-	state->fp = fp;
-	return trampoline;
+	walk->state.sp = fp + 2 * ws;
+	walk->state.fp = next_fp;
+	walk->state.topmost = false;
+	walk->state.ask_code = true;
+	return true;
 }
 
 static void count_not_restored(const struct hook_walk *walk)
@@ -96,7 +81,7 @@ static void count_not_restored(const struct hook_walk *walk)
 
 	if (walk->kind != X86_FRAME_UNKNOWN)
 		hook_count(HOOK_STANDS);
-	else if (copy_from_user_nofault(&byte, (const void __user *)walk->state.ip, 1))
+	else if (hook_read_user(&byte, (const void __user *)walk->state.ip, 1))
 		hook_count(HOOK_UNREADABLE);
 	else
 		hook_count(HOOK_UNKNOWN);
@@ -164,7 +149,7 @@ static bool left_to_guess(void)
  * @entry:	gets all frames but that one
  * @regs:	current's, with flat segments
  *
- * Context: any, NMI too. Never faults.
+ * Context: any, NMI too, with page faults disabled and the mm of current loaded.
  *
  * Return: true if the kernel is to go on at @walk's state; false: at @regs,
  *	nothing is in the chain yet.
@@ -174,6 +159,8 @@ bool hook_walk(struct hook_walk *walk, struct perf_callchain_entry_ctx *entry,
 {
 	bool restored, more;
 
+	if (entry->contexts_maxed || entry->nr >= entry->max_stack)
+		return false;
 	walk->entry = entry;
 	walk->kind = X86_FRAME_UNKNOWN;
 	walk->state = (struct unwind_user_state){
@@ -187,13 +174,11 @@ bool hook_walk(struct hook_walk *walk, struct perf_callchain_entry_ctx *entry,
 	restored = walk_innermost(walk);
 	if (!restored && left_to_guess())
 		return false;
-	pagefault_disable();
 	do {
 		more = walk->state.ws == sizeof(u64) ? walk_fp(walk, sizeof(u64)) :
 						       walk_fp(walk, sizeof(u32));
 		if (more)
 			walk_code(walk);
 	} while (more);
-	pagefault_enable();
 	return true;
 }

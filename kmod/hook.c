@@ -30,6 +30,7 @@
 #include <linux/perf_event.h>
 #include <linux/preempt.h>
 #include <linux/string.h>
+#include <linux/uaccess.h>
 #include <asm/perf_event.h>
 #include <asm/ptrace.h>
 #include <asm/segment.h>
@@ -85,6 +86,7 @@ static void hook_handler(unsigned long ip, unsigned long parent_ip,
 		goto out;
 	slot->busy = true;
 	barrier();
+	pagefault_disable();
 	if (hook_walk(&walk, (struct perf_callchain_entry_ctx *)arguments->di, regs)) {
 		slot->regs = *regs;
 		slot->regs.ip = walk.state.ip;
@@ -96,6 +98,7 @@ static void hook_handler(unsigned long ip, unsigned long parent_ip,
 		slot->regs.sp = TASK_SIZE_MAX;
 		arguments->si = (unsigned long)&slot->regs;
 	}
+	pagefault_enable();
 	barrier();
 	slot->busy = false;
 out:
