@@ -8,7 +8,7 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 
 .PHONY: help setup perf perf-stock demo bench check check-quick check-list \
-	series check-series kernel kernel-stock kernel-debug bisect kmod clean
+	series check-series kernel kernel-stock kernel-debug bisect kmod dkms plugin clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 18
@@ -66,6 +66,14 @@ kernel-debug: ## the first with KASAN, UBSAN and lockdep: out/kernel-debug/bzIma
 kmod: ## build out/kmod/<release>/perf_hybrid.ko; KDIR=<kernel build directory>
 	@scripts/setup base
 	@scripts/kmod "$(KDIR)"
+
+dkms: ## make out/dkms/perf-hybrid-<version>, for "dkms add"
+	@scripts/setup base
+	@scripts/dkms-tree
+
+plugin: ## build out/plugin/plugin_perf_hybrid.so, libtraceevent's
+	@scripts/setup base perf
+	@$(MAKE) -s -C tools-perf/plugin OUT=$(CURDIR)/out/plugin
 
 bisect: ## build perf and the kernel at every patch of the series
 	@scripts/setup base perf vm
