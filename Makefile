@@ -84,4 +84,4 @@ bisect: ## build perf and the kernel at every patch of the series
 # only in out/series stays too.
 clean: ## remove what was built; "rm -rf out" removes the downloads as well
 	@cd out 2>/dev/null || exit 0; for d in *; do \
-		case $$d in apt|linux-*|series) ;; *) rm -rf "$$d" ;; esac; done
+		case $$d in apt|debian|linux-*|series) ;; *) rm -rf "$$d" ;; esac; done

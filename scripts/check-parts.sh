@@ -60,4 +60,5 @@ parts()
 	part kernel full tap builds kernel kernel-stock kernel-debug
 	part vm full tap selftests/vm/run-tests
 	part callchain full tap selftests/callchain/run-tests
+	part module full tap selftests/module/run-tests
 }
