@@ -39,6 +39,8 @@ struct hybrid_full_row {
  * @start: first address, as the ELF file numbers them
  * @end: address behind the last
  * @popped: begins right behind a pop or leave, see hybrid_row_popped()
+ * @asked: the state of its object's pupil for which it was to be taught, see
+ *	teach.h; 0: never
  * @rule: what unwinding needs nearly always
  * @code: where @rule is HYBRID_RULE_NONE, what the code itself tells
  * @code_at: file offset that @code is for, plus 1; 0: none yet
@@ -50,6 +52,7 @@ struct hybrid_row {
 	u64			 start;
 	u64			 end;
 	bool			 popped;
+	u32			 asked;
 	struct hybrid_rule	 rule;
 	struct hybrid_rule	 code;
 	u64			 code_at;

@@ -60,6 +60,7 @@ void hybrid_debug_frame_open(struct hybrid_object *object)
 {
 	GElf_Addr bias, main_bias;
 	Dwfl_Module *mod;
+	Dwarf *dwarf;
 	Dwfl *dwfl;
 	int fd;
 
@@ -79,11 +80,14 @@ void hybrid_debug_frame_open(struct hybrid_object *object)
 	}
 	object->cfi.debug_bias = bias - main_bias;
 	object->dwfl = dwfl;
+	dwarf = dwfl_module_getdwarf(mod, &bias);
+	object->debug_elf = dwarf ? dwarf_getelf(dwarf) : NULL;
 }
 
 void hybrid_debug_frame_close(struct hybrid_object *object)
 {
 	object->cfi.debug = NULL;
+	object->debug_elf = NULL;
 	object->debug_tried = false;
 	if (object->dwfl)
 		dwfl_end(object->dwfl);

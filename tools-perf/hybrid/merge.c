@@ -5,6 +5,7 @@
 #include <string.h>
 #include <linux/perf_event.h>
 #include "merge.h"
+#include "taught.h"
 
 /* The user part of the kernel's callchain, without its context word. */
 struct user_chain {
@@ -19,6 +20,11 @@ static struct user_chain split(struct hybrid_merge *m)
 	unsigned int i;
 
 	for (i = 0; i < m->nr_kernel && m->nr < m->max; i++) {
+		/* What only the ring has: no file needs to know it. */
+		if (m->kernel[i] == PERF_CONTEXT_USER_HYBRID) {
+			i++;
+			continue;
+		}
 		m->out[m->nr++] = m->kernel[i];
 		if (m->kernel[i] == PERF_CONTEXT_USER) {
 			user.found = true;
@@ -205,7 +211,14 @@ static enum hybrid_outcome copy_user(struct hybrid_merge *m, const struct user_c
 			break;
 		m->out[m->nr++] = user->ips[i] - (i > 0);
 	}
-	return user->found ? HYBRID_FP_ONLY : HYBRID_COMPLETE;
+	return user->found && !hybrid_is_taught(m->kernel, m->nr_kernel) ?
+		HYBRID_FP_ONLY : HYBRID_COMPLETE;
+}
+
+/* Are the frames known to the outermost, with its place? */
+static bool is_rooted(const struct hybrid_unwind *u)
+{
+	return u->stop == HYBRID_STOP_OUTERMOST && u->nr > 1 && u->frames[u->nr - 2].cfa;
 }
 
 enum hybrid_outcome hybrid_merge(struct hybrid_unwinder *unwinder, struct hybrid_merge *m)
@@ -229,7 +242,7 @@ enum hybrid_outcome hybrid_merge(struct hybrid_unwinder *unwinder, struct hybrid
 	}
 	if (m->tail)
 		hybrid_tail_learn(m->tail, u->frames, u->nr,
-				  stitched || u->stop == HYBRID_STOP_OUTERMOST);
+				  stitched || is_rooted(u));
 	for (i = 0; i < u->nr && m->nr < m->max; i++)
 		m->out[m->nr++] = u->frames[i].ip;
 	return judge(u, stitched);

@@ -20,8 +20,9 @@ enum hybrid_outcome {
  * struct hybrid_merge - one sample's callchain, merged
  * @kernel: callchain of the sample as the kernel made it; NULL for none
  * @nr_kernel: number of @kernel
- * @unwind: the sample, unwound by hybrid_unwind(); NULL where it has no user
- *	registers or no dump; its frames have room for max_frames
+ * @unwind: the sample, unwound by hybrid_unwind() or, where the kernel reached
+ *	the outermost frame, hybrid_taught(); NULL where it has no user registers
+ *	or no dump; its frames have room for max_frames
  * @at_probe: the event may come from a uprobe: at a function's entry the kernel
  *	then puts the word at sp between the address and the frame pointer chain
  * @tail: of the thread, read and updated; NULL for none
@@ -45,7 +46,8 @@ struct hybrid_merge {
  * @unwinder: caches
  * @m: what goes in and comes out
  *
- * The kernel's frames and context words stay as they are. Behind
+ * The kernel's frames and context words stay as they are, but that
+ * PERF_CONTEXT_USER_HYBRID and its info word are gone. Behind
  * PERF_CONTEXT_USER come the unwound frames; where the dump ended, the
  * kernel's frame pointer chain goes on, joined on the place where it left the
  * dump; else what the thread was seen to be in before.

@@ -60,6 +60,8 @@ static void object_close(struct hybrid_object *object)
 
 static void object_free(struct hybrid_object *object)
 {
+	if (object->pupil)
+		object->objects->release(object);
 	free_rows(object);
 	object_close(object);
 	hlist_del(&object->hash);
@@ -239,13 +241,12 @@ static int read_segments(struct hybrid_object *object)
 	return object->nr_segments ? 0 : -1;
 }
 
-static int object_open(const struct hybrid_mapping *mapping)
+int hybrid_object_open(struct hybrid_object *object, int fd)
 {
-	struct hybrid_object *object = mapping->object;
 	struct stat st;
 	GElf_Ehdr ehdr;
 
-	object->fd = object->objects->open(mapping);
+	object->fd = fd;
 	if (object->fd < 0)
 		return fail(object, "the file can't be opened");
 	if (!fstat(object->fd, &st))
@@ -264,6 +265,11 @@ static int object_open(const struct hybrid_mapping *mapping)
 	object->cfi.eh = dwarf_getcfi_elf(object->elf);
 	object->state = HYBRID_OBJECT_READY;
 	return 0;
+}
+
+static void object_open(const struct hybrid_mapping *mapping)
+{
+	hybrid_object_open(mapping->object, mapping->object->objects->open(mapping));
 }
 
 static bool file_to_vaddr(const struct hybrid_object *object, u64 offset, u64 *vaddr)
@@ -338,16 +344,47 @@ bool hybrid_object_offset(const struct hybrid_object *object, u64 vaddr, u64 *of
 	return false;
 }
 
+/* Rows are compiled one after another, mostly: one read serves several. */
+static bool code_byte(struct hybrid_object *object, u64 offset, u8 *byte)
+{
+	ssize_t got;
+
+	if (offset - object->code_at >= object->nr_code) {
+		object->nr_code = 0;
+		got = pread(object->fd, object->code, sizeof(object->code), offset);
+		if (got <= 0)
+			return false;
+		object->code_at = offset;
+		object->nr_code = got;
+	}
+	*byte = object->code[offset - object->code_at];
+	return true;
+}
+
 /* Does a pop of a general register, or a leave, end where the row begins? */
-static bool begins_behind_pop(const struct hybrid_object *object, const struct hybrid_row *row)
+static bool begins_behind_pop(struct hybrid_object *object, const struct hybrid_row *row)
 {
 	u64 offset;
 	u8 last;
 
 	if (!hybrid_object_offset(object, row->start - 1, &offset) ||
-	    pread(object->fd, &last, 1, offset) != 1)
+	    !code_byte(object, offset, &last))
 		return false;
 	return last == 0xc9 || (last >= 0x58 && last <= 0x5f);
+}
+
+int hybrid_object_compile(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
+{
+	int err = hybrid_cfi_row(&object->cfi, vaddr, row);
+
+	if (!err && row->rule.kind == HYBRID_RULE_NONE && !object->debug_tried) {
+		hybrid_debug_frame_open(object);
+		if (object->cfi.debug)
+			err = hybrid_cfi_row(&object->cfi, vaddr, row);
+	}
+	if (!err && begins_behind_pop(object, row))
+		hybrid_row_popped(&object->cfi, row);
+	return err;
 }
 
 static struct hybrid_row *compile_row(struct hybrid_object *object, u64 vaddr)
@@ -356,21 +393,12 @@ static struct hybrid_row *compile_row(struct hybrid_object *object, u64 vaddr)
 
 	if (!row)
 		return NULL;
-	if (hybrid_cfi_row(&object->cfi, vaddr, row))
-		goto out_free;
-	if (row->rule.kind == HYBRID_RULE_NONE && !object->debug_tried) {
-		hybrid_debug_frame_open(object);
-		if (object->cfi.debug && hybrid_cfi_row(&object->cfi, vaddr, row))
-			goto out_free;
+	if (hybrid_object_compile(object, vaddr, row)) {
+		free(row);
+		return NULL;
 	}
-	if (begins_behind_pop(object, row))
-		hybrid_row_popped(&object->cfi, row);
 	insert_row(object, row, vaddr);
 	return row;
-
-out_free:
-	free(row);
-	return NULL;
 }
 
 struct hybrid_row *hybrid_object_row(const struct hybrid_mapping *mapping, u64 ip)

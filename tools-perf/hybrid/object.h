@@ -33,6 +33,7 @@ struct hybrid_ident {
 
 struct hybrid_mapping;
 struct hybrid_objects;
+struct hybrid_pupil;
 
 enum hybrid_object_state {
 	HYBRID_OBJECT_NEW,	/* not opened yet */
@@ -61,11 +62,16 @@ struct hybrid_segment {
  * @fd: the file, -1 before it is opened
  * @elf: read, not mapped: a file cut short under a mapping would kill us
  * @dwfl: session that owns the debug file's CFI
+ * @debug_elf: the file that .debug_frame is in; the session's
  * @cfi: what libdw reads
  * @segments: executable ones
  * @nr_segments: number of @segments
  * @rows: compiled rows by address
  * @nr_rows: number of @rows
+ * @code: bytes of the file that were looked at last
+ * @code_at: offset of @code
+ * @nr_code: of @code
+ * @pupil: what a kernel store was taught of it, see teach.h; NULL for nothing
  */
 struct hybrid_object {
 	struct hlist_node	 hash;
@@ -81,11 +87,16 @@ struct hybrid_object {
 	int			 fd;
 	Elf			*elf;
 	void			*dwfl;
+	Elf			*debug_elf;
 	struct hybrid_cfi	 cfi;
 	struct hybrid_segment	*segments;
 	size_t			 nr_segments;
 	struct rb_root		 rows;
 	size_t			 nr_rows;
+	u8			 code[256];
+	u64			 code_at;
+	size_t			 nr_code;
+	struct hybrid_pupil	*pupil;
 };
 
 /**
@@ -106,6 +117,8 @@ typedef int (*hybrid_open_fn)(const struct hybrid_mapping *mapping);
  * @nr: objects, idle ones included
  * @nr_rows: rows compiled, of all objects
  * @open: how to open a file
+ * @release: an object with a pupil goes
+ * @release_arg: the owner's
  */
 struct hybrid_objects {
 	struct hlist_head	hash[HYBRID_OBJECT_HASH];
@@ -114,6 +127,8 @@ struct hybrid_objects {
 	size_t			nr;
 	size_t			nr_rows;
 	hybrid_open_fn		open;
+	void (*release)(struct hybrid_object *object);
+	void			*release_arg;
 };
 
 void hybrid_objects_init(struct hybrid_objects *objects, hybrid_open_fn open);
@@ -130,6 +145,25 @@ void hybrid_objects_exit(struct hybrid_objects *objects);
 struct hybrid_object *hybrid_object_get(struct hybrid_objects *objects,
 					const struct hybrid_ident *ident);
 void hybrid_object_put(struct hybrid_object *object);
+
+/**
+ * hybrid_object_open - read an object from a file
+ * @object: new
+ * @fd: the file; the object's from now on; -1: there is none
+ *
+ * Return: 0; -1 where it can't be read (its state is then HYBRID_OBJECT_FAILED).
+ */
+int hybrid_object_open(struct hybrid_object *object, int fd);
+
+/**
+ * hybrid_object_compile - the row for one address, kept nowhere
+ * @object: open
+ * @vaddr: as the ELF file numbers them
+ * @row: out; to be given to hybrid_row_exit()
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int hybrid_object_compile(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row);
 
 /**
  * hybrid_object_row - the row for one address of a mapping

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/log2.h>
+#include <unistd.h>
 #include <linux/zalloc.h>
 #include <internal/lib.h>
 #include <perf/mmap.h>
@@ -16,17 +16,18 @@
 #include "../evlist.h"
 #include "../evsel.h"
 #include "../mmap.h"
-#include "../record.h"
 #include "../util.h"
-#include "layout.h"
+#include "events.h"
 #include "merge.h"
 #include "open.h"
 #include "order.h"
 #include "process.h"
 #include "record.h"
-#include "regs.h"
 #include "resolve.h"
 #include "stats.h"
+#include "store.h"
+#include "taught.h"
+#include "teach.h"
 #include "track.h"
 
 /*
@@ -35,17 +36,6 @@
  */
 #define SHED_DUMPS	64
 #define SHED_SAMPLES	512
-
-/* What is known of one event, by the index of its evsel. */
-struct hybrid_event {
-	bool			 hybrid;
-	bool			 at_probe;
-	unsigned int		 max_stack;
-	u64			 shed;
-	struct hybrid_layout	 layout;
-	struct hybrid_regs_map	 regs_64;
-	struct hybrid_regs_map	 regs_32;
-};
 
 struct hybrid_record {
 	struct evlist		*evlist;
@@ -56,6 +46,8 @@ struct hybrid_record {
 	struct hybrid_processes	 ps;
 	struct hybrid_unwinder	 unwinder;
 	struct hybrid_stats	 stats;
+	int			 store;
+	struct hybrid_teacher	*teacher;
 	struct hybrid_ring	*rings;
 	struct hybrid_ring	**heap;
 	int			 nr_rings;
@@ -68,83 +60,20 @@ struct hybrid_record {
 	u8			 out[HYBRID_OUT_SIZE] __aligned(8);
 };
 
-bool evlist__has_hybrid_callchain(struct evlist *evlist)
+/* Where there is no store, samples have their dumps as ever. */
+static void start_teaching(struct hybrid_record *hr)
 {
-	struct evsel *evsel;
-
-	evlist__for_each_entry(evlist, evsel) {
-		if (evsel__has_hybrid_callchain(evsel))
-			return true;
-	}
-	return false;
-}
-
-void hybrid_record__size_rings(struct evlist *evlist, unsigned int *mmap_pages)
-{
-	unsigned long dump_size = 0, size;
-	struct evsel *evsel;
-
-	evlist__for_each_entry(evlist, evsel) {
-		if (evsel__has_hybrid_callchain(evsel))
-			dump_size = max_t(unsigned long, dump_size,
-					  evsel->core.attr.sample_stack_user);
-	}
-	/* More than perf_event_mlock_kb is for those who may lock it. */
-	if (*mmap_pages == UINT_MAX && perf_event_paranoid_check(-1)) {
-		size = min(max(512 * dump_size, 512UL << 10), 16UL << 20);
-		*mmap_pages = roundup_pow_of_two(size) / page_size;
-	}
-	size = evlist__mmap_size(*mmap_pages) - page_size;
-	evlist__for_each_entry(evlist, evsel) {
-		if (!evsel__has_hybrid_callchain(evsel) || evsel->core.attr.watermark ||
-		    evsel->core.attr.wakeup_events)
-			continue;
-		evsel->core.attr.watermark = 1;
-		evsel->core.attr.wakeup_watermark = size / 8;
-	}
-}
-
-/*
- * An event whose callchain bits perf took back (offcpu-time, call-graph=no)
- * still has the sizes that went with them: they would stand in the file.
- */
-static void drop_sizes(struct perf_event_attr *attr)
-{
-	if (!(attr->sample_type & PERF_SAMPLE_REGS_USER))
-		attr->sample_regs_user = 0;
-	if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
-		attr->sample_stack_user = 0;
-}
-
-static void event_init(struct hybrid_event *event, struct evsel *evsel,
-		       const struct record_opts *opts, unsigned int max_stack)
-{
-	struct perf_event_attr *attr = &evsel->core.attr;
-
-	drop_sizes(attr);
-	if (!evsel__has_hybrid_callchain(evsel))
+	hr->store = hybrid_store__open(hr->evlist);
+	if (hr->store < 0)
 		return;
-	event->hybrid = true;
-	event->at_probe = hybrid__at_probe(evsel);
-	event->max_stack = min_t(unsigned int, attr->sample_max_stack ?: max_stack,
-				 HYBRID_MAX_FRAMES);
-	event->layout.attr = *attr;
-	event->layout.file_regs = opts->sample_user_regs;
-	event->layout.branch_counters = evsel__has_br_stack(evsel) &&
-		evsel__leader(evsel) && evsel__leader(evsel)->br_cntr_nr > 0;
-	hybrid_regs_map_init(&event->regs_64, attr->sample_regs_user, &hybrid_abi_64);
-	hybrid_regs_map_init(&event->regs_32, attr->sample_regs_user, &hybrid_abi_32);
-
-	/* From here on the attr says what the file holds. */
-	attr->sample_type &= ~PERF_SAMPLE_STACK_USER;
-	attr->sample_stack_user = 0;
-	if (attr->watermark) {
-		attr->watermark = 0;
-		attr->wakeup_watermark = 0;
+	hr->teacher = hybrid_teacher_new(&hr->ps.objects, &hybrid_store_ops, &hr->store);
+	if (hr->teacher && !hybrid_teacher_start(hr->teacher)) {
+		hr->stats.taught = true;
+		return;
 	}
-	attr->sample_regs_user = opts->sample_user_regs;
-	if (!opts->sample_user_regs)
-		attr->sample_type &= ~PERF_SAMPLE_REGS_USER;
+	pr_debug("hybrid: the kernel is taught nothing: no thread to do it\n");
+	hybrid_teacher_delete(hr->teacher);
+	hr->teacher = NULL;
 }
 
 struct hybrid_record *hybrid_record__new(struct evlist *evlist,
@@ -163,13 +92,14 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 		free(hr);
 		return NULL;
 	}
-	evlist__for_each_entry(evlist, evsel)
-		event_init(&hr->events[evsel->core.idx], evsel, opts,
-			   max_stack ?: HYBRID_DEFAULT_MAX_STACK);
 	hr->evlist = evlist;
 	hr->write = write;
 	hr->arg = arg;
 	hybrid_processes_init(&hr->ps, hybrid_open_live);
+	start_teaching(hr);
+	evlist__for_each_entry(evlist, evsel)
+		hybrid_event__init(&hr->events[evsel->core.idx], evsel, opts,
+				   max_stack ?: HYBRID_DEFAULT_MAX_STACK);
 	return hr;
 }
 
@@ -233,19 +163,20 @@ static bool must_shed(struct hybrid_record *hr, struct hybrid_ring *ring)
 
 /* The sample's registers and stack; false where there is nothing to unwind. */
 static bool prepare(struct hybrid_record *hr, const struct hybrid_event *event,
-		    const struct hybrid_sample *sample, struct hybrid_unwind *u)
+		    const struct hybrid_sample *sample, bool taught, struct hybrid_unwind *u)
 {
-	bool is_64 = sample->regs_abi == PERF_SAMPLE_REGS_ABI_64;
+	bool is_64 = sample->regs_abi != PERF_SAMPLE_REGS_ABI_32;
 	const struct hybrid_regs_map *map = is_64 ? &event->regs_64 : &event->regs_32;
 
-	if (!sample->regs || !sample->stack_size || !map->complete)
+	if (!taught && (!sample->regs || !sample->stack_size || !map->complete))
 		return false;
-	if (hr->shedding) {
+	if (!taught && hr->shedding) {
 		hr->stats.shed_dumps++;
 		return false;
 	}
 	u->abi = is_64 ? &hybrid_abi_64 : &hybrid_abi_32;
-	hybrid_regs_read(map, sample->regs, &u->regs);
+	if (sample->regs)
+		hybrid_regs_read(map, sample->regs, &u->regs);
 	u->dump = sample->stack;
 	u->dump_start = u->regs.value[u->abi->sp];
 	u->dump_size = sample->stack_size;
@@ -268,16 +199,28 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_event *event,
 	};
 	struct hybrid_unwind unwind = {};
 	enum hybrid_outcome outcome;
+	bool walked, taught;
 	void *out;
+	u64 info;
 
-	if (thread && prepare(hr, event, sample, &unwind)) {
+	walked = hybrid_chain_info(sample->chain, sample->nr_chain, &info);
+	taught = PERF_HYBRID_INFO_END(info) == PERF_HYBRID_END_OUTERMOST;
+
+	if (thread && prepare(hr, event, sample, taught, &unwind)) {
 		unwind.space = thread->process->space;
-		hybrid_unwind(&hr->unwinder, &unwind);
+		if (taught)
+			hybrid_taught(&hr->unwinder, &unwind, sample->chain, sample->nr_chain);
+		else
+			hybrid_unwind(&hr->unwinder, &unwind);
 		merge.unwind = &unwind;
 		merge.tail = &thread->tail;
 	}
 	outcome = hybrid_merge(&hr->unwinder, &merge);
 	hybrid_stats_count(&hr->stats, outcome, unwind.culprit);
+	if (walked)
+		hybrid_stats_walk(&hr->stats, info);
+	if (hr->teacher && merge.unwind && !taught)
+		hybrid_teacher_sample(hr->teacher, &hr->unwinder, &unwind, info);
 
 	out = out_room(hr, HYBRID_MAX_RECORD);
 	if (!out)
@@ -391,6 +334,7 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 	}
 	hr->draining = all;
 	delivered = hybrid_order_pass(hr->rings, hr->nr_rings, hr->heap, all, &ops, hr);
+	hybrid_teacher_pass(hr->teacher);
 	err = flush(hr);
 	return delivered < 0 ? delivered : err < 0 ? err : delivered;
 }
@@ -410,9 +354,14 @@ void hybrid_record__print(struct hybrid_record *hr, bool failures)
 {
 	if (!hr)
 		return;
+	hybrid_teacher_stop(hr->teacher);
+	if (hr->stats.taught)
+		hybrid_store__stats(hr->store, &hr->stats.store);
 	hybrid_stats_print(&hr->stats, stderr);
 	if (!failures)
 		return;
+	if (hr->teacher)
+		hybrid_teacher_print(hr->teacher, stderr);
 	hybrid_stats_print_failures(&hr->stats, stderr);
 	fprintf(stderr, "hybrid: kept at the end: %u processes, %u threads, ",
 		hr->ps.nr_processes, hr->ps.nr_threads);
@@ -430,7 +379,12 @@ void hybrid_record__delete(struct hybrid_record *hr)
 	free(hr->rings);
 	free(hr->heap);
 	hybrid_stats_exit(&hr->stats);
+	hybrid_teacher_stop(hr->teacher);
+	/* Before the teacher: it owns the files of the objects that go. */
 	hybrid_processes_exit(&hr->ps);
+	hybrid_teacher_delete(hr->teacher);
+	if (hr->store >= 0)
+		close(hr->store);
 	free(hr->events);
 	free(hr);
 }

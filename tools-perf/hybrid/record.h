@@ -35,6 +35,14 @@ typedef int (*hybrid_write_fn)(void *arg, void *data, size_t size);
 bool evlist__has_hybrid_callchain(struct evlist *evlist);
 
 /**
+ * hybrid_record__ask_kernel - have the kernel walk by rules that it is taught
+ * @evlist: the events, configured and not yet open
+ *
+ * A kernel that can't is found out when they are opened.
+ */
+void hybrid_record__ask_kernel(struct evlist *evlist);
+
+/**
  * hybrid_record__size_rings - rings and wake-ups for samples with a dump
  * @evlist: the events, configured and not yet open
  * @mmap_pages: pages of a ring; changed where the user has named none
@@ -121,6 +129,10 @@ typedef int (*hybrid_write_fn)(void *arg, void *data, size_t size);
 static inline bool evlist__has_hybrid_callchain(struct evlist *evlist __maybe_unused)
 {
 	return false;
+}
+
+static inline void hybrid_record__ask_kernel(struct evlist *evlist __maybe_unused)
+{
 }
 
 static inline void hybrid_record__size_rings(struct evlist *evlist __maybe_unused,

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/kernel.h>
 #include "stats.h"
 
 /* Enough to tell; what comes later counts together. */
@@ -73,6 +74,35 @@ void hybrid_stats_count(struct hybrid_stats *stats, enum hybrid_outcome outcome,
 	failure->why = culprit ? culprit->why : NULL;
 }
 
+static unsigned int last_bit(u64 value)
+{
+	return 63 - __builtin_clzll(value);
+}
+
+void hybrid_stats_walk(struct hybrid_stats *stats, u64 info)
+{
+	u64 end = PERF_HYBRID_INFO_END(info);
+
+	if (end <= PERF_HYBRID_END_BUSY)
+		stats->ends[end]++;
+	if (end != PERF_HYBRID_END_OUTERMOST)
+		return;
+	stats->without_dump++;
+	stats->first[last_bit(stats->read)]++;
+}
+
+static void print_store(const struct hybrid_stats *stats, FILE *out)
+{
+	fprintf(out, "; without dump %" PRIu64, stats->without_dump);
+	if (stats->read)
+		fprintf(out, " (%.2f %%)", 100.0 * stats->without_dump / stats->read);
+	fprintf(out, ", taught %" PRIu64 " rows of %u objects, %.3f MB in the kernel",
+		(u64)stats->store.rows, stats->store.objects,
+		stats->store.bytes / 1024.0 / 1024.0);
+	if (stats->store.evicted)
+		fprintf(out, ", evicted %" PRIu64, (u64)stats->store.evicted);
+}
+
 void hybrid_stats_print(const struct hybrid_stats *stats, FILE *out)
 {
 	u64 outcome;
@@ -86,8 +116,11 @@ void hybrid_stats_print(const struct hybrid_stats *stats, FILE *out)
 			fprintf(out, " (%.2f %%)", 100.0 * outcome / stats->read);
 	}
 	fprintf(out, ", shed %" PRIu64 "; lost %" PRIu64 "; ", stats->shed, stats->lost);
-	fprintf(out, "%.3f MB of stack unwound, %.3f MB of samples written ]\n",
+	fprintf(out, "%.3f MB of stack unwound, %.3f MB of samples written",
 		stats->dump_bytes / 1024.0 / 1024.0, stats->file_bytes / 1024.0 / 1024.0);
+	if (stats->taught)
+		print_store(stats, out);
+	fprintf(out, " ]\n");
 }
 
 static int compare_failures(const void *pa, const void *pb)
@@ -97,9 +130,41 @@ static int compare_failures(const void *pa, const void *pb)
 	return a->count < b->count ? 1 : a->count > b->count ? -1 : 0;
 }
 
+static const char * const end_names[] = {
+	[PERF_HYBRID_END_NONE]		= "not begun",
+	[PERF_HYBRID_END_NO_STORE]	= "no store",
+	[PERF_HYBRID_END_ASK]		= "no rule",
+	[PERF_HYBRID_END_NOT_RETURN]	= "no call before the return address",
+	[PERF_HYBRID_END_UNREADABLE]	= "stack not readable",
+	[PERF_HYBRID_END_LIMIT]		= "too many frames",
+	[PERF_HYBRID_END_BUSY]		= "mappings changing",
+};
+
+/* Each line is about as many samples as all before it. */
+static void print_walks(const struct hybrid_stats *stats, FILE *out)
+{
+	unsigned int end;
+	u64 from, to;
+
+	for (end = 0; end < ARRAY_SIZE(end_names); end++) {
+		if (end_names[end] && stats->ends[end])
+			fprintf(out, "hybrid: %8" PRIu64 " with dump: %s\n", stats->ends[end],
+				end_names[end]);
+	}
+
+	for (from = 1; from && from <= stats->read; from *= 2) {
+		to = min(2 * from - 1, stats->read);
+		fprintf(out, "hybrid: samples %" PRIu64 " to %" PRIu64 ": %.2f %% without dump\n",
+			from, to, 100.0 * stats->first[last_bit(from)] / (to - from + 1));
+	}
+}
+
 void hybrid_stats_print_failures(struct hybrid_stats *stats, FILE *out)
 {
 	size_t i;
+
+	if (stats->taught)
+		print_walks(stats, out);
 
 	if (stats->shed_dumps)
 		fprintf(out, "hybrid: %" PRIu64 " stack dumps shed: perf could not keep up\n",

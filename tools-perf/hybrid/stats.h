@@ -3,6 +3,8 @@
 #define __PERF_HYBRID_STATS_H
 
 #include <stdio.h>
+#include <linux/perf_event.h>
+#include <linux/perf_hybrid.h>
 #include "merge.h"
 
 struct hybrid_failure;
@@ -17,6 +19,13 @@ struct hybrid_failure;
  * @lost: samples that the kernel had no room for
  * @dump_bytes: of stack that were unwound
  * @file_bytes: of samples written
+ * @taught: the kernel is being taught
+ * @without_dump: of HYBRID_COMPLETE, those that the kernel walked by what it was
+ *	taught
+ * @first: of @without_dump by when they came: [N] counts those among samples
+ *	2^N to 2^(N+1) - 1
+ * @ends: why the kernel's walks by rules ended, by enum perf_hybrid_end
+ * @store: what the kernel's store holds at the end
  * @failures: where samples ended that are not complete
  * @nr_failures: of @failures
  * @alloc_failures: room in @failures
@@ -30,6 +39,11 @@ struct hybrid_stats {
 	u64			 lost;
 	u64			 dump_bytes;
 	u64			 file_bytes;
+	bool			 taught;
+	u64			 without_dump;
+	u64			 first[64];
+	u64			 ends[PERF_HYBRID_END_BUSY + 1];
+	struct perf_hybrid_stats store;
 	struct hybrid_failure	*failures;
 	size_t			 nr_failures;
 	size_t			 alloc_failures;
@@ -45,6 +59,13 @@ void hybrid_stats_count(struct hybrid_stats *stats, enum hybrid_outcome outcome,
 			const struct hybrid_object *culprit);
 
 /**
+ * hybrid_stats_walk - account for a walk of the kernel's by rules
+ * @stats: totals; the sample is the last of @stats->read
+ * @info: the word behind PERF_CONTEXT_USER_HYBRID
+ */
+void hybrid_stats_walk(struct hybrid_stats *stats, u64 info);
+
+/**
  * hybrid_stats_print - the closing line of a recording
  * @stats: totals
  * @out: stream
@@ -52,7 +73,8 @@ void hybrid_stats_count(struct hybrid_stats *stats, enum hybrid_outcome outcome,
 void hybrid_stats_print(const struct hybrid_stats *stats, FILE *out);
 
 /**
- * hybrid_stats_print_failures - the objects behind the failures, most first
+ * hybrid_stats_print_failures - the objects behind the failures, most first,
+ *	and how long teaching took
  * @stats: totals; sorted here
  * @out: stream
  */

@@ -103,6 +103,40 @@ static void failures(void)
 	hybrid_stats_exit(&stats);
 }
 
+/* A kernel that is taught: what it held, and how fast it learned. */
+static void with_store(void)
+{
+	unsigned int i;
+
+	stats.taught = true;
+	for (i = 1; i <= 9; i++) {
+		count(HYBRID_COMPLETE, 1, &libc);
+		hybrid_stats_walk(&stats, i > 2 ? PERF_HYBRID_END_OUTERMOST | 5 << 16 :
+						  PERF_HYBRID_END_ASK | i << 16);
+	}
+	stats.read++;
+	stats.outcomes[HYBRID_COMPLETE]++;
+	stats.store.rows = 1234;
+	stats.store.objects = 5;
+	stats.store.bytes = 3 << 19;
+	expect(print_line,
+	       "[ perf record: hybrid: 10 samples: complete 10 (100.00 %), stitched 0, frame pointer only 0, truncated 0, no map 0, no CFI 0, bad CFI 0, shed 0; lost 0; 0.000 MB of stack unwound, 0.000 MB of samples written; without dump 7 (70.00 %), taught 1234 rows of 5 objects, 1.500 MB in the kernel ]\n");
+	expect(print_failures,
+	       "hybrid:        2 with dump: no rule\n"
+	       "hybrid: samples 1 to 1: 0.00 % without dump\n"
+	       "hybrid: samples 2 to 3: 50.00 % without dump\n"
+	       "hybrid: samples 4 to 7: 100.00 % without dump\n"
+	       "hybrid: samples 8 to 10: 66.67 % without dump\n");
+	hybrid_stats_exit(&stats);
+
+	stats.taught = true;
+	stats.store.evicted = 2;
+	expect(print_line,
+	       "[ perf record: hybrid: 0 samples: complete 0, stitched 0, frame pointer only 0, truncated 0, no map 0, no CFI 0, bad CFI 0, shed 0; lost 0; 0.000 MB of stack unwound, 0.000 MB of samples written; without dump 0, taught 0 rows of 0 objects, 0.000 MB in the kernel, evicted 2 ]\n");
+	expect(print_failures, "");
+	hybrid_stats_exit(&stats);
+}
+
 /* Every sample is in the line once, whatever came. */
 static void adds_up(void)
 {
@@ -171,6 +205,7 @@ int main(void)
 		{ "stats: the closing line", closing_line },
 		{ "stats: a recording without samples", no_samples },
 		{ "stats: the objects behind the failures", failures },
+		{ "stats: a kernel that is taught", with_store },
 		{ "stats: all samples are accounted for", adds_up },
 		{ "stats: very many objects", many_objects },
 	};

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The events of perf record --call-graph hybrid: what the kernel is asked for,
+ * and what the file says of it.
+ */
+#include <linux/log2.h>
+#include <internal/lib.h>
+#include "../event.h"
+#include "../evlist.h"
+#include "../evsel.h"
+#include "../record.h"
+#include "../util.h"
+#include "events.h"
+#include "record.h"
+#include "resolve.h"
+#include "unwind.h"
+
+bool evlist__has_hybrid_callchain(struct evlist *evlist)
+{
+	struct evsel *evsel;
+
+	evlist__for_each_entry(evlist, evsel) {
+		if (evsel__has_hybrid_callchain(evsel))
+			return true;
+	}
+	return false;
+}
+
+void hybrid_record__ask_kernel(struct evlist *evlist)
+{
+	struct evsel *evsel;
+
+	evlist__for_each_entry(evlist, evsel) {
+		if (evsel__has_hybrid_callchain(evsel))
+			evsel->core.attr.hybrid_callchain = 1;
+	}
+}
+
+void hybrid_record__size_rings(struct evlist *evlist, unsigned int *mmap_pages)
+{
+	unsigned long dump_size = 0, size;
+	struct evsel *evsel;
+
+	evlist__for_each_entry(evlist, evsel) {
+		if (evsel__has_hybrid_callchain(evsel))
+			dump_size = max_t(unsigned long, dump_size,
+					  evsel->core.attr.sample_stack_user);
+	}
+	/* More than perf_event_mlock_kb is for those who may lock it. */
+	if (*mmap_pages == UINT_MAX && perf_event_paranoid_check(-1)) {
+		size = min(max(512 * dump_size, 512UL << 10), 16UL << 20);
+		*mmap_pages = roundup_pow_of_two(size) / page_size;
+	}
+	size = evlist__mmap_size(*mmap_pages) - page_size;
+	evlist__for_each_entry(evlist, evsel) {
+		if (!evsel__has_hybrid_callchain(evsel) || evsel->core.attr.watermark ||
+		    evsel->core.attr.wakeup_events)
+			continue;
+		evsel->core.attr.watermark = 1;
+		evsel->core.attr.wakeup_watermark = size / 8;
+	}
+}
+
+/*
+ * An event whose callchain bits perf took back (offcpu-time, call-graph=no)
+ * still has the sizes that went with them: they would stand in the file.
+ */
+static void drop_sizes(struct perf_event_attr *attr)
+{
+	if (!(attr->sample_type & PERF_SAMPLE_REGS_USER))
+		attr->sample_regs_user = 0;
+	if (!(attr->sample_type & PERF_SAMPLE_STACK_USER))
+		attr->sample_stack_user = 0;
+}
+
+void hybrid_event__init(struct hybrid_event *event, struct evsel *evsel,
+			const struct record_opts *opts, unsigned int max_stack)
+{
+	struct perf_event_attr *attr = &evsel->core.attr;
+
+	drop_sizes(attr);
+	if (!evsel__has_hybrid_callchain(evsel))
+		return;
+	event->hybrid = true;
+	event->at_probe = hybrid__at_probe(evsel);
+	event->max_stack = min_t(unsigned int, attr->sample_max_stack ?: max_stack,
+				 HYBRID_MAX_FRAMES);
+	event->layout.attr = *attr;
+	event->layout.file_regs = opts->sample_user_regs;
+	event->layout.branch_counters = evsel__has_br_stack(evsel) &&
+		evsel__leader(evsel) && evsel__leader(evsel)->br_cntr_nr > 0;
+	hybrid_regs_map_init(&event->regs_64, attr->sample_regs_user, &hybrid_abi_64);
+	hybrid_regs_map_init(&event->regs_32, attr->sample_regs_user, &hybrid_abi_32);
+
+	/* From here on the attr says what the file holds. */
+	attr->hybrid_callchain = 0;
+	attr->sample_type &= ~PERF_SAMPLE_STACK_USER;
+	attr->sample_stack_user = 0;
+	if (attr->watermark) {
+		attr->watermark = 0;
+		attr->wakeup_watermark = 0;
+	}
+	attr->sample_regs_user = opts->sample_user_regs;
+	if (!opts->sample_user_regs)
+		attr->sample_type &= ~PERF_SAMPLE_REGS_USER;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_FDE_H
+#define __PERF_HYBRID_FDE_H
+
+#include <stddef.h>
+#include <linux/types.h>
+
+struct hybrid_object;
+
+/**
+ * struct hybrid_fde - the addresses that one FDE is about: a function, mostly
+ * @start: first address, as the ELF file numbers them
+ * @end: address behind the last
+ */
+struct hybrid_fde {
+	u64	start;
+	u64	end;
+};
+
+/**
+ * struct hybrid_fdes - all FDEs of an object
+ * @fdes: by address, none overlapping
+ * @nr: of @fdes
+ * @alloc: room in @fdes
+ */
+struct hybrid_fdes {
+	struct hybrid_fde	*fdes;
+	size_t			 nr;
+	size_t			 alloc;
+};
+
+/**
+ * hybrid_fdes_read - list the FDEs of an object
+ * @object: open; its .debug_frame is read, too, where it was looked for
+ * @fdes: out; to be given to hybrid_fdes_exit()
+ *
+ * libdw finds the FDE of an address, and lists none.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int hybrid_fdes_read(const struct hybrid_object *object, struct hybrid_fdes *fdes);
+
+/**
+ * hybrid_fdes_find - the FDE that holds an address
+ * @fdes: to look in
+ * @vaddr: as the ELF file numbers them
+ *
+ * Return: the FDE, or NULL.
+ */
+const struct hybrid_fde *hybrid_fdes_find(const struct hybrid_fdes *fdes, u64 vaddr);
+
+void hybrid_fdes_exit(struct hybrid_fdes *fdes);
+
+#endif /* __PERF_HYBRID_FDE_H */

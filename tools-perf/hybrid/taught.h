@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_TAUGHT_H
+#define __PERF_HYBRID_TAUGHT_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+
+struct hybrid_unwind;
+struct hybrid_unwinder;
+
+/**
+ * hybrid_chain_info - what the kernel says of its walk by rules
+ * @chain: callchain of a sample as the kernel made it
+ * @nr: number of @chain
+ * @info: out: the word behind PERF_CONTEXT_USER_HYBRID, 0 where there is none
+ *
+ * Return: is there one?
+ */
+bool hybrid_chain_info(const u64 *chain, unsigned int nr, u64 *info);
+
+/* Has the kernel found the outermost frame by rules, so that there is no dump? */
+bool hybrid_is_taught(const u64 *chain, unsigned int nr);
+
+/**
+ * hybrid_taught - the frames of a sample that the kernel has walked by rules
+ * @unwinder: caches
+ * @u: the sample, without a dump; comes out as from hybrid_unwind()
+ * @chain: callchain of the sample, hybrid_is_taught()
+ * @nr: number of @chain
+ *
+ * The kernel gives return addresses: which of them a signal's return is, and
+ * what it interrupted, the rows tell. The CFA of a frame is known as long as
+ * registers are that need no look at the stack; so later samples of the thread
+ * can be joined to it.
+ */
+void hybrid_taught(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
+		   const u64 *chain, unsigned int nr);
+
+#endif /* __PERF_HYBRID_TAUGHT_H */

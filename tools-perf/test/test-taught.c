@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Samples without a dump: what reaches the file must be what the unwinder would
+ * have written, had it seen the stack.
+ */
+#include <string.h>
+#include "merge-scene.h"
+#include "taught.h"
+#include "tap.h"
+
+#define OUTERMOST	(PERF_HYBRID_END_OUTERMOST | 3 << 16)
+
+static u64 unwound[MERGE_MAX];
+static unsigned int nr_unwound;
+
+/* The kernel's chain of what was unwound: all return addresses as they are. */
+static void make_chain(u64 info)
+{
+	static const u64 kernel[] = { PERF_CONTEXT_KERNEL, 0xffffffff81000010,
+				      0xffffffff81000020, PERF_CONTEXT_USER_HYBRID };
+	unsigned int i;
+
+	chain_start(kernel, ARRAY_SIZE(kernel));
+	chain_add(info);
+	chain_add(PERF_CONTEXT_USER);
+	for (i = 0; i < s.u.nr; i++)
+		chain_add(s.frames[i].ret);
+}
+
+/* As write_sample() does it. */
+static enum hybrid_outcome merge_taught(void)
+{
+	s.u.dump_size = 0;
+	hybrid_taught(&scene_unwinder, &s.u, chain, nr_chain);
+	m.kernel = chain;
+	m.nr_kernel = nr_chain;
+	m.unwind = &s.u;
+	m.out = out;
+	m.max = MERGE_MAX;
+	memset(out, 0xee, sizeof(out));
+	return hybrid_merge(&scene_unwinder, &m);
+}
+
+/* Unwinds the scene from its dump, then takes it as the kernel would give it. */
+static void expect_same(void)
+{
+	static const u64 kernel[] = { PERF_CONTEXT_KERNEL, 0xffffffff81000010,
+				      0xffffffff81000020, PERF_CONTEXT_USER };
+	unsigned int i;
+
+	chain_start(kernel, ARRAY_SIZE(kernel));
+	same(merge(), HYBRID_COMPLETE);
+	memcpy(unwound, out, sizeof(out));
+	nr_unwound = m.nr;
+	make_chain(OUTERMOST);
+	same(merge_taught(), HYBRID_COMPLETE);
+	same(s.u.stop, HYBRID_STOP_OUTERMOST);
+	same(m.nr, nr_unwound);
+	for (i = 0; i < nr_unwound; i++)
+		same(out[i], unwound[i]);
+	merge_finish();
+}
+
+static void plain(void)
+{
+	unsigned int nr;
+
+	for (nr = 1; nr < 20; nr++) {
+		merge_pushed(nr);
+		expect_same();
+	}
+}
+
+/* The trampoline and what was interrupted are no callers: their addresses stay. */
+static void signals(void)
+{
+	/* Words of struct ucontext. */
+	unsigned int at = 1;
+
+	scene_start(&s, scene_at("leaf_at"));
+	scene_push(&s, scene_at("sigframe_ret"));
+	scene_fill(&s, 22, 0);
+	s.stack[at + 20] = scene_top(&s);
+	s.stack[at + 21] = scene_at("bpframe_entry");
+	scene_push(&s, scene_at("outer_ret"));
+	expect_same();
+	same(unwound[5], scene_at("sigframe_ret"));
+	same(unwound[6], scene_at("bpframe_entry"));
+	same(unwound[7], scene_at("outer_ret") - 1);
+}
+
+/* The call is the last instruction of its function. */
+static void noreturn(void)
+{
+	scene_start(&s, scene_at("leaf_at"));
+	scene_push(&s, scene_at("noret_ret"));
+	scene_fill(&s, 1, 0);
+	scene_push(&s, scene_at("outer_ret"));
+	expect_same();
+}
+
+/* Neither the word nor its info reaches a file, whatever the info says. */
+static void stripped(void)
+{
+	unsigned int end, i;
+
+	for (end = PERF_HYBRID_END_NONE; end <= PERF_HYBRID_END_BUSY; end++) {
+		merge_pushed(3);
+		hybrid_unwind(&scene_unwinder, &s.u);
+		make_chain(end);
+		same(merge(), HYBRID_COMPLETE);
+		same(m.nr, 4 + s.u.nr);
+		for (i = 0; i < m.nr; i++)
+			check(out[i] != PERF_CONTEXT_USER_HYBRID && out[i] != end);
+		merge_finish();
+	}
+}
+
+/* Cut off behind the word, or behind its info. */
+static void cut_off(void)
+{
+	static const u64 bare[] = { PERF_CONTEXT_KERNEL, 0x10, PERF_CONTEXT_USER_HYBRID, 0 };
+	unsigned int nr;
+	u64 info;
+
+	for (nr = 0; nr <= ARRAY_SIZE(bare); nr++) {
+		same(hybrid_chain_info(bare, nr, &info), nr == ARRAY_SIZE(bare));
+		chain_start(bare, nr);
+		merge_pushed(2);
+		chain_start(bare, nr);
+		merge();
+		check(m.nr >= s.u.nr + 1);
+		merge_finish();
+	}
+}
+
+/* No such task: the chain is complete all the same. */
+static void no_thread(void)
+{
+	merge_pushed(3);
+	hybrid_unwind(&scene_unwinder, &s.u);
+	make_chain(OUTERMOST);
+	m = (struct hybrid_merge) {
+		.kernel = chain, .nr_kernel = nr_chain, .out = out, .max = MERGE_MAX,
+	};
+	same(hybrid_merge(&scene_unwinder, &m), HYBRID_COMPLETE);
+	same(m.nr, 4 + s.u.nr);
+	make_chain(PERF_HYBRID_END_ASK);
+	m.nr_kernel = nr_chain;
+	same(hybrid_merge(&scene_unwinder, &m), HYBRID_FP_ONLY);
+	merge_finish();
+}
+
+static void limit(void)
+{
+	merge_pushed(10);
+	hybrid_unwind(&scene_unwinder, &s.u);
+	make_chain(OUTERMOST);
+	s.u.max_frames = 4;
+	same(merge_taught(), HYBRID_TRUNCATED);
+	same(s.u.nr, 4);
+	merge_finish();
+}
+
+/* Places are those that unwinding finds, as long as no look at the stack is needed. */
+static void places(void)
+{
+	struct hybrid_frame want[16];
+	unsigned int i;
+
+	merge_pushed(10);
+	hybrid_unwind(&scene_unwinder, &s.u);
+	memcpy(want, s.frames, sizeof(want));
+	make_chain(OUTERMOST);
+	merge_taught();
+	for (i = 0; i + 1 < s.u.nr; i++)
+		same(s.frames[i].cfa, want[i].cfa);
+	merge_finish();
+
+	/* Behind a frame whose base is the caller's saved bp nothing is known. */
+	scene_start(&s, scene_at("bpframe_at"));
+	scene_reg(&s, HYBRID_X86_64_BP, scene_top(&s));
+	scene_push_bpframe(&s, scene_top(&s) + 16, scene_at("bpframe_ret"));
+	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
+	hybrid_unwind(&scene_unwinder, &s.u);
+	memcpy(want, s.frames, sizeof(want));
+	make_chain(OUTERMOST);
+	merge_taught();
+	same(s.u.nr, 3);
+	same(s.frames[0].cfa, want[0].cfa);
+	same(s.frames[1].cfa, 0);
+	merge_finish();
+}
+
+/* A later sample of the thread, whose dump ends early, is joined to it. */
+static void teaches_tail(void)
+{
+	merge_pushed(10);
+	hybrid_unwind(&scene_unwinder, &s.u);
+	make_chain(OUTERMOST);
+	m.tail = &tail;
+	same(merge_taught(), HYBRID_COMPLETE);
+
+	merge_pushed(10);
+	s.u.dump_size = 200;
+	same(merge(), HYBRID_STITCHED);
+	same(out[m.nr - 1], scene_at("outer_ret") - 1);
+	merge_finish();
+}
+
+/* No registers came with it: the same chain, and nothing to join to. */
+static void no_registers(void)
+{
+	merge_pushed(10);
+	same(merge(), HYBRID_COMPLETE);
+	nr_unwound = m.nr;
+	memcpy(unwound, out, sizeof(out));
+	make_chain(OUTERMOST);
+	s.u.regs.known = 0;
+	m.tail = &tail;
+	same(merge_taught(), HYBRID_COMPLETE);
+	same(m.nr, nr_unwound + 3);
+	same(out[m.nr - 1], unwound[nr_unwound - 1]);
+	same(tail.nr, 0);
+	merge_finish();
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "taught: frames without pointers", plain },
+		{ "taught: a signal's return", signals },
+		{ "taught: a call that never returns", noreturn },
+		{ "taught: the context word is taken out", stripped },
+		{ "taught: a chain that is cut off", cut_off },
+		{ "taught: a task that is not known", no_thread },
+		{ "taught: more frames than were asked for", limit },
+		{ "taught: places of frames", places },
+		{ "taught: a later sample is joined", teaches_tail },
+		{ "taught: no registers", no_registers },
+	};
+	int ret = tap_run(tests, ARRAY_SIZE(tests));
+
+	scene_exit();
+	return ret;
+}
