@@ -230,6 +230,24 @@ static void sort(struct hybrid_fdes *fdes)
 	fdes->nr = nr;
 }
 
+/* Code at the entry that has no FDE, up to what has one, is taken for one. */
+static int add_entry(const struct hybrid_object *object, struct hybrid_fdes *fdes)
+{
+	struct hybrid_fde fde = { object->entry, object->entry + object->entry_size };
+	size_t i;
+
+	if (!object->entry_size || hybrid_fdes_find(fdes, fde.start))
+		return 0;
+	for (i = 0; i < fdes->nr && fdes->fdes[i].start < fde.start; i++)
+		;
+	if (i < fdes->nr)
+		fde.end = min(fde.end, fdes->fdes[i].start);
+	if (add(fdes, &fde))
+		return -ENOMEM;
+	sort(fdes);
+	return 0;
+}
+
 int hybrid_fdes_read(const struct hybrid_object *object, struct hybrid_fdes *fdes)
 {
 	int err;
@@ -238,12 +256,12 @@ int hybrid_fdes_read(const struct hybrid_object *object, struct hybrid_fdes *fde
 	err = read_file(object->elf, ".eh_frame", 0, fdes);
 	if (!err && object->cfi.debug)
 		err = read_file(object->debug_elf, ".debug_frame", object->cfi.debug_bias, fdes);
-	if (err) {
-		hybrid_fdes_exit(fdes);
-		return err;
-	}
 	sort(fdes);
-	return 0;
+	if (!err)
+		err = add_entry(object, fdes);
+	if (err)
+		hybrid_fdes_exit(fdes);
+	return err;
 }
 
 const struct hybrid_fde *hybrid_fdes_find(const struct hybrid_fdes *fdes, u64 vaddr)

@@ -34,7 +34,8 @@ struct hybrid_fdes {
  * @object: open; its .debug_frame is read, too, where it was looked for
  * @fdes: out; to be given to hybrid_fdes_exit()
  *
- * libdw finds the FDE of an address, and lists none.
+ * libdw finds the FDE of an address, and lists none. Code at a program's entry
+ * that no FDE covers counts as one, too.
  *
  * Return: 0, or -ENOMEM.
  */

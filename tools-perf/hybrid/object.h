@@ -66,6 +66,8 @@ struct hybrid_segment {
  * @cfi: what libdw reads
  * @segments: executable ones
  * @nr_segments: number of @segments
+ * @entry: address of the code that a process begins with
+ * @entry_size: bytes of it that have no caller, but for what has CFI
  * @rows: compiled rows by address
  * @nr_rows: number of @rows
  * @code: bytes of the file that were looked at last
@@ -91,6 +93,8 @@ struct hybrid_object {
 	struct hybrid_cfi	 cfi;
 	struct hybrid_segment	*segments;
 	size_t			 nr_segments;
+	u64			 entry;
+	u64			 entry_size;
 	struct rb_root		 rows;
 	size_t			 nr_rows;
 	u8			 code[256];

@@ -124,6 +124,22 @@ static void debug_frame_based(void)
 	close_fdes();
 }
 
+/* What a process begins with has no FDE, and is one up to the next. */
+static void program_entry(void)
+{
+	const struct hybrid_fde *fde;
+
+	open_fdes("entry.so", "inner_at", false);
+	same(fdes.nr, 2);
+	fde = hybrid_fdes_find(&fdes, elf_file_symbol("entry.so", "start_ret"));
+	if (check(fde)) {
+		same(fde->start, elf_file_symbol("entry.so", "_start"));
+		same(fde->end, elf_file_symbol("entry.so", "inner"));
+	}
+	check(!hybrid_fdes_find(&fdes, elf_file_symbol("entry.so", "behind_ret")));
+	close_fdes();
+}
+
 static void none(void)
 {
 	open_fdes("nocfi.so", "bare_at", true);
@@ -139,6 +155,7 @@ int main(void)
 		{ "fde: .eh_frame, address by address", eh_frame },
 		{ "fde: .debug_frame, address by address", debug_frame },
 		{ "fde: .debug_frame of a file not linked to 0", debug_frame_based },
+		{ "fde: the entry of a program", program_entry },
 		{ "fde: a file without CFI", none },
 	};
 

@@ -297,6 +297,22 @@ static void unused_parts(void)
 	same(b.kind, PERF_HYBRID_ASK);
 }
 
+/* Nobody calls what a process begins with. */
+static void program_entry(void)
+{
+	begin("entry.so", "inner_at");
+	add_all();
+	same(rule_at(offset_of("_start"))->kind, PERF_HYBRID_OUTERMOST);
+	same(rule_at(offset_of("start_ret") - 1)->kind, PERF_HYBRID_OUTERMOST);
+	same(rule_at(offset_of("inner_at"))->kind, PERF_HYBRID_CFA);
+	check(!fde_of("behind_ret"));
+	end();
+	/* A library's entry is no such. */
+	begin("nocfi.so", "bare_at");
+	same(object->entry_size, 0);
+	end();
+}
+
 static void abi_32(void)
 {
 	begin("i386.so", "leaf_at");
@@ -316,6 +332,7 @@ int main(void)
 		{ "lesson: equal rows are one", merged },
 		{ "lesson: ranges", ranges },
 		{ "lesson: what of a rule counts", unused_parts },
+		{ "lesson: the entry of a program", program_entry },
 		{ "lesson: i386", abi_32 },
 	};
 
