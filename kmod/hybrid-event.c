@@ -139,11 +139,19 @@ static const struct perf_hybrid_rows *find_rows(const struct perf_hybrid_store *
 	return NULL;
 }
 
-/*
+/**
+ * perf_hybrid_find_mapping - make a walk look at the mapping of an address
+ * @walk: under way
+ * @ip: in user space
+ *
  * A mapping's memory may be another's by now, but stays a mapping's; then what
  * is read is of no use, and perf_hybrid_callchain_user() finds out at the end.
+ *
+ * Context: any, NMI too, under RCU.
+ *
+ * Return: false where there is none.
  */
-static void find_mapping(struct perf_hybrid_walk *walk, unsigned long ip)
+bool perf_hybrid_find_mapping(struct perf_hybrid_walk *walk, unsigned long ip)
 {
 	struct vm_area_struct *vma = vma_lookup(walk->mm, ip);
 	const void *key = NULL;
@@ -153,7 +161,7 @@ static void find_mapping(struct perf_hybrid_walk *walk, unsigned long ip)
 	walk->end = 0;
 	walk->rows = NULL;
 	if (!vma)
-		return;
+		return false;
 	walk->start = READ_ONCE(vma->vm_start);
 	walk->end = READ_ONCE(vma->vm_end);
 	file = READ_ONCE(vma->vm_file);
@@ -167,49 +175,7 @@ static void find_mapping(struct perf_hybrid_walk *walk, unsigned long ip)
 	}
 	if (key)
 		walk->rows = find_rows(walk->store, key);
-}
-
-/* The last row that begins at @offset or before; the first one does. */
-static u32 find_row(const struct perf_hybrid_rows *rows, u32 offset)
-{
-	u32 low = 0, high = rows->nr;
-
-	while (high - low > 1) {
-		u32 middle = low + (high - low) / 2;
-
-		if (rows->offset[middle] <= offset)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/**
- * perf_hybrid_find - the rule for an address
- * @walk: under way
- * @ip: in user space; of a caller: in the call, not behind it
- *
- * Context: any, NMI too, under RCU.
- *
- * Return: the rule, valid until the end of the walk; NULL for none.
- */
-const struct perf_hybrid_rule *perf_hybrid_find(struct perf_hybrid_walk *walk,
-						unsigned long ip)
-{
-	const struct perf_hybrid_rules *rules = rcu_dereference(walk->store->rules);
-	u64 offset;
-	u16 index;
-
-	if (ip < walk->start || ip >= walk->end)
-		find_mapping(walk, ip);
-	if (!walk->rows || !rules || ip < walk->start || ip >= walk->end)
-		return NULL;
-	offset = walk->offset + (ip - walk->start);
-	if (offset > U32_MAX || offset < walk->rows->offset[0])
-		return NULL;
-	index = walk->rows->rule[find_row(walk->rows, offset)];
-	return index < rules->nr ? &rules->rule[index] : NULL;
+	return ip >= walk->start && ip < walk->end;
 }
 
 static enum perf_hybrid_end walk_by_rules(struct perf_hybrid_walk *walk,
@@ -221,7 +187,8 @@ static enum perf_hybrid_end walk_by_rules(struct perf_hybrid_walk *walk,
 	if (!walk->store)
 		return PERF_HYBRID_END_NO_STORE;
 	guard(rcu)();
-	if (!mmap_lock_speculate_try_begin(walk->mm, &walk->seq))
+	walk->rules = rcu_dereference(walk->store->rules);
+	if (!walk->rules || !mmap_lock_speculate_try_begin(walk->mm, &walk->seq))
 		return PERF_HYBRID_END_BUSY;
 	end = arch_perf_hybrid_walk(walk, ctx, regs);
 	if (mmap_lock_speculate_retry(walk->mm, walk->seq))

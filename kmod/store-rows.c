@@ -47,10 +47,34 @@ static void put_rows(struct row_writer *writer, const struct perf_hybrid_rows *o
 		put_row(writer, old->offset[at], old->rule[at]);
 }
 
-/* Bytes of @nr rows. */
+/* Blocks that @nr rows may have, at most; two, so that no shift is by 32. */
+static u32 max_blocks(u32 nr)
+{
+	return nr / 4 + 2;
+}
+
+/* Bytes of @nr rows: 7 for each. */
 size_t store_rows_size(u32 nr)
 {
-	return struct_size_t(struct perf_hybrid_rows, offset, nr) + nr * sizeof(u16);
+	return struct_size_t(struct perf_hybrid_rows, offset, nr) +
+	       max_blocks(nr) * sizeof(u32) + nr * sizeof(u16);
+}
+
+static void fill_blocks(struct perf_hybrid_rows *rows)
+{
+	u32 first = rows->offset[0], span = rows->offset[rows->nr - 1] - first;
+	u32 block, row = 0;
+
+	rows->shift = 0;
+	while (span >> rows->shift >= max_blocks(rows->nr))
+		rows->shift++;
+	rows->nr_blocks = (span >> rows->shift) + 1;
+	for (block = 0; block < rows->nr_blocks; block++) {
+		while (row + 1 < rows->nr &&
+		       rows->offset[row + 1] - first <= block << rows->shift)
+			row++;
+		rows->block[block] = row;
+	}
 }
 
 /**
@@ -80,6 +104,8 @@ void store_rows_fill(struct perf_hybrid_rows *rows, const struct perf_hybrid_row
 	struct row_writer writer = { .rows = rows };
 
 	rows->nr = store_rows_count(old, lesson);
-	rows->rule = (u16 *)&rows->offset[rows->nr];
+	rows->block = &rows->offset[rows->nr];
+	rows->rule = (u16 *)&rows->block[max_blocks(rows->nr)];
 	put_rows(&writer, old, lesson);
+	fill_blocks(rows);
 }

@@ -74,13 +74,28 @@ static bool evict(struct store *store, const struct perf_hybrid_object *but)
 	return true;
 }
 
+/* Would it fit, if all other objects went? */
+static bool can_fit(struct store *store, size_t bytes, const struct perf_hybrid_object *but)
+{
+	u64 rest = store->stats.bytes;
+	struct perf_hybrid_object *object;
+	int bucket;
+
+	hash_for_each(store->base.objects, bucket, object, node) {
+		if (object != but)
+			rest -= object_size(object);
+	}
+	return rest + bytes <= store_max_bytes();
+}
+
 static int charge(struct store *store, size_t bytes, const struct perf_hybrid_object *but)
 {
-	int err;
+	int err = store_charge(store, bytes);
 
-	do {
+	if (err == -EFBIG && !can_fit(store, bytes, but))
+		return err;
+	while (err == -EFBIG && evict(store, but))
 		err = store_charge(store, bytes);
-	} while (err && evict(store, but));
 	return err;
 }
 
@@ -127,11 +142,11 @@ static struct perf_hybrid_object *add(struct store *store, const void *key,
 	return object;
 }
 
+/* @nr: rows that it will have, at least 1 */
 static int replace_rows(struct store *store, struct perf_hybrid_object *object,
-			const struct store_lesson *lesson)
+			const struct store_lesson *lesson, u32 nr)
 {
 	struct perf_hybrid_rows *old = rows_of(object), *new;
-	u32 nr = store_rows_count(old, lesson);
 	int err;
 
 	err = charge(store, store_rows_size(nr), object);
@@ -167,11 +182,19 @@ int store_teach(struct store *store, const void *key, struct file *file,
 {
 	struct perf_hybrid_object *object = find(store, key);
 	bool is_new = false;
+	u32 nr;
 	int err;
 
 	if (object && !perf_hybrid_is_current(object)) {
 		remove(store, object);
 		object = NULL;
+	}
+	nr = store_rows_count(object ? rows_of(object) : NULL, lesson);
+	if (!nr) {
+		if (object)
+			remove(store, object);
+		store->stats.taught++;
+		return 0;
 	}
 	if (!object) {
 		object = add(store, key, file);
@@ -179,7 +202,7 @@ int store_teach(struct store *store, const void *key, struct file *file,
 			return PTR_ERR(object);
 		is_new = true;
 	}
-	err = replace_rows(store, object, lesson);
+	err = replace_rows(store, object, lesson, nr);
 	if (err && is_new)
 		remove(store, object);
 	if (!err)

@@ -3,6 +3,7 @@
 #include <linux/mm_types.h>
 #include <linux/perf_hybrid.h>
 #include <linux/perf_regs.h>
+#include <linux/text-patching.h>
 #include <linux/uaccess.h>
 #include <asm/tlbflush.h>
 #include <asm/vdso.h>
@@ -36,8 +37,9 @@ struct frame {
 	bool				fp_known;
 };
 
-static bool rule_cfa(const struct perf_hybrid_rule *rule, const struct frame *frame,
-		     unsigned long *cfa)
+static __always_inline bool rule_cfa(const struct perf_hybrid_rule *rule,
+				     const struct frame *frame, unsigned int ws,
+				     unsigned long *cfa)
 {
 	const struct unwind_user_state *state = &frame->state;
 	bool by_fp = rule->base == PERF_HYBRID_BASE_BP;
@@ -46,61 +48,117 @@ static bool rule_cfa(const struct perf_hybrid_rule *rule, const struct frame *fr
 		return false;
 	*cfa = (by_fp ? state->fp : state->sp) + rule->cfa_off;
 	if (rule->kind == PERF_HYBRID_DEREF)
-		return unwind_user_read_word(*cfa, state->ws, cfa);
+		return unwind_user_read_word(*cfa, ws, cfa);
 	/* psABI figure 5.2: jmp and push are 6 and 5 bytes long. */
 	if (rule->kind == PERF_HYBRID_PLT && (state->ip & 15) >= 11)
-		*cfa += state->ws;
+		*cfa += ws;
 	return true;
 }
 
-/* The caller's frame pointer register; what can't be read is not known. */
-static void rule_fp(const struct perf_hybrid_rule *rule, struct frame *frame,
-		    unsigned long cfa)
+/* Where the caller's frame pointer register is in memory; 0 where it is not. */
+static unsigned long rule_fp_at(const struct perf_hybrid_rule *rule,
+				const struct frame *frame, unsigned long cfa)
 {
-	struct unwind_user_state *state = &frame->state;
-
-	switch (rule->bp) {
-	case PERF_HYBRID_BP_SAME:
-		break;
-	case PERF_HYBRID_BP_AT_CFA:
-		frame->fp_known = unwind_user_read_word(cfa + rule->bp_off, state->ws,
-							&state->fp);
-		break;
-	case PERF_HYBRID_BP_AT_BP:
-		frame->fp_known = frame->fp_known &&
-				  unwind_user_read_word(state->fp + rule->bp_off, state->ws,
-							&state->fp);
-		break;
-	default:
-		frame->fp_known = false;
-	}
+	if (rule->bp == PERF_HYBRID_BP_AT_CFA)
+		return cfa + rule->bp_off;
+	if (rule->bp == PERF_HYBRID_BP_AT_BP && frame->fp_known)
+		return frame->state.fp + rule->bp_off;
+	return 0;
 }
 
-static enum perf_hybrid_end step_rule(const struct perf_hybrid_rule *rule,
-				      struct frame *frame)
+/**
+ * struct words - what a step reads
+ * @ra:		the return address
+ * @fp:		the caller's frame pointer register
+ * @fp_read:	it could be read
+ * @plain_call:	a call to an address that it names stands before @ra
+ */
+struct words {
+	unsigned long	ra;
+	unsigned long	fp;
+	bool		fp_read;
+	bool		plain_call;
+};
+
+static __always_inline bool may_read(unsigned long addr, unsigned int ws)
+{
+	return addr && !(addr & (ws - 1)) && __access_ok((void __user *)addr, ws);
+}
+
+/* All in one section with user access: entering it costs more than reading. */
+static __always_inline bool read_words(unsigned long ra_at, unsigned long fp_at,
+				       unsigned int ws, struct words *words)
+{
+	const u8 __user *call;
+	u32 word;
+	u8 opcode;
+
+	words->fp_read = false;
+	words->plain_call = false;
+	if (!may_read(ra_at, ws))
+		return false;
+	if (!may_read(fp_at, ws))
+		fp_at = 0;
+
+	__uaccess_begin_nospec();
+	if (ws == sizeof(u64)) {
+		unsafe_get_user(words->ra, (unsigned long __user *)ra_at, unreadable);
+	} else {
+		unsafe_get_user(word, (u32 __user *)ra_at, unreadable);
+		words->ra = word;
+	}
+	call = (const u8 __user *)words->ra - CALL_INSN_SIZE;
+	if (__access_ok(call, 1)) {
+		unsafe_get_user(opcode, call, no_code);
+		words->plain_call = opcode == CALL_INSN_OPCODE;
+	}
+no_code:
+	if (fp_at && ws == sizeof(u64)) {
+		unsafe_get_user(words->fp, (unsigned long __user *)fp_at, no_fp);
+		words->fp_read = true;
+	} else if (fp_at) {
+		unsafe_get_user(word, (u32 __user *)fp_at, no_fp);
+		words->fp = word;
+		words->fp_read = true;
+	}
+no_fp:
+	__uaccess_end();
+	return true;
+
+unreadable:
+	__uaccess_end();
+	return false;
+}
+
+static __always_inline enum perf_hybrid_end step_rule(const struct perf_hybrid_rule *rule,
+						      struct frame *frame, unsigned int ws)
 {
 	struct unwind_user_state *state = &frame->state;
-	unsigned long cfa, ra;
+	struct words words;
+	unsigned long cfa;
 
-	if (!rule_cfa(rule, frame, &cfa) || cfa <= state->sp ||
-	    !unwind_user_read_word(cfa + rule->ra_off, state->ws, &ra))
+	if (!rule_cfa(rule, frame, ws, &cfa) || cfa <= state->sp ||
+	    !read_words(cfa + rule->ra_off, rule_fp_at(rule, frame, cfa), ws, &words))
 		return PERF_HYBRID_END_UNREADABLE;
-	if (!unwind_user_code_is_return(state, ra))
+	if (!words.plain_call && !unwind_user_code_is_return(state, words.ra))
 		return PERF_HYBRID_END_NOT_RETURN;
-	rule_fp(rule, frame, cfa);
-	state->ip = ra;
+	if (rule->bp != PERF_HYBRID_BP_SAME) {
+		frame->fp_known = words.fp_read;
+		state->fp = words.fp_read ? words.fp : 0;
+	}
+	state->ip = words.ra;
 	state->sp = cfa;
 	state->topmost = false;
 	return PERF_HYBRID_END_NONE;
 }
 
 /* One step; PERF_HYBRID_END_NONE if there is a caller. */
-static enum perf_hybrid_end step(struct perf_hybrid_walk *walk, struct frame *frame)
+static __always_inline enum perf_hybrid_end step(struct perf_hybrid_walk *walk,
+						 struct frame *frame, unsigned int ws)
 {
 	struct unwind_user_state *state = &frame->state;
-	const struct perf_hybrid_rule *rule;
-	enum perf_hybrid_innermost how = PERF_HYBRID_INNERMOST_RULE;
 	enum perf_hybrid_end end = PERF_HYBRID_END_NONE;
+	const struct perf_hybrid_rule *rule;
 
 	rule = perf_hybrid_find(walk, state->topmost ? state->ip : state->ip - 1);
 	switch (rule ? rule->kind : PERF_HYBRID_ASK) {
@@ -109,7 +167,7 @@ static enum perf_hybrid_end step(struct perf_hybrid_walk *walk, struct frame *fr
 	case PERF_HYBRID_CFA:
 	case PERF_HYBRID_DEREF:
 	case PERF_HYBRID_PLT:
-		end = step_rule(rule, frame);
+		end = step_rule(rule, frame, ws);
 		break;
 	case PERF_HYBRID_SIGNAL:
 		if (!unwind_user_code_leave_signal(state))
@@ -118,13 +176,24 @@ static enum perf_hybrid_end step(struct perf_hybrid_walk *walk, struct frame *fr
 	default:
 		if (!state->topmost || !unwind_user_code_exact(state))
 			return PERF_HYBRID_END_ASK;
-		how = PERF_HYBRID_INNERMOST_CODE;
+		walk->innermost = PERF_HYBRID_INNERMOST_CODE;
+		return PERF_HYBRID_END_NONE;
 	}
-	if (end == PERF_HYBRID_END_NONE) {
-		if (!walk->innermost)
-			walk->innermost = how;
-		walk->frames += how == PERF_HYBRID_INNERMOST_RULE;
-	}
+	walk->frames += end == PERF_HYBRID_END_NONE;
+	return end;
+}
+
+static __always_inline enum perf_hybrid_end
+walk_frames(struct perf_hybrid_walk *walk, struct frame *frame,
+	    struct perf_callchain_entry_ctx *ctx, unsigned int ws)
+{
+	enum perf_hybrid_end end;
+
+	do {
+		end = step(walk, frame, ws);
+		if (end == PERF_HYBRID_END_NONE && perf_callchain_store(ctx, frame->state.ip))
+			end = PERF_HYBRID_END_LIMIT;
+	} while (end == PERF_HYBRID_END_NONE);
 	return end;
 }
 
@@ -152,10 +221,12 @@ enum perf_hybrid_end arch_perf_hybrid_walk(struct perf_hybrid_walk *walk,
 		return PERF_HYBRID_END_UNREADABLE;
 	if (perf_callchain_store(ctx, regs->ip))
 		return PERF_HYBRID_END_LIMIT;
-	do {
-		end = step(walk, &frame);
-		if (end == PERF_HYBRID_END_NONE && perf_callchain_store(ctx, frame.state.ip))
-			end = PERF_HYBRID_END_LIMIT;
-	} while (end == PERF_HYBRID_END_NONE);
+	pagefault_disable();
+	/* Twice the code, so that the size of a word is not asked at each frame. */
+	end = frame.state.ws == sizeof(u64) ? walk_frames(walk, &frame, ctx, sizeof(u64)) :
+					      walk_frames(walk, &frame, ctx, sizeof(u32));
+	pagefault_enable();
+	if (walk->frames && !walk->innermost)
+		walk->innermost = PERF_HYBRID_INNERMOST_RULE;
 	return end;
 }

@@ -5,10 +5,16 @@
  * chain's. In a VM that counts instructions (QEMU's -icount shift=0) one
  * nanosecond is one instruction.
  *
- * usage: cost FRAMES
+ * usage: cost FRAMES [rules]
+ *
+ * With "rules" the chain goes by rules that this program teaches, among as many
+ * rows as libc has.
  */
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 #include <sys/ioctl.h>
@@ -16,10 +22,16 @@
 #include <sys/syscall.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
+#include <linux/perf_hybrid.h>
+#include <asm/perf_regs.h>
 
 #define ROUNDS		2000
 #define RING_PAGES	1024
+#define NR_ROWS		32768
 #define CALLED		__attribute__((noinline, noclone))
+
+/* The linker's: where the file is mapped to, and the section with main(). */
+extern const char __executable_start[], __start_outermost[], __stop_outermost[];
 
 /* Counted in assembler, so that no call becomes a jump and nothing is left out. */
 static int sum;
@@ -59,8 +71,52 @@ static double now(void)
 	return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
+static void die(const char *what)
+{
+	perror(what);
+	exit(2);
+}
+
+/*
+ * This program has frame pointers, linked to a fixed address: one rule is right
+ * everywhere, and two that say it in different words make each row another.
+ */
+static int taught_store(void)
+{
+	static const struct perf_hybrid_rule rules[] = {
+		{ .kind = PERF_HYBRID_CFA, .base = PERF_HYBRID_BASE_BP, .cfa_off = 16,
+		  .ra_off = -8, .bp = PERF_HYBRID_BP_AT_CFA, .bp_off = -16 },
+		{ .kind = PERF_HYBRID_CFA, .base = PERF_HYBRID_BASE_BP, .cfa_off = 16,
+		  .ra_off = -8, .bp = PERF_HYBRID_BP_AT_BP },
+		{ .kind = PERF_HYBRID_OUTERMOST },
+	};
+	static struct perf_hybrid_row rows[NR_ROWS];
+	struct perf_hybrid_teach teach = {
+		.fd	= open("/proc/self/exe", O_RDONLY),
+		.end	= 2 * NR_ROWS,
+		.rows	= (unsigned long)rows,
+		.rules	= (unsigned long)rules,
+		.nr_rows = NR_ROWS,
+		.nr_rules = 3,
+	};
+	int store = open("/dev/perf_hybrid", O_RDWR);
+	unsigned long outermost = __start_outermost - __executable_start;
+	unsigned long outermost_end = __stop_outermost - __executable_start;
+	unsigned int i;
+
+	for (i = 0; i < NR_ROWS; i++) {
+		rows[i].offset = 2 * i;
+		rows[i].rule = i & 1;
+		if (2 * i >= outermost && 2 * i < outermost_end)
+			rows[i].rule = 2;
+	}
+	if (store < 0 || ioctl(store, PERF_HYBRID_TEACH, &teach))
+		die("/dev/perf_hybrid");
+	return store;
+}
+
 /* Nanoseconds a round. */
-static double run(unsigned long sample_type, int frames)
+static double run(unsigned long sample_type, int frames, bool rules)
 {
 	struct perf_event_attr attr = {
 		.type		= PERF_TYPE_BREAKPOINT,
@@ -74,20 +130,25 @@ static double run(unsigned long sample_type, int frames)
 		.exclude_callchain_kernel = 1,
 	};
 	size_t size = (RING_PAGES + 1) * sysconf(_SC_PAGESIZE);
-	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0), i;
 	double start;
 	void *ring;
+	int fd, i;
 
-	if (fd < 0) {
-		perror("perf_event_open");
-		exit(2);
+	if (rules) {
+		attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		attr.sample_regs_user = 1ULL << PERF_REG_X86_IP | 1ULL << PERF_REG_X86_SP |
+					1ULL << PERF_REG_X86_BP;
+		attr.hybrid_callchain = !!(sample_type & PERF_SAMPLE_CALLCHAIN);
 	}
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+	if (fd < 0)
+		die("perf_event_open");
+	if (attr.hybrid_callchain && ioctl(fd, PERF_EVENT_IOC_SET_HYBRID, taught_store()))
+		die("PERF_EVENT_IOC_SET_HYBRID");
 	/* Read-only: overwritten, and so never full. */
 	ring = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-	if (ring == MAP_FAILED) {
-		perror("mmap");
-		exit(2);
-	}
+	if (ring == MAP_FAILED)
+		die("mmap");
 	for (i = 0; i < 20; i++)
 		deep(frames);
 	start = now();
@@ -99,18 +160,20 @@ static double run(unsigned long sample_type, int frames)
 	return start / ROUNDS;
 }
 
+__attribute__((section("outermost")))
 int main(int argc, char **argv)
 {
 	/* deep()s, leaf(), main() and libc's two before it. */
 	int frames = argc > 1 ? atoi(argv[1]) - 3 : 0;
+	bool rules = argc > 2 && !strcmp(argv[2], "rules");
 	double without, with;
 
 	if (frames < 1) {
-		fprintf(stderr, "usage: cost FRAMES (at least 4)\n");
+		fprintf(stderr, "usage: cost FRAMES [rules] (at least 4)\n");
 		return 2;
 	}
-	without = run(PERF_SAMPLE_IP, frames);
-	with = run(PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN, frames);
+	without = run(PERF_SAMPLE_IP, frames, rules);
+	with = run(PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN, frames, rules);
 	printf("%.0f\n", with - without);
 	return 0;
 }

@@ -197,6 +197,28 @@ TEST_F(hybrid_store, teach)
 	EXPECT_LT(stats.bytes, stats.max_bytes);
 }
 
+/* Two rows, and all offsets that there can be between them. */
+TEST_F(hybrid_store, sparse)
+{
+	EXPECT_LESSON(0, (lesson.arg.nr_rows = 1, lesson.arg.end = -1U));
+	EXPECT_LESSON(0, (lesson.arg.nr_rows = 1, lesson.arg.start = 0, lesson.rows[0].offset = 0,
+			  lesson.arg.end = -1U));
+}
+
+/* To know nothing needs no memory. */
+TEST_F(hybrid_store, nothing)
+{
+	struct perf_hybrid_stats stats;
+
+	EXPECT_LESSON(0, lesson.arg.flags = 0);
+	EXPECT_LESSON(0, lesson.rules[0].kind = lesson.rules[1].kind = PERF_HYBRID_ASK);
+	EXPECT_LESSON(0, lesson.rules[0].kind = lesson.rules[1].kind = PERF_HYBRID_ASK);
+	ASSERT_EQ(0, ioctl(self->store, PERF_HYBRID_STATS, &stats));
+	EXPECT_EQ(0, stats.objects);
+	EXPECT_EQ(0, stats.rows);
+	EXPECT_EQ(3, stats.taught);
+}
+
 TEST_F(hybrid_store, vdso)
 {
 	EXPECT_LESSON(0, (lesson.arg.fd = -1, lesson.arg.flags = PERF_HYBRID_VDSO_64));

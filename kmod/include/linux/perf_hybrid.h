@@ -24,12 +24,18 @@
  * struct perf_hybrid_rows - all rows of an object; never changes
  * @rcu:	for its end
  * @nr:		rows, at least 1
+ * @nr_blocks:	stretches of 1 << @shift bytes, from the first row on to the last
+ * @shift:	so that a block has some four rows
+ * @block:	of each block, the last row that begins at its start or before
  * @rule:	of each row, index into struct perf_hybrid_rules
  * @offset:	where each row begins, ascending; the last row has no end
  */
 struct perf_hybrid_rows {
 	struct rcu_head	rcu;
 	u32		nr;
+	u32		nr_blocks;
+	u32		shift;
+	u32		*block;
 	u16		*rule;
 	u32		offset[];
 };
@@ -80,7 +86,8 @@ struct perf_hybrid_store {
 
 /**
  * struct perf_hybrid_walk - one walk's view of the mappings of current
- * @store:	where the rules are
+ * @store:	where the rows are
+ * @rules:	those that rows name
  * @mm:		of current
  * @seq:	tells whether its mappings changed since
  * @start:	of the mapping that was looked up last
@@ -92,6 +99,7 @@ struct perf_hybrid_store {
  */
 struct perf_hybrid_walk {
 	const struct perf_hybrid_store	*store;
+	const struct perf_hybrid_rules	*rules;
 	struct mm_struct		*mm;
 	unsigned int			seq;
 	unsigned long			start;
@@ -122,8 +130,58 @@ void perf_hybrid_free(struct perf_event *event);
 bool perf_hybrid_is_whole(const struct perf_callchain_entry *chain);
 void perf_hybrid_callchain_user(struct perf_callchain_entry_ctx *ctx,
 				struct perf_event *event, struct pt_regs *regs);
-const struct perf_hybrid_rule *perf_hybrid_find(struct perf_hybrid_walk *walk,
-						unsigned long ip);
+bool perf_hybrid_find_mapping(struct perf_hybrid_walk *walk, unsigned long ip);
+
+/* The last row that begins at @offset or before; the first one does. */
+static __always_inline u32 perf_hybrid_find_row(const struct perf_hybrid_rows *rows,
+						u32 offset)
+{
+	u32 block = (offset - rows->offset[0]) >> rows->shift;
+	u32 low, high = rows->nr;
+
+	if (block >= rows->nr_blocks)
+		return rows->nr - 1;
+	low = rows->block[block];
+	if (block + 1 < rows->nr_blocks)
+		high = rows->block[block + 1] + 1;
+	while (high - low > 1) {
+		u32 middle = low + (high - low) / 2;
+
+		if (rows->offset[middle] <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/**
+ * perf_hybrid_find - the rule for an address
+ * @walk: under way
+ * @ip: in user space; of a caller: in the call, not behind it
+ *
+ * Inline, as each frame of each sample asks.
+ *
+ * Context: any, NMI too, under RCU.
+ *
+ * Return: the rule, valid until the end of the walk; NULL for none.
+ */
+static __always_inline const struct perf_hybrid_rule *
+perf_hybrid_find(struct perf_hybrid_walk *walk, unsigned long ip)
+{
+	u64 offset;
+	u16 index;
+
+	if (unlikely(ip < walk->start || ip >= walk->end) && !perf_hybrid_find_mapping(walk, ip))
+		return NULL;
+	if (!walk->rows)
+		return NULL;
+	offset = walk->offset + (ip - walk->start);
+	if (offset > U32_MAX || offset < walk->rows->offset[0])
+		return NULL;
+	index = walk->rows->rule[perf_hybrid_find_row(walk->rows, offset)];
+	return index < walk->rules->nr ? &walk->rules->rule[index] : NULL;
+}
 
 /* What an architecture that has HAVE_PERF_HYBRID_CALLCHAIN provides. */
 
