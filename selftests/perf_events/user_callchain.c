@@ -290,9 +290,13 @@ TEST(user_callchain_in_kernel)
 	bool slept = false;
 	int tries;
 
-	/* On a slow machine the time may be over before the task sleeps. */
+	/*
+	 * The time may be over before the task sleeps, and another task may
+	 * have taken its place before that.
+	 */
 	for (tries = 0; tries < 1000 && !slept; tries++)
-		slept = sample(&attr, sleep_stub, 0, &chain);
+		slept = sample(&attr, sleep_stub, 0, &chain) &&
+			chain.ip[0] == (unsigned long)sleep_stub_ret;
 	ASSERT_TRUE(slept);
 	EXPECT_TRUE(chain_is(&chain, (unsigned long)sleep_stub_ret, 0)) {
 		print_lost("sleep_stub_ret", 0, &chain);
