@@ -32,6 +32,7 @@ struct sample {
 	unsigned long	info;
 	unsigned int	nr;
 	unsigned long	ip[64];
+	unsigned long	regs_abi;
 	unsigned long	dump;
 	int		pid;
 };
@@ -87,7 +88,8 @@ static inline void parse(const struct perf_event_header *header, struct sample *
 			sample->ip[sample->nr++] = at[i];
 	}
 	at += nr;
-	if (*at++ != PERF_SAMPLE_REGS_ABI_NONE)
+	sample->regs_abi = *at++;
+	if (sample->regs_abi != PERF_SAMPLE_REGS_ABI_NONE)
 		at += 3;
 	sample->dump = *at;
 }
@@ -175,6 +177,7 @@ static inline bool is_whole(const struct sample *sample, const char *code)
 	return PERF_HYBRID_INFO_END(sample->info) == PERF_HYBRID_END_OUTERMOST &&
 	       PERF_HYBRID_INFO_FRAMES(sample->info) == 2 &&
 	       PERF_HYBRID_INFO_INNERMOST(sample->info) == PERF_HYBRID_INNERMOST_RULE &&
+	       sample->regs_abi == PERF_SAMPLE_REGS_ABI_NONE &&
 	       sample->dump == 0 && sample->nr == 3 &&
 	       sample->ip[0] == (unsigned long)code + CODE_OFFSET(hybrid_leaf) &&
 	       sample->ip[1] == (unsigned long)code + CODE_OFFSET(hybrid_middle_ret) &&
@@ -184,7 +187,8 @@ static inline bool is_whole(const struct sample *sample, const char *code)
 /* Is it a sample that rules did not serve, for that reason? */
 static inline bool is_asked(const struct sample *sample, enum perf_hybrid_end end)
 {
-	return PERF_HYBRID_INFO_END(sample->info) == end && sample->dump == DUMP_SIZE;
+	return PERF_HYBRID_INFO_END(sample->info) == end &&
+	       sample->regs_abi == PERF_SAMPLE_REGS_ABI_64 && sample->dump == DUMP_SIZE;
 }
 
 #endif /* _HYBRID_CALLCHAIN_H */
