@@ -88,7 +88,10 @@ static void hook_handler(unsigned long ip, unsigned long parent_ip,
 	barrier();
 	pagefault_disable();
 	if (hook_walk(&walk, (struct perf_callchain_entry_ctx *)arguments->di, regs)) {
-		slot->regs = *regs;
+		/* All that it looks at; copying the rest takes as long as a frame. */
+		slot->regs.flags = regs->flags;
+		slot->regs.cs = regs->cs;
+		slot->regs.ss = regs->ss;
 		slot->regs.ip = walk.state.ip;
 		slot->regs.bp = walk.state.fp;
 		/*

@@ -159,8 +159,8 @@ static bool is_return_address(const struct x86_frame_mem *mem, unsigned long ip)
 	       x86_frame_sigreturn(mem, ip) != X86_SIGRETURN_NONE;
 }
 
-static enum x86_frame_kind find_rule(const struct x86_frame_mem *mem, unsigned long ip,
-				     struct x86_frame_rule *rule)
+static __always_inline enum x86_frame_kind
+find_rule(const struct x86_frame_mem *mem, unsigned long ip, struct x86_frame_rule *rule)
 {
 	struct x86_frame_cache *cache = cache_get();
 	enum x86_frame_kind kind;
@@ -173,8 +173,9 @@ static enum x86_frame_kind find_rule(const struct x86_frame_mem *mem, unsigned l
 }
 
 /* The step that @rule says, if it leads to where a call came from. */
-static bool step_rule(struct unwind_user_state *state, const struct x86_frame_mem *mem,
-		      const struct x86_frame_rule *rule)
+static __always_inline bool
+step_rule(struct unwind_user_state *state, const struct x86_frame_mem *mem,
+	  const struct x86_frame_rule *rule)
 {
 	unsigned long cfa = (rule->use_fp ? state->fp : state->sp) + rule->cfa_off;
 	unsigned int ws = state->ws;

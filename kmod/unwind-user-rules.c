@@ -179,7 +179,6 @@ static __always_inline enum perf_hybrid_end step(struct perf_hybrid_walk *walk,
 		walk->innermost = PERF_HYBRID_INNERMOST_CODE;
 		return PERF_HYBRID_END_NONE;
 	}
-	walk->frames += end == PERF_HYBRID_END_NONE;
 	return end;
 }
 
@@ -187,13 +186,20 @@ static __always_inline enum perf_hybrid_end
 walk_frames(struct perf_hybrid_walk *walk, struct frame *frame,
 	    struct perf_callchain_entry_ctx *ctx, unsigned int ws)
 {
+	unsigned int nr = 0, room = ctx->max_stack - ctx->nr;
+	u64 *ips = ctx->entry->ip + ctx->entry->nr;
 	enum perf_hybrid_end end;
 
-	do {
-		end = step(walk, frame, ws);
-		if (end == PERF_HYBRID_END_NONE && perf_callchain_store(ctx, frame->state.ip))
+	while ((end = step(walk, frame, ws)) == PERF_HYBRID_END_NONE) {
+		if (nr == room) {
 			end = PERF_HYBRID_END_LIMIT;
-	} while (end == PERF_HYBRID_END_NONE);
+			break;
+		}
+		ips[nr++] = frame->state.ip;
+	}
+	ctx->entry->nr += nr;
+	ctx->nr += nr;
+	walk->frames = nr - (nr && walk->innermost == PERF_HYBRID_INNERMOST_CODE);
 	return end;
 }
 

@@ -134,9 +134,9 @@ bool perf_hybrid_find_mapping(struct perf_hybrid_walk *walk, unsigned long ip);
 
 /* The last row that begins at @offset or before; the first one does. */
 static __always_inline u32 perf_hybrid_find_row(const struct perf_hybrid_rows *rows,
-						u32 offset)
+						u64 offset)
 {
-	u32 block = (offset - rows->offset[0]) >> rows->shift;
+	u64 block = (offset - rows->offset[0]) >> rows->shift;
 	u32 low, high = rows->nr;
 
 	if (block >= rows->nr_blocks)
@@ -144,7 +144,8 @@ static __always_inline u32 perf_hybrid_find_row(const struct perf_hybrid_rows *r
 	low = rows->block[block];
 	if (block + 1 < rows->nr_blocks)
 		high = rows->block[block + 1] + 1;
-	while (high - low > 1) {
+	/* By halves where a block has many; most have four, or so. */
+	while (high - low > 8) {
 		u32 middle = low + (high - low) / 2;
 
 		if (rows->offset[middle] <= offset)
@@ -152,6 +153,8 @@ static __always_inline u32 perf_hybrid_find_row(const struct perf_hybrid_rows *r
 		else
 			high = middle;
 	}
+	while (low + 1 < high && rows->offset[low + 1] <= offset)
+		low++;
 	return low;
 }
 
@@ -177,7 +180,7 @@ perf_hybrid_find(struct perf_hybrid_walk *walk, unsigned long ip)
 	if (!walk->rows)
 		return NULL;
 	offset = walk->offset + (ip - walk->start);
-	if (offset > U32_MAX || offset < walk->rows->offset[0])
+	if (offset - walk->rows->offset[0] > U32_MAX)
 		return NULL;
 	index = walk->rows->rule[perf_hybrid_find_row(walk->rows, offset)];
 	return index < walk->rules->nr ? &walk->rules->rule[index] : NULL;
