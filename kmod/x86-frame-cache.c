@@ -14,14 +14,21 @@
 /* Blocks that one scan fills, at most. */
 #define X86_FRAME_CACHE_FILL	4
 
+static u64 mix(u64 hash, u64 word)
+{
+	hash = (hash ^ word) * X86_FRAME_CACHE_MULT;
+	/* What a product has in its high bits is to reach the low ones. */
+	return hash << 32 | hash >> 32;
+}
+
 /*
- * Reads the block with @addr, which is within a page, and makes the tag of it.
- * Two blocks have the same one of 64 bits by chance once in longer than anybody
- * measures, and then the return address has to be confirmed all the same.
+ * The tag of the block with @addr, which is within a page, and is read for it;
+ * 0 where it can't be. Two blocks have the same one of 64 bits by chance once
+ * in longer than anybody measures, and then the return address has to be
+ * confirmed all the same.
  */
-static bool read_block(struct x86_frame_cache *cache, u64 space,
-		       const struct x86_frame_mem *mem, unsigned long addr,
-		       u64 *tag)
+static u64 block_tag(struct x86_frame_cache *cache, u64 space,
+		     const struct x86_frame_mem *mem, unsigned long addr)
 {
 	u8 *window = cache->work.window;
 	u64 hash, word;
@@ -30,15 +37,13 @@ static bool read_block(struct x86_frame_cache *cache, u64 space,
 	static_assert(X86_FRAME_CACHE_BLOCK == X86_FRAME_WINDOW);
 	addr &= -(unsigned long)X86_FRAME_CACHE_BLOCK;
 	if (mem->read(mem->ctx, addr, window, X86_FRAME_CACHE_BLOCK))
-		return false;
+		return 0;
 	hash = (addr | mem->is_64bit) ^ space * X86_FRAME_CACHE_MULT;
 	for (i = 0; i < X86_FRAME_CACHE_BLOCK; i += sizeof(word)) {
 		memcpy(&word, window + i, sizeof(word));
-		hash = (hash ^ word) * X86_FRAME_CACHE_MULT;
-		hash ^= hash >> 32;
+		hash = mix(hash, word);
 	}
-	*tag = hash;
-	return true;
+	return hash ?: 1;
 }
 
 static struct x86_frame_cache_entry *find_set(struct x86_frame_cache *cache,
@@ -80,7 +85,8 @@ static void keep_run(struct x86_frame_cache *cache, u64 space,
 	unsigned int left = cache->work.run, fill, from, len;
 
 	for (fill = 0; left && fill < X86_FRAME_CACHE_FILL; fill++) {
-		if (!read_block(cache, space, mem, ip, &new->tag))
+		new->tag = block_tag(cache, space, mem, ip);
+		if (!new->tag)
 			return;
 		from = ip & (X86_FRAME_CACHE_BLOCK - 1);
 		len = X86_FRAME_CACHE_BLOCK - from;
@@ -117,10 +123,10 @@ find_ip(struct x86_frame_cache *cache, u64 space,
 	const struct x86_frame_mem *mem, unsigned long ip)
 {
 	struct x86_frame_cache_entry *e;
+	u64 tag = block_tag(cache, space, mem, ip);
 	unsigned int i;
-	u64 tag;
 
-	if (!read_block(cache, space, mem, ip, &tag))
+	if (!tag)
 		return NULL;
 	e = find_set(cache, tag);
 	for (i = 0; i < X86_FRAME_CACHE_WAYS; i++, e++)

@@ -128,7 +128,23 @@ static enum x86_step step_go_check(struct x86_scan *scan)
 	return X86_STEP_EXIT;
 }
 
-/* The instructions that mean something else together with the next one. */
+/*
+ * 32-bit code learns its ip from a function that loads its own return address:
+ * mov (%esp),%reg; ret.  Many functions begin with that call, which returns.
+ */
+static bool calls_pc_thunk(const struct x86_scan *scan)
+{
+	s32 pc = x86_pc_add(scan->work->path.pc + scan->code.len,
+			    scan->code.imm);
+	u8 code[4];
+
+	return x86_frame_fetch(scan->mem, scan->ip + pc, code, sizeof(code)) ==
+		       sizeof(code) &&
+	       code[0] == 0x8b && (code[1] & 0xc7) == 0x04 && code[2] == 0x24 &&
+	       code[3] == 0xc3;
+}
+
+/* The instructions that mean something else together with others. */
 static enum x86_step step_special(struct x86_scan *scan)
 {
 	struct x86_path *path = &scan->work->path;
@@ -152,6 +168,9 @@ static enum x86_step step_special(struct x86_scan *scan)
 	case 0xe8:
 		if (x86_is_return_thunk(bytes, len))
 			return X86_STEP_EXIT;
+		/* A nop, as far as the stack goes; behind a call it is one more. */
+		if (!scan->mem->is_64bit && !path->called && calls_pc_thunk(scan))
+			scan->code.op = 0x90;
 		break;
 	case 0xff:
 		if (!x86_is_plt0(bytes, len))

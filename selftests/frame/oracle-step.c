@@ -22,6 +22,9 @@
 
 #include "../../kmod/x86-frame-cache.h"
 
+/* Of a 32-bit program under a 64-bit kernel: arch/x86/include/asm/segment.h. */
+#define USER32_CS	0x23
+
 #define SHADOW_MAX	65536
 #define MISS_MAX	4096
 
@@ -42,6 +45,7 @@ struct stepper {
 	pid_t			pid;
 	struct x86_frame_mem	mem;
 	struct x86_frame_cache	cache;
+	unsigned int		word;
 	struct shadow		shadow[SHADOW_MAX];
 	unsigned int		depth;
 	unsigned long		steps;
@@ -51,6 +55,7 @@ struct stepper {
 	unsigned long		wrong;
 	unsigned long		invented;
 	unsigned long		rejected;
+	unsigned long		believed;
 	unsigned long		kinds[X86_FRAME_NR];
 	struct miss		miss[MISS_MAX];
 	unsigned int		nr_miss;
@@ -71,34 +76,38 @@ static unsigned long read_word(struct stepper *s, unsigned long addr)
 {
 	unsigned long word = 0;
 
-	return child_read(s, addr, &word, sizeof(word)) ? 0 : word;
+	return child_read(s, addr, &word, s->word) ? 0 : word;
 }
 
 /* What a walk by frame pointers finds, 0 for nothing. */
 static unsigned long plain_caller(struct stepper *s,
 				  const struct user_regs_struct *regs)
 {
-	if (regs->rbp < regs->rsp || regs->rbp & 7)
+	if (regs->rbp < regs->rsp || regs->rbp & (s->word - 1))
 		return 0;
-	return read_word(s, regs->rbp + 8);
+	return read_word(s, regs->rbp + s->word);
 }
 
-static unsigned long find_caller(struct stepper *s,
-				 const struct user_regs_struct *regs, int *kind)
+/* @confirmed: out: is it a rule's, and not the step by frame pointers? */
+static unsigned long find_caller(struct stepper *s, const struct user_regs_struct *regs,
+				 int *kind, bool *confirmed)
 {
 	struct x86_frame_rule rule;
 	unsigned long cfa, ra;
 
+	*confirmed = false;
 	*kind = x86_frame_analyze_cached(&s->cache, 0, &s->mem, regs->rip, &rule);
 	s->kinds[*kind]++;
 	if (*kind == X86_FRAME_UNKNOWN)
 		return plain_caller(s, regs);
 	cfa = (rule.use_fp ? regs->rbp : regs->rsp) + rule.cfa_off;
-	if (cfa > regs->rsp && !(cfa & 7)) {
+	if (cfa > regs->rsp && !(cfa & (s->word - 1))) {
 		ra = read_word(s, cfa + rule.ra_off);
 		if (x86_frame_call_before(&s->mem, ra) ||
-		    x86_frame_sigreturn(&s->mem, ra) != X86_SIGRETURN_NONE)
+		    x86_frame_sigreturn(&s->mem, ra) != X86_SIGRETURN_NONE) {
+			*confirmed = true;
 			return ra;
+		}
 	}
 	s->rejected++;
 	return plain_caller(s, regs);
@@ -123,15 +132,17 @@ static void check(struct stepper *s, const struct user_regs_struct *regs)
 {
 	unsigned long truth = s->depth ? s->shadow[s->depth - 1].ra : 0;
 	unsigned long found, plain = plain_caller(s, regs);
+	bool confirmed;
 	int kind;
 
-	found = find_caller(s, regs, &kind);
+	found = find_caller(s, regs, &kind, &confirmed);
 	s->steps++;
 	s->plain_right += plain == truth;
 	if (found == truth) {
 		s->right++;
 		return;
 	}
+	s->believed += confirmed;
 	if (!truth)
 		s->invented++;
 	else if (!found)
@@ -165,7 +176,7 @@ static int call_length(struct stepper *s, unsigned long ip)
 		if (len > MAX_INSN_SIZE || child_read(s, ip, code, len))
 			return 0;
 	}
-	if (insn_decode(&insn, code, len, INSN_MODE_64))
+	if (insn_decode(&insn, code, len, s->mem.is_64bit ? INSN_MODE_64 : INSN_MODE_32))
 		return 0;
 	if (insn.opcode.bytes[0] == 0xe8 ||
 	    (insn.opcode.bytes[0] == 0xff &&
@@ -189,7 +200,7 @@ static bool step(struct stepper *s, struct user_regs_struct *regs, int *sig)
 	drop_returned(s, regs->rsp);
 	if (sent && regs->rip != ip)
 		push_shadow(s, read_word(s, regs->rsp), regs->rsp);
-	else if (length && regs->rsp == sp - 8)
+	else if (length && regs->rsp == sp - s->word)
 		push_shadow(s, ip + length, regs->rsp);
 	return true;
 }
@@ -204,7 +215,8 @@ static void run(struct stepper *s, unsigned long skip, unsigned long max)
 	ptrace(PTRACE_GETREGS, s->pid, 0, &regs);
 	s->mem.read = child_read;
 	s->mem.ctx = s;
-	s->mem.is_64bit = true;
+	s->mem.is_64bit = regs.cs != USER32_CS;
+	s->word = s->mem.is_64bit ? 8 : 4;
 	while (s->steps < max) {
 		/* A pending signal is delivered before the instruction. */
 		if (!sig) {
@@ -245,8 +257,9 @@ static void report(struct stepper *s, int list)
 
 	printf("instructions %lu right %.4f%% lost %lu wrong %lu ", s->steps,
 	       s->steps ? 100.0 * s->right / s->steps : 0, s->lost, s->wrong);
-	printf("invented %lu unconfirmed %lu; frame pointers alone %.2f%%\n",
-	       s->invented, s->rejected,
+	printf("invented %lu unconfirmed %lu confirmed but wrong %lu; ",
+	       s->invented, s->rejected, s->believed);
+	printf("frame pointers alone %.2f%%\n",
 	       s->steps ? 100.0 * s->plain_right / s->steps : 0);
 	while (list-- > 0) {
 		for (best = 0, i = 1; i < s->nr_miss; i++)
@@ -264,19 +277,21 @@ static void report(struct stepper *s, int list)
 }
 
 static const char usage[] =
-	"usage: oracle-step [-s SKIP] [-n MAX] [-l NUMBER] [-r MIN-RIGHT] PROGRAM [ARG...]\n"
+	"usage: oracle-step [-s SKIP] [-n MAX] [-l NUMBER] [-r MIN-RIGHT] [-c] PROGRAM [ARG...]\n"
 	"  -s  do not check the first SKIP instructions\n"
 	"  -n  stop after MAX checked instructions\n"
 	"  -l  list the places with the most misses\n"
-	"  -r  fail where less (in percent) is right, or a caller is invented\n";
+	"  -r  fail where less (in percent) is right, or a caller is invented\n"
+	"  -c  fail where a rule's caller is confirmed and wrong\n";
 
 int main(int argc, char **argv)
 {
 	unsigned long skip = 0, max = -1UL;
 	double min_right = -1;
+	bool confirmed = false;
 	int c, list = 0;
 
-	while ((c = getopt(argc, argv, "+s:n:l:r:")) >= 0) {
+	while ((c = getopt(argc, argv, "+s:n:l:r:c")) >= 0) {
 		switch (c) {
 		case 's':
 			skip = strtoul(optarg, NULL, 0);
@@ -289,6 +304,9 @@ int main(int argc, char **argv)
 			break;
 		case 'r':
 			min_right = atof(optarg);
+			break;
+		case 'c':
+			confirmed = true;
 			break;
 		default:
 			fputs(usage, stderr);
@@ -313,5 +331,5 @@ int main(int argc, char **argv)
 	if (!st.steps)
 		return 2;
 	return 100.0 * st.right / st.steps < min_right ||
-	       (min_right >= 0 && st.invented);
+	       (min_right >= 0 && st.invented) || (confirmed && st.believed);
 }
