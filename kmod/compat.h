@@ -15,17 +15,8 @@
 #include <linux/unwind_user_types.h>
 
 /* The kernel's own has not all that the analysis needs, if there is one. */
-struct perf_hybrid_state {
-	unsigned long	ip;
-	unsigned long	sp;
-	unsigned long	fp;
-	unsigned int	ws;
-	unsigned int	nr_code;
-	bool		topmost;
-	bool		ask_code;
-};
-
 #define unwind_user_state		perf_hybrid_state
+#include "unwind_user_state.h"
 
 /* Those are not for modules. */
 bool perf_hybrid_uaccess_okay(void);

@@ -32,15 +32,17 @@ static void chain_grow(struct perf_callchain_entry_ctx *entry, unsigned int nr)
 static __always_inline bool walk_fp(struct hook_walk *walk, unsigned int ws)
 {
 	struct perf_callchain_entry_ctx *entry = walk->entry;
-	unsigned int nr = 0, room = entry->max_stack - entry->nr;
 	unsigned long ip = walk->state.ip, fp = walk->state.fp, next_fp, next_ip;
-	u64 *chain = entry->entry->ip + entry->entry->nr;
+	u64 *first = entry->entry->ip + entry->entry->nr, *chain = first;
+	u64 *room = chain + (entry->max_stack - entry->nr);
 	const unsigned long limit = TASK_SIZE_MAX - 2 * sizeof(u64);
 	bool trampoline = false;
 	u32 code;
 
 	__uaccess_begin_nospec();
-	while (nr < room && fp <= limit) {
+	while (chain < room) {
+		if (unlikely(fp > limit))
+			break;
 		if (ws == sizeof(u64)) {
 			unsafe_get_user(next_fp, (const u64 __user *)fp, end);
 			unsafe_get_user(next_ip, (const u64 __user *)(fp + ws), end);
@@ -48,7 +50,7 @@ static __always_inline bool walk_fp(struct hook_walk *walk, unsigned int ws)
 			unsafe_get_user(next_fp, (const u32 __user *)fp, end);
 			unsafe_get_user(next_ip, (const u32 __user *)(fp + ws), end);
 		}
-		chain[nr++] = ip;
+		*chain++ = ip;
 		ip = next_ip;
 		if (likely(ip <= limit)) {
 			unsafe_get_user(code, (const u32 __user *)ip, unreadable);
@@ -62,7 +64,7 @@ unreadable:
 	}
 end:
 	__uaccess_end();
-	chain_grow(entry, nr);
+	chain_grow(entry, chain - first);
 	walk->state.ip = ip;
 	if (!trampoline) {
 		walk->state.fp = fp;

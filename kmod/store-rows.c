@@ -94,18 +94,19 @@ u32 store_rows_count(const struct perf_hybrid_rows *old, const struct store_less
 
 /**
  * store_rows_fill - write the rows that an object will have
- * @rows: out: of store_rows_size(store_rows_count()) bytes
+ * @rows: out: of store_rows_size(@nr) bytes
+ * @nr: what store_rows_count() says, at least 1
  * @old: those it has, may be NULL
  * @lesson: taught now
  */
-void store_rows_fill(struct perf_hybrid_rows *rows, const struct perf_hybrid_rows *old,
-		     const struct store_lesson *lesson)
+void store_rows_fill(struct perf_hybrid_rows *rows, u32 nr,
+		     const struct perf_hybrid_rows *old, const struct store_lesson *lesson)
 {
 	struct row_writer writer = { .rows = rows };
 
-	rows->nr = store_rows_count(old, lesson);
-	rows->block = &rows->offset[rows->nr];
-	rows->rule = (u16 *)&rows->block[max_blocks(rows->nr)];
+	rows->nr = nr;
+	rows->block = &rows->offset[nr];
+	rows->rule = (u16 *)&rows->block[max_blocks(nr)];
 	put_rows(&writer, old, lesson);
 	fill_blocks(rows);
 }

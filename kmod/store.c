@@ -157,7 +157,7 @@ static int replace_rows(struct store *store, struct perf_hybrid_object *object,
 		store_uncharge(store, store_rows_size(nr));
 		return -ENOMEM;
 	}
-	store_rows_fill(new, old, lesson);
+	store_rows_fill(new, nr, old, lesson);
 	rcu_assign_pointer(object->rows, new);
 	store->stats.rows += nr;
 	if (old) {
@@ -175,7 +175,7 @@ static int replace_rows(struct store *store, struct perf_hybrid_object *object,
  * @file: that keeps the inode, NULL for a vDSO
  * @lesson: checked, with the store's rules
  *
- * Return: 0, -EFBIG, -EDQUOT or -ENOMEM.
+ * Return: 0, -EFBIG, -EDQUOT, -ENOMEM or -ETXTBSY.
  */
 int store_teach(struct store *store, const void *key, struct file *file,
 		const struct store_lesson *lesson)
@@ -202,7 +202,9 @@ int store_teach(struct store *store, const void *key, struct file *file,
 			return PTR_ERR(object);
 		is_new = true;
 	}
-	err = replace_rows(store, object, lesson, nr);
+	/* In this order: who maps it for writing from now on changes the ctime. */
+	err = is_new && !perf_hybrid_is_current(object) ? -ETXTBSY :
+	      replace_rows(store, object, lesson, nr);
 	if (err && is_new)
 		remove(store, object);
 	if (!err)

@@ -74,8 +74,8 @@ void store_rules_forget(struct store *store);
 /* store-rows.c */
 size_t store_rows_size(u32 nr);
 u32 store_rows_count(const struct perf_hybrid_rows *old, const struct store_lesson *lesson);
-void store_rows_fill(struct perf_hybrid_rows *rows, const struct perf_hybrid_rows *old,
-		     const struct store_lesson *lesson);
+void store_rows_fill(struct perf_hybrid_rows *rows, u32 nr,
+		     const struct perf_hybrid_rows *old, const struct store_lesson *lesson);
 
 /* store.c */
 struct store *store_new(void);

@@ -110,13 +110,17 @@ struct perf_hybrid_walk {
 	enum perf_hybrid_innermost	innermost;
 };
 
-/* Was the file left alone since it was taught? */
+/*
+ * Was the file left alone since it was taught?  While it is mapped for writing
+ * its ctime says nothing: only the first write to a page changes that.
+ */
 static inline bool perf_hybrid_is_current(const struct perf_hybrid_object *object)
 {
 	const struct inode *inode = object->key;
 
 	return !object->file || (object->ctime.tv_sec == inode_get_ctime_sec(inode) &&
-				 object->ctime.tv_nsec == inode_get_ctime_nsec(inode));
+				 object->ctime.tv_nsec == inode_get_ctime_nsec(inode) &&
+				 !mapping_writably_mapped(inode->i_mapping));
 }
 
 #ifdef CONFIG_HAVE_PERF_HYBRID_CALLCHAIN

@@ -175,8 +175,8 @@ struct perf_hybrid_stats {
  * Errors: EBADF, no such open file; EFAULT, an array can't be read; EINVAL,
  * something in it is not as above; EFBIG, more rows than a store may hold;
  * EDQUOT, all stores of the user hold what they may; ENOSPC, the store has no
- * room for another rule (forget all, and teach anew); ENOMEM; EINTR.  Nothing
- * has changed then.
+ * room for another rule (forget all, and teach anew); ETXTBSY, somebody has the
+ * file mapped for writing; ENOMEM; EINTR.  Nothing has changed then.
  */
 #define PERF_HYBRID_TEACH	_IOW('$', 0x20, struct perf_hybrid_teach)
 /* ENOENT: nothing was taught of that object. */
