@@ -264,6 +264,25 @@ void hybrid_row_popped(const struct hybrid_cfi *cfi, struct hybrid_row *row)
 		rule->bp = HYBRID_BP_SAME;
 }
 
+static void full_restored(struct hybrid_full_row *full)
+{
+	unsigned int i;
+
+	for (i = 0; i < HYBRID_MAX_REGS; i++) {
+		if (full->reg[i].kind == HYBRID_WHERE_EXPR)
+			full->reg[i].kind = HYBRID_WHERE_SAME;
+	}
+}
+
+void hybrid_row_restored(struct hybrid_row *row)
+{
+	row->restored = true;
+	if (row->full)
+		full_restored(row->full);
+	if (row->rule.bp == HYBRID_BP_AT_BP)
+		row->rule.bp = HYBRID_BP_SAME;
+}
+
 static Dwarf_Frame *find_frame(const struct hybrid_cfi *cfi, u64 addr)
 {
 	Dwarf_Frame *frame;
@@ -350,6 +369,8 @@ const struct hybrid_full_row *hybrid_cfi_full(const struct hybrid_cfi *cfi,
 	free(frame);
 	if (row->full && row->popped)
 		full_popped(cfi->abi, row->full);
+	if (row->full && row->restored)
+		full_restored(row->full);
 	return row->full;
 }
 

@@ -39,6 +39,7 @@ struct hybrid_full_row {
  * @start: first address, as the ELF file numbers them
  * @end: address behind the last
  * @popped: begins right behind a pop or leave, see hybrid_row_popped()
+ * @restored: all registers are the caller's, see hybrid_row_restored()
  * @asked: the state of its object's pupil for which it was to be taught, see
  *	teach.h; 0: never
  * @rule: what unwinding needs nearly always
@@ -52,6 +53,7 @@ struct hybrid_row {
 	u64			 start;
 	u64			 end;
 	bool			 popped;
+	bool			 restored;
 	u32			 asked;
 	struct hybrid_rule	 rule;
 	struct hybrid_rule	 code;
@@ -107,6 +109,15 @@ const struct hybrid_full_row *hybrid_cfi_full(const struct hybrid_cfi *cfi,
  * register there, in the red zone; it moves it there and pops nothing.)
  */
 void hybrid_row_popped(const struct hybrid_cfi *cfi, struct hybrid_row *row);
+
+/**
+ * hybrid_row_restored - a row of a function that has left its realigned frame
+ * @row: from hybrid_cfi_row()
+ *
+ * There the CFI has registers saved at places that count from rbp, and says so to
+ * the end. Once rbp is popped it is the caller's frame that they count from.
+ */
+void hybrid_row_restored(struct hybrid_row *row);
 
 void hybrid_row_exit(struct hybrid_row *row);
 

@@ -59,6 +59,17 @@ static void reader_init(struct reader *reader, struct x86_frame_mem *mem,
 	mem->is_64bit = object->cfi.abi->word == 8;
 }
 
+void hybrid_code_to_rule(const struct x86_frame_rule *found, struct hybrid_rule *rule)
+{
+	memset(rule, 0, sizeof(*rule));
+	rule->kind = HYBRID_RULE_CFA;
+	rule->base = found->use_fp ? HYBRID_BASE_BP : HYBRID_BASE_SP;
+	rule->cfa_off = found->cfa_off;
+	rule->ra_off = found->ra_off;
+	rule->bp = found->fp_off ? HYBRID_BP_AT_CFA : HYBRID_BP_SAME;
+	rule->bp_off = found->fp_off;
+}
+
 bool hybrid_code_rule(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule)
 {
 	struct x86_frame_rule found;
@@ -67,15 +78,13 @@ bool hybrid_code_rule(const struct hybrid_object *object, u64 vaddr, struct hybr
 	struct reader reader;
 
 	reader_init(&reader, &mem, object);
+	if (x86_frame_sigreturn(&mem, vaddr) == X86_SIGRETURN_64) {
+		*rule = (struct hybrid_rule) { .kind = HYBRID_RULE_SIGRETURN, .signal = true };
+		return true;
+	}
 	if (x86_frame_analyze(&mem, vaddr, &found, &work) == X86_FRAME_UNKNOWN)
 		return false;
-	memset(rule, 0, sizeof(*rule));
-	rule->kind = HYBRID_RULE_CFA;
-	rule->base = found.use_fp ? HYBRID_BASE_BP : HYBRID_BASE_SP;
-	rule->cfa_off = found.cfa_off;
-	rule->ra_off = found.ra_off;
-	rule->bp = found.fp_off ? HYBRID_BP_AT_CFA : HYBRID_BP_SAME;
-	rule->bp_off = found.fp_off;
+	hybrid_code_to_rule(&found, rule);
 	return true;
 }
 

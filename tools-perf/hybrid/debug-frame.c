@@ -59,6 +59,7 @@ static const Dwfl_Callbacks callbacks = {
 void hybrid_debug_frame_open(struct hybrid_object *object)
 {
 	GElf_Addr bias, main_bias;
+	Dwarf_CFI *cfi = NULL;
 	Dwfl_Module *mod;
 	Dwarf *dwarf;
 	Dwfl *dwfl;
@@ -73,11 +74,12 @@ void hybrid_debug_frame_open(struct hybrid_object *object)
 	if (!mod && fd >= 0)
 		close(fd);
 	if (mod && !dwfl_report_end(dwfl, NULL, NULL) && dwfl_module_getelf(mod, &main_bias))
-		object->cfi.debug = dwfl_module_dwarf_cfi(mod, &bias);
-	if (!object->cfi.debug) {
+		cfi = dwfl_module_dwarf_cfi(mod, &bias);
+	if (!cfi) {
 		dwfl_end(dwfl);
 		return;
 	}
+	object->cfi.debug = cfi;
 	object->cfi.debug_bias = bias - main_bias;
 	object->dwfl = dwfl;
 	dwarf = dwfl_module_getdwarf(mod, &bias);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "compile.h"
 #include "lesson.h"
 
 /* One FDE has no more rules than this; else it stays unknown. */
@@ -202,7 +203,7 @@ static int add_rows(struct hybrid_lesson *lesson, struct hybrid_object *object,
 
 		if (lesson->nr_rows > most)
 			return -EINVAL;
-		if (hybrid_object_compile(object, vaddr, &row))
+		if (hybrid_compile_row(object, vaddr, &row))
 			return -ENOMEM;
 		hybrid_lesson_rule(object->cfi.abi, &row, &rule);
 		err = add_row(lesson, offset + (vaddr - start), &rule);

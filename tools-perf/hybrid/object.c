@@ -10,15 +10,13 @@
 #include <unistd.h>
 #include <linux/hash.h>
 #include "code.h"
+#include "compile.h"
 #include "debug-frame.h"
 #include "object.h"
 #include "space.h"
 
 /* Objects that nobody maps are kept for the next process, up to this many. */
 #define MAX_IDLE	64
-
-/* Of code at the entry, where the next function with CFI is not nearer. */
-#define MAX_ENTRY	64
 
 void hybrid_objects_init(struct hybrid_objects *objects, hybrid_open_fn open)
 {
@@ -244,40 +242,6 @@ static int read_segments(struct hybrid_object *object)
 	return object->nr_segments ? 0 : -1;
 }
 
-/*
- * The dynamic linker's entry has no CFI. Nobody calls it: it finds the stack as
- * the kernel made it, and begins by looking at that, or by clearing the frame
- * pointer. (Of a library, which has none, the field may say anything.)
- */
-static bool is_entry(const struct hybrid_object *object, u64 offset)
-{
-	static const u8 endbr[] = { 0xf3, 0x0f, 0x1e }, from_sp[] = { 0x48, 0x89, 0xe7 };
-	static const u8 clear_64[] = { 0x48, 0x31, 0xed }, clear[] = { 0x31, 0xed };
-	static const u8 from_sp_32[] = { 0x89, 0xe0 };
-	u8 bytes[16] = {}, *at = bytes;
-
-	if (pread(object->fd, bytes, sizeof(bytes), offset) < 8)
-		return false;
-	if (!memcmp(at, endbr, sizeof(endbr)))
-		at += 4;
-	if (!memcmp(at, clear, sizeof(clear)))
-		return true;
-	if (object->cfi.abi->word == 4)
-		return !memcmp(at, from_sp_32, sizeof(from_sp_32));
-	return !memcmp(at, from_sp, sizeof(from_sp)) || !memcmp(at, clear_64, sizeof(clear_64));
-}
-
-static void read_entry(struct hybrid_object *object, u64 entry)
-{
-	u64 offset;
-
-	object->entry_size = 0;
-	if (!hybrid_object_offset(object, entry, &offset) || !is_entry(object, offset))
-		return;
-	object->entry = entry;
-	object->entry_size = MAX_ENTRY;
-}
-
 int hybrid_object_open(struct hybrid_object *object, int fd)
 {
 	struct stat st;
@@ -299,7 +263,7 @@ int hybrid_object_open(struct hybrid_object *object, int fd)
 		return fail(object, "an ELF file of another architecture");
 	if (read_segments(object))
 		return fail(object, "no executable segment in the program headers");
-	read_entry(object, ehdr.e_entry);
+	hybrid_compile_entry(object, ehdr.e_entry);
 	object->cfi.eh = dwarf_getcfi_elf(object->elf);
 	object->state = HYBRID_OBJECT_READY;
 	return 0;
@@ -382,59 +346,13 @@ bool hybrid_object_offset(const struct hybrid_object *object, u64 vaddr, u64 *of
 	return false;
 }
 
-/* Rows are compiled one after another, mostly: one read serves several. */
-static bool code_byte(struct hybrid_object *object, u64 offset, u8 *byte)
-{
-	ssize_t got;
-
-	if (offset - object->code_at >= object->nr_code) {
-		object->nr_code = 0;
-		got = pread(object->fd, object->code, sizeof(object->code), offset);
-		if (got <= 0)
-			return false;
-		object->code_at = offset;
-		object->nr_code = got;
-	}
-	*byte = object->code[offset - object->code_at];
-	return true;
-}
-
-/* Does a pop of a general register, or a leave, end where the row begins? */
-static bool begins_behind_pop(struct hybrid_object *object, const struct hybrid_row *row)
-{
-	u64 offset;
-	u8 last;
-
-	if (!hybrid_object_offset(object, row->start - 1, &offset) ||
-	    !code_byte(object, offset, &last))
-		return false;
-	return last == 0xc9 || (last >= 0x58 && last <= 0x5f);
-}
-
-int hybrid_object_compile(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
-{
-	int err = hybrid_cfi_row(&object->cfi, vaddr, row);
-
-	if (!err && row->rule.kind == HYBRID_RULE_NONE && !object->debug_tried) {
-		hybrid_debug_frame_open(object);
-		if (object->cfi.debug)
-			err = hybrid_cfi_row(&object->cfi, vaddr, row);
-	}
-	if (!err && row->rule.kind == HYBRID_RULE_NONE &&
-	    vaddr - object->entry < object->entry_size)
-		row->rule.kind = HYBRID_RULE_OUTERMOST;
-	if (!err && begins_behind_pop(object, row))
-		hybrid_row_popped(&object->cfi, row);
-	return err;
-}
-
 static struct hybrid_row *compile_row(struct hybrid_object *object, u64 vaddr)
 {
 	struct hybrid_row *row = malloc(sizeof(*row));
 
 	if (!row)
 		return NULL;
-	if (hybrid_object_compile(object, vaddr, row)) {
+	if (hybrid_compile_row(object, vaddr, row)) {
 		free(row);
 		return NULL;
 	}

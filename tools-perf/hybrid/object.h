@@ -160,16 +160,6 @@ void hybrid_object_put(struct hybrid_object *object);
 int hybrid_object_open(struct hybrid_object *object, int fd);
 
 /**
- * hybrid_object_compile - the row for one address, kept nowhere
- * @object: open
- * @vaddr: as the ELF file numbers them
- * @row: out; to be given to hybrid_row_exit()
- *
- * Return: 0, or -ENOMEM.
- */
-int hybrid_object_compile(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row);
-
-/**
  * hybrid_object_row - the row for one address of a mapping
  * @mapping: with an object, which is opened now if it was not yet
  * @ip: an address inside of @mapping

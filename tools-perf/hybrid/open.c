@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <fcntl.h>
+#include <gelf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +19,42 @@
 /* A vdso is a few pages. */
 #define MAX_VDSO	0x100000
 
+/* Where the build-id is in one note segment; false where it is not. */
+static bool has_note(Elf *elf, const GElf_Phdr *phdr, const struct hybrid_ident *ident)
+{
+	Elf_Data *data = elf_getdata_rawchunk(elf, phdr->p_offset, phdr->p_filesz,
+					      phdr->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+	size_t at = 0, name, desc;
+	GElf_Nhdr note;
+
+	while (data && (at = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof("GNU") &&
+		    !memcmp(data->d_buf + name, "GNU", sizeof("GNU")))
+			return note.n_descsz == ident->build_id_size &&
+			       !memcmp(data->d_buf + desc, ident->build_id, note.n_descsz);
+	}
+	return false;
+}
+
+/* As the kernel finds it: a program needs no section headers to run. */
+static bool is_in_notes(int fd, const struct hybrid_ident *ident)
+{
+	bool found = false;
+	GElf_Phdr phdr;
+	size_t nr, i;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (!elf || elf_getphdrnum(elf, &nr))
+		nr = 0;
+	for (i = 0; i < nr && !found; i++)
+		found = gelf_getphdr(elf, i, &phdr) && phdr.p_type == PT_NOTE &&
+			has_note(elf, &phdr, ident);
+	elf_end(elf);
+	return found;
+}
+
 static bool is_file_of(int fd, const struct hybrid_ident *ident)
 {
 	struct build_id bid = { .size = 0 };
@@ -26,8 +63,9 @@ static bool is_file_of(int fd, const struct hybrid_ident *ident)
 
 	if (ident->build_id_size) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-		return filename__read_build_id(path, &bid) >= 0 &&
-		       bid.size == ident->build_id_size &&
+		if (filename__read_build_id(path, &bid) < 0)
+			return is_in_notes(fd, ident);
+		return bid.size == ident->build_id_size &&
 		       !memcmp(bid.data, ident->build_id, bid.size);
 	}
 	/*

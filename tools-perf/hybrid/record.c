@@ -5,6 +5,7 @@
  * place of their stack dump.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "../evlist.h"
 #include "../evsel.h"
 #include "../mmap.h"
+#include "../time-utils.h"
 #include "../util.h"
 #include "events.h"
 #include "merge.h"
@@ -96,6 +98,7 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 	hr->write = write;
 	hr->arg = arg;
 	hybrid_processes_init(&hr->ps, hybrid_open_live);
+	hr->unwinder.memory = hybrid_memory_new();
 	start_teaching(hr);
 	evlist__for_each_entry(evlist, evsel)
 		hybrid_event__init(&hr->events[evsel->core.idx], evsel, opts,
@@ -200,10 +203,11 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_event *event,
 	struct hybrid_unwind unwind = {};
 	enum hybrid_outcome outcome;
 	bool walked, taught;
+	u64 info = 0;
 	void *out;
-	u64 info;
 
-	walked = hybrid_chain_info(sample->chain, sample->nr_chain, &info);
+	walked = event->layout.attr.hybrid_callchain &&
+		 hybrid_chain_info(sample->chain, sample->nr_chain, &info);
 	taught = PERF_HYBRID_INFO_END(info) == PERF_HYBRID_END_OUTERMOST;
 
 	if (thread && prepare(hr, event, sample, taught, &unwind)) {
@@ -239,7 +243,7 @@ static int deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 
 	if (!event || !event->hybrid)
 		return copy_record(hr, header);
-	hr->stats.read++;
+	hybrid_stats_read(&hr->stats, header->size);
 	if (must_shed(hr, ring)) {
 		hr->stats.shed++;
 		event->shed++;
@@ -333,9 +337,12 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 		return -ENOMEM;
 	}
 	hr->draining = all;
+	hybrid_memory_forget(hr->unwinder.memory);
 	delivered = hybrid_order_pass(hr->rings, hr->nr_rings, hr->heap, all, &ops, hr);
 	hybrid_teacher_pass(hr->teacher);
 	err = flush(hr);
+	if (verbose > 0 && !all)
+		hybrid_stats_live(&hr->stats, rdclock(), stderr);
 	return delivered < 0 ? delivered : err < 0 ? err : delivered;
 }
 
@@ -363,6 +370,8 @@ void hybrid_record__print(struct hybrid_record *hr, bool failures)
 	if (hr->teacher)
 		hybrid_teacher_print(hr->teacher, stderr);
 	hybrid_stats_print_failures(&hr->stats, stderr);
+	fprintf(stderr, "hybrid: in the rings: %" PRIu64 " bytes a sample\n",
+		hybrid_stats_ring_bytes(&hr->stats));
 	fprintf(stderr, "hybrid: kept at the end: %u processes, %u threads, ",
 		hr->ps.nr_processes, hr->ps.nr_threads);
 	fprintf(stderr, "%zu objects, %zu rows\n", hr->ps.objects.nr, hr->ps.objects.nr_rows);
@@ -378,6 +387,7 @@ void hybrid_record__delete(struct hybrid_record *hr)
 		free(hr->rings[i].copy);
 	free(hr->rings);
 	free(hr->heap);
+	hybrid_memory_delete(hr->unwinder.memory);
 	hybrid_stats_exit(&hr->stats);
 	hybrid_teacher_stop(hr->teacher);
 	/* Before the teacher: it owns the files of the objects that go. */

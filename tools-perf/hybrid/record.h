@@ -15,6 +15,12 @@ struct mmap;
 struct record_opts;
 union perf_event;
 
+/*
+ * How long perf record -v may sleep, in ms: hybrid_record__read() has a line of
+ * the success rate each second, also where hardly any samples come.
+ */
+#define HYBRID_LIVE_MS		100
+
 /* Bytes that are written at once, at most: two records of 64 KiB. */
 #define HYBRID_OUT_SIZE		(2 * 65536)
 
@@ -122,6 +128,7 @@ struct mmap;
 struct record_opts;
 union perf_event;
 
+#define HYBRID_LIVE_MS		(-1)
 #define HYBRID_OUT_SIZE		1
 
 typedef int (*hybrid_write_fn)(void *arg, void *data, size_t size);

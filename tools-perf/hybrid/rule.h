@@ -49,6 +49,7 @@ enum hybrid_rule_kind {
 	HYBRID_RULE_DEREF,	/* CFA = *(base + cfa_off): realigned frames */
 	HYBRID_RULE_FULL,	/* needs all registers: hybrid_full_row */
 	HYBRID_RULE_OUTERMOST,	/* the return address is undefined */
+	HYBRID_RULE_SIGRETURN,	/* registers in the struct ucontext at sp */
 };
 
 enum hybrid_rule_base {

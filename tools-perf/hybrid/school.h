@@ -50,6 +50,7 @@ struct hybrid_refusal {
  *
  * @noted: since the last pass
  * @nr_samples: seen
+ * @space_gen: the state of a space that was last taught as a whole, 0 for none
  * @pass: number of passes over the rings; shared, the reader's to change
  *
  * Shared:
@@ -83,6 +84,7 @@ struct hybrid_teacher {
 
 	struct hybrid_notes		 noted;
 	u64				 nr_samples;
+	u64				 space_gen;
 	u64				 pass;
 
 	u32				 generation;

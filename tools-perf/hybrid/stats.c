@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/kernel.h>
+#include <linux/time64.h>
 #include "stats.h"
 
 /* Enough to tell; what comes later counts together. */
@@ -79,6 +80,22 @@ static unsigned int last_bit(u64 value)
 	return 63 - __builtin_clzll(value);
 }
 
+void hybrid_stats_read(struct hybrid_stats *stats, u16 size)
+{
+	stats->read++;
+	stats->ring_bytes[last_bit(stats->read)] += size;
+}
+
+u64 hybrid_stats_ring_bytes(const struct hybrid_stats *stats)
+{
+	u64 sum = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(stats->ring_bytes); i++)
+		sum += stats->ring_bytes[i];
+	return stats->read ? sum / stats->read : 0;
+}
+
 void hybrid_stats_walk(struct hybrid_stats *stats, u64 info)
 {
 	u64 end = PERF_HYBRID_INFO_END(info);
@@ -89,6 +106,51 @@ void hybrid_stats_walk(struct hybrid_stats *stats, u64 info)
 		return;
 	stats->without_dump++;
 	stats->first[last_bit(stats->read)]++;
+}
+
+static double percent(u64 part, u64 whole)
+{
+	return 100.0 * part / whole;
+}
+
+static void print_live(const struct hybrid_live *was, const struct hybrid_live *is, FILE *out)
+{
+	u64 read = is->read - was->read;
+	u64 complete = is->complete - was->complete;
+	u64 stitched = is->stitched - was->stitched;
+	u64 shed = is->shed - was->shed;
+
+	fprintf(out, "hybrid: %4" PRIu64 " s: ", (is->last - is->start) / NSEC_PER_SEC);
+	if (!read) {
+		fprintf(out, "no samples\n");
+		return;
+	}
+	fprintf(out, "%" PRIu64 " samples: %.2f %% complete, %.2f %% stitched, ",
+		read, percent(complete, read), percent(stitched, read));
+	fprintf(out, "%.2f %% others, %.2f %% shed; so far %.2f %% complete\n",
+		percent(read - complete - stitched - shed, read), percent(shed, read),
+		percent(is->complete, is->read));
+}
+
+void hybrid_stats_live(struct hybrid_stats *stats, u64 now, FILE *out)
+{
+	struct hybrid_live is = {
+		.start		= stats->live.start ?: now,
+		.last		= now,
+		.read		= stats->read,
+		.complete	= stats->outcomes[HYBRID_COMPLETE],
+		.stitched	= stats->outcomes[HYBRID_STITCHED],
+		.shed		= stats->shed,
+	};
+
+	if (!stats->live.start) {
+		stats->live.start = now;
+		stats->live.last = now;
+	}
+	if (now - stats->live.last < NSEC_PER_SEC)
+		return;
+	print_live(&stats->live, &is, out);
+	stats->live = is;
 }
 
 static void print_store(const struct hybrid_stats *stats, FILE *out)
@@ -154,8 +216,10 @@ static void print_walks(const struct hybrid_stats *stats, FILE *out)
 
 	for (from = 1; from && from <= stats->read; from *= 2) {
 		to = min(2 * from - 1, stats->read);
-		fprintf(out, "hybrid: samples %" PRIu64 " to %" PRIu64 ": %.2f %% without dump\n",
+		fprintf(out, "hybrid: samples %" PRIu64 " to %" PRIu64 ": %.2f %% without dump, ",
 			from, to, 100.0 * stats->first[last_bit(from)] / (to - from + 1));
+		fprintf(out, "%" PRIu64 " bytes each in the ring\n",
+			stats->ring_bytes[last_bit(from)] / (to - from + 1));
 	}
 }
 

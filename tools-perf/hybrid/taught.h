@@ -29,9 +29,8 @@ bool hybrid_is_taught(const u64 *chain, unsigned int nr);
  * @nr: number of @chain
  *
  * The kernel gives return addresses: which of them a signal's return is, and
- * what it interrupted, the rows tell. The CFA of a frame is known as long as
- * registers are that need no look at the stack; so later samples of the thread
- * can be joined to it.
+ * what it interrupted, the rows tell. Where the frames stand on the stack is not
+ * known, as such a sample has no registers: no later one is joined to it.
  */
 void hybrid_taught(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 		   const u64 *chain, unsigned int nr);

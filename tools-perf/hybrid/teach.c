@@ -52,10 +52,11 @@ struct hybrid_teacher *hybrid_teacher_new(struct hybrid_objects *objects,
 }
 
 /* All that it was taught is gone, or was never there: begin anew. */
-static void forget(struct hybrid_pupil *pupil)
+static void forget(struct hybrid_teacher *teacher, struct hybrid_pupil *pupil)
 {
 	pupil->epoch++;
 	pupil->met = 0;
+	teacher->space_gen = 0;
 }
 
 static struct hybrid_pupil *pupil_of(struct hybrid_teacher *teacher,
@@ -77,7 +78,7 @@ static struct hybrid_pupil *pupil_of(struct hybrid_teacher *teacher,
 	}
 	if (pupil->generation != generation) {
 		pupil->generation = generation;
-		forget(pupil);
+		forget(teacher, pupil);
 	}
 	return pupil;
 }
@@ -110,7 +111,7 @@ static bool teach_again(struct hybrid_teacher *teacher, struct hybrid_pupil *pup
 	pupil->again_at = teacher->pass + (AGAIN_PASSES << pupil->again);
 	if (pupil->again < MAX_AGAIN)
 		pupil->again++;
-	forget(pupil);
+	forget(teacher, pupil);
 	return true;
 }
 
@@ -145,6 +146,34 @@ static void meet(struct hybrid_teacher *teacher, struct hybrid_object *object,
 		note(teacher, pupil, HYBRID_NOTE_WHOLE, 0);
 }
 
+/*
+ * The kernel came further by rules than the dump reaches: no sample shows which
+ * one it lacked. So all that the process has mapped is taught.
+ */
+static void teach_space(struct hybrid_teacher *teacher, struct hybrid_unwinder *unwinder,
+			struct hybrid_space *space)
+{
+	struct hybrid_object *object;
+	struct hybrid_pupil *pupil;
+	bool mapped;
+	size_t i;
+
+	if (teacher->space_gen == space->gen)
+		return;
+	for (i = 0; i < space->nr; i++) {
+		/* Opens the file, if no sample was in it yet. */
+		hybrid_unwind_row(unwinder, space, space->mappings[i].start, &mapped, &object);
+		pupil = object && object->state == HYBRID_OBJECT_READY ?
+			pupil_of(teacher, object) : NULL;
+		if (!pupil || pupil->met >= HYBRID_HOT_SAMPLES)
+			continue;
+		if (!note(teacher, pupil, HYBRID_NOTE_WHOLE, 0))
+			return;
+		pupil->met = HYBRID_HOT_SAMPLES;
+	}
+	teacher->space_gen = space->gen;
+}
+
 void hybrid_teacher_sample(struct hybrid_teacher *teacher, struct hybrid_unwinder *unwinder,
 			   const struct hybrid_unwind *u, u64 info)
 {
@@ -159,6 +188,8 @@ void hybrid_teacher_sample(struct hybrid_teacher *teacher, struct hybrid_unwinde
 	if (PERF_HYBRID_INFO_INNERMOST(info) == PERF_HYBRID_INNERMOST_CODE)
 		stop++;
 	teacher->nr_samples++;
+	if (ask && u->stop == HYBRID_STOP_DUMP_END && stop >= u->nr)
+		teach_space(teacher, unwinder, u->space);
 	for (i = 0; i < u->nr; i++) {
 		row = hybrid_unwind_row(unwinder, u->space, u->frames[i].ip, &mapped, &object);
 		if (row && row->rule.kind != HYBRID_RULE_NONE)

@@ -28,7 +28,9 @@ struct hybrid_store_ops {
  * @store: for @ops
  *
  * A function is taught when the first sample that needed its stack dump meets
- * it, and the whole object once that has happened to HYBRID_HOT_SAMPLES samples.
+ * it, and the whole object once that has happened to HYBRID_HOT_SAMPLES samples;
+ * all that a process has mapped, where the kernel's walk came further than a dump
+ * and lacks a rule there.
  *
  * Return: the teacher, NULL where memory is short.
  */

@@ -12,6 +12,11 @@
 #include <linux/hash.h>
 #include "unwind.h"
 
+/* Offsets in bytes: arch/x86/include/uapi/asm/ucontext.h, sigcontext.h. */
+#define UCONTEXT_BP	120
+#define UCONTEXT_SP	160
+#define UCONTEXT_IP	168
+
 /**
  * struct walk - an unwind under way
  * @unwinder: caches
@@ -55,10 +60,14 @@ static int read_word(const struct hybrid_unwind *u, u64 addr, u64 *value)
 	return hybrid_unwind_read(u, (u32)addr, 4, value);
 }
 
-/* Why a word can't be read: what lies above the dump is only not at hand. */
+/*
+ * Why a word can't be read: what lies above the dump is only not at hand; below
+ * it, too, where a signal had come on an alternate stack.
+ */
 static enum hybrid_stop unreadable(const struct hybrid_unwind *u, u64 addr)
 {
-	return addr >= u->dump_start ? HYBRID_STOP_DUMP_END : HYBRID_STOP_BAD_FRAME;
+	return addr >= u->dump_start || u->sp < u->dump_start ?
+		HYBRID_STOP_DUMP_END : HYBRID_STOP_BAD_FRAME;
 }
 
 struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
@@ -113,6 +122,18 @@ static enum hybrid_stop step_rule(const struct hybrid_unwind *u, const struct hy
 	else if (rule->bp == HYBRID_BP_UNDEFINED)
 		caller->bp_known = false;
 	caller->exact = rule->signal;
+	return HYBRID_STOP_NR;
+}
+
+/* The handler's return took all of struct rt_sigframe but its struct ucontext. */
+static enum hybrid_stop step_sigreturn(const struct hybrid_unwind *u, struct caller *caller)
+{
+	if (read_word(u, u->sp + UCONTEXT_BP, &caller->bp) ||
+	    read_word(u, u->sp + UCONTEXT_SP, &caller->cfa) ||
+	    read_word(u, u->sp + UCONTEXT_IP, &caller->ip))
+		return unreadable(u, u->sp + UCONTEXT_BP);
+	caller->bp_known = true;
+	caller->exact = true;
 	return HYBRID_STOP_NR;
 }
 
@@ -244,33 +265,64 @@ static enum hybrid_stop step_full(struct walk *w, const struct hybrid_rule *rule
 	return HYBRID_STOP_NR;
 }
 
-/* What the code of the last frame tells, where that leads to behind a call. */
-static bool step_code(const struct walk *w, struct hybrid_row *row, struct caller *caller)
+/* What the code of the last frame tells; its object's row keeps that. */
+static bool code_rule(const struct walk *w, struct hybrid_row *row, struct hybrid_rule *rule)
 {
 	const struct hybrid_unwind *u = w->u;
 	u64 ret = u->frames[u->nr - 1].ret;
-	const struct hybrid_mapping *mapping;
-	const struct hybrid_rule *rule;
+	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, ret);
+
+	if (mapping && !mapping->object)
+		return hybrid_memory_rule(w->unwinder->memory, u->space, u->abi, ret, rule);
+	if (!mapping || !row)
+		return false;
+	*rule = *hybrid_object_code_rule(row, mapping, ret);
+	return rule->kind != HYBRID_RULE_NONE;
+}
+
+static bool is_return(const struct walk *w, u64 ret)
+{
+	const struct hybrid_unwind *u = w->u;
+	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, ret);
+
+	if (mapping && !mapping->object)
+		return hybrid_memory_is_return(w->unwinder->memory, u->space, u->abi, ret);
+	return mapping && hybrid_object_is_return(mapping, ret);
+}
+
+/*
+ * By that, where it leads to behind a call, or to what a signal interrupted.
+ * HYBRID_STOP_NO_CFI: the code does not tell.
+ */
+static enum hybrid_stop step_code(const struct walk *w, struct hybrid_row *row,
+				  struct caller *caller)
+{
+	struct hybrid_frame *frame = &w->u->frames[w->u->nr - 1];
+	struct hybrid_unwind *u = w->u;
 	struct hybrid_object *object;
+	struct hybrid_rule rule;
 	bool mapped;
 
-	mapping = row ? hybrid_space_find(u->space, ret) : NULL;
-	if (!mapping || !mapping->object)
-		return false;
-	rule = hybrid_object_code_rule(row, mapping, ret);
-	if (rule->kind == HYBRID_RULE_NONE ||
-	    step_rule(u, rule, caller) != HYBRID_STOP_NR)
-		return false;
+	if (!code_rule(w, row, &rule))
+		return HYBRID_STOP_NO_CFI;
+	if (rule.kind == HYBRID_RULE_SIGRETURN) {
+		/* Nobody called it: see frame_row(). */
+		frame->ip = frame->ret;
+		u->rule = rule;
+		return step_sigreturn(u, caller);
+	}
+	if (step_rule(u, &rule, caller) != HYBRID_STOP_NR)
+		return HYBRID_STOP_NO_CFI;
 	/* Looked up as a frame is: so it is there, if it can be. */
 	hybrid_unwind_row(w->unwinder, u->space, caller->ip - 1, &mapped, &object);
-	mapping = hybrid_space_find(u->space, caller->ip);
-	return mapping && hybrid_object_is_return(mapping, caller->ip);
+	return is_return(w, caller->ip) ? HYBRID_STOP_NR : HYBRID_STOP_NO_CFI;
 }
 
 static enum hybrid_stop step(struct walk *w, struct hybrid_row *row, struct caller *caller)
 {
 	static const struct hybrid_rule none;
 	struct hybrid_unwind *u = w->u;
+	enum hybrid_stop stop;
 
 	u->rule = row ? row->rule : none;
 	switch (u->rule.kind) {
@@ -282,9 +334,8 @@ static enum hybrid_stop step(struct walk *w, struct hybrid_row *row, struct call
 	case HYBRID_RULE_FULL:
 		return step_full(w, &u->rule, caller);
 	default:
-		if (step_code(w, row, caller))
-			return HYBRID_STOP_NR;
-		return step_frame_pointer(u, caller);
+		stop = step_code(w, row, caller);
+		return stop == HYBRID_STOP_NO_CFI ? step_frame_pointer(u, caller) : stop;
 	}
 }
 
@@ -346,7 +397,7 @@ static bool retry_innermost(struct walk *w)
 
 	start(w);
 	row = hybrid_unwind_row(w->unwinder, u->space, u->frames[0].ip, &mapped, &object);
-	if (!step_code(w, row, &caller))
+	if (step_code(w, row, &caller) != HYBRID_STOP_NR)
 		return false;
 	u->frames[0].cfa = caller.cfa;
 	return enter(w, &caller) == HYBRID_STOP_NR;

@@ -3,6 +3,7 @@
 #define __PERF_HYBRID_UNWIND_H
 
 #include "expr.h"
+#include "memory.h"
 #include "space.h"
 
 /* More than fits into a sample of 64 KiB. */
@@ -48,11 +49,13 @@ struct hybrid_cache_entry {
  * @fill: adds to a space the mapping that holds an address, where mappings
  *	come on demand; NULL where spaces are complete
  * @fill_arg: for @fill
+ * @memory: code that no file backs; NULL where there are no processes to read it from
  */
 struct hybrid_unwinder {
 	struct hybrid_cache_entry	 cache[1 << HYBRID_CACHE_BITS];
 	void (*fill)(struct hybrid_space *space, u64 ip, void *arg);
 	void				*fill_arg;
+	struct hybrid_memory		*memory;
 };
 
 /**

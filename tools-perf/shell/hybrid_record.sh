@@ -182,6 +182,29 @@ test_verbose()
 	! grep -q '^hybrid:' "$log"
 }
 
+# live_lines OPTION... COMMAND: a line a second, by the clock, and all of it true.
+live_lines()
+{
+	record -v -e cpu-clock:u "$@" || return 1
+	grep -E '^hybrid: +[0-9]+ s: ' "$log" > "$dir/live"
+	cat "$dir/live"
+	awk -v all="$(samples_read)" '
+	$2 <= last { bad = 1 }
+	{ last = $2 }
+	/: no samples$/ { next }
+	{ sum = $6 + $9 + $12 + $15; n += $4 }
+	sum < 99.97 || sum > 100.03 || !/ complete, .* stitched, .* others, .* shed; so far / { bad = 1 }
+	END { print n + 0 " of " all " samples"; exit bad || !NR || n > all }' "$dir/live"
+}
+
+test_live()
+{
+	# Where perf has hardly a sample to wake up for, too.
+	live_lines -F 1000 "$calls" 1.5 && live_lines sleep 1.5 || return 1
+	record -e cpu-clock:u "$calls" 1.5 || return 1
+	! grep '^hybrid:' "$log"
+}
+
 # A library without CFI and without frame pointers.
 build_blind()
 {
@@ -230,4 +253,5 @@ hybrid_check "totals of several events" test_totals -e cpu-clock,page-faults -F 
 hybrid_check "totals with failures" test_totals -e cpu-clock:u -F 1000 "$dir/blind" 0.3
 hybrid_check "--quiet" test_quiet
 hybrid_check "--verbose" test_verbose
+hybrid_check "--verbose, each second" test_live
 hybrid_done

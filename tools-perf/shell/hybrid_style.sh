@@ -107,6 +107,40 @@ test_inject_config()
 	same_ips "$dir/ips"
 }
 
+# On a terminal, how far it is; else nothing of that.
+test_inject_progress()
+{
+	local inject="inject --convert-callchain --unwind-style hybrid -i $dir/dwarf.data -o $dir/progress.data"
+
+	record_dwarf || return 1
+	script -qec true /dev/null > /dev/null 2>&1 || { echo "no script"; return 77; }
+	# shellcheck disable=SC2086 # words
+	script -qec "perf $inject" /dev/null > "$log" 2>&1 && perf $inject 2> "$dir/warnings" ||
+		{ cat "$log"; return 1; }
+	tr '\r' '\n' < "$log" | grep -o 'Processing .*%' | sort -u > "$dir/shown"
+	tail -n 3 "$dir/shown"
+	grep -qE '^Processing events\.\.\. +[0-9]+%$' "$dir/shown" &&
+		[ "$(wc -l < "$dir/shown")" -ge 20 ] && ! grep Processing "$dir/warnings"
+}
+
+# A way to record is none to read a file: what to do instead is said.
+test_report_refused()
+{
+	record_dwarf &&
+		one_line 'perf record --call-graph hybrid; .*--unwind-style hybrid' \
+			perf report -i "$dwarf" --call-graph hybrid
+}
+
+test_inject_refused()
+{
+	record -e cpu-clock:u "$calls" 0.1 &&
+		one_line 'event cpu-clock:u has callchains that need no conversion' \
+			perf inject --convert-callchain -i "$data" -o "$dir/refused" || return 1
+	perf record -e cpu-clock:u -o "$data" "$calls" 0.1 > /dev/null 2>&1 &&
+		one_line 'event cpu-clock:u was not recorded with --call-graph dwarf' \
+			perf inject --convert-callchain -i "$data" -o "$dir/refused"
+}
+
 # A hybrid file and a converted dwarf file of the same program say the same.
 test_same_as_converted()
 {
@@ -205,6 +239,9 @@ hybrid_check "perf script --max-stack" test_script_max_stack
 hybrid_check "perf report" test_report
 hybrid_check "perf inject --unwind-style" test_inject
 hybrid_check "perf inject, unwind.style" test_inject_config
+hybrid_check "perf inject, progress" test_inject_progress
+hybrid_check "perf report --call-graph hybrid" test_report_refused
+hybrid_check "perf inject of a hybrid file" test_inject_refused
 hybrid_check "live and later" test_same_as_converted
 hybrid_check "call-graph.record-mode" test_record_mode
 hybrid_check "call-graph.record-mode, bad" test_record_mode_bad

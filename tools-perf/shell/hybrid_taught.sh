@@ -10,34 +10,69 @@ set -e
 
 clock=(-e cpu-clock:u -F 1000)
 
-# late_share: how many percent of the samples behind the 1024th had no dump.
+# late_share: how many percent of the samples behind the first half had no dump.
 late_share()
 {
 	awk '
-	/hybrid: samples [0-9]+ to [0-9]+: / && $3 >= 1024 {
-		nr = $5 - $3 + 1
-		all += nr
-		without += nr * $6 / 100
+	/hybrid: samples [0-9]+ to [0-9]+: / {
+		nr[++lines] = $5 - $3 + 1
+		without[lines] = nr[lines] * $6 / 100
 	}
-	END { print all ? int(100 * without / all) : 0 }' "$log"
+	END {
+		# Each line but the last is of as many samples as all before it.
+		for (i = lines; i && i > lines - 2; i--) {
+			all += nr[i]
+			late += without[i]
+		}
+		print all ? int(100 * late / all) : 0
+	}' "$log"
+}
+
+# record_until COMMAND... -- OPTION... PROGRAM: for longer while the command fails:
+# a slow machine takes fewer samples a second, and perf longer to teach.
+record_until()
+{
+	local until=() span
+
+	while [ "$1" != -- ]; do
+		until+=("$1")
+		shift
+	done
+	shift
+	for span in 2 4 8 16 32; do
+		record "$@" "$span" || return 1
+		"${until[@]}" > "$dir/until" && return 0
+	done
+	cat "$dir/until" "$log"
+	echo "not so after $span s: ${until[*]}"
+	return 1
+}
+
+recorded() { [ "$(samples_read | tail -n 1)" -ge "$1" ]; }
+without_dump() { [ "$(total 'without dump')" -ge "$1" ]; }
+
+is_taught()
+{
+	recorded 3000 && without_dump 1000 && [ "$(total taught)" -ge 10 ] &&
+		[ "$(late_share)" -ge 95 ]
 }
 
 # Once it was taught, the kernel walks by itself, and nearly every sample comes
 # without a dump. The chains are the true ones, before and after.
 test_taught()
 {
-	record -v "${clock[@]}" "$calls" 4 || return 1
+	record_until is_taught -- -v "${clock[@]}" "$calls" || return 1
 	cat "$log"
-	calls_are_true "$data" 2000 || return 1
-	[ "$(total taught)" -ge 10 ] && [ "$(total 'without dump')" -ge 1000 ] &&
-		[ "$(late_share)" -ge 95 ]
+	calls_are_true "$data" 2000
 }
+
+recorded_some() { recorded 1000 && without_dump 100; }
 
 # What the file says of itself, and its chains, are those of a plain recording.
 test_file()
 {
-	record "${clock[@]}" "$calls" 2 || return 1
-	[ "$(total 'without dump')" -ge 100 ] && reads_clean "$data" || return 1
+	record_until recorded_some -- "${clock[@]}" "$calls" || return 1
+	reads_clean "$data" || return 1
 	perf evlist -v -i "$data" > "$dir/attr" || return 1
 	if grep -E 'hybrid_callchain|REGS_USER|STACK_USER' "$dir/attr"; then
 		return 1
@@ -46,31 +81,8 @@ test_file()
 	! grep PERF_CONTEXT_USER_HYBRID "$dir/raw"
 }
 
-# A stack far deeper than any dump: the kernel has all of it at hand.
-test_deep()
+deep_is_whole()
 {
-	work_and <<- 'EOF' | build deep || return 1
-	FN unsigned long deep(int n)
-	{
-		char room[10000];
-
-		memset(room, n, sizeof(room));
-		sink += *(volatile char *)room;
-		if (!n) {
-			work(3);
-			return 1;
-		}
-		return deep(n - 1) + *(volatile char *)room;
-	}
-
-	int main(void)
-	{
-		work(1);
-		return deep(99) == 0;
-	}
-	EOF
-	record -v "${clock[@]}" "$dir/deep" || return 1
-	cat "$log"
 	chains "$data" --max-stack 1000 | awk '
 	/^leaf;middle;outer;deep;/ {
 		if (gsub(/deep;/, "") == 100 && /;main;.*_start$/) whole++
@@ -79,10 +91,39 @@ test_deep()
 	END { print whole + 0 " whole, " cut + 0 " not"; exit whole < 1000 }'
 }
 
+# A stack far deeper than any dump: the kernel has all of it at hand.
+test_deep()
+{
+	work_and <<- 'EOF' | build deep || return 1
+	static double span;
+
+	FN unsigned long deep(int n)
+	{
+		char room[10000];
+
+		memset(room, n, sizeof(room));
+		sink += *(volatile char *)room;
+		if (!n) {
+			work(span);
+			return 1;
+		}
+		return deep(n - 1) + *(volatile char *)room;
+	}
+
+	int main(int argc, char **argv)
+	{
+		span = argc > 1 ? atof(argv[1]) : 1;
+		work(span / 2);
+		return deep(99) == 0;
+	}
+	EOF
+	record_until deep_is_whole -- -v "${clock[@]}" "$dir/deep"
+}
+
 # Without, all is as on a kernel that can't be taught.
 test_not_taught()
 {
-	record -v "${clock[@]}" --no-hybrid-teach "$calls" 1 || return 1
+	record_until recorded 800 -- -v "${clock[@]}" --no-hybrid-teach "$calls" || return 1
 	cat "$log"
 	calls_are_true "$data" 500 && ! grep -q 'without dump' "$log"
 }

@@ -109,6 +109,9 @@ static const struct want {
 	{ "realign", RULE(CFA, SP, 8) },
 	{ "realign_r10", ONLY(ASK) },
 	{ "realign_at", RULE(DEREF, BP, -8, .bp = PERF_HYBRID_BP_AT_BP) },
+	{ "realign_lea", ONLY(ASK) },
+	/* rbp was popped, and would be looked for in the caller's frame. */
+	{ "realign_left", RULE(CFA, SP, 8) },
 	{ "plt_low", RULE(PLT, SP, 8) },
 	{ "plt_high", RULE(PLT, SP, 8) },
 	{ "sigframe_ret", ONLY(SIGNAL) },

@@ -77,7 +77,7 @@ static void idle(void)
 	same(objects.nr, 64);
 	same(objects.nr_idle, 63);
 	hybrid_object_put(object);
-	object = get("/lib2", NULL, 0, 0);
+	check(get("/lib2", NULL, 0, 0));
 	same(objects.nr, 65);
 	hybrid_objects_exit(&objects);
 }

@@ -8,6 +8,7 @@
 #include "tap.h"
 
 static struct hybrid_stats stats;
+static u16 record_size = 200;
 static struct hybrid_object libc = { .ident = { .path = "/lib/libc.so.6" } };
 static struct hybrid_object broken = {
 	.ident = { .path = "/opt/broken" }, .why = "not an ELF file",
@@ -48,7 +49,7 @@ static void count(enum hybrid_outcome outcome, unsigned int times,
 		  const struct hybrid_object *culprit)
 {
 	while (times--) {
-		stats.read++;
+		hybrid_stats_read(&stats, record_size);
 		hybrid_stats_count(&stats, outcome, culprit);
 	}
 }
@@ -70,6 +71,39 @@ static void closing_line(void)
 	stats.file_bytes = 1 << 19;
 	expect(print_line,
 	       "[ perf record: hybrid: 1000 samples: complete 981 (98.10 %), stitched 1, frame pointer only 2, truncated 3, no map 4, no CFI 5, bad CFI 1, shed 3; lost 9; 3.000 MB of stack unwound, 0.500 MB of samples written ]\n");
+	hybrid_stats_exit(&stats);
+}
+
+static u64 now;
+
+static void print_live(FILE *out)
+{
+	hybrid_stats_live(&stats, now, out);
+}
+
+/* A line a second, of that second; the first call only starts the clock. */
+static void live(void)
+{
+	now = 5000000000;
+	count(HYBRID_COMPLETE, 90, &libc);
+	expect(print_live, "");
+	count(HYBRID_STITCHED, 5, &libc);
+	count(HYBRID_TRUNCATED, 2, &libc);
+	count(HYBRID_NO_CFI, 1, &broken);
+	stats.read += 2;
+	stats.shed = 2;
+	now += 999999999;
+	expect(print_live, "");
+	now++;
+	expect(print_live,
+	       "hybrid:    1 s: 100 samples: 90.00 % complete, 5.00 % stitched, 3.00 % others, 2.00 % shed; so far 90.00 % complete\n");
+	expect(print_live, "");
+	now += 1100000000;
+	expect(print_live, "hybrid:    2 s: no samples\n");
+	count(HYBRID_COMPLETE, 300, &libc);
+	now += 1100000000;
+	expect(print_live,
+	       "hybrid:    3 s: 300 samples: 100.00 % complete, 0.00 % stitched, 0.00 % others, 0.00 % shed; so far 97.50 % complete\n");
 	hybrid_stats_exit(&stats);
 }
 
@@ -110,23 +144,25 @@ static void with_store(void)
 
 	stats.taught = true;
 	for (i = 1; i <= 9; i++) {
+		record_size = i > 2 ? 200 : 9000;
 		count(HYBRID_COMPLETE, 1, &libc);
 		hybrid_stats_walk(&stats, i > 2 ? PERF_HYBRID_END_OUTERMOST | 5 << 16 :
 						  PERF_HYBRID_END_ASK | i << 16);
 	}
-	stats.read++;
+	hybrid_stats_read(&stats, 500);
 	stats.outcomes[HYBRID_COMPLETE]++;
 	stats.store.rows = 1234;
 	stats.store.objects = 5;
 	stats.store.bytes = 3 << 19;
+	same(hybrid_stats_ring_bytes(&stats), (2 * 9000 + 7 * 200 + 500) / 10);
 	expect(print_line,
 	       "[ perf record: hybrid: 10 samples: complete 10 (100.00 %), stitched 0, frame pointer only 0, truncated 0, no map 0, no CFI 0, bad CFI 0, shed 0; lost 0; 0.000 MB of stack unwound, 0.000 MB of samples written; without dump 7 (70.00 %), taught 1234 rows of 5 objects, 1.500 MB in the kernel ]\n");
 	expect(print_failures,
 	       "hybrid:        2 with dump: no rule\n"
-	       "hybrid: samples 1 to 1: 0.00 % without dump\n"
-	       "hybrid: samples 2 to 3: 50.00 % without dump\n"
-	       "hybrid: samples 4 to 7: 100.00 % without dump\n"
-	       "hybrid: samples 8 to 10: 66.67 % without dump\n");
+	       "hybrid: samples 1 to 1: 0.00 % without dump, 9000 bytes each in the ring\n"
+	       "hybrid: samples 2 to 3: 50.00 % without dump, 4600 bytes each in the ring\n"
+	       "hybrid: samples 4 to 7: 100.00 % without dump, 200 bytes each in the ring\n"
+	       "hybrid: samples 8 to 10: 66.67 % without dump, 300 bytes each in the ring\n");
 	hybrid_stats_exit(&stats);
 
 	stats.taught = true;
@@ -203,6 +239,7 @@ int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "stats: the closing line", closing_line },
+		{ "stats: the line of each second", live },
 		{ "stats: a recording without samples", no_samples },
 		{ "stats: the objects behind the failures", failures },
 		{ "stats: a kernel that is taught", with_store },

@@ -162,61 +162,14 @@ static void limit(void)
 	merge_finish();
 }
 
-/* Places are those that unwinding finds, as long as no look at the stack is needed. */
-static void places(void)
-{
-	struct hybrid_frame want[16];
-	unsigned int i;
-
-	merge_pushed(10);
-	hybrid_unwind(&scene_unwinder, &s.u);
-	memcpy(want, s.frames, sizeof(want));
-	make_chain(OUTERMOST);
-	merge_taught();
-	for (i = 0; i + 1 < s.u.nr; i++)
-		same(s.frames[i].cfa, want[i].cfa);
-	merge_finish();
-
-	/* Behind a frame whose base is the caller's saved bp nothing is known. */
-	scene_start(&s, scene_at("bpframe_at"));
-	scene_reg(&s, HYBRID_X86_64_BP, scene_top(&s));
-	scene_push_bpframe(&s, scene_top(&s) + 16, scene_at("bpframe_ret"));
-	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
-	hybrid_unwind(&scene_unwinder, &s.u);
-	memcpy(want, s.frames, sizeof(want));
-	make_chain(OUTERMOST);
-	merge_taught();
-	same(s.u.nr, 3);
-	same(s.frames[0].cfa, want[0].cfa);
-	same(s.frames[1].cfa, 0);
-	merge_finish();
-}
-
-/* A later sample of the thread, whose dump ends early, is joined to it. */
-static void teaches_tail(void)
-{
-	merge_pushed(10);
-	hybrid_unwind(&scene_unwinder, &s.u);
-	make_chain(OUTERMOST);
-	m.tail = &tail;
-	same(merge_taught(), HYBRID_COMPLETE);
-
-	merge_pushed(10);
-	s.u.dump_size = 200;
-	same(merge(), HYBRID_STITCHED);
-	same(out[m.nr - 1], scene_at("outer_ret") - 1);
-	merge_finish();
-}
-
-/* No registers came with it: the same chain, and nothing to join to. */
-static void no_registers(void)
+/* Its frames have no places: the same chain, and nothing to join to. */
+static void no_places(void)
 {
 	merge_pushed(10);
 	same(merge(), HYBRID_COMPLETE);
 	nr_unwound = m.nr;
 	memcpy(unwound, out, sizeof(out));
 	make_chain(OUTERMOST);
-	s.u.regs.known = 0;
 	m.tail = &tail;
 	same(merge_taught(), HYBRID_COMPLETE);
 	same(m.nr, nr_unwound + 3);
@@ -235,9 +188,7 @@ int main(void)
 		{ "taught: a chain that is cut off", cut_off },
 		{ "taught: a task that is not known", no_thread },
 		{ "taught: more frames than were asked for", limit },
-		{ "taught: places of frames", places },
-		{ "taught: a later sample is joined", teaches_tail },
-		{ "taught: no registers", no_registers },
+		{ "taught: nothing to join to", no_places },
 	};
 	int ret = tap_run(tests, ARRAY_SIZE(tests));
 

@@ -97,6 +97,7 @@ static void sample_in(const char *name, u64 info)
 	scene_start(&s, scene_at(name));
 	scene_unwind(&s);
 	s.u.nr = 1;
+	s.u.stop = HYBRID_STOP_NO_CFI;
 	hybrid_teacher_sample(teacher, &scene_unwinder, &s.u, info);
 }
 
@@ -195,6 +196,34 @@ static void hot(void)
 	sample_in("plt_low", ASK(0));
 	work();
 	same(store.nr, i);
+	end();
+}
+
+/* The kernel needs a rule that no dump reaches: it is taught all there is. */
+static void beyond_the_dump(void)
+{
+	unsigned int nr;
+
+	begin();
+	scene_start(&s, scene_at("leaf_at"));
+	scene_push(&s, scene_at("pushed_ret"));
+	scene_push_pushed(&s, 0, scene_at("outer_ret"));
+	s.u.dump_size = 16;
+	scene_unwind(&s);
+	same(s.u.stop, HYBRID_STOP_DUMP_END);
+	nr = s.u.nr;
+	/* Within the dump: what it shows will do. */
+	hybrid_teacher_sample(teacher, &scene_unwinder, &s.u, ASK(nr - 1));
+	work();
+	check(knows("leaf_at") && !knows("outer_ret"));
+	hybrid_teacher_sample(teacher, &scene_unwinder, &s.u, ASK(nr));
+	work();
+	check(knows("outer_ret") && knows("realign_at"));
+	/* And not again. */
+	nr = store.nr;
+	hybrid_teacher_sample(teacher, &scene_unwinder, &s.u, ASK(nr));
+	work();
+	same(store.nr, nr);
 	end();
 }
 
@@ -391,6 +420,7 @@ int main(void)
 		{ "teach: functions that samples met", functions },
 		{ "teach: all frames of a sample", all_frames },
 		{ "teach: an object that is hot", hot },
+		{ "teach: a rule that no dump shows", beyond_the_dump },
 		{ "teach: the store refuses", refused },
 		{ "teach: the store was interrupted", interrupted },
 		{ "teach: the store's rules are used up", no_space },

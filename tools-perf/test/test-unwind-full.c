@@ -33,6 +33,26 @@ static void realigned(void)
 	same(s.u.bp, 0x4321);
 }
 
+/* As it returns bp is the caller's, bpframe()'s, whatever the CFI says. */
+static void realigned_left(void)
+{
+	static const char * const labels[] = { "realign_lea", "realign_left" };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(labels); i++) {
+		scene_start(&s, scene_at(labels[i]));
+		if (!i)
+			scene_fill(&s, 5, 0xdead);
+		scene_push(&s, scene_at("bpframe_ret"));
+		scene_reg(&s, 10, scene_top(&s));
+		scene_reg(&s, BP, scene_top(&s));
+		scene_push_bpframe(&s, 0, scene_at("outer_ret"));
+		scene_unwind(&s);
+		scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at(labels[i]),
+			     scene_at("bpframe_ret") - 1, scene_at("outer_ret") - 1);
+	}
+}
+
 /* Its return address is known, and behind the dump. */
 static void realigned_truncated(void)
 {
@@ -289,6 +309,14 @@ static void signal_stack(void)
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_DUMP_END, scene_at("leaf_at"),
 		     scene_at("sigframe_ret"), scene_at("bpframe_entry"));
+
+	/* Below it. */
+	scene_start(&s, scene_at("leaf_at"));
+	scene_push(&s, scene_at("sigframe_ret"));
+	push_ucontext(0, 0, SCENE_STACK - 0x10000, scene_at("bpframe_entry"));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_DUMP_END, scene_at("leaf_at"),
+		     scene_at("sigframe_ret"), scene_at("bpframe_entry"));
 }
 
 /* Signal frames that lead to each other end at the limit of frames. */
@@ -345,6 +373,7 @@ int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "full: a realigned frame", realigned },
+		{ "full: a realigned frame that was left", realigned_left },
 		{ "full: a realigned frame that leaves the dump", realigned_truncated },
 		{ "full: PLT", plt },
 		{ "full: rows that name registers", registers },

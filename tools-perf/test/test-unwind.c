@@ -240,6 +240,25 @@ static void call_at_end(void)
 		     scene_at("noret_ret") - 1, scene_at("outer_ret") - 1);
 }
 
+/* Nobody called what a context's first function returns to. */
+static void context_start(void)
+{
+	scene_start(&s, scene_at("leaf_at"));
+	scene_reg(&s, BP, SCENE_STACK + 16);
+	scene_push(&s, scene_at("pushed_ret"));
+	scene_push_pushed(&s, 0, scene_at("context"));
+	scene_fill(&s, 8, scene_at("outer_ret"));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("leaf_at"),
+		     scene_at("pushed_ret") - 1, scene_at("context"));
+
+	/* That looks the same, and was called. */
+	scene_start(&s, scene_at("leaf_at"));
+	scene_push(&s, scene_at("context_called"));
+	scene_unwind(&s);
+	check(s.u.stop != HYBRID_STOP_OUTERMOST);
+}
+
 /* Code made at run time: a frame pointer, then CFI again. */
 static void frame_pointer(void)
 {
@@ -315,6 +334,41 @@ static void no_cfi(void)
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, bare, scene_at("outer_ret") - 1);
 }
 
+/* A signal handler under a trampoline without CFI, as musl's and Go's are. */
+static void sigreturn(void)
+{
+	u64 restore = SCENE_NOCFI + elf_file_symbol("nocfi.so", "restore_rt"), context, bp;
+	unsigned int at;
+
+	scene_start(&s, scene_at("leaf_at"));
+	scene_push(&s, restore);
+	at = s.nr;
+	context = scene_top(&s);
+	scene_fill(&s, 22, 0xdead);
+	scene_fill(&s, 10, 0xbeef);
+	bp = scene_top(&s);
+	s.stack[at + 120 / 8] = bp;
+	s.stack[at + 160 / 8] = bp;
+	s.stack[at + 168 / 8] = scene_at("bpframe_at");
+	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("leaf_at"), restore,
+		     scene_at("bpframe_at"), scene_at("outer_ret") - 1);
+	same(s.frames[0].cfa, context);
+	same(s.frames[1].cfa, bp);
+
+	/* What it interrupted is no code: bp is that one's, and tells nothing. */
+	scene_reg(&s, BP, bp);
+	s.stack[at + 168 / 8] = 0x1000;
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_NO_MAP, scene_at("leaf_at"), restore);
+
+	/* The dump ends before sp. */
+	s.u.dump_size = at * 8 + 160;
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_DUMP_END, scene_at("leaf_at"), restore);
+}
+
 static void abi_32(void)
 {
 	u64 bp;
@@ -349,9 +403,11 @@ int main(void)
 		{ "unwind: frames that do not lead upwards", bad_frames },
 		{ "unwind: registers that wrap around", wild_registers },
 		{ "unwind: a call at the end of a function", call_at_end },
+		{ "unwind: the start of a context", context_start },
 		{ "unwind: frame pointers of code without a file", frame_pointer },
 		{ "unwind: where frame pointers end", frame_pointer_stops },
 		{ "unwind: a file without CFI", no_cfi },
+		{ "unwind: a signal without CFI", sigreturn },
 		{ "unwind: i386", abi_32 },
 	};
 	int status = tap_run(tests, ARRAY_SIZE(tests));

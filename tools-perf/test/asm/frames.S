@@ -155,7 +155,15 @@ realign_r10:
 realign_at:
 	call	leaf
 realign_ret:
-	hlt
+	pop	%r10
+	.cfi_def_cfa %r10, 0
+realign_popped:
+	pop	%rbp
+realign_lea:
+	lea	-8(%r10), %rsp
+	.cfi_def_cfa %rsp, 8
+realign_left:
+	ret
 	.cfi_endproc
 
 /* As ld writes it: rsp + 8 + ((rip & 15) >= 11) * 8 */
@@ -293,6 +301,27 @@ next:
 	.cfi_startproc
 	.cfi_def_cfa_offset 64
 	ret
+	.cfi_endproc
+
+/*
+ * Where makecontext() lets a context's first function return to. Its CFI is
+ * that of any function.
+ */
+	.p2align 4
+	nop
+context:
+	.cfi_startproc
+	mov	%rbx, %rsp
+	mov	(%rsp), %rdi
+	.cfi_endproc
+
+/* The same code behind a call that never returns. */
+	.p2align 4
+	call	leaf
+context_called:
+	.cfi_startproc
+	mov	%rbx, %rsp
+	ud2
 	.cfi_endproc
 
 /* From here on what only a broken or hostile file has. */

@@ -11,4 +11,10 @@ bare_ret:
 	leave
 	ret
 
+	.p2align 4
+/* musl's: what a signal handler returns to. */
+restore_rt:
+	mov	$15, %rax
+	syscall
+
 	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# How hybrid/'s sources are compiled without perf. A Makefile of a directory beside
+# it includes this behind its first target, and sets
+#
+#   LINUX  the kernel tree whose tools/include and tools/lib are used
+#   OUT    where objects go
+#   CC     the compiler
+#
+# It gets ANALYSIS and KERNEL, the objects that come from elsewhere, CFLAGS, WARN,
+# LIBS, FLAGS_plain, FLAGS_asan, and objects, the rules of one variant.
+
+HYBRID	:= ../hybrid
+FRAME	:= ../../kmod
+# The frame analysis, and what it and the unwinder take from the kernel.
+ANALYSIS := $(patsubst $(FRAME)/%.c,%,$(wildcard $(FRAME)/x86-frame*.c))
+KERNEL	:= hweight inat insn rbtree
+
+SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=all
+WARN	:= -Wall -Wextra
+CFLAGS	:= -g -std=gnu11 -D_GNU_SOURCE -I../test/include -I$(HYBRID) -I$(FRAME) \
+	   -I$(FRAME)/include/uapi -I$(OUT) -I$(LINUX)/tools/include \
+	   -I$(LINUX)/tools/include/uapi -I$(LINUX)/tools/arch/x86/include
+LIBS	:= -ldw -lelf
+FLAGS_plain	:= $(CC) -O2
+FLAGS_asan	:= $(CC) -O1 $(SAN) -fno-omit-frame-pointer
+
+HEADERS	:= $(wildcard *.h ../test/include/linux/*.h $(HYBRID)/*.h $(FRAME)/*.h \
+		      $(FRAME)/include/uapi/linux/*.h) Makefile ../build.mk
+
+$(OUT)/inat-tables.c: $(LINUX)/tools/arch/x86/lib/x86-opcode-map.txt
+	@mkdir -p $(@D)
+	awk -f $(LINUX)/tools/arch/x86/tools/gen-insn-attr-x86.awk $< > $@
+
+# objects VARIANT: in $(OUT)/VARIANT, compiled by FLAGS_VARIANT.
+define objects
+$(OUT)/$(1)/%.o: $(HYBRID)/%.c $(HEADERS)
+	@mkdir -p $$(@D)
+	$$(FLAGS_$(1)) $(CFLAGS) $(WARN) -c -o $$@ $$<
+
+$(OUT)/$(1)/%.o: %.c $(HEADERS)
+	@mkdir -p $$(@D)
+	$$(FLAGS_$(1)) $(CFLAGS) $(WARN) -c -o $$@ $$<
+
+# The kernel's code, held to the kernel's warnings.
+$(OUT)/$(1)/%.o: $(FRAME)/%.c $(HEADERS)
+	@mkdir -p $$(@D)
+	$$(FLAGS_$(1)) $(CFLAGS) -c -o $$@ $$<
+
+$(OUT)/$(1)/%.o: $(LINUX)/tools/lib/%.c Makefile
+	@mkdir -p $$(@D)
+	$$(FLAGS_$(1)) $(CFLAGS) -c -o $$@ $$<
+
+$(OUT)/$(1)/%.o: $(LINUX)/tools/arch/x86/lib/%.c $(OUT)/inat-tables.c Makefile
+	@mkdir -p $$(@D)
+	$$(FLAGS_$(1)) $(CFLAGS) -c -o $$@ $$<
+endef

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The row for one address: what CFI says of it, and where that says nothing or
+ * is known to be wrong, what the code there does.
+ */
+#include <string.h>
+#include <unistd.h>
+#include "code.h"
+#include "compile.h"
+#include "debug-frame.h"
+
+/* Of code at the entry, where the next function with CFI is not nearer. */
+#define MAX_ENTRY	64
+
+/*
+ * The dynamic linker's entry has no CFI. Nobody calls it: it finds the stack as
+ * the kernel made it, and begins by looking at that, or by clearing the frame
+ * pointer. (Of a library, which has none, the field may say anything.)
+ */
+static bool is_entry(const struct hybrid_object *object, u64 offset)
+{
+	static const u8 endbr[] = { 0xf3, 0x0f, 0x1e }, from_sp[] = { 0x48, 0x89, 0xe7 };
+	static const u8 clear_64[] = { 0x48, 0x31, 0xed }, clear[] = { 0x31, 0xed };
+	static const u8 from_sp_32[] = { 0x89, 0xe0 };
+	u8 bytes[16] = {}, *at = bytes;
+
+	if (pread(object->fd, bytes, sizeof(bytes), offset) < 8)
+		return false;
+	if (!memcmp(at, endbr, sizeof(endbr)))
+		at += 4;
+	if (!memcmp(at, clear, sizeof(clear)))
+		return true;
+	if (object->cfi.abi->word == 4)
+		return !memcmp(at, from_sp_32, sizeof(from_sp_32));
+	return !memcmp(at, from_sp, sizeof(from_sp)) || !memcmp(at, clear_64, sizeof(clear_64));
+}
+
+void hybrid_compile_entry(struct hybrid_object *object, u64 entry)
+{
+	u64 offset;
+
+	object->entry_size = 0;
+	if (!hybrid_object_offset(object, entry, &offset) || !is_entry(object, offset))
+		return;
+	object->entry = entry;
+	object->entry_size = MAX_ENTRY;
+}
+
+/* Rows are compiled one after another, mostly: one read serves several. */
+static bool code_byte(struct hybrid_object *object, u64 offset, u8 *byte)
+{
+	ssize_t got;
+
+	if (offset - object->code_at >= object->nr_code) {
+		object->nr_code = 0;
+		got = pread(object->fd, object->code, sizeof(object->code), offset);
+		if (got <= 0)
+			return false;
+		object->code_at = offset;
+		object->nr_code = got;
+	}
+	*byte = object->code[offset - object->code_at];
+	return true;
+}
+
+static bool byte_at(struct hybrid_object *object, u64 vaddr, u8 *byte)
+{
+	u64 offset;
+
+	return hybrid_object_offset(object, vaddr, &offset) && code_byte(object, offset, byte);
+}
+
+/* Does a pop of a general register, or a leave, end where the row begins? */
+static bool begins_behind_pop(struct hybrid_object *object, const struct hybrid_row *row)
+{
+	u8 last;
+
+	return byte_at(object, row->start - 1, &last) &&
+	       (last == 0xc9 || (last >= 0x58 && last <= 0x5f));
+}
+
+/*
+ * gcc leaves a frame that it has realigned by pop %rbp; lea -8(%r10),%rsp; ret, in
+ * 32-bit code by pop %ebp; lea -4(%ecx),%esp; ret. The length of the lea that ends
+ * at @end behind such a pop, 0 for none.
+ */
+static u64 realigned_exit(struct hybrid_object *object, u64 end)
+{
+	static const u8 exit_64[] = { 0x5d, 0x49, 0x8d, 0x62, 0xf8 };
+	static const u8 exit_32[] = { 0x5d, 0x8d, 0x61, 0xfc };
+	bool is_64 = object->cfi.abi->word == 8;
+	u64 len = is_64 ? sizeof(exit_64) : sizeof(exit_32), i;
+	const u8 *want = is_64 ? exit_64 : exit_32;
+	u8 byte;
+
+	for (i = 1; i <= len; i++) {
+		if (!byte_at(object, end - i, &byte) || byte != want[len - i])
+			return 0;
+	}
+	return len - 1;
+}
+
+/* The lea becomes a row of its own; from it on all registers are the caller's. */
+static void leave_realigned(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
+{
+	u64 lea = row->end - realigned_exit(object, row->end);
+
+	if (lea < row->end && lea > row->start) {
+		if (vaddr < lea) {
+			row->end = lea;
+			return;
+		}
+		row->start = lea;
+		hybrid_row_restored(row);
+	} else if (realigned_exit(object, row->start)) {
+		hybrid_row_restored(row);
+	}
+}
+
+/*
+ * makecontext() makes the start of __start_context() a return address: no call
+ * stands before it, mostly no CFI, and what CFI has to say of it is wrong. It
+ * begins by leaving the stack for another context's (mov %rbx,%rsp).
+ */
+static bool is_context_start(const struct hybrid_object *object, u64 vaddr)
+{
+	static const u8 leaves_stack[] = { 0x48, 0x89, 0xdc };
+	u8 bytes[sizeof(leaves_stack)];
+	u64 offset;
+
+	return object->cfi.abi->word == 8 &&
+	       hybrid_object_offset(object, vaddr, &offset) &&
+	       pread(object->fd, bytes, sizeof(bytes), offset) == sizeof(bytes) &&
+	       !memcmp(bytes, leaves_stack, sizeof(bytes)) &&
+	       !hybrid_code_is_return(object, vaddr);
+}
+
+int hybrid_compile_row(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
+{
+	int err = hybrid_cfi_row(&object->cfi, vaddr, row);
+
+	if (!err && row->rule.kind == HYBRID_RULE_NONE && !object->debug_tried) {
+		hybrid_debug_frame_open(object);
+		if (object->cfi.debug)
+			err = hybrid_cfi_row(&object->cfi, vaddr, row);
+	}
+	if (!err && row->rule.kind == HYBRID_RULE_NONE &&
+	    vaddr - object->entry < object->entry_size)
+		row->rule.kind = HYBRID_RULE_OUTERMOST;
+	/* The byte before it is asked for: the return address is its name. */
+	if (!err && row->rule.kind == HYBRID_RULE_NONE && is_context_start(object, vaddr + 1)) {
+		row->rule.kind = HYBRID_RULE_OUTERMOST;
+		row->rule.signal = true;
+	}
+	if (err)
+		return err;
+	if (row->rule.kind != HYBRID_RULE_NONE)
+		leave_realigned(object, vaddr, row);
+	if (begins_behind_pop(object, row))
+		hybrid_row_popped(&object->cfi, row);
+	return 0;
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Code that no file backs: compiled by the program as it runs, or copied by it
+ * from a template, as Python does for each function with -X perf. No CFI tells of
+ * it, and mostly no frame pointer, so the code is read from the process and asked.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <linux/hash.h>
+#include "code.h"
+#include "memory.h"
+#include "x86-frame-cache.h"
+
+#define PAGE	4096
+#define PAGES	64
+
+/**
+ * struct code_page - code as it was in this pass over the rings
+ * @gen: of the space that it is in
+ * @addr: of its first byte
+ * @pass: when it was read
+ * @readable: @bytes are valid
+ * @bytes: the code
+ */
+struct code_page {
+	u64	gen;
+	u64	addr;
+	u64	pass;
+	bool	readable;
+	u8	bytes[PAGE];
+};
+
+/**
+ * struct hybrid_memory - the memory of the process that was looked at last
+ * @fd: its /proc/PID/mem, or -1
+ * @gen: of its space
+ * @pass: counts those over the rings; never 0
+ * @pages: what was read, by address and space
+ * @frames: what was found; it looks at the code again each time
+ */
+struct hybrid_memory {
+	int			 fd;
+	u64			 gen;
+	u64			 pass;
+	struct code_page	 pages[PAGES];
+	struct x86_frame_cache	 frames;
+};
+
+struct reader {
+	struct hybrid_memory		*memory;
+	const struct hybrid_mapping	*mapping;
+	u64				 gen;
+};
+
+struct hybrid_memory *hybrid_memory_new(void)
+{
+	struct hybrid_memory *memory = calloc(1, sizeof(*memory));
+
+	if (memory) {
+		memory->fd = -1;
+		memory->pass = 1;
+	}
+	return memory;
+}
+
+static void close_memory(struct hybrid_memory *memory)
+{
+	if (memory->fd >= 0)
+		close(memory->fd);
+	memory->fd = -1;
+}
+
+void hybrid_memory_delete(struct hybrid_memory *memory)
+{
+	if (!memory)
+		return;
+	close_memory(memory);
+	free(memory);
+}
+
+void hybrid_memory_forget(struct hybrid_memory *memory)
+{
+	if (memory)
+		memory->pass++;
+}
+
+/* The file stays that of the space it was opened for: exec makes another space. */
+static int open_memory(const struct reader *reader)
+{
+	struct hybrid_memory *memory = reader->memory;
+	char path[64];
+
+	if (memory->fd >= 0 && memory->gen == reader->gen)
+		return memory->fd;
+	close_memory(memory);
+	snprintf(path, sizeof(path), "/proc/%d/mem", reader->mapping->pid);
+	memory->fd = open(path, O_RDONLY | O_CLOEXEC);
+	memory->gen = reader->gen;
+	return memory->fd;
+}
+
+static bool is_page(const struct code_page *page, const struct reader *reader, u64 addr)
+{
+	return page->pass && page->addr == addr && page->gen == reader->gen;
+}
+
+/* What was read of a process that is gone by now is what its last samples ran. */
+static const struct code_page *read_page(const struct reader *reader, u64 addr)
+{
+	struct hybrid_memory *memory = reader->memory;
+	struct code_page *page = &memory->pages[hash_64(addr / PAGE + reader->gen, 6)];
+	int fd;
+
+	if (!is_page(page, reader, addr)) {
+		page->addr = addr;
+		page->gen = reader->gen;
+		page->readable = false;
+	} else if (page->pass == memory->pass) {
+		return page;
+	}
+	page->pass = memory->pass;
+	fd = open_memory(reader);
+	if (fd >= 0 && pread(fd, page->bytes, PAGE, addr) == PAGE)
+		page->readable = true;
+	return page;
+}
+
+/* Never across a page: see struct x86_frame_mem. */
+static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
+{
+	const struct reader *reader = ctx;
+	const struct code_page *page;
+	u64 at = addr & (PAGE - 1);
+
+	if (len > PAGE - at || addr < reader->mapping->start || addr >= reader->mapping->end)
+		return -1;
+	page = read_page(reader, addr - at);
+	if (!page->readable)
+		return -1;
+	memcpy(dst, page->bytes + at, len);
+	return 0;
+}
+
+static bool reader_init(struct reader *reader, struct x86_frame_mem *mem,
+			struct hybrid_memory *memory, const struct hybrid_space *space,
+			const struct hybrid_abi *abi, u64 ip)
+{
+	reader->memory = memory;
+	reader->mapping = memory ? hybrid_space_find(space, ip) : NULL;
+	reader->gen = space->gen;
+	mem->read = read_code;
+	mem->ctx = reader;
+	mem->is_64bit = abi->word == 8;
+	return reader->mapping;
+}
+
+bool hybrid_memory_rule(struct hybrid_memory *memory, const struct hybrid_space *space,
+			const struct hybrid_abi *abi, u64 ip, struct hybrid_rule *rule)
+{
+	struct x86_frame_rule found;
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	if (!reader_init(&reader, &mem, memory, space, abi, ip) ||
+	    x86_frame_analyze_cached(&memory->frames, space->gen, &mem, ip, &found) ==
+	    X86_FRAME_UNKNOWN)
+		return false;
+	hybrid_code_to_rule(&found, rule);
+	return true;
+}
+
+bool hybrid_memory_is_return(struct hybrid_memory *memory, const struct hybrid_space *space,
+			     const struct hybrid_abi *abi, u64 ret)
+{
+	struct x86_frame_mem mem;
+	struct reader reader;
+	u8 byte;
+
+	if (!reader_init(&reader, &mem, memory, space, abi, ret) ||
+	    read_code(&reader, ret, &byte, sizeof(byte)))
+		return true;
+	return x86_frame_call_before(&mem, ret);
+}

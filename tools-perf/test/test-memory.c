@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Code that no file backs, read from the process that has it: this one.
+ */
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "memory.h"
+#include "tap.h"
+
+#define PAGE	4096
+
+/* sub $8,%rsp; call *%rcx; add $8,%rsp; ret: Python's, for each function. */
+static const u8 trampoline[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83,
+				 0xc4, 0x08, 0xc3 };
+#define BEHIND_CALL	6
+
+/* The same with 16 bytes more. */
+static const u8 larger[] = { 0x48, 0x83, 0xec, 0x18, 0xff, 0xd1, 0x48, 0x83,
+			     0xc4, 0x18, 0xc3 };
+
+static struct hybrid_memory *memory;
+static struct hybrid_space *space;
+static u8 *code;
+
+static void map(u64 start, u64 end, pid_t pid)
+{
+	struct hybrid_mapping mapping = { .start = start, .end = end, .pid = pid };
+
+	check(!hybrid_space_map(space, &mapping, true));
+}
+
+/* Two pages, of which the second is there, but not mapped as code. */
+static void begin(pid_t pid)
+{
+	memory = hybrid_memory_new();
+	space = hybrid_space_new();
+	code = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	check(memory && space && code != MAP_FAILED);
+	memcpy(code, trampoline, sizeof(trampoline));
+	map((u64)code, (u64)code + PAGE, pid);
+}
+
+static void end(void)
+{
+	hybrid_memory_delete(memory);
+	hybrid_space_put(space);
+	munmap(code, 2 * PAGE);
+}
+
+/* The CFA's offset from sp at that byte of the code; 0 where there is no rule. */
+static s64 cfa_at(unsigned int offset)
+{
+	struct hybrid_rule rule = {};
+
+	if (!hybrid_memory_rule(memory, space, &hybrid_abi_64, (u64)code + offset, &rule))
+		return 0;
+	same(rule.kind, HYBRID_RULE_CFA);
+	same(rule.base, HYBRID_BASE_SP);
+	same(rule.ra_off, -8);
+	same(rule.bp, HYBRID_BP_SAME);
+	return rule.cfa_off;
+}
+
+static bool is_return(unsigned int offset)
+{
+	return hybrid_memory_is_return(memory, space, &hybrid_abi_64, (u64)code + offset);
+}
+
+static void test_rule(void)
+{
+	begin(getpid());
+	same(cfa_at(BEHIND_CALL), 16);
+	same(cfa_at(BEHIND_CALL + 4), 8);
+	check(is_return(BEHIND_CALL));
+	check(!is_return(BEHIND_CALL + 4));
+	end();
+}
+
+static void test_rewritten(void)
+{
+	begin(getpid());
+	same(cfa_at(BEHIND_CALL), 16);
+	memcpy(code, larger, sizeof(larger));
+	/* In one pass over the rings it is read once. */
+	same(cfa_at(BEHIND_CALL), 16);
+	hybrid_memory_forget(memory);
+	same(cfa_at(BEHIND_CALL), 32);
+	end();
+}
+
+/* Of a process that is gone, what was read stays; nothing comes to it. */
+static void test_gone(void)
+{
+	pid_t pid;
+
+	begin(getpid());
+	pid = fork();
+	if (!pid)
+		pause();
+	hybrid_space_clear(space);
+	map((u64)code, (u64)code + PAGE, pid);
+	same(cfa_at(BEHIND_CALL), 16);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	hybrid_memory_forget(memory);
+	same(cfa_at(BEHIND_CALL), 16);
+	map((u64)code, (u64)code + PAGE, pid);
+	same(cfa_at(BEHIND_CALL), 0);
+	/* Nothing tells that it is none. */
+	check(is_return(BEHIND_CALL + 4));
+	end();
+}
+
+static void test_nothing(void)
+{
+	begin(getpid());
+	/* Not mapped as code: neither there, nor from the code before it. */
+	memcpy(code + PAGE, trampoline, sizeof(trampoline));
+	same(cfa_at(PAGE + BEHIND_CALL), 0);
+	memset(code + PAGE - 16, 0x90, 16);
+	same(cfa_at(PAGE - 16), 0);
+	hybrid_memory_delete(memory);
+	memory = NULL;
+	same(cfa_at(BEHIND_CALL), 0);
+	check(is_return(BEHIND_CALL + 4));
+	hybrid_memory_forget(memory);
+	end();
+}
+
+/* The same address in another space is other code. */
+static void test_spaces(void)
+{
+	struct hybrid_space *first;
+	pid_t pid;
+
+	begin(getpid());
+	same(cfa_at(BEHIND_CALL), 16);
+	first = space;
+	pid = fork();
+	if (!pid)
+		pause();
+	memcpy(code, larger, sizeof(larger));
+	space = hybrid_space_new();
+	map((u64)code, (u64)code + PAGE, getpid());
+	same(cfa_at(BEHIND_CALL), 32);
+	hybrid_space_clear(first);
+	hybrid_space_put(space);
+	space = first;
+	map((u64)code, (u64)code + PAGE, pid);
+	same(cfa_at(BEHIND_CALL), 16);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	end();
+}
+
+static const struct tap_test tests[] = {
+	{ "memory: the rule is what the code says", test_rule },
+	{ "memory: code that is written anew", test_rewritten },
+	{ "memory: a process that is gone", test_gone },
+	{ "memory: no code there, nobody to read it", test_nothing },
+	{ "memory: two processes, one address", test_spaces },
+};
+
+int main(void)
+{
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
