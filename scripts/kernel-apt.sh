@@ -1,10 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Part of scripts/kernel-source: apt with a sources list and a state of our own
-# under out/apt. The system's apt configuration is read (for the address of the
-# mirror and the archive's keys) and never written; apt checks the signatures.
-# kernel-source sets $want; lib.sh sets $out.
+# Part of scripts/kernel-source and scripts/kernel-debian: apt with a sources
+# list and a state of our own under out/apt. The system's apt configuration is
+# read (for the address of the mirror and the archive's keys) and never written;
+# apt checks the signatures.
+# They set $want, and may set $suites anew; lib.sh sets $out.
 # shellcheck disable=SC2154
 
 suites="trixie-backports bookworm-backports trixie"

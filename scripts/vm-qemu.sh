@@ -97,13 +97,14 @@ qemu_arguments()
 	if [ -n "$singlestep" ]; then
 		one_insn_per_tb
 		arguments+=(-cpu "$cpu")
-	elif [[ " ${more[*]} " == *" -icount "* ]]; then
-		# It counts in one thread only, and not what KVM runs.
-		arguments+=(-accel "tcg,thread=single" -cpu "$cpu")
-	elif kvm_works; then
+	# KVM counts no instructions.
+	elif [[ " ${more[*]} " != *" -icount "* ]] && kvm_works; then
 		arguments+=(-accel kvm -cpu host)
 	else
-		arguments+=(-accel "tcg,thread=multi" -cpu "$cpu")
+		# With a thread for each processor one may run a breakpoint that
+		# another has just taken out of the kernel's code, which the kernel
+		# then dies of: static branches are turned over with every event.
+		arguments+=(-accel "tcg,thread=single" -cpu "$cpu")
 	fi
 	arguments+=(-chardev "file,id=console,path=$work/console" -serial chardev:console
 		-device virtio-serial-pci)

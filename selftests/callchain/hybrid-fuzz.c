@@ -154,7 +154,7 @@ static void *opener(void *unused)
 	clock_attr(&attr);
 	while (!stopped()) {
 		mine = store_open();
-		event = event_open(&attr, 0);
+		event = event_open(&attr, -1);
 		ioctl(event, PERF_EVENT_IOC_SET_HYBRID, rand_r(&seed) % 2 ? mine : store);
 		teach_code(mine, files[rand_r(&seed) % NR_FILES], 0);
 		if (rand_r(&seed) % 2) {
@@ -208,7 +208,7 @@ static bool open_event(int i)
 
 	clock_attr(&attr);
 	/* With inherit, a ring is for one CPU. */
-	fd = syscall(SYS_perf_event_open, &attr, 0, i, -1, 0);
+	fd = event_open(&attr, i);
 	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_HYBRID, store))
 		return false;
 	rings[i] = ring_map(fd);

@@ -20,6 +20,14 @@ FIXTURE(hybrid_callchain) {
 	struct perf_event_mmap_page	*ring;
 };
 
+/* The event that is sampled from here on, with its ring. */
+#define OPEN(attr, cpu) do {					\
+	self->event = event_open((attr), (cpu));		\
+	ASSERT_LE(0, self->event);				\
+	self->ring = ring_map(self->event);			\
+	ASSERT_NE(MAP_FAILED, self->ring);			\
+} while (0)
+
 FIXTURE_SETUP(hybrid_callchain)
 {
 	struct perf_event_attr attr;
@@ -33,14 +41,24 @@ FIXTURE_SETUP(hybrid_callchain)
 	ASSERT_NE(MAP_FAILED, self->code);
 	hybrid_attr(&attr, self->code + CODE_OFFSET(hybrid_leaf));
 	attr.inherit = 0;
-	self->event = event_open(&attr, 0);
-	ASSERT_LE(0, self->event);
-	self->ring = ring_map(self->event);
-	ASSERT_NE(MAP_FAILED, self->ring);
+	OPEN(&attr, -1);
 }
 
 FIXTURE_TEARDOWN(hybrid_callchain)
 {
+}
+
+/* Where a program that is executed anew has nothing. */
+#define EXECUTED_AT	((char *)0x200000000)
+
+/* The one that events which are inherited are opened on. */
+static bool go_to_first_cpu(void)
+{
+	cpu_set_t first;
+
+	CPU_ZERO(&first);
+	CPU_SET(0, &first);
+	return !sched_setaffinity(0, sizeof(first), &first);
 }
 
 static void run(const char *code)
@@ -144,10 +162,7 @@ TEST_F(hybrid_callchain, max_stack)
 	close(self->event);
 	hybrid_attr(&attr, self->code + CODE_OFFSET(hybrid_leaf));
 	attr.sample_max_stack = 2;
-	self->event = event_open(&attr, 0);
-	ASSERT_LE(0, self->event);
-	self->ring = ring_map(self->event);
-	ASSERT_NE(MAP_FAILED, self->ring);
+	OPEN(&attr, -1);
 	ATTACH();
 	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
 	SAMPLE(self->code, &sample);
@@ -203,10 +218,7 @@ TEST_F(hybrid_callchain, moved)
 	ASSERT_EQ(to, mremap(self->code, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to));
 	close(self->event);
 	hybrid_attr(&attr, to + CODE_OFFSET(hybrid_leaf));
-	self->event = event_open(&attr, 0);
-	ASSERT_LE(0, self->event);
-	self->ring = ring_map(self->event);
-	ASSERT_NE(MAP_FAILED, self->ring);
+	OPEN(&attr, -1);
 	ATTACH();
 	SAMPLE(to, &sample);
 	EXPECT_TRUE(is_whole(&sample, to));
@@ -234,6 +246,32 @@ TEST_F(hybrid_callchain, rewritten)
 	EXPECT_TRUE(is_whole(&sample, self->code));
 }
 
+/* As a JIT compiler: written to by one mapping, run by another. */
+TEST_F(hybrid_callchain, written_elsewhere)
+{
+	size_t size = 2 * sysconf(_SC_PAGESIZE);
+	struct sample sample;
+	char *writable;
+
+	ATTACH();
+	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
+	writable = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, self->file, 0);
+	ASSERT_NE(MAP_FAILED, writable);
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_HYBRID_END_ASK));
+	writable[4000] = 1;
+	EXPECT_EQ(-1, teach_code(self->store, self->file, 0));
+	EXPECT_EQ(ETXTBSY, errno);
+	/* To a page that is there: nobody sees it. */
+	writable[4000] = 2;
+	munmap(writable, size);
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_HYBRID_END_ASK));
+	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
 /* A child's event asks its parent's for the store, whenever that was set. */
 TEST_F(hybrid_callchain, inherited)
 {
@@ -246,19 +284,12 @@ TEST_F(hybrid_callchain, inherited)
 	close(self->event);
 	hybrid_attr(&attr, self->code + CODE_OFFSET(hybrid_leaf));
 	attr.inherit = 1;
-	self->event = syscall(SYS_perf_event_open, &attr, 0, 0, -1, 0);
-	ASSERT_LE(0, self->event);
-	self->ring = ring_map(self->event);
-	ASSERT_NE(MAP_FAILED, self->ring);
+	OPEN(&attr, 0);
 	ASSERT_EQ(0, pipe(go));
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid) {
-		cpu_set_t first;
-
-		CPU_ZERO(&first);
-		CPU_SET(0, &first);
-		if (sched_setaffinity(0, sizeof(first), &first) || read(go[0], &byte, 1) != 1)
+		if (!go_to_first_cpu() || read(go[0], &byte, 1) != 1)
 			_exit(1);
 		run(self->code);
 		_exit(0);
@@ -271,6 +302,52 @@ TEST_F(hybrid_callchain, inherited)
 	ASSERT_LT(0, ring_last(self->ring, &sample));
 	EXPECT_EQ(pid, sample.pid);
 	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+/* This program again, before main(): runs the code of a file, where that was. */
+#define EXECUTED	"HYBRID_CALLCHAIN_FILE"
+
+static void __attribute__((constructor)) executed(void)
+{
+	const char *file = getenv(EXECUTED);
+	const char *code;
+
+	if (!file)
+		return;
+	code = code_map(atoi(file), PROT_READ | PROT_EXEC, EXECUTED_AT);
+	if (code != MAP_FAILED)
+		run(code);
+	_exit(code == MAP_FAILED);
+}
+
+/* What was taught goes for whoever maps the file, in other address spaces too. */
+TEST_F(hybrid_callchain, executed)
+{
+	struct perf_event_attr attr;
+	struct sample sample;
+	char file[16];
+	int status;
+	pid_t pid;
+
+	close(self->event);
+	hybrid_attr(&attr, EXECUTED_AT + CODE_OFFSET(hybrid_leaf));
+	attr.inherit = 1;
+	OPEN(&attr, 0);
+	ATTACH();
+	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		snprintf(file, sizeof(file), "%d", self->file);
+		if (go_to_first_cpu() && !setenv(EXECUTED, file, 1))
+			execl("/proc/self/exe", "executed", NULL);
+		_exit(2);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, status);
+	ASSERT_EQ(1, ring_last(self->ring, &sample));
+	EXPECT_EQ(pid, sample.pid);
+	EXPECT_TRUE(is_whole(&sample, EXECUTED_AT));
 }
 
 /* The event keeps its store; what was taught stays. */
@@ -297,10 +374,7 @@ TEST_F(hybrid_callchain, closed_first)
 	munmap(self->ring, (RING_PAGES + 1) * sysconf(_SC_PAGESIZE));
 	close(self->event);
 	hybrid_attr(&attr, self->code + CODE_OFFSET(hybrid_leaf));
-	self->event = event_open(&attr, 0);
-	ASSERT_LE(0, self->event);
-	self->ring = ring_map(self->event);
-	ASSERT_NE(MAP_FAILED, self->ring);
+	OPEN(&attr, -1);
 	ATTACH();
 	SAMPLE(self->code, &sample);
 	EXPECT_TRUE(is_whole(&sample, self->code));

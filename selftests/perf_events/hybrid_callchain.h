@@ -57,9 +57,10 @@ static inline void hybrid_attr(struct perf_event_attr *attr, const void *addr)
 	attr->exclude_hv = 1;
 }
 
-static inline int event_open(struct perf_event_attr *attr, int pid)
+/* On this task; @cpu: -1 for all, which no ring of an inherited event takes. */
+static inline int event_open(struct perf_event_attr *attr, int cpu)
 {
-	return syscall(SYS_perf_event_open, attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	return syscall(SYS_perf_event_open, attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 static inline int store_open(void)

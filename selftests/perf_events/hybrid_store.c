@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
@@ -15,7 +16,7 @@
 
 static int open_error(struct perf_event_attr *attr)
 {
-	int fd = event_open(attr, 0);
+	int fd = event_open(attr, -1);
 
 	if (fd < 0)
 		return errno;
@@ -62,7 +63,7 @@ FIXTURE_SETUP(hybrid_store)
 	self->file = code_file(0);
 	ASSERT_LE(0, self->file);
 	hybrid_attr(&attr, hybrid_leaf);
-	self->event = event_open(&attr, 0);
+	self->event = event_open(&attr, -1);
 	ASSERT_LE(0, self->event);
 }
 
@@ -82,7 +83,7 @@ TEST_F(hybrid_store, set)
 
 	hybrid_attr(&attr, hybrid_leaf);
 	attr.hybrid_callchain = 0;
-	plain = event_open(&attr, 0);
+	plain = event_open(&attr, -1);
 	ASSERT_LE(0, plain);
 	EXPECT_EQ(EINVAL, ioctl_error(plain, PERF_EVENT_IOC_SET_HYBRID, self->store));
 	EXPECT_EQ(EBADF, ioctl_error(self->event, PERF_EVENT_IOC_SET_HYBRID, -1));
@@ -111,7 +112,7 @@ TEST_F(hybrid_store, other_user)
 		    ioctl_error(self->event, PERF_EVENT_IOC_SET_HYBRID, store) != EPERM)
 			_exit(2);
 		hybrid_attr(&attr, hybrid_leaf);
-		event = event_open(&attr, 0);
+		event = event_open(&attr, -1);
 		if (event < 0 ||
 		    ioctl_error(event, PERF_EVENT_IOC_SET_HYBRID, self->store) != EPERM)
 			_exit(3);
@@ -242,14 +243,22 @@ TEST_F(hybrid_store, forget)
 	EXPECT_EQ(before.rules, after.rules);
 }
 
-static int set_limit(unsigned int kbytes)
+static int write_to(const char *path, const char *text)
 {
-	FILE *file = fopen(LIMIT, "w");
+	FILE *file = fopen(path, "w");
 
 	if (!file)
 		return -1;
-	fprintf(file, "%u\n", kbytes);
+	fputs(text, file);
 	return fclose(file);
+}
+
+static int set_limit(unsigned int kbytes)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u\n", kbytes);
+	return write_to(LIMIT, text);
 }
 
 /* Rows that all differ from the one before, so that none is left out. */
@@ -286,6 +295,42 @@ TEST_F(hybrid_store, limit)
 	/* 6 bytes a row, and little else. */
 	EXPECT_LT(0, stats.rows);
 	EXPECT_GE(8 * stats.rows + 32768, stats.bytes);
+}
+
+#define CGROUPS	"/sys/fs/cgroup/"
+#define CGROUP	CGROUPS "hybrid_store/"
+
+static long charged(void)
+{
+	FILE *file = fopen(CGROUP "memory.current", "r");
+	long bytes = -1;
+
+	if (file && fscanf(file, "%ld", &bytes) != 1)
+		bytes = -1;
+	if (file)
+		fclose(file);
+	return bytes;
+}
+
+/* Whoever teaches pays, until it is forgotten. */
+TEST_F(hybrid_store, memory_cgroup)
+{
+	struct perf_hybrid_forget all = { .fd = -1 };
+	const unsigned int nr = 500000;
+	int tries = 500;
+	long before;
+
+	if (write_to(CGROUPS "cgroup.subtree_control", "+memory") ||
+	    (mkdir(CGROUP, 0755) && errno != EEXIST) || write_to(CGROUP "cgroup.procs", "0"))
+		SKIP(return, "no cgroup of its own");
+	before = charged();
+	ASSERT_LE(0, before);
+	ASSERT_EQ(0, teach_many(self->store, self->file, nr));
+	EXPECT_LT(before + 6L * nr, charged());
+	ASSERT_EQ(0, ioctl(self->store, PERF_HYBRID_FORGET, &all));
+	while (charged() > before + nr && tries--)
+		usleep(10000);
+	EXPECT_GT(before + nr, charged());
 }
 
 /* The 65535 rules of a store are all that there can be. */
