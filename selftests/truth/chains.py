@@ -22,6 +22,13 @@ SIGRETURN = re.compile(r"__restore_rt|__kernel_(rt_)?sigreturn")
 # still finds the root gives the same picture. See check-chains.
 AROUND_MAIN = "before or after main"
 CLONE = re.compile(r"clone")
+# Where a function of that caller begins: the outermost frame's symbol.
+ROOTS = {
+    "@start": re.compile(r"^_start$"),
+    "@thread": CLONE,
+    "@context": re.compile(r"^__start_context$"),
+    "@go": re.compile(r"^runtime\.(goexit|mstart|mcall|systemstack|rt0_go)"),
+}
 
 
 class Frame:
@@ -35,11 +42,17 @@ class Frame:
 
 
 class Tables:
-    """Truth tables by path of the object, read when first asked for."""
+    """Truth tables by path of the object, read when first asked for.
 
-    def __init__(self, extra=()):
+    anywhere: the table of functions that may be in any object, or in none
+    (made at run time). name: a pattern whose first group is a symbol's function.
+    """
+
+    def __init__(self, extra=(), anywhere=None, name=None):
         self.by_path = {}
         self.by_name = {}
+        self.anywhere = anywhere or {}
+        self.name = re.compile(name) if name else None
         for path in extra:
             self.by_name[path.rsplit("/", 1)[-1]] = truthlib.read(path)
 
@@ -54,8 +67,14 @@ class Tables:
         return self.by_path[path]
 
     def function(self, frame):
-        table = self.table(frame.dso)
-        return table.get(frame.sym) if table else None
+        table = self.anywhere or self.table(frame.dso)
+        if not table:
+            return None
+        match = self.name.search(frame.sym) if self.name else None
+        return table.get(match[1] if match else frame.sym)
+
+    def all(self):
+        return [self.anywhere] + [table for table in self.by_path.values() if table]
 
 
 class Verdict:
@@ -85,8 +104,8 @@ class Judge:
 
     def roots(self, caller):
         """Has the program a function whose caller is @thread or @signal?"""
-        return any(f.caller == caller for table in self.tables.by_path.values()
-                   if table for f in table.values())
+        return any(f.caller == caller for table in self.tables.all()
+                   for f in table.values())
 
     def verdict(self, comm, frames, loader=False):
         """loader: the process calls the dynamic loader in its later life."""
@@ -111,9 +130,10 @@ class Judge:
     def outside(self, user, loader):
         """A chain without any function of a table: before or after main()?"""
         first, last = user[0], user[-1]
-        if self.is_loader(last) or last.sym == "_start" or CLONE.search(last.sym):
-            in_loader = any(self.is_loader(f) for f in user)
-            return Verdict("dynamic loader" if in_loader else AROUND_MAIN)
+        if self.is_loader(last) or any(root.search(last.sym) for root in ROOTS.values()):
+            if any(self.is_loader(f) for f in user):
+                return Verdict("dynamic loader")
+            return Verdict(self.around_main(user))
         if last.sym == "[unknown]" and len(user) > 1 and self.roots("@thread") and \
                 not any(f.dso == "[unknown]" for f in user):
             return Verdict(AROUND_MAIN)
@@ -123,6 +143,16 @@ class Judge:
                 not first.sym.endswith("@plt") and first.sym != "[unknown]":
             return Verdict("before or after main")
         return Verdict(reason="no function of the program in the chain")
+
+    @staticmethod
+    def around_main(user):
+        """Where nothing can be lost: in _start itself, and in exit(main())."""
+        syms = [f.sym for f in user]
+        if syms == ["_start"]:
+            return "the first instructions"
+        if ("exit", "__libc_start_call_main") in zip(syms, syms[1:]):
+            return "libc's exit"
+        return AROUND_MAIN
 
     @staticmethod
     def is_loader(frame):
@@ -236,7 +266,7 @@ class Judge:
         if outermost.caller == "@start":
             if rest[-1].sym == "_start" and len(rest) > 1:
                 return ""
-        elif CLONE.search(rest[-1].sym) or \
+        elif ROOTS[outermost.caller].search(rest[-1].sym) or \
                 (rest[-1].sym == "[unknown]" and len(rest) == 2):
             return ""
         return f"ends in {rest[-1].sym} below {outermost.name}()"

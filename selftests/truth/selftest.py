@@ -4,6 +4,7 @@
 import chains
 import compare
 import perfscript
+import truthlib
 
 TABLE = """
 main @start
@@ -22,7 +23,7 @@ handler_leaf handler
 """
 
 LIBC = {"memcpy", "qsort", "msort", "__libc_start_call_main", "__libc_start_main",
-        "start_thread", "clone3", "__restore_rt", "unnamed1"}
+        "start_thread", "clone3", "__restore_rt", "unnamed1", "exit"}
 START = "__libc_start_call_main __libc_start_main _start"
 
 # What it is; innermost first; exact, to the root; a part of the reason.
@@ -90,12 +91,36 @@ CASES = [
     ("a thread cut off", "worker start_thread", True, False, "ends in start_thread"),
 ]
 
+# What it is; the process; innermost first; why it is left out.
+# Functions that are in no ELF file, and symbols that are more than a name.
+ANYWHERE = """
+jsMain @start libc
+jsWork jsMain
+jsLeaf jsWork
+routine @go
+context @context
+"""
+ANYWHERE_NAME = r"^(?:JS:[*~])?(\w+)"
+
+ANYWHERE_CASES = [
+    ("made at run time", f"JS:*jsLeaf JS:~jsWork jsMain invoke {START}", True, True, ""),
+    ("made at run time, one lost", f"JS:*jsLeaf jsMain invoke {START}",
+     False, False, "followed by jsMain(), not jsWork()"),
+    ("a goroutine", "routine runtime.goexit.abi0", True, True, ""),
+    ("a goroutine cut off", "routine runtime.main", True, False, "ends in runtime.main"),
+    ("a context", "context __start_context", True, True, ""),
+    ("a context that goes on", f"context {START}", True, False, "ends in _start"),
+]
+
 LEFT_OUT = [
-    ("perf's own child", "perf-exec", "copy main"),
-    ("startup", "prog", "l:relocate l:_start"),
-    ("libc's constructors", "prog", "memcpy l:call_init l:_dl_start_user"),
-    ("the end of a thread", "prog", "unnamed1 start_thread clone3"),
-    ("exec", "prog", "k:begin_new_exec k:__x64_sys_execve u:1"),
+    ("perf's own child", "perf-exec", "copy main", "before exec"),
+    ("startup", "prog", "l:relocate l:_start", "dynamic loader"),
+    ("libc's constructors", "prog", "memcpy l:call_init l:_dl_start_user", "dynamic loader"),
+    ("what main() returned to", "prog", f"memcpy exit {START}", "libc's exit"),
+    ("the entry", "prog", "_start", "the first instructions"),
+    ("no main()", "prog", f"memcpy {START}", chains.AROUND_MAIN),
+    ("the end of a thread", "prog", "unnamed1 start_thread clone3", chains.AROUND_MAIN),
+    ("exec", "prog", "k:begin_new_exec k:__x64_sys_execve u:1", "no stack to read"),
 ]
 
 
@@ -126,8 +151,8 @@ def read_one(lines):
     return found[0]
 
 
-def verdict_faults(judge):
-    for what, words, exact, root, reason in CASES:
+def verdict_faults(judge, cases):
+    for what, words, exact, root, reason in cases:
         sample = read_one(text("prog", words))
         got = judge.verdict(sample.comm, sample.frames)
         if got.cut != (reason.startswith("ends ") and not exact):
@@ -136,11 +161,14 @@ def verdict_faults(judge):
                 reason not in got.reason or (not reason and got.reason):
             yield (f"{what}: {got.kind} exact={got.exact} root={got.root}"
                    f" '{got.reason}', not exact={exact} root={root} '{reason}'")
-    for what, comm, words in LEFT_OUT:
+
+
+def left_out_faults(judge):
+    for what, comm, words, kind in LEFT_OUT:
         sample = read_one(text(comm, words))
         got = judge.verdict(sample.comm, sample.frames)
-        if got.kind == "judged":
-            yield f"{what} is judged: '{got.reason}'"
+        if got.kind != kind:
+            yield f"{what} is {got.kind}: '{got.reason}', not {kind}"
 
 
 def compare_faults():
@@ -166,10 +194,13 @@ def parser_faults():
 def run():
     tables = chains.Tables()
     tables.add("/tmp/a prog", TABLE)
-    faults = list(verdict_faults(chains.Judge(tables)))
+    faults = list(verdict_faults(chains.Judge(tables), CASES))
+    faults += left_out_faults(chains.Judge(tables))
+    anywhere = chains.Tables(anywhere=truthlib.parse(ANYWHERE), name=ANYWHERE_NAME)
+    faults += verdict_faults(chains.Judge(anywhere), ANYWHERE_CASES)
     faults += list(compare_faults()) + list(parser_faults())
     for fault in faults:
         print(f"check-chains self-test: {fault}")
-    total = len(CASES) + len(LEFT_OUT) + 4
+    total = len(CASES) + len(LEFT_OUT) + len(ANYWHERE_CASES) + 4
     print(f"check-chains self-test: {total - len(faults)} passed, {len(faults)} failed")
     return 1 if faults else 0

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0
+"use strict";
+
+// Chosen to stay apart for colour-blind eyes; a found frame is darker than all.
+const COLOURS = {
+	program: ["#f4c04e", "#f9d687", "#edb02c"],
+	library: ["#8cc8ee", "#aedaf5", "#6fb7e6"],
+	kernel: ["#b9b9b9", "#cccccc", "#a8a8a8"],
+	unknown: ["#ffffff", "#ffffff", "#ffffff"],
+};
+const FOUND = "#d55e00";
+const STILL = matchMedia("(prefers-reduced-motion: reduce)").matches;
+const charts = [];
+
+// One of three shades by name, so that neighbours can be told apart.
+function colour(node)
+{
+	const name = node.data.n;
+	let sum = 0;
+
+	if (node.highlight)
+		return FOUND;
+	for (let i = 0; i < name.length; i++)
+		sum = (sum * 31 + name.charCodeAt(i)) % 9973;
+	return COLOURS[node.data.l][sum % 3];
+}
+
+function share(part, whole)
+{
+	return `${(100 * part / whole).toFixed(1)} %`;
+}
+
+function describe(node, total)
+{
+	return `${node.data.n}: ${node.data.v.toLocaleString("en")} samples, ` +
+		share(node.data.v, total);
+}
+
+// Plain text, in any case: a name such as "operator()" is no pattern.
+function matches(node, term)
+{
+	return Boolean(term) && node.data.n.toLowerCase().includes(term.toLowerCase());
+}
+
+function element(parent, name, cls, text)
+{
+	const made = document.createElement(name);
+
+	made.className = cls;
+	made.textContent = text || "";
+	parent.append(made);
+	return made;
+}
+
+// Names and values in turn: the values in bold.
+function addFacts(parent, facts)
+{
+	const line = element(parent, "p", "facts");
+
+	facts.forEach(([value, name], i) => {
+		if (i)
+			line.append(", ");
+		element(line, "b", "", value);
+		line.append(` ${name}`);
+	});
+}
+
+function draw(graph, parent)
+{
+	const section = element(parent, "section", "");
+	const total = graph.tree.v;
+
+	section.id = graph.name;
+	element(section, "h2", "", graph.title);
+	addFacts(section, graph.facts);
+	const place = element(section, "div", "chart");
+	const found = element(section, "p", "found");
+	const details = element(section, "p", "details");
+	found.setAttribute("role", "status");
+	const chart = flamegraph.default()
+		.width(place.clientWidth)
+		.cellHeight(19)
+		.minFrameSize(1)
+		.transitionDuration(STILL ? 0 : 250)
+		.sort(true)
+		.setColorMapper(colour)
+		.setSearchMatch(matches)
+		.setLabelHandler((node) => describe(node, total))
+		.setDetailsHandler((text) => { details.textContent = text || ""; });
+	chart.setSearchHandler((nodes, sum) => {
+		const term = document.getElementById("term").value.trim();
+
+		found.textContent = term ? `“${term}” is in ` +
+			`${sum.toLocaleString("en")} samples, ${share(sum, total)}` : "";
+	});
+	d3.select(place).datum(graph.tree).call(chart);
+	const svg = place.querySelector("svg");
+	svg.setAttribute("role", "img");
+	svg.setAttribute("aria-label", `Flame graph: ${graph.title}`);
+	charts.push({ chart, place });
+}
+
+function search(event)
+{
+	if (event)
+		event.preventDefault();
+	const term = document.getElementById("term").value.trim();
+	charts.forEach(({ chart }) => chart.search(term));
+}
+
+function clear()
+{
+	document.getElementById("term").value = "";
+	search();
+}
+
+function reset()
+{
+	charts.forEach(({ chart }) => chart.resetZoom());
+}
+
+function resize()
+{
+	charts.forEach(({ chart, place }) => chart.width(place.clientWidth).update());
+}
+
+function start()
+{
+	const graphs = JSON.parse(document.getElementById("data").textContent);
+	const parent = document.getElementById("graphs");
+
+	parent.className = graphs.length > 1 ? "three" : "one";
+	graphs.forEach((graph) => draw(graph, parent));
+	document.getElementById("search").addEventListener("submit", search);
+	document.getElementById("clear").addEventListener("click", clear);
+	document.getElementById("reset").addEventListener("click", reset);
+	window.addEventListener("resize", resize);
+	document.addEventListener("keydown", (event) => {
+		if (event.key === "Escape")
+			reset();
+	});
+}
+
+start();

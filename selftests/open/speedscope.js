@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0
+// Opens a text of perf script in speedscope and prints what its table of
+// functions says.
+//
+// usage: node speedscope.js TEXT	(NODE_MODULES= has it and playwright-core)
+"use strict";
+
+const path = require("node:path");
+const url = require("node:url");
+const { browser } = require("../flame/page.js");
+
+async function main()
+{
+	const file = path.join(process.env.NODE_MODULES, "speedscope/dist/release/index.html");
+	const chrome = await browser();
+	const context = await chrome.newContext({ viewport: { width: 1200, height: 900 } });
+	const page = await context.newPage();
+
+	await context.setOffline(true);
+	await page.goto(url.pathToFileURL(file).href);
+	await page.setInputFiles("input[type=file]", process.argv[2]);
+	await page.getByText("Sandwich").click({ timeout: 60000 });
+	await page.getByText("__libc_start_call_main").first().waitFor({ timeout: 60000 });
+	console.log(await page.innerText("body"));
+	await chrome.close();
+}
+
+main().catch((error) => {
+	console.error(`speedscope: ${error.message.split("\n")[0]}`);
+	process.exit(1);
+});

@@ -1,0 +1,25 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2154 # real.sh sets what is shared
+#
+# Java (Chain.java): OpenJDK with frame pointers and a perf map.
+
+# The interpreter's frames are all named Interpreter: methods are compiled before
+# they first run, and not inlined. main() is called once, from native code.
+java_options=(-XX:+PreserveFramePointer -Xcomp -XX:-TieredCompilation -XX:-Inline
+	-XX:CompileCommand=quiet -XX:CompileOnly=Chain -Xshare:auto)
+
+test_java()
+{
+	need openjdk-17-jdk-headless javac "Java" || return
+	builds "Java" javac -d . "$real/Chain.java" || return
+	record java.data -k mono java "${java_options[@]}" -cp . Chain 2
+	# Threads that compile and collect garbage have none of the functions.
+	exact "Java, compiled" java.data --table "$real/Chain.java" \
+		--name '(?:Chain|Square)[.:]+([a-zA-Z]+)' --around 200 --min-exact 95 --min-root 95
+	# The virtual machine's own start has stacks that are deeper than the dump.
+	complete "Java, compiled" java.data 100 95
+	record mixed.data -k mono java -XX:+PreserveFramePointer -cp . Chain 2
+	complete "Java, as it starts: interpreted, then compiled" mixed.data 100 95
+	forget_maps java.data mixed.data
+}

@@ -1,0 +1,46 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2154 # real.sh sets what is shared
+#
+# Node.js (node.js): JavaScript and native frames in one chain to main.
+
+# A name is "JS:*jsLeaf FILE:LINE:COLUMN" or "LazyCompile:~jsLeaf FILE...", the mark
+# being the compiler's that made the code.
+node_names='^[A-Za-z]+:[*~^+]?(js[A-Za-z]+) '
+# Inlined, a function has no frame of its own; nor has one that the interpreter
+# runs with no copy of its code.
+node_options=(--interpreted-frames-native-stack --no-turbo-inlining --max-inlined-bytecode-size=0
+	--max-maglev-inlined-bytecode-size=0)
+
+# Options that this node does not know would end it.
+node_known()
+{
+	local option known=()
+
+	for option in "${node_options[@]}"; do
+		node "$option" -e 0 > /dev/null 2>&1 && known+=("$option")
+	done
+	node_options=("${known[@]}")
+}
+
+# Two kinds of chains are not exact. A sample in a prologue or epilogue of compiled
+# code has lost its caller: frame pointers are all there is. And what V8 calls on
+# its own, to collect garbage, may stand above any function.
+test_node()
+{
+	need nodejs node "Node.js" || return
+	node_known
+	record node.data node --perf-basic-prof "${node_options[@]}" "$real/node.js" 2
+	# Threads that collect garbage and compile have none of the functions.
+	exact "Node.js, --perf-basic-prof" node.data --table "$real/node.js" --name "$node_names" \
+		--around 100 --min-exact 95 --min-root 95
+	complete "Node.js, --perf-basic-prof" node.data 100 99
+	forget_maps node.data
+
+	record jit.data -k mono node --perf-prof "${node_options[@]}" "$real/node.js" 2
+	builds "perf inject --jit" "$perf" inject --jit -i jit.data -o jitted.data || return
+	cp jit.data.log jitted.data.log
+	exact "Node.js, --perf-prof and perf inject --jit" jitted.data --table "$real/node.js" \
+		--name "$node_names" --around 100 --min-exact 95 --min-root 95
+	rm -f jit-*.dump jitted-*.so
+}

@@ -1,0 +1,107 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2154 # real.sh sets what is shared
+#
+# Python: an extension module (pymodule.c) that Python calls and that calls Python;
+# the interpreter's own frames; Python's names, where its perf support is.
+
+test_python()
+{
+	local flags
+
+	need python3 python3 "Python" || return
+	need libpython3-dev python3-config "Python" || return
+	read -r -a flags <<< "$(python3-config --includes)"
+	builds "Python" gcc "${cflags[@]}" "${flags[@]}" -shared -fPIC -o pymodule.so "$real/pymodule.c" ||
+		return
+	cat > program.py <<- 'END'
+	import sys, time
+	import pymodule
+
+	def back(n):
+	    return pymodule.inner(n) + len(str(n))
+
+	end = time.time() + float(sys.argv[1])
+	while time.time() < end:
+	    for n in range(200):
+	        pymodule.outer(back, n)
+	    sorted(str(n) for n in range(200))
+	END
+	record python.data env PYTHONPATH=. python3 program.py 1
+	# Half of the time is the interpreter's own: it must reach the outermost frame.
+	exact "Python, native frames" python.data --around 300 --min-exact 99.5 --min-root 0
+	complete "Python" python.data 100 99.5
+	python_names
+}
+
+# own_python: a root directory with the python3 of the next Debian, whose -X perf
+# writes a perf map; in $root.
+own_python()
+{
+	root=$out/selftests/python
+	[ ! -x "$root/usr/bin/python3.13" ] || return 0
+	(
+		# shellcheck source=scripts/kernel-apt.sh
+		. "$here/scripts/kernel-apt.sh"
+		# shellcheck disable=SC2034 # apt_setup reads it
+		suites=trixie
+		apt_setup deb
+		rm -rf "$root.new"
+		mkdir -p "$root.new/tmp" && cd "$root.new" || exit 1
+		apt_own get -qq download python3.13-minimal libpython3.13-minimal \
+			libc6 libexpat1 zlib1g || exit 1
+		for deb in *.deb; do
+			dpkg-deb -x "$deb" . || exit 1
+		done
+		rm -f ./*.deb
+		for name in lib lib64; do
+			[ -e "$name" ] || ln -s "usr/$name" "$name"
+		done
+		mv "$root.new" "$root"
+	)
+}
+
+# Where its map is, perf looks for it: /tmp.
+record_python()
+{
+	cat > "$root/names.py" <<- 'END'
+	import sys, time
+	import functools
+
+	def leaf(n):
+	    return sum(i * i for i in range(n))
+
+	def back(a, b):
+	    leaf(20)
+	    return (a > b) - (a < b)
+
+	def middle(n):
+	    return sorted(range(n), key=functools.cmp_to_key(back))
+
+	end = time.time() + float(sys.argv[1])
+	while time.time() < end:
+	    middle(50)
+	END
+	# shellcheck disable=SC2016 # the inner shell's
+	mode=hybrid,16384 record names.data unshare -m sh -c 'mount --bind /tmp "$1/tmp" &&
+		exec chroot "$1" /usr/bin/python3.13 -X perf /names.py 1' sh "$root"
+}
+
+# Each Python function is called by a trampoline of its own, without frame pointer,
+# CFI and file.
+python_names()
+{
+	local name="Python functions by name (-X perf)" root
+
+	if [ "$(id -u)" -ne 0 ]; then
+		tap_skip "$name" "only root can chroot"
+		return
+	fi
+	ok "a Python with -X perf" own_python
+	root=$out/selftests/python
+	ok "$name: recorded" record_python
+	ok "$name" has_chain names.data \
+		'py::leaf:.*>py::back:.*>py::middle:.*>py::<module>:'
+	complete "$name" names.data 100 99
+	forget_maps names.data
+}

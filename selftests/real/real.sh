@@ -1,0 +1,144 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the tests of selftests/real share: each is a file NAME.sh with a function
+# test_NAME; selftests/real/run sources them. TAP.
+# shellcheck disable=SC2154,SC2034 # scripts/lib.sh sets $here; tests use the rest
+
+perf=${PERF:-$here/out/bin/perf}
+real=$here/selftests/real
+truth=$here/selftests/truth
+work=$here/out/selftests/real
+# perf's cache of what it recorded is this run's own.
+export HOME=$work/home PYTHONDONTWRITEBYTECODE=1
+export LC_ALL=C.UTF-8
+# The programs are Debian's, whatever else is in front of them here.
+export PATH=/usr/bin:/usr/sbin:/bin:/sbin:$PATH
+
+# The call graph of the source must be that of the machine code (truth.h).
+keep_calls=(-fno-inline -fno-partial-inlining -fno-ipa-cp -fno-ipa-sra -fno-ipa-icf
+	-fno-optimize-sibling-calls -fno-reorder-blocks-and-partition)
+cflags=(-O2 -g0 -fomit-frame-pointer -Wall -I"$truth" -DHALF_A -DHALF_B "${keep_calls[@]}")
+
+# need PACKAGE COMMAND TEXT: skip what TEXT names where the package's command is
+# not there.
+need()
+{
+	command -v "$2" > /dev/null && return
+	tap_skip "$3" "no $2: it is in Debian's package $1"
+	return 1
+}
+
+# builds TEXT COMMAND...: a program that does not build is a failed test.
+builds()
+{
+	local said text=$1
+	shift
+	said=$("$@" 2>&1) && return
+	tap 1 "$text builds" "$said"
+	return 1
+}
+
+# record FILE OPTIONS... [-- COMMAND...]: perf's words go to FILE.log, the
+# command's to FILE.out.
+record()
+{
+	local data=$1
+	shift
+	"$perf" record -v -e "${event:-cpu-clock}" -F "${hz:-2000}" --call-graph "${mode:-hybrid}" -o "$data" "$@" \
+		> "$data.out" 2> "$data.log" < /dev/null
+}
+
+# exact TEXT FILE OPTIONS...: check-chains' line, and the wrong chains where what
+# its options ask for is missed. At least 30 samples, so that a share says
+# something.
+exact()
+{
+	local text=$1 data=$2 said status=0 count
+	shift 2
+	said=$("$truth/check-chains" --perf "$perf" -v --max-lost 0 "$@" "$data" 2>&1) || status=1
+	count=$(sed -n '1s/^samples=\([0-9]*\) .*/\1/p' <<< "$said")
+	[ "${count:-0}" -ge "${min_samples:-30}" ] || status=1
+	tap $status "$text: $(head -n 1 <<< "$said")" "$(head -n 60 <<< "$said")
+$(closing "$data")"
+}
+
+# no_wrong FILE OPTIONS...: cut off, perhaps; wrong, none. A few in a thousand may
+# be where registers are half another frame's: a signal's return, a thread's start.
+no_wrong()
+{
+	local said data=$1
+	shift
+
+	said=$("$truth/check-chains" --perf "$perf" -v "$@" "$data")
+	head -n 40 <<< "$said"
+	sed -n '1s/^samples=\([0-9]*\) .* wrong=\([0-9]*\) .*/\1 \2/p' <<< "$said" |
+		awk '{ exit !($1 >= 30 && $2 <= 1 + $1 / 200) }'
+}
+
+# closing FILE: perf's last line and the objects it blames.
+closing()
+{
+	grep -aE '^hybrid: .* in |perf record: hybrid:' "$1.log" || tail -n 3 "$1.log"
+}
+
+# outcome FILE NAME: the number before or behind NAME in the closing line.
+outcome()
+{
+	sed -n "s/.*perf record: hybrid: .*[ ,;]$2 \([0-9]*\).*/\1/p" "$1.log"
+}
+
+# complete TEXT FILE SAMPLES PERCENT: at least so many samples, that share of them
+# to the outermost frame. What was not is said in any case, by object and reason.
+# In exec and exit there is no stack to read: up to one sample in fifty may be there,
+# or any number with no_stack_is_right, for processes that do little else.
+# On a machine that does other things a few may be lost: at most one in twenty.
+complete()
+{
+	local text=$1 data=$2 said samples whole without status=0 name
+
+	samples=$(sed -n 's/.*perf record: hybrid: \([0-9]*\) samples.*/\1/p' "$data.log")
+	if [ -z "$samples" ]; then
+		tap 1 "$text" "$(tail -n 5 "$data.log")"
+		return
+	fi
+	whole=$(($(outcome "$data" complete) + $(outcome "$data" stitched)))
+	without=$(outcome "$data" "frame pointer only")
+	[ -n "${no_stack_is_right:-}" ] || [ "$without" -le $((samples / 50)) ] || without=0
+	whole=$((whole + without))
+	said=$(awk -v w="$whole" -v n="$samples" 'BEGIN { printf "%.2f", n ? 100 * w / n : 0 }')
+	awk -v s="$said" -v p="$4" 'BEGIN { exit !(s >= p) }' || status=1
+	[ "$samples" -ge "$3" ] || status=1
+	for name in shed lost; do
+		[ $(($(outcome "$data" $name) * 20)) -le "$samples" ] || status=1
+	done
+	tap $status "$text: $said % of $samples samples to the outermost frame" "$(closing "$data")"
+	[ $status -ne 0 ] || closing "$data" | sed -n 's/^hybrid:/#/p' | head -n 8
+}
+
+# chains_of FILE: a line for each sample: its symbols, innermost first, each with a
+# ">" behind it.
+chains_of()
+{
+	"$perf" script -i "$1" -F ip,sym --no-inline --max-stack 1200 2> /dev/null |
+		awk 'NF { $1 = ""; sub(/^ /, ""); chain = chain $0 ">" }
+			!NF && chain { print chain; chain = "" }'
+}
+
+# has_chain FILE PATTERN: such a line matches.
+has_chain()
+{
+	chains_of "$1" | grep -E -- "$2" > /dev/null
+}
+
+# forget_maps FILE...: the maps of compiled code that the recorded processes left.
+forget_maps()
+{
+	local data pid
+
+	for data; do
+		for pid in $("$perf" script -i "$data" -F pid 2> /dev/null | sort -u); do
+			rm -f "/tmp/perf-$pid.map"
+		done
+	done
+}
