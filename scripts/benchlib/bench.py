@@ -7,7 +7,7 @@ import platform
 import statistics
 import subprocess
 
-from . import meter
+from . import meter, noise
 
 
 class Bench:
@@ -19,8 +19,8 @@ class Bench:
         self.stock = os.environ.get("PERF_STOCK") or f"{here}/out/perf-stock/perf"
         self.truth = f"{here}/selftests/truth"
         self.programs = f"{here}/out/selftests/truth"
-        self.results = f"{here}/out/bench"
-        self.data = f"{here}/out/bench/data"
+        self.results = os.environ.get("RESULTS") or f"{here}/out/bench"
+        self.data = f"{self.results}/data"
         self.runs = int(os.environ.get("RUNS") or 5)
         self.seconds = float(os.environ.get("SECONDS_EACH") or 2)
         self.duration = float(os.environ.get("DURATION") or 120)
@@ -127,9 +127,9 @@ def machine(bench):
     }
 
 
-def save(bench, name, rows):
+def save(bench, name, rows, others):
     with open(f"{bench.results}/{name}.json", "w", encoding="utf-8") as file:
         json.dump({"name": name, "machine": machine(bench), "runs": bench.runs,
-                   "load": list(os.getloadavg()),
+                   "others_percent": round(others * 100, 1), "noisy": others > noise.TOO_MUCH,
                    "rows": [row.json() for row in rows]}, file, indent=1)
         file.write("\n")

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The tools that are measured beside each other, and their tables."""
+
+import os
+import statistics
+import sys
+import time
+
+from . import meter
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../../selftests/truth")
+import perfdata  # noqa: E402
+
+# Name: whose perf, and --call-graph. 65,528 is the largest dump there is.
+PEERS = {
+    "fp": ("stock", "fp"),
+    "dwarf 8 KiB": ("stock", "dwarf"),
+    "dwarf 64 KiB": ("stock", "dwarf,65528"),
+    "hybrid 8 KiB": ("perf", "hybrid"),
+    "hybrid 64 KiB": ("perf", "hybrid,65528"),
+}
+# The runs of one value differ by more than this share of their median.
+WIDE = 0.5
+
+
+def perf_of(b, peer):
+    return getattr(b, PEERS[peer][0])
+
+
+def in_turn(b, peers):
+    """(run, peer), each going first in some of the runs: what the machine
+    does meanwhile hits all alike."""
+    peers = list(peers)
+    for run in range(b.runs):
+        first = run % len(peers)
+        for peer in peers[first:] + peers[:first]:
+            yield run, peer
+
+
+def peak(pid):
+    """The most memory that a process has had, in KiB."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        for line in file:
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1])
+    return 0
+
+
+def record(b, peer, path, rate, seconds, target):
+    """perf attached to a running program, or ["-a"] beside one: a dict."""
+    options = ["-F", str(rate), "--call-graph", PEERS[peer][1], *target]
+    recording = meter.Recording(perf_of(b, peer), options, path)
+    recording.start()
+    before = recording.cpu()
+    time.sleep(seconds)
+    recording.drain()
+    used = recording.cpu() - before
+    memory = peak(recording.process.pid)
+    recording.stop()
+    counts = perfdata.count(path)
+    return {"cpu": used, "cpu_percent": 100 * used / seconds, "memory_mib": memory / 1024,
+            "cpu_us": used / max(counts.samples, 1) * 1e6, "samples": counts.samples,
+            "lost_percent": 100 * counts.lost / max(counts.samples + counts.lost, 1),
+            "bytes": counts.bytes_per_sample(counts.samples)}
+
+
+class Grid:
+    """A table: what was measured, a line for each x, a column for each peer."""
+
+    def __init__(self, what, unit, x_name, peers, digits=1):
+        self.what, self.unit, self.x_name = what, unit, x_name
+        self.peers, self.digits = list(peers), digits
+        self.cells = {}
+
+    def add(self, x, peer, value):
+        self.cells.setdefault(x, {}).setdefault(peer, []).append(value)
+
+    def shown(self, x, peer):
+        values = self.cells[x].get(peer)
+        if not values:
+            return "-"
+        middle = statistics.median(values)
+        wide = max(values) - min(values) > WIDE * abs(middle) and len(values) > 1
+        return f"{'~' if wide else ''}{middle:,.{self.digits}f}"
+
+    def text(self):
+        lines = [f"{self.what}{', ' + self.unit if self.unit else ''}",
+                 f"  {self.x_name:<18}" + "".join(f"{peer:>15}" for peer in self.peers)]
+        for x in self.cells:
+            shown = f"{x:,}" if isinstance(x, int) else x
+            lines.append(f"  {shown:<18}" +
+                         "".join(f"{self.shown(x, peer):>15}" for peer in self.peers))
+        if any("~" in line for line in lines):
+            lines.append("  ~ its runs differ by more than half of their median")
+        return "\n".join(lines) + "\n"
+
+    def json(self):
+        return {"what": self.what, "unit": self.unit, "x": self.x_name, "peers": self.peers,
+                "values": [{"x": x, **{peer: [round(v, 4) for v in values]
+                                       for peer, values in by_peer.items()}}
+                           for x, by_peer in self.cells.items()]}
