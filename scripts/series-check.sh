@@ -22,27 +22,43 @@ check_homes()
 	echo -n "$bad"
 }
 
-# check_orig: do the patches apply to upstream's source too, as Debian has it?
-# Only the files that they touch are taken out of its tarball.
-check_orig()
+# check_source WHICH OPTION...: do the patches apply to that one, too? OPTION is for
+# scripts/kernel-source. Only the files that they touch are taken out of its
+# tarball.
+check_source()
 {
-	local tarball dir said status=0 text="$name: patches apply to upstream's source without fuzz"
+	local tarball dir said status=0 text="$name: patches apply to $1 source without fuzz"
+	shift
 
 	if [ -n "${LINUX_SRC:-}" ]; then
 		tap_skip "$text" "LINUX_SRC is what the patches are for"
 		return
 	fi
-	tarball=$("$here/scripts/kernel-source" --orig 2>&1) || {
+	tarball=$("$here/scripts/kernel-source" "$@" "$linux" 2>&1) || {
 		tap_skip "$text" "$(tail -n 1 <<< "$tarball")"
 		return
 	}
 	dir=$(mktemp -d)
 	list_patches | xargs -r sed -n 's,^--- a/,*/,p' | sort -u > "$dir/.list"
 	tar -xf "$tarball" -C "$dir" --strip-components=1 --wildcards -T "$dir/.list" 2> "$dir/.log" || :
-	said=$(cd "$dir" && list_patches | GIT_CEILING_DIRECTORIES=$(dirname "$dir") \
-		xargs -r git apply --check --whitespace=nowarn 2>&1) || status=1
+	# In one piece: of files that are not there yet git knows only within that.
+	said=$(cd "$dir" && list_patches | xargs -r cat |
+		GIT_CEILING_DIRECTORIES=$(dirname "$dir") \
+		git apply --check --whitespace=nowarn 2>&1) || status=1
 	rm -rf "$dir"
 	tap $status "$text" "$said"
+}
+
+# Upstream's source, as Debian has it, and what else BASE names.
+check_orig()
+{
+	local suite suites
+
+	check_source "upstream's" --orig
+	read -r _ suites < <(grep -v '^#' "$here/patches/$linux/BASE")
+	for suite in $suites; do
+		check_source "$suite's" --suite "$suite"
+	done
 }
 
 cmd_check()

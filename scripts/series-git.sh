@@ -5,7 +5,7 @@
 # the project. Commits are built in the object store alone (a temporary index,
 # no checkout), with the author's name and date as the committer's: the same
 # patches on the same source give the same commit ids everywhere.
-# scripts/series sets what it uses: $here, $repo, $rel, $name and $patches.
+# scripts/series sets what it uses: $here, $linux, $repo, $rel, $name and $patches.
 # shellcheck disable=SC2154
 
 # git in the series' repository, deaf to the user's configuration, which could
@@ -166,10 +166,11 @@ commit_patches()
 declare -A home=()
 load_map()
 {
-	local series from to path
+	local series from to only path
 
-	while read -r series from to; do
+	while read -r series from to only; do
 		[ "$series" = "$name" ] && [ -e "$here/$from" ] || continue
+		[ -z "$only" ] || [ "$only" = "$linux" ] || continue
 		while read -r path; do
 			path=${path#"$here/$from"}
 			home[$to$path]=$from$path
@@ -181,7 +182,8 @@ load_map()
 # place_for PATH: where the map would have a file of that path live.
 place_for()
 {
-	awk -v path="$1" -v name="$name" '
+	awk -v path="$1" -v name="$name" -v linux="$linux" '
+		$4 && $4 != linux { next }
 		$1 == name && index(path, $3) == 1 && length($3) > best {
 			best = length($3)
 			place = $2 (substr($3, best) == "/" ? substr(path, best + 1) : "")
