@@ -7,8 +7,9 @@ SHELL := /bin/bash
 # The parts share two cores and one log each: one after the other.
 .NOTPARALLEL:
 
-.PHONY: help setup perf perf-stock demo bench check check-quick check-list \
-	series check-series kernel kernel-stock kernel-debug bisect kmod dkms plugin clean
+.PHONY: help setup perf perf-stock replay demo demo-vm bench charts check check-quick check-real \
+	check-list series check-series kernel kernel-stock kernel-debug bisect variants kmod dkms plugin \
+	release clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 18
@@ -24,34 +25,56 @@ perf-stock: ## build the unpatched perf, out/perf-stock/perf, to compare with
 	@scripts/setup base perf
 	@scripts/build-perf stock
 
+replay: ## build out/bin/replay, which explains a sample that scripts/keep-sample kept
+	@scripts/setup base perf
+	@$(MAKE) -s -C tools-perf/replay replay
+
 demo: perf ## record one program with fp, dwarf and hybrid, and compare
 	@scripts/demo
+
+demo-vm: perf kernel ## the same in a VM, with a kernel that perf teaches
+	@scripts/demo-vm
 
 bench: perf perf-stock ## measure; BENCH="NAME..." picks some
 	@scripts/setup test
 	@scripts/bench $(BENCH)
 
+charts: ## draw Documentation/figures from the JSON files there
+	@scripts/setup charts
+	@scripts/charts
+
 check: ## set up all that is needed and run every test
-	@scripts/setup
+	@scripts/setup base perf test vm module flame charts
 	@scripts/check
 
 check-quick: ## the tests that need no VM and no download
 	@scripts/check --quick
 
+check-real: ## every test of selftests/real; "selftests/real/run NAME..." runs some
+	@scripts/setup base perf test real
+	@selftests/real/run --all
+
 check-list: ## name the parts of check; "scripts/check PART..." runs some
 	@scripts/check --list
 
 series: ## write the commits of out/series/* back to patches/
-	@for name in perf kernel; do \
-		[ ! -e out/series/$$name/.git/series-key ] || \
-			scripts/series write $$name || exit 1; \
+	@for linux in 7.3 6.12; do \
+		for name in $$(ls patches/$$linux | grep -v BASE); do \
+			tree=out/series/$$name; \
+			[ $$linux = 7.3 ] || tree+=-$$linux; \
+			if [ -e $$tree/.git/series-key ]; then \
+				LINUX=$$linux scripts/series write $$name || exit 1; \
+			else \
+				echo "patches/$$linux/$$name: as it was, there is no $$tree"; \
+			fi; \
+		done; \
 	done
 
 check-series: ## do the patches apply, and are they the project's files?
 	@scripts/setup base
 	@scripts/check-series orig
 
-kernel: ## build out/kernel/bzImage, a small kernel for scripts/vm
+kernel: ## build out/kernel/bzImage, a small kernel for scripts/vm; LINUX=6.12: kernel-6.12
 	@scripts/setup base vm
 	@scripts/build-kernel patched
 
@@ -71,14 +94,22 @@ dkms: ## make out/dkms/perf-hybrid-<version>, for "dkms add"
 	@scripts/setup base
 	@scripts/dkms-tree
 
+release: ## make out/release/perf-hybrid-<version>.tar.xz of the last commit
+	@scripts/setup base
+	@scripts/release
+
 plugin: ## build out/plugin/plugin_perf_hybrid.so, libtraceevent's
 	@scripts/setup base perf
 	@$(MAKE) -s -C tools-perf/plugin OUT=$(CURDIR)/out/plugin
 
+variants: ## compile the kernel series in other configurations, and run sparse
+	@scripts/setup base vm test variants
+	@scripts/kernel-steps variants
+
 bisect: ## build perf and the kernel at every patch of the series
 	@scripts/setup base perf vm
 	@scripts/build-perf bisect
-	@scripts/build-kernel bisect
+	@scripts/kernel-steps bisect
 
 # The kernel source and its packages stay: they cost a download. Work that is
 # only in out/series stays too.

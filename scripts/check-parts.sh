@@ -39,26 +39,55 @@ perf_test()
 	cd out/series/perf/tools/perf && "$perf" test -v "${tests[@]}"
 }
 
-parts()
+# What needs nothing but the sources, and what runs programs: neither minds a
+# busy machine.
+of_sources()
 {
-	part build quick tap builds perf perf-stock
 	part style quick tap scripts/check-style
 	if [ -n "$quick" ]; then
 		part series quick tap scripts/check-series
 	else
 		part series quick tap scripts/check-series orig
 	fi
+	part frame quick tap frame
+	part release full tap selftests/release/run
+}
+
+of_programs()
+{
 	part unit quick tap make -s -C tools-perf/test check
 	part asan quick tap make -s -C tools-perf/test asan
 	part fuzz full tap make -s -C tools-perf/test fuzz
-	part frame quick tap frame
 	# Without the word: all programs in all builds.
 	part truth quick tap selftests/truth/run ${quick:+--quick}
+	part replay quick tap selftests/replay/run
+	part flame full tap selftests/flame/run
+	part open full tap selftests/open/run
+	part docs full tap selftests/docs/run
+}
+
+# On Linux 6.12 what the series does at all, once.
+callchain_6_12()
+{
+	with_linux 6.12 builds kernel && with_linux 6.12 selftests/callchain/run-tests short
+}
+
+of_kernel() { part callchain full tap selftests/callchain/run-tests; }
+of_module() { part module full tap selftests/module/run-tests; }
+
+# Perf's own tests and those of real programs and whole systems want the machine
+# for themselves, the builds use all of it.
+parts()
+{
+	part build quick tap builds perf perf-stock
+	both of_sources of_programs
 	part perf-test quick perf perf_test
+	part real full tap selftests/real/run
 	part compat full tap selftests/compat/run
 	part perf-suite full tap selftests/perf-suite/run
-	part kernel full tap builds kernel kernel-stock kernel-debug
+	part kernel full tap builds kernel-stock kernel kernel-debug
 	part vm full tap selftests/vm/run-tests
-	part callchain full tap selftests/callchain/run-tests
-	part module full tap selftests/module/run-tests
+	both of_kernel of_module
+	part callchain-6.12 more tap callchain_6_12
+	part matrix more tap selftests/matrix/run
 }

@@ -19,10 +19,38 @@ die()
 	exit 1
 }
 
+# Which Linux a script is about. Perf, and nearly all else, is about this one.
+linux=7.3
+# What stands behind the names in out/ of what is made of another one.
+at=
+
+# use_linux: be about the one that LINUX names in the environment.
+use_linux()
+{
+	linux=${LINUX:-$linux}
+	[ -r "$here/patches/$linux/BASE" ] ||
+		die "LINUX=$linux: there is no series for it; there is: $(cd "$here/patches" && echo [0-9]*)"
+	# shellcheck disable=SC2034 # for those who source this
+	[ "$linux" = 7.3 ] || at=-$linux
+}
+
+# with_linux VERSION COMMAND...: run it with LINUX=VERSION. LINUX_SRC is the source
+# of what the user is about, and of no other.
+with_linux()
+{
+	local version=$1
+	shift
+	(
+		[ "$version" = "${LINUX:-7.3}" ] || unset LINUX_SRC
+		export LINUX=$version
+		"$@"
+	)
+}
+
 # The unpacked, unpatched kernel tree; fetched where it is not there yet.
 source_tree()
 {
-	"$here/scripts/kernel-source"
+	"$here/scripts/kernel-source" "$linux"
 }
 
 # source_id TREE: one word that changes when the source does.
