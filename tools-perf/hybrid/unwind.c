@@ -23,12 +23,14 @@
  * @u: the sample
  * @full: all registers of frame @full_at
  * @full_at: index of a frame
+ * @retried: the innermost frame was left by its code, against its CFI
  */
 struct walk {
 	struct hybrid_unwinder	*unwinder;
 	struct hybrid_unwind	*u;
 	struct hybrid_regs	 full;
 	unsigned int		 full_at;
+	bool			 retried;
 };
 
 /* What one step found: the caller, where @stop is HYBRID_STOP_NR. */
@@ -395,6 +397,10 @@ static bool retry_innermost(struct walk *w)
 	struct hybrid_row *row;
 	bool mapped;
 
+	/* Code may lead nowhere, too: what a signal interrupted may be no code. */
+	if (w->retried)
+		return false;
+	w->retried = true;
 	start(w);
 	row = hybrid_unwind_row(w->unwinder, u->space, u->frames[0].ip, &mapped, &object);
 	if (step_code(w, row, &caller) != HYBRID_STOP_NR)

@@ -367,6 +367,13 @@ static void sigreturn(void)
 	s.u.dump_size = at * 8 + 160;
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_DUMP_END, scene_at("leaf_at"), restore);
+
+	/* From the trampoline on: no other way to leave it, and no second try. */
+	scene_start(&s, restore);
+	scene_fill(&s, 32, 0x1000);
+	s.stack[160 / 8] = scene_top(&s);
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_NO_MAP, restore);
 }
 
 static void abi_32(void)
