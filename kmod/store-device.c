@@ -67,7 +67,8 @@ static const void *object_key(int fd, u32 flags, struct file **file)
 static bool rule_is_valid(const struct perf_hybrid_rule *rule)
 {
 	return rule->kind < PERF_HYBRID_NR_KINDS && rule->base < PERF_HYBRID_NR_BASES &&
-	       rule->bp < PERF_HYBRID_NR_BPS && !rule->__reserved;
+	       rule->bp < PERF_HYBRID_NR_BPS &&
+	       (rule->kind == PERF_HYBRID_DEREF || !rule->deref_off);
 }
 
 static bool rows_are_valid(const struct store_lesson *lesson, u32 nr_rules)

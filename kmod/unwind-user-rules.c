@@ -47,8 +47,12 @@ static __always_inline bool rule_cfa(const struct perf_hybrid_rule *rule,
 	if (by_fp && !frame->fp_known)
 		return false;
 	*cfa = (by_fp ? state->fp : state->sp) + rule->cfa_off;
-	if (rule->kind == PERF_HYBRID_DEREF)
-		return unwind_user_read_word(*cfa, ws, cfa);
+	if (rule->kind == PERF_HYBRID_DEREF) {
+		if (!unwind_user_read_word(*cfa, ws, cfa))
+			return false;
+		*cfa += rule->deref_off;
+		return true;
+	}
 	/* psABI figure 5.2: jmp and push are 6 and 5 bytes long. */
 	if (rule->kind == PERF_HYBRID_PLT && (state->ip & 15) >= 11)
 		*cfa += ws;

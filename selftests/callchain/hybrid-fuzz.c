@@ -68,6 +68,7 @@ static void random_lesson(unsigned int *seed)
 		rules[i].kind = rand_r(seed) % (PERF_HYBRID_NR_KINDS + (rand_r(seed) % 16 == 0));
 		rules[i].base = rand_r(seed) % PERF_HYBRID_NR_BASES;
 		rules[i].bp = rand_r(seed) % PERF_HYBRID_NR_BPS;
+		rules[i].deref_off = rules[i].kind == PERF_HYBRID_DEREF ? rand_r(seed) : 0;
 		rules[i].cfa_off = some_offset(seed);
 		rules[i].ra_off = rand_r(seed) % 2 ? -8 : some_offset(seed);
 		rules[i].bp_off = some_offset(seed);

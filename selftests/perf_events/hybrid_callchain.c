@@ -135,6 +135,7 @@ TEST_F(hybrid_callchain, wrong_rules)
 	static const struct perf_hybrid_rule wrong[] = {
 		CFA_SP(0), CFA_SP(-64), CFA_SP(0x7ffffff8), CFA_SP(9),
 		{ .kind = PERF_HYBRID_DEREF, .base = PERF_HYBRID_BASE_BP, .cfa_off = -8 },
+		{ .kind = PERF_HYBRID_DEREF, .cfa_off = -8, .ra_off = -8 },
 		{ .kind = PERF_HYBRID_CFA, .base = PERF_HYBRID_BASE_BP, .cfa_off = 16 },
 		{ .kind = PERF_HYBRID_CFA, .cfa_off = 8, .ra_off = -0x7ffffff8 },
 	};
@@ -152,6 +153,23 @@ TEST_F(hybrid_callchain, wrong_rules)
 			TH_LOG("rule %u: %#lx", i, sample.info);
 		}
 	}
+}
+
+/* What a function saved below its stack, where no dump reaches. */
+TEST_F(hybrid_callchain, dereference)
+{
+	static const struct perf_hybrid_rule rule = {
+		.kind = PERF_HYBRID_DEREF, .deref_off = 8, .cfa_off = -8, .ra_off = -8,
+	};
+	const __u32 at = CODE_OFFSET(hybrid_leaf);
+	const struct perf_hybrid_row row = { .offset = at };
+	struct sample sample;
+
+	ATTACH();
+	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
+	ASSERT_EQ(0, teach(self->store, self->file, at, at + 3, &row, 1, &rule, 1));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_whole(&sample, self->code));
 }
 
 TEST_F(hybrid_callchain, max_stack)

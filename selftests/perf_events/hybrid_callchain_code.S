@@ -21,6 +21,9 @@ hybrid_middle:
 	push	%rbx
 	push	%r12
 	sub	$40, %rsp
+	/* For a rule of hybrid_leaf(): one word below what will be its CFA. */
+	lea	-8(%rsp), %rax
+	mov	%rax, -16(%rsp)
 	call	hybrid_leaf
 hybrid_middle_ret:
 	add	$40, %rsp

@@ -180,7 +180,7 @@ TEST_F(hybrid_store, teach)
 	EXPECT_LESSON(EINVAL, lesson.rules[1].kind = PERF_HYBRID_NR_KINDS);
 	EXPECT_LESSON(EINVAL, lesson.rules[1].base = PERF_HYBRID_NR_BASES);
 	EXPECT_LESSON(EINVAL, lesson.rules[1].bp = PERF_HYBRID_NR_BPS);
-	EXPECT_LESSON(EINVAL, lesson.rules[1].__reserved = 1);
+	EXPECT_LESSON(EINVAL, lesson.rules[1].deref_off = 1);
 	EXPECT_EQ(EFAULT, ioctl_error(self->store, PERF_HYBRID_TEACH, 8));
 	EXPECT_EQ(ENOTTY, ioctl_error(self->store, _IO('$', 0x2f), 0));
 

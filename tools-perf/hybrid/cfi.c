@@ -155,10 +155,16 @@ static bool fits(s64 off)
 	return off == (s32)off;
 }
 
-static bool base_of(const struct hybrid_abi *abi, u64 reg, u8 *base)
+/* libdw has DW_OP_deref and then what is added, if anything. */
+static bool simple_deref(const Dwarf_Op *ops, size_t nr, u8 *off)
 {
-	*base = reg == abi->sp ? HYBRID_BASE_SP : HYBRID_BASE_BP;
-	return reg == abi->sp || reg == abi->bp;
+	if (!nr || nr > 2 || ops[0].atom != DW_OP_deref)
+		return false;
+	*off = 0;
+	if (nr == 1)
+		return true;
+	*off = ops[1].number;
+	return ops[1].atom == DW_OP_plus_uconst && *off == ops[1].number;
 }
 
 static bool simple_cfa(const struct hybrid_abi *abi, const struct hybrid_where *cfa,
@@ -168,14 +174,15 @@ static bool simple_cfa(const struct hybrid_abi *abi, const struct hybrid_where *
 	s64 off;
 
 	if (!cfa->nr_ops || !is_breg(&cfa->ops[0], &reg, &off) || !fits(off) ||
-	    !base_of(abi, reg, &rule->base))
+	    (reg != abi->sp && reg != abi->bp))
 		return false;
+	rule->base = reg == abi->sp ? HYBRID_BASE_SP : HYBRID_BASE_BP;
 	rule->cfa_off = off;
 	rule->kind = HYBRID_RULE_CFA;
 	if (cfa->nr_ops == 1)
 		return true;
 	rule->kind = HYBRID_RULE_DEREF;
-	return cfa->nr_ops == 2 && cfa->ops[1].atom == DW_OP_deref;
+	return simple_deref(&cfa->ops[1], cfa->nr_ops - 1, &rule->deref_off);
 }
 
 static bool simple_bp(const struct hybrid_abi *abi, const struct hybrid_where *bp,

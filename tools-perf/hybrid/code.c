@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "code.h"
-#include "x86-frame.h"
+#include "x86-frame-cache.h"
 
 #define PAGE	4096
 
@@ -59,7 +59,7 @@ static void reader_init(struct reader *reader, struct x86_frame_mem *mem,
 	mem->is_64bit = object->cfi.abi->word == 8;
 }
 
-void hybrid_code_to_rule(const struct x86_frame_rule *found, struct hybrid_rule *rule)
+static void to_rule(const struct x86_frame_rule *found, struct hybrid_rule *rule)
 {
 	memset(rule, 0, sizeof(*rule));
 	rule->kind = HYBRID_RULE_CFA;
@@ -70,22 +70,32 @@ void hybrid_code_to_rule(const struct x86_frame_rule *found, struct hybrid_rule 
 	rule->bp_off = found->fp_off;
 }
 
-bool hybrid_code_rule(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule)
+bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct x86_frame_cache *frames,
+		     u64 space, struct hybrid_rule *rule)
 {
 	struct x86_frame_rule found;
 	struct x86_frame_work work;
+	enum x86_frame_kind kind;
+
+	if (x86_frame_sigreturn(mem, ip) == X86_SIGRETURN_64) {
+		*rule = (struct hybrid_rule) { .kind = HYBRID_RULE_SIGRETURN, .signal = true };
+		return true;
+	}
+	kind = frames ? x86_frame_analyze_cached(frames, space, mem, ip, &found) :
+			x86_frame_analyze(mem, ip, &found, &work);
+	if (kind == X86_FRAME_UNKNOWN)
+		return false;
+	to_rule(&found, rule);
+	return true;
+}
+
+bool hybrid_code_rule(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule)
+{
 	struct x86_frame_mem mem;
 	struct reader reader;
 
 	reader_init(&reader, &mem, object);
-	if (x86_frame_sigreturn(&mem, vaddr) == X86_SIGRETURN_64) {
-		*rule = (struct hybrid_rule) { .kind = HYBRID_RULE_SIGRETURN, .signal = true };
-		return true;
-	}
-	if (x86_frame_analyze(&mem, vaddr, &found, &work) == X86_FRAME_UNKNOWN)
-		return false;
-	hybrid_code_to_rule(&found, rule);
-	return true;
+	return hybrid_code_ask(&mem, vaddr, NULL, 0, rule);
 }
 
 bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr)

@@ -4,28 +4,34 @@
 
 #include "object.h"
 
+struct x86_frame_cache;
+struct x86_frame_mem;
+
 /**
- * hybrid_code_rule - work out from the code itself where the caller is
+ * hybrid_code_ask - work out from the code itself where the caller is
+ * @mem: reads it
+ * @ip: of the next instruction
+ * @frames: keeps what was found, for @space; NULL: nothing is kept
+ * @space: a number of the address space
+ * @rule: out
+ *
+ * For code without CFI. The analysis is the kernel's, x86-frame.c. A signal
+ * trampoline is known by its bytes, in 64-bit code.
+ *
+ * Return: false where it does not know.
+ */
+bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct x86_frame_cache *frames,
+		     u64 space, struct hybrid_rule *rule);
+
+/**
+ * hybrid_code_rule - the same of a file: hand-written assembler, crt files, musl
  * @object: open
  * @vaddr: of the next instruction, as the ELF file numbers them
  * @rule: out
  *
- * For code without CFI: hand-written assembler, crt files, musl. The analysis
- * is the kernel's, x86-frame.c. A signal trampoline is known by its bytes, in
- * 64-bit code.
- *
  * Return: false where it does not know.
  */
 bool hybrid_code_rule(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule);
-
-struct x86_frame_rule;
-
-/**
- * hybrid_code_to_rule - a rule of the analysis as the unwinder's
- * @found: how to step to the caller
- * @rule: out
- */
-void hybrid_code_to_rule(const struct x86_frame_rule *found, struct hybrid_rule *rule);
 
 /**
  * hybrid_code_is_return - does a call stand before an address?

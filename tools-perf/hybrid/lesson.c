@@ -81,6 +81,7 @@ static void plain_rule(const struct hybrid_rule *rule, struct perf_hybrid_rule *
 
 	to->kind = rule->kind == HYBRID_RULE_DEREF ? PERF_HYBRID_DEREF : PERF_HYBRID_CFA;
 	to->base = rule->base == HYBRID_BASE_BP ? PERF_HYBRID_BASE_BP : PERF_HYBRID_BASE_SP;
+	to->deref_off = rule->deref_off;
 	to->cfa_off = rule->cfa_off;
 	to->ra_off = rule->ra_off;
 	to->bp = bps[rule->bp];

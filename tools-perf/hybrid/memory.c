@@ -160,16 +160,11 @@ static bool reader_init(struct reader *reader, struct x86_frame_mem *mem,
 bool hybrid_memory_rule(struct hybrid_memory *memory, const struct hybrid_space *space,
 			const struct hybrid_abi *abi, u64 ip, struct hybrid_rule *rule)
 {
-	struct x86_frame_rule found;
 	struct x86_frame_mem mem;
 	struct reader reader;
 
-	if (!reader_init(&reader, &mem, memory, space, abi, ip) ||
-	    x86_frame_analyze_cached(&memory->frames, space->gen, &mem, ip, &found) ==
-	    X86_FRAME_UNKNOWN)
-		return false;
-	hybrid_code_to_rule(&found, rule);
-	return true;
+	return reader_init(&reader, &mem, memory, space, abi, ip) &&
+	       hybrid_code_ask(&mem, ip, &memory->frames, space->gen, rule);
 }
 
 bool hybrid_memory_is_return(struct hybrid_memory *memory, const struct hybrid_space *space,

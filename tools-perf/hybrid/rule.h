@@ -46,7 +46,7 @@ extern const struct hybrid_abi hybrid_abi_32;
 enum hybrid_rule_kind {
 	HYBRID_RULE_NONE,	/* no CFI covers the address */
 	HYBRID_RULE_CFA,	/* CFA = base + cfa_off */
-	HYBRID_RULE_DEREF,	/* CFA = *(base + cfa_off): realigned frames */
+	HYBRID_RULE_DEREF,	/* CFA = *(base + cfa_off) + deref_off: realigned frames */
 	HYBRID_RULE_FULL,	/* needs all registers: hybrid_full_row */
 	HYBRID_RULE_OUTERMOST,	/* the return address is undefined */
 	HYBRID_RULE_SIGRETURN,	/* registers in the struct ucontext at sp */
@@ -72,18 +72,20 @@ enum hybrid_rule_bp {
  *
  * @kind: enum hybrid_rule_kind
  * @base: enum hybrid_rule_base
- * @bp: enum hybrid_rule_bp
  * @signal: a signal frame (augmentation 'S'): its caller was interrupted,
  *	so that the return address is not behind a call
+ * @bp: enum hybrid_rule_bp
+ * @deref_off: bytes, see @kind
  * @cfa_off: bytes, see @kind
  * @ra_off: bytes from the CFA to the return address
  * @bp_off: bytes, see @bp
  */
 struct hybrid_rule {
 	u8	kind;
-	u8	base;
+	u8	base : 7;
+	u8	signal : 1;
 	u8	bp;
-	u8	signal;
+	u8	deref_off;
 	s32	cfa_off;
 	s32	ra_off;
 	s32	bp_off;

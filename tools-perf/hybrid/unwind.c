@@ -111,6 +111,7 @@ static enum hybrid_stop step_rule(const struct hybrid_unwind *u, const struct hy
 		return HYBRID_STOP_BAD_FRAME;
 	if (rule->kind == HYBRID_RULE_DEREF && read_word(u, cfa, &cfa))
 		return unreadable(u, cfa);
+	cfa += rule->deref_off;
 	caller->cfa = cfa;
 	if (read_word(u, cfa + rule->ra_off, &caller->ip))
 		return unreadable(u, cfa + rule->ra_off);

@@ -56,6 +56,8 @@ static void print_rule(const struct hybrid_abi *abi, const struct hybrid_rule *r
 	if (rule->kind == HYBRID_RULE_DEREF)
 		printf(" what is at");
 	print_offset(" ", rule->base == HYBRID_BASE_BP ? bp : sp, rule->cfa_off);
+	if (rule->deref_off)
+		print_offset(",", "", rule->deref_off);
 	print_offset(", ra at ", "CFA", rule->ra_off);
 	if (rule->bp == HYBRID_BP_UNDEFINED)
 		printf(", %s undefined", bp);

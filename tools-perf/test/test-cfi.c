@@ -86,6 +86,12 @@ static const struct want plain[] = {
 static const struct want odd[] = {
 	{ "realign_at", { .kind = HYBRID_RULE_DEREF, .base = HYBRID_BASE_BP, .cfa_off = -8,
 			  .ra_off = -8, .bp = HYBRID_BP_AT_BP } },
+	{ "aligned_at", { .kind = HYBRID_RULE_DEREF, .base = HYBRID_BASE_SP, .deref_off = 8,
+			  .ra_off = -8 } },
+	{ "aligned_below_at", { .kind = HYBRID_RULE_DEREF, .base = HYBRID_BASE_SP, .cfa_off = -8,
+				.deref_off = 8, .ra_off = -8 } },
+	{ "aligned_far_at", { .kind = HYBRID_RULE_FULL } },
+	{ "aligned_neg_at", { .kind = HYBRID_RULE_FULL } },
 	{ "raoff_at", { .kind = HYBRID_RULE_CFA, .base = HYBRID_BASE_SP, .cfa_off = 32,
 			.ra_off = -24 } },
 	{ "outer_ret", { .kind = HYBRID_RULE_OUTERMOST } },
@@ -110,6 +116,7 @@ static void compare(const struct hybrid_rule *got, const struct hybrid_rule *wan
 	if (want->kind != HYBRID_RULE_CFA && want->kind != HYBRID_RULE_DEREF)
 		return;
 	same(got->base, want->base);
+	same(got->deref_off, want->deref_off);
 	same(got->cfa_off, want->cfa_off);
 	same(got->ra_off, want->ra_off);
 	same(got->bp, want->bp);

@@ -74,6 +74,7 @@ static void compare(const char *label, const struct perf_hybrid_rule *want)
 		same(got->kind, want->kind);
 		same(got->base, want->base);
 		same(got->bp, want->bp);
+		same(got->deref_off, want->deref_off);
 		same(got->cfa_off, want->cfa_off);
 		same(got->ra_off, want->ra_off);
 		same(got->bp_off, want->bp_off);
@@ -110,6 +111,9 @@ static const struct want {
 	{ "realign_r10", ONLY(ASK) },
 	{ "realign_at", RULE(DEREF, BP, -8, .bp = PERF_HYBRID_BP_AT_BP) },
 	{ "realign_lea", ONLY(ASK) },
+	{ "aligned_at", RULE(DEREF, SP, 0, .deref_off = 8) },
+	{ "aligned_below_at", RULE(DEREF, SP, -8, .deref_off = 8) },
+	{ "aligned_far_at", ONLY(ASK) },
 	/* rbp was popped, and would be looked for in the caller's frame. */
 	{ "realign_left", RULE(CFA, SP, 8) },
 	{ "plt_low", RULE(PLT, SP, 8) },

@@ -79,6 +79,20 @@ static void test_rule(void)
 	end();
 }
 
+/* mov $15,%rax; syscall: what a program that brings its own returns to. */
+static void test_sigreturn(void)
+{
+	static const u8 restore[] = { 0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05 };
+	struct hybrid_rule rule = {};
+
+	begin(getpid());
+	memcpy(code + 64, restore, sizeof(restore));
+	check(hybrid_memory_rule(memory, space, &hybrid_abi_64, (u64)code + 64, &rule));
+	same(rule.kind, HYBRID_RULE_SIGRETURN);
+	check(rule.signal);
+	end();
+}
+
 static void test_rewritten(void)
 {
 	begin(getpid());
@@ -158,6 +172,7 @@ static void test_spaces(void)
 
 static const struct tap_test tests[] = {
 	{ "memory: the rule is what the code says", test_rule },
+	{ "memory: a signal trampoline", test_sigreturn },
 	{ "memory: code that is written anew", test_rewritten },
 	{ "memory: a process that is gone", test_gone },
 	{ "memory: no code there, nobody to read it", test_nothing },

@@ -53,6 +53,27 @@ static void realigned_left(void)
 	}
 }
 
+/* The caller's rsp saved where the aligned stack ends; below it no dump reaches. */
+static void aligned(void)
+{
+	scene_start(&s, scene_at("aligned_at"));
+	scene_push(&s, SCENE_STACK + 5 * 8);
+	scene_fill(&s, 4, scene_at("pushed_ret"));
+	scene_push(&s, scene_at("outer_ret"));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("aligned_at"), scene_at("outer_ret") - 1);
+	same(s.frames[0].cfa, SCENE_STACK + 6 * 8);
+
+	scene_reg(&s, s.u.abi->ip, scene_at("aligned_below_at"));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_BAD_FRAME, scene_at("aligned_below_at"));
+
+	scene_reg(&s, s.u.abi->ip, scene_at("aligned_far_at"));
+	s.stack[0] -= 0x100;
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("aligned_far_at"), scene_at("outer_ret") - 1);
+}
+
 /* Its return address is known, and behind the dump. */
 static void realigned_truncated(void)
 {
@@ -375,6 +396,7 @@ int main(void)
 		{ "full: a realigned frame", realigned },
 		{ "full: a realigned frame that was left", realigned_left },
 		{ "full: a realigned frame that leaves the dump", realigned_truncated },
+		{ "full: an aligned stack", aligned },
 		{ "full: PLT", plt },
 		{ "full: rows that name registers", registers },
 		{ "full: registers that were not sampled", unknown_registers },

@@ -166,6 +166,28 @@ realign_left:
 	ret
 	.cfi_endproc
 
+/*
+ * As OpenSSL's AVX2 code: the caller's rsp is saved on a stack that is aligned,
+ * in its last word (breg7 + 0; deref; plus_uconst 8), or just below.
+ */
+	.p2align 4
+aligned:
+	.cfi_startproc
+	.cfi_escape 0x0f, 0x05, 0x77, 0x00, 0x06, 0x23, 0x08
+aligned_at:
+	nop
+	.cfi_escape 0x0f, 0x05, 0x77, 0x78, 0x06, 0x23, 0x08
+aligned_below_at:
+	nop
+	/* What is added would not fit into a rule; and what is no addition. */
+	.cfi_escape 0x0f, 0x06, 0x77, 0x00, 0x06, 0x23, 0x88, 0x02
+aligned_far_at:
+	nop
+	.cfi_escape 0x0f, 0x04, 0x77, 0x00, 0x06, 0x1f
+aligned_neg_at:
+	ret
+	.cfi_endproc
+
 /* As ld writes it: rsp + 8 + ((rip & 15) >= 11) * 8 */
 	.p2align 4
 plt:

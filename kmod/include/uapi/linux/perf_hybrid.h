@@ -27,8 +27,8 @@
  * @PERF_HYBRID_ASK:	the walk ends here, and the sample has its stack dump:
  *			nothing is known of these addresses, or no rule can say it
  * @PERF_HYBRID_CFA:	the CFA is the base register + cfa_off
- * @PERF_HYBRID_DEREF:	the CFA is the word at the base register + cfa_off, as
- *			in functions that align their stack
+ * @PERF_HYBRID_DEREF:	the CFA is the word at the base register + cfa_off, and
+ *			deref_off more, as in functions that align their stack
  * @PERF_HYBRID_PLT:	in an entry of a procedure linkage table, 16 bytes each:
  *			the CFA is sp + cfa_off, and one word more from byte 11
  *			of the entry on
@@ -80,7 +80,7 @@ enum perf_hybrid_bp {
  * @kind:	enum perf_hybrid_kind
  * @base:	enum perf_hybrid_base
  * @bp:		enum perf_hybrid_bp
- * @__reserved:	0
+ * @deref_off:	bytes, see @kind; 0 with others than PERF_HYBRID_DEREF
  * @cfa_off:	bytes, see @kind
  * @ra_off:	bytes from the CFA to the return address
  * @bp_off:	bytes, see @bp
@@ -92,7 +92,7 @@ struct perf_hybrid_rule {
 	__u8	kind;
 	__u8	base;
 	__u8	bp;
-	__u8	__reserved;
+	__u8	deref_off;
 	__s32	cfa_off;
 	__s32	ra_off;
 	__s32	bp_off;
