@@ -1,13 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""usage: hotspot.py FILE FUNCTION...
+"""usage: chains.py json|hotspot FILE FUNCTION...
 
-What hotspot's parser made of a perf.data: fails unless nearly every sample in the
+What another program made of a perf.data: fails unless nearly every sample in the
 first function has the others as its callers, in turn.
 
-The format is what hotspot reads: a magic, then messages, each a length and a
-QDataStream, whose first byte is its kind.
+json: what perf data convert --to-json writes. hotspot: what its parser hands to
+hotspot, a magic, then messages, each a length and a QDataStream, whose first byte
+is its kind.
 """
+import json
 import struct
 import sys
 
@@ -25,8 +27,9 @@ def messages(data):
         at += 4 + size
 
 
-class Profile:
-    def __init__(self, data):
+class Hotspot:
+    def __init__(self, file):
+        data = file.read()
         # What a location was inlined into, or the one that has its symbol; -1: none.
         self.parent, self.symbol, self.string = {}, {}, {}
         self.samples = []
@@ -44,6 +47,9 @@ class Profile:
                 count, = struct.unpack_from(">I", body, 20)
                 self.samples.append(struct.unpack_from(f">{count}i", body, 24))
 
+    def chains(self):
+        return [list(self.names(sample)) for sample in self.samples]
+
     def names(self, sample):
         for location in sample:
             while location >= 0:
@@ -52,20 +58,28 @@ class Profile:
                 location = self.parent.get(location, -1)
 
 
+class Json:
+    def __init__(self, file):
+        self.samples = json.load(file)["samples"]
+
+    def chains(self):
+        return [[frame.get("symbol", "") for frame in sample["callchain"]]
+                for sample in self.samples]
+
+
 def main():
-    with open(sys.argv[1], "rb") as file:
-        profile = Profile(file.read())
-    want = sys.argv[2:]
+    form, path, *want = sys.argv[1:]
+    with open(path, "rb") as file:
+        chains = {"json": Json, "hotspot": Hotspot}[form](file).chains()
     under = whole = 0
-    for sample in profile.samples:
-        names = list(profile.names(sample))
+    for names in chains:
         if want[0] not in names:
             continue
         under += 1
         # Each function in turn, with whatever libc has in between.
         rest = iter(names)
         whole += all(any(name in found for found in rest) for name in want)
-    print(f"{len(profile.samples)} samples, {under} with {want[0]}, {whole} of them whole")
+    print(f"{len(chains)} samples, {under} with {want[0]}, {whole} of them whole")
     sys.exit(not under or whole < under * 0.99)
 
 
