@@ -3,7 +3,7 @@
 #
 # The parts of scripts/check, in the order in which they run: what is quick and
 # says most comes first.
-# shellcheck disable=SC2154 # scripts/check sets $here and $quick
+# shellcheck disable=SC2154 # scripts/check sets $here, $quick and $other_linux
 
 # builds TARGET...: each as one test; make's own output is in the log.
 builds()
@@ -72,6 +72,14 @@ callchain_6_12()
 	with_linux 6.12 builds kernel && with_linux 6.12 selftests/callchain/run-tests short
 }
 
+# What is about that Linux only.
+of_linux()
+{
+	part build quick tap builds perf perf-stock
+	part kernel full tap with_linux "$1" builds kernel-stock kernel kernel-debug
+	part callchain full tap with_linux "$1" selftests/callchain/run-tests
+}
+
 of_kernel() { part callchain full tap selftests/callchain/run-tests; }
 of_module() { part module full tap selftests/module/run-tests; }
 
@@ -79,6 +87,10 @@ of_module() { part module full tap selftests/module/run-tests; }
 # for themselves, the builds use all of it.
 parts()
 {
+	if [ -n "$other_linux" ]; then
+		of_linux "$other_linux"
+		return
+	fi
 	part build quick tap builds perf perf-stock
 	both of_sources of_programs
 	part perf-test quick perf perf_test
@@ -88,6 +100,6 @@ parts()
 	part kernel full tap builds kernel-stock kernel kernel-debug
 	part vm full tap selftests/vm/run-tests
 	both of_kernel of_module
-	part callchain-6.12 more tap callchain_6_12
+	part callchain-6.12 late tap callchain_6_12
 	part matrix more tap selftests/matrix/run
 }

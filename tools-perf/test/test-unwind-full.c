@@ -71,7 +71,8 @@ static void aligned(void)
 	scene_reg(&s, s.u.abi->ip, scene_at("aligned_far_at"));
 	s.stack[0] -= 0x100;
 	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("aligned_far_at"), scene_at("outer_ret") - 1);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("aligned_far_at"),
+		     scene_at("outer_ret") - 1);
 }
 
 /* Its return address is known, and behind the dump. */
