@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
+ * What only the process itself has, as long as it runs.
+ *
  * Code that no file backs: compiled by the program as it runs, or copied by it
  * from a template, as Python does for each function with -X perf. No CFI tells of
- * it, and mostly no frame pointer, so the code is read from the process and asked.
+ * it, and mostly no frame pointer, so the code is read and asked.
+ *
+ * And words below the stack pointer, where no dump reaches: OpenSSL's AVX2 code
+ * saves its caller's there.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -36,6 +41,7 @@ struct code_page {
 /**
  * struct hybrid_memory - the memory of the process that was looked at last
  * @fd: its /proc/PID/mem, or -1
+ * @pid: the process
  * @gen: of its space
  * @pass: counts those over the rings; never 0
  * @pages: what was read, by address and space
@@ -43,6 +49,7 @@ struct code_page {
  */
 struct hybrid_memory {
 	int			 fd;
+	pid_t			 pid;
 	u64			 gen;
 	u64			 pass;
 	struct code_page	 pages[PAGES];
@@ -88,17 +95,17 @@ void hybrid_memory_forget(struct hybrid_memory *memory)
 }
 
 /* The file stays that of the space it was opened for: exec makes another space. */
-static int open_memory(const struct reader *reader)
+static int open_memory(struct hybrid_memory *memory, pid_t pid, u64 gen)
 {
-	struct hybrid_memory *memory = reader->memory;
 	char path[64];
 
-	if (memory->fd >= 0 && memory->gen == reader->gen)
+	if (memory->fd >= 0 && memory->pid == pid && memory->gen == gen)
 		return memory->fd;
 	close_memory(memory);
-	snprintf(path, sizeof(path), "/proc/%d/mem", reader->mapping->pid);
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
 	memory->fd = open(path, O_RDONLY | O_CLOEXEC);
-	memory->gen = reader->gen;
+	memory->pid = pid;
+	memory->gen = gen;
 	return memory->fd;
 }
 
@@ -122,7 +129,7 @@ static const struct code_page *read_page(const struct reader *reader, u64 addr)
 		return page;
 	}
 	page->pass = memory->pass;
-	fd = open_memory(reader);
+	fd = open_memory(memory, reader->mapping->pid, reader->gen);
 	if (fd >= 0 && pread(fd, page->bytes, PAGE, addr) == PAGE)
 		page->readable = true;
 	return page;
@@ -165,6 +172,15 @@ bool hybrid_memory_rule(struct hybrid_memory *memory, const struct hybrid_space 
 
 	return reader_init(&reader, &mem, memory, space, abi, ip) &&
 	       hybrid_code_ask(&mem, ip, &memory->frames, space->gen, rule);
+}
+
+int hybrid_memory_read(struct hybrid_memory *memory, const struct hybrid_space *space,
+		       pid_t pid, u64 addr, unsigned int size, u64 *value)
+{
+	int fd = memory && pid > 0 ? open_memory(memory, pid, space->gen) : -1;
+
+	*value = 0;
+	return fd >= 0 && pread(fd, value, size, addr) == size ? 0 : -1;
 }
 
 bool hybrid_memory_is_return(struct hybrid_memory *memory, const struct hybrid_space *space,

@@ -7,7 +7,7 @@
 struct hybrid_memory;
 
 /**
- * hybrid_memory_new - reads code that processes have made
+ * hybrid_memory_new - reads what only processes have: code that they made, words
  *
  * Only while they run: of a recording that is over nothing can be read.
  *
@@ -36,6 +36,20 @@ void hybrid_memory_forget(struct hybrid_memory *memory);
  */
 bool hybrid_memory_rule(struct hybrid_memory *memory, const struct hybrid_space *space,
 			const struct hybrid_abi *abi, u64 ip, struct hybrid_rule *rule);
+
+/**
+ * hybrid_memory_read - what is at an address now
+ * @memory: may be NULL
+ * @space: of the process
+ * @pid: the process; 0: it can't be read
+ * @addr: in it
+ * @size: bytes, 1 to 8
+ * @value: zero-extended
+ *
+ * Return: 0, or -1 where it can't be read.
+ */
+int hybrid_memory_read(struct hybrid_memory *memory, const struct hybrid_space *space,
+		       pid_t pid, u64 addr, unsigned int size, u64 *value);
 
 /**
  * hybrid_memory_is_return - may an address be a return address?

@@ -212,6 +212,7 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_event *event,
 
 	if (thread && prepare(hr, event, sample, taught, &unwind)) {
 		unwind.space = thread->process->space;
+		unwind.pid = sample->pid;
 		if (taught)
 			hybrid_taught(&hr->unwinder, &unwind, sample->chain, sample->nr_chain);
 		else

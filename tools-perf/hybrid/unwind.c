@@ -10,37 +10,15 @@
 #include <string.h>
 #include <linux/compiler.h>
 #include <linux/hash.h>
-#include "unwind.h"
+#include "walk.h"
 
 /* Offsets in bytes: arch/x86/include/uapi/asm/ucontext.h, sigcontext.h. */
 #define UCONTEXT_BP	120
 #define UCONTEXT_SP	160
 #define UCONTEXT_IP	168
 
-/**
- * struct walk - an unwind under way
- * @unwinder: caches
- * @u: the sample
- * @full: all registers of frame @full_at
- * @full_at: index of a frame
- * @retried: the innermost frame was left by its code, against its CFI
- */
-struct walk {
-	struct hybrid_unwinder	*unwinder;
-	struct hybrid_unwind	*u;
-	struct hybrid_regs	 full;
-	unsigned int		 full_at;
-	bool			 retried;
-};
-
-/* What one step found: the caller, where @stop is HYBRID_STOP_NR. */
-struct caller {
-	u64	cfa;
-	u64	ip;
-	u64	bp;
-	bool	bp_known;
-	bool	exact;
-};
+/* Bytes that a leaf may use below its stack pointer: psABI x86-64 3.2.2. */
+#define RED_ZONE	128
 
 int hybrid_unwind_read(const struct hybrid_unwind *u, u64 addr, unsigned int size,
 		       u64 *value)
@@ -62,11 +40,20 @@ static int read_word(const struct hybrid_unwind *u, u64 addr, u64 *value)
 	return hybrid_unwind_read(u, (u32)addr, 4, value);
 }
 
-/*
- * Why a word can't be read: what lies above the dump is only not at hand; below
- * it, too, where a signal had come on an alternate stack.
- */
-static enum hybrid_stop unreadable(const struct hybrid_unwind *u, u64 addr)
+int hybrid_walk_read(struct hybrid_walk *w, u64 addr, unsigned int size, u64 *value)
+{
+	const struct hybrid_unwind *u = w->u;
+	u64 below = u->dump_start - addr;
+
+	if (!hybrid_unwind_read(u, addr, size, value))
+		return 0;
+	if (u->abi->word != 8 || below < size || below > RED_ZONE)
+		return -1;
+	w->below = true;
+	return hybrid_memory_read(w->unwinder->memory, u->space, u->pid, addr, size, value);
+}
+
+enum hybrid_stop hybrid_walk_unreadable(const struct hybrid_unwind *u, u64 addr)
 {
 	return addr >= u->dump_start || u->sp < u->dump_start ?
 		HYBRID_STOP_DUMP_END : HYBRID_STOP_BAD_FRAME;
@@ -101,20 +88,21 @@ struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
 	return entry->row;
 }
 
-static enum hybrid_stop step_rule(const struct hybrid_unwind *u, const struct hybrid_rule *rule,
-				  struct caller *caller)
+static enum hybrid_stop step_rule(struct hybrid_walk *w, const struct hybrid_rule *rule,
+				  struct hybrid_caller *caller)
 {
+	const struct hybrid_unwind *u = w->u;
 	u64 base = rule->base == HYBRID_BASE_BP ? u->bp : u->sp;
 	u64 cfa = base + rule->cfa_off;
 
 	if (rule->base == HYBRID_BASE_BP && !u->bp_known)
 		return HYBRID_STOP_BAD_FRAME;
-	if (rule->kind == HYBRID_RULE_DEREF && read_word(u, cfa, &cfa))
-		return unreadable(u, cfa);
+	if (rule->kind == HYBRID_RULE_DEREF && hybrid_walk_read(w, cfa, u->abi->word, &cfa))
+		return hybrid_walk_unreadable(u, cfa);
 	cfa += rule->deref_off;
 	caller->cfa = cfa;
 	if (read_word(u, cfa + rule->ra_off, &caller->ip))
-		return unreadable(u, cfa + rule->ra_off);
+		return hybrid_walk_unreadable(u, cfa + rule->ra_off);
 
 	caller->bp = u->bp;
 	caller->bp_known = u->bp_known;
@@ -129,19 +117,19 @@ static enum hybrid_stop step_rule(const struct hybrid_unwind *u, const struct hy
 }
 
 /* The handler's return took all of struct rt_sigframe but its struct ucontext. */
-static enum hybrid_stop step_sigreturn(const struct hybrid_unwind *u, struct caller *caller)
+static enum hybrid_stop step_sigreturn(const struct hybrid_unwind *u, struct hybrid_caller *caller)
 {
 	if (read_word(u, u->sp + UCONTEXT_BP, &caller->bp) ||
 	    read_word(u, u->sp + UCONTEXT_SP, &caller->cfa) ||
 	    read_word(u, u->sp + UCONTEXT_IP, &caller->ip))
-		return unreadable(u, u->sp + UCONTEXT_BP);
+		return hybrid_walk_unreadable(u, u->sp + UCONTEXT_BP);
 	caller->bp_known = true;
 	caller->exact = true;
 	return HYBRID_STOP_NR;
 }
 
 /* Code without CFI (psABI x86-64 3.2.2: a frame pointer of 0 is the deepest). */
-static enum hybrid_stop step_frame_pointer(const struct hybrid_unwind *u, struct caller *caller)
+static enum hybrid_stop step_frame_pointer(const struct hybrid_unwind *u, struct hybrid_caller *caller)
 {
 	u8 word = u->abi->word;
 
@@ -153,123 +141,14 @@ static enum hybrid_stop step_frame_pointer(const struct hybrid_unwind *u, struct
 		return HYBRID_STOP_NO_CFI;
 	caller->cfa = u->bp + 2 * word;
 	if (read_word(u, u->bp, &caller->bp) || read_word(u, u->bp + word, &caller->ip))
-		return unreadable(u, u->bp);
+		return hybrid_walk_unreadable(u, u->bp);
 	caller->bp_known = true;
 	caller->exact = false;
 	return HYBRID_STOP_NR;
 }
 
-static int expr_read(void *arg, u64 addr, unsigned int size, u64 *value)
-{
-	return hybrid_unwind_read(arg, addr, size, value);
-}
-
-/* The caller's value of one register; -1 where it can't be known. */
-static int restore(const struct hybrid_where *where, const struct hybrid_expr_ctx *ctx,
-		   unsigned int reg, u64 *value)
-{
-	switch (where->kind) {
-	case HYBRID_WHERE_REG:
-		reg = where->off;
-		if (reg >= HYBRID_MAX_REGS)
-			return -1;
-		fallthrough;
-	case HYBRID_WHERE_SAME:
-		*value = ctx->regs->value[reg];
-		return ctx->regs->known & (1U << reg) ? 0 : -1;
-	case HYBRID_WHERE_CFA:
-		return ctx->read(ctx->arg, ctx->cfa + where->off, ctx->word, value);
-	case HYBRID_WHERE_CFA_VALUE:
-		*value = ctx->cfa + where->off;
-		return 0;
-	case HYBRID_WHERE_EXPR:
-		if (hybrid_expr_eval(where->ops, where->nr_ops, ctx, value))
-			return -1;
-		return ctx->read(ctx->arg, *value, ctx->word, value);
-	case HYBRID_WHERE_VALUE:
-		return hybrid_expr_eval(where->ops, where->nr_ops, ctx, value);
-	default:
-		return -1;
-	}
-}
-
-/*
- * Over a frame that no CFI covers and that was stepped over before: its caller
- * is known, but of the registers only those that every step follows.
- */
-static void full_step_known(const struct walk *w, struct hybrid_regs *next, u64 *cfa)
-{
-	const struct hybrid_frame *frame = &w->u->frames[w->full_at];
-	const struct hybrid_abi *abi = w->u->abi;
-
-	*cfa = frame->cfa;
-	next->value[abi->sp] = frame->cfa;
-	next->value[abi->ip] = frame[1].ret;
-	next->known = 1U << abi->ip | 1U << abi->sp;
-	/* The frame above starts from the bp that was found below it. */
-	if (w->full_at + 2 == w->u->nr && w->u->bp_known) {
-		next->value[abi->bp] = w->u->bp;
-		next->known |= 1U << abi->bp;
-	}
-}
-
-/* From frame @full_at to its caller, with all registers. */
-static enum hybrid_stop full_step(struct walk *w, u64 *cfa)
-{
-	const struct hybrid_abi *abi = w->u->abi;
-	struct hybrid_expr_ctx ctx = {
-		.regs = &w->full, .word = abi->word, .read = expr_read, .arg = w->u,
-	};
-	const struct hybrid_full_row *full;
-	struct hybrid_object *object;
-	struct hybrid_regs next = {};
-	struct hybrid_row *row;
-	unsigned int i;
-	bool mapped;
-
-	row = hybrid_unwind_row(w->unwinder, w->u->space, w->u->frames[w->full_at].ip,
-				&mapped, &object);
-	if (!row || row->rule.kind == HYBRID_RULE_NONE) {
-		full_step_known(w, &next, cfa);
-		goto done;
-	}
-	full = hybrid_cfi_full(&object->cfi, row);
-	if (!full || !full->cfa.nr_ops ||
-	    hybrid_expr_eval(full->cfa.ops, full->cfa.nr_ops, &ctx, &ctx.cfa))
-		return HYBRID_STOP_BAD_FRAME;
-	*cfa = ctx.cfa;
-	for (i = 0; i < abi->nr; i++) {
-		if (!restore(&full->reg[i], &ctx, i, &next.value[i]))
-			next.known |= 1U << i;
-	}
-done:
-	w->full = next;
-	w->full_at++;
-	return HYBRID_STOP_NR;
-}
-
-static enum hybrid_stop step_full(struct walk *w, const struct hybrid_rule *rule,
-				  struct caller *caller)
-{
-	const struct hybrid_abi *abi = w->u->abi;
-	enum hybrid_stop stop;
-
-	while (w->full_at < w->u->nr) {
-		stop = full_step(w, &caller->cfa);
-		if (stop != HYBRID_STOP_NR)
-			return stop;
-	}
-	if (!(w->full.known & (1U << abi->ip)))
-		return unreadable(w->u, caller->cfa - abi->word);
-	caller->ip = w->full.value[abi->ip];
-	caller->bp = w->full.value[abi->bp];
-	caller->bp_known = w->full.known & (1U << abi->bp);
-	caller->exact = rule->signal;
-	return HYBRID_STOP_NR;
-}
-
 /* What the code of the last frame tells; its object's row keeps that. */
-static bool code_rule(const struct walk *w, struct hybrid_row *row, struct hybrid_rule *rule)
+static bool code_rule(const struct hybrid_walk *w, struct hybrid_row *row, struct hybrid_rule *rule)
 {
 	const struct hybrid_unwind *u = w->u;
 	u64 ret = u->frames[u->nr - 1].ret;
@@ -283,7 +162,7 @@ static bool code_rule(const struct walk *w, struct hybrid_row *row, struct hybri
 	return rule->kind != HYBRID_RULE_NONE;
 }
 
-static bool is_return(const struct walk *w, u64 ret)
+static bool is_return(const struct hybrid_walk *w, u64 ret)
 {
 	const struct hybrid_unwind *u = w->u;
 	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, ret);
@@ -293,18 +172,26 @@ static bool is_return(const struct walk *w, u64 ret)
 	return mapping && hybrid_object_is_return(mapping, ret);
 }
 
+/* Looked up as a frame is: so its mapping is there, if it can be. */
+static bool is_behind_call(const struct hybrid_walk *w, u64 ret)
+{
+	struct hybrid_object *object;
+	bool mapped;
+
+	hybrid_unwind_row(w->unwinder, w->u->space, ret - 1, &mapped, &object);
+	return is_return(w, ret);
+}
+
 /*
  * By that, where it leads to behind a call, or to what a signal interrupted.
  * HYBRID_STOP_NO_CFI: the code does not tell.
  */
-static enum hybrid_stop step_code(const struct walk *w, struct hybrid_row *row,
-				  struct caller *caller)
+static enum hybrid_stop step_code(struct hybrid_walk *w, struct hybrid_row *row,
+				  struct hybrid_caller *caller)
 {
 	struct hybrid_frame *frame = &w->u->frames[w->u->nr - 1];
 	struct hybrid_unwind *u = w->u;
-	struct hybrid_object *object;
 	struct hybrid_rule rule;
-	bool mapped;
 
 	if (!code_rule(w, row, &rule))
 		return HYBRID_STOP_NO_CFI;
@@ -314,14 +201,13 @@ static enum hybrid_stop step_code(const struct walk *w, struct hybrid_row *row,
 		u->rule = rule;
 		return step_sigreturn(u, caller);
 	}
-	if (step_rule(u, &rule, caller) != HYBRID_STOP_NR)
+	if (step_rule(w, &rule, caller) != HYBRID_STOP_NR)
 		return HYBRID_STOP_NO_CFI;
-	/* Looked up as a frame is: so it is there, if it can be. */
-	hybrid_unwind_row(w->unwinder, u->space, caller->ip - 1, &mapped, &object);
-	return is_return(w, caller->ip) ? HYBRID_STOP_NR : HYBRID_STOP_NO_CFI;
+	return is_behind_call(w, caller->ip) ? HYBRID_STOP_NR : HYBRID_STOP_NO_CFI;
 }
 
-static enum hybrid_stop step(struct walk *w, struct hybrid_row *row, struct caller *caller)
+static enum hybrid_stop step_row(struct hybrid_walk *w, struct hybrid_row *row,
+				 struct hybrid_caller *caller)
 {
 	static const struct hybrid_rule none;
 	struct hybrid_unwind *u = w->u;
@@ -333,17 +219,31 @@ static enum hybrid_stop step(struct walk *w, struct hybrid_row *row, struct call
 		return HYBRID_STOP_OUTERMOST;
 	case HYBRID_RULE_CFA:
 	case HYBRID_RULE_DEREF:
-		return step_rule(u, &u->rule, caller);
+		return step_rule(w, &u->rule, caller);
 	case HYBRID_RULE_FULL:
-		return step_full(w, &u->rule, caller);
+		return hybrid_walk_full(w, &u->rule, caller);
 	default:
 		stop = step_code(w, row, caller);
 		return stop == HYBRID_STOP_NO_CFI ? step_frame_pointer(u, caller) : stop;
 	}
 }
 
+/* A word that is newer than the sample must not make up a caller. */
+static enum hybrid_stop step(struct hybrid_walk *w, struct hybrid_row *row,
+			     struct hybrid_caller *caller)
+{
+	enum hybrid_stop stop;
+
+	w->below = false;
+	stop = step_row(w, row, caller);
+	if (stop == HYBRID_STOP_NR && w->below && !caller->exact &&
+	    !is_behind_call(w, caller->ip))
+		return HYBRID_STOP_BAD_FRAME;
+	return stop;
+}
+
 /* Makes the caller the last frame. */
-static enum hybrid_stop enter(struct walk *w, const struct caller *caller)
+static enum hybrid_stop enter(struct hybrid_walk *w, const struct hybrid_caller *caller)
 {
 	struct hybrid_unwind *u = w->u;
 	bool full = u->rule.kind == HYBRID_RULE_FULL;
@@ -369,7 +269,7 @@ static enum hybrid_stop enter(struct walk *w, const struct caller *caller)
 	return HYBRID_STOP_NR;
 }
 
-static void start(struct walk *w)
+static void start(struct hybrid_walk *w)
 {
 	struct hybrid_unwind *u = w->u;
 	u64 ip = u->regs.value[u->abi->ip];
@@ -390,11 +290,11 @@ static void start(struct walk *w)
  * memcpy() pushes without saying so). Where it led nowhere from the sampled
  * instruction, ask the code. Returns true where the walk can go on.
  */
-static bool retry_innermost(struct walk *w)
+static bool retry_innermost(struct hybrid_walk *w)
 {
 	struct hybrid_unwind *u = w->u;
 	struct hybrid_object *object;
-	struct caller caller = {};
+	struct hybrid_caller caller = {};
 	struct hybrid_row *row;
 	bool mapped;
 
@@ -416,7 +316,7 @@ static bool retry_innermost(struct walk *w)
  * system call that never returns, such as sigreturn, may be the trampoline's
  * last instruction, so that the sampled address lies behind the CFI.
  */
-static struct hybrid_row *frame_row(struct walk *w, struct hybrid_frame *frame,
+static struct hybrid_row *frame_row(struct hybrid_walk *w, struct hybrid_frame *frame,
 				    bool *mapped, struct hybrid_object **object)
 {
 	struct hybrid_space *space = w->u->space;
@@ -445,7 +345,7 @@ static struct hybrid_row *frame_row(struct walk *w, struct hybrid_frame *frame,
  * The last frame's address is in no mapping: the step that led there was wrong,
  * and so is the frame. HYBRID_STOP_NR where another way was found.
  */
-static enum hybrid_stop unmapped(struct walk *w)
+static enum hybrid_stop unmapped(struct hybrid_walk *w)
 {
 	struct hybrid_unwind *u = w->u;
 	bool by_cfi = u->rule.kind != HYBRID_RULE_NONE;
@@ -463,7 +363,7 @@ static enum hybrid_stop unmapped(struct walk *w)
 
 void hybrid_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
 {
-	struct walk w = { .unwinder = unwinder, .u = u };
+	struct hybrid_walk w = { .unwinder = unwinder, .u = u };
 	struct hybrid_object *object = NULL, *callee;
 	enum hybrid_stop stop = HYBRID_STOP_NR;
 	struct hybrid_row *row;
@@ -472,7 +372,7 @@ void hybrid_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
 	start(&w);
 	while (stop == HYBRID_STOP_NR) {
 		struct hybrid_frame *frame = &u->frames[u->nr - 1];
-		struct caller caller = {};
+		struct hybrid_caller caller = {};
 
 		callee = object;
 		row = frame_row(&w, frame, &mapped, &object);

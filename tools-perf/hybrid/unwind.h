@@ -49,7 +49,7 @@ struct hybrid_cache_entry {
  * @fill: adds to a space the mapping that holds an address, where mappings
  *	come on demand; NULL where spaces are complete
  * @fill_arg: for @fill
- * @memory: code that no file backs; NULL where there are no processes to read it from
+ * @memory: what is read from processes; NULL where there are none
  */
 struct hybrid_unwinder {
 	struct hybrid_cache_entry	 cache[1 << HYBRID_CACHE_BITS];
@@ -62,6 +62,7 @@ struct hybrid_unwinder {
  * struct hybrid_unwind - one sample
  * @abi: of the task
  * @space: its mappings
+ * @pid: its process, while that runs; 0 where there is none to be asked
  * @regs: at the sample, by DWARF number
  * @dump: the stack from @dump_start on; may be unaligned
  * @dump_start: address; the sampled stack pointer
@@ -80,6 +81,7 @@ struct hybrid_unwinder {
 struct hybrid_unwind {
 	const struct hybrid_abi		*abi;
 	struct hybrid_space		*space;
+	pid_t				 pid;
 	struct hybrid_regs		 regs;
 	const u8			*dump;
 	u64				 dump_start;

@@ -3,6 +3,8 @@
  * Stepping over the frames that need more than ip, sp and bp.
  */
 #include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
 #include "scene.h"
 #include "tap.h"
 
@@ -73,6 +75,38 @@ static void aligned(void)
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("aligned_far_at"),
 		     scene_at("outer_ret") - 1);
+}
+
+/* The same below the stack pointer: in the process, while it runs. */
+static void aligned_below(void)
+{
+	u64 *page = mmap((void *)(SCENE_STACK - 4096), 4096, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	check((u64)page == SCENE_STACK - 4096);
+	scene_unwinder.memory = hybrid_memory_new();
+	scene_start(&s, scene_at("aligned_below_at"));
+	s.u.pid = getpid();
+	page[511] = SCENE_STACK + 4 * 8;
+	scene_fill(&s, 4, scene_at("pushed_at"));
+	scene_push(&s, scene_at("outer_ret"));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("aligned_below_at"),
+		     scene_at("outer_ret") - 1);
+
+	/* Written anew since: what it leads to now is behind no call. */
+	page[511] = SCENE_STACK + 3 * 8;
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_BAD_FRAME, scene_at("aligned_below_at"));
+
+	/* Nobody to be asked. */
+	page[511] = SCENE_STACK + 4 * 8;
+	s.u.pid = 0;
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_BAD_FRAME, scene_at("aligned_below_at"));
+	hybrid_memory_delete(scene_unwinder.memory);
+	scene_unwinder.memory = NULL;
+	munmap(page, 4096);
 }
 
 /* Its return address is known, and behind the dump. */
@@ -398,6 +432,7 @@ int main(void)
 		{ "full: a realigned frame that was left", realigned_left },
 		{ "full: a realigned frame that leaves the dump", realigned_truncated },
 		{ "full: an aligned stack", aligned },
+		{ "full: what is saved below an aligned stack", aligned_below },
 		{ "full: PLT", plt },
 		{ "full: rows that name registers", registers },
 		{ "full: registers that were not sampled", unknown_registers },

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The rows that a rule can't say: with all registers, by DWARF expressions.
+ */
+#include <linux/compiler.h>
+#include "walk.h"
+
+static int expr_read(void *arg, u64 addr, unsigned int size, u64 *value)
+{
+	return hybrid_walk_read(arg, addr, size, value);
+}
+
+/* The caller's value of one register; -1 where it can't be known. */
+static int restore(const struct hybrid_where *where, const struct hybrid_expr_ctx *ctx,
+		   unsigned int reg, u64 *value)
+{
+	switch (where->kind) {
+	case HYBRID_WHERE_REG:
+		reg = where->off;
+		if (reg >= HYBRID_MAX_REGS)
+			return -1;
+		fallthrough;
+	case HYBRID_WHERE_SAME:
+		*value = ctx->regs->value[reg];
+		return ctx->regs->known & (1U << reg) ? 0 : -1;
+	case HYBRID_WHERE_CFA:
+		return ctx->read(ctx->arg, ctx->cfa + where->off, ctx->word, value);
+	case HYBRID_WHERE_CFA_VALUE:
+		*value = ctx->cfa + where->off;
+		return 0;
+	case HYBRID_WHERE_EXPR:
+		if (hybrid_expr_eval(where->ops, where->nr_ops, ctx, value))
+			return -1;
+		return ctx->read(ctx->arg, *value, ctx->word, value);
+	case HYBRID_WHERE_VALUE:
+		return hybrid_expr_eval(where->ops, where->nr_ops, ctx, value);
+	default:
+		return -1;
+	}
+}
+
+/*
+ * Over a frame that no CFI covers and that was stepped over before: its caller
+ * is known, but of the registers only those that every step follows.
+ */
+static void full_step_known(const struct hybrid_walk *w, struct hybrid_regs *next, u64 *cfa)
+{
+	const struct hybrid_frame *frame = &w->u->frames[w->full_at];
+	const struct hybrid_abi *abi = w->u->abi;
+
+	*cfa = frame->cfa;
+	next->value[abi->sp] = frame->cfa;
+	next->value[abi->ip] = frame[1].ret;
+	next->known = 1U << abi->ip | 1U << abi->sp;
+	/* The frame above starts from the bp that was found below it. */
+	if (w->full_at + 2 == w->u->nr && w->u->bp_known) {
+		next->value[abi->bp] = w->u->bp;
+		next->known |= 1U << abi->bp;
+	}
+}
+
+/* From frame @full_at to its caller, with all registers. */
+static enum hybrid_stop full_step(struct hybrid_walk *w, u64 *cfa)
+{
+	const struct hybrid_abi *abi = w->u->abi;
+	struct hybrid_expr_ctx ctx = {
+		.regs = &w->full, .word = abi->word, .read = expr_read, .arg = w,
+	};
+	const struct hybrid_full_row *full;
+	struct hybrid_object *object;
+	struct hybrid_regs next = {};
+	struct hybrid_row *row;
+	unsigned int i;
+	bool mapped;
+
+	row = hybrid_unwind_row(w->unwinder, w->u->space, w->u->frames[w->full_at].ip,
+				&mapped, &object);
+	if (!row || row->rule.kind == HYBRID_RULE_NONE) {
+		full_step_known(w, &next, cfa);
+		goto done;
+	}
+	full = hybrid_cfi_full(&object->cfi, row);
+	if (!full || !full->cfa.nr_ops ||
+	    hybrid_expr_eval(full->cfa.ops, full->cfa.nr_ops, &ctx, &ctx.cfa))
+		return HYBRID_STOP_BAD_FRAME;
+	*cfa = ctx.cfa;
+	for (i = 0; i < abi->nr; i++) {
+		if (!restore(&full->reg[i], &ctx, i, &next.value[i]))
+			next.known |= 1U << i;
+	}
+done:
+	w->full = next;
+	w->full_at++;
+	return HYBRID_STOP_NR;
+}
+
+enum hybrid_stop hybrid_walk_full(struct hybrid_walk *w, const struct hybrid_rule *rule,
+				  struct hybrid_caller *caller)
+{
+	const struct hybrid_abi *abi = w->u->abi;
+	enum hybrid_stop stop;
+
+	while (w->full_at < w->u->nr) {
+		stop = full_step(w, &caller->cfa);
+		if (stop != HYBRID_STOP_NR)
+			return stop;
+	}
+	if (!(w->full.known & (1U << abi->ip)))
+		return hybrid_walk_unreadable(w->u, caller->cfa - abi->word);
+	caller->ip = w->full.value[abi->ip];
+	caller->bp = w->full.value[abi->bp];
+	caller->bp_known = w->full.known & (1U << abi->bp);
+	caller->exact = rule->signal;
+	return HYBRID_STOP_NR;
+}

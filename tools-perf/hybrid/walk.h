@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_WALK_H
+#define __PERF_HYBRID_WALK_H
+
+#include "unwind.h"
+
+/**
+ * struct hybrid_walk - an unwind under way
+ * @unwinder: caches
+ * @u: the sample
+ * @full: all registers of frame @full_at
+ * @full_at: index of a frame
+ * @retried: the innermost frame was left by its code, against its CFI
+ * @below: this step took a word from below the stack, from the process
+ */
+struct hybrid_walk {
+	struct hybrid_unwinder	*unwinder;
+	struct hybrid_unwind	*u;
+	struct hybrid_regs	 full;
+	unsigned int		 full_at;
+	bool			 retried;
+	bool			 below;
+};
+
+/* What one step found: the caller, where @stop is HYBRID_STOP_NR. */
+struct hybrid_caller {
+	u64	cfa;
+	u64	ip;
+	u64	bp;
+	bool	bp_known;
+	bool	exact;
+};
+
+/**
+ * hybrid_walk_unreadable - why a word can't be read
+ * @u: the sample
+ * @addr: of the word
+ *
+ * What lies above the dump is only not at hand; below it, too, where a signal had
+ * come on an alternate stack.
+ */
+enum hybrid_stop hybrid_walk_unreadable(const struct hybrid_unwind *u, u64 addr);
+
+/**
+ * hybrid_walk_read - a word or less of the task's stack
+ * @w: under way
+ * @addr: in the task
+ * @size: bytes, 1 to 8
+ * @value: zero-extended
+ *
+ * From the dump; what is in the red zone below it is asked of the process, and may
+ * have changed since the sample.
+ *
+ * Return: 0, or -1 where it is not at hand.
+ */
+int hybrid_walk_read(struct hybrid_walk *w, u64 addr, unsigned int size, u64 *value);
+
+/**
+ * hybrid_walk_full - leave the last frame with all registers
+ * @w: under way
+ * @rule: of the last frame
+ * @caller: out
+ *
+ * Return: HYBRID_STOP_NR where there is a caller.
+ */
+enum hybrid_stop hybrid_walk_full(struct hybrid_walk *w, const struct hybrid_rule *rule,
+				  struct hybrid_caller *caller);
+
+#endif /* __PERF_HYBRID_WALK_H */
