@@ -20,6 +20,9 @@
 /* Bytes that a leaf may use below its stack pointer: psABI x86-64 3.2.2. */
 #define RED_ZONE	128
 
+/* How often a word there is asked for, about 1 us each. */
+#define MAX_ASKED	16
+
 int hybrid_unwind_read(const struct hybrid_unwind *u, u64 addr, unsigned int size,
 		       u64 *value)
 {
@@ -228,18 +231,26 @@ static enum hybrid_stop step_row(struct hybrid_walk *w, struct hybrid_row *row,
 	}
 }
 
-/* A word that is newer than the sample must not make up a caller. */
+/*
+ * A word from the process is newer than the sample, and must not make up a caller.
+ * A function that moves its stack from round to round, as OpenSSL's, has it there
+ * again soon.
+ */
 static enum hybrid_stop step(struct hybrid_walk *w, struct hybrid_row *row,
 			     struct hybrid_caller *caller)
 {
 	enum hybrid_stop stop;
+	unsigned int i;
 
-	w->below = false;
-	stop = step_row(w, row, caller);
-	if (stop == HYBRID_STOP_NR && w->below && !caller->exact &&
-	    !is_behind_call(w, caller->ip))
-		return HYBRID_STOP_BAD_FRAME;
-	return stop;
+	for (i = 0; i < MAX_ASKED; i++) {
+		w->below = false;
+		stop = step_row(w, row, caller);
+		if (!w->below)
+			return stop;
+		if (stop == HYBRID_STOP_NR && is_behind_call(w, caller->ip))
+			return stop;
+	}
+	return HYBRID_STOP_BAD_FRAME;
 }
 
 /* Makes the caller the last frame. */
