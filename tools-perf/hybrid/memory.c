@@ -22,6 +22,10 @@
 #define PAGE	4096
 #define PAGES	64
 
+/* Documentation/admin-guide/mm/pagemap.rst: bits of an entry of 8 bytes a page. */
+#define PAGEMAP_FILE	(1ULL << 61)
+#define PAGEMAP_PRESENT	(1ULL << 63)
+
 /**
  * struct code_page - code as it was in this pass over the rings
  * @gen: of the space that it is in
@@ -41,6 +45,7 @@ struct code_page {
 /**
  * struct hybrid_memory - the memory of the process that was looked at last
  * @fd: its /proc/PID/mem, or -1
+ * @pagemap: its /proc/PID/pagemap, or -1
  * @pid: the process
  * @gen: of its space
  * @pass: counts those over the rings; never 0
@@ -49,6 +54,7 @@ struct code_page {
  */
 struct hybrid_memory {
 	int			 fd;
+	int			 pagemap;
 	pid_t			 pid;
 	u64			 gen;
 	u64			 pass;
@@ -68,6 +74,7 @@ struct hybrid_memory *hybrid_memory_new(void)
 
 	if (memory) {
 		memory->fd = -1;
+		memory->pagemap = -1;
 		memory->pass = 1;
 	}
 	return memory;
@@ -77,7 +84,10 @@ static void close_memory(struct hybrid_memory *memory)
 {
 	if (memory->fd >= 0)
 		close(memory->fd);
+	if (memory->pagemap >= 0)
+		close(memory->pagemap);
 	memory->fd = -1;
+	memory->pagemap = -1;
 }
 
 void hybrid_memory_delete(struct hybrid_memory *memory)
@@ -95,18 +105,35 @@ void hybrid_memory_forget(struct hybrid_memory *memory)
 }
 
 /* The file stays that of the space it was opened for: exec makes another space. */
-static int open_memory(struct hybrid_memory *memory, pid_t pid, u64 gen)
+static void open_memory(struct hybrid_memory *memory, pid_t pid, u64 gen)
 {
 	char path[64];
 
 	if (memory->fd >= 0 && memory->pid == pid && memory->gen == gen)
-		return memory->fd;
+		return;
 	close_memory(memory);
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
 	memory->fd = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
+	memory->pagemap = open(path, O_RDONLY | O_CLOEXEC);
 	memory->pid = pid;
 	memory->gen = gen;
-	return memory->fd;
+}
+
+/*
+ * All within a page, and only if that is there, and of no file: a file system of
+ * the user's may let who reads it wait for ever, and a page that was never touched
+ * would be made.
+ */
+static bool read_memory(const struct hybrid_memory *memory, u64 addr, void *dst, unsigned int size)
+{
+	u64 entry;
+
+	return memory->fd >= 0 && memory->pagemap >= 0 &&
+	       pread(memory->pagemap, &entry, sizeof(entry), addr / PAGE * sizeof(entry)) ==
+	       sizeof(entry) &&
+	       entry & PAGEMAP_PRESENT && !(entry & PAGEMAP_FILE) &&
+	       pread(memory->fd, dst, size, addr) == size;
 }
 
 static bool is_page(const struct code_page *page, const struct reader *reader, u64 addr)
@@ -119,7 +146,6 @@ static const struct code_page *read_page(const struct reader *reader, u64 addr)
 {
 	struct hybrid_memory *memory = reader->memory;
 	struct code_page *page = &memory->pages[hash_64(addr / PAGE + reader->gen, 6)];
-	int fd;
 
 	if (!is_page(page, reader, addr)) {
 		page->addr = addr;
@@ -129,8 +155,8 @@ static const struct code_page *read_page(const struct reader *reader, u64 addr)
 		return page;
 	}
 	page->pass = memory->pass;
-	fd = open_memory(memory, reader->mapping->pid, reader->gen);
-	if (fd >= 0 && pread(fd, page->bytes, PAGE, addr) == PAGE)
+	open_memory(memory, reader->mapping->pid, reader->gen);
+	if (read_memory(memory, addr, page->bytes, PAGE))
 		page->readable = true;
 	return page;
 }
@@ -177,10 +203,11 @@ bool hybrid_memory_rule(struct hybrid_memory *memory, const struct hybrid_space 
 int hybrid_memory_read(struct hybrid_memory *memory, const struct hybrid_space *space,
 		       pid_t pid, u64 addr, unsigned int size, u64 *value)
 {
-	int fd = memory && pid > 0 ? open_memory(memory, pid, space->gen) : -1;
-
+	if (!memory || pid <= 0 || addr % PAGE + size > PAGE)
+		return -1;
+	open_memory(memory, pid, space->gen);
 	*value = 0;
-	return fd >= 0 && pread(fd, value, size, addr) == size ? 0 : -1;
+	return read_memory(memory, addr, value, size) ? 0 : -1;
 }
 
 bool hybrid_memory_is_return(struct hybrid_memory *memory, const struct hybrid_space *space,

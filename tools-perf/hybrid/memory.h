@@ -42,7 +42,7 @@ bool hybrid_memory_rule(struct hybrid_memory *memory, const struct hybrid_space 
  * @memory: may be NULL
  * @space: of the process
  * @pid: the process; 0: it can't be read
- * @addr: in it
+ * @addr: in it; all is within a page
  * @size: bytes, 1 to 8
  * @value: zero-extended
  *

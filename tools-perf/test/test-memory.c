@@ -128,6 +128,27 @@ static void test_gone(void)
 	end();
 }
 
+/*
+ * A page of a file, of which nothing was written here, may be one that never
+ * comes; one that was never touched is not there, and stays so.
+ */
+static void test_not_its_own(void)
+{
+	int fd = memfd_create("code", MFD_CLOEXEC), flags = MAP_PRIVATE | MAP_FIXED;
+	unsigned char there;
+
+	begin(getpid());
+	same(pwrite(fd, code, PAGE, 0), PAGE);
+	check(mmap(code, PAGE, PROT_READ, flags, fd, 0) == code && *(volatile u8 *)code);
+	same(cfa_at(BEHIND_CALL), 0);
+	check(mmap(code, PAGE, PROT_READ, flags | MAP_ANONYMOUS, -1, 0) == code);
+	hybrid_memory_forget(memory);
+	same(cfa_at(BEHIND_CALL), 0);
+	check(!mincore(code, PAGE, &there) && !(there & 1));
+	close(fd);
+	end();
+}
+
 static void test_nothing(void)
 {
 	begin(getpid());
@@ -175,6 +196,7 @@ static const struct tap_test tests[] = {
 	{ "memory: a signal trampoline", test_sigreturn },
 	{ "memory: code that is written anew", test_rewritten },
 	{ "memory: a process that is gone", test_gone },
+	{ "memory: pages that are not the process's own", test_not_its_own },
 	{ "memory: no code there, nobody to read it", test_nothing },
 	{ "memory: two processes, one address", test_spaces },
 };
