@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <linux/bits.h>
 #include <linux/hash.h>
 #include "code.h"
 #include "memory.h"
@@ -23,8 +24,8 @@
 #define PAGES	64
 
 /* Documentation/admin-guide/mm/pagemap.rst: bits of an entry of 8 bytes a page. */
-#define PAGEMAP_FILE	(1ULL << 61)
-#define PAGEMAP_PRESENT	(1ULL << 63)
+#define PAGEMAP_FILE	BIT_ULL(61)
+#define PAGEMAP_PRESENT	BIT_ULL(63)
 
 /**
  * struct code_page - code as it was in this pass over the rings

@@ -132,7 +132,8 @@ static enum hybrid_stop step_sigreturn(const struct hybrid_unwind *u, struct hyb
 }
 
 /* Code without CFI (psABI x86-64 3.2.2: a frame pointer of 0 is the deepest). */
-static enum hybrid_stop step_frame_pointer(const struct hybrid_unwind *u, struct hybrid_caller *caller)
+static enum hybrid_stop step_frame_pointer(const struct hybrid_unwind *u,
+					   struct hybrid_caller *caller)
 {
 	u8 word = u->abi->word;
 
