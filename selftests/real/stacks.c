@@ -87,7 +87,8 @@ FN_B(void *, below_thread, (void *alt), "@thread libc")
 	stack_t stack = { .ss_sp = alt, .ss_size = 65536 };
 	timer_t timer;
 	struct itimerspec spec = {
-		.it_interval.tv_nsec = 700000, .it_value.tv_nsec = 700000,
+		/* Beside the sampling period of 500,000 all phases come. */
+		.it_interval.tv_nsec = 703001, .it_value.tv_nsec = 703001,
 	};
 	struct sigevent event;
 	struct sigaction sa;
