@@ -70,6 +70,18 @@ static bool byte_at(struct hybrid_object *object, u64 vaddr, u8 *byte)
 	return hybrid_object_offset(object, vaddr, &offset) && code_byte(object, offset, byte);
 }
 
+static bool is_code(struct hybrid_object *object, u64 vaddr, const u8 *want, unsigned int len)
+{
+	unsigned int i;
+	u8 byte;
+
+	for (i = 0; i < len; i++) {
+		if (!byte_at(object, vaddr + i, &byte) || byte != want[i])
+			return false;
+	}
+	return true;
+}
+
 /* Does a pop of a general register, or a leave, end where the row begins? */
 static bool begins_behind_pop(struct hybrid_object *object, const struct hybrid_row *row)
 {
@@ -89,15 +101,9 @@ static u64 realigned_exit(struct hybrid_object *object, u64 end)
 	static const u8 exit_64[] = { 0x5d, 0x49, 0x8d, 0x62, 0xf8 };
 	static const u8 exit_32[] = { 0x5d, 0x8d, 0x61, 0xfc };
 	bool is_64 = object->cfi.abi->word == 8;
-	u64 len = is_64 ? sizeof(exit_64) : sizeof(exit_32), i;
-	const u8 *want = is_64 ? exit_64 : exit_32;
-	u8 byte;
+	u64 len = is_64 ? sizeof(exit_64) : sizeof(exit_32);
 
-	for (i = 1; i <= len; i++) {
-		if (!byte_at(object, end - i, &byte) || byte != want[len - i])
-			return 0;
-	}
-	return len - 1;
+	return is_code(object, end - len, is_64 ? exit_64 : exit_32, len) ? len - 1 : 0;
 }
 
 /* The lea becomes a row of its own; from it on all registers are the caller's. */
@@ -122,16 +128,12 @@ static void leave_realigned(struct hybrid_object *object, u64 vaddr, struct hybr
  * stands before it, mostly no CFI, and what CFI has to say of it is wrong. It
  * begins by leaving the stack for another context's (mov %rbx,%rsp).
  */
-static bool is_context_start(const struct hybrid_object *object, u64 vaddr)
+static bool is_context_start(struct hybrid_object *object, u64 vaddr)
 {
 	static const u8 leaves_stack[] = { 0x48, 0x89, 0xdc };
-	u8 bytes[sizeof(leaves_stack)];
-	u64 offset;
 
 	return object->cfi.abi->word == 8 &&
-	       hybrid_object_offset(object, vaddr, &offset) &&
-	       pread(object->fd, bytes, sizeof(bytes), offset) == sizeof(bytes) &&
-	       !memcmp(bytes, leaves_stack, sizeof(bytes)) &&
+	       is_code(object, vaddr, leaves_stack, sizeof(leaves_stack)) &&
 	       !hybrid_code_is_return(object, vaddr);
 }
 

@@ -157,7 +157,7 @@ static void print_store(const struct hybrid_stats *stats, FILE *out)
 {
 	fprintf(out, "; without dump %" PRIu64, stats->without_dump);
 	if (stats->read)
-		fprintf(out, " (%.2f %%)", 100.0 * stats->without_dump / stats->read);
+		fprintf(out, " (%.2f %%)", percent(stats->without_dump, stats->read));
 	fprintf(out, ", taught %" PRIu64 " rows of %u objects, %.3f MB in the kernel",
 		(u64)stats->store.rows, stats->store.objects,
 		stats->store.bytes / 1024.0 / 1024.0);
@@ -175,7 +175,7 @@ void hybrid_stats_print(const struct hybrid_stats *stats, FILE *out)
 		outcome = stats->outcomes[i];
 		fprintf(out, "%s %s %" PRIu64, i ? "," : "", outcome_names[i], outcome);
 		if (i == HYBRID_COMPLETE && stats->read)
-			fprintf(out, " (%.2f %%)", 100.0 * outcome / stats->read);
+			fprintf(out, " (%.2f %%)", percent(outcome, stats->read));
 	}
 	fprintf(out, ", shed %" PRIu64 "; lost %" PRIu64 "; ", stats->shed, stats->lost);
 	fprintf(out, "%.3f MB of stack unwound, %.3f MB of samples written",
@@ -217,7 +217,7 @@ static void print_walks(const struct hybrid_stats *stats, FILE *out)
 	for (from = 1; from && from <= stats->read; from *= 2) {
 		to = min(2 * from - 1, stats->read);
 		fprintf(out, "hybrid: samples %" PRIu64 " to %" PRIu64 ": %.2f %% without dump, ",
-			from, to, 100.0 * stats->first[last_bit(from)] / (to - from + 1));
+			from, to, percent(stats->first[last_bit(from)], to - from + 1));
 		fprintf(out, "%" PRIu64 " bytes each in the ring\n",
 			stats->ring_bytes[last_bit(from)] / (to - from + 1));
 	}
