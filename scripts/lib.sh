@@ -20,7 +20,8 @@ die()
 }
 
 # Which Linux a script is about. Perf, and nearly all else, is about this one.
-linux=7.3
+main_linux=7.3
+linux=$main_linux
 # What stands behind the names in out/ of what is made of another one.
 at=
 
@@ -31,7 +32,7 @@ use_linux()
 	[ -r "$here/patches/$linux/BASE" ] ||
 		die "LINUX=$linux: there is no series for it; there is: $(cd "$here/patches" && echo [0-9]*)"
 	# shellcheck disable=SC2034 # for those who source this
-	[ "$linux" = 7.3 ] || at=-$linux
+	[ "$linux" = "$main_linux" ] || at=-$linux
 }
 
 # with_linux VERSION COMMAND...: run it with LINUX=VERSION. LINUX_SRC is the source
@@ -41,7 +42,7 @@ with_linux()
 	local version=$1
 	shift
 	(
-		[ "$version" = "${LINUX:-7.3}" ] || unset LINUX_SRC
+		[ "$version" = "${LINUX:-$main_linux}" ] || unset LINUX_SRC
 		export LINUX=$version
 		"$@"
 	)

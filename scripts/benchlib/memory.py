@@ -10,14 +10,6 @@ CHURN = ["sh", "-c", "while :; do ls / > /dev/null; sed p /dev/null; sh -c 'true
          " awk 'BEGIN { for (i = 0; i < 20000; i++) s += i }'; done"]
 
 
-def rss(pid):
-    with open(f"/proc/{pid}/status", encoding="ascii") as file:
-        for line in file:
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1])
-    return 0
-
-
 def slope(points):
     """Least squares: KiB a minute."""
     n = len(points)
@@ -48,7 +40,8 @@ def memory(b):
             while time.monotonic() - start < b.duration:
                 time.sleep(1)
                 for name, one in running.items():
-                    points[name].append((time.monotonic() - start, rss(one.process.pid)))
+                    points[name].append((time.monotonic() - start,
+                                         meter.memory(one.process.pid, "VmRSS")))
     finally:
         for one in running.values():
             one.stop(check=False)

@@ -29,6 +29,15 @@ def said(file):
         (lines[0] if lines else "no reason given")
 
 
+def memory(pid, what):
+    """KiB of a process: VmRSS, now; VmHWM, the most that it has had."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as file:
+        for line in file:
+            if line.startswith(f"{what}:"):
+                return int(line.split()[1])
+    return 0
+
+
 def run(command, env=None):
     """(user seconds, system seconds) of a command that must succeed."""
     with tempfile.TemporaryFile() as errors:

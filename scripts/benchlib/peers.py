@@ -37,15 +37,6 @@ def in_turn(b, peers):
             yield run, peer
 
 
-def peak(pid):
-    """The most memory that a process has had, in KiB."""
-    with open(f"/proc/{pid}/status", encoding="ascii") as file:
-        for line in file:
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1])
-    return 0
-
-
 def record(b, peer, path, rate, seconds, target):
     """perf attached to a running program, or ["-a"] beside one: a dict."""
     options = ["-F", str(rate), "--call-graph", PEERS[peer][1], *target]
@@ -55,7 +46,7 @@ def record(b, peer, path, rate, seconds, target):
     time.sleep(seconds)
     recording.drain()
     used = recording.cpu() - before
-    memory = peak(recording.process.pid)
+    memory = meter.memory(recording.process.pid, "VmHWM")
     recording.stop()
     counts = perfdata.count(path)
     return {"cpu": used, "cpu_percent": 100 * used / seconds, "memory_mib": memory / 1024,
