@@ -52,12 +52,13 @@ void hybrid_record__size_rings(struct evlist *evlist, unsigned int *mmap_pages)
 		*mmap_pages = roundup_pow_of_two(size) / page_size;
 	}
 	size = evlist__mmap_size(*mmap_pages) - page_size;
+	size = min(size / 8, max(64 * dump_size, 64UL << 10));
 	evlist__for_each_entry(evlist, evsel) {
 		if (!evsel__has_hybrid_callchain(evsel) || evsel->core.attr.watermark ||
 		    evsel->core.attr.wakeup_events)
 			continue;
 		evsel->core.attr.watermark = 1;
-		evsel->core.attr.wakeup_watermark = size / 8;
+		evsel->core.attr.wakeup_watermark = size;
 	}
 }
 

@@ -12,6 +12,7 @@
  * @tail: position of the first record that was not delivered
  * @head: position behind the last record that may be
  * @time: of the record at @tail, never less than of the one before
+ * @behind: bytes read while it was nearly full, the owner's
  * @copy: HYBRID_MAX_RECORD bytes for a record that wraps around
  * @arg: the owner's
  */
@@ -21,6 +22,7 @@ struct hybrid_ring {
 	u64		 tail;
 	u64		 head;
 	u64		 time;
+	u64		 behind;
 	void		*copy;
 	void		*arg;
 };

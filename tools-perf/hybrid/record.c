@@ -33,11 +33,13 @@
 #include "track.h"
 
 /*
- * Samples read in a row without the ring getting emptier than three quarters,
- * before their dumps are shed, and before they are.
+ * Halves of a ring's size, read from it in a row without the ring getting emptier
+ * than three quarters, before dumps are shed, and before samples are. A ring that
+ * was found full may only have waited for us to be run: half of it has been read
+ * without an end only where it fills half as fast as it is read, or faster.
  */
-#define SHED_DUMPS	64
-#define SHED_SAMPLES	512
+#define SHED_DUMPS	1
+#define SHED_SAMPLES	4
 
 struct hybrid_record {
 	struct evlist		*evlist;
@@ -55,7 +57,6 @@ struct hybrid_record {
 	int			 nr_rings;
 	bool			 draining;
 	bool			 shedding;
-	unsigned int		 behind;
 	size_t			 out_used;
 	struct hybrid_frame	 frames[HYBRID_MAX_FRAMES];
 	u64			 chain[HYBRID_MAX_RECORD / 8];
@@ -148,20 +149,20 @@ static int copy_record(struct hybrid_record *hr, const struct perf_event_header 
  * Where the ring fills up although it is being emptied, dumps go first, then
  * samples; records of mmap, fork, exec and exit never do.
  */
-static bool must_shed(struct hybrid_record *hr, struct hybrid_ring *ring)
+static bool must_shed(struct hybrid_record *hr, struct hybrid_ring *ring, u16 record_size)
 {
 	u64 size = ring->mask + 1, used;
 
+	hr->shedding = false;
 	if (hr->draining)
 		return false;
 	used = perf_mmap__read_head(&ring_mmap(ring)->core) - ring->tail;
 	if (used < size - size / 4)
-		hr->behind = 0;
+		ring->behind = 0;
 	else
-		hr->behind++;
-	/* A ring that was found full may only have waited for us to be run. */
-	hr->shedding = hr->behind > SHED_DUMPS;
-	return hr->behind > SHED_SAMPLES;
+		ring->behind += record_size;
+	hr->shedding = ring->behind > size / 2 * SHED_DUMPS;
+	return ring->behind > size / 2 * SHED_SAMPLES;
 }
 
 /* The sample's registers and stack; false where there is nothing to unwind. */
@@ -245,7 +246,7 @@ static int deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 	if (!event || !event->hybrid)
 		return copy_record(hr, header);
 	hybrid_stats_read(&hr->stats, header->size);
-	if (must_shed(hr, ring)) {
+	if (must_shed(hr, ring, header->size)) {
 		hr->stats.shed++;
 		event->shed++;
 		return 0;
