@@ -17,7 +17,7 @@ only_truncated()
 right_prefix()
 {
 	local own='(split_leaf>)?((__morestack>)?split>){0,20}'
-	local root='(split_start>(__morestack>)?(main>(__libc_start.*>_start>)?)?)?'
+	local root='(split_start>(__morestack>)?(main>(__libc_start[^>]*>)*(_start>)?)?)?'
 	local above='([^>]*sigmask[^>]*>)?((__morestack_|__generic_)[^>]*>)?(__morestack>)?'
 	local wrong
 
