@@ -11,14 +11,17 @@
 #include "../callchain.h"
 #include "../dso.h"
 #include "../event.h"
+#include "../evlist.h"
 #include "../evsel.h"
 #include "../map.h"
 #include "../maps.h"
 #include "../perf_regs.h"
 #include "../sample.h"
+#include "../session.h"
 #include "../symbol.h"
 #include "../thread.h"
 #include "../unwind.h"
+#include "memory.h"
 #include "merge.h"
 #include "open.h"
 #include "process.h"
@@ -28,9 +31,13 @@
 /* perf top runs for days: what is known of so many tasks is dropped at once. */
 #define MAX_THREADS	16384
 
+/* Samples before code that processes made is read again. */
+#define SAMPLES_A_PASS	64
+
 struct resolver {
 	struct hybrid_processes	ps;
 	struct hybrid_unwinder	unwinder;
+	unsigned int		nr_samples;
 	u64			regs_mask;
 	struct hybrid_regs_map	regs_64;
 	struct hybrid_regs_map	regs_32;
@@ -100,7 +107,9 @@ static void fill(struct hybrid_space *space, u64 ip, void *arg)
 	mapping.end = map__end(map);
 	mapping.pgoff = map__pgoff(map);
 	ident_of(map__dso(map), &ident);
-	mapping.object = hybrid_object_get(&resolver->ps.objects, &ident);
+	/* That is how perf calls memory that no file backs. */
+	if (!is_perf_pid_map_name(ident.path))
+		mapping.object = hybrid_object_get(&resolver->ps.objects, &ident);
 	hybrid_space_map(space, &mapping, true);
 	if (mapping.object)
 		hybrid_object_put(mapping.object);
@@ -121,6 +130,22 @@ static bool resolver_init(void)
 	hybrid_processes_init(&resolver->ps, hybrid_open_stored);
 	resolver->unwinder.fill = fill;
 	return true;
+}
+
+/* perf top and trace: what was sampled may still run, and be asked. */
+static bool is_live(const struct evsel *evsel)
+{
+	const struct perf_session *session = evlist__session(evsel->evlist);
+
+	return !session || !session->data;
+}
+
+static void begin_sample(const struct evsel *evsel)
+{
+	if (!resolver->unwinder.memory && is_live(evsel))
+		resolver->unwinder.memory = hybrid_memory_new();
+	if (resolver->nr_samples++ % SAMPLES_A_PASS == 0)
+		hybrid_memory_forget(resolver->unwinder.memory);
 }
 
 /* The thread, with a space that is empty where perf's maps have changed. */
@@ -177,12 +202,14 @@ struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample
 
 	if (max_stack < 1 || !resolver_init())
 		return sample->callchain;
+	begin_sample(sample->evsel);
 	ht = current_thread(thread);
 	chain = (struct ip_callchain *)resolver->chain;
 	merge.out = chain->ips;
 	merge.max = ARRAY_SIZE(resolver->chain) - 1;
 	if (ht && prepare(&unwind, sample, max_stack)) {
 		unwind.space = ht->process->space;
+		unwind.pid = thread__pid(thread);
 		resolver->unwinder.fill_arg = thread;
 		hybrid_unwind(&resolver->unwinder, &unwind);
 		merge.unwind = &unwind;

@@ -150,41 +150,11 @@ test_dlopen()
 		'_leaf$' 150
 }
 
-# Python's trampoline for each function: sub $8,%rsp; call *%rcx; add $8,%rsp; ret.
-# No file has it, no CFI, and bp is anything.
 test_made_code()
 {
-	work_and <<- 'EOF' | build made || return 1
-	#include <sys/mman.h>
-
-	static const unsigned char code[] = {
-		0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3
-	};
-
-	FN static void run(void)
-	{
-		work(0.5);
-		sink++;
-	}
-
-	FN static void through(void (*made)(long, long, long, void (*)(void)))
-	{
-		made(0, 0, 0, run);
-		sink++;
-	}
-
-	int main(void)
-	{
-		void *made = mmap(0, 4096, PROT_READ | PROT_WRITE,
-				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-		memcpy(made, code, sizeof(code));
-		mprotect(made, 4096, PROT_READ | PROT_EXEC);
-		through(made);
-		return 0;
-	}
-	EOF
-	record "${clock[@]}" "$dir/made" && rooted 'run;\[unknown\];through;main;([^;]+;)*_start$' 100
+	build_made || return 1
+	record "${clock[@]}" "$dir/made" 0.5 &&
+		rooted 'run;\[unknown\];through;main;([^;]+;)*_start$' 100
 }
 
 # The program's file is gone, or another, before perf looks at it.

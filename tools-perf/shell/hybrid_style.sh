@@ -170,18 +170,20 @@ test_record_mode_bad()
 		perf record -g -e cpu-clock:u -o "$data" true
 }
 
-# perf top on a program, until it has shown callers or 50 s are over.
+# top_shows PROGRAM CALLER OPTION...: perf top on a program, until it has shown
+# callers or 50 s are over.
 top_shows()
 {
-	local found=1 top
+	local found=1 top program=$1 caller=$2
 
-	hybrid_start "$calls" 60
+	shift 2
+	hybrid_start "$program" 60
 	perf top --stdio -d 1 -e cpu-clock:u -p "$child" "$@" < <(sleep 60) > "$dir/top" 2>&1 &
 	top=$!
 	children+=("$top")
 	for _ in $(seq 100); do
 		sleep 0.5
-		grep -q '_start' "$dir/top" && grep -q middle "$dir/top" && { found=0; break; }
+		grep -q '_start' "$dir/top" && grep -q "$caller" "$dir/top" && { found=0; break; }
 		kill -0 "$top" 2> /dev/null || break
 	done
 	hybrid_stop "$top" INT
@@ -192,12 +194,17 @@ top_shows()
 
 test_top()
 {
-	top_shows --call-graph hybrid
+	top_shows "$calls" middle --call-graph hybrid
+}
+
+test_top_made()
+{
+	build_made && top_shows "$dir/made" through --call-graph hybrid
 }
 
 test_top_config()
 {
-	with_config '[call-graph]' 'record-mode = hybrid' -- top_shows -g
+	with_config '[call-graph]' 'record-mode = hybrid' -- top_shows "$calls" middle -g
 }
 
 test_trace()
@@ -247,5 +254,6 @@ hybrid_check "call-graph.record-mode" test_record_mode
 hybrid_check "call-graph.record-mode, bad" test_record_mode_bad
 hybrid_check "perf top" test_top
 hybrid_check "perf top, call-graph.record-mode" test_top_config
+hybrid_check "perf top, code made at run time" test_top_made
 hybrid_check "perf trace" test_trace
 hybrid_done

@@ -77,3 +77,43 @@ build_calls()
 	}
 	EOF
 }
+
+# A program whose run() is called through Python's trampoline for each function:
+# sub $8,%rsp; call *%rcx; add $8,%rsp; ret. No file has it, no CFI, and bp is
+# anything. Its callers are through() and main().
+# usage: made SECONDS, of CPU time
+build_made()
+{
+	work_and <<- 'EOF' | build made
+	#include <sys/mman.h>
+
+	static const unsigned char code[] = {
+		0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3
+	};
+	static double seconds;
+
+	FN static void run(void)
+	{
+		work(seconds);
+		sink++;
+	}
+
+	FN static void through(void (*made)(long, long, long, void (*)(void)))
+	{
+		made(0, 0, 0, run);
+		sink++;
+	}
+
+	int main(int argc, char **argv)
+	{
+		void *made = mmap(0, 4096, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		seconds = argc > 1 ? atof(argv[1]) : 1;
+		memcpy(made, code, sizeof(code));
+		mprotect(made, 4096, PROT_READ | PROT_EXEC);
+		through(made);
+		return 0;
+	}
+	EOF
+}
