@@ -79,7 +79,7 @@ test_report()
 	record_dwarf || return 1
 	report --unwind-style libdw > "$dir/libdw.report"
 	report --unwind-style hybrid > "$dir/report"
-	sort -u "$dir/warnings" | comm -23 - "$dir/usual" | grep . && return 1
+	unusual < "$dir/warnings" && return 1
 	diff "$dir/report" "$dir/libdw.report" && grep -q middle "$dir/report" || return 1
 	with_config '[unwind]' 'style = hybrid' -- report > "$dir/report"
 	diff "$dir/report" "$dir/libdw.report"

@@ -188,16 +188,22 @@ true_chains()
 	}'
 }
 
-# reads_clean FILE: perf report and perf script say no more than they usually do,
-# but that records were lost: on a busy machine that is nobody's fault.
+# unusual: what perf does not say of any file, and not that records were lost: on
+# a busy machine that is nobody's fault.
+unusual()
+{
+	sort -u | comm -23 - "$dir/usual" |
+		grep -vE '^$|^Warning:$|^Processed [0-9]+ (events|samples) and lost|^Check IO/CPU overload!$'
+}
+
+# reads_clean FILE: perf report and perf script say no more than they usually do.
 reads_clean()
 {
 	local said
 
 	said=$({ perf report --no-inline --stdio -i "$1" && perf script --no-inline -i "$1"; } 2>&1 > "$dir/read" ||
 		echo "exit status $?")
-	said=$(sort -u <<< "$said" | comm -23 - "$dir/usual" |
-		grep -vE '^$|^Processed [0-9]+ (events|samples) and lost|^Check IO/CPU overload!$')
+	said=$(unusual <<< "$said")
 	[ -n "$said" ] || { [ -s "$dir/read" ] && return 0; said="nothing in it"; }
 	echo "reading the file: $said"
 	return 1
