@@ -5,9 +5,9 @@
 # says most comes first.
 # shellcheck disable=SC2154 # scripts/check sets $here, $quick and $other_linux
 
-# The parts that sample what runs on this machine, and are short.
+# The parts that sample what runs on this machine, or step through it, and are short.
 # shellcheck disable=SC2034 # scripts/check reads it
-sampling="truth flame open docs perf-test real compat perf-suite"
+sampling="frame truth flame open docs perf-test real compat perf-suite"
 
 # builds TARGET...: each as one test; make's own output is in the log.
 builds()
