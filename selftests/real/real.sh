@@ -40,13 +40,11 @@ builds()
 }
 
 # record FILE OPTIONS... [-- COMMAND...]: perf's words go to FILE.log, the
-# command's to FILE.out. With rings in which a second fits, where that much memory
-# may be locked: it is chains that are tested here, not what else the machine does.
+# command's to FILE.out.
 record()
 {
-	local data=$1 rings=()
+	local data=$1
 	shift
-	[ "$(id -u)" -ne 0 ] || rings=(-m 64M)
 	"$perf" record -v "${rings[@]}" -e "${event:-cpu-clock}" -F "${hz:-2000}" --call-graph "${mode:-hybrid}" -o "$data" "$@" \
 		> "$data.out" 2> "$data.log" < /dev/null
 }
