@@ -116,7 +116,15 @@ static void fill(struct hybrid_space *space, u64 ip, void *arg)
 	map__put(map);
 }
 
-static bool resolver_init(void)
+/* perf top and trace: what was sampled may still run, and be asked. */
+static bool is_live(const struct evsel *evsel)
+{
+	const struct perf_session *session = evlist__session(evsel->evlist);
+
+	return !session || !session->data;
+}
+
+static bool resolver_init(const struct evsel *evsel)
 {
 	if (resolver && resolver->ps.nr_threads > MAX_THREADS) {
 		hybrid_processes_exit(&resolver->ps);
@@ -129,23 +137,9 @@ static bool resolver_init(void)
 		return false;
 	hybrid_processes_init(&resolver->ps, hybrid_open_stored);
 	resolver->unwinder.fill = fill;
-	return true;
-}
-
-/* perf top and trace: what was sampled may still run, and be asked. */
-static bool is_live(const struct evsel *evsel)
-{
-	const struct perf_session *session = evlist__session(evsel->evlist);
-
-	return !session || !session->data;
-}
-
-static void begin_sample(const struct evsel *evsel)
-{
-	if (!resolver->unwinder.memory && is_live(evsel))
+	if (is_live(evsel))
 		resolver->unwinder.memory = hybrid_memory_new();
-	if (resolver->nr_samples++ % SAMPLES_A_PASS == 0)
-		hybrid_memory_forget(resolver->unwinder.memory);
+	return true;
 }
 
 /* The thread, with a space that is empty where perf's maps have changed. */
@@ -200,9 +194,10 @@ struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample
 	struct ip_callchain *chain;
 	struct hybrid_thread *ht;
 
-	if (max_stack < 1 || !resolver_init())
+	if (max_stack < 1 || !resolver_init(sample->evsel))
 		return sample->callchain;
-	begin_sample(sample->evsel);
+	if (resolver->nr_samples++ % SAMPLES_A_PASS == 0)
+		hybrid_memory_forget(resolver->unwinder.memory);
 	ht = current_thread(thread);
 	chain = (struct ip_callchain *)resolver->chain;
 	merge.out = chain->ips;

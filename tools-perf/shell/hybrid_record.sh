@@ -233,17 +233,16 @@ build_blind()
 
 	long blind(long n) { return blind_leaf(n) + 1; }
 	EOF
-	build blind "$dir/libblind.so" -Wl,-rpath,"$dir" <<- 'EOF'
+	clock_and <<- 'EOF' | build blind "$dir/libblind.so" -Wl,-rpath,"$dir"
 	#include <stdlib.h>
-	#include <time.h>
 
 	long blind(long n);
 
 	int main(int argc, char **argv)
 	{
-		clock_t end = clock() + atof(argv[1]) * CLOCKS_PER_SEC;
+		double seconds = atof(argv[1]), last = 0;
 
-		while (clock() < end)
+		while (time_left(&seconds, &last))
 			blind(100000);
 		return 0;
 	}
