@@ -58,17 +58,7 @@ check-list: ## name the parts of check; "scripts/check PART..." runs some
 	@scripts/check --list
 
 series: ## write the commits of out/series/* back to patches/
-	@for linux in 7.3 6.12; do \
-		for name in $$(ls patches/$$linux | grep -v BASE); do \
-			tree=out/series/$$name; \
-			[ $$linux = 7.3 ] || tree+=-$$linux; \
-			if [ -e $$tree/.git/series-key ]; then \
-				LINUX=$$linux scripts/series write $$name || exit 1; \
-			else \
-				echo "patches/$$linux/$$name: as it was, there is no $$tree"; \
-			fi; \
-		done; \
-	done
+	@scripts/series write
 
 check-series: ## do the patches apply, and are they the project's files?
 	@scripts/setup base
