@@ -131,16 +131,21 @@ static enum hybrid_stop step_sigreturn(const struct hybrid_unwind *u, struct hyb
 	return HYBRID_STOP_NR;
 }
 
-/* Code without CFI (psABI x86-64 3.2.2: a frame pointer of 0 is the deepest). */
-static enum hybrid_stop step_frame_pointer(const struct hybrid_unwind *u,
+/*
+ * Code without CFI (psABI x86-64 3.2.2: a frame pointer of 0 is the deepest). What
+ * code with CFI, or none, has in the register need not be a frame pointer: 0 is
+ * often none, as below code that PHP compiles.
+ */
+static enum hybrid_stop step_frame_pointer(const struct hybrid_walk *w,
 					   struct hybrid_caller *caller)
 {
+	const struct hybrid_unwind *u = w->u;
 	u8 word = u->abi->word;
 
 	if (!u->bp_known)
 		return HYBRID_STOP_NO_CFI;
 	if (!u->bp)
-		return HYBRID_STOP_OUTERMOST;
+		return w->by_bp ? HYBRID_STOP_OUTERMOST : HYBRID_STOP_NO_CFI;
 	if (u->bp < u->sp || u->bp % word)
 		return HYBRID_STOP_NO_CFI;
 	caller->cfa = u->bp + 2 * word;
@@ -228,7 +233,7 @@ static enum hybrid_stop step_row(struct hybrid_walk *w, struct hybrid_row *row,
 		return hybrid_walk_full(w, &u->rule, caller);
 	default:
 		stop = step_code(w, row, caller);
-		return stop == HYBRID_STOP_NO_CFI ? step_frame_pointer(u, caller) : stop;
+		return stop == HYBRID_STOP_NO_CFI ? step_frame_pointer(w, caller) : stop;
 	}
 }
 
@@ -278,6 +283,7 @@ static enum hybrid_stop enter(struct hybrid_walk *w, const struct hybrid_caller 
 	u->sp = sp;
 	u->bp = caller->bp;
 	u->bp_known = caller->bp_known;
+	w->by_bp = u->rule.kind == HYBRID_RULE_NONE;
 	return HYBRID_STOP_NR;
 }
 
@@ -288,6 +294,7 @@ static void start(struct hybrid_walk *w)
 
 	w->full = u->regs;
 	w->full_at = 0;
+	w->by_bp = false;
 	u->frames[0] = (struct hybrid_frame) { .ip = ip, .ret = ip };
 	u->nr = 1;
 	u->sp = u->regs.value[u->abi->sp];
@@ -298,28 +305,24 @@ static void start(struct hybrid_walk *w)
 }
 
 /*
- * CFI of assembler is written by hand, and wrong in places (glibc's i386
- * memcpy() pushes without saying so). Where it led nowhere from the sampled
- * instruction, ask the code. Returns true where the walk can go on.
+ * CFI of assembler is written by hand, and wrong in places: glibc's i386 memcpy()
+ * pushes without saying so, all of LuaJIT's interpreter is one row. Where no call
+ * stands before what it led to from the sampled instruction, ask the code.
  */
-static bool retry_innermost(struct hybrid_walk *w)
+static void check_innermost(struct hybrid_walk *w, struct hybrid_row *row,
+			    struct hybrid_caller *caller)
 {
 	struct hybrid_unwind *u = w->u;
-	struct hybrid_object *object;
-	struct hybrid_caller caller = {};
-	struct hybrid_row *row;
-	bool mapped;
+	struct hybrid_rule rule = u->rule;
+	struct hybrid_caller by_code = {};
 
-	/* Code may lead nowhere, too: what a signal interrupted may be no code. */
-	if (w->retried)
-		return false;
-	w->retried = true;
-	start(w);
-	row = hybrid_unwind_row(w->unwinder, u->space, u->frames[0].ip, &mapped, &object);
-	if (step_code(w, row, &caller) != HYBRID_STOP_NR)
-		return false;
-	u->frames[0].cfa = caller.cfa;
-	return enter(w, &caller) == HYBRID_STOP_NR;
+	if (rule.kind == HYBRID_RULE_NONE || caller->exact || is_behind_call(w, caller->ip))
+		return;
+	u->rule.kind = HYBRID_RULE_NONE;
+	if (step_code(w, row, &by_code) == HYBRID_STOP_NR)
+		*caller = by_code;
+	else
+		u->rule = rule;
 }
 
 /*
@@ -355,22 +358,14 @@ static struct hybrid_row *frame_row(struct hybrid_walk *w, struct hybrid_frame *
 
 /*
  * The last frame's address is in no mapping: the step that led there was wrong,
- * and so is the frame. HYBRID_STOP_NR where another way was found.
+ * and so is the frame.
  */
-static enum hybrid_stop unmapped(struct hybrid_walk *w)
+static enum hybrid_stop unmapped(struct hybrid_unwind *u)
 {
-	struct hybrid_unwind *u = w->u;
-	bool by_cfi = u->rule.kind != HYBRID_RULE_NONE;
-
 	if (u->nr == 1)
 		return HYBRID_STOP_NO_MAP;
-	if (u->nr == 2 && by_cfi) {
-		if (retry_innermost(w))
-			return HYBRID_STOP_NR;
-		u->nr = 2;
-	}
 	u->nr--;
-	return by_cfi ? HYBRID_STOP_NO_MAP : HYBRID_STOP_NO_CFI;
+	return u->rule.kind != HYBRID_RULE_NONE ? HYBRID_STOP_NO_MAP : HYBRID_STOP_NO_CFI;
 }
 
 void hybrid_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
@@ -389,11 +384,13 @@ void hybrid_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
 		callee = object;
 		row = frame_row(&w, frame, &mapped, &object);
 		if (!mapped) {
-			stop = unmapped(&w);
+			stop = unmapped(u);
 			object = callee;
-			continue;
+			break;
 		}
 		stop = step(&w, row, &caller);
+		if (stop == HYBRID_STOP_NR && u->nr == 1)
+			check_innermost(&w, row, &caller);
 		frame->cfa = caller.cfa;
 		if (stop == HYBRID_STOP_NR)
 			stop = enter(&w, &caller);

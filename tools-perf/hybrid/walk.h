@@ -10,16 +10,16 @@
  * @u: the sample
  * @full: all registers of frame @full_at
  * @full_at: index of a frame
- * @retried: the innermost frame was left by its code, against its CFI
  * @below: this step took a word from below the stack, from the process
+ * @by_bp: the last frame's callee was left by its frame pointer, or by its code
  */
 struct hybrid_walk {
 	struct hybrid_unwinder	*unwinder;
 	struct hybrid_unwind	*u;
 	struct hybrid_regs	 full;
 	unsigned int		 full_at;
-	bool			 retried;
 	bool			 below;
+	bool			 by_bp;
 };
 
 /* What one step found: the caller, where @stop is HYBRID_STOP_NR. */

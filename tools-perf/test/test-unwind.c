@@ -259,6 +259,37 @@ static void context_start(void)
 	check(s.u.stop != HYBRID_STOP_OUTERMOST);
 }
 
+/* The code is asked where CFI leads to what nobody called from; not elsewhere. */
+static void wrong_cfi(void)
+{
+	const u64 pushed[] = { 0, 0x1000, scene_at("leaf_at") };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(pushed); i++) {
+		scene_start(&s, scene_at("silent_at"));
+		scene_push(&s, pushed[i]);
+		scene_push(&s, scene_at("outer_ret"));
+		scene_unwind(&s);
+		scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("silent_at"),
+			     scene_at("outer_ret") - 1);
+		same(s.frames[0].cfa, SCENE_STACK + 16);
+	}
+
+	scene_start(&s, scene_at("silent_at"));
+	scene_push(&s, scene_at("pushed_ret"));
+	scene_push_pushed(&s, 0, scene_at("outer_ret"));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("silent_at"),
+		     scene_at("pushed_ret") - 1, scene_at("outer_ret") - 1);
+
+	/* Nothing that the code tells leads behind a call: it ends by its CFI. */
+	scene_start(&s, scene_at("silent_at"));
+	scene_push(&s, 0);
+	scene_push(&s, scene_at("leaf_at"));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("silent_at"));
+}
+
 /* Code made at run time: a frame pointer, then CFI again. */
 static void frame_pointer(void)
 {
@@ -279,14 +310,31 @@ static void frame_pointer(void)
 	same(s.frames[1].cfa, bp + 40);
 }
 
+/* The deepest frame pointer is 0; so may be what is in the register otherwise. */
+static void frame_pointer_zero(void)
+{
+	scene_start(&s, SCENE_JIT + 100);
+	scene_reg(&s, BP, scene_top(&s));
+	scene_push_bpframe(&s, 0, SCENE_JIT + 200);
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, SCENE_JIT + 100, SCENE_JIT + 199);
+
+	scene_start(&s, SCENE_JIT + 100);
+	scene_reg(&s, BP, 0);
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, SCENE_JIT + 100);
+
+	scene_start(&s, scene_at("leaf_at"));
+	scene_reg(&s, BP, 0);
+	scene_push(&s, SCENE_JIT + 200);
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, scene_at("leaf_at"), SCENE_JIT + 199);
+}
+
 static void frame_pointer_stops(void)
 {
 	scene_start(&s, SCENE_JIT + 100);
 	scene_fill(&s, 8, SCENE_JIT + 200);
-	scene_reg(&s, BP, 0);
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_OUTERMOST, SCENE_JIT + 100);
-
 	scene_reg(&s, BP, SCENE_STACK + 12);
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_NO_CFI, SCENE_JIT + 100);
@@ -411,7 +459,9 @@ int main(void)
 		{ "unwind: registers that wrap around", wild_registers },
 		{ "unwind: a call at the end of a function", call_at_end },
 		{ "unwind: the start of a context", context_start },
+		{ "unwind: CFI that is wrong where the sample is", wrong_cfi },
 		{ "unwind: frame pointers of code without a file", frame_pointer },
+		{ "unwind: a frame pointer of 0", frame_pointer_zero },
 		{ "unwind: where frame pointers end", frame_pointer_stops },
 		{ "unwind: a file without CFI", no_cfi },
 		{ "unwind: a signal without CFI", sigreturn },

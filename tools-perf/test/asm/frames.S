@@ -25,6 +25,17 @@ leaf_at:
 	ret
 	.cfi_endproc
 
+/* Pushes and does not say so. */
+	.p2align 4
+silent:
+	.cfi_startproc
+	push	%rbx
+silent_at:
+	nop
+	pop	%rbx
+	ret
+	.cfi_endproc
+
 /* No frame pointer; saves rbx. */
 	.p2align 4
 pushed:
