@@ -223,6 +223,9 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_event *event,
 	}
 	outcome = hybrid_merge(&hr->unwinder, &merge);
 	hybrid_stats_count(&hr->stats, outcome, unwind.culprit);
+	if (outcome == HYBRID_TRUNCATED && unwind.stop == HYBRID_STOP_DUMP_END &&
+	    unwind.dump_size == event->layout.attr.sample_stack_user)
+		hybrid_stats_deeper(&hr->stats, unwind.dump_size);
 	if (walked)
 		hybrid_stats_walk(&hr->stats, info);
 	if (hr->teacher && merge.unwind && !taught)

@@ -10,6 +10,12 @@
 #define MAX_FAILURES	250
 #define OTHERS		"other objects"
 
+/* Of the samples, this many in a hundred are worth a larger dump. */
+#define MANY_DEEPER	5
+
+/* The kernel's limit: a record has 64 KiB at most. */
+#define MAX_DUMP	65528U
+
 struct hybrid_failure {
 	char			*path;
 	const char		*why;
@@ -96,6 +102,12 @@ u64 hybrid_stats_ring_bytes(const struct hybrid_stats *stats)
 	return stats->read ? sum / stats->read : 0;
 }
 
+void hybrid_stats_deeper(struct hybrid_stats *stats, u32 size)
+{
+	stats->deeper++;
+	stats->deeper_than = max(stats->deeper_than, size);
+}
+
 void hybrid_stats_walk(struct hybrid_stats *stats, u64 info)
 {
 	u64 end = PERF_HYBRID_INFO_END(info);
@@ -165,6 +177,17 @@ static void print_store(const struct hybrid_stats *stats, FILE *out)
 		fprintf(out, ", evicted %" PRIu64, (u64)stats->store.evicted);
 }
 
+static void print_deeper(const struct hybrid_stats *stats, FILE *out)
+{
+	u32 more = min(4 * stats->deeper_than, MAX_DUMP);
+
+	if (!stats->deeper || stats->deeper * 100 < stats->read * MANY_DEEPER)
+		return;
+	fprintf(out, "[ perf record: %.0f %% of the stacks are deeper than %u bytes: ",
+		percent(stats->deeper, stats->read), stats->deeper_than);
+	fprintf(out, "--call-graph hybrid,%u shows more of them ]\n", more);
+}
+
 void hybrid_stats_print(const struct hybrid_stats *stats, FILE *out)
 {
 	u64 outcome;
@@ -183,6 +206,7 @@ void hybrid_stats_print(const struct hybrid_stats *stats, FILE *out)
 	if (stats->taught)
 		print_store(stats, out);
 	fprintf(out, " ]\n");
+	print_deeper(stats, out);
 }
 
 static int compare_failures(const void *pa, const void *pb)

@@ -37,6 +37,8 @@ struct hybrid_live {
  * @lost: samples that the kernel had no room for
  * @ring_bytes: of samples read, as the kernel wrote them, by when they came: see
  *	@first
+ * @deeper: of HYBRID_TRUNCATED, those whose dump is as large as was asked for
+ * @deeper_than: bytes of such a dump, the largest
  * @dump_bytes: of stack that were unwound
  * @file_bytes: of samples written
  * @taught: the kernel is being taught
@@ -59,6 +61,8 @@ struct hybrid_stats {
 	u64			 bad;
 	u64			 lost;
 	u64			 ring_bytes[64];
+	u64			 deeper;
+	u32			 deeper_than;
 	u64			 dump_bytes;
 	u64			 file_bytes;
 	bool			 taught;
@@ -92,6 +96,13 @@ void hybrid_stats_count(struct hybrid_stats *stats, enum hybrid_outcome outcome,
 			const struct hybrid_object *culprit);
 
 /**
+ * hybrid_stats_deeper - account for a stack that a larger dump would show more of
+ * @stats: totals
+ * @size: of its dump, in bytes
+ */
+void hybrid_stats_deeper(struct hybrid_stats *stats, u32 size);
+
+/**
  * hybrid_stats_walk - account for a walk of the kernel's by rules
  * @stats: totals; the sample is the last of @stats->read
  * @info: the word behind PERF_CONTEXT_USER_HYBRID
@@ -109,7 +120,8 @@ void hybrid_stats_walk(struct hybrid_stats *stats, u64 info);
 void hybrid_stats_live(struct hybrid_stats *stats, u64 now, FILE *out);
 
 /**
- * hybrid_stats_print - the closing line of a recording
+ * hybrid_stats_print - the closing line of a recording, and what to ask for where
+ *	many stacks were deeper than their dumps
  * @stats: totals
  * @out: stream
  */

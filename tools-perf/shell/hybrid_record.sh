@@ -174,6 +174,15 @@ test_stopped()
 	[ "$(total lost)" -ge 10 ] && ! grep 'dumps shed' "$log"
 }
 
+# A dump that is too small is said, with the size to ask for; no other is.
+test_deeper()
+{
+	record -e cpu-clock:u -F 1000 --call-graph hybrid,64 "$calls" 0.2 || return 1
+	cat "$log"
+	grep -q '^\[ perf record: [0-9]* % of the stacks are deeper than 64 bytes: --call-graph hybrid,256 shows more' "$log" &&
+		record -e cpu-clock:u -F 1000 "$calls" 0.2 && ! grep 'deeper than' "$log"
+}
+
 test_quiet()
 {
 	record -q -e cpu-clock:u -F 1000 "$calls" 0.1 || return 1
@@ -262,6 +271,7 @@ hybrid_check "totals of all CPUs" test_totals -e cpu-clock -F 500 -a sleep 0.5
 hybrid_check "totals of several events" test_totals -e cpu-clock,page-faults -F 1000 "$calls" 0.3
 hybrid_check "totals with failures" test_totals -e cpu-clock:u -F 1000 "$dir/blind" 0.3
 hybrid_check "perf was not run for a second" test_stopped
+hybrid_check "stacks deeper than their dumps" test_deeper
 hybrid_check "--quiet" test_quiet
 hybrid_check "--verbose" test_verbose
 hybrid_check "--verbose, each second" test_live

@@ -74,6 +74,27 @@ static void closing_line(void)
 	hybrid_stats_exit(&stats);
 }
 
+#define HUNDRED \
+	"[ perf record: hybrid: 100 samples: complete 100 (100.00 %), stitched 0, frame pointer only 0, truncated 0, no map 0, no CFI 0, bad CFI 0, shed 0; lost 0; 0.000 MB of stack unwound, 0.000 MB of samples written ]\n"
+
+/* Five in a hundred are worth a line; more than the kernel gives is not asked for. */
+static void deeper_stacks(void)
+{
+	unsigned int i;
+
+	count(HYBRID_COMPLETE, 100, &libc);
+	for (i = 0; i < 4; i++)
+		hybrid_stats_deeper(&stats, 8192);
+	expect(print_line, HUNDRED);
+	hybrid_stats_deeper(&stats, 4096);
+	expect(print_line, HUNDRED
+	       "[ perf record: 5 % of the stacks are deeper than 8192 bytes: --call-graph hybrid,32768 shows more of them ]\n");
+	hybrid_stats_deeper(&stats, 32768);
+	expect(print_line, HUNDRED
+	       "[ perf record: 6 % of the stacks are deeper than 32768 bytes: --call-graph hybrid,65528 shows more of them ]\n");
+	hybrid_stats_exit(&stats);
+}
+
 static u64 now;
 
 static void print_live(FILE *out)
@@ -239,6 +260,7 @@ int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "stats: the closing line", closing_line },
+		{ "stats: stacks deeper than their dumps", deeper_stacks },
 		{ "stats: the line of each second", live },
 		{ "stats: a recording without samples", no_samples },
 		{ "stats: the objects behind the failures", failures },
