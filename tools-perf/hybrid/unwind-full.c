@@ -2,6 +2,7 @@
 /*
  * The rows that a rule can't say: with all registers, by DWARF expressions.
  */
+#include <string.h>
 #include <linux/compiler.h>
 #include "walk.h"
 
@@ -40,8 +41,8 @@ static int restore(const struct hybrid_where *where, const struct hybrid_expr_ct
 }
 
 /*
- * Over a frame that no CFI covers and that was stepped over before: its caller
- * is known, but of the registers only those that every step follows.
+ * Over a frame that was stepped over before, and not by CFI: its caller is known,
+ * but of the registers only those that every step follows.
  */
 static void full_step_known(const struct hybrid_walk *w, struct hybrid_regs *next, u64 *cfa)
 {
@@ -59,8 +60,8 @@ static void full_step_known(const struct hybrid_walk *w, struct hybrid_regs *nex
 	}
 }
 
-/* From frame @full_at to its caller, with all registers. */
-static enum hybrid_stop full_step(struct hybrid_walk *w, u64 *cfa)
+/* By the CFI of frame @full_at; -1 where it can't be read, or fails. */
+static int full_step_cfi(struct hybrid_walk *w, struct hybrid_regs *next, u64 *cfa)
 {
 	const struct hybrid_abi *abi = w->u->abi;
 	struct hybrid_expr_ctx ctx = {
@@ -68,27 +69,38 @@ static enum hybrid_stop full_step(struct hybrid_walk *w, u64 *cfa)
 	};
 	const struct hybrid_full_row *full;
 	struct hybrid_object *object;
-	struct hybrid_regs next = {};
 	struct hybrid_row *row;
 	unsigned int i;
 	bool mapped;
 
 	row = hybrid_unwind_row(w->unwinder, w->u->space, w->u->frames[w->full_at].ip,
 				&mapped, &object);
-	if (!row || row->rule.kind == HYBRID_RULE_NONE) {
-		full_step_known(w, &next, cfa);
-		goto done;
-	}
-	full = hybrid_cfi_full(&object->cfi, row);
+	full = row ? hybrid_cfi_full(&object->cfi, row) : NULL;
 	if (!full || !full->cfa.nr_ops ||
 	    hybrid_expr_eval(full->cfa.ops, full->cfa.nr_ops, &ctx, &ctx.cfa))
-		return HYBRID_STOP_BAD_FRAME;
+		return -1;
 	*cfa = ctx.cfa;
 	for (i = 0; i < abi->nr; i++) {
-		if (!restore(&full->reg[i], &ctx, i, &next.value[i]))
-			next.known |= 1U << i;
+		if (!restore(&full->reg[i], &ctx, i, &next->value[i]))
+			next->known |= 1U << i;
 	}
-done:
+	return 0;
+}
+
+/* From frame @full_at to its caller, with all registers. */
+static enum hybrid_stop full_step(struct hybrid_walk *w, u64 *cfa)
+{
+	bool is_last = w->full_at + 1 == w->u->nr;
+	struct hybrid_regs next = {};
+	int err = full_step_cfi(w, &next, cfa);
+
+	if (err && is_last)
+		return HYBRID_STOP_BAD_FRAME;
+	/* It was left by its code, against its CFI, or has none. */
+	if (err || (!is_last && *cfa != w->u->frames[w->full_at].cfa)) {
+		memset(&next, 0, sizeof(next));
+		full_step_known(w, &next, cfa);
+	}
 	w->full = next;
 	w->full_at++;
 	return HYBRID_STOP_NR;

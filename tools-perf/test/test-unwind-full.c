@@ -144,6 +144,19 @@ static void plt(void)
 	same(s.frames[0].cfa, SCENE_STACK + 16);
 }
 
+/* A frame that was left by its code has the place that this found, not its CFI's. */
+static void left_by_code(void)
+{
+	scene_start(&s, scene_at("silent_at"));
+	scene_push(&s, 0);
+	scene_push(&s, scene_at("far_ret"));
+	scene_push(&s, SCENE_STACK + 32 - 264);
+	scene_push(&s, scene_at("outer_ret"));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("silent_at"),
+		     scene_at("far_ret") - 1, scene_at("outer_ret") - 1);
+}
+
 static void registers(void)
 {
 	/* The return address in rbx, as vfork() keeps it: no stack at all. */
@@ -435,6 +448,7 @@ int main(void)
 		{ "full: what is saved below an aligned stack", aligned_below },
 		{ "full: PLT", plt },
 		{ "full: rows that name registers", registers },
+		{ "full: a frame that was left by its code", left_by_code },
 		{ "full: registers that were not sampled", unknown_registers },
 		{ "full: a callee-saved register of an inner frame", replay },
 		{ "full: two such frames", replay_twice },

@@ -199,6 +199,16 @@ aligned_neg_at:
 	ret
 	.cfi_endproc
 
+/* As aligned_far_at, and calls. */
+	.p2align 4
+far:
+	.cfi_startproc
+	.cfi_escape 0x0f, 0x06, 0x77, 0x00, 0x06, 0x23, 0x88, 0x02
+	call	leaf
+far_ret:
+	ret
+	.cfi_endproc
+
 /* As ld writes it: rsp + 8 + ((rip & 15) >= 11) * 8 */
 	.p2align 4
 plt:
