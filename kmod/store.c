@@ -6,8 +6,10 @@
 #include <linux/cred.h>
 #include <linux/file.h>
 #include <linux/jiffies.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/stat.h>
+#include <linux/timekeeping.h>
 #include <linux/vmalloc.h>
 
 #include "store.h"
@@ -99,7 +101,7 @@ static int charge(struct store *store, size_t bytes, const struct perf_hybrid_ob
 	return err;
 }
 
-static void set_ctime(struct perf_hybrid_object *object)
+static void read_ctime(struct perf_hybrid_object *object)
 {
 	const struct inode *inode = object->key;
 	struct kstat stat;
@@ -108,6 +110,23 @@ static void set_ctime(struct perf_hybrid_object *object)
 	vfs_getattr_nosec(&object->file->f_path, &stat, STATX_CTIME, 0);
 	object->ctime.tv_sec = inode_get_ctime_sec(inode);
 	object->ctime.tv_nsec = inode_get_ctime_nsec(inode);
+}
+
+/*
+ * But not where a time stamp is no finer than a tick, as without multigrain ones
+ * (Documentation/filesystems/multigrain-ts.rst): a file that was changed in this
+ * tick has to be older, so that its next change shows.
+ */
+static void set_ctime(struct perf_hybrid_object *object)
+{
+	struct timespec64 tick;
+
+	read_ctime(object);
+	ktime_get_coarse_real_ts64(&tick);
+	if (timespec64_compare(&object->ctime, &tick) < 0)
+		return;
+	schedule_timeout_uninterruptible(2);
+	read_ctime(object);
 }
 
 static struct perf_hybrid_object *add(struct store *store, const void *key,

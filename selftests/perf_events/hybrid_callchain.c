@@ -264,6 +264,22 @@ TEST_F(hybrid_callchain, rewritten)
 	EXPECT_TRUE(is_whole(&sample, self->code));
 }
 
+/* Written to, taught and written to in one tick, which is all that a ctime tells. */
+TEST_F(hybrid_callchain, rewritten_at_once)
+{
+	struct sample sample;
+	int i;
+
+	ATTACH();
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(1, pwrite(self->file, "", 1, 4000));
+		ASSERT_EQ(0, teach_code(self->store, self->file, 0));
+		ASSERT_EQ(1, pwrite(self->file, "", 1, 4000));
+		SAMPLE(self->code, &sample);
+		EXPECT_TRUE(is_asked(&sample, PERF_HYBRID_END_ASK));
+	}
+}
+
 /* As a JIT compiler: written to by one mapping, run by another. */
 TEST_F(hybrid_callchain, written_elsewhere)
 {
