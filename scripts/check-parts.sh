@@ -104,6 +104,6 @@ parts()
 	part kernel full tap builds kernel-stock kernel kernel-debug
 	part vm full tap selftests/vm/run-tests
 	both of_kernel of_module
-	part callchain-6.12 late tap callchain_6_12
+	part callchain-6.12 full tap callchain_6_12
 	part matrix more tap selftests/matrix/run
 }
