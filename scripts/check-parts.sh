@@ -82,10 +82,21 @@ of_linux()
 	part build quick tap builds perf perf-stock
 	part kernel full tap with_linux "$1" builds kernel-stock kernel kernel-debug
 	part callchain full tap with_linux "$1" selftests/callchain/run-tests
+	part kasan full tap with_linux "$1" selftests/callchain/run-tests debug
 }
 
-of_kernel() { part callchain full tap selftests/callchain/run-tests; }
-of_module() { part module full tap selftests/module/run-tests; }
+# In a VM all processors are one of the host's.
+of_kernel()
+{
+	part callchain full tap selftests/callchain/run-tests
+	part kasan full tap selftests/callchain/run-tests debug
+}
+
+of_others()
+{
+	part module full tap selftests/module/run-tests
+	part callchain-6.12 full tap callchain_6_12
+}
 
 # Perf's own tests and those of real programs and whole systems want the machine
 # for themselves, the builds use all of it.
@@ -103,7 +114,6 @@ parts()
 	part perf-suite full tap selftests/perf-suite/run
 	part kernel full tap builds kernel-stock kernel kernel-debug
 	part vm full tap selftests/vm/run-tests
-	both of_kernel of_module
-	part callchain-6.12 full tap callchain_6_12
+	both of_kernel of_others
 	part matrix more tap selftests/matrix/run
 }
