@@ -24,13 +24,14 @@ tap_skip()
 	echo "ok $tap_number - $1 # SKIP $2"
 }
 
-# ok TEXT COMMAND...: the command succeeds.
+# ok TEXT COMMAND...: the command succeeds. What takes long is worth knowing.
 ok()
 {
-	local text=$1 said status=0
+	local text=$1 said status=0 began=$SECONDS
 	shift
 	said=$("$@" 2>&1) || status=1
 	tap $status "$text" "$said"
+	[ $((SECONDS - began)) -lt 10 ] || echo "# $((SECONDS - began)) s"
 }
 
 # says PATTERN COMMAND...: the command fails, with one line on standard error
