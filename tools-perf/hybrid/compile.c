@@ -9,43 +9,6 @@
 #include "compile.h"
 #include "debug-frame.h"
 
-/* Of code at the entry, where the next function with CFI is not nearer. */
-#define MAX_ENTRY	64
-
-/*
- * The dynamic linker's entry has no CFI. Nobody calls it: it finds the stack as
- * the kernel made it, and begins by looking at that, or by clearing the frame
- * pointer. (Of a library, which has none, the field may say anything.)
- */
-static bool is_entry(const struct hybrid_object *object, u64 offset)
-{
-	static const u8 endbr[] = { 0xf3, 0x0f, 0x1e }, from_sp[] = { 0x48, 0x89, 0xe7 };
-	static const u8 clear_64[] = { 0x48, 0x31, 0xed }, clear[] = { 0x31, 0xed };
-	static const u8 from_sp_32[] = { 0x89, 0xe0 };
-	u8 bytes[16] = {}, *at = bytes;
-
-	if (pread(object->fd, bytes, sizeof(bytes), offset) < 8)
-		return false;
-	if (!memcmp(at, endbr, sizeof(endbr)))
-		at += 4;
-	if (!memcmp(at, clear, sizeof(clear)))
-		return true;
-	if (object->cfi.abi->word == 4)
-		return !memcmp(at, from_sp_32, sizeof(from_sp_32));
-	return !memcmp(at, from_sp, sizeof(from_sp)) || !memcmp(at, clear_64, sizeof(clear_64));
-}
-
-void hybrid_compile_entry(struct hybrid_object *object, u64 entry)
-{
-	u64 offset;
-
-	object->entry_size = 0;
-	if (!hybrid_object_offset(object, entry, &offset) || !is_entry(object, offset))
-		return;
-	object->entry = entry;
-	object->entry_size = MAX_ENTRY;
-}
-
 /* Rows are compiled one after another, mostly: one read serves several. */
 static bool code_byte(struct hybrid_object *object, u64 offset, u8 *byte)
 {

@@ -134,9 +134,19 @@ static void program_entry(void)
 	fde = hybrid_fdes_find(&fdes, elf_file_symbol("entry.so", "start_ret"));
 	if (check(fde)) {
 		same(fde->start, elf_file_symbol("entry.so", "_start"));
-		same(fde->end, elf_file_symbol("entry.so", "inner"));
+		same(fde->end, elf_file_symbol("entry.so", "after"));
 	}
+	check(!hybrid_fdes_find(&fdes, elf_file_symbol("entry.so", "after_ret")));
 	check(!hybrid_fdes_find(&fdes, elf_file_symbol("entry.so", "behind_ret")));
+	close_fdes();
+
+	/* It ends with a call that never returns: what is behind it is called. */
+	open_fdes("entry-noreturn.so", "covered_at", false);
+	fde = hybrid_fdes_find(&fdes, elf_file_symbol("entry-noreturn.so", "_start"));
+	if (check(fde))
+		same(fde->end, elf_file_symbol("entry-noreturn.so", "start_ret"));
+	check(!hybrid_fdes_find(&fdes, elf_file_symbol("entry-noreturn.so", "inner_at")));
+	check(!hybrid_fdes_find(&fdes, elf_file_symbol("entry-noreturn.so", "outer_ret")));
 	close_fdes();
 }
 

@@ -7,7 +7,16 @@ _start:
 	mov	%rsp, %rdi
 	call	inner
 start_ret:
+	mov	%rax, %r12
 	jmp	*%r12
+
+/* Another function, right behind it. */
+after:
+	push	%rbx
+	call	inner
+after_ret:
+	pop	%rbx
+	ret
 
 	.p2align 4
 inner:
