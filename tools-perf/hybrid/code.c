@@ -106,3 +106,14 @@ bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr)
 	reader_init(&reader, &mem, object);
 	return x86_frame_call_before(&mem, vaddr);
 }
+
+enum hybrid_leads hybrid_code_leads(const struct hybrid_object *object, u64 ret, u64 callee)
+{
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	reader_init(&reader, &mem, object);
+	if (x86_frame_sigreturn(&mem, ret) != X86_SIGRETURN_NONE)
+		return HYBRID_LEADS_THERE;
+	return hybrid_leads(&mem, ret, callee);
+}

@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_CODE_H
 #define __PERF_HYBRID_CODE_H
 
+#include "leads.h"
 #include "object.h"
 
 struct x86_frame_cache;
@@ -39,5 +40,15 @@ bool hybrid_code_rule(const struct hybrid_object *object, u64 vaddr, struct hybr
  * @vaddr: as the ELF file numbers them
  */
 bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr);
+
+/**
+ * hybrid_code_leads - did the call before a return address lead to a callee?
+ * @object: open
+ * @ret: the return address, as the ELF file numbers them
+ * @callee: the same; 0: in another file
+ *
+ * A signal trampoline needs no call.
+ */
+enum hybrid_leads hybrid_code_leads(const struct hybrid_object *object, u64 ret, u64 callee);
 
 #endif /* __PERF_HYBRID_CODE_H */

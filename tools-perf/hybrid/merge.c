@@ -3,7 +3,9 @@
  * The merge at PERF_CONTEXT_USER.
  */
 #include <string.h>
+#include <linux/kernel.h>
 #include <linux/perf_event.h>
+#include "confirm.h"
 #include "merge.h"
 #include "taught.h"
 
@@ -91,11 +93,25 @@ static bool is_bp_frame(const struct hybrid_unwind *u, const struct hybrid_rule 
 	       rule->cfa_off == 2 * u->abi->word;
 }
 
-static bool add_frame(struct hybrid_unwind *u, u64 ret)
+/* What the kernel found counts where the call before it can have led to the last frame. */
+static bool add_frame(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u, u64 ret)
 {
+	u64 callee = u->frames[u->nr - 1].ip;
+	bool sure = u->sure == u->nr;
+
 	if (u->nr == u->max_frames)
 		return false;
+	switch (hybrid_confirm(unwinder, u->space, u->abi, ret, callee)) {
+	case HYBRID_LEADS_NOT:
+		return false;
+	case HYBRID_LEADS_MAYBE:
+		sure = false;
+		break;
+	default:
+		break;
+	}
 	u->frames[u->nr++] = (struct hybrid_frame) { .ip = ret - 1, .ret = ret };
+	u->sure += sure;
 	return true;
 }
 
@@ -122,7 +138,7 @@ static bool follow_kernel(struct hybrid_unwinder *unwinder, const struct hybrid_
 	for (; i < user->nr; i++) {
 		row = hybrid_unwind_row(unwinder, u->space, user->ips[i] - 1,
 					&mapped, &object);
-		if (!mapped || !add_frame(u, user->ips[i]))
+		if (!mapped || !add_frame(unwinder, u, user->ips[i]))
 			return false;
 		u->culprit = object;
 		if (!row)
@@ -153,11 +169,11 @@ static bool holds(const struct hybrid_tail_entry *entries, unsigned int nr,
  * place is known; frames that the kernel's chain added behind that must be
  * among it. Returns true where it came to the outermost frame.
  */
-static bool follow_tail(struct hybrid_unwind *u, const struct hybrid_tail *tail)
+static bool follow_tail(struct hybrid_unwind *u, struct hybrid_tail *tail)
 {
 	const struct hybrid_tail_entry *entries;
 	unsigned int last = u->nr - 1, nr, i;
-	bool complete;
+	bool complete, sure = false;
 
 	while (last > 0 && !u->frames[last - 1].cfa)
 		last--;
@@ -167,26 +183,33 @@ static bool follow_tail(struct hybrid_unwind *u, const struct hybrid_tail *tail)
 				   &nr, &complete);
 	if (nr && holds(entries, nr, &u->frames[last + 1], u->nr - 1 - last)) {
 		u->nr = last + 1;
+		u->sure = min(u->sure, u->nr);
 	} else {
 		entries = hybrid_tail_root(tail, &u->frames[u->nr - 2],
 					   &u->frames[u->nr - 1], &nr);
 		complete = nr > 0;
+		/* It runs once in a thread. */
+		sure = u->sure == u->nr;
 	}
 	for (i = 0; i < nr; i++) {
 		if (u->nr == u->max_frames)
 			return false;
 		u->frames[u->nr++] = entries[i].caller;
+		u->sure += sure;
 	}
 	return complete;
 }
 
 static enum hybrid_outcome judge(const struct hybrid_unwind *u, bool stitched)
 {
+	bool guessed = u->sure < u->nr;
+
+	if (stitched)
+		return HYBRID_STITCHED;
 	switch (u->stop) {
 	case HYBRID_STOP_OUTERMOST:
-		return HYBRID_COMPLETE;
+		return guessed ? HYBRID_GUESSED : HYBRID_COMPLETE;
 	case HYBRID_STOP_DUMP_END:
-		return stitched ? HYBRID_STITCHED : HYBRID_TRUNCATED;
 	case HYBRID_STOP_LIMIT:
 		return HYBRID_TRUNCATED;
 	case HYBRID_STOP_NO_MAP:
@@ -200,19 +223,49 @@ static enum hybrid_outcome judge(const struct hybrid_unwind *u, bool stitched)
 	}
 }
 
-/* No dump: what the kernel found, at the addresses that unwound chains have. */
-static enum hybrid_outcome copy_user(struct hybrid_merge *m, const struct user_chain *user)
+static void add_entry(struct hybrid_merge *m, u64 ip)
+{
+	if (m->nr < m->max)
+		m->out[m->nr++] = ip;
+}
+
+static void add_mark(struct hybrid_merge *m, enum hybrid_mark mark)
+{
+	/* It says more than the frame that there is no room for. */
+	if (m->nr == m->max && m->nr)
+		m->nr--;
+	add_entry(m, hybrid_mark_ip(mark));
+	m->marked = true;
+}
+
+/*
+ * No dump: the kernel's frame pointers, at the addresses that unwound chains have, as
+ * far as one call can have led to the other. Functions without a frame are left out.
+ */
+static enum hybrid_outcome copy_user(struct hybrid_unwinder *unwinder, struct hybrid_merge *m,
+				     const struct user_chain *user)
 {
 	unsigned int i;
 
-	for (i = 0; i < user->nr && m->nr < m->max; i++) {
-		/* What the frame pointer led to may be anything. */
-		if (i > 0 && !user->ips[i])
-			break;
-		m->out[m->nr++] = user->ips[i] - (i > 0);
+	if (!user->found)
+		return HYBRID_COMPLETE;
+	if (user->nr)
+		add_entry(m, user->ips[0]);
+	if (hybrid_is_taught(m->kernel, m->nr_kernel)) {
+		for (i = 1; i < user->nr; i++)
+			add_entry(m, user->ips[i] - 1);
+		return HYBRID_COMPLETE;
 	}
-	return user->found && !hybrid_is_taught(m->kernel, m->nr_kernel) ?
-		HYBRID_FP_ONLY : HYBRID_COMPLETE;
+	for (i = 1; i < user->nr && m->space; i++) {
+		if (hybrid_confirm(unwinder, m->space, m->abi, user->ips[i],
+				   user->ips[i - 1] - (i > 1)) == HYBRID_LEADS_NOT)
+			break;
+		if (i == 1)
+			add_mark(m, HYBRID_MARK_GUESSED);
+		add_entry(m, user->ips[i] - 1);
+	}
+	add_mark(m, HYBRID_MARK_CUT_OFF);
+	return HYBRID_FP_ONLY;
 }
 
 /* Are the frames known to the outermost, with its place? */
@@ -221,29 +274,58 @@ static bool is_rooted(const struct hybrid_unwind *u)
 	return u->stop == HYBRID_STOP_OUTERMOST && u->nr > 1 && u->frames[u->nr - 2].cfa;
 }
 
+/* Goes on where the dump ended. Returns true where it came to the outermost frame. */
+static bool go_on(struct hybrid_unwinder *unwinder, struct hybrid_merge *m,
+		  const struct user_chain *user)
+{
+	struct hybrid_unwind *u = m->unwind;
+	unsigned int nr = u->nr;
+
+	if (follow_kernel(unwinder, m, user))
+		return true;
+	/* What the register holds is no frame pointer, but where the kernel's chain agrees. */
+	if (u->rule.kind == HYBRID_RULE_NONE && u->nr == nr)
+		u->stop = HYBRID_STOP_NO_CFI;
+	return m->tail && follow_tail(u, m->tail);
+}
+
+static void add_frames(struct hybrid_merge *m, enum hybrid_outcome outcome)
+{
+	const struct hybrid_unwind *u = m->unwind;
+	unsigned int i;
+
+	for (i = 0; i < u->nr; i++) {
+		if (i == u->sure)
+			add_mark(m, HYBRID_MARK_GUESSED);
+		add_entry(m, u->frames[i].ip);
+	}
+	if (outcome > HYBRID_GUESSED)
+		add_mark(m, HYBRID_MARK_CUT_OFF);
+}
+
 enum hybrid_outcome hybrid_merge(struct hybrid_unwinder *unwinder, struct hybrid_merge *m)
 {
 	struct hybrid_unwind *u = m->unwind;
+	enum hybrid_outcome outcome;
 	struct user_chain user;
+	unsigned int unwound;
 	bool stitched = false;
-	unsigned int i;
 
 	m->nr = 0;
+	m->marked = false;
 	user = split(m);
 	if (!u)
-		return copy_user(m, &user);
+		return copy_user(unwinder, m, &user);
 
 	if (!user.found)
 		m->out[m->nr++] = PERF_CONTEXT_USER;
-	if (u->stop == HYBRID_STOP_DUMP_END) {
-		stitched = follow_kernel(unwinder, m, &user);
-		if (!stitched && m->tail)
-			stitched = follow_tail(u, m->tail);
-	}
+	unwound = u->sure;
+	if (u->stop == HYBRID_STOP_DUMP_END)
+		stitched = go_on(unwinder, m, &user);
 	if (m->tail)
-		hybrid_tail_learn(m->tail, u->frames, u->nr,
-				  stitched || is_rooted(u));
-	for (i = 0; i < u->nr && m->nr < m->max; i++)
-		m->out[m->nr++] = u->frames[i].ip;
-	return judge(u, stitched);
+		hybrid_tail_learn(m->tail, u->frames, unwound,
+				  unwound == u->nr && is_rooted(u));
+	outcome = judge(u, stitched);
+	add_frames(m, outcome);
+	return outcome;
 }

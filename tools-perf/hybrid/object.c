@@ -403,3 +403,21 @@ bool hybrid_object_is_return(const struct hybrid_mapping *mapping, u64 ret)
 	return file_to_vaddr(object, ret - mapping->start + mapping->pgoff, &vaddr) &&
 	       hybrid_code_is_return(object, vaddr);
 }
+
+enum hybrid_leads hybrid_object_leads(const struct hybrid_mapping *mapping, u64 ret,
+				      const struct hybrid_mapping *callee_mapping, u64 callee)
+{
+	struct hybrid_object *object = mapping->object;
+	u64 last, vaddr = 0;
+
+	if (object->state == HYBRID_OBJECT_NEW)
+		object_open(mapping);
+	if (object->state != HYBRID_OBJECT_READY)
+		return HYBRID_LEADS_MAYBE;
+	if (!file_to_vaddr(object, ret - 1 - mapping->start + mapping->pgoff, &last))
+		return HYBRID_LEADS_NOT;
+	if (callee_mapping && callee_mapping->object == object)
+		file_to_vaddr(object, callee - callee_mapping->start + callee_mapping->pgoff,
+			      &vaddr);
+	return hybrid_code_leads(object, last + 1, vaddr);
+}

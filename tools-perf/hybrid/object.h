@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <linux/list.h>
 #include "cfi.h"
+#include "leads.h"
 
 #define HYBRID_BUILD_ID_SIZE	20
 
@@ -200,5 +201,17 @@ const struct hybrid_rule *hybrid_object_code_rule(struct hybrid_row *row,
  * Return: false where its object can be read and no call stands before it.
  */
 bool hybrid_object_is_return(const struct hybrid_mapping *mapping, u64 ret);
+
+/**
+ * hybrid_object_leads - did the call before a return address lead to a callee?
+ * @mapping: that holds @ret - 1, with an object
+ * @ret: the return address
+ * @callee_mapping: that holds @callee; NULL: none does
+ * @callee: an address of the frame that was called
+ *
+ * Return: HYBRID_LEADS_MAYBE where the object can't be read.
+ */
+enum hybrid_leads hybrid_object_leads(const struct hybrid_mapping *mapping, u64 ret,
+				      const struct hybrid_mapping *callee_mapping, u64 callee);
 
 #endif /* __PERF_HYBRID_OBJECT_H */

@@ -198,6 +198,7 @@ int hybrid_process_exec(struct hybrid_processes *ps, pid_t pid)
 		return -ENOMEM;
 	hybrid_space_put(process->space);
 	process->space = space;
+	process->marks_mapped = false;
 	/* The leader may only wait, unsampled, while the others come and go. */
 	thread = hybrid_thread_get(ps, pid, pid);
 	if (!thread)

@@ -15,6 +15,7 @@
  * @filled_at: where @space is filled on demand, the state of perf's own maps
  *	that it was filled from
  * @space: executable mappings
+ * @marks_mapped: the file maps what marks callchains in it, see mark.h
  */
 struct hybrid_process {
 	struct hlist_node	 hash;
@@ -22,6 +23,7 @@ struct hybrid_process {
 	unsigned int		 nr_threads;
 	u64			 filled_at;
 	struct hybrid_space	*space;
+	bool			 marks_mapped;
 };
 
 /**

@@ -172,7 +172,7 @@ static bool prepare(struct hybrid_record *hr, const struct hybrid_event *event,
 	bool is_64 = sample->regs_abi != PERF_SAMPLE_REGS_ABI_32;
 	const struct hybrid_regs_map *map = is_64 ? &event->regs_64 : &event->regs_32;
 
-	if (!taught && (!sample->regs || !sample->stack_size || !map->complete))
+	if (!taught && (!sample->regs || !map->complete))
 		return false;
 	if (!taught && hr->shedding) {
 		hr->stats.shed_dumps++;
@@ -190,27 +190,49 @@ static bool prepare(struct hybrid_record *hr, const struct hybrid_event *event,
 	return true;
 }
 
-static int write_sample(struct hybrid_record *hr, struct hybrid_event *event,
-			struct hybrid_sample *sample)
+/* Before the first chain of a process that has a mark. */
+static int map_marks(struct hybrid_record *hr, struct hybrid_process *process,
+		     const struct hybrid_event *event, const struct perf_event_header *sample)
+{
+	unsigned int mark;
+	void *out;
+
+	if (process->marks_mapped)
+		return 0;
+	process->marks_mapped = true;
+	for (mark = 0; mark < HYBRID_NR_MARKS; mark++) {
+		out = out_room(hr, HYBRID_MARK_EVENT_SIZE);
+		if (!out)
+			return -EIO;
+		hr->out_used += hybrid_mark__event(mark, &event->layout.attr, sample,
+						   process->pid, out);
+	}
+	return 0;
+}
+
+/* What the kernel says of its walk by taught rules, @info, goes to the account. */
+static bool is_walked(const struct hybrid_event *event, const struct hybrid_sample *sample,
+		      u64 *info)
+{
+	*info = 0;
+	return event->layout.attr.hybrid_callchain &&
+	       hybrid_chain_info(sample->chain, sample->nr_chain, info);
+}
+
+/* Makes the sample's callchain, hr->chain; false where writing failed. */
+static bool make_chain(struct hybrid_record *hr, struct hybrid_event *event,
+		       const struct hybrid_sample *sample, struct hybrid_merge *merge)
 {
 	struct hybrid_thread *thread = hybrid_thread_find(&hr->ps, sample->pid, sample->tid);
-	struct hybrid_merge merge = {
-		.kernel		= sample->chain,
-		.nr_kernel	= sample->nr_chain,
-		.out		= hr->chain,
-		.at_probe	= event->at_probe,
-		.max		= hybrid_layout_room(&event->layout, sample),
-	};
 	struct hybrid_unwind unwind = {};
 	enum hybrid_outcome outcome;
 	bool walked, taught;
-	u64 info = 0;
-	void *out;
+	u64 info;
 
-	walked = event->layout.attr.hybrid_callchain &&
-		 hybrid_chain_info(sample->chain, sample->nr_chain, &info);
+	walked = is_walked(event, sample, &info);
 	taught = PERF_HYBRID_INFO_END(info) == PERF_HYBRID_END_OUTERMOST;
-
+	if (thread)
+		merge->space = thread->process->space;
 	if (thread && prepare(hr, event, sample, taught, &unwind)) {
 		unwind.space = thread->process->space;
 		unwind.pid = sample->pid;
@@ -218,19 +240,38 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_event *event,
 			hybrid_taught(&hr->unwinder, &unwind, sample->chain, sample->nr_chain);
 		else
 			hybrid_unwind(&hr->unwinder, &unwind);
-		merge.unwind = &unwind;
-		merge.tail = &thread->tail;
+		merge->unwind = &unwind;
+		merge->tail = &thread->tail;
 	}
-	outcome = hybrid_merge(&hr->unwinder, &merge);
+	outcome = hybrid_merge(&hr->unwinder, merge);
 	hybrid_stats_count(&hr->stats, outcome, unwind.culprit);
 	if (outcome == HYBRID_TRUNCATED && unwind.stop == HYBRID_STOP_DUMP_END &&
 	    unwind.dump_size == event->layout.attr.sample_stack_user)
 		hybrid_stats_deeper(&hr->stats, unwind.dump_size);
 	if (walked)
 		hybrid_stats_walk(&hr->stats, info);
-	if (hr->teacher && merge.unwind && !taught)
+	if (hr->teacher && merge->unwind && !taught)
 		hybrid_teacher_sample(hr->teacher, &hr->unwinder, &unwind, info);
+	return !merge->marked || !thread ||
+	       !map_marks(hr, thread->process, event, sample->event);
+}
 
+static int write_sample(struct hybrid_record *hr, struct hybrid_event *event,
+			struct hybrid_sample *sample)
+{
+	struct hybrid_merge merge = {
+		.kernel		= sample->chain,
+		.nr_kernel	= sample->nr_chain,
+		.out		= hr->chain,
+		.at_probe	= event->at_probe,
+		.max		= hybrid_layout_room(&event->layout, sample),
+		.abi		= sample->regs_abi == PERF_SAMPLE_REGS_ABI_32 ?
+				  &hybrid_abi_32 : &hybrid_abi_64,
+	};
+	void *out;
+
+	if (!make_chain(hr, event, sample, &merge))
+		return -EIO;
 	out = out_room(hr, HYBRID_MAX_RECORD);
 	if (!out)
 		return -EIO;

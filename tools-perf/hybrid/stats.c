@@ -26,6 +26,7 @@ struct hybrid_failure {
 static const char * const outcome_names[HYBRID_NR_OUTCOMES] = {
 	[HYBRID_COMPLETE]	= "complete",
 	[HYBRID_STITCHED]	= "stitched",
+	[HYBRID_GUESSED]	= "guessed",
 	[HYBRID_FP_ONLY]	= "frame pointer only",
 	[HYBRID_TRUNCATED]	= "truncated",
 	[HYBRID_NO_MAP]		= "no map",

@@ -72,18 +72,72 @@ static void store_calls(struct hybrid_tail *tail, const struct hybrid_frame *fra
 	}
 }
 
+static struct hybrid_call call_of(const struct hybrid_tail_entry *entry)
+{
+	return (struct hybrid_call){ .cfa = entry->cfa, .ret = entry->caller.ret };
+}
+
+/* What the caller of entry @i is in; nothing: it is the outermost frame. */
+static struct hybrid_call outer_call(const struct hybrid_tail *tail, unsigned int i)
+{
+	static const struct hybrid_call none;
+
+	return i + 1 < tail->nr ? call_of(&tail->entries[i + 1]) : none;
+}
+
+/* What the first @calls entries show. */
+static void learn_trust(struct hybrid_tail *tail, unsigned int calls)
+{
+	struct hybrid_call call, outer;
+	unsigned int i;
+
+	for (i = 0; i < calls; i++) {
+		if (!tail->entries[i].linked && (i + 1 < tail->nr || !tail->rooted))
+			continue;
+		call = call_of(&tail->entries[i]);
+		outer = outer_call(tail, i);
+		hybrid_trust_learn(&tail->trust, &call, &outer);
+	}
+}
+
+/*
+ * The outermost call that was seen now, @last, may have been seen before: does what
+ * was above it then still go with it?
+ */
+static bool still_linked(const struct hybrid_tail_entry *entry,
+			 const struct hybrid_tail_entry *last)
+{
+	return entry->linked && entry->cfa == last->cfa && entry->caller.ret == last->caller.ret &&
+	       (!last->caller.cfa || last->caller.cfa == entry->caller.cfa);
+}
+
+/* Its entry is the last of @calls; what is above it was not seen now. */
+static void keep_link(struct hybrid_tail *tail, unsigned int calls,
+		      const struct hybrid_tail_entry *before)
+{
+	struct hybrid_tail_entry *last = &tail->entries[calls - 1];
+
+	last->linked = still_linked(before, last);
+	if (last->linked)
+		last->caller.cfa = before->caller.cfa;
+}
+
 void hybrid_tail_learn(struct hybrid_tail *tail, const struct hybrid_frame *frames,
 		       unsigned int nr, bool complete)
 {
 	unsigned int calls, kept = 0, from = 0;
+	struct hybrid_tail_entry before = {};
 	u64 last;
 
+	tail->trust.now++;
 	calls = count_calls(frames, nr, &last);
 	if (!calls)
 		return;
 	if (!complete) {
 		from = first_above(tail, last);
 		kept = tail->nr - from;
+		if (from)
+			before = tail->entries[from - 1];
 	}
 	if (reserve(tail, calls + kept))
 		return;
@@ -92,27 +146,47 @@ void hybrid_tail_learn(struct hybrid_tail *tail, const struct hybrid_frame *fram
 			kept * sizeof(*tail->entries));
 	store_calls(tail, frames, calls);
 	tail->nr = calls + kept;
-	tail->entries[calls - 1].linked = false;
 	if (complete)
 		tail->rooted = frames[nr - 2].cfa == last;
 	else if (!kept)
 		tail->rooted = false;
+	tail->entries[calls - 1].linked = false;
+	if (tail->watched)
+		learn_trust(tail, complete ? calls : calls - 1);
+	if (!complete)
+		keep_link(tail, calls, &before);
 }
 
-/* The entries behind @i, up to where the knowledge ends. */
+/* From now on: what is known so far was seen now. */
+static void watch(struct hybrid_tail *tail)
+{
+	if (tail->watched)
+		return;
+	tail->watched = true;
+	learn_trust(tail, tail->nr);
+}
+
+static bool is_trusted(const struct hybrid_tail *tail, unsigned int i)
+{
+	struct hybrid_call call = call_of(&tail->entries[i]), outer = outer_call(tail, i);
+
+	return hybrid_trust_holds(&tail->trust, &call, &outer);
+}
+
+/* The entries behind @i, up to where the knowledge, or the trust in it, ends. */
 static const struct hybrid_tail_entry *follow(const struct hybrid_tail *tail, unsigned int i,
 					      unsigned int *nr, bool *complete)
 {
 	unsigned int last = i;
 
-	while (tail->entries[last].linked)
+	while (is_trusted(tail, last) && tail->entries[last].linked)
 		last++;
 	*nr = last - i;
-	*complete = last + 1 == tail->nr && tail->rooted;
+	*complete = is_trusted(tail, last) && last + 1 == tail->nr && tail->rooted;
 	return &tail->entries[i + 1];
 }
 
-const struct hybrid_tail_entry *hybrid_tail_join(const struct hybrid_tail *tail,
+const struct hybrid_tail_entry *hybrid_tail_join(struct hybrid_tail *tail,
 						 const struct hybrid_frame *callee,
 						 struct hybrid_frame *caller,
 						 unsigned int *nr, bool *complete)
@@ -122,6 +196,7 @@ const struct hybrid_tail_entry *hybrid_tail_join(const struct hybrid_tail *tail,
 
 	*nr = 0;
 	*complete = false;
+	watch(tail);
 	if (!i)
 		return NULL;
 	entry = &tail->entries[i - 1];
@@ -138,9 +213,8 @@ const struct hybrid_tail_entry *hybrid_tail_root(const struct hybrid_tail *tail,
 						 struct hybrid_frame *caller,
 						 unsigned int *nr)
 {
-	const struct hybrid_tail_entry *entry, *behind;
+	const struct hybrid_tail_entry *entry;
 	unsigned int i, at = 0, found = 0;
-	bool complete;
 
 	*nr = 0;
 	for (i = 0; i < tail->nr; i++) {
@@ -154,18 +228,21 @@ const struct hybrid_tail_entry *hybrid_tail_root(const struct hybrid_tail *tail,
 	entry = &tail->entries[at];
 	if (callee->cfa && callee->cfa != entry->cfa)
 		return NULL;
-	behind = follow(tail, at, nr, &complete);
-	if (!complete) {
-		*nr = 0;
-		return NULL;
+	for (i = at; i + 1 < tail->nr; i++) {
+		if (!tail->entries[i].linked)
+			return NULL;
 	}
+	if (!tail->rooted)
+		return NULL;
 	callee->cfa = entry->cfa;
 	caller->cfa = entry->caller.cfa;
-	return behind;
+	*nr = tail->nr - 1 - at;
+	return entry + 1;
 }
 
 void hybrid_tail_exit(struct hybrid_tail *tail)
 {
 	free(tail->entries);
+	hybrid_trust_exit(&tail->trust);
 	memset(tail, 0, sizeof(*tail));
 }

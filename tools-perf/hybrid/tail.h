@@ -2,14 +2,16 @@
 #ifndef __PERF_HYBRID_TAIL_H
 #define __PERF_HYBRID_TAIL_H
 
+#include "trust.h"
 #include "unwind.h"
 
 /**
  * struct hybrid_tail_entry - a call that a thread was seen to be in
  * @cfa: of the frame that was called
  * @caller: the frame that called it
- * @linked: the next entry is the caller's own call; false where frames between
- *	the two were never seen, or where this is the last
+ * @linked: the next entry is the call that the caller was in when this one was seen
+ *	with it; false where frames between the two were never seen, or where this is
+ *	the last
  */
 struct hybrid_tail_entry {
 	u64			cfa;
@@ -21,29 +23,34 @@ struct hybrid_tail_entry {
  * struct hybrid_tail - the calls that a thread was last seen to be in
  *
  * Samples show the inner part of a stack, as far as the dump reaches. What one
- * sample showed of the outer part still stands when a later one, deeper in,
- * finds the same return address at the same place.
+ * sample showed of the outer part may still stand when a later one, deeper in,
+ * finds the same return address at the same place: see trust.h.
  *
  * @entries: innermost first, so by rising cfa
  * @nr: of @entries
  * @alloc: room in @entries
  * @rooted: the last entry's caller is the outermost frame of the thread
+ * @watched: a stack of the thread was deeper than its dump: @trust is kept
+ * @trust: which of the entries may be followed
  */
 struct hybrid_tail {
 	struct hybrid_tail_entry	*entries;
 	unsigned int			 nr;
 	unsigned int			 alloc;
 	bool				 rooted;
+	bool				 watched;
+	struct hybrid_trust		 trust;
 };
 
 /**
  * hybrid_tail_learn - remember what a sample showed
  * @tail: of the sample's thread
- * @frames: of the sample, innermost first
+ * @frames: of the sample, innermost first; none that another sample showed
  * @nr: number of @frames
  * @complete: the last of @frames is the outermost
  *
- * Where memory is short nothing is remembered, which costs no exactness.
+ * To be called for each sample of the thread, after it was joined: by their number
+ * what was seen comes to be believed. Where memory is short nothing is remembered, which costs no exactness.
  */
 void hybrid_tail_learn(struct hybrid_tail *tail, const struct hybrid_frame *frames,
 		       unsigned int nr, bool complete);
@@ -53,17 +60,17 @@ void hybrid_tail_learn(struct hybrid_tail *tail, const struct hybrid_frame *fram
  * @tail: of the sample's thread
  * @callee: a frame whose CFA is known
  * @caller: the frame that it returns to; gains the CFA that it was seen with
- * @nr: out: how many callers of @caller are known; 0 where the call was not
- *	seen before
+ * @nr: out: how many callers of @caller are known and believed; 0 where the call
+ *	was not seen before
  * @complete: out: the last of them is the outermost
  *
- * Return address and place must both agree, and the place of @caller's own call
+ * @tail is watched from now on. Return address and place must both agree, and the place of @caller's own call
  * where it is known: on a recursive stack the address alone stands many times.
  *
  * Return: @nr entries, the caller of each being the next frame; valid until
  * @tail changes.
  */
-const struct hybrid_tail_entry *hybrid_tail_join(const struct hybrid_tail *tail,
+const struct hybrid_tail_entry *hybrid_tail_join(struct hybrid_tail *tail,
 						 const struct hybrid_frame *callee,
 						 struct hybrid_frame *caller,
 						 unsigned int *nr, bool *complete);

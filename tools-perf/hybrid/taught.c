@@ -68,4 +68,5 @@ void hybrid_taught(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 			frame.ip = frame.ret;
 		u->frames[u->nr++] = frame;
 	}
+	u->sure = u->nr;
 }

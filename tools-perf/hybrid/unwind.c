@@ -10,6 +10,8 @@
 #include <string.h>
 #include <linux/compiler.h>
 #include <linux/hash.h>
+#include <linux/kernel.h>
+#include "confirm.h"
 #include "walk.h"
 
 /* Offsets in bytes: arch/x86/include/uapi/asm/ucontext.h, sigcontext.h. */
@@ -136,7 +138,7 @@ static enum hybrid_stop step_sigreturn(const struct hybrid_unwind *u, struct hyb
  * code with CFI, or none, has in the register need not be a frame pointer: 0 is
  * often none, as below code that PHP compiles.
  */
-static enum hybrid_stop step_frame_pointer(const struct hybrid_walk *w,
+static enum hybrid_stop read_frame_pointer(const struct hybrid_walk *w,
 					   struct hybrid_caller *caller)
 {
 	const struct hybrid_unwind *u = w->u;
@@ -154,6 +156,35 @@ static enum hybrid_stop step_frame_pointer(const struct hybrid_walk *w,
 	caller->bp_known = true;
 	caller->exact = false;
 	return HYBRID_STOP_NR;
+}
+
+/*
+ * In assembler the register may hold anything, and what it points to look like a
+ * frame: only a direct call that leads to the last frame shows that it is one. Code
+ * made at run time keeps frame pointers, mostly: there a call will do.
+ */
+static enum hybrid_stop step_frame_pointer(struct hybrid_walk *w, struct hybrid_caller *caller)
+{
+	const struct hybrid_frame *frame = &w->u->frames[w->u->nr - 1];
+	enum hybrid_stop stop = read_frame_pointer(w, caller);
+	const struct hybrid_mapping *mapping;
+
+	if (stop != HYBRID_STOP_NR || !caller->ip)
+		return stop;
+	mapping = hybrid_space_find(w->u->space, frame->ip);
+	switch (hybrid_confirm(w->unwinder, w->u->space, w->u->abi, caller->ip, frame->ip)) {
+	case HYBRID_LEADS_NOT:
+		return HYBRID_STOP_NO_CFI;
+	case HYBRID_LEADS_THERE:
+		return stop;
+	case HYBRID_LEADS_INDIRECT:
+		w->guess = mapping && mapping->object;
+		return stop;
+	case HYBRID_LEADS_MAYBE:
+	default:
+		w->guess = true;
+		return stop;
+	}
 }
 
 /* What the code of the last frame tells; its object's row keeps that. */
@@ -210,9 +241,11 @@ static enum hybrid_stop step_code(struct hybrid_walk *w, struct hybrid_row *row,
 		u->rule = rule;
 		return step_sigreturn(u, caller);
 	}
-	if (step_rule(w, &rule, caller) != HYBRID_STOP_NR)
+	if (step_rule(w, &rule, caller) != HYBRID_STOP_NR ||
+	    hybrid_confirm(w->unwinder, u->space, u->abi, caller->ip, frame->ip) ==
+	    HYBRID_LEADS_NOT)
 		return HYBRID_STOP_NO_CFI;
-	return is_behind_call(w, caller->ip) ? HYBRID_STOP_NR : HYBRID_STOP_NO_CFI;
+	return HYBRID_STOP_NR;
 }
 
 static enum hybrid_stop step_row(struct hybrid_walk *w, struct hybrid_row *row,
@@ -250,6 +283,7 @@ static enum hybrid_stop step(struct hybrid_walk *w, struct hybrid_row *row,
 
 	for (i = 0; i < MAX_ASKED; i++) {
 		w->below = false;
+		w->guess = false;
 		stop = step_row(w, row, caller);
 		if (!w->below)
 			return stop;
@@ -276,6 +310,8 @@ static enum hybrid_stop enter(struct hybrid_walk *w, const struct hybrid_caller 
 		return HYBRID_STOP_BAD_FRAME;
 	if (u->nr == u->max_frames)
 		return HYBRID_STOP_LIMIT;
+	w->guessed |= w->guess;
+	u->sure += !w->guessed;
 	u->frames[u->nr++] = (struct hybrid_frame) {
 		.ip	= caller->ip - !caller->exact,
 		.ret	= caller->ip,
@@ -295,6 +331,8 @@ static void start(struct hybrid_walk *w)
 	w->full = u->regs;
 	w->full_at = 0;
 	w->by_bp = false;
+	w->guessed = false;
+	u->sure = 1;
 	u->frames[0] = (struct hybrid_frame) { .ip = ip, .ret = ip };
 	u->nr = 1;
 	u->sp = u->regs.value[u->abi->sp];
@@ -365,6 +403,7 @@ static enum hybrid_stop unmapped(struct hybrid_unwind *u)
 	if (u->nr == 1)
 		return HYBRID_STOP_NO_MAP;
 	u->nr--;
+	u->sure = min(u->sure, u->nr);
 	return u->rule.kind != HYBRID_RULE_NONE ? HYBRID_STOP_NO_MAP : HYBRID_STOP_NO_CFI;
 }
 

@@ -3,6 +3,7 @@
 #define __PERF_HYBRID_UNWIND_H
 
 #include "expr.h"
+#include "leads.h"
 #include "memory.h"
 #include "space.h"
 
@@ -43,9 +44,20 @@ struct hybrid_cache_entry {
 
 #define HYBRID_CACHE_BITS	13
 
+struct hybrid_confirmed {
+	u64			ret;
+	u64			callee;
+	u64			gen;
+	enum hybrid_leads	leads;
+};
+
+#define HYBRID_CONFIRMED_BITS	10
+
 /**
  * struct hybrid_unwinder - what an unwinder keeps from sample to sample
  * @cache: rows by address and space; direct-mapped, 256 KiB
+ * @confirmed: what is known of return addresses that CFI did not lead to; the same,
+ *	by both addresses
  * @fill: adds to a space the mapping that holds an address, where mappings
  *	come on demand; NULL where spaces are complete
  * @fill_arg: for @fill
@@ -53,6 +65,7 @@ struct hybrid_cache_entry {
  */
 struct hybrid_unwinder {
 	struct hybrid_cache_entry	 cache[1 << HYBRID_CACHE_BITS];
+	struct hybrid_confirmed		 confirmed[1 << HYBRID_CONFIRMED_BITS];
 	void (*fill)(struct hybrid_space *space, u64 ip, void *arg);
 	void				*fill_arg;
 	struct hybrid_memory		*memory;
@@ -70,6 +83,8 @@ struct hybrid_unwinder {
  * @max_frames: where to stop; at most HYBRID_MAX_FRAMES
  * @frames: out: innermost first; room for @max_frames, the caller's
  * @nr: out: number of @frames
+ * @sure: out: of @nr, those that are shown by CFI, or confirmed; the others stand
+ *	above a step that nothing refutes or confirms
  * @stop: out: enum hybrid_stop
  * @culprit: out: where @stop is a failure, the object that it happened in; may
  *	be NULL; valid as long as @space is
@@ -90,6 +105,7 @@ struct hybrid_unwind {
 
 	struct hybrid_frame		*frames;
 	unsigned int			 nr;
+	unsigned int			 sure;
 	enum hybrid_stop		 stop;
 	struct hybrid_object		*culprit;
 	u64				 sp;
@@ -104,7 +120,9 @@ struct hybrid_unwind {
  * @u: the sample; see there for what goes in and comes out
  *
  * There is always at least one frame, the sampled address. No frame is made
- * up: a return address counts only if it lies in a known mapping.
+ * up: a return address counts only if it lies in a known mapping and, where
+ * anything else than CFI led to it, if a call stands before it that can have led
+ * to what runs.
  */
 void hybrid_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u);
 

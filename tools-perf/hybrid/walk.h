@@ -12,6 +12,8 @@
  * @full_at: index of a frame
  * @below: this step took a word from below the stack, from the process
  * @by_bp: the last frame's callee was left by its frame pointer, or by its code
+ * @guess: this step was by a frame pointer that nothing confirms
+ * @guessed: one of the steps was
  */
 struct hybrid_walk {
 	struct hybrid_unwinder	*unwinder;
@@ -20,6 +22,8 @@ struct hybrid_walk {
 	unsigned int		 full_at;
 	bool			 below;
 	bool			 by_bp;
+	bool			 guess;
+	bool			 guessed;
 };
 
 /* What one step found: the caller, where @stop is HYBRID_STOP_NR. */

@@ -10,6 +10,10 @@
 
 #define USER	PERF_CONTEXT_USER
 
+/* What a chain ends in that is not known to the outermost frame. */
+#define CUT_OFF	hybrid_mark_ip(HYBRID_MARK_CUT_OFF)
+#define GUESSED	hybrid_mark_ip(HYBRID_MARK_GUESSED)
+
 /* The kernel's part of a chain is these three words. */
 #define KERNEL	PERF_CONTEXT_KERNEL
 #define IP_1	0xffffffff81000010
@@ -87,7 +91,8 @@ static void stitched(void)
 			continue;
 		}
 		same(outcome, HYBRID_TRUNCATED);
-		same(m.nr, 4 + 1 + words / 4);
+		same(m.nr, 4 + 1 + words / 4 + 1);
+		same(out[m.nr - 1], CUT_OFF);
 	}
 	/* Only where saved rbp and return address are parted is it not known. */
 	check(nr_stitched >= 30);
@@ -106,7 +111,7 @@ static void disagreeing(void)
 		right = chain[i];
 		chain[i] = scene_at("pushed_ret");
 		same(merge(), HYBRID_TRUNCATED);
-		same(m.nr, 4 + 6);
+		same(m.nr, 4 + 6 + 1);
 		chain[i] = right;
 	}
 	same(merge(), HYBRID_STITCHED);
@@ -114,12 +119,12 @@ static void disagreeing(void)
 	for (i = 4; i < 10; i++) {
 		nr_chain = i;
 		same(merge(), HYBRID_TRUNCATED);
-		same(m.nr, 4 + 6);
+		same(m.nr, 4 + 6 + 1);
 	}
 	/* Or not come to the outermost frame. */
 	nr_chain = 12;
 	same(merge(), HYBRID_TRUNCATED);
-	same(m.nr, 4 + 8);
+	same(m.nr, 4 + 8 + 1);
 	merge_finish();
 }
 
@@ -130,7 +135,7 @@ static void other_recursion(void)
 	s.stack[2 * 4 + 2] = SCENE_STACK + 16;
 	s.u.dump_size = 5 * 32;
 	merge();
-	check(m.nr <= 4 + 6);
+	check(m.nr <= 4 + 6 + 1);
 	s.stack[2] = SCENE_STACK + 16;
 	check(merge() != HYBRID_STITCHED);
 	merge_finish();
@@ -216,12 +221,20 @@ static void no_frame_pointer(void)
 	chain_add(scene_at("outer_ret"));
 	s.u.dump_size = 4 * 8;
 	same(merge(), HYBRID_TRUNCATED);
-	merge_expect(USER, scene_at("bpframe_at"), scene_at("pushed_ret") - 1);
+	merge_expect(USER, scene_at("bpframe_at"), scene_at("pushed_ret") - 1, CUT_OFF);
 
-	/* Behind the dump: such a function is the last one known. */
+	/* Behind the dump: what pushed() calls is leaf(). */
 	s.u.dump_size = 0;
 	same(merge(), HYBRID_TRUNCATED);
-	merge_expect(USER, scene_at("bpframe_at"), scene_at("pushed_ret") - 1);
+	merge_expect(USER, scene_at("bpframe_at"), CUT_OFF);
+
+	/* And a function without frame pointer is the last one known. */
+	chain_start(start, 1);
+	chain_add(scene_at("bpframe_at"));
+	chain_add(scene_at("far_ret"));
+	chain_add(scene_at("outer_ret"));
+	same(merge(), HYBRID_TRUNCATED);
+	merge_expect(USER, scene_at("bpframe_at"), scene_at("far_ret") - 1, CUT_OFF);
 	merge_finish();
 }
 
@@ -238,8 +251,15 @@ static void another_frame(void)
 	chain_add(scene_at("bpreg_at"));
 	chain_add(scene_at("outer_ret"));
 	same(merge(), HYBRID_TRUNCATED);
-	merge_expect(USER, scene_at("bpreg_at"), scene_at("bpframe_ret") - 1);
+	merge_expect(USER, scene_at("bpreg_at"), scene_at("bpframe_ret") - 1, CUT_OFF);
 	merge_finish();
+}
+
+static void expect_copy(void)
+{
+	merge_expect(KERNEL, IP_1, IP_2, USER, scene_at("bpframe_at"), GUESSED,
+		     scene_at("bpframe_ret") - 1, scene_at("bpframe_ret") - 1,
+		     scene_at("outer_ret") - 1, CUT_OFF);
 }
 
 static void no_dump(void)
@@ -250,20 +270,55 @@ static void no_dump(void)
 	m.out = out;
 	m.max = MERGE_MAX;
 	m.unwind = NULL;
+	m.space = s.u.space;
+	m.abi = s.u.abi;
 	same(hybrid_merge(&scene_unwinder, &m), HYBRID_FP_ONLY);
-	expect_recursion(3, __LINE__);
+	expect_copy();
 	/* Another context's word ends the user's frames. */
 	chain_add(PERF_CONTEXT_GUEST);
 	chain_add(scene_at("outer_ret"));
 	m.nr_kernel = nr_chain;
 	same(hybrid_merge(&scene_unwinder, &m), HYBRID_FP_ONLY);
-	expect_recursion(3, __LINE__);
+	expect_copy();
 	m.nr_kernel = 3;
 	same(hybrid_merge(&scene_unwinder, &m), HYBRID_COMPLETE);
 	merge_expect(KERNEL, IP_1, IP_2);
 	m.nr_kernel = 0;
 	same(hybrid_merge(&scene_unwinder, &m), HYBRID_COMPLETE);
 	same(m.nr, 0);
+
+	/* Of a process that nothing is known of, no address can be shown to be a caller. */
+	m.nr_kernel = nr_chain;
+	m.space = NULL;
+	same(hybrid_merge(&scene_unwinder, &m), HYBRID_FP_ONLY);
+	merge_expect(KERNEL, IP_1, IP_2, USER, scene_at("bpframe_at"), CUT_OFF);
+	merge_finish();
+}
+
+/* A register that held no frame pointer: one address again and again. */
+static void no_dump_no_frames(void)
+{
+	static const u64 start[] = { USER };
+	static const u64 nowhere[] = { 0x1000, 0 };
+	u64 not_called = scene_at("leaf_at");
+	unsigned int i, n;
+
+	scene_start(&s, scene_at("bpframe_at"));
+	for (n = 0; n < 3; n++) {
+		chain_start(start, 1);
+		chain_add(scene_at("bpframe_at"));
+		for (i = 0; i < 120; i++)
+			chain_add(n < 2 ? nowhere[n] : not_called);
+		m.kernel = chain;
+		m.nr_kernel = nr_chain;
+		m.out = out;
+		m.max = MERGE_MAX;
+		m.unwind = NULL;
+		m.space = s.u.space;
+		m.abi = s.u.abi;
+		same(hybrid_merge(&scene_unwinder, &m), HYBRID_FP_ONLY);
+		merge_expect(USER, scene_at("bpframe_at"), CUT_OFF);
+	}
 	merge_finish();
 }
 
@@ -283,7 +338,7 @@ static void contexts(void)
 	chain_add(scene_at("outer_ret"));
 	s.u.dump_size = 0;
 	same(merge(), HYBRID_TRUNCATED);
-	same(m.nr, 7);
+	same(m.nr, 8);
 	merge_finish();
 }
 
@@ -307,7 +362,8 @@ static void bounded(void)
 		s.u.max_frames = frames;
 		memset(&s.frames[frames], 0xee, sizeof(s.frames[0]));
 		same(merge(), HYBRID_TRUNCATED);
-		same(m.nr, 4 + frames);
+		same(m.nr, 4 + frames + 1);
+		same(out[m.nr - 1], CUT_OFF);
 		same(s.frames[frames].ip, 0xeeeeeeeeeeeeeeee);
 	}
 	merge_finish();
@@ -341,6 +397,7 @@ int main(void)
 		{ "merge: no frame pointer where the dump ends", no_frame_pointer },
 		{ "merge: frame pointers of another frame", another_frame },
 		{ "merge: no dump", no_dump },
+		{ "merge: no dump, and no frame pointers", no_dump_no_frames },
 		{ "merge: context words", contexts },
 		{ "merge: no more than there is room for", bounded },
 		{ "merge: what became of a sample", outcomes },

@@ -281,16 +281,16 @@ static void replay_without_cfi(void)
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_BAD_FRAME, SCENE_JIT + 100, scene_at("cfarbx_ret") - 1);
 
-	/* The PLT's needs only rip and rsp; the frame behind it rbp. */
+	/* An expression needs only rip and rsp; the frame behind it rbp. */
 	scene_start(&s, SCENE_JIT + 100);
 	bp = scene_top(&s);
 	bp2 = bp + 24;
 	scene_reg(&s, BP, bp);
-	scene_push_bpframe(&s, bp2, scene_at("plt_low") + 1);
+	scene_push_bpframe(&s, bp2, scene_at("stub_ret"));
 	scene_push(&s, scene_at("bpframe_ret"));
 	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
 	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_OUTERMOST, SCENE_JIT + 100, scene_at("plt_low"),
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, SCENE_JIT + 100, scene_at("stub_ret") - 1,
 		     scene_at("bpframe_ret") - 1, scene_at("outer_ret") - 1);
 }
 

@@ -382,6 +382,37 @@ static void no_cfi(void)
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, bare, scene_at("outer_ret") - 1);
 }
 
+/* A frame pointer step in a file: only a call that leads here shows that it is one. */
+static void unconfirmed(void)
+{
+	u64 at = scene_at("opaque_at"), bp;
+
+	scene_start(&s, at);
+	scene_fill(&s, 3, 0xdead);
+	bp = scene_top(&s);
+	scene_reg(&s, BP, bp);
+	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, at, scene_at("outer_ret") - 1);
+	same(s.u.sure, 1);
+
+	/* pushed() calls leaf(), not opaque(); leaf_at has no call before it. */
+	s.stack[4] = scene_at("pushed_ret");
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, at);
+	s.stack[4] = scene_at("leaf_at");
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, at);
+
+	/* This calls it by its name. */
+	s.stack[4] = scene_at("calls_opaque_ret");
+	scene_push(&s, scene_at("outer_ret"));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, at, scene_at("calls_opaque_ret") - 1,
+		     scene_at("outer_ret") - 1);
+	same(s.u.sure, 3);
+}
+
 /* A signal handler under a trampoline without CFI, as musl's and Go's are. */
 static void sigreturn(void)
 {
@@ -464,6 +495,7 @@ int main(void)
 		{ "unwind: a frame pointer of 0", frame_pointer_zero },
 		{ "unwind: where frame pointers end", frame_pointer_stops },
 		{ "unwind: a file without CFI", no_cfi },
+		{ "unwind: a frame pointer that nothing confirms", unconfirmed },
 		{ "unwind: a signal without CFI", sigreturn },
 		{ "unwind: i386", abi_32 },
 	};

@@ -17,6 +17,21 @@ nocfi_ret:
 	leave
 	ret
 
+/* The same, and the code does not tell either. */
+	.p2align 4
+opaque:
+	nop
+opaque_at:
+	jmp	*%rax
+
+	.p2align 4
+calls_opaque:
+	.cfi_startproc
+	call	opaque
+calls_opaque_ret:
+	ret
+	.cfi_endproc
+
 	.p2align 4
 leaf:
 	.cfi_startproc
@@ -70,7 +85,7 @@ bpframe_pushed:
 	mov	%rsp, %rbp
 	.cfi_def_cfa_register %rbp
 bpframe_at:
-	call	leaf
+	call	*%rax
 bpframe_ret:
 	leave
 	.cfi_restore %rbp
@@ -204,7 +219,7 @@ aligned_neg_at:
 far:
 	.cfi_startproc
 	.cfi_escape 0x0f, 0x06, 0x77, 0x00, 0x06, 0x23, 0x88, 0x02
-	call	leaf
+	call	*%rax
 far_ret:
 	ret
 	.cfi_endproc
@@ -219,6 +234,16 @@ plt_low:
 	.byte	0x68, 0, 0, 0, 0	/* push $0, as long as ld's */
 plt_high:
 	jmp	plt
+	.cfi_endproc
+
+/* The same expression, of a function that calls. */
+	.p2align 4
+stub:
+	.cfi_startproc
+	.cfi_escape 0x0f, 0x0b, 0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22
+	call	*%rax
+stub_ret:
+	ret
 	.cfi_endproc
 
 /* As glibc's __restore_rt: rsp is at the ucontext. */
@@ -255,7 +280,7 @@ sigplain_ret:
 outer:
 	.cfi_startproc
 	.cfi_undefined %rip
-	call	leaf
+	call	*%rax
 outer_ret:
 	hlt
 	.cfi_endproc
@@ -317,7 +342,7 @@ cfarax_at:
 cfarbx:
 	.cfi_startproc
 	.cfi_def_cfa %rbx, 16
-	call	leaf
+	call	*%rax
 cfarbx_ret:
 	ret
 	.cfi_endproc

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_LEADS_H
+#define __PERF_HYBRID_LEADS_H
+
+#include <linux/types.h>
+
+struct x86_frame_mem;
+
+/* Did the call before a return address lead to what runs? */
+enum hybrid_leads {
+	HYBRID_LEADS_NOT,	/* there is no call, or its target can't come there */
+	HYBRID_LEADS_MAYBE,	/* what can be read does not tell */
+	HYBRID_LEADS_INDIRECT,	/* a call through a register, a pointer or a PLT */
+	HYBRID_LEADS_THERE,	/* its target comes there without a further call */
+};
+
+/**
+ * hybrid_leads - ask the code before a return address whether it called a callee
+ * @mem: reads the code
+ * @ret: the return address
+ * @callee: an address of the instruction that runs, or that called on; 0: it is
+ *	not in what @mem reads
+ *
+ * Follows jumps from the target of a direct call, both ways of conditional ones,
+ * over 2,048 instructions at most. Hostile code costs that, and no more.
+ */
+enum hybrid_leads hybrid_leads(const struct x86_frame_mem *mem, u64 ret, u64 callee);
+
+#endif /* __PERF_HYBRID_LEADS_H */

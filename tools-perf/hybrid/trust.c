@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+#include <linux/hash.h>
+#include <linux/kernel.h>
+#include "trust.h"
+
+#define FIRST_SIZE	64
+#define MAX_SIZE	8192
+
+/*
+ * Samples of the thread before a call is believed. A second caller that a program
+ * uses at all was mostly seen by then; of a recording of some seconds they are a
+ * hundredth. Each contradiction, and each time all was forgotten, doubles them.
+ */
+#define PROBATION	64
+#define MAX_DOUBLED	16
+
+/**
+ * struct hybrid_trusted_call - a call, and what its caller was in
+ * @call: the call; a return address of 0: free
+ * @outer: the call that its caller was in when it was last seen
+ * @since: from which sample of the thread on it is believed
+ * @contradicted: how often @outer was another than before
+ */
+struct hybrid_trusted_call {
+	struct hybrid_call	call;
+	struct hybrid_call	outer;
+	u64			since;
+	unsigned int		contradicted;
+};
+
+static bool same_call(const struct hybrid_call *a, const struct hybrid_call *b)
+{
+	return a->cfa == b->cfa && a->ret == b->ret;
+}
+
+/* The call's entry, or the free one where it would be; the table is never full. */
+static struct hybrid_trusted_call *find(struct hybrid_trusted_call *calls, unsigned int size,
+					const struct hybrid_call *call)
+{
+	unsigned int at = hash_64(call->cfa + call->ret * 3, 32);
+
+	while (calls[at & (size - 1)].call.ret && !same_call(&calls[at & (size - 1)].call, call))
+		at++;
+	return &calls[at & (size - 1)];
+}
+
+/* Makes room for one more. A table that can't grow is begun anew. */
+static bool reserve(struct hybrid_trust *trust)
+{
+	unsigned int size = trust->size ? trust->size * 2 : FIRST_SIZE, i;
+	struct hybrid_trusted_call *calls;
+
+	if (trust->nr < trust->size / 4 * 3)
+		return true;
+	if (size > MAX_SIZE) {
+		memset(trust->calls, 0, trust->size * sizeof(*trust->calls));
+		trust->nr = 0;
+		trust->restarts++;
+		return true;
+	}
+	calls = calloc(size, sizeof(*calls));
+	if (!calls)
+		return false;
+	for (i = 0; i < trust->size; i++) {
+		if (trust->calls[i].call.ret)
+			*find(calls, size, &trust->calls[i].call) = trust->calls[i];
+	}
+	free(trust->calls);
+	trust->calls = calls;
+	trust->size = size;
+	return true;
+}
+
+static u64 believed_from(const struct hybrid_trust *trust, unsigned int contradicted)
+{
+	unsigned int doubled = min(contradicted + trust->restarts, (unsigned int)MAX_DOUBLED);
+
+	return trust->now + ((u64)PROBATION << doubled);
+}
+
+void hybrid_trust_learn(struct hybrid_trust *trust, const struct hybrid_call *call,
+			const struct hybrid_call *outer)
+{
+	struct hybrid_trusted_call *known;
+
+	if (!call->ret || !reserve(trust))
+		return;
+	known = find(trust->calls, trust->size, call);
+	if (!known->call.ret) {
+		trust->nr++;
+		known->call = *call;
+		known->since = believed_from(trust, 0);
+	} else if (!same_call(&known->outer, outer)) {
+		known->contradicted++;
+		known->since = believed_from(trust, known->contradicted);
+	}
+	known->outer = *outer;
+}
+
+bool hybrid_trust_holds(const struct hybrid_trust *trust, const struct hybrid_call *call,
+			const struct hybrid_call *outer)
+{
+	const struct hybrid_trusted_call *known;
+
+	if (!trust->nr)
+		return false;
+	known = find(trust->calls, trust->size, call);
+	return known->call.ret && same_call(&known->outer, outer) && trust->now >= known->since;
+}
+
+void hybrid_trust_exit(struct hybrid_trust *trust)
+{
+	free(trust->calls);
+	memset(trust, 0, sizeof(*trust));
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_TRUST_H
+#define __PERF_HYBRID_TRUST_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+
+/**
+ * struct hybrid_call - a call that a thread was seen to be in
+ * @cfa: of the frame that was called
+ * @ret: the return address, in the caller
+ */
+struct hybrid_call {
+	u64	cfa;
+	u64	ret;
+};
+
+struct hybrid_trusted_call;
+
+/**
+ * struct hybrid_trust - which calls of a thread tell what the caller is in
+ *
+ * A function that has several callers runs on frames of equal size: the same
+ * return address stands at the same place, and what is above it differs. So what
+ * was seen above a call is believed only after it was known for a while, and
+ * nothing else was seen there meanwhile. Each contradiction doubles the while.
+ *
+ * @calls: hash table by call; NULL before the first
+ * @size: of @calls, a power of 2
+ * @nr: of @calls in use
+ * @restarts: how often all was forgotten, as there was no more room
+ * @now: counts the thread's samples
+ */
+struct hybrid_trust {
+	struct hybrid_trusted_call	*calls;
+	unsigned int			 size;
+	unsigned int			 nr;
+	unsigned int			 restarts;
+	u64				 now;
+};
+
+/**
+ * hybrid_trust_learn - a sample showed what a caller was in
+ * @trust: of the thread
+ * @call: the call
+ * @outer: the call that the caller was in; all zero: it is the outermost frame
+ */
+void hybrid_trust_learn(struct hybrid_trust *trust, const struct hybrid_call *call,
+			const struct hybrid_call *outer);
+
+/**
+ * hybrid_trust_holds - may a caller be taken to be in what it was seen in?
+ * @trust: of the thread
+ * @call: the call
+ * @outer: what the caller was seen in, as in hybrid_trust_learn()
+ */
+bool hybrid_trust_holds(const struct hybrid_trust *trust, const struct hybrid_call *call,
+			const struct hybrid_call *outer);
+
+void hybrid_trust_exit(struct hybrid_trust *trust);
+
+#endif /* __PERF_HYBRID_TRUST_H */
