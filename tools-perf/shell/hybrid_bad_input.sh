@@ -270,6 +270,7 @@ test_interrupt()
 
 	hybrid_start "$calls" 60
 	target=$child
+	hybrid_runs calls || return 1
 	start_recording -p "$target" || return 1
 	kill -INT "$recorder"
 	kill -INT "$recorder" 2> /dev/null
@@ -281,7 +282,7 @@ test_interrupt_all()
 	hybrid_start "$calls" 60
 	start_recording -F 500 -a || return 1
 	# The file begins with what runs already: wait for samples.
-	sleep 2
+	"$dir/used" "$child" calls 400 || return 1
 	kill -INT "$recorder"
 	sleep 0.05
 	kill -INT "$recorder" 2> /dev/null

@@ -23,7 +23,8 @@ attach()
 
 	hybrid_start "$calls" 60
 	pid=$child
-	record "${clock[@]}" "${@/PID/$pid}" -- sleep 0.6 || ret=1
+	hybrid_runs calls || return 1
+	record "${clock[@]}" "${@/PID/$pid}" -- "$dir/used" "$pid" calls 200 || ret=1
 	hybrid_stop "$pid"
 	[ "$ret" -eq 0 ] && calls_are_true "$data" 20
 }
@@ -52,12 +53,25 @@ refused()
 		"$@" "$calls" 0.1 2>&1)")" -eq 1 ]
 }
 
+# Linux before 7.3 marks the record of a mapping as one with a build-id where another
+# recording beside this one asks for that, and puts the file's numbers there: the
+# first is that of the device, whose upper half is 0.
+mappings_damaged()
+{
+	perf script --show-mmap-events -i "$data" 2> /dev/null |
+		grep -q 'PERF_RECORD_MMAP2.*<00000000[0-9a-f]*>'
+}
+
 # like_fp OPTION...: works, or what this machine can't do fails as it does with fp.
 like_fp()
 {
 	local ours=0 theirs=0
 
 	with "$@" && return 0
+	if mappings_damaged; then
+		echo "another recording runs: this kernel damages the mappings"
+		return 77
+	fi
 	rm -rf "$data"
 	perf record --call-graph fp "${clock[@]}" -o "$data" "$@" "$calls" 0.2 \
 		> /dev/null 2> "$dir/theirs" || theirs=$?
@@ -205,7 +219,7 @@ test_mixed()
 	cat "$dir/evlist"
 	! grep '^cpu-clock' "$dir/evlist" | grep -q STACK_USER &&
 		grep '^task-clock' "$dir/evlist" | grep -q STACK_USER || return 1
-	calls_are_true "$data" 80
+	calls_are_true "$data" 60
 }
 
 hybrid_init

@@ -71,30 +71,31 @@ build_callbacks()
 
 test_chains()
 {
-	record -e cpu-clock:u -F 1000 "$calls" 1 && calls_are_true "$data" 500
+	record -e cpu-clock:u -F 1000 "$calls" 0.5 && calls_are_true "$data" 100
 }
 
 test_kernel_chains()
 {
 	# Kernel part first, then the user part of the same sample.
-	record -e cpu-clock -F 1000 "$calls" 0.5 && reads_clean "$data" || return 1
+	record -e cpu-clock -F 1000 "$calls" 0.3 && reads_clean "$data" || return 1
 	chains "$data" --comm calls |
-		true_chains "^([^;]+;)*${calls_true#^}" "$calls_own" 250
+		true_chains "^([^;]+;)*${calls_true#^}" "$calls_own" 60
 }
 
 test_callbacks()
 {
-	local found libc='([^;]+;)'
+	local found all libc='([^;]+;)'
 
-	build_callbacks && record -e cpu-clock:u -F 1000 "$dir/callbacks" 1 || return 1
+	build_callbacks && record -e cpu-clock:u -F 1000 "$dir/callbacks" 0.5 || return 1
 	# libc's own functions may have no symbol, but there are not many of them.
 	chains "$data" --comm callbacks |
 		true_chains "^((leaf;)?compare;$libc+sorter;|$libc*sorter;|$libc?comparer;|$libc?$libc?$libc?$libc?)main;$libc*_start\$" \
-			'.' 500 || return 1
+			'.' 100 || return 1
 	# memcmp has no frame of its own: a frame-pointer walk loses comparer.
+	all=$(chains "$data" --comm callbacks | wc -l)
 	found=$(chains "$data" --comm callbacks | grep -cE "^$libc{1,2}comparer;main;")
-	echo "samples in memcmp with their caller: $found"
-	[ "$found" -ge 100 ]
+	echo "samples in memcmp with their caller: $found of $all"
+	[ "$found" -ge $((all / 20)) ]
 }
 
 test_breakpoint()
@@ -126,12 +127,12 @@ test_size()
 {
 	local samples size
 
-	record -e cpu-clock:u -F 2000 "$calls" 0.5 || return 1
+	record -e cpu-clock:u -F 2000 "$calls" 0.3 || return 1
 	samples=$(samples_read)
 	size=$(stat -c %s "$data")
 	echo "$samples samples in $size bytes"
 	# Seven frames are 56 bytes; a dump alone would be 8192.
-	[ "$samples" -ge 200 ] && [ "$size" -lt $((samples * 160 + 20000)) ]
+	[ "$samples" -ge 120 ] && [ "$size" -lt $((samples * 160 + 20000)) ]
 }
 
 # The samples in a file, as perf itself counts them.
@@ -160,8 +161,8 @@ test_totals()
 test_complete()
 {
 	# What the closing line says of the chains is what they are.
-	test_totals -e cpu-clock:u -F 1000 "$calls" 0.5 || return 1
-	[ $(($(total complete) + $(total stitched))) -ge $(($(samples_read) * 99 / 100)) ]
+	test_totals -e cpu-clock:u -F 1000 "$calls" 0.3 || return 1
+	[ $(($(total complete) + $(total stitched) + 1)) -ge $(($(samples_read) * 99 / 100)) ]
 }
 
 test_stopped()

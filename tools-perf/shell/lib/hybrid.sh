@@ -59,6 +59,7 @@ hybrid_init()
 	} 2>&1 > /dev/null | sort -u > "$dir/usual"
 	build_calls calls || hybrid_skip_all "cc builds no program"
 	calls=$dir/calls
+	write_used
 }
 
 hybrid_done()
@@ -105,20 +106,41 @@ hybrid_stop()
 	return 0
 }
 
-# hybrid_runs NAME: waits until $child, as the program NAME, has used 30 ms of CPU;
-# for at most 20 s. Before that it may still be this shell, or in the dynamic linker.
-hybrid_runs()
+# The script $dir/used PID NAME MILLISECONDS: waits until the process, as the program
+# NAME, has used so much CPU time from now on; for at most a minute of time. perf
+# record -p ends with it: how busy the machine is does not matter.
+write_used()
 {
-	local ticks
+	cat > "$dir/used" <<- 'EOF'
+	#!/bin/sh
+	# The 14th word of the line, which is in ticks.
+	ticks()
+	{
+		sed -n "s/^$1 ($2) \([^ ]* \)\{11\}\([0-9]*\) .*/\2/p" "/proc/$1/stat" 2> /dev/null
+	}
 
-	for _ in $(seq 200); do
-		ticks=$(sed -n "s/^$child ($1) \([^ ]* \)\{11\}\([0-9]*\) .*/\2/p" \
-			"/proc/$child/stat" 2> /dev/null) || true
-		[ "${ticks:-0}" -lt 3 ] || return 0
+	hz=$(getconf CLK_TCK)
+	end= tries=0
+	while [ $tries -lt 600 ]; do
+		now=$(ticks "$1" "$2")
+		if [ -n "$now" ]; then
+			: "${end:=$((now + hz * $3 / 1000))}"
+			[ "$now" -lt "$end" ] || exit 0
+		fi
+		tries=$((tries + 1))
 		sleep 0.1
 	done
-	echo "$1 does not run"
-	return 1
+	echo "$2 ($1) was not given $3 ms of CPU time in a minute" >&2
+	exit 1
+	EOF
+	chmod +x "$dir/used"
+}
+
+# hybrid_runs NAME: waits until $child, as the program NAME, has used 30 ms of CPU
+# time. Before that it may still be this shell, or in the dynamic linker.
+hybrid_runs()
+{
+	"$dir/used" "$child" "$1" 30
 }
 
 # record OPTION... [COMMAND]: into $data; what perf says is in $log.
@@ -168,11 +190,18 @@ ips()
 }
 
 # true_chains PATTERN OWN MIN: of the chains on stdin with a function that
-# matches OWN, at least 99 % must match PATTERN; there must be MIN of them.
+# matches OWN, at least 99 % must match PATTERN; there must be MIN of them, which
+# is a fifth of what the time of the program gives at its frequency, or less.
 # Others (the dynamic linker's start, exec) don't count.
+# By the environment: awk takes the backslashes out of what -v gives it.
 true_chains()
 {
-	awk -F ';' -v pattern="$1" -v own="$2" -v min="$3" '
+	pattern=$1 own=$2 min=$3 awk -F ';' '
+	BEGIN {
+		pattern = ENVIRON["pattern"]
+		own = ENVIRON["own"]
+		min = ENVIRON["min"] + 0
+	}
 	{
 		ours = 0
 		for (i = 1; i <= NF; i++)
