@@ -7,8 +7,8 @@ SHELL := /bin/bash
 # The parts share two cores and one log each: one after the other.
 .NOTPARALLEL:
 
-.PHONY: help setup perf perf-stock replay demo demo-vm bench charts check check-quick check-real \
-	check-list series check-series kernel kernel-stock kernel-debug bisect variants kmod dkms plugin \
+.PHONY: help setup perf perf-stock replay demo demo-vm bench charts check check-quick check-all \
+	check-real check-list series check-series kernel kernel-stock kernel-debug bisect variants kmod dkms plugin \
 	release clean
 
 help:
@@ -43,18 +43,22 @@ charts: ## draw Documentation/figures from the JSON files there
 	@scripts/setup charts
 	@scripts/charts
 
-check: ## set up all that is needed and run every test
+check: ## set up all that is needed and run the tests; PARTS="NAME..." runs some
 	@scripts/setup base perf test vm module flame charts
-	@scripts/check
+	@scripts/check $(PARTS)
 
-check-quick: ## the tests that need no VM and no download
-	@scripts/check --quick
+check-quick: ## the tests that need neither a VM nor a download
+	@scripts/check --quick $(PARTS)
+
+check-all: ## every test in its long form: hours
+	@scripts/setup base perf test vm module flame charts
+	@scripts/check --all $(PARTS)
 
 check-real: ## every test of selftests/real; "selftests/real/run NAME..." runs some
 	@scripts/setup base perf test real
 	@selftests/real/run --all
 
-check-list: ## name the parts of check; "scripts/check PART..." runs some
+check-list: ## name the parts of check, check-quick and check-all
 	@scripts/check --list
 
 series: ## write the commits of out/series/* back to patches/

@@ -1,13 +1,15 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The parts of scripts/check, in the order in which they run: what is quick and
-# says most comes first.
-# shellcheck disable=SC2154 # scripts/check sets $here, $quick and $other_linux
-
-# The parts that sample what runs on this machine, or step through it, and are short.
-# shellcheck disable=SC2034 # scripts/check reads it
-sampling="frame truth flame open docs perf-test real compat perf-suite"
+# The parts of scripts/check. In a lane they run in this order, one after the other.
+#
+#   host     what samples or times programs of this machine, and the builds it needs
+#   sources  what needs nothing but the sources
+#   kernels  building kernels
+#   vms, vms2  what runs in VMs, which take one processor each
+#
+# What is not in the lane host runs at a lower priority until that is over.
+# shellcheck disable=SC2154 # scripts/check sets $here, $quick, $all and $other_linux
 
 # builds TARGET...: each as one test; make's own output is in the log.
 builds()
@@ -26,9 +28,33 @@ builds()
 	return $rc
 }
 
+# Once, before two parts want it at the same time.
+source_part()
+{
+	echo 1..1
+	scripts/kernel-source && echo "ok - the kernel source"
+}
+
+check_series()
+{
+	if [ -n "$quick" ]; then
+		scripts/check-series
+	else
+		scripts/check-series orig
+	fi
+}
+
 frame()
 {
 	make -s -C selftests/frame check LINUX="$(scripts/kernel-source)" OUT="$here/out"
+}
+
+truth()
+{
+	case $quick$all in
+	"") selftests/truth/run --some ;;
+	*) selftests/truth/run ${quick:+--quick} ;;
+	esac
 }
 
 # From its source: in the build directory stand logs in place of shell tests.
@@ -43,33 +69,6 @@ perf_test()
 	cd out/series/perf/tools/perf && "$perf" test -v "${tests[@]}"
 }
 
-# What needs nothing but the sources, and what runs programs: neither minds a
-# busy machine.
-of_sources()
-{
-	part style quick tap scripts/check-style
-	if [ -n "$quick" ]; then
-		part series quick tap scripts/check-series
-	else
-		part series quick tap scripts/check-series orig
-	fi
-	part frame quick tap frame
-	part release full tap selftests/release/run
-}
-
-of_programs()
-{
-	part unit quick tap make -s -C tools-perf/test check
-	part asan quick tap make -s -C tools-perf/test asan
-	part fuzz full tap make -s -C tools-perf/test fuzz
-	# Without the word: all programs in all builds.
-	part truth quick tap selftests/truth/run ${quick:+--quick}
-	part replay quick tap selftests/replay/run
-	part flame full tap selftests/flame/run
-	part open full tap selftests/open/run
-	part docs full tap selftests/docs/run
-}
-
 # On Linux 6.12 what the series does at all, once.
 callchain_6_12()
 {
@@ -79,41 +78,63 @@ callchain_6_12()
 # What is about that Linux only.
 of_linux()
 {
-	part build quick tap builds perf perf-stock
-	part kernel full tap with_linux "$1" builds kernel-stock kernel kernel-debug
-	part callchain full tap with_linux "$1" selftests/callchain/run-tests
-	part kasan full tap with_linux "$1" selftests/callchain/run-tests debug
+	part source quick tap host "" source_part
+	part build quick tap host source builds perf perf-stock
+	part kernel usual tap host build with_linux "$1" builds kernel-stock kernel kernel-debug
+	part callchain usual tap vms kernel with_linux "$1" selftests/callchain/run-tests
+	part kasan usual tap vms2 kernel with_linux "$1" selftests/callchain/run-tests debug
 }
 
-# In a VM all processors are one of the host's.
-of_kernel()
+of_host()
 {
-	part callchain full tap selftests/callchain/run-tests
-	part kasan full tap selftests/callchain/run-tests debug
+	part source quick tap host "" source_part
+	part build quick tap host source builds perf
+	part truth quick tap host build truth
+	part perf-test quick perf host build perf_test
+	part replay quick tap host build selftests/replay/run
+	part real usual tap host build selftests/real/run
+	part flame usual tap host build selftests/flame/run
+	part open usual tap host build selftests/open/run
+	part docs usual tap host build selftests/docs/run
+	part compat usual tap host "build stock" selftests/compat/run
+	part perf-suite usual tap host "build stock" selftests/perf-suite/run
 }
 
-of_others()
+of_sources()
 {
-	part module full tap selftests/module/run-tests
-	part callchain-6.12 full tap callchain_6_12
+	part style quick tap sources source scripts/check-style
+	part awk quick tap sources "${all:+build}" selftests/awk/run ${all:+--all}
+	part series quick tap sources source check_series
+	part stock usual tap sources source builds perf-stock
+	part unit quick tap sources source make -s -C tools-perf/test check
+	part asan quick tap sources source make -s -C tools-perf/test asan
+	part frame quick tap sources source frame
+	part release usual tap sources source selftests/release/run
+	part fuzz usual tap sources source make -s -C tools-perf/test fuzz
 }
 
-# Perf's own tests and those of real programs and whole systems want the machine
-# for themselves, the builds use all of it.
-parts()
+# One kernel, with KASAN and lockdep, serves all of make check.
+of_kernels()
+{
+	part kernel usual tap kernels source builds kernel-debug
+	part vm usual tap vms "kernel build" selftests/vm/run-tests
+	part callchain usual tap vms "kernel build" selftests/callchain/run-tests check
+	part module usual tap vms2 "kernel build" selftests/module/run-tests check
+	part kernels all tap kernels source builds kernel-stock kernel
+	part kasan all tap vms "kernel build" selftests/callchain/run-tests debug
+	part callchain-all all tap vms "kernels build" selftests/callchain/run-tests
+	part module-all all tap vms2 "kernels build" selftests/module/run-tests
+	part callchain-6.12 all tap vms2 "kernels build" callchain_6_12
+	part matrix all tap vms2 "stock kernels callchain-6.12" selftests/matrix/run
+}
+
+all_parts()
 {
 	if [ -n "$other_linux" ]; then
 		of_linux "$other_linux"
 		return
 	fi
-	part build quick tap builds perf perf-stock
-	both of_sources of_programs
-	part perf-test quick perf perf_test
-	part real full tap selftests/real/run
-	part compat full tap selftests/compat/run
-	part perf-suite full tap selftests/perf-suite/run
-	part kernel full tap builds kernel-stock kernel kernel-debug
-	part vm full tap selftests/vm/run-tests
-	both of_kernel of_others
-	part matrix more tap selftests/matrix/run
+	of_host
+	of_sources
+	of_kernels
 }

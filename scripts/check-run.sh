@@ -1,0 +1,204 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# How scripts/check runs its parts and counts what they print.
+#
+# All parts of a lane run one after the other, the lanes beside each other. In
+# $state a part has the file NAME.runs with the time at which it began, NAME.waits with
+# what it waits for, NAME.pid with its process group, NAME.done; totals has the results.
+# shellcheck disable=SC2154 # scripts/check sets $here, $out, $extent, $other_linux and part_*
+
+# counts FORMAT LOG: passed, failed, skipped and planned tests ("-": no plan).
+counts()
+{
+	awk -v format="$1" '
+	format == "tap" && /^1\.\.[0-9]+/ { planned += substr($1, 4); plan = 1 }
+	format == "tap" && /^(not )?ok( |$)/ {
+		if (tolower($0) ~ /# skip/) skipped++
+		else if ($1 == "ok") passed++
+		else failed++
+	}
+	format == "perf" && /^ *[0-9]+(\.[0-9]+)?: .*: (Ok|FAILED!|Skip.*)$/ {
+		if (/: Ok$/) passed++
+		else if (/: FAILED!$/) failed++
+		else skipped++
+	}
+	END {
+		total = passed + failed + skipped
+		if (format == "perf" && total) { planned = total; plan = 1 }
+		print passed + 0, failed + 0, skipped + 0, plan ? planned + 0 : "-"
+	}' "$2"
+}
+
+# The failed tests of a log and the lines that follow each. A fuzzer's words are
+# any bytes.
+show_failures()
+{
+	grep -a -E -A 8 '^not ok|: FAILED!$' "$1" |
+		awk '/^ok / || /^--$/ { skip = 1 } /^not ok/ || /FAILED!$/ { skip = 0 } !skip' |
+		head -n 60 | sed 's/^/    /'
+}
+
+# report NAME LOG SECONDS WHY PASSED FAILED SKIPPED: WHY, if any, is what failed
+# beside tests.
+report()
+{
+	printf '%-14s %5d passed %5d failed %5d skipped %6d s\n' "$1" "$5" "$6" "$7" "$3"
+	[ "$6" -gt 0 ] || return 0
+	show_failures "$2"
+	if [ -n "$4" ]; then
+		echo "    it did not end well: $4"
+		tail -n 15 "$2" | sed 's/^/    | /'
+	fi
+	echo "    the whole log: ${2#"$here/"}"
+}
+
+# Is there no time left?
+over()
+{
+	[ -n "${CHECK_ENDS:-}" ] && [ "$EPOCHSECONDS" -ge "$CHECK_ENDS" ]
+}
+
+# print_part NAME: what it prints, until there is no time left. Then all that it has
+# started is killed at once: a test that lost its program would fail. Beside what
+# samples all else comes second.
+print_part()
+{
+	local command=() left
+
+	if [ "${part_lane[$1]}" != host ] && [ ! -e "$state/host.over" ]; then
+		command=(nice -n 10)
+	fi
+	if [ -n "${CHECK_ENDS:-}" ]; then
+		left=$((CHECK_ENDS - EPOCHSECONDS))
+		# 0 is no limit to timeout.
+		[ "$left" -gt 0 ] || return
+		command+=(timeout -s KILL "$left")
+	fi
+	command+=("$here/scripts/check")
+	[ "$extent" = usual ] || command+=("--$extent")
+	# With a process group of its own, which can be ended as a whole.
+	set -m
+	LINUX=$other_linux "${command[@]}" --run "$1" &
+	set +m
+	echo $! > "$state/$1.pid"
+	wait $!
+}
+
+# run_part NAME: what there was no time for is one skipped test.
+run_part()
+{
+	local name=$1 title=$1 log=$out/log/check-$1.log status=0 start=$EPOCHSECONDS
+	local died='' p f s planned
+
+	print_part "$name" > "$log" 2>&1 < /dev/null || status=$?
+	read -r p f s planned < <(counts "${part_format[$name]}" "$log")
+	if over && [ "$planned" != $((p + f + s)) ]; then
+		s=$((s + 1)) title+=", cut off"
+	elif [ "$planned" = - ]; then
+		died="no plan, exit status $status"
+	elif [ "$planned" -ne $((p + f + s)) ]; then
+		died="$planned tests planned, $((p + f + s)) run, exit status $status"
+	elif [ "$status" -ne 0 ] && [ "$f" -eq 0 ]; then
+		died="exit status $status"
+	fi
+	[ -z "$died" ] || f=$((f + 1))
+	{
+		flock 9
+		report "$title" "$log" $((EPOCHSECONDS - start)) "$died" "$p" "$f" "$s"
+		echo "$p $f $s" >&9
+	} 9>> "$state/totals"
+}
+
+# await NAME: until the parts have ended that it is to run after, of those chosen.
+await()
+{
+	local other
+
+	for other in ${part_after[$1]}; do
+		[[ " ${chosen[*]} " == *" $other "* ]] || continue
+		echo "$other" > "$state/$1.waits"
+		while [ ! -e "$state/$other.done" ]; do
+			sleep 0.2
+		done
+	done
+	rm -f "$state/$1.waits"
+}
+
+# run_lane LANE: its parts in their order.
+run_lane()
+{
+	local i name
+
+	for ((i = 0; i < ${#chosen[@]}; i++)); do
+		name=${chosen[i]}
+		[ "${part_lane[$name]}" = "$1" ] || continue
+		await "$name"
+		echo "part $((i + 1)) of ${#chosen[@]} begins: $name"
+		echo "$EPOCHSECONDS" > "$state/$name.runs"
+		run_part "$name"
+		rm -f "$state/$name.runs" "$state/$name.pid"
+		: > "$state/$name.done"
+	done
+	: > "$state/$1.over"
+}
+
+# Each half minute a line: how far it is.
+progress()
+{
+	local start=$EPOCHSECONDS file name line never
+
+	# No sleep, which would be left behind.
+	exec {never}<> <(:)
+	while ! read -r -t 30 -u "$never"; do
+		line='' name=("$state"/*.done)
+		[ -e "${name[0]}" ] || name=()
+		for file in "$state"/*.runs; do
+			[ -e "$file" ] || continue
+			line+=", ${file##*/}"
+			line="${line%.runs} since $((EPOCHSECONDS - $(cat "$file"))) s"
+		done
+		for file in "$state"/*.waits; do
+			[ -e "$file" ] || continue
+			line+=", ${file##*/}"
+			line="${line%.waits} waits for $(cat "$file")"
+		done
+		echo "  $((EPOCHSECONDS - start)) s: ${#name[@]} of ${#chosen[@]} parts done; ${line#, }"
+	done 2> /dev/null
+}
+
+# Ends all that was started.
+stop_parts()
+{
+	local file
+
+	trap - INT TERM EXIT
+	kill "${lanes[@]}" "$progress" 2> /dev/null
+	for file in "$state"/*.pid; do
+		[ ! -e "$file" ] || kill -- "-$(cat "$file")" 2> /dev/null
+	done
+	rm -rf "$state"
+}
+
+# run_parts NAME...: its status is whether none has failed.
+run_parts()
+{
+	local lane
+	chosen=("$@") lanes=()
+
+	state=$(mktemp -d)
+	progress &
+	progress=$!
+	trap stop_parts EXIT
+	trap 'stop_parts; exit 130' INT TERM
+	for lane in $(for name; do echo "${part_lane[$name]}"; done | sort -u); do
+		run_lane "$lane" &
+		lanes+=($!)
+	done
+	[[ " $(for name; do printf '%s ' "${part_lane[$name]}"; done)" == *" host "* ]] ||
+		: > "$state/host.over"
+	wait "${lanes[@]}"
+	lanes=()
+	awk '{ p += $1; f += $2; s += $3 }
+		END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }' "$state/totals"
+}
