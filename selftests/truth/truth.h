@@ -6,7 +6,8 @@
  * FN_A() and FN_B() define a function and put its only caller into the
  * section .truth of the object, from which check-chains reads it: one line
  * "function caller word...". verify-calls compares the lines with the machine
- * code. Callers that are no function: @start, @thread, @signal. Words:
+ * code. Callers that are no function: @start, @thread, @signal; those of
+ * selftests/callers, whose programs use this, too, are in its callers.h. Words:
  *
  *	libc	the function calls libc (or the vdso), so libc frames may stand
  *		above it; its own caller never does, or a lost frame would go
