@@ -176,9 +176,16 @@ int hybrid_process_fork(struct hybrid_processes *ps, pid_t pid, pid_t tid, pid_t
 		return hybrid_thread_get(ps, pid, tid) ? 0 : -ENOMEM;
 
 	parent = get_process(ps, ppid);
-	/* The number is free to be used again: what is known of it is old. */
+	if (!parent)
+		return -ENOMEM;
+	/*
+	 * The number is free to be used again: what is known of it is old. It may be
+	 * the last thread that is known of the parent, which stays.
+	 */
+	parent->nr_threads++;
 	hybrid_thread_exit(ps, tid);
-	if (!parent || !hybrid_thread_get(ps, pid, tid))
+	parent->nr_threads--;
+	if (!hybrid_thread_get(ps, pid, tid))
 		return -ENOMEM;
 	child = find_process(ps, pid);
 	parent->space->refs++;

@@ -152,6 +152,26 @@ static void numbers_again(void)
 	end();
 }
 
+/* The last that is known of a process is a thread whose exit was lost: its child by now. */
+static void number_of_the_child(void)
+{
+	hybrid_processes_init(&ps, open_nothing);
+	map(10, BASE, 4096, "/a", true);
+	hybrid_thread_get(&ps, 10, 20);
+	same(hybrid_process_fork(&ps, 20, 20, 10), 0);
+	same_text(path_at(20, BASE), "/a");
+	same_text(path_at(10, BASE), "/a");
+	same(ps.nr_processes, 2);
+	same(ps.nr_threads, 2);
+
+	/* The same of a process that was never sampled, by a record that can't be. */
+	map(30, BASE, 4096, "/b", true);
+	same(hybrid_process_fork(&ps, 31, 30, 30), 0);
+	same(space_of(31)->refs, 2);
+	same_text(path_at(31, BASE), "/b");
+	end();
+}
+
 /* A new mapping where an old one was: found at the same address. */
 static void address_again(void)
 {
@@ -252,6 +272,7 @@ int main(void)
 		{ "process: exec", exec_clears },
 		{ "process: threads and their exit", threads },
 		{ "process: pids used again", numbers_again },
+		{ "process: a child with a number of its parent's", number_of_the_child },
 		{ "process: addresses used again", address_again },
 		{ "process: records without a parent", unknown_parent },
 		{ "process: random records against a model", random_records },
