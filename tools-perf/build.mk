@@ -20,7 +20,8 @@ SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=all
 WARN	:= -Wall -Wextra
 CFLAGS	:= -g -std=gnu11 -D_GNU_SOURCE -I../test/include -I$(HYBRID) -I$(FRAME) \
 	   -I$(FRAME)/include/uapi -I$(OUT) -I$(LINUX)/tools/include \
-	   -I$(LINUX)/tools/include/uapi -I$(LINUX)/tools/arch/x86/include
+	   -I$(LINUX)/tools/include/uapi -I$(LINUX)/tools/arch/x86/include \
+	   -I$(LINUX)/tools/lib/perf/include
 LIBS	:= -ldw -lelf
 FLAGS_plain	:= $(CC) -O2
 FLAGS_asan	:= $(CC) -O1 $(SAN) -fno-omit-frame-pointer

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <linux/kernel.h>
-#include "../event.h"
+#include <perf/event.h>
 #include "open.h"
 #include "process.h"
 #include "track.h"
@@ -68,6 +68,17 @@ static int track_mmap2(struct hybrid_processes *ps, const struct perf_record_mma
 	return map(ps, &mapping, &ident, event->filename, event->prot & PROT_EXEC);
 }
 
+/*
+ * Of a process that runs already perf makes up that its parent made it: what the
+ * parent has mapped by now is not what it has.
+ */
+static int track_fork(struct hybrid_processes *ps, const struct perf_record_fork *event)
+{
+	if (event->header.misc & PERF_RECORD_MISC_FORK_EXEC && event->pid != event->ppid)
+		return hybrid_process_exec(ps, event->pid);
+	return hybrid_process_fork(ps, event->pid, event->tid, event->ppid);
+}
+
 int hybrid_track(struct hybrid_processes *ps, const union perf_event *event)
 {
 	/* Kernel and guest mappings are none of a process here. */
@@ -83,8 +94,7 @@ int hybrid_track(struct hybrid_processes *ps, const union perf_event *event)
 			return hybrid_process_exec(ps, event->comm.pid);
 		return 0;
 	case PERF_RECORD_FORK:
-		return hybrid_process_fork(ps, event->fork.pid, event->fork.tid,
-					   event->fork.ppid);
+		return track_fork(ps, &event->fork);
 	case PERF_RECORD_EXIT:
 		hybrid_thread_exit(ps, event->fork.tid);
 		return 0;

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What becomes of the records of tasks.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <perf/event.h>
+#include "open.h"
+#include "process.h"
+#include "tap.h"
+#include "track.h"
+
+#define BASE	0x400000ULL
+#define LENGTH	0x1000ULL
+
+static struct hybrid_processes ps;
+static union perf_event event;
+
+static int open_nothing(const struct hybrid_mapping *mapping __maybe_unused)
+{
+	return -1;
+}
+
+static int track(u32 type, u16 misc)
+{
+	event.header = (struct perf_event_header) {
+		.type = type, .misc = misc | PERF_RECORD_MISC_USER, .size = sizeof(event),
+	};
+	return hybrid_track(&ps, &event);
+}
+
+static void mmap2(pid_t pid, u64 start, const char *path, u32 prot)
+{
+	memset(&event, 0, sizeof(event));
+	event.mmap2.pid = pid;
+	event.mmap2.tid = pid;
+	event.mmap2.start = start;
+	event.mmap2.len = LENGTH;
+	event.mmap2.prot = prot;
+	snprintf(event.mmap2.filename, sizeof(event.mmap2.filename), "%s", path);
+	same(track(PERF_RECORD_MMAP2, 0), 0);
+}
+
+static void task(u32 type, u16 misc, pid_t pid, pid_t tid, pid_t ppid)
+{
+	memset(&event, 0, sizeof(event));
+	event.fork.pid = pid;
+	event.fork.tid = tid;
+	event.fork.ppid = ppid;
+	event.fork.ptid = ppid;
+	same(track(type, misc), 0);
+}
+
+static void comm(pid_t pid, u16 misc)
+{
+	memset(&event, 0, sizeof(event));
+	event.comm.pid = pid;
+	event.comm.tid = pid;
+	same(track(PERF_RECORD_COMM, misc), 0);
+}
+
+/* What @pid maps at @ip; "" for nothing, "anon" for memory without a file. */
+static const char *path_at(pid_t pid, u64 ip)
+{
+	struct hybrid_thread *thread = hybrid_thread_find(&ps, pid, pid);
+	const struct hybrid_mapping *mapping =
+		thread ? hybrid_space_find(thread->process->space, ip) : NULL;
+
+	if (!mapping)
+		return "";
+	return mapping->object ? mapping->object->ident.path : "anon";
+}
+
+static void start(void)
+{
+	hybrid_processes_init(&ps, open_nothing);
+}
+
+static void end(void)
+{
+	hybrid_processes_exit(&ps);
+	same(ps.nr_threads, 0);
+}
+
+static void mappings(void)
+{
+	start();
+	mmap2(10, BASE, "/a", PROT_READ | PROT_EXEC);
+	mmap2(10, BASE + LENGTH, "/a", PROT_READ | PROT_WRITE);
+	mmap2(10, BASE + 2 * LENGTH, "//anon", PROT_READ | PROT_EXEC);
+	mmap2(10, BASE + 3 * LENGTH, "[vdso]", PROT_READ | PROT_EXEC);
+	same_text(path_at(10, BASE), "/a");
+	same_text(path_at(10, BASE + LENGTH), "");
+	same_text(path_at(10, BASE + 2 * LENGTH), "anon");
+	same_text(path_at(10, BASE + 3 * LENGTH), HYBRID_VDSO_32);
+	/* Data where code was. */
+	mmap2(10, BASE, "/b", PROT_READ);
+	same_text(path_at(10, BASE), "");
+	end();
+}
+
+static void tasks(void)
+{
+	start();
+	mmap2(10, BASE, "/a", PROT_EXEC);
+	task(PERF_RECORD_FORK, 0, 11, 11, 10);
+	same_text(path_at(11, BASE), "/a");
+	task(PERF_RECORD_FORK, 0, 11, 12, 11);
+	same(ps.nr_processes, 2);
+	/* A name is no exec. */
+	comm(11, 0);
+	same_text(path_at(11, BASE), "/a");
+	comm(11, PERF_RECORD_MISC_COMM_EXEC);
+	same_text(path_at(11, BASE), "");
+	same_text(path_at(10, BASE), "/a");
+	task(PERF_RECORD_EXIT, 0, 11, 12, 11);
+	task(PERF_RECORD_EXIT, 0, 11, 11, 10);
+	same(ps.nr_processes, 1);
+	end();
+}
+
+/*
+ * Of what runs already perf makes up that its parent made it, and then what it
+ * has mapped: not what the parent has.
+ */
+static void made_up(void)
+{
+	start();
+	mmap2(10, BASE, "/a", PROT_EXEC);
+	task(PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC, 11, 11, 10);
+	same_text(path_at(11, BASE), "");
+	mmap2(11, BASE + LENGTH, "/b", PROT_EXEC);
+	/* Its threads are its own. */
+	task(PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC, 11, 12, 11);
+	same_text(path_at(11, BASE + LENGTH), "/b");
+	same_text(path_at(11, BASE), "");
+	same_text(path_at(10, BASE), "/a");
+	same(ps.nr_processes, 2);
+	/* What it makes from now on has its mappings. */
+	task(PERF_RECORD_FORK, 0, 13, 13, 11);
+	same_text(path_at(13, BASE + LENGTH), "/b");
+	end();
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "track: mappings of code, of data, without a file", mappings },
+		{ "track: fork, exec, exit", tasks },
+		{ "track: a fork that perf made up", made_up },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
