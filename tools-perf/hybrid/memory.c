@@ -30,6 +30,7 @@
 /**
  * struct code_page - code as it was in this pass over the rings
  * @gen: of the space that it is in
+ * @pid: of the process that was sampled: what fork made has a copy of its own
  * @addr: of its first byte
  * @pass: when it was read
  * @readable: @bytes are valid
@@ -37,6 +38,7 @@
  */
 struct code_page {
 	u64	gen;
+	pid_t	pid;
 	u64	addr;
 	u64	pass;
 	bool	readable;
@@ -50,7 +52,7 @@ struct code_page {
  * @pid: the process
  * @gen: of its space
  * @pass: counts those over the rings; never 0
- * @pages: what was read, by address and space
+ * @pages: what was read, by address, space and process
  * @frames: what was found; it looks at the code again each time
  */
 struct hybrid_memory {
@@ -67,6 +69,7 @@ struct reader {
 	struct hybrid_memory		*memory;
 	const struct hybrid_mapping	*mapping;
 	u64				 gen;
+	pid_t				 pid;
 };
 
 struct hybrid_memory *hybrid_memory_new(void)
@@ -121,6 +124,14 @@ static void open_memory(struct hybrid_memory *memory, pid_t pid, u64 gen)
 	memory->gen = gen;
 }
 
+/* What /proc/PID/pagemap says of a page; 0 where the process, or its memory, is gone. */
+static ssize_t read_entry(const struct hybrid_memory *memory, u64 addr, u64 *entry)
+{
+	if (memory->fd < 0 || memory->pagemap < 0)
+		return 0;
+	return pread(memory->pagemap, entry, sizeof(*entry), addr / PAGE * sizeof(*entry));
+}
+
 /*
  * All within a page, and only if that is there, and of no file: a file system of
  * the user's may let who reads it wait for ever, and a page that was never touched
@@ -130,35 +141,51 @@ static bool read_memory(const struct hybrid_memory *memory, u64 addr, void *dst,
 {
 	u64 entry;
 
-	return memory->fd >= 0 && memory->pagemap >= 0 &&
-	       pread(memory->pagemap, &entry, sizeof(entry), addr / PAGE * sizeof(entry)) ==
-	       sizeof(entry) &&
+	return read_entry(memory, addr, &entry) == sizeof(entry) &&
 	       entry & PAGEMAP_PRESENT && !(entry & PAGEMAP_FILE) &&
 	       pread(memory->fd, dst, size, addr) == size;
 }
 
 static bool is_page(const struct code_page *page, const struct reader *reader, u64 addr)
 {
-	return page->pass && page->addr == addr && page->gen == reader->gen;
+	return page->pass && page->addr == addr && page->gen == reader->gen &&
+	       page->pid == reader->pid;
+}
+
+/*
+ * From the process that was sampled. Where that is gone, and nothing was read of it,
+ * from the one that mapped the page: fork copied it from there.
+ */
+static void fill_page(const struct reader *reader, struct code_page *page)
+{
+	struct hybrid_memory *memory = reader->memory;
+	u64 entry;
+
+	open_memory(memory, reader->pid, reader->gen);
+	if (!page->readable && reader->pid != reader->mapping->pid &&
+	    !read_entry(memory, page->addr, &entry))
+		open_memory(memory, reader->mapping->pid, reader->gen);
+	if (read_memory(memory, page->addr, page->bytes, PAGE))
+		page->readable = true;
 }
 
 /* What was read of a process that is gone by now is what its last samples ran. */
 static const struct code_page *read_page(const struct reader *reader, u64 addr)
 {
 	struct hybrid_memory *memory = reader->memory;
-	struct code_page *page = &memory->pages[hash_64(addr / PAGE + reader->gen, 6)];
+	u64 key = addr / PAGE + reader->gen + ((u64)reader->pid << 32);
+	struct code_page *page = &memory->pages[hash_64(key, 6)];
 
 	if (!is_page(page, reader, addr)) {
 		page->addr = addr;
 		page->gen = reader->gen;
+		page->pid = reader->pid;
 		page->readable = false;
 	} else if (page->pass == memory->pass) {
 		return page;
 	}
 	page->pass = memory->pass;
-	open_memory(memory, reader->mapping->pid, reader->gen);
-	if (read_memory(memory, addr, page->bytes, PAGE))
-		page->readable = true;
+	fill_page(reader, page);
 	return page;
 }
 
@@ -180,11 +207,12 @@ static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
 
 static bool reader_init(struct reader *reader, struct x86_frame_mem *mem,
 			struct hybrid_memory *memory, const struct hybrid_space *space,
-			const struct hybrid_abi *abi, u64 ip)
+			pid_t pid, const struct hybrid_abi *abi, u64 ip)
 {
 	reader->memory = memory;
 	reader->mapping = memory ? hybrid_space_find(space, ip) : NULL;
 	reader->gen = space->gen;
+	reader->pid = pid;
 	mem->read = read_code;
 	mem->ctx = reader;
 	mem->is_64bit = abi->word == 8;
@@ -192,12 +220,12 @@ static bool reader_init(struct reader *reader, struct x86_frame_mem *mem,
 }
 
 bool hybrid_memory_rule(struct hybrid_memory *memory, const struct hybrid_space *space,
-			const struct hybrid_abi *abi, u64 ip, struct hybrid_rule *rule)
+			pid_t pid, const struct hybrid_abi *abi, u64 ip, struct hybrid_rule *rule)
 {
 	struct x86_frame_mem mem;
 	struct reader reader;
 
-	return reader_init(&reader, &mem, memory, space, abi, ip) &&
+	return reader_init(&reader, &mem, memory, space, pid, abi, ip) &&
 	       hybrid_code_ask(&mem, ip, &memory->frames, space->gen, rule);
 }
 
@@ -212,13 +240,13 @@ int hybrid_memory_read(struct hybrid_memory *memory, const struct hybrid_space *
 }
 
 bool hybrid_memory_is_return(struct hybrid_memory *memory, const struct hybrid_space *space,
-			     const struct hybrid_abi *abi, u64 ret)
+			     pid_t pid, const struct hybrid_abi *abi, u64 ret)
 {
 	struct x86_frame_mem mem;
 	struct reader reader;
 	u8 byte;
 
-	if (!reader_init(&reader, &mem, memory, space, abi, ret) ||
+	if (!reader_init(&reader, &mem, memory, space, pid, abi, ret) ||
 	    read_code(&reader, ret, &byte, sizeof(byte)))
 		return true;
 	return x86_frame_call_before(&mem, ret);

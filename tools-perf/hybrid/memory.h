@@ -28,6 +28,7 @@ void hybrid_memory_forget(struct hybrid_memory *memory);
  * hybrid_memory_rule - work out from the code itself where the caller is
  * @memory: may be NULL
  * @space: with the mapping that holds @ip
+ * @pid: the process that was sampled; another may have its mappings, too
  * @abi: of the task
  * @ip: the next instruction, in memory that no file backs
  * @rule: out
@@ -35,7 +36,7 @@ void hybrid_memory_forget(struct hybrid_memory *memory);
  * Return: false where it can't be read, or does not tell.
  */
 bool hybrid_memory_rule(struct hybrid_memory *memory, const struct hybrid_space *space,
-			const struct hybrid_abi *abi, u64 ip, struct hybrid_rule *rule);
+			pid_t pid, const struct hybrid_abi *abi, u64 ip, struct hybrid_rule *rule);
 
 /**
  * hybrid_memory_read - what is at an address now
@@ -55,12 +56,13 @@ int hybrid_memory_read(struct hybrid_memory *memory, const struct hybrid_space *
  * hybrid_memory_is_return - may an address be a return address?
  * @memory: may be NULL
  * @space: with the mapping that holds @ret
+ * @pid: the process that was sampled
  * @abi: of the task
  * @ret: in memory that no file backs
  *
  * Return: false where it can be read and no call stands before it.
  */
 bool hybrid_memory_is_return(struct hybrid_memory *memory, const struct hybrid_space *space,
-			     const struct hybrid_abi *abi, u64 ret);
+			     pid_t pid, const struct hybrid_abi *abi, u64 ret);
 
 #endif /* __PERF_HYBRID_MEMORY_H */

@@ -195,7 +195,7 @@ static bool code_rule(const struct hybrid_walk *w, struct hybrid_row *row, struc
 	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, ret);
 
 	if (mapping && !mapping->object)
-		return hybrid_memory_rule(w->unwinder->memory, u->space, u->abi, ret, rule);
+		return hybrid_memory_rule(w->unwinder->memory, u->space, u->pid, u->abi, ret, rule);
 	if (!mapping || !row)
 		return false;
 	*rule = *hybrid_object_code_rule(row, mapping, ret);
@@ -208,7 +208,7 @@ static bool is_return(const struct hybrid_walk *w, u64 ret)
 	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, ret);
 
 	if (mapping && !mapping->object)
-		return hybrid_memory_is_return(w->unwinder->memory, u->space, u->abi, ret);
+		return hybrid_memory_is_return(w->unwinder->memory, u->space, u->pid, u->abi, ret);
 	return mapping && hybrid_object_is_return(mapping, ret);
 }
 

@@ -23,6 +23,7 @@ static const u8 larger[] = { 0x48, 0x83, 0xec, 0x18, 0xff, 0xd1, 0x48, 0x83,
 
 static struct hybrid_memory *memory;
 static struct hybrid_space *space;
+static pid_t sampled;
 static u8 *code;
 
 static void map(u64 start, u64 end, pid_t pid)
@@ -41,6 +42,7 @@ static void begin(pid_t pid)
 	check(memory && space && code != MAP_FAILED);
 	memcpy(code, trampoline, sizeof(trampoline));
 	map((u64)code, (u64)code + PAGE, pid);
+	sampled = pid;
 }
 
 static void end(void)
@@ -55,7 +57,7 @@ static s64 cfa_at(unsigned int offset)
 {
 	struct hybrid_rule rule = {};
 
-	if (!hybrid_memory_rule(memory, space, &hybrid_abi_64, (u64)code + offset, &rule))
+	if (!hybrid_memory_rule(memory, space, sampled, &hybrid_abi_64, (u64)code + offset, &rule))
 		return 0;
 	same(rule.kind, HYBRID_RULE_CFA);
 	same(rule.base, HYBRID_BASE_SP);
@@ -66,7 +68,8 @@ static s64 cfa_at(unsigned int offset)
 
 static bool is_return(unsigned int offset)
 {
-	return hybrid_memory_is_return(memory, space, &hybrid_abi_64, (u64)code + offset);
+	return hybrid_memory_is_return(memory, space, sampled, &hybrid_abi_64,
+				       (u64)code + offset);
 }
 
 static void test_rule(void)
@@ -87,7 +90,7 @@ static void test_sigreturn(void)
 
 	begin(getpid());
 	memcpy(code + 64, restore, sizeof(restore));
-	check(hybrid_memory_rule(memory, space, &hybrid_abi_64, (u64)code + 64, &rule));
+	check(hybrid_memory_rule(memory, space, sampled, &hybrid_abi_64, (u64)code + 64, &rule));
 	same(rule.kind, HYBRID_RULE_SIGRETURN);
 	check(rule.signal);
 	end();
@@ -116,6 +119,7 @@ static void test_gone(void)
 		pause();
 	hybrid_space_clear(space);
 	map((u64)code, (u64)code + PAGE, pid);
+	sampled = pid;
 	same(cfa_at(BEHIND_CALL), 16);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -185,9 +189,88 @@ static void test_spaces(void)
 	hybrid_space_put(space);
 	space = first;
 	map((u64)code, (u64)code + PAGE, pid);
+	sampled = pid;
 	same(cfa_at(BEHIND_CALL), 16);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
+	end();
+}
+
+/*
+ * What fork made has the mappings of its parent, which one of them may write to, or
+ * be gone.
+ */
+static void test_forked(void)
+{
+	pid_t pids[2];
+	int i;
+
+	begin(getpid());
+	same(cfa_at(BEHIND_CALL), 16);
+	for (i = 0; i < 2; i++) {
+		pids[i] = fork();
+		if (!pids[i])
+			pause();
+		memcpy(code, larger, sizeof(larger));
+	}
+	/* The first has what was there before; the parent's is known of this pass. */
+	sampled = pids[0];
+	same(cfa_at(BEHIND_CALL), 16);
+	sampled = pids[1];
+	same(cfa_at(BEHIND_CALL), 32);
+	check(is_return(BEHIND_CALL));
+	check(!is_return(BEHIND_CALL + 4));
+	/* The parent's is gone. */
+	munmap(code, PAGE);
+	hybrid_memory_forget(memory);
+	same(cfa_at(BEHIND_CALL), 32);
+	sampled = pids[0];
+	same(cfa_at(BEHIND_CALL), 16);
+	for (i = 0; i < 2; i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+	}
+	end();
+}
+
+/* The sampled one is gone: what it began with is with its parent. */
+static void test_forked_gone(void)
+{
+	begin(getpid());
+	sampled = fork();
+	if (!sampled)
+		_exit(0);
+	/* A process that was not waited for, and then none. */
+	waitid(P_PID, sampled, NULL, WEXITED | WNOWAIT);
+	same(cfa_at(BEHIND_CALL), 16);
+	hybrid_memory_delete(memory);
+	memory = hybrid_memory_new();
+	waitpid(sampled, NULL, 0);
+	same(cfa_at(BEHIND_CALL), 16);
+	end();
+}
+
+/* It runs, and has nothing there: what its parent has is not what it runs. */
+static void test_forked_unmapped(void)
+{
+	int fds[2];
+	char byte;
+
+	begin(getpid());
+	check(!pipe(fds));
+	sampled = fork();
+	if (!sampled) {
+		munmap(code, PAGE);
+		if (write(fds[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	same(read(fds[0], &byte, 1), 1);
+	same(cfa_at(BEHIND_CALL), 0);
+	kill(sampled, SIGKILL);
+	waitpid(sampled, NULL, 0);
+	close(fds[0]);
+	close(fds[1]);
 	end();
 }
 
@@ -199,6 +282,9 @@ static const struct tap_test tests[] = {
 	{ "memory: pages that are not the process's own", test_not_its_own },
 	{ "memory: no code there, nobody to read it", test_nothing },
 	{ "memory: two processes, one address", test_spaces },
+	{ "memory: parent and child share a space, and not its memory", test_forked },
+	{ "memory: a child that is gone", test_forked_gone },
+	{ "memory: a child that has nothing there", test_forked_unmapped },
 };
 
 int main(void)
