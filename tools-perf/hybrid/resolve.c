@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <linux/zalloc.h>
 #include "../callchain.h"
 #include "../dso.h"
@@ -92,6 +93,17 @@ static void ident_of(struct dso *dso, struct hybrid_ident *ident)
 	}
 }
 
+/*
+ * Files of --call-graph dwarf tell of data, too. perf inject --jit has the mode of
+ * the file where the protection should be.
+ */
+static bool is_data(const struct map *map)
+{
+	u32 prot = map__prot(map);
+
+	return !(prot & ~(PROT_READ | PROT_WRITE));
+}
+
 /* Adds the mapping that holds @ip to @space, from perf's maps. */
 static void fill(struct hybrid_space *space, u64 ip, void *arg)
 {
@@ -103,6 +115,10 @@ static void fill(struct hybrid_space *space, u64 ip, void *arg)
 	map = maps__find(thread__maps(thread), ip);
 	if (!map)
 		return;
+	if (is_data(map)) {
+		map__put(map);
+		return;
+	}
 	mapping.start = map__start(map);
 	mapping.end = map__end(map);
 	mapping.pgoff = map__pgoff(map);
