@@ -20,17 +20,17 @@ static enum hybrid_leads cached(struct hybrid_unwinder *unwinder, const struct h
 }
 
 static enum hybrid_leads ask_process(const struct hybrid_unwinder *unwinder,
-				     const struct hybrid_space *space,
+				     const struct hybrid_space *space, pid_t pid,
 				     const struct hybrid_abi *abi, u64 ret)
 {
 	if (!unwinder->memory)
 		return HYBRID_LEADS_MAYBE;
-	return hybrid_memory_is_return(unwinder->memory, space, abi, ret) ?
+	return hybrid_memory_is_return(unwinder->memory, space, pid, abi, ret) ?
 		HYBRID_LEADS_INDIRECT : HYBRID_LEADS_NOT;
 }
 
 enum hybrid_leads hybrid_confirm(struct hybrid_unwinder *unwinder, struct hybrid_space *space,
-				 const struct hybrid_abi *abi, u64 ret, u64 callee)
+				 pid_t pid, const struct hybrid_abi *abi, u64 ret, u64 callee)
 {
 	const struct hybrid_mapping *mapping;
 	struct hybrid_object *object;
@@ -47,6 +47,6 @@ enum hybrid_leads hybrid_confirm(struct hybrid_unwinder *unwinder, struct hybrid
 	if (!mapping)
 		return HYBRID_LEADS_NOT;
 	if (!mapping->object)
-		return ask_process(unwinder, space, abi, ret);
+		return ask_process(unwinder, space, pid, abi, ret);
 	return cached(unwinder, space, mapping, ret, callee);
 }

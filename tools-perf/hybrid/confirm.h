@@ -9,6 +9,7 @@
  * hybrid_confirm - did the call before a return address lead to what runs?
  * @unwinder: caches
  * @space: the mappings; may gain one where they come on demand
+ * @pid: the process, to be asked for code that no file backs; 0: it can't be
  * @abi: of the task
  * @ret: the return address, found by anything else than CFI
  * @callee: of the frame inside of it, as struct hybrid_frame has it
@@ -19,6 +20,6 @@
  * Return: see enum hybrid_leads; HYBRID_LEADS_NOT where no mapping holds @ret.
  */
 enum hybrid_leads hybrid_confirm(struct hybrid_unwinder *unwinder, struct hybrid_space *space,
-				 const struct hybrid_abi *abi, u64 ret, u64 callee);
+				 pid_t pid, const struct hybrid_abi *abi, u64 ret, u64 callee);
 
 #endif /* __PERF_HYBRID_CONFIRM_H */

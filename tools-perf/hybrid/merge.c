@@ -8,6 +8,7 @@
 #include "confirm.h"
 #include "merge.h"
 #include "taught.h"
+#include "uretprobe.h"
 
 /* The user part of the kernel's callchain, without its context word. */
 struct user_chain {
@@ -57,7 +58,8 @@ static unsigned int leave_dump(const struct hybrid_unwind *u, const struct user_
 	*fp = u->regs.value[u->abi->bp];
 	while (!hybrid_unwind_read(u, *fp, word, &next) &&
 	       !hybrid_unwind_read(u, *fp + word, word, &ret)) {
-		if (i >= user->nr || user->ips[i] != ret || next <= *fp)
+		if (i >= user->nr || next <= *fp ||
+		    (user->ips[i] != ret && !hybrid_uretprobe_is_trampoline(ret)))
 			return 0;
 		i++;
 		*fp = next;
@@ -101,7 +103,7 @@ static bool add_frame(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 
 	if (u->nr == u->max_frames)
 		return false;
-	switch (hybrid_confirm(unwinder, u->space, u->abi, ret, callee)) {
+	switch (hybrid_confirm(unwinder, u->space, u->pid, u->abi, ret, callee)) {
 	case HYBRID_LEADS_NOT:
 		return false;
 	case HYBRID_LEADS_MAYBE:
@@ -257,7 +259,7 @@ static enum hybrid_outcome copy_user(struct hybrid_unwinder *unwinder, struct hy
 		return HYBRID_COMPLETE;
 	}
 	for (i = 1; i < user->nr && m->space; i++) {
-		if (hybrid_confirm(unwinder, m->space, m->abi, user->ips[i],
+		if (hybrid_confirm(unwinder, m->space, m->pid, m->abi, user->ips[i],
 				   user->ips[i - 1] - (i > 1)) == HYBRID_LEADS_NOT)
 			break;
 		if (i == 1)

@@ -28,6 +28,7 @@ enum hybrid_outcome {
  * @at_probe: the event may come from a uprobe: at a function's entry the kernel
  *	then puts the word at sp between the address and the frame pointer chain
  * @space: the mappings; NULL where the process is not known
+ * @pid: the process, while that runs; 0 where there is none to be asked
  * @abi: of the task; where there is no @unwind, which word size is likely
  * @tail: of the thread, read and updated; NULL for none
  * @out: the merged callchain; the caller's
@@ -41,6 +42,7 @@ struct hybrid_merge {
 	bool			 at_probe;
 	struct hybrid_unwind	*unwind;
 	struct hybrid_space	*space;
+	pid_t			 pid;
 	const struct hybrid_abi	*abi;
 	struct hybrid_tail	*tail;
 	u64			*out;

@@ -31,6 +31,7 @@
 #include "taught.h"
 #include "teach.h"
 #include "track.h"
+#include "uretprobe.h"
 
 /*
  * Halves of a ring's size, read from it in a row without the ring getting emptier
@@ -236,6 +237,7 @@ static bool make_chain(struct hybrid_record *hr, struct hybrid_event *event,
 	if (thread && prepare(hr, event, sample, taught, &unwind)) {
 		unwind.space = thread->process->space;
 		unwind.pid = sample->pid;
+		hybrid_uretprobe_chain(&unwind, sample->chain, sample->nr_chain);
 		if (taught)
 			hybrid_taught(&hr->unwinder, &unwind, sample->chain, sample->nr_chain);
 		else
@@ -265,6 +267,7 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_event *event,
 		.out		= hr->chain,
 		.at_probe	= event->at_probe,
 		.max		= hybrid_layout_room(&event->layout, sample),
+		.pid		= sample->pid,
 		.abi		= sample->regs_abi == PERF_SAMPLE_REGS_ABI_32 ?
 				  &hybrid_abi_32 : &hybrid_abi_64,
 	};

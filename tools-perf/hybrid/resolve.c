@@ -28,6 +28,7 @@
 #include "process.h"
 #include "regs.h"
 #include "resolve.h"
+#include "uretprobe.h"
 
 /* perf top runs for days: what is known of so many tasks is dropped at once. */
 #define MAX_THREADS	16384
@@ -221,6 +222,7 @@ struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample
 	if (ht && prepare(&unwind, sample, max_stack)) {
 		unwind.space = ht->process->space;
 		unwind.pid = thread__pid(thread);
+		hybrid_uretprobe_chain(&unwind, merge.kernel, merge.nr_kernel);
 		resolver->unwinder.fill_arg = thread;
 		hybrid_unwind(&resolver->unwinder, &unwind);
 		merge.unwind = &unwind;

@@ -12,6 +12,7 @@
 #include <linux/hash.h>
 #include <linux/kernel.h>
 #include "confirm.h"
+#include "uretprobe.h"
 #include "walk.h"
 
 /* Offsets in bytes: arch/x86/include/uapi/asm/ucontext.h, sigcontext.h. */
@@ -93,6 +94,19 @@ struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
 	return entry->row;
 }
 
+static bool is_behind_call(const struct hybrid_walk *w, u64 ret);
+
+/* As it was before a return probe replaced it. */
+static u64 true_return(const struct hybrid_walk *w, u64 at, u64 ret)
+{
+	u64 was;
+
+	if (!hybrid_uretprobe_is_trampoline(ret))
+		return ret;
+	was = hybrid_uretprobe_return(w->u, at, ret);
+	return was != ret && is_behind_call(w, was) ? was : ret;
+}
+
 static enum hybrid_stop step_rule(struct hybrid_walk *w, const struct hybrid_rule *rule,
 				  struct hybrid_caller *caller)
 {
@@ -108,6 +122,7 @@ static enum hybrid_stop step_rule(struct hybrid_walk *w, const struct hybrid_rul
 	caller->cfa = cfa;
 	if (read_word(u, cfa + rule->ra_off, &caller->ip))
 		return hybrid_walk_unreadable(u, cfa + rule->ra_off);
+	caller->ip = true_return(w, cfa + rule->ra_off, caller->ip);
 
 	caller->bp = u->bp;
 	caller->bp_known = u->bp_known;
@@ -153,6 +168,7 @@ static enum hybrid_stop read_frame_pointer(const struct hybrid_walk *w,
 	caller->cfa = u->bp + 2 * word;
 	if (read_word(u, u->bp, &caller->bp) || read_word(u, u->bp + word, &caller->ip))
 		return hybrid_walk_unreadable(u, u->bp);
+	caller->ip = true_return(w, u->bp + word, caller->ip);
 	caller->bp_known = true;
 	caller->exact = false;
 	return HYBRID_STOP_NR;
@@ -172,7 +188,8 @@ static enum hybrid_stop step_frame_pointer(struct hybrid_walk *w, struct hybrid_
 	if (stop != HYBRID_STOP_NR || !caller->ip)
 		return stop;
 	mapping = hybrid_space_find(w->u->space, frame->ip);
-	switch (hybrid_confirm(w->unwinder, w->u->space, w->u->abi, caller->ip, frame->ip)) {
+	switch (hybrid_confirm(w->unwinder, w->u->space, w->u->pid, w->u->abi, caller->ip,
+			       frame->ip)) {
 	case HYBRID_LEADS_NOT:
 		return HYBRID_STOP_NO_CFI;
 	case HYBRID_LEADS_THERE:
@@ -242,7 +259,7 @@ static enum hybrid_stop step_code(struct hybrid_walk *w, struct hybrid_row *row,
 		return step_sigreturn(u, caller);
 	}
 	if (step_rule(w, &rule, caller) != HYBRID_STOP_NR ||
-	    hybrid_confirm(w->unwinder, u->space, u->abi, caller->ip, frame->ip) ==
+	    hybrid_confirm(w->unwinder, u->space, u->pid, u->abi, caller->ip, frame->ip) ==
 	    HYBRID_LEADS_NOT)
 		return HYBRID_STOP_NO_CFI;
 	return HYBRID_STOP_NR;
@@ -263,7 +280,9 @@ static enum hybrid_stop step_row(struct hybrid_walk *w, struct hybrid_row *row,
 	case HYBRID_RULE_DEREF:
 		return step_rule(w, &u->rule, caller);
 	case HYBRID_RULE_FULL:
-		return hybrid_walk_full(w, &u->rule, caller);
+		stop = hybrid_walk_full(w, &u->rule, caller);
+		caller->ip = true_return(w, caller->cfa - u->abi->word, caller->ip);
+		return stop;
 	default:
 		stop = step_code(w, row, caller);
 		return stop == HYBRID_STOP_NO_CFI ? step_frame_pointer(w, caller) : stop;

@@ -80,6 +80,12 @@ struct hybrid_unwinder {
  * @dump: the stack from @dump_start on; may be unaligned
  * @dump_start: address; the sampled stack pointer
  * @dump_size: bytes
+ * @user: user part of the kernel's callchain, where return probes are; may be NULL
+ * @nr_user: number of @user
+ * @user_at: how far that was followed, and
+ * @user_fp: where on the stack,
+ * @user_plain: whether its frames begin behind the sampled address, and
+ * @user_one_more: behind one more: hybrid_uretprobe_return()'s own
  * @max_frames: where to stop; at most HYBRID_MAX_FRAMES
  * @frames: out: innermost first; room for @max_frames, the caller's
  * @nr: out: number of @frames
@@ -101,6 +107,12 @@ struct hybrid_unwind {
 	const u8			*dump;
 	u64				 dump_start;
 	u64				 dump_size;
+	const u64			*user;
+	unsigned int			 nr_user;
+	unsigned int			 user_at;
+	u64				 user_fp;
+	bool				 user_plain;
+	bool				 user_one_more;
 	unsigned int			 max_frames;
 
 	struct hybrid_frame		*frames;

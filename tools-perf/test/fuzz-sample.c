@@ -14,6 +14,7 @@
 #include "merge.h"
 #include "regs.h"
 #include "scene.h"
+#include "uretprobe.h"
 
 #define MAX_STACK	40
 
@@ -79,6 +80,7 @@ static bool unwind(const struct hybrid_sample *sample, struct hybrid_unwind *u)
 		return false;
 	hybrid_regs_read(&map, sample->regs, &u->regs);
 	u->dump_start = u->regs.value[u->abi->sp];
+	hybrid_uretprobe_chain(u, sample->chain, sample->nr_chain);
 	hybrid_unwind(&scene_unwinder, u);
 	if (!u->nr || u->nr > u->max_frames)
 		abort();

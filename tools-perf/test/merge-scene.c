@@ -2,6 +2,7 @@
 #include <string.h>
 #include "merge-scene.h"
 #include "tap.h"
+#include "uretprobe.h"
 
 struct scene s;
 struct hybrid_merge m;
@@ -39,6 +40,7 @@ enum hybrid_outcome merge(void)
 	m.out = out;
 	m.max = m.max ?: MERGE_MAX;
 	memset(out, 0xee, sizeof(out));
+	hybrid_uretprobe_chain(&s.u, chain, nr_chain);
 	hybrid_unwind(&scene_unwinder, &s.u);
 	return hybrid_merge(&scene_unwinder, &m);
 }
