@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Does the call in a caller lead to what runs inside of it? */
+#include <string.h>
+
+#include "code.h"
+#include "verdict.h"
+
+/* A function that jumps to another file's, that jumps on, and so on. */
+#define MAX_JUMPS	4
+
+static enum verdict leads(struct object *object, u64 from, const struct frame *callee,
+			  u64 addr, int left);
+
+/* Of all definitions of a name in one file. */
+static enum verdict leads_by(struct object *object, const char *name,
+			     const struct frame *callee, u64 addr, int left)
+{
+	const struct export *export = object_export(object, name);
+	const struct export *end = object->exports + object->nr_exports;
+	enum verdict found = REFUTED, one;
+
+	for (; export < end && !strcmp(export->name, name); export++) {
+		one = export->chosen ? UNKNOWN :
+			leads(object, export->value, callee, addr, left - 1);
+		if (one < found)
+			found = one;
+	}
+	return found;
+}
+
+/* The loader takes the first file that has the name; which, is not known here. */
+static enum verdict leads_by_name(const char *name, const struct frame *callee, u64 addr,
+				  int left)
+{
+	enum verdict found = REFUTED, one;
+	struct object *object;
+	bool defined = false;
+
+	/* It may be the first call: then the loader looks for the name. */
+	if (!left || callee->object->is_loader)
+		return UNKNOWN;
+	for (object = object_first(); object; object = object->next) {
+		if (!object->readable || !object_export(object, name))
+			continue;
+		defined = true;
+		one = leads_by(object, name, callee, addr, left);
+		if (one < found)
+			found = one;
+	}
+	return defined ? found : UNKNOWN;
+}
+
+/* Landing pads stand in functions of their own, and no jump leads there. */
+static bool may_land(const struct object *object)
+{
+	return object->has_landing;
+}
+
+static enum verdict leads(struct object *object, u64 from, const struct frame *callee,
+			  u64 addr, int left)
+{
+	const struct reach *reach = code_reach(object, from);
+	enum verdict found = reach->open ? UNKNOWN : REFUTED, one;
+	size_t i;
+
+	if (object == callee->object && code_reaches(object, reach, addr))
+		return SHOWN;
+	if (object == callee->object && may_land(object) && strstr(callee->symbol, ".cold"))
+		found = UNKNOWN;
+	for (i = 0; i < reach->nr_names && found != SHOWN; i++) {
+		one = leads_by_name(reach->names[i], callee, addr, left);
+		if (one < found)
+			found = one;
+	}
+	return found;
+}
+
+/*
+ * Addresses that were put where a return address stands, to begin with: no call is
+ * in front of a function. Go's binaries have no tables for the function.
+ */
+static bool is_begin(const struct frame *frame)
+{
+	const struct function *function = object_function(frame->object, frame->addr + 1);
+
+	return (function && frame->addr - function->start + 1 <= 2) ||
+	       !strncmp(frame->symbol, "runtime.goexit", 14);
+}
+
+/* By its CFI it stands for the function whose stack it replaces. */
+static bool stands_for_another(const struct frame *frame)
+{
+	return !strcmp(frame->symbol, "__morestack");
+}
+
+/* perf's entries for callers are one less than the return address; others' are it. */
+static bool find_call(const struct frame *caller, struct call *call)
+{
+	return code_call(caller->object, caller->addr + 1, call) ||
+	       code_call(caller->object, caller->addr, call);
+}
+
+enum verdict verdict_of(const struct frame *callee, const struct frame *caller, bool exact,
+			const char **why)
+{
+	u64 addr = exact ? callee->addr : callee->addr - 1;
+	enum verdict verdict = UNKNOWN;
+	struct call call;
+
+	*why = NULL;
+	if (!caller->mapped) {
+		*why = "no code is mapped there";
+		return REFUTED;
+	}
+	if (!strcmp(caller->object->path, "[heap]")) {
+		*why = "that is data";
+		return REFUTED;
+	}
+	if (!caller->object->readable)
+		return UNKNOWN;
+	if (!object_is_code(caller->object, caller->addr)) {
+		*why = "that is data";
+		return REFUTED;
+	}
+	if (!find_call(caller, &call)) {
+		if (is_begin(caller))
+			return UNKNOWN;
+		*why = "no call is in front of it";
+		return REFUTED;
+	}
+	if (!callee->mapped || !callee->object->readable || !call.known ||
+	    stands_for_another(callee) || (!exact && is_begin(callee)))
+		return UNKNOWN;
+	/* The address may be the return address itself, behind the function's end. */
+	if (!exact && object_function(callee->object, callee->addr))
+		addr = callee->addr;
+	verdict = call.name ? leads_by_name(call.name, callee, addr, MAX_JUMPS) :
+		leads(caller->object, call.target, callee, addr, MAX_JUMPS);
+	if (verdict == REFUTED)
+		*why = "its call goes elsewhere";
+	return verdict;
+}
+
+bool frame_is_trampoline(const struct frame *frame)
+{
+	/* mov $15, %rax; syscall */
+	static const u8 gas[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	static const u8 go[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	const u8 *code;
+	int i;
+
+	if (strstr(frame->symbol, "restore_rt") || strstr(frame->symbol, "sigreturn"))
+		return true;
+	for (i = 0; frame->mapped && frame->object->readable && i < 2; i++) {
+		code = object_bytes(frame->object, frame->addr + i, sizeof(gas));
+		if (code && (!memcmp(code, gas, sizeof(gas)) || !memcmp(code, go, sizeof(go))))
+			return true;
+	}
+	return false;
+}
+
+bool frame_is_unwinding(const struct frame *frame)
+{
+	static const char * const names[] = {
+		"_Unwind_Resume", "_Unwind_RaiseException", "_Unwind_ForcedUnwind",
+		"_Unwind_Resume_or_Rethrow",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!strcmp(frame->symbol, names[i]))
+			return true;
+	}
+	return false;
+}
+
+bool frame_is_root(const struct frame *frame)
+{
+	const struct function *function;
+
+	if (!strcmp(frame->symbol, "_start") || strstr(frame->symbol, "clone") ||
+	    !strcmp(frame->symbol, "__start_context") ||
+	    !strncmp(frame->symbol, "runtime.goexit", 14))
+		return true;
+	if (!frame->mapped || !frame->object->readable)
+		return false;
+	function = object_function(frame->object, frame->object->entry);
+	return function && frame->addr >= function->start && frame->addr < function->end;
+}
+
+bool frame_is_mark(const struct frame *frame)
+{
+	const char *s = frame->symbol;
+
+	return *s == '[' && (strstr(s, "cut") || strstr(s, "guess") || strstr(s, "truncated") ||
+			     strstr(s, "incomplete"));
+}
