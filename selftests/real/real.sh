@@ -116,6 +116,19 @@ complete()
 	[ $status -ne 0 ] || closing "$data" | sed -n 's/^hybrid:/#/p' | head -n 8
 }
 
+# calls FILE: the callers in its chains have called what the chains say, by the code
+# (selftests/judge). One chain in two thousand may be false, and none that looks
+# complete.
+calls()
+{
+	local said status=0
+
+	said=$("$perf" script -i "$1" -F tid,time,ip,sym,dso,dsoff --ns --no-inline \
+		--max-stack 1200 2> /dev/null |
+		"$work/../judge/check-calls" -v --max-refuted 0.05 --max-complete 0) || status=1
+	tap $status "calls of ${1#./}: $(head -n 1 <<< "$said")" "$said"
+}
+
 # chains_of FILE: a line for each sample: its symbols, innermost first, each with a
 # ">" behind it.
 chains_of()
