@@ -16,6 +16,10 @@ static int reserve(struct hybrid_tail *tail, unsigned int nr)
 	if (!entries)
 		return -1;
 	tail->entries = entries;
+	entries = realloc(tail->spare, nr * sizeof(*entries));
+	if (!entries)
+		return -1;
+	tail->spare = entries;
 	tail->alloc = nr;
 	return 0;
 }
@@ -56,19 +60,28 @@ static unsigned int count_calls(const struct hybrid_frame *frames, unsigned int 
 	return calls;
 }
 
+/* Makes tail->spare of them; one that was there before is still the same. */
 static void store_calls(struct hybrid_tail *tail, const struct hybrid_frame *frames,
 			unsigned int calls)
 {
-	unsigned int i, n;
+	const struct hybrid_tail_entry *old = tail->entries, *end = old + tail->nr;
+	struct hybrid_tail_entry *new = tail->spare;
+	unsigned int i;
 
-	for (i = 0, n = 0; n < calls; i++) {
+	for (i = 0; new < tail->spare + calls; i++) {
 		if (!frames[i].cfa)
 			continue;
-		tail->entries[n++] = (struct hybrid_tail_entry) {
+		while (old < end && old->cfa < frames[i].cfa)
+			old++;
+		*new = (struct hybrid_tail_entry) {
 			.cfa	= frames[i].cfa,
 			.caller	= frames[i + 1],
 			.linked	= frames[i + 1].cfa > frames[i].cfa,
+			.since	= tail->trust.now,
 		};
+		if (old < end && old->cfa == new->cfa && old->caller.ret == new->caller.ret)
+			new->since = old->since;
+		new++;
 	}
 }
 
@@ -96,7 +109,8 @@ static void learn_trust(struct hybrid_tail *tail, unsigned int calls)
 			continue;
 		call = call_of(&tail->entries[i]);
 		outer = outer_call(tail, i);
-		hybrid_trust_learn(&tail->trust, &call, &outer);
+		hybrid_trust_learn(&tail->trust, &call, &outer,
+				   tail->entries[i].since == tail->trust.now);
 	}
 }
 
@@ -125,8 +139,8 @@ static void keep_link(struct hybrid_tail *tail, unsigned int calls,
 void hybrid_tail_learn(struct hybrid_tail *tail, const struct hybrid_frame *frames,
 		       unsigned int nr, bool complete)
 {
+	struct hybrid_tail_entry before = {}, *entries;
 	unsigned int calls, kept = 0, from = 0;
-	struct hybrid_tail_entry before = {};
 	u64 last;
 
 	tail->trust.now++;
@@ -141,10 +155,12 @@ void hybrid_tail_learn(struct hybrid_tail *tail, const struct hybrid_frame *fram
 	}
 	if (reserve(tail, calls + kept))
 		return;
-	if (kept)
-		memmove(&tail->entries[calls], &tail->entries[from],
-			kept * sizeof(*tail->entries));
 	store_calls(tail, frames, calls);
+	if (kept)
+		memcpy(&tail->spare[calls], &tail->entries[from], kept * sizeof(*entries));
+	entries = tail->spare;
+	tail->spare = tail->entries;
+	tail->entries = entries;
 	tail->nr = calls + kept;
 	if (complete)
 		tail->rooted = frames[nr - 2].cfa == last;
@@ -170,7 +186,7 @@ static bool is_trusted(const struct hybrid_tail *tail, unsigned int i)
 {
 	struct hybrid_call call = call_of(&tail->entries[i]), outer = outer_call(tail, i);
 
-	return hybrid_trust_holds(&tail->trust, &call, &outer);
+	return hybrid_trust_holds(&tail->trust, &call, &outer, tail->entries[i].since);
 }
 
 /* The entries behind @i, up to where the knowledge, or the trust in it, ends. */
@@ -243,6 +259,7 @@ const struct hybrid_tail_entry *hybrid_tail_root(const struct hybrid_tail *tail,
 void hybrid_tail_exit(struct hybrid_tail *tail)
 {
 	free(tail->entries);
+	free(tail->spare);
 	hybrid_trust_exit(&tail->trust);
 	memset(tail, 0, sizeof(*tail));
 }

@@ -12,11 +12,13 @@
  * @linked: the next entry is the call that the caller was in when this one was seen
  *	with it; false where frames between the two were never seen, or where this is
  *	the last
+ * @since: the thread's sample from which on it was not seen outside of the call
  */
 struct hybrid_tail_entry {
 	u64			cfa;
 	struct hybrid_frame	caller;
 	bool			linked;
+	u64			since;
 };
 
 /**
@@ -27,14 +29,16 @@ struct hybrid_tail_entry {
  * finds the same return address at the same place: see trust.h.
  *
  * @entries: innermost first, so by rising cfa
+ * @spare: what the next sample's are made in
  * @nr: of @entries
- * @alloc: room in @entries
+ * @alloc: room in each of the two
  * @rooted: the last entry's caller is the outermost frame of the thread
  * @watched: a stack of the thread was deeper than its dump: @trust is kept
  * @trust: which of the entries may be followed
  */
 struct hybrid_tail {
 	struct hybrid_tail_entry	*entries;
+	struct hybrid_tail_entry	*spare;
 	unsigned int			 nr;
 	unsigned int			 alloc;
 	bool				 rooted;

@@ -9,24 +9,28 @@
 #define MAX_SIZE	8192
 
 /*
- * Samples of the thread before a call is believed. A second caller that a program
- * uses at all was mostly seen by then; of a recording of some seconds they are a
- * hundredth. Each contradiction, and each time all was forgotten, doubles them.
+ * Samples of the thread before a call is believed that it was not seen outside of:
+ * functions that come and go are seen outside of by then, and of a recording of some
+ * seconds they are a hundredth. And how often else a call must have been the same.
+ * Each contradiction, and each time all was forgotten, doubles both.
  */
-#define PROBATION	64
+#define SAMPLES		64
+#define TIMES		8U
 #define MAX_DOUBLED	16
 
 /**
  * struct hybrid_trusted_call - a call, and what its caller was in
  * @call: the call; a return address of 0: free
  * @outer: the call that its caller was in when it was last seen
- * @since: from which sample of the thread on it is believed
+ * @since: the sample of the thread that first showed @outer
+ * @times: how often the thread came to be in it since
  * @contradicted: how often @outer was another than before
  */
 struct hybrid_trusted_call {
 	struct hybrid_call	call;
 	struct hybrid_call	outer;
 	u64			since;
+	unsigned int		times;
 	unsigned int		contradicted;
 };
 
@@ -73,15 +77,8 @@ static bool reserve(struct hybrid_trust *trust)
 	return true;
 }
 
-static u64 believed_from(const struct hybrid_trust *trust, unsigned int contradicted)
-{
-	unsigned int doubled = min(contradicted + trust->restarts, (unsigned int)MAX_DOUBLED);
-
-	return trust->now + ((u64)PROBATION << doubled);
-}
-
 void hybrid_trust_learn(struct hybrid_trust *trust, const struct hybrid_call *call,
-			const struct hybrid_call *outer)
+			const struct hybrid_call *outer, bool again)
 {
 	struct hybrid_trusted_call *known;
 
@@ -91,23 +88,30 @@ void hybrid_trust_learn(struct hybrid_trust *trust, const struct hybrid_call *ca
 	if (!known->call.ret) {
 		trust->nr++;
 		known->call = *call;
-		known->since = believed_from(trust, 0);
+		known->since = trust->now;
 	} else if (!same_call(&known->outer, outer)) {
 		known->contradicted++;
-		known->since = believed_from(trust, known->contradicted);
+		known->since = trust->now;
+		known->times = 0;
 	}
+	known->times += again;
 	known->outer = *outer;
 }
 
 bool hybrid_trust_holds(const struct hybrid_trust *trust, const struct hybrid_call *call,
-			const struct hybrid_call *outer)
+			const struct hybrid_call *outer, u64 since)
 {
 	const struct hybrid_trusted_call *known;
+	unsigned int doubled;
 
 	if (!trust->nr)
 		return false;
 	known = find(trust->calls, trust->size, call);
-	return known->call.ret && same_call(&known->outer, outer) && trust->now >= known->since;
+	if (!known->call.ret || !same_call(&known->outer, outer))
+		return false;
+	doubled = min(known->contradicted + trust->restarts, (unsigned int)MAX_DOUBLED);
+	return trust->now - max(since, known->since) >= (u64)SAMPLES << doubled ||
+	       known->times >= TIMES << doubled;
 }
 
 void hybrid_trust_exit(struct hybrid_trust *trust)

@@ -20,10 +20,11 @@ struct hybrid_trusted_call;
 /**
  * struct hybrid_trust - which calls of a thread tell what the caller is in
  *
- * A function that has several callers runs on frames of equal size: the same
+ * A function that has several callers may run on frames of equal size: the same
  * return address stands at the same place, and what is above it differs. So what
- * was seen above a call is believed only after it was known for a while, and
- * nothing else was seen there meanwhile. Each contradiction doubles the while.
+ * was seen above a call is believed only where the thread is in it for many samples
+ * and was not seen outside of it since, or where it was the same each of many times
+ * that the thread came to be in the call. Each contradiction doubles how many.
  *
  * @calls: hash table by call; NULL before the first
  * @size: of @calls, a power of 2
@@ -44,18 +45,20 @@ struct hybrid_trust {
  * @trust: of the thread
  * @call: the call
  * @outer: the call that the caller was in; all zero: it is the outermost frame
+ * @again: the thread came to be in @call since the last sample that showed it
  */
 void hybrid_trust_learn(struct hybrid_trust *trust, const struct hybrid_call *call,
-			const struct hybrid_call *outer);
+			const struct hybrid_call *outer, bool again);
 
 /**
  * hybrid_trust_holds - may a caller be taken to be in what it was seen in?
  * @trust: of the thread
  * @call: the call
  * @outer: what the caller was seen in, as in hybrid_trust_learn()
+ * @since: the thread's sample from which on it was not seen outside of @call
  */
 bool hybrid_trust_holds(const struct hybrid_trust *trust, const struct hybrid_call *call,
-			const struct hybrid_call *outer);
+			const struct hybrid_call *outer, u64 since);
 
 void hybrid_trust_exit(struct hybrid_trust *trust);
 

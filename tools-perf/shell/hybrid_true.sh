@@ -1,7 +1,7 @@
 #!/bin/bash
 # hybrid unwinding: what is no frame (exclusive)
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck disable=SC2317 # hybrid_check calls the tests
+# shellcheck disable=SC2317,SC2154 # hybrid_check calls the tests, hybrid.sh sets variables
 
 set -e
 
