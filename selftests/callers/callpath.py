@@ -6,8 +6,9 @@ import re
 
 import chains
 
-# The last frame of a chain that is known not to be whole, or not to be certain.
-MARK = re.compile(r"^\[.*(cut|guess|truncat|incomplete).*\]$", re.IGNORECASE)
+# Frames by which a chain says of itself that it ends early, and that the frames
+# outside of this one are only likely.
+MARK = re.compile(r"^\[(cut off|guessed)\]$")
 ROOT = re.compile(r"^_start$|clone|^__start_context$")
 CLOCK = re.compile(r"clock_gettime|^_dl_vdso|^\[vdso")
 
@@ -15,10 +16,9 @@ EXACT, CUT, WRONG = "exact", "cut off", "wrong"
 
 
 def split_mark(user):
-    """(the frames that were found, the mark behind them or None)."""
-    if user and MARK.match(user[-1].sym):
-        return user[:-1], user[-1].sym
-    return user, None
+    """(the frames that were found, the first mark among them or None)."""
+    marks = [frame.sym for frame in user if MARK.match(frame.sym)]
+    return [frame for frame in user if not MARK.match(frame.sym)], (marks or [None])[0]
 
 
 class Verdict:
