@@ -5,9 +5,13 @@
  */
 #include <string.h>
 #include <unistd.h>
+#include <linux/kernel.h>
 #include "code.h"
 #include "compile.h"
 #include "debug-frame.h"
+
+/* Bytes of a row around an address in which a switch of stacks is looked for. */
+#define MAX_SWITCH	256
 
 /* Rows are compiled one after another, mostly: one read serves several. */
 static bool code_byte(struct hybrid_object *object, u64 offset, u8 *byte)
@@ -100,6 +104,64 @@ static bool is_context_start(struct hybrid_object *object, u64 vaddr)
 	       !hybrid_code_is_return(object, vaddr);
 }
 
+/*
+ * runtime.asmcgocall() of Go calls C on another stack than its own, and its CFI says
+ * nothing of it: chains went on with words that others had left there, and counted as
+ * complete. By the code behind the call: it takes the goroutine, and how deep that
+ * one's stack was, from the stack that it switched to; or, where it was on that stack
+ * already, only its own sp.
+ */
+static bool switches_stack(struct hybrid_object *object, u64 ret, struct hybrid_rule *rule)
+{
+	static const u8 switched[] = {
+		0x48, 0x8b, 0x7c, 0x24, 0x30,	/* mov 0x30(%rsp),%rdi */
+		0x48, 0x8b, 0x77, 0x08,		/* mov 0x8(%rdi),%rsi */
+		0x48, 0x2b, 0x74, 0x24, 0x28,	/* sub 0x28(%rsp),%rsi */
+	};
+	static const u8 same[] = {
+		0x48, 0x8b, 0x74, 0x24, 0x28,	/* mov 0x28(%rsp),%rsi */
+		0x48, 0x89, 0xf4,		/* mov %rsi,%rsp */
+	};
+
+	if (is_code(object, ret, switched, sizeof(switched))) {
+		*rule = (struct hybrid_rule) { .kind = HYBRID_RULE_SWITCHED };
+		return true;
+	}
+	if (!is_code(object, ret, same, sizeof(same)))
+		return false;
+	*rule = (struct hybrid_rule) {
+		.kind = HYBRID_RULE_DEREF, .base = HYBRID_BASE_SP, .bp = HYBRID_BP_SAME,
+		.cfa_off = 0x28, .deref_off = 8, .ra_off = -8,
+	};
+	return true;
+}
+
+/* The call there is a row of its own. */
+static void leave_switched(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
+{
+	static const u8 call[] = { 0xff, 0xd0 };	/* call *%rax */
+	u64 at = max(row->start, vaddr < MAX_SWITCH ? 0 : vaddr - MAX_SWITCH);
+	u64 end = min(row->end, vaddr + MAX_SWITCH);
+	struct hybrid_rule rule;
+
+	for (; at + sizeof(call) <= end; at++) {
+		if (!is_code(object, at, call, sizeof(call)) ||
+		    !switches_stack(object, at + sizeof(call), &rule))
+			continue;
+		if (vaddr < at) {
+			row->end = at;
+			return;
+		}
+		if (vaddr < at + sizeof(call)) {
+			row->start = at;
+			row->end = at + sizeof(call);
+			row->rule = rule;
+			return;
+		}
+		row->start = at + sizeof(call);
+	}
+}
+
 int hybrid_compile_row(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
 {
 	int err = hybrid_cfi_row(&object->cfi, vaddr, row);
@@ -121,6 +183,9 @@ int hybrid_compile_row(struct hybrid_object *object, u64 vaddr, struct hybrid_ro
 		return err;
 	if (row->rule.kind != HYBRID_RULE_NONE)
 		leave_realigned(object, vaddr, row);
+	/* Go's CFI is all in .debug_frame. */
+	if (object->cfi.debug && row->rule.kind == HYBRID_RULE_CFA)
+		leave_switched(object, vaddr, row);
 	if (begins_behind_pop(object, row))
 		hybrid_row_popped(&object->cfi, row);
 	return 0;

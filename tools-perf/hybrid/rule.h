@@ -50,6 +50,7 @@ enum hybrid_rule_kind {
 	HYBRID_RULE_FULL,	/* needs all registers: hybrid_full_row */
 	HYBRID_RULE_OUTERMOST,	/* the return address is undefined */
 	HYBRID_RULE_SIGRETURN,	/* registers in the struct ucontext at sp */
+	HYBRID_RULE_SWITCHED,	/* the caller is on another stack, which no sample has */
 };
 
 enum hybrid_rule_base {

@@ -276,6 +276,8 @@ static enum hybrid_stop step_row(struct hybrid_walk *w, struct hybrid_row *row,
 	switch (u->rule.kind) {
 	case HYBRID_RULE_OUTERMOST:
 		return HYBRID_STOP_OUTERMOST;
+	case HYBRID_RULE_SWITCHED:
+		return HYBRID_STOP_BAD_FRAME;
 	case HYBRID_RULE_CFA:
 	case HYBRID_RULE_DEREF:
 		return step_rule(w, &u->rule, caller);

@@ -297,6 +297,32 @@ static void debug_frame_based(void)
 	expect_debug_frame("debug-based.so", 0x200000);
 }
 
+/* In any order: what is compiled first must not cover the others. */
+static void switched_stacks(void)
+{
+	static const struct want rows[] = {
+		{ "switching", CFA(SP, 8) },
+		{ "switching_call", { .kind = HYBRID_RULE_SWITCHED } },
+		{ "switching_ret", CFA(SP, 8) },
+		{ "aligning_call", { .kind = HYBRID_RULE_DEREF, .cfa_off = 0x28, .ra_off = -8,
+				     .deref_off = 8 } },
+		{ "aligning_left", CFA(SP, 8) },
+	};
+	unsigned int first, i, at;
+	struct hybrid_row *row;
+
+	for (first = 0; first < ARRAY_SIZE(rows); first++) {
+		map("debug.so");
+		for (i = 0; i < ARRAY_SIZE(rows); i++) {
+			at = (first + i) % ARRAY_SIZE(rows);
+			row = row_of("debug.so", rows[at].label);
+			if (check(row))
+				compare(&row->rule, &rows[at].rule);
+		}
+		unmap();
+	}
+}
+
 static void debug_frame_split(void)
 {
 	expect_debug_frame("debug-split.so", 0);
@@ -350,6 +376,7 @@ int main(void)
 		{ "cfi: .debug_frame in the file", debug_frame },
 		{ "cfi: .debug_frame of a file not linked to 0", debug_frame_based },
 		{ "cfi: .debug_frame in a file beside it", debug_frame_split },
+		{ "cfi: a call on another stack", switched_stacks },
 		{ "cfi: a file without CFI", no_cfi },
 		{ "cfi: i386", abi_32 },
 	};

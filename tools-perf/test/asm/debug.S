@@ -16,6 +16,28 @@ plain_end:
 	ret
 	.cfi_endproc
 
+/* As Go's runtime.asmcgocall(): calls on another stack, or on one that it aligned. */
+	.p2align 4
+switching:
+	.cfi_startproc
+	nop
+switching_call:
+	call	*%rax
+switching_ret:
+	mov	0x30(%rsp), %rdi
+	mov	0x8(%rdi), %rsi
+	sub	0x28(%rsp), %rsi
+	mov	%rsi, %rsp
+switching_left:
+	ret
+aligning_call:
+	call	*%rax
+	mov	0x28(%rsp), %rsi
+	mov	%rsi, %rsp
+aligning_left:
+	ret
+	.cfi_endproc
+
 	.p2align 4
 uncovered:
 	nop
