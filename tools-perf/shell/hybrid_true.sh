@@ -73,7 +73,28 @@ test_data_live()
 	build_lies && record -e cpu-clock:u -F 1000 "$dir/lies" && chains "$data" | ends_in_code
 }
 
+# A return probe has its own address on the stack; the kernel's chain, by frame
+# pointers, tells what was there. That of old kernels does not.
+test_return_probe()
+{
+	local event=probe_returns:hybrid_returns_$$ status=0
+
+	build_calls returns -fno-omit-frame-pointer || return 1
+	perf probe -q -x "$dir/returns" "hybrid_returns_$$=middle%return" > "$log" 2>&1 ||
+		{ echo "no return probes: $(head -n 1 "$log")"; return 77; }
+	record -e cpu-clock:u -F 1000 -e "$event*" "$dir/returns" 0.5 &&
+		perf record -g -e cpu-clock:u -F 1000 -e "$event*" -o "$dir/fp.data" \
+			"$dir/returns" 0.5 > /dev/null 2>&1 || status=1
+	perf probe -q -d "$event*" > /dev/null 2>&1
+	[ "$status" -eq 0 ] || return 1
+	cat "$log"
+	chains "$dir/fp.data" | grep -qE '^leaf;(middle;)?outer;' ||
+		{ echo "the kernel's own chains end at return probes"; return 77; }
+	chains "$data" | true_chains "$calls_true" '^(leaf|middle)$' 100
+}
+
 hybrid_init
 hybrid_check "data is no frame, dwarf files" test_data
 hybrid_check "data is no frame, recording" test_data_live
+hybrid_check "return probes" test_return_probe
 hybrid_done
