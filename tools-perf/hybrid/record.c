@@ -42,6 +42,12 @@
 #define SHED_DUMPS	1
 #define SHED_SAMPLES	4
 
+/*
+ * How long perf record sleeps at most, in ms, however little the rings hold: files
+ * and code are read of processes that still run.
+ */
+#define HYBRID_POLL_MS	100
+
 struct hybrid_record {
 	struct evlist		*evlist;
 	struct hybrid_event	*events;
@@ -393,6 +399,11 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 	if (verbose > 0 && !all)
 		hybrid_stats_live(&hr->stats, rdclock(), stderr);
 	return delivered < 0 ? delivered : err < 0 ? err : delivered;
+}
+
+int hybrid_record__timeout(const struct hybrid_record *hr)
+{
+	return hr ? HYBRID_POLL_MS : -1;
 }
 
 void hybrid_record__lost(struct hybrid_record *hr, u64 nr)

@@ -15,12 +15,6 @@ struct mmap;
 struct record_opts;
 union perf_event;
 
-/*
- * How long perf record -v may sleep, in ms: hybrid_record__read() has a line of
- * the success rate each second, also where hardly any samples come.
- */
-#define HYBRID_LIVE_MS		100
-
 /* Bytes that are written at once, at most: two records of 64 KiB. */
 #define HYBRID_OUT_SIZE		(2 * 65536)
 
@@ -95,6 +89,14 @@ void hybrid_record__track(struct hybrid_record *hr, const union perf_event *even
 int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bool all);
 
 /**
+ * hybrid_record__timeout - how long perf may sleep before it reads again
+ * @hr: state, NULL: until it is woken
+ *
+ * Return: milliseconds, for poll().
+ */
+int hybrid_record__timeout(const struct hybrid_record *hr);
+
+/**
  * hybrid_record__lost - account for samples that the kernel counted as lost
  * @hr: state, NULL does nothing
  * @nr: how many more
@@ -128,7 +130,6 @@ struct mmap;
 struct record_opts;
 union perf_event;
 
-#define HYBRID_LIVE_MS		(-1)
 #define HYBRID_OUT_SIZE		1
 
 typedef int (*hybrid_write_fn)(void *arg, void *data, size_t size);
@@ -166,6 +167,11 @@ static inline int hybrid_record__read(struct hybrid_record *hr __maybe_unused,
 				      int nr __maybe_unused, bool all __maybe_unused)
 {
 	return 0;
+}
+
+static inline int hybrid_record__timeout(const struct hybrid_record *hr __maybe_unused)
+{
+	return -1;
 }
 
 static inline void hybrid_record__lost(struct hybrid_record *hr __maybe_unused,

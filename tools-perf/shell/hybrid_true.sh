@@ -1,5 +1,5 @@
 #!/bin/bash
-# hybrid unwinding: what is no frame (exclusive)
+# hybrid unwinding: what is no frame, and what is soon gone (exclusive)
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2317,SC2154 # hybrid_check calls the tests, hybrid.sh sets variables
 
@@ -73,6 +73,22 @@ test_data_live()
 	build_lies && record -e cpu-clock:u -F 1000 "$dir/lies" && chains "$data" | ends_in_code
 }
 
+# At so low a rate perf is not woken before all is over, and the program's file is
+# only to be had while it runs: its path names another one in perf's mount namespace.
+test_soon_gone()
+{
+	mkdir -p "$dir/private" "$dir/hidden"
+	cp /bin/true "$dir/private/calls"
+	unshare -m true 2> /dev/null || { echo "no unshare -m"; return 77; }
+	cp "$calls" "$dir/hidden/calls"
+	# shellcheck disable=SC2016 # for the inner shell
+	record -e cpu-clock:u -F 19 "$@" unshare -m sh -c \
+		'mount --bind "$1/hidden" "$1/private" && "$1/private/calls" 1.5' sh "$dir" || return 1
+	cat "$log"
+	[ "$(total complete)" -ge 15 ] &&
+		[ "$(total complete)" -ge $(($(samples_read) * 9 / 10)) ]
+}
+
 # A return probe has its own address on the stack; the kernel's chain, by frame
 # pointers, tells what was there. That of old kernels does not.
 test_return_probe()
@@ -97,4 +113,6 @@ hybrid_init
 hybrid_check "data is no frame, dwarf files" test_data
 hybrid_check "data is no frame, recording" test_data_live
 hybrid_check "return probes" test_return_probe
+hybrid_check "a program that is gone before perf is woken" test_soon_gone
+hybrid_check "the same with --verbose" test_soon_gone -v
 hybrid_done
