@@ -74,25 +74,52 @@ static void sift_down(struct hybrid_ring **heap, unsigned int nr, unsigned int i
 	}
 }
 
-static u64 cutoff(struct hybrid_ring *rings, unsigned int nr,
-		  const struct hybrid_order_ops *ops, void *arg)
+/* The newest time there is now; @filled: is a ring more than half full? */
+static u64 newest_time(struct hybrid_ring *rings, unsigned int nr, bool *filled,
+		       const struct hybrid_order_ops *ops, void *arg)
 {
-	u64 newest = 0;
+	u64 newest = 0, head;
 	unsigned int i;
 
-	for (i = 0; i < nr; i++)
-		newest = max(newest, last_time(&rings[i], ops->head(&rings[i], arg), ops, arg));
+	*filled = false;
+	for (i = 0; i < nr; i++) {
+		head = ops->head(&rings[i], arg);
+		newest = max(newest, last_time(&rings[i], head, ops, arg));
+		if (head - rings[i].tail > (rings[i].mask + 1) / 2)
+			*filled = true;
+	}
 	return newest;
 }
 
-int hybrid_order_pass(struct hybrid_ring *rings, unsigned int nr,
-		      struct hybrid_ring **heap, bool all,
+/* What the last look has found may be delivered when that is old enough. */
+static void look(struct hybrid_order *order, u64 now, struct hybrid_ring *rings,
+		 unsigned int nr, const struct hybrid_order_ops *ops, void *arg)
+{
+	bool filled;
+	u64 newest = newest_time(rings, nr, &filled, ops, arg);
+
+	if (now - order->looked >= HYBRID_ORDER_HOLD)
+		order->until = order->newest;
+	if (newest > order->newest && (filled || !hybrid_order_holds(order))) {
+		order->newest = newest;
+		order->looked = now;
+	}
+	if (filled)
+		order->until = order->newest;
+}
+
+int hybrid_order_pass(struct hybrid_order *order, u64 now,
+		      struct hybrid_ring *rings, unsigned int nr, struct hybrid_ring **heap,
 		      const struct hybrid_order_ops *ops, void *arg)
 {
-	u64 until = all ? ~0ULL : cutoff(rings, nr, ops, arg);
+	u64 until = HYBRID_ORDER_ALL;
 	unsigned int i, queued = 0;
 	int delivered = 0, err;
 
+	if (now != HYBRID_ORDER_ALL) {
+		look(order, now, rings, nr, ops, arg);
+		until = order->until;
+	}
 	for (i = 0; i < nr; i++) {
 		rings[i].head = ops->head(&rings[i], arg);
 		if (peek(&rings[i], ops, arg))

@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_ORDER_H
 #define __PERF_HYBRID_ORDER_H
 
+#include <stdbool.h>
 #include <linux/perf_event.h>
 #include <linux/types.h>
 
@@ -44,29 +45,65 @@ struct hybrid_order_ops {
 	void (*consume)(struct hybrid_ring *ring, void *arg);
 };
 
+/* How old, in ns, a look at the rings is before what it has found is delivered. */
+#define HYBRID_ORDER_HOLD	10000000ULL
+
+/* The time of a pass that delivers all there is. */
+#define HYBRID_ORDER_ALL	(~0ULL)
+
+/**
+ * struct hybrid_order - how far the rings may be delivered; begins as zero
+ * @until: newest timestamp that may be
+ * @newest: the newest that a look at the rings has found
+ * @looked: when that look began, on the caller's clock
+ */
+struct hybrid_order {
+	u64	until;
+	u64	newest;
+	u64	looked;
+};
+
+/**
+ * hybrid_order_holds - is a pass to come soon, for what the last one has held back?
+ * @order: the state
+ */
+static inline bool hybrid_order_holds(const struct hybrid_order *order)
+{
+	return order->newest > order->until;
+}
+
 /**
  * hybrid_order_pass - deliver the records of all rings in time order
+ * @order: the state
+ * @now: on any clock that goes on, in ns; HYBRID_ORDER_ALL
  * @rings: to read
  * @nr: number of @rings
  * @heap: room for @nr pointers, the caller's
- * @all: deliver all there is; false: up to a time behind which no ring can get
- *	another record
  * @ops: see there
  * @arg: for @ops
  *
- * That time is the newest timestamp found in the rings by a first look: who
- * wrote a record with an earlier one had done so before the first look ended,
- * so the heads, read again after it, have it. This needs no clock that user
- * space can read (perf's own is none, on virtual machines), and what it leaves
- * in the rings the next pass delivers. So an mmap record is always seen before
- * the samples that need it, whichever CPU's ring it is in, and nothing is
- * copied or queued.
+ * The kernel takes a record's timestamp before it copies the record to the ring,
+ * and may be interrupted between: so a ring gets records that are older than what
+ * another one showed before. Nothing says how much older: a virtual machine's CPU
+ * may not be run for a while. The newest timestamp that is found by a look at the
+ * rings is delivered HYBRID_ORDER_HOLD later: who took an earlier one has had that
+ * long to finish the record. One that takes longer comes late, behind newer ones of
+ * other rings. Where a ring is more than half full nothing is held back.
+ *
+ * In a ring a record stays behind those that were written before it: if its time is
+ * earlier, as where an NMI came between time and copy, it counts as of theirs.
+ *
+ * This needs no clock of the kernel's that user space can read (perf's own is none,
+ * on virtual machines), and what it leaves in the rings a later pass delivers:
+ * nothing is copied or queued. What follows from an event comes after its record, as
+ * the task does not go on before that is finished. So an mmap record is seen before
+ * the samples that need it, whichever CPU's ring it is in.
  *
  * Return: records delivered, or what @ops->deliver returned where that is
  * negative.
  */
-int hybrid_order_pass(struct hybrid_ring *rings, unsigned int nr,
-		      struct hybrid_ring **heap, bool all,
+int hybrid_order_pass(struct hybrid_order *order, u64 now,
+		      struct hybrid_ring *rings, unsigned int nr, struct hybrid_ring **heap,
 		      const struct hybrid_order_ops *ops, void *arg);
 
 #endif /* __PERF_HYBRID_ORDER_H */

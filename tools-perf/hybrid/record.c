@@ -43,9 +43,11 @@
 #define SHED_SAMPLES	4
 
 /*
- * How long perf record sleeps at most, in ms, however little the rings hold: files
- * and code are read of processes that still run.
+ * How long perf record sleeps at most, in ms: until what was held back may be
+ * delivered; and until the rings are looked at anew, however little they hold, as
+ * files and code are read of processes that still run.
  */
+#define HYBRID_HOLD_MS	((int)(HYBRID_ORDER_HOLD / 1000000))
 #define HYBRID_POLL_MS	100
 
 struct hybrid_record {
@@ -59,6 +61,7 @@ struct hybrid_record {
 	struct hybrid_stats	 stats;
 	int			 store;
 	struct hybrid_teacher	*teacher;
+	struct hybrid_order	 order;
 	struct hybrid_ring	*rings;
 	struct hybrid_ring	**heap;
 	int			 nr_rings;
@@ -385,6 +388,7 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 		.deliver	= deliver,
 		.consume	= consume,
 	};
+	u64 now = all ? HYBRID_ORDER_ALL : rdclock();
 	int delivered, err;
 
 	if (!hr->rings && rings_init(hr, maps, nr)) {
@@ -393,17 +397,20 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 	}
 	hr->draining = all;
 	hybrid_memory_forget(hr->unwinder.memory);
-	delivered = hybrid_order_pass(hr->rings, hr->nr_rings, hr->heap, all, &ops, hr);
+	delivered = hybrid_order_pass(&hr->order, now, hr->rings, hr->nr_rings, hr->heap,
+				      &ops, hr);
 	hybrid_teacher_pass(hr->teacher);
 	err = flush(hr);
 	if (verbose > 0 && !all)
-		hybrid_stats_live(&hr->stats, rdclock(), stderr);
+		hybrid_stats_live(&hr->stats, now, stderr);
 	return delivered < 0 ? delivered : err < 0 ? err : delivered;
 }
 
 int hybrid_record__timeout(const struct hybrid_record *hr)
 {
-	return hr ? HYBRID_POLL_MS : -1;
+	if (!hr)
+		return -1;
+	return hybrid_order_holds(&hr->order) ? HYBRID_HOLD_MS : HYBRID_POLL_MS;
 }
 
 void hybrid_record__lost(struct hybrid_record *hr, u64 nr)

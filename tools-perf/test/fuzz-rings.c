@@ -84,6 +84,7 @@ static void one_pass(struct world *w, bool all)
 	static const struct hybrid_order_ops ops = {
 		.head = head, .time = time_of, .deliver = deliver, .consume = consume,
 	};
+	struct hybrid_order order = { .newest = ~0ULL };
 	struct hybrid_ring *heap[RINGS];
 	unsigned int i;
 	int got;
@@ -92,7 +93,13 @@ static void one_pass(struct world *w, bool all)
 	w->delivered = 0;
 	for (i = 0; i < RINGS; i++)
 		w->rings[i].time = 0;
-	got = hybrid_order_pass(w->rings, RINGS, heap, all, &ops, w);
+	/* What an earlier look has found: all, or some. */
+	if (!(w->flags & 4))
+		order.newest = 1ULL << 32;
+	got = hybrid_order_pass(&order, all ? HYBRID_ORDER_ALL : HYBRID_ORDER_HOLD,
+				w->rings, RINGS, heap, &ops, w);
+	if (order.until > order.newest)
+		abort();
 	if (w->delivered > RINGS * SIZE || got > (int)(w->delivered / 8))
 		abort();
 	for (i = 0; all && got >= 0 && i < RINGS; i++) {

@@ -11,6 +11,8 @@
 #define RINGS	5
 #define SIZE	4096U
 
+#define HOLD	HYBRID_ORDER_HOLD
+
 struct record {
 	struct perf_event_header	header;
 	u64				time;
@@ -22,6 +24,8 @@ struct record {
 struct world {
 	struct hybrid_ring	rings[RINGS];
 	struct hybrid_ring	*heap[RINGS];
+	struct hybrid_order	order;
+	u64			now;
 	u64			head[RINGS];
 	u64			consumed[RINGS];
 	u64			time;
@@ -125,9 +129,25 @@ static const struct hybrid_order_ops ops = {
 	.head = head, .time = time_of, .deliver = deliver, .consume = consume,
 };
 
-static int pass(bool all)
+static int pass_by(const struct hybrid_order_ops *by, u64 now)
 {
-	return hybrid_order_pass(w.rings, RINGS, w.heap, all, &ops, &w);
+	return hybrid_order_pass(&w.order, now, w.rings, RINGS, w.heap, by, &w);
+}
+
+/* What the passes before have found is old enough, or not. */
+static int pass(void)
+{
+	return pass_by(&ops, w.now += HOLD);
+}
+
+static int pass_at_once(void)
+{
+	return pass_by(&ops, w.now);
+}
+
+static int pass_all(void)
+{
+	return pass_by(&ops, HYBRID_ORDER_ALL);
 }
 
 static void start(void)
@@ -161,55 +181,83 @@ static void end(void)
 static void empty(void)
 {
 	start();
-	same(pass(false), 0);
-	same(pass(true), 0);
-	same(hybrid_order_pass(w.rings, 0, w.heap, true, &ops, &w), 0);
+	same(pass(), 0);
+	same(pass_all(), 0);
+	check(!hybrid_order_holds(&w.order));
+	same(hybrid_order_pass(&w.order, HYBRID_ORDER_ALL, w.rings, 0, w.heap, &ops, &w), 0);
 	end();
 }
 
 static void cut_off(void)
 {
 	start();
-	/* The newest that a first look finds is ring 2's 50. */
+	/* The newest that a look finds is ring 2's 50. */
 	write_record(0, 10, 24);
 	write_record(0, 40, 24);
 	write_record(2, 20, 24);
 	write_record(2, 50, 24);
 	write_record(4, 30, 24);
-	same(pass(false), 5);
+	same(pass(), 0);
+	check(hybrid_order_holds(&w.order));
+	same(pass_at_once(), 0);
+	same(pass(), 5);
 	same(w.last_time, 50);
-	/* Not all: only what is not newer than the oldest known ring's end. */
+	check(!hybrid_order_holds(&w.order));
 	same(w.delivered, w.written);
 	end();
 }
 
-static u64 late_head(struct hybrid_ring *ring, void *arg)
+/* Taken before what a look has found, and there only after it. */
+static void overtaken(void)
 {
-	struct world *world = arg;
-
-	/* Behind the first look: one that is in time, one that is not. */
-	if (++world->heads_read == RINGS + 1) {
-		write_record(1, 45, 24);
-		write_record(1, 60, 24);
-		write_record(3, 55, 24);
-	}
-	return world->head[ring - world->rings];
-}
-
-static void behind_the_cut_off(void)
-{
-	static const struct hybrid_order_ops late = {
-		.head = late_head, .time = time_of, .deliver = deliver, .consume = consume,
-	};
-
 	start();
 	write_record(0, 40, 24);
 	write_record(2, 50, 24);
-	same(hybrid_order_pass(w.rings, RINGS, w.heap, false, &late, &w), 3);
+	same(pass(), 0);
+	write_record(1, 45, 24);
+	write_record(1, 60, 24);
+	write_record(3, 30, 24);
+	same(pass_at_once(), 0);
+	same(pass(), 4);
 	same(w.last_time, 50);
-	check(!w.seen[3] && !w.seen[4]);
-	same(pass(true), 2);
-	same(w.delivered, 5);
+	check(!w.seen[3]);
+	check(hybrid_order_holds(&w.order));
+	/* What was not yet delivered then may be overtaken, too. */
+	write_record(3, 55, 24);
+	same(pass_all(), 2);
+	same(w.delivered, 6);
+	end();
+}
+
+/* What is held back goes, though more comes all the time, and none is waited for. */
+static void held_back(void)
+{
+	unsigned int i;
+
+	start();
+	for (i = 1; i < 100; i++) {
+		write_record(i % RINGS, i, 24);
+		w.now += HOLD / 4;
+		pass_at_once();
+		check(i < 10 || w.delivered + 10 > i);
+	}
+	pass();
+	pass();
+	same(w.delivered, w.written);
+	check(!hybrid_order_holds(&w.order));
+	end();
+}
+
+/* A ring that fills up is not left to. */
+static void filled(void)
+{
+	start();
+	write_record(0, 10, 24);
+	write_record(1, 20, SIZE / 2);
+	same(pass(), 0);
+	write_record(1, 30, 24);
+	same(pass_at_once(), 3);
+	check(!hybrid_order_holds(&w.order));
 	end();
 }
 
@@ -221,15 +269,48 @@ static void concurrent(void)
 	start();
 	w.bursts = 8;
 	for (round = 0; round < 3000; round++)
-		check(pass(false) >= 0);
+		check(pass() >= 0);
 	w.bursts = 0;
-	pass(true);
+	pass_all();
 	check(w.written > 20000);
 	same(w.delivered, w.written);
 	for (i = 0; i < w.written; i++)
 		check(w.seen[i]);
 	for (i = 0; i < RINGS; i++)
 		same(w.consumed[i], w.head[i]);
+	end();
+}
+
+/*
+ * Writers that are interrupted between a record's time and its copy, for less than
+ * the rings are held back: other CPUs write on meanwhile, and the rings are read.
+ */
+static void interrupted(void)
+{
+	struct { u64 time, until; } open[RINGS] = {};
+	unsigned int step, ring;
+
+	start();
+	for (step = 1; step < 60000; step++) {
+		w.time = step * (HOLD / 100);
+		for (ring = 0; ring < RINGS; ring++) {
+			if (open[ring].time && open[ring].until <= w.time) {
+				write_record(ring, open[ring].time, 24);
+				open[ring].time = 0;
+			}
+		}
+		ring = tap_random() % RINGS;
+		if (!open[ring].time) {
+			open[ring].time = w.time;
+			open[ring].until = w.time + HOLD / 100 * (tap_random() % 95);
+		}
+		w.now = w.time;
+		if (!(tap_random() % 20))
+			pass_at_once();
+	}
+	check(w.delivered > 2000);
+	pass_all();
+	same(w.delivered, w.written);
 	end();
 }
 
@@ -256,10 +337,10 @@ static void odd_times(void)
 	write_record(0, 0, 24);
 	write_record(0, 5, 24);
 	write_record(1, 11, 24);
-	same(hybrid_order_pass(w.rings, RINGS, w.heap, true, &by_id, &w), 5);
+	same(pass_by(&by_id, HYBRID_ORDER_ALL), 5);
 	/* And does not hold back what comes behind it. */
 	write_record(0, 0, 24);
-	same(hybrid_order_pass(w.rings, RINGS, w.heap, true, &by_id, &w), 1);
+	same(pass_by(&by_id, HYBRID_ORDER_ALL), 1);
 	end();
 }
 
@@ -272,11 +353,11 @@ static void wraps(void)
 		size = 24 + 8 * (tap_random() % (SIZE / 8 - 3));
 		w.time++;
 		check(write_record(round % RINGS, w.time, size));
-		same(pass(true), 1);
+		same(pass_all(), 1);
 	}
 	/* One that fills the ring. */
 	check(write_record(1, w.time, SIZE));
-	same(pass(true), 1);
+	same(pass_all(), 1);
 	end();
 }
 
@@ -285,10 +366,10 @@ static void stops(void)
 	start();
 	write_some(40);
 	w.stop_at = 3;
-	same(pass(true), -7);
+	same(pass_all(), -7);
 	same(w.delivered, 3);
 	w.stop_at = 0;
-	pass(true);
+	pass_all();
 	same(w.delivered, w.written);
 	end();
 }
@@ -307,19 +388,19 @@ static void garbage(void)
 		put(0, &header, sizeof(header));
 		write_record(0, 2, 24);
 		write_record(3, 3, 24);
-		same(pass(true), 2);
+		same(pass_all(), 2);
 		check(w.seen[0] && w.seen[2]);
-		same(pass(true), 0);
+		same(pass_all(), 0);
 		end();
 	}
 	/* A head that is more than a ring ahead of the tail, or behind it. */
 	start();
 	w.head[0] += SIZE + 8;
 	write_record(1, 1, 24);
-	same(pass(false), 1);
+	same(pass(), 1);
 	w.head[2] -= 64;
 	write_record(3, 2, 24);
-	same(pass(true), 1);
+	same(pass_all(), 1);
 	end();
 }
 
@@ -328,8 +409,11 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "order: nothing to read", empty },
 		{ "order: sorted up to the cut-off", cut_off },
-		{ "order: what is newer stays", behind_the_cut_off },
+		{ "order: what comes late", overtaken },
+		{ "order: what was held back is delivered", held_back },
+		{ "order: a ring fills up", filled },
 		{ "order: a writer that goes on", concurrent },
+		{ "order: writers that are interrupted", interrupted },
 		{ "order: records without a time", odd_times },
 		{ "order: records that wrap around", wraps },
 		{ "order: the owner ends a pass", stops },
