@@ -73,6 +73,50 @@ test_data_live()
 	build_lies && record -e cpu-clock:u -F 1000 "$dir/lies" && chains "$data" | ends_in_code
 }
 
+# Code made at run time that only the child still has: its parent has unmapped it.
+test_forked_code()
+{
+	work_and <<- 'EOF' | build forked || return 1
+	#include <sys/mman.h>
+
+	static const unsigned char code[] = {
+		0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3
+	};
+
+	FN static void run(void)
+	{
+		work(0.5);
+		sink++;
+	}
+
+	FN static void through(void (*made)(long, long, long, void (*)(void)))
+	{
+		made(0, 0, 0, run);
+		sink++;
+	}
+
+	int main(void)
+	{
+		void *made = mmap(0, 4096, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		memcpy(made, code, sizeof(code));
+		mprotect(made, 4096, PROT_READ | PROT_EXEC);
+		if (fork()) {
+			munmap(made, 4096);
+			wait(0);
+		} else {
+			through(made);
+		}
+		return 0;
+	}
+	EOF
+	record -e cpu-clock:u -F 1000 "$dir/forked" || return 1
+	cat "$log"
+	chains "$data" |
+		true_chains '^leaf;middle;outer;run;.unknown.;through;main;([^;]+;)*_start$' '^leaf$' 100
+}
+
 # At so low a rate perf is not woken before all is over, and the program's file is
 # only to be had while it runs: its path names another one in perf's mount namespace.
 test_soon_gone()
@@ -113,6 +157,7 @@ hybrid_init
 hybrid_check "data is no frame, dwarf files" test_data
 hybrid_check "data is no frame, recording" test_data_live
 hybrid_check "return probes" test_return_probe
+hybrid_check "code made at run time, after fork" test_forked_code
 hybrid_check "a program that is gone before perf is woken" test_soon_gone
 hybrid_check "the same with --verbose" test_soon_gone -v
 hybrid_done
