@@ -4,7 +4,7 @@
 # The parts of scripts/check. In a lane they run in this order, one after the other.
 #
 #   host     what samples or times programs of this machine, and the builds it needs
-#   sources  what needs nothing but the sources
+#   style, sources  what needs nothing but the sources
 #   kernels  building kernels
 #   vms, vms2  what runs in VMs, which take one processor each
 #
@@ -102,7 +102,7 @@ of_host()
 
 of_sources()
 {
-	part style quick tap sources source scripts/check-style
+	part style quick tap style source scripts/check-style ${quick:+--quick}
 	part awk quick tap sources "${all:+build}" selftests/awk/run ${all:+--all}
 	part series quick tap sources source check_series
 	part stock usual tap sources source builds perf-stock
