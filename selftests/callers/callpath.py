@@ -6,19 +6,10 @@ import re
 
 import chains
 
-# Frames by which a chain says of itself that it ends early, and that the frames
-# outside of this one are only likely.
-MARK = re.compile(r"^\[(cut off|guessed)\]$")
 ROOT = re.compile(r"^_start$|clone|^__start_context$")
 CLOCK = re.compile(r"clock_gettime|^_dl_vdso|^\[vdso")
 
 EXACT, CUT, WRONG = "exact", "cut off", "wrong"
-
-
-def split_mark(user):
-    """(the frames that were found, the first mark among them or None)."""
-    marks = [frame.sym for frame in user if MARK.match(frame.sym)]
-    return [frame for frame in user if not MARK.match(frame.sym)], (marks or [None])[0]
 
 
 class Verdict:
@@ -26,10 +17,10 @@ class Verdict:
     root: exact, and on to where the process or thread begins. complete: it looks
     so, whether or not it is right. changing: by a path beside the logged one."""
 
-    def __init__(self, kind, reason="", root=False, complete=False, mark=None,
+    def __init__(self, kind, reason="", root=False, complete=False, marked=False,
                  changing=False):
         self.kind, self.reason, self.root = kind, reason, root
-        self.complete, self.mark, self.changing = complete, mark, changing
+        self.complete, self.marked, self.changing = complete, marked, changing
 
 
 class Wrong(Exception):
@@ -48,18 +39,18 @@ class Judge:
         self.logged = {name for name, function in table.items()
                        if function.caller in ("@logged", "@start")}
 
-    def verdict(self, log, time, frames):
-        """time: ns"""
+    def verdict(self, log, time, frames, marked):
+        """time: ns; marked: the chain says that it is not whole, or not certain."""
         kernel = list(itertools.takewhile(lambda f: f.ip >= chains.KERNEL, frames))
         if any(chains.NO_USER_STACK.search(f.sym) for f in kernel):
             return Verdict(None, "no stack to read")
         number = log.at(time)
         if number is None:
             return Verdict(None, "before or after the log")
-        user, mark = split_mark(frames[len(kernel):])
+        user = frames[len(kernel):]
         best = self.best(log, number, time, user)
-        best.mark = mark
-        best.complete = not mark and bool(user) and bool(ROOT.search(user[-1].sym))
+        best.marked = marked
+        best.complete = not marked and bool(user) and bool(ROOT.search(user[-1].sym))
         best.root = best.kind == EXACT and best.complete
         return best
 

@@ -9,17 +9,21 @@ from chains import Frame
 
 FIELDS = "comm,pid,tid,time,event,ip,sym,dso"
 HEAD = re.compile(r"^(\S.*?|)\s+(-?\d+)/(-?\d+)\s+(\d+\.\d+):\s+(\S.*?):?\s*$")
+# What a chain says of itself, as a frame: its callers are not known, or those outside
+# of this one are only likely. An unpatched perf shows the mapping alone.
+MARKS = ("[cut off]", "[guessed]")
 FRAME = re.compile(r"^\s+([0-9a-f]+) (.*) \(([^()]*(?: \(deleted\))?)\)$")
 
 
 class Sample:
-    __slots__ = ("comm", "pid", "tid", "time", "event", "frames")
+    __slots__ = ("comm", "pid", "tid", "time", "event", "frames", "marks")
 
     def __init__(self, match):
         self.comm = match[1].strip()
         self.pid, self.tid = int(match[2]), int(match[3])
         self.time, self.event = match[4], match[5]
         self.frames = []
+        self.marks = []
 
 
 def parse(lines):
@@ -34,6 +38,9 @@ def parse(lines):
             sample = None
             continue
         match = FRAME.match(line) if sample else None
+        if match and match[3] in MARKS:
+            sample.marks.append(match[3])
+            continue
         if match:
             key = (match[1], match[2], match[3])
             frame = symbols.get(key)
