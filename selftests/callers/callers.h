@@ -95,6 +95,8 @@ __spin void call_event(enum call_kind kind, uint32_t what)
 
 #define ENTER(fn)	CALL_EVENT(CALL_ENTER, fn)
 #define LEAVE(fn)	CALL_EVENT(CALL_LEAVE, fn)
+#define HANDLER_ENTER(fn)	CALL_EVENT(CALL_SIGNAL, fn)
+#define HANDLER_LEAVE(fn)	CALL_EVENT(CALL_SIGNAL_END, fn)
 
 /* The thread's log, PREFIX.TID, before its first event. */
 FN_A(void, open_log, (const char *prefix), "@thread")
@@ -134,13 +136,20 @@ __spin void touch(char *room, size_t size)
 	keep(room);
 }
 
-/* xorshift; no call, and the same in every run. */
+/* xorshift, from 1 on; no call, and the same in every run. */
 __spin uint32_t any(uint32_t *state)
 {
+	*state += !*state;
 	*state ^= *state << 13;
 	*state ^= *state >> 17;
 	*state ^= *state << 5;
 	return *state;
+}
+
+/* Rounds of work: one at least, as none would be as many as there are numbers. */
+__spin unsigned long some(uint32_t *state, uint32_t most)
+{
+	return 1 + any(state) % most;
 }
 
 /* main.h's main() logs, too. usage: PROGRAM SECONDS LOG */

@@ -96,13 +96,7 @@ class CallLog:
 
     def candidates(self, number):
         """The paths that may be those of the stack, the logged one first."""
-        found = [self.paths[number]]
-        if self.kinds[number] == SIGNAL_END:
-            # Still the handler, or on the way back from it.
-            found += [self.paths[number - 1], self.paths[number - 1].caller]
-        if number + 1 < len(self.kinds) and self.kinds[number + 1] == SIGNAL:
-            found.append(self.paths[number + 1])
-        return found + self.beside(number, number + 1)
+        return [self.paths[number]] + self.beside(number, number + 1)
 
     def interrupted(self, number):
         """What a signal may have come to."""
@@ -113,13 +107,16 @@ class CallLog:
     def beside(self, before, after):
         """The paths of a function that has just logged its end and has still to
         return, or was called and has still to log it; and, where the stack is being
-        switched, of the old one. Signals that came and went change nothing."""
+        switched, of the old one. Signals that came and went change nothing else."""
         found = []
         while before >= 0 and self.kinds[before] == SIGNAL_END:
+            # Still the handler, or on the way back from it.
+            found += [self.paths[before - 1], self.paths[before - 1].caller]
             before = self.other_end[before] - 1
         if before > 0 and self.kinds[before] in (LEAVE, SWITCH):
             found.append(self.paths[before - 1])
         while after < len(self.kinds) and self.kinds[after] == SIGNAL:
+            found.append(self.paths[after])
             after = self.other_end.get(after, len(self.kinds)) + 1
         if after < len(self.kinds) and self.kinds[after] == ENTER:
             found.append(self.paths[after])

@@ -50,7 +50,7 @@ CALLER(B, caller_d)
 
 FN_A(void, choose, (uint32_t *state), "@logged")
 {
-	unsigned long n = 20000 + any(state) % 1000000;
+	unsigned long n = some(state, 1000000);
 
 	ENTER(choose);
 	switch (any(state) >> 7 & 3) {
