@@ -24,14 +24,14 @@ test_musl()
 
 		[ $name != frames ] || sources+=("$truth/frames-asm.S")
 		builds "musl" musl-gcc "${cflags[@]}" -o "musl-$name" "${sources[@]}" || continue
-		record "musl-$name.data" "./musl-$name" 0.5
+		record "musl-$name.data" "./musl-$name" 1
 		exact "musl: $name.c" "musl-$name.data" --min-exact 99
 	done
 	builds "musl" musl-gcc "${cflags[@]}" -o musl-signals "$truth/signals.c" || return
-	record musl-signals.data ./musl-signals 0.5
+	record musl-signals.data ./musl-signals 1
 	exact "musl: signals.c" musl-signals.data --min-exact 99
 	builds "musl" musl-gcc "${cflags[@]}" -static -o musl-static "$truth/calls.c" || return
-	record musl-static.data ./musl-static 0.5
+	record musl-static.data ./musl-static 1
 	exact "musl, static" musl-static.data --min-exact 99
 	ok "musl: the reason is said" musl_reason musl-static.data
 }

@@ -8,7 +8,7 @@
 only_truncated()
 {
 	closing "$1"
-	[ "$(outcome "$1" truncated)" -gt 5 ] &&
+	[ "$(outcome "$1" truncated)" -ge 1 ] &&
 		[ $(($(outcome "$1" "no map") + $(outcome "$1" "no CFI") + $(outcome "$1" "bad CFI"))) -le 2 ]
 }
 
