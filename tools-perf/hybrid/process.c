@@ -175,6 +175,12 @@ int hybrid_process_fork(struct hybrid_processes *ps, pid_t pid, pid_t tid, pid_t
 	if (pid == ppid)
 		return hybrid_thread_get(ps, pid, tid) ? 0 : -ENOMEM;
 
+	/* Made before it was found: it has what it had then, and not what its parent has. */
+	child = find_process(ps, pid);
+	if (child && child->found) {
+		child->found = false;
+		return 0;
+	}
 	parent = get_process(ps, ppid);
 	if (!parent)
 		return -ENOMEM;
@@ -212,6 +218,15 @@ int hybrid_process_exec(struct hybrid_processes *ps, pid_t pid)
 		return -ENOMEM;
 	hybrid_tail_exit(&thread->tail);
 	return 0;
+}
+
+int hybrid_process_found(struct hybrid_processes *ps, pid_t pid)
+{
+	int err = hybrid_process_exec(ps, pid);
+
+	if (!err)
+		find_process(ps, pid)->found = true;
+	return err;
 }
 
 void hybrid_thread_exit(struct hybrid_processes *ps, pid_t tid)

@@ -12,6 +12,7 @@
  * @hash: in its table
  * @pid: process
  * @nr_threads: known ones
+ * @found: perf found it in /proc, and no record of the kernel's has made it
  * @filled_at: where @space is filled on demand, the state of perf's own maps
  *	that it was filled from
  * @space: executable mappings
@@ -21,6 +22,7 @@ struct hybrid_process {
 	struct hlist_node	 hash;
 	pid_t			 pid;
 	unsigned int		 nr_threads;
+	bool			 found;
 	u64			 filled_at;
 	struct hybrid_space	*space;
 	bool			 marks_mapped;
@@ -106,6 +108,15 @@ int hybrid_process_map(struct hybrid_processes *ps, const struct hybrid_mapping 
  * Return: 0, or -ENOMEM.
  */
 int hybrid_process_fork(struct hybrid_processes *ps, pid_t pid, pid_t tid, pid_t ppid);
+
+/**
+ * hybrid_process_found - a process runs already; nothing is known to be mapped
+ * @ps: tasks
+ * @pid: of the process
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int hybrid_process_found(struct hybrid_processes *ps, pid_t pid);
 
 /**
  * hybrid_process_exec - a process runs another program: nothing stays mapped

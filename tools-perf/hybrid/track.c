@@ -75,7 +75,7 @@ static int track_mmap2(struct hybrid_processes *ps, const struct perf_record_mma
 static int track_fork(struct hybrid_processes *ps, const struct perf_record_fork *event)
 {
 	if (event->header.misc & PERF_RECORD_MISC_FORK_EXEC && event->pid != event->ppid)
-		return hybrid_process_exec(ps, event->pid);
+		return hybrid_process_found(ps, event->pid);
 	return hybrid_process_fork(ps, event->pid, event->tid, event->ppid);
 }
 

@@ -143,12 +143,29 @@ static void made_up(void)
 	end();
 }
 
+/* It may have been made while perf began: the kernel's own record of that comes later. */
+static void made_up_first(void)
+{
+	start();
+	task(PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC, 11, 11, 1);
+	mmap2(11, BASE, "/b", PROT_EXEC);
+	task(PERF_RECORD_FORK, 0, 11, 11, 10);
+	same_text(path_at(11, BASE), "/b");
+	/* Another one of that number has what its parent has. */
+	mmap2(10, BASE, "/a", PROT_EXEC);
+	task(PERF_RECORD_EXIT, 0, 11, 11, 10);
+	task(PERF_RECORD_FORK, 0, 11, 11, 10);
+	same_text(path_at(11, BASE), "/a");
+	end();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "track: mappings of code, of data, without a file", mappings },
 		{ "track: fork, exec, exit", tasks },
 		{ "track: a fork that perf made up", made_up },
+		{ "track: a fork that perf made up, and the kernel's record of it", made_up_first },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));
