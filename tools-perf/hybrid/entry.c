@@ -132,7 +132,7 @@ void hybrid_compile_entry(struct hybrid_object *object, u64 entry)
 	if (!hybrid_object_offset(object, entry, &offset))
 		return;
 	got = pread(object->fd, code.bytes, sizeof(code.bytes), offset);
-	code.nr = max(got, (ssize_t)0);
+	code.nr = got > 0 ? got : 0;
 	if (!is_entry(&code))
 		return;
 	object->entry = entry;

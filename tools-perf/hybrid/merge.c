@@ -248,6 +248,7 @@ static enum hybrid_outcome copy_user(struct hybrid_unwinder *unwinder, struct hy
 				     const struct user_chain *user)
 {
 	unsigned int i;
+	u64 callee;
 
 	if (!user->found)
 		return HYBRID_COMPLETE;
@@ -259,8 +260,9 @@ static enum hybrid_outcome copy_user(struct hybrid_unwinder *unwinder, struct hy
 		return HYBRID_COMPLETE;
 	}
 	for (i = 1; i < user->nr && m->space; i++) {
-		if (hybrid_confirm(unwinder, m->space, m->pid, m->abi, user->ips[i],
-				   user->ips[i - 1] - (i > 1)) == HYBRID_LEADS_NOT)
+		callee = i == 1 ? user->ips[0] : user->ips[i - 1] - 1;
+		if (hybrid_confirm(unwinder, m->space, m->pid, m->abi, user->ips[i], callee) ==
+		    HYBRID_LEADS_NOT)
 			break;
 		if (i == 1)
 			add_mark(m, HYBRID_MARK_GUESSED);

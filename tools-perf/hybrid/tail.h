@@ -54,7 +54,8 @@ struct hybrid_tail {
  * @complete: the last of @frames is the outermost
  *
  * To be called for each sample of the thread, after it was joined: by their number
- * what was seen comes to be believed. Where memory is short nothing is remembered, which costs no exactness.
+ * what was seen comes to be believed. Where memory is short nothing is remembered,
+ * which costs no exactness.
  */
 void hybrid_tail_learn(struct hybrid_tail *tail, const struct hybrid_frame *frames,
 		       unsigned int nr, bool complete);
@@ -68,8 +69,9 @@ void hybrid_tail_learn(struct hybrid_tail *tail, const struct hybrid_frame *fram
  *	was not seen before
  * @complete: out: the last of them is the outermost
  *
- * @tail is watched from now on. Return address and place must both agree, and the place of @caller's own call
- * where it is known: on a recursive stack the address alone stands many times.
+ * @tail is watched from now on. Return address and place must both agree, and the
+ * place of @caller's own call where it is known: on a recursive stack the address
+ * alone stands many times.
  *
  * Return: @nr entries, the caller of each being the next frame; valid until
  * @tail changes.

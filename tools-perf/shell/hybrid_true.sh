@@ -113,8 +113,8 @@ test_forked_code()
 	EOF
 	record -e cpu-clock:u -F 1000 "$dir/forked" || return 1
 	cat "$log"
-	chains "$data" |
-		true_chains '^leaf;middle;outer;run;.unknown.;through;main;([^;]+;)*_start$' '^leaf$' 100
+	true='^leaf;middle;outer;run;.unknown.;through;main;([^;]+;)*_start$'
+	chains "$data" | true_chains "$true" '^leaf$' 100
 }
 
 # At so low a rate perf is not woken before all is over, and the program's file is
@@ -126,8 +126,8 @@ test_soon_gone()
 	unshare -m true 2> /dev/null || { echo "no unshare -m"; return 77; }
 	cp "$calls" "$dir/hidden/calls"
 	# shellcheck disable=SC2016 # for the inner shell
-	record -e cpu-clock:u -F 19 "$@" unshare -m sh -c \
-		'mount --bind "$1/hidden" "$1/private" && "$1/private/calls" 1.5' sh "$dir" || return 1
+	hide='mount --bind "$1/hidden" "$1/private" && "$1/private/calls" 1.5'
+	record -e cpu-clock:u -F 19 "$@" unshare -m sh -c "$hide" sh "$dir" || return 1
 	cat "$log"
 	[ "$(total complete)" -ge 15 ] &&
 		[ "$(total complete)" -ge $(($(samples_read) * 9 / 10)) ]
