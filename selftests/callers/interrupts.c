@@ -77,8 +77,7 @@ FN_B(void, alternate_handler, (int sig), "@logged")
 	HANDLER_LEAVE(alternate_handler);
 }
 
-FN_A(void, start_timer, (int sig, long nsec, int flags, void (*handler)(int)),
-     "@logged libc")
+FN_A(void, start_timer, (int sig, long nsec, int flags, void (*handler)(int)), "@logged libc")
 {
 	struct itimerspec spec = { .it_interval.tv_nsec = nsec, .it_value.tv_nsec = nsec };
 	struct sigevent event;

@@ -10,37 +10,37 @@
 
 const char *prefix;
 
-FN_A(void, look_up, (unsigned long n), "@logged")
-{
-	char room[200];
-
-	ENTER(look_up);
-	touch(room, sizeof(room));
-	burn(n);
-	keep(room);
-	LEAVE(look_up);
-}
-
 FN_B(void, resolve, (unsigned long n), "@logged")
 {
 	char room[3000];
 
 	ENTER(resolve);
 	touch(room, sizeof(room));
-	look_up(n);
-	spin(2000);
+	burn(n);
 	keep(room);
 	LEAVE(resolve);
 }
 
+FN_A(void, look_up, (unsigned long n), "@logged")
+{
+	char room[100];
+
+	ENTER(look_up);
+	touch(room, sizeof(room));
+	spin(60000);
+	resolve(n);
+	keep(room);
+	LEAVE(look_up);
+}
+
+/* Where resolve() runs, the dump does not hold who called this. */
 FN_A(void, translate, (unsigned long n), "@logged")
 {
-	char room[5500];
+	char room[6800];
 
 	ENTER(translate);
 	touch(room, sizeof(room));
-	look_up(n / 4 + 1);
-	resolve(n);
+	look_up(n);
 	keep(room);
 	LEAVE(translate);
 }
@@ -55,7 +55,7 @@ FN_##half(void, name, (unsigned long n), "@logged")			\
 	LEAVE(name);							\
 }
 
-CALLER(A, read_page, translate)
+CALLER(B, read_page, translate)
 CALLER(B, write_page, translate)
 CALLER(A, map_page, resolve)
 CALLER(B, move_page, look_up)
