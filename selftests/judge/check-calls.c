@@ -225,7 +225,7 @@ static void read_chains(FILE *in)
 
 static int by_count(const void *a, const void *b)
 {
-	const struct pair *p = *(const struct pair **)a, *q = *(const struct pair **)b;
+	const struct pair *p = a, *q = b;
 
 	return (p->count < q->count) - (p->count > q->count);
 }
@@ -239,7 +239,7 @@ static void print_frame(const char *what, const struct frame *frame)
 /* The commonest pairs with a verdict. */
 static void print_pairs(enum verdict verdict, const char *word, unsigned int most)
 {
-	struct pair **found = NULL, *pair;
+	struct pair *found = NULL, *pair;
 	size_t nr = 0, i;
 
 	for (i = 0; i < PAIR_LISTS; i++) {
@@ -249,17 +249,17 @@ static void print_pairs(enum verdict verdict, const char *word, unsigned int mos
 			found = realloc(found, (nr + 1) * sizeof(*found));
 			if (!found)
 				abort();
-			found[nr++] = pair;
+			found[nr++] = *pair;
 		}
 	}
 	if (nr)
 		qsort(found, nr, sizeof(*found), by_count);
 	for (i = 0; i < nr && i < most; i++) {
-		printf("  %s: %lu times%s%s; one of them, %s\n", word, found[i]->count,
-		       found[i]->why ? ", " : "", found[i]->why ? found[i]->why : "",
-		       found[i]->head);
-		print_frame("callee", &found[i]->callee);
-		print_frame("caller", &found[i]->caller);
+		printf("  %s: %lu times%s%s; one of them, %s\n", word, found[i].count,
+		       found[i].why ? ", " : "", found[i].why ? found[i].why : "",
+		       found[i].head);
+		print_frame("callee", &found[i].callee);
+		print_frame("caller", &found[i].caller);
 	}
 	free(found);
 }
