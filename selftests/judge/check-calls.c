@@ -137,15 +137,29 @@ static bool is_unwinding(void)
 	       (nr_frames > 1 && frame_is_unwinding(&frames[1]));
 }
 
+/* Takes out what the chain says of itself; true where it says anything. */
+static bool take_marks(void)
+{
+	unsigned int i, kept = 0;
+	bool marked;
+
+	for (i = 0; i < nr_frames; i++) {
+		if (!frame_is_mark(&frames[i]))
+			frames[kept++] = frames[i];
+	}
+	marked = kept < nr_frames;
+	nr_frames = kept;
+	return marked;
+}
+
 static void judge_chain(void)
 {
 	enum verdict verdict;
 	bool rooted, marked;
 
 	totals.samples++;
-	marked = nr_frames && frame_is_mark(&frames[nr_frames - 1]);
+	marked = take_marks();
 	totals.marked += marked;
-	nr_frames -= marked;
 	if (!nr_frames) {
 		totals.empty++;
 		return;
@@ -214,8 +228,7 @@ static void read_chains(FILE *in)
 			inside = true;
 			snprintf(head, sizeof(head), "%s", line + strspn(line, " \t"));
 		} else if (read_frame(line, &frames[nr_frames]) &&
-			   (frames[nr_frames].ip < KERNEL || frame_is_mark(&frames[nr_frames])) &&
-			   nr_frames + 1 < MAX_FRAMES) {
+			   frames[nr_frames].ip < KERNEL && nr_frames + 1 < MAX_FRAMES) {
 			nr_frames++;
 		}
 	}

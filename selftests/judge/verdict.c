@@ -190,8 +190,7 @@ bool frame_is_root(const struct frame *frame)
 
 bool frame_is_mark(const struct frame *frame)
 {
-	const char *s = frame->symbol;
-
-	return *s == '[' && (strstr(s, "cut") || strstr(s, "guess") || strstr(s, "truncated") ||
-			     strstr(s, "incomplete"));
+	/* An unpatched perf shows the mapping alone. */
+	return !strcmp(frame->object->path, "[cut off]") ||
+	       !strcmp(frame->object->path, "[guessed]");
 }

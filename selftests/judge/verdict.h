@@ -54,7 +54,7 @@ bool frame_is_unwinding(const struct frame *frame);
 /* Is it where a process or a thread begins? */
 bool frame_is_root(const struct frame *frame);
 
-/* Is it no frame, but says that the chain is cut off or guessed? */
+/* Is it no frame, but says that the chain is cut off or guessed from there on? */
 bool frame_is_mark(const struct frame *frame);
 
 #endif
