@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "code.h"
+#include "plt.h"
 #include "x86-frame-cache.h"
 
 #define PAGE	4096
@@ -110,10 +111,22 @@ bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr)
 enum hybrid_leads hybrid_code_leads(const struct hybrid_object *object, u64 ret, u64 callee)
 {
 	struct x86_frame_mem mem;
+	enum hybrid_leads leads;
 	struct reader reader;
+	u64 slot, target;
 
 	reader_init(&reader, &mem, object);
 	if (x86_frame_sigreturn(&mem, ret) != X86_SIGRETURN_NONE)
 		return HYBRID_LEADS_THERE;
-	return hybrid_leads(&mem, ret, callee);
+	leads = hybrid_leads(&mem, ret, callee, &slot);
+	if (!slot || !callee)
+		return leads;
+	switch (hybrid_plt_target(object, slot, &target)) {
+	case HYBRID_PLT_HERE:
+		return hybrid_leads_from(&mem, target, callee, &slot);
+	case HYBRID_PLT_ELSEWHERE:
+		return HYBRID_LEADS_NOT;
+	default:
+		return leads;
+	}
 }

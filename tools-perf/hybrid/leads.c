@@ -36,6 +36,7 @@ struct block {
  * @blocks: straight code that was followed
  * @nr_blocks: of @blocks
  * @indirect: a jump through a register or memory was met
+ * @slot: what a jump from memory at a constant address reads; 0: none was met
  * @unknown: something could not be read, decoded or remembered
  */
 struct flow {
@@ -47,6 +48,7 @@ struct flow {
 	struct block			 blocks[MAX_BLOCKS];
 	unsigned int			 nr_blocks;
 	bool				 indirect;
+	u64				 slot;
 	bool				 unknown;
 };
 
@@ -132,6 +134,10 @@ static bool ends_block(struct flow *f, const struct insn *insn, u64 next)
 		if (X86_MODRM_REG(insn->modrm.value) != 4 && X86_MODRM_REG(insn->modrm.value) != 5)
 			return false;
 		f->indirect = true;
+		/* Relative to rip: as in a PLT. */
+		if (f->mem->is_64bit && !X86_MODRM_MOD(insn->modrm.value) &&
+		    X86_MODRM_RM(insn->modrm.value) == 5)
+			f->slot = add_offset(f, next, insn->displacement.value);
 		return true;
 	case 0x0f:
 		if (second >= 0x80 && second <= 0x8f)
@@ -184,18 +190,30 @@ static enum hybrid_leads explore(struct flow *f, u64 target)
 			break;
 	}
 	if (f->unknown)
-		return HYBRID_LEADS_MAYBE;
+		return HYBRID_LEADS_FAR;
 	/* All that a PLT's entry does is to jump. */
 	if (f->indirect)
-		return f->insns <= 3 ? HYBRID_LEADS_INDIRECT : HYBRID_LEADS_MAYBE;
+		return f->insns <= 3 ? HYBRID_LEADS_INDIRECT : HYBRID_LEADS_FAR;
 	return HYBRID_LEADS_NOT;
 }
 
-enum hybrid_leads hybrid_leads(const struct x86_frame_mem *mem, u64 ret, u64 callee)
+enum hybrid_leads hybrid_leads_from(const struct x86_frame_mem *mem, u64 target, u64 callee,
+				    u64 *slot)
 {
 	struct flow f = { .mem = mem, .callee = callee };
+	enum hybrid_leads leads = explore(&f, target);
+
+	*slot = leads == HYBRID_LEADS_INDIRECT ? f.slot : 0;
+	return leads;
+}
+
+enum hybrid_leads hybrid_leads(const struct x86_frame_mem *mem, u64 ret, u64 callee, u64 *slot)
+{
 	u8 bytes[DIRECT_CALL];
 	s32 offset;
+	u64 target;
+
+	*slot = 0;
 
 	if (!x86_frame_call_before(mem, ret))
 		return HYBRID_LEADS_NOT;
@@ -203,5 +221,6 @@ enum hybrid_leads hybrid_leads(const struct x86_frame_mem *mem, u64 ret, u64 cal
 	    bytes[0] != 0xe8 || indirect_before(mem, ret))
 		return HYBRID_LEADS_INDIRECT;
 	memcpy(&offset, bytes + 1, sizeof(offset));
-	return explore(&f, add_offset(&f, ret, offset));
+	target = ret + offset;
+	return hybrid_leads_from(mem, mem->is_64bit ? target : (u32)target, callee, slot);
 }

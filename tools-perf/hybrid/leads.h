@@ -9,7 +9,8 @@ struct x86_frame_mem;
 /* Did the call before a return address lead to what runs? */
 enum hybrid_leads {
 	HYBRID_LEADS_NOT,	/* there is no call, or its target can't come there */
-	HYBRID_LEADS_MAYBE,	/* what can be read does not tell */
+	HYBRID_LEADS_FAR,	/* its target does not come there soon, or by a jump table */
+	HYBRID_LEADS_MAYBE,	/* the code can't be read */
 	HYBRID_LEADS_INDIRECT,	/* a call through a register, a pointer or a PLT */
 	HYBRID_LEADS_THERE,	/* its target comes there without a further call */
 };
@@ -20,10 +21,22 @@ enum hybrid_leads {
  * @ret: the return address
  * @callee: an address of the instruction that runs, or that called on; 0: it is
  *	not in what @mem reads
+ * @slot: out: with HYBRID_LEADS_INDIRECT, where a PLT's entry that is called has the
+ *	address that it jumps to; else 0
  *
  * Follows jumps from the target of a direct call, both ways of conditional ones,
  * over 2,048 instructions at most. Hostile code costs that, and no more.
  */
-enum hybrid_leads hybrid_leads(const struct x86_frame_mem *mem, u64 ret, u64 callee);
+enum hybrid_leads hybrid_leads(const struct x86_frame_mem *mem, u64 ret, u64 callee, u64 *slot);
+
+/**
+ * hybrid_leads_from - the same from the function that was called
+ * @mem: reads the code
+ * @target: of the call
+ * @callee: as above
+ * @slot: as above
+ */
+enum hybrid_leads hybrid_leads_from(const struct x86_frame_mem *mem, u64 target, u64 callee,
+				    u64 *slot);
 
 #endif /* __PERF_HYBRID_LEADS_H */

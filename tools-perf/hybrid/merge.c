@@ -99,12 +99,15 @@ static bool is_bp_frame(const struct hybrid_unwind *u, const struct hybrid_rule 
 static bool add_frame(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u, u64 ret)
 {
 	u64 callee = u->frames[u->nr - 1].ip;
-	bool sure = u->sure == u->nr;
+	bool sure = u->sure == u->nr, mapped;
+	struct hybrid_object *object;
+	struct hybrid_row *row;
 
 	if (u->nr == u->max_frames)
 		return false;
 	switch (hybrid_confirm(unwinder, u->space, u->pid, u->abi, ret, callee)) {
 	case HYBRID_LEADS_NOT:
+	case HYBRID_LEADS_FAR:
 		return false;
 	case HYBRID_LEADS_MAYBE:
 		sure = false;
@@ -112,7 +115,12 @@ static bool add_frame(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 	default:
 		break;
 	}
-	u->frames[u->nr++] = (struct hybrid_frame) { .ip = ret - 1, .ret = ret };
+	/* Nobody called a signal handler's trampoline. */
+	row = hybrid_unwind_row(unwinder, u->space, ret - 1, &mapped, &object);
+	u->frames[u->nr++] = (struct hybrid_frame) {
+		.ip	= ret - !(row && row->rule.signal),
+		.ret	= ret,
+	};
 	u->sure += sure;
 	return true;
 }
@@ -261,8 +269,8 @@ static enum hybrid_outcome copy_user(struct hybrid_unwinder *unwinder, struct hy
 	}
 	for (i = 1; i < user->nr && m->space; i++) {
 		callee = i == 1 ? user->ips[0] : user->ips[i - 1] - 1;
-		if (hybrid_confirm(unwinder, m->space, m->pid, m->abi, user->ips[i], callee) ==
-		    HYBRID_LEADS_NOT)
+		if (hybrid_confirm(unwinder, m->space, m->pid, m->abi, user->ips[i], callee) <
+		    HYBRID_LEADS_MAYBE)
 			break;
 		if (i == 1)
 			add_mark(m, HYBRID_MARK_GUESSED);

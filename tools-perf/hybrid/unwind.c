@@ -191,6 +191,7 @@ static enum hybrid_stop step_frame_pointer(struct hybrid_walk *w, struct hybrid_
 	switch (hybrid_confirm(w->unwinder, w->u->space, w->u->pid, w->u->abi, caller->ip,
 			       frame->ip)) {
 	case HYBRID_LEADS_NOT:
+	case HYBRID_LEADS_FAR:
 		return HYBRID_STOP_NO_CFI;
 	case HYBRID_LEADS_THERE:
 		return stop;

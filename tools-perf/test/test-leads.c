@@ -11,6 +11,7 @@
 #define SIZE	8192
 
 static u8 code[SIZE];
+static u64 slot;
 
 static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
 {
@@ -52,7 +53,7 @@ static void put_rel32(unsigned int at, const char *opcode, unsigned int len, uns
 /* The call is at 16, so that it returns to 21. */
 static enum hybrid_leads asked(u64 callee)
 {
-	return hybrid_leads(&mem, BASE + 21, callee ? BASE + callee : 0);
+	return hybrid_leads(&mem, BASE + 21, callee ? BASE + callee : 0, &slot);
 }
 
 static void direct(void)
@@ -70,11 +71,11 @@ static void direct(void)
 	same(asked(300), HYBRID_LEADS_NOT);
 	same(asked(0), HYBRID_LEADS_NOT);
 	/* No call at all, or none that ends there. */
-	same(hybrid_leads(&mem, BASE + 22, BASE + 256), HYBRID_LEADS_NOT);
-	same(hybrid_leads(&mem, BASE + 300, BASE + 256), HYBRID_LEADS_NOT);
+	same(hybrid_leads(&mem, BASE + 22, BASE + 256, &slot), HYBRID_LEADS_NOT);
+	same(hybrid_leads(&mem, BASE + 300, BASE + 256, &slot), HYBRID_LEADS_NOT);
 	/* The target can't be read. */
 	CALL(16, 256 + (1 << 20));
-	same(asked(256), HYBRID_LEADS_MAYBE);
+	same(asked(256), HYBRID_LEADS_FAR);
 }
 
 static void branches(void)
@@ -126,11 +127,12 @@ static void plt(void)
 	CALL(16, 256);
 	PUT(256, "\xf3\x0f\x1e\xfa\xff\x25\x00\x10\x00\x00");
 	same(asked(0), HYBRID_LEADS_INDIRECT);
+	same(slot, BASE + 266 + 0x1000);
 	same(asked(512), HYBRID_LEADS_INDIRECT);
 	same(asked(260), HYBRID_LEADS_THERE);
 	/* A jump table may lead anywhere in its function; what does more than jump tells. */
 	PUT(256, "\x90\x90\x90\x90\xff\x24\xc5\x00\x00\x00\x00");
-	same(asked(512), HYBRID_LEADS_MAYBE);
+	same(asked(512), HYBRID_LEADS_FAR);
 }
 
 /* Code that never ends, and code with more branches than are remembered. */
@@ -141,7 +143,7 @@ static void bounded(void)
 	begin();
 	CALL(16, 256);
 	memset(code + 256, 0x90, SIZE - 256);
-	same(asked(SIZE - 1), HYBRID_LEADS_MAYBE);
+	same(asked(SIZE - 1), HYBRID_LEADS_FAR);
 	same(asked(300), HYBRID_LEADS_THERE);
 
 	begin();
@@ -167,7 +169,8 @@ static void random_code(void)
 			code[i] = tap_random();
 		for (i = 0; i < 64; i++)
 			check(hybrid_leads(&mem, BASE + tap_random() % (2 * SIZE),
-					   BASE + tap_random() % SIZE) <= HYBRID_LEADS_THERE);
+					   BASE + tap_random() % SIZE, &slot) <=
+			      HYBRID_LEADS_THERE);
 	}
 }
 
