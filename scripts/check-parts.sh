@@ -90,6 +90,8 @@ of_host()
 	part source quick tap host "" source_part
 	part build quick tap host source builds perf
 	part truth quick tap host build truth
+	part callers usual tap host build selftests/callers/run ${all:+--all}
+	part judge quick tap host build selftests/judge/run
 	part perf-test quick perf host build perf_test
 	part replay quick tap host build selftests/replay/run
 	part real usual tap host build selftests/real/run
