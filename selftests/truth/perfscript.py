@@ -16,14 +16,14 @@ FRAME = re.compile(r"^\s+([0-9a-f]+) (.*) \(([^()]*(?: \(deleted\))?)\)$")
 
 
 class Sample:
-    __slots__ = ("comm", "pid", "tid", "time", "event", "frames", "marks")
+    __slots__ = ("comm", "pid", "tid", "time", "event", "frames", "marks", "shown")
 
     def __init__(self, match):
         self.comm = match[1].strip()
         self.pid, self.tid = int(match[2]), int(match[3])
         self.time, self.event = match[4], match[5]
-        self.frames = []
-        self.marks = []
+        # shown: the frames with the marks among them.
+        self.frames, self.marks, self.shown = [], [], []
 
 
 def parse(lines):
@@ -38,15 +38,16 @@ def parse(lines):
             sample = None
             continue
         match = FRAME.match(line) if sample else None
-        if match and match[3] in MARKS:
-            sample.marks.append(match[3])
-            continue
         if match:
             key = (match[1], match[2], match[3])
             frame = symbols.get(key)
             if not frame:
                 frame = symbols[key] = Frame(int(match[1], 16), match[2], match[3])
-            sample.frames.append(frame)
+            sample.shown.append(frame)
+            if frame.dso in MARKS:
+                sample.marks.append(frame.dso)
+            else:
+                sample.frames.append(frame)
             continue
         match = HEAD.match(line)
         if not match:
