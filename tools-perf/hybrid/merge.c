@@ -95,13 +95,28 @@ static bool is_bp_frame(const struct hybrid_unwind *u, const struct hybrid_rule 
 	       rule->cfa_off == 2 * u->abi->word;
 }
 
-/* What the kernel found counts where the call before it can have led to the last frame. */
-static bool add_frame(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u, u64 ret)
+/* The address that a frame has: nobody called a signal handler's trampoline. */
+static u64 frame_ip(struct hybrid_unwinder *unwinder, struct hybrid_space *space, u64 ret)
 {
-	u64 callee = u->frames[u->nr - 1].ip;
-	bool sure = u->sure == u->nr, mapped;
 	struct hybrid_object *object;
 	struct hybrid_row *row;
+	bool mapped;
+
+	row = hybrid_unwind_row(unwinder, space, ret - 1, &mapped, &object);
+	return row && row->rule.signal ? ret : ret - 1;
+}
+
+/*
+ * What the kernel found counts where the call before it can have led to the last
+ * frame. @by_cfi: the CFI says that this one has a frame pointer; else, in a file, only
+ * a call that leads there shows that it has.
+ */
+static bool add_frame(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u, u64 ret,
+		      bool by_cfi)
+{
+	u64 callee = u->frames[u->nr - 1].ip;
+	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, callee);
+	bool sure = u->sure == u->nr;
 
 	if (u->nr == u->max_frames)
 		return false;
@@ -112,13 +127,14 @@ static bool add_frame(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 	case HYBRID_LEADS_MAYBE:
 		sure = false;
 		break;
-	default:
+	case HYBRID_LEADS_INDIRECT:
+		sure = sure && (by_cfi || !mapping || !mapping->object);
+		break;
+	case HYBRID_LEADS_THERE:
 		break;
 	}
-	/* Nobody called a signal handler's trampoline. */
-	row = hybrid_unwind_row(unwinder, u->space, ret - 1, &mapped, &object);
 	u->frames[u->nr++] = (struct hybrid_frame) {
-		.ip	= ret - !(row && row->rule.signal),
+		.ip	= frame_ip(unwinder, u->space, ret),
 		.ret	= ret,
 	};
 	u->sure += sure;
@@ -136,8 +152,8 @@ static bool follow_kernel(struct hybrid_unwinder *unwinder, const struct hybrid_
 	struct hybrid_unwind *u = m->unwind;
 	struct hybrid_object *object;
 	struct hybrid_row *row;
+	bool mapped, by_cfi = u->rule.kind != HYBRID_RULE_NONE;
 	unsigned int i;
-	bool mapped;
 	u64 fp;
 
 	i = join_kernel(m, user, &fp);
@@ -148,8 +164,9 @@ static bool follow_kernel(struct hybrid_unwinder *unwinder, const struct hybrid_
 	for (; i < user->nr; i++) {
 		row = hybrid_unwind_row(unwinder, u->space, user->ips[i] - 1,
 					&mapped, &object);
-		if (!mapped || !add_frame(unwinder, u, user->ips[i]))
+		if (!mapped || !add_frame(unwinder, u, user->ips[i], by_cfi))
 			return false;
+		by_cfi = row && row->rule.kind != HYBRID_RULE_NONE;
 		u->culprit = object;
 		if (!row)
 			continue;
@@ -198,8 +215,8 @@ static bool follow_tail(struct hybrid_unwind *u, struct hybrid_tail *tail)
 		entries = hybrid_tail_root(tail, &u->frames[u->nr - 2],
 					   &u->frames[u->nr - 1], &nr);
 		complete = nr > 0;
-		/* It runs once in a thread. */
-		sure = u->sure == u->nr;
+		/* It runs once in a thread, but for the outermost of its callees. */
+		sure = u->sure == u->nr && nr < HYBRID_ROOT_FRAMES - 1;
 	}
 	for (i = 0; i < nr; i++) {
 		if (u->nr == u->max_frames)
@@ -268,13 +285,13 @@ static enum hybrid_outcome copy_user(struct hybrid_unwinder *unwinder, struct hy
 		return HYBRID_COMPLETE;
 	}
 	for (i = 1; i < user->nr && m->space; i++) {
-		callee = i == 1 ? user->ips[0] : user->ips[i - 1] - 1;
+		callee = m->out[m->nr - 1];
 		if (hybrid_confirm(unwinder, m->space, m->pid, m->abi, user->ips[i], callee) <
 		    HYBRID_LEADS_MAYBE)
 			break;
 		if (i == 1)
 			add_mark(m, HYBRID_MARK_GUESSED);
-		add_entry(m, user->ips[i] - 1);
+		add_entry(m, frame_ip(unwinder, m->space, user->ips[i]));
 	}
 	add_mark(m, HYBRID_MARK_CUT_OFF);
 	return HYBRID_FP_ONLY;

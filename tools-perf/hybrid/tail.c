@@ -3,8 +3,6 @@
 #include <string.h>
 #include "tail.h"
 
-#define ROOT_FRAMES	4
-
 static int reserve(struct hybrid_tail *tail, unsigned int nr)
 {
 	struct hybrid_tail_entry *entries;
@@ -239,7 +237,7 @@ const struct hybrid_tail_entry *hybrid_tail_root(const struct hybrid_tail *tail,
 			at = i;
 		}
 	}
-	if (found != 1 || tail->nr - at > ROOT_FRAMES)
+	if (found != 1 || tail->nr - at > HYBRID_ROOT_FRAMES)
 		return NULL;
 	entry = &tail->entries[at];
 	if (callee->cfa && callee->cfa != entry->cfa)
@@ -248,7 +246,7 @@ const struct hybrid_tail_entry *hybrid_tail_root(const struct hybrid_tail *tail,
 		if (!tail->entries[i].linked)
 			return NULL;
 	}
-	if (!tail->rooted)
+	if (!tail->rooted || (tail->nr - at == HYBRID_ROOT_FRAMES && !is_trusted(tail, at)))
 		return NULL;
 	callee->cfa = entry->cfa;
 	caller->cfa = entry->caller.cfa;
