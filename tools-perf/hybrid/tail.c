@@ -3,6 +3,9 @@
 #include <string.h>
 #include "tail.h"
 
+/* Where a thread starts, at most: libc's two functions, and what called them. */
+#define ROOT_FRAMES	3
+
 static int reserve(struct hybrid_tail *tail, unsigned int nr)
 {
 	struct hybrid_tail_entry *entries;
@@ -237,7 +240,7 @@ const struct hybrid_tail_entry *hybrid_tail_root(const struct hybrid_tail *tail,
 			at = i;
 		}
 	}
-	if (found != 1 || tail->nr - at > HYBRID_ROOT_FRAMES)
+	if (found != 1 || tail->nr - at > ROOT_FRAMES)
 		return NULL;
 	entry = &tail->entries[at];
 	if (callee->cfa && callee->cfa != entry->cfa)
@@ -246,7 +249,7 @@ const struct hybrid_tail_entry *hybrid_tail_root(const struct hybrid_tail *tail,
 		if (!tail->entries[i].linked)
 			return NULL;
 	}
-	if (!tail->rooted || (tail->nr - at == HYBRID_ROOT_FRAMES && !is_trusted(tail, at)))
+	if (!tail->rooted)
 		return NULL;
 	callee->cfa = entry->cfa;
 	caller->cfa = entry->caller.cfa;

@@ -21,9 +21,6 @@ struct hybrid_tail_entry {
 	u64			since;
 };
 
-/* Where a thread starts, at most: libc's three frames, and main() or what it called. */
-#define HYBRID_ROOT_FRAMES	4
-
 /**
  * struct hybrid_tail - the calls that a thread was last seen to be in
  *
@@ -94,9 +91,9 @@ const struct hybrid_tail_entry *hybrid_tail_join(struct hybrid_tail *tail,
  *
  * A frame pointer chain gives return addresses, not where they stand, and ends
  * in libc's start code, which has no frame pointers. That code runs once for
- * each thread, so that here, in the outermost frames of a thread and only where the
- * return address stands on its stack once, it alone is enough. The fourth may be any
- * function: that has to be believed as hybrid_tail_join()'s are.
+ * each thread, so that here, in the outermost three frames of a thread and only where
+ * the return address stands on its stack once, it alone is enough. Whether it is that
+ * code the caller has to see.
  *
  * Return: as hybrid_tail_join().
  */

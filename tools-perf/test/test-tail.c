@@ -222,14 +222,10 @@ static void root(void)
 	callee.cfa = 0x1088;
 	check(!root_to(&tail, &callee, &caller, out, MAX));
 	callee.cfa = 0;
-	/* Three frames from the end is a thread's start; the fourth has to be believed. */
+	/* Three frames from the end may be a thread's start; four is any function. */
 	check(!root_to(&tail, &callee, &first, out, MAX));
-	settle(&tail);
-	same(root_to(&tail, &callee, &first, out, MAX), 3);
-	hybrid_tail_learn(&tail, (const struct hybrid_frame []){
-			  { 9, 10, 0x1000 }, { 10, 11, 0x1040 }, { 11, 12, 0x1080 },
-			  { 12, 13, 0x1100 }, { 13, 14, 0x1200 }, { 14, 15, 0 } }, 6, true);
-	check(!root_to(&tail, &callee, &first, out, MAX));
+	first = (struct hybrid_frame){ 11, 12, 0 };
+	same(root_to(&tail, &callee, &first, out, MAX), 2);
 	hybrid_tail_exit(&tail);
 }
 
@@ -280,7 +276,8 @@ static void two_callers(void)
 	}
 	same(wrong, 0);
 	/* Who called the two is known. */
-	check(join(&tail, 0xe00, 12, 0, MAX, &complete) + join(&tail, 0xe00, 22, 0, MAX, &complete));
+	nr = join(&tail, 0xe00, 12, 0, MAX, &complete);
+	check(nr + join(&tail, 0xe00, 22, 0, MAX, &complete));
 	hybrid_tail_exit(&tail);
 }
 
