@@ -7,7 +7,7 @@ import re
 import chains
 
 ROOT = re.compile(r"^_start$|clone|^__start_context$")
-CLOCK = re.compile(r"clock_gettime|^_dl_vdso|^\[vdso")
+CLOCK = re.compile(r"clock_gettime|getrusage|plt$|^_dl_vdso|^\[vdso")
 
 EXACT, CUT, WRONG = "exact", "cut off", "wrong"
 
