@@ -134,6 +134,10 @@ enum verdict verdict_of(const struct frame *callee, const struct frame *caller, 
 	/* The address may be the return address itself, behind the function's end. */
 	if (!exact && object_function(callee->object, callee->addr))
 		addr = callee->addr;
+	/* Or one less than what Go's asyncPreempt() interrupted, at a function's begin. */
+	if (exact && !object_function(callee->object, addr) &&
+	    object_function(callee->object, addr + 1))
+		addr++;
 	verdict = call.name ? leads_by_name(call.name, callee, addr, MAX_JUMPS) :
 		leads(caller->object, call.target, callee, addr, MAX_JUMPS);
 	if (verdict == REFUTED)
@@ -150,6 +154,9 @@ bool frame_is_trampoline(const struct frame *frame)
 	int i;
 
 	if (strstr(frame->symbol, "restore_rt") || strstr(frame->symbol, "sigreturn"))
+		return true;
+	/* A signal handler of Go's makes any instruction look as if it had called this. */
+	if (!strncmp(frame->symbol, "runtime.asyncPreempt", strlen("runtime.asyncPreempt")))
 		return true;
 	for (i = 0; frame->mapped && frame->object->readable && i < 2; i++) {
 		code = object_bytes(frame->object, frame->addr + i, sizeof(gas));

@@ -104,4 +104,6 @@ python_names()
 		'py::leaf:.*>py::back:.*>py::middle:.*>py::<module>:'
 	complete "$name" names.data 100 99
 	forget_maps names.data
+	# Its libc is another root's: by this one's code no call would stand anywhere.
+	rm -f names.data
 }

@@ -117,24 +117,26 @@ complete()
 }
 
 # calls FILE: the callers in its chains have called what the chains say, by the code
-# (selftests/judge). One chain in two thousand may be false, and none that looks
-# complete.
+# (selftests/judge). None may be false that looks complete, and one in five hundred of
+# a recording that does not: most have fewer samples than the one in two thousand that
+# all together may be.
 calls()
 {
 	local said status=0
 
 	said=$("$perf" script -i "$1" -F tid,time,ip,sym,dso,dsoff --ns --no-inline \
 		--max-stack 1200 2> /dev/null |
-		"$work/../judge/check-calls" -v --max-refuted 0.05 --max-complete 0) || status=1
+		"$work/../judge/check-calls" -v --max-refuted 0.2 --max-complete 0) || status=1
 	tap $status "calls of ${1#./}: $(head -n 1 <<< "$said")" "$said"
 }
 
 # chains_of FILE: a line for each sample: its symbols, innermost first, each with a
-# ">" behind it.
+# ">" behind it; without the marks of what is cut off or guessed.
 chains_of()
 {
 	"$perf" script -i "$1" -F ip,sym --no-inline --max-stack 1200 2> /dev/null |
-		awk 'NF { $1 = ""; sub(/^ /, ""); chain = chain $0 ">" }
+		awk '/ \[(cut off|guessed)\]$/ { next }
+			NF { $1 = ""; sub(/^ /, ""); chain = chain $0 ">" }
 			!NF && chain { print chain; chain = "" }'
 }
 

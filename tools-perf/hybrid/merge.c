@@ -389,6 +389,9 @@ enum hybrid_outcome hybrid_merge(struct hybrid_unwinder *unwinder, struct hybrid
 		hybrid_tail_learn(m->tail, u->frames, unwound,
 				  unwound == u->nr && is_rooted(u));
 	outcome = judge(u, stitched);
+	/* There was no stack to read: that is not the fault of where the walk ended. */
+	if (!u->dump_size && u->stop != HYBRID_STOP_LIMIT && outcome > HYBRID_FP_ONLY)
+		outcome = HYBRID_FP_ONLY;
 	add_frames(m, outcome);
 	return outcome;
 }

@@ -175,6 +175,23 @@ static enum hybrid_stop read_frame_pointer(const struct hybrid_walk *w,
 }
 
 /*
+ * Did the call before @ret lead to the last frame? What nobody called tells of no target:
+ * Go leaves such an address on a stack that it has switched from.
+ */
+static enum hybrid_leads leads_here(const struct hybrid_walk *w, u64 ret)
+{
+	const struct hybrid_unwind *u = w->u;
+	const struct hybrid_frame *frame = &u->frames[u->nr - 1];
+	enum hybrid_leads leads;
+
+	leads = hybrid_confirm(w->unwinder, u->space, u->pid, u->abi, ret, frame->ip);
+	if (leads <= HYBRID_LEADS_FAR && u->nr > 1 && !is_behind_call(w, frame->ret) &&
+	    is_behind_call(w, ret))
+		return HYBRID_LEADS_MAYBE;
+	return leads;
+}
+
+/*
  * In assembler the register may hold anything, and what it points to look like a
  * frame: only a direct call that leads to the last frame shows that it is one. Code
  * made at run time keeps frame pointers, mostly: there a call will do.
@@ -188,8 +205,7 @@ static enum hybrid_stop step_frame_pointer(struct hybrid_walk *w, struct hybrid_
 	if (stop != HYBRID_STOP_NR || !caller->ip)
 		return stop;
 	mapping = hybrid_space_find(w->u->space, frame->ip);
-	switch (hybrid_confirm(w->unwinder, w->u->space, w->u->pid, w->u->abi, caller->ip,
-			       frame->ip)) {
+	switch (leads_here(w, caller->ip)) {
 	case HYBRID_LEADS_NOT:
 	case HYBRID_LEADS_FAR:
 		return HYBRID_STOP_NO_CFI;
@@ -260,8 +276,7 @@ static enum hybrid_stop step_code(struct hybrid_walk *w, struct hybrid_row *row,
 		return step_sigreturn(u, caller);
 	}
 	if (step_rule(w, &rule, caller) != HYBRID_STOP_NR ||
-	    hybrid_confirm(w->unwinder, u->space, u->pid, u->abi, caller->ip, frame->ip) ==
-	    HYBRID_LEADS_NOT)
+	    leads_here(w, caller->ip) == HYBRID_LEADS_NOT)
 		return HYBRID_STOP_NO_CFI;
 	return HYBRID_STOP_NR;
 }

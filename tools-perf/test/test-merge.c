@@ -372,7 +372,7 @@ static void no_frame_pointer(void)
 
 	/* Behind the dump: what pushed() calls is leaf(). */
 	s.u.dump_size = 0;
-	same(merge(), HYBRID_TRUNCATED);
+	same(merge(), HYBRID_FP_ONLY);
 	merge_expect(USER, scene_at("bpframe_at"), CUT_OFF);
 
 	/* And a function without frame pointer is the last one known. */
@@ -380,7 +380,7 @@ static void no_frame_pointer(void)
 	chain_add(scene_at("bpframe_at"));
 	chain_add(scene_at("far_ret"));
 	chain_add(scene_at("outer_ret"));
-	same(merge(), HYBRID_TRUNCATED);
+	same(merge(), HYBRID_FP_ONLY);
 	merge_expect(USER, scene_at("bpframe_at"), scene_at("far_ret") - 1, CUT_OFF);
 	merge_finish();
 }
@@ -484,7 +484,7 @@ static void contexts(void)
 	chain_add(PERF_CONTEXT_GUEST);
 	chain_add(scene_at("outer_ret"));
 	s.u.dump_size = 0;
-	same(merge(), HYBRID_TRUNCATED);
+	same(merge(), HYBRID_FP_ONLY);
 	same(m.nr, 8);
 	merge_finish();
 }
@@ -508,7 +508,7 @@ static void bounded(void)
 		s.u.dump_size = 0;
 		s.u.max_frames = frames;
 		memset(&s.frames[frames], 0xee, sizeof(s.frames[0]));
-		same(merge(), HYBRID_TRUNCATED);
+		same(merge(), HYBRID_FP_ONLY);
 		same(m.nr, 4 + frames + 1);
 		same(out[m.nr - 1], CUT_OFF);
 		same(s.frames[frames].ip, 0xeeeeeeeeeeeeeeee);
