@@ -73,16 +73,30 @@ kvm_works()
 }
 
 # QEMU before 8.1 has -singlestep, later ones a property of TCG.
+has_one_insn_per_tb()
+{
+	qemu-system-x86_64 -M none -display none -accel tcg,one-insn-per-tb=on -monitor stdio \
+		<<< quit > /dev/null 2>&1
+}
+
 one_insn_per_tb()
 {
-	local accel=tcg,one-insn-per-tb=on
-
-	if qemu-system-x86_64 -M none -display none -accel $accel -monitor stdio \
-		<<< quit > /dev/null 2>&1; then
-		arguments+=(-accel "$accel")
+	if has_one_insn_per_tb; then
+		arguments+=(-accel tcg,one-insn-per-tb=on)
 	else
 		arguments+=(-accel tcg -singlestep)
 	fi
+}
+
+# count_instructions: the guest's clock counts them, 4 ns each. QEMU before 8.1 lets
+# one processor run until the next timer is due, and the others only if it halts: then
+# there is but one, unless more were asked for.
+count_instructions()
+{
+	[[ " ${more[*]} " == *" -icount "* ]] || arguments+=(-icount "shift=2")
+	# So fast goes the time stamp counter.
+	line+=" tsc_early_khz=1000000"
+	[ -n "$cpus" ] || has_one_insn_per_tb || cpus=1
 }
 
 # A kernel whose configuration, beside it, says that it has no PCI runs on QEMU's
@@ -93,9 +107,9 @@ has_pci()
 }
 
 # processor MICROVM: who runs the guest. Under TCG the time of a microvm is counted in
-# instructions, of 4 ns each: however busy the host is, the kernel finds its timers as
-# fast as they should be, and an interrupt comes behind any instruction. A PC has other
-# clocks to compare with, and Debian's 6.1 does not get its second processor up that way.
+# instructions: however busy the host is, the kernel finds its timers as fast as they
+# should be, and an interrupt comes behind any instruction. A PC has other clocks to
+# compare with, and Debian's 6.1 does not get its second processor up that way.
 processor()
 {
 	# With five-level page tables an interrupt while the kernel reads anew
@@ -116,10 +130,7 @@ processor()
 		arguments+=(-accel "tcg,thread=single")
 	fi
 	arguments+=(-cpu "$cpu")
-	[ -n "$1" ] || return 0
-	[[ " ${more[*]} " == *" -icount "* ]] || arguments+=(-icount "shift=2")
-	# The time stamp counter counts these nanoseconds.
-	line+=" tsc_early_khz=1000000"
+	[ -z "$1" ] || count_instructions
 }
 
 qemu_arguments()
@@ -132,7 +143,7 @@ qemu_arguments()
 	# A busy host delivers the PIT late, and the kernel would give up over it.
 	line+=" no_timer_check sysctl.kernel.hung_task_timeout_secs=300"
 	arguments=(-nodefaults -no-user-config -display none -no-reboot
-		-smp "$cpus" -m "$memory" -kernel "$kernel" -initrd "$work/initrd")
+		-m "$memory" -kernel "$kernel" -initrd "$work/initrd")
 	if has_pci; then
 		microvm='' bus=pci
 		arguments+=(-M pc)
@@ -141,7 +152,7 @@ qemu_arguments()
 		arguments+=(-M "microvm,acpi=off,pit=on,pic=on,rtc=on")
 	fi
 	processor "$microvm"
-	arguments+=(-chardev "file,id=console,path=$work/console" -serial chardev:console
+	arguments+=(-smp "${cpus:-2}" -chardev "file,id=console,path=$work/console" -serial chardev:console
 		-device "virtio-serial-$bus")
 	for port in stdout stderr status; do
 		arguments+=(-chardev "file,id=$port,path=$work/$port"
