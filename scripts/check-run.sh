@@ -61,12 +61,14 @@ over()
 
 # print_part NAME: what it prints, until there is no time left. Then all that it has
 # started is killed at once: a test that lost its program would fail. Beside what
-# samples all else comes second.
+# samples all else comes second, and what nothing waits for third.
 print_part()
 {
 	local command=() left
 
-	if [ "${part_lane[$1]}" != host ] && [ ! -e "$state/host.over" ]; then
+	if [ "${part_lane[$1]}" = kernels ]; then
+		command=(nice -n 3)
+	elif [ "${part_lane[$1]}" != host ] && [ ! -e "$state/host.over" ]; then
 		command=(nice -n 10)
 	fi
 	if [ -n "${CHECK_ENDS:-}" ]; then

@@ -82,7 +82,7 @@ has_one_insn_per_tb()
 one_insn_per_tb()
 {
 	if has_one_insn_per_tb; then
-		arguments+=(-accel tcg,one-insn-per-tb=on)
+		arguments+=(-accel "tcg,one-insn-per-tb=on")
 	else
 		arguments+=(-accel tcg -singlestep)
 	fi

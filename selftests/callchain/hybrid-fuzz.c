@@ -219,7 +219,7 @@ static bool open_event(int i)
 int main(int argc, char **argv)
 {
 	static void *(*const jobs[])(void *) = { teacher, mapper, forker, opener };
-	int seconds = argc > 1 ? atoi(argv[1]) : 10, i;
+	int seconds = argc > 1 ? atoi(argv[1]) : 10, nr_events, event, i;
 	pthread_t thread[4];
 
 	if (argc > 2)
@@ -227,7 +227,8 @@ int main(int argc, char **argv)
 	store = store_open();
 	for (i = 0; i < NR_FILES; i++)
 		files[i] = code_file(0);
-	for (i = 0; i < NR_EVENTS; i++) {
+	nr_events = sysconf(_SC_NPROCESSORS_ONLN) < NR_EVENTS ? 1 : NR_EVENTS;
+	for (i = 0; i < nr_events; i++) {
 		if (!open_event(i)) {
 			perror("hybrid-fuzz: can't open an event");
 			return 2;
@@ -237,8 +238,8 @@ int main(int argc, char **argv)
 		pthread_create(&thread[i], NULL, jobs[i], NULL);
 	for (i = 0; i < seconds * 100; i++) {
 		usleep(10000);
-		read_ring(rings[0]);
-		read_ring(rings[1]);
+		for (event = 0; event < nr_events; event++)
+			read_ring(rings[event]);
 	}
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	for (i = 0; i < 4; i++)

@@ -90,5 +90,5 @@ lines()
 	local count
 
 	count=$(grep -cE -- "$2" "$work/$1")
-	[ "$count" -eq "$3" ] || { echo "$count lines match $2, not $3"; cat "$work/$1"; return 1; }
+	[ "${count:-0}" -eq "$3" ] || { echo "$count lines match $2, not $3"; cat "$work/$1"; return 1; }
 }
