@@ -11,10 +11,10 @@
 /*
  * Samples of the thread before a call is believed that it was not seen outside of:
  * functions that come and go are seen outside of by then, and of a recording of some
- * seconds they are half a hundredth. And how often else a call must have been the same.
+ * seconds they are a hundredth. And how often else a call must have been the same.
  * Each contradiction, and each time all was forgotten, doubles both.
  */
-#define SAMPLES		32
+#define SAMPLES		64
 #define TIMES		8U
 #define MAX_DOUBLED	16
 
