@@ -170,7 +170,7 @@ bool frame_is_unwinding(const struct frame *frame)
 {
 	static const char * const names[] = {
 		"_Unwind_Resume", "_Unwind_RaiseException", "_Unwind_ForcedUnwind",
-		"_Unwind_Resume_or_Rethrow",
+		"_Unwind_Resume_or_Rethrow", "__longjmp",
 	};
 	size_t i;
 

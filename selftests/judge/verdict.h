@@ -46,8 +46,9 @@ enum verdict verdict_of(const struct frame *callee, const struct frame *caller, 
 bool frame_is_trampoline(const struct frame *frame);
 
 /*
- * Is it a function that goes on where an exception is caught? It writes the registers
- * and the return address for that over those that lead to its own caller.
+ * Is it a function that goes on where an exception is caught, or setjmp() was called?
+ * It writes the registers and the return address for that over those that lead to its
+ * own caller.
  */
 bool frame_is_unwinding(const struct frame *frame);
 

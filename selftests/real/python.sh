@@ -27,7 +27,8 @@ test_python()
 	        pymodule.outer(back, n)
 	    sorted(str(n) for n in range(200))
 	END
-	PYTHONPATH=. record python.data python3 program.py 1
+	# As it starts its stack is deeper than 8 KiB.
+	PYTHONPATH=. mode=hybrid,32768 record python.data python3 program.py 1
 	# Half of the time is the interpreter's own: it must reach the outermost frame.
 	exact "Python, native frames" python.data --around 300 --min-exact 99.5 --min-root 0
 	complete "Python" python.data 100 99.5

@@ -34,7 +34,8 @@ tool_make()
 
 	printf 'all: %s\n%%: ; @/bin/true $@ && /bin/echo $@ > /dev/null\n' \
 		"$(seq -f 't%.0f' "$jobs" | tr '\n' ' ')" > short.mk
-	record make.data make -s -j4 -f short.mk
+	# make's own stack is deeper than 8 KiB.
+	mode=hybrid,16384 record make.data make -s -j4 -f short.mk
 	no_stack_is_right=1 complete "make -j4 of $jobs short jobs" make.data 100 99
 	ok "no short process is without its mappings" few "$log" 'no map' 2
 	ok "none of its objects could not be opened" few "$log" "can't be opened" 2
@@ -58,7 +59,7 @@ tool_gcc()
 		gcc "${cflags[@]}" -c -o gcc.o "$truth/libc.c"
 	complete "gcc" gcc.data 100 98
 	need sqlite3 sqlite3 "sqlite3" || return
-	record sqlite.data bash -c "$for_a_time" sh sqlite3 :memory: "create table t(a, b);
+	mode=hybrid,16384 record sqlite.data bash -c "$for_a_time" sh sqlite3 :memory: "create table t(a, b);
 		with recursive n(i) as (select 1 union all select i + 1 from n where i < 150000)
 		insert into t select i * 7919 % 10007, hex(i) from n;
 		create index x on t(b); select count(*), max(b) from t group by a % 100 limit 1;"
