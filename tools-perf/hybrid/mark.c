@@ -81,7 +81,7 @@ size_t hybrid_mark__event(enum hybrid_mark mark, const struct perf_event_attr *a
 	event->len = HYBRID_MARK_SIZE;
 	event->prot = PROT_READ | PROT_EXEC;
 	event->flags = MAP_PRIVATE;
-	strcpy(event->filename, names[mark]);
+	memcpy(event->filename, names[mark], strlen(names[mark]) + 1);
 	if (attr->sample_id_all)
 		size += perf_event__synthesize_id_sample(out + size, attr->sample_type, &fields);
 	event->header.size = size;
