@@ -11,6 +11,8 @@
 # LIBS, FLAGS_plain, FLAGS_asan, and objects, the rules of one variant.
 
 HYBRID	:= ../hybrid
+# Its folders; each is on the path of the headers.
+PARTS	:= $(patsubst %/Build,%,$(wildcard $(HYBRID)/*/Build))
 FRAME	:= ../../kmod
 # The frame analysis, and what it and the unwinder take from the kernel.
 ANALYSIS := $(patsubst $(FRAME)/%.c,%,$(wildcard $(FRAME)/x86-frame*.c))
@@ -18,26 +20,31 @@ KERNEL	:= hweight inat insn rbtree
 
 SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=all
 WARN	:= -Wall -Wextra
-CFLAGS	:= -g -std=gnu11 -D_GNU_SOURCE -I../test/include -I$(HYBRID) -I$(FRAME) \
+CFLAGS	:= -g -std=gnu11 -D_GNU_SOURCE -I../test/include $(PARTS:%=-I%) -I$(FRAME) \
 	   -I$(FRAME)/include/uapi -I$(OUT) -I$(LINUX)/tools/include \
 	   -I$(LINUX)/tools/include/uapi -I$(LINUX)/tools/arch/x86/include \
-	   -I$(LINUX)/tools/lib/perf/include
+	   -I$(LINUX)/tools/arch/x86/include/uapi -I$(LINUX)/tools/lib/perf/include
 LIBS	:= -ldw -lelf
 FLAGS_plain	:= $(CC) -O2
 FLAGS_asan	:= $(CC) -O1 $(SAN) -fno-omit-frame-pointer
 
-HEADERS	:= $(wildcard *.h ../test/include/linux/*.h $(HYBRID)/*.h $(FRAME)/*.h \
+HEADERS	:= $(wildcard *.h ../test/include/linux/*.h $(PARTS:%=%/*.h) $(FRAME)/*.h \
 		      $(FRAME)/include/uapi/linux/*.h) Makefile ../build.mk
 
 $(OUT)/inat-tables.c: $(LINUX)/tools/arch/x86/lib/x86-opcode-map.txt
 	@mkdir -p $(@D)
 	awk -f $(LINUX)/tools/arch/x86/tools/gen-insn-attr-x86.awk $< > $@
 
-# objects VARIANT: in $(OUT)/VARIANT, compiled by FLAGS_VARIANT.
-define objects
-$(OUT)/$(1)/%.o: $(HYBRID)/%.c $(HEADERS)
+define objects_of
+$(OUT)/$(1)/%.o: $(2)/%.c $(HEADERS)
 	@mkdir -p $$(@D)
 	$$(FLAGS_$(1)) $(CFLAGS) $(WARN) -c -o $$@ $$<
+endef
+
+# objects VARIANT: in $(OUT)/VARIANT, compiled by FLAGS_VARIANT.
+define objects
+$(foreach part,$(PARTS),$(call objects_of,$(1),$(part))
+)
 
 $(OUT)/$(1)/%.o: %.c $(HEADERS)
 	@mkdir -p $$(@D)

@@ -13,7 +13,7 @@
 #include "events.h"
 #include "record.h"
 #include "resolve.h"
-#include "unwind.h"
+#include "walk/unwind.h"
 
 bool evlist__has_hybrid_callchain(struct evlist *evlist)
 {

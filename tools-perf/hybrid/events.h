@@ -2,8 +2,8 @@
 #ifndef __PERF_HYBRID_EVENTS_H
 #define __PERF_HYBRID_EVENTS_H
 
-#include "layout.h"
-#include "regs.h"
+#include "record/layout.h"
+#include "x86/regs.h"
 
 struct evsel;
 struct record_opts;

@@ -22,13 +22,13 @@
 #include "../symbol.h"
 #include "../thread.h"
 #include "../unwind.h"
-#include "memory.h"
-#include "merge.h"
-#include "open.h"
-#include "process.h"
-#include "regs.h"
+#include "walk/memory.h"
+#include "walk/merge.h"
+#include "tasks/open.h"
+#include "tasks/process.h"
+#include "x86/regs.h"
 #include "resolve.h"
-#include "uretprobe.h"
+#include "walk/uretprobe.h"
 
 /* perf top runs for days: what is known of so many tasks is dropped at once. */
 #define MAX_THREADS	16384

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The row for one address: what CFI says of it, and where that says nothing or
+ * is known to be wrong, what the code there does.
+ */
+#include <string.h>
+#include <unistd.h>
+#include <linux/kernel.h>
+#include "../x86/code.h"
+#include "compile.h"
+#include "debug-frame.h"
+
+/* Bytes of a row around an address in which a switch of stacks is looked for. */
+#define MAX_SWITCH	256
+
+/* Rows are compiled one after another, mostly: one read serves several. */
+static bool code_byte(struct hybrid_object *object, u64 offset, u8 *byte)
+{
+	ssize_t got;
+
+	if (offset - object->code_at >= object->nr_code) {
+		object->nr_code = 0;
+		got = pread(object->fd, object->code, sizeof(object->code), offset);
+		if (got <= 0)
+			return false;
+		object->code_at = offset;
+		object->nr_code = got;
+	}
+	*byte = object->code[offset - object->code_at];
+	return true;
+}
+
+static bool byte_at(struct hybrid_object *object, u64 vaddr, u8 *byte)
+{
+	u64 offset;
+
+	return hybrid_object_offset(object, vaddr, &offset) && code_byte(object, offset, byte);
+}
+
+static bool is_code(struct hybrid_object *object, u64 vaddr, const u8 *want, unsigned int len)
+{
+	unsigned int i;
+	u8 byte;
+
+	for (i = 0; i < len; i++) {
+		if (!byte_at(object, vaddr + i, &byte) || byte != want[i])
+			return false;
+	}
+	return true;
+}
+
+/* Does a pop of a general register, or a leave, end where the row begins? */
+static bool begins_behind_pop(struct hybrid_object *object, const struct hybrid_row *row)
+{
+	u8 last;
+
+	return byte_at(object, row->start - 1, &last) &&
+	       (last == 0xc9 || (last >= 0x58 && last <= 0x5f));
+}
+
+/*
+ * gcc leaves a frame that it has realigned by pop %rbp; lea -8(%r10),%rsp; ret, in
+ * 32-bit code by pop %ebp; lea -4(%ecx),%esp; ret. The length of the lea that ends
+ * at @end behind such a pop, 0 for none.
+ */
+static u64 realigned_exit(struct hybrid_object *object, u64 end)
+{
+	static const u8 exit_64[] = { 0x5d, 0x49, 0x8d, 0x62, 0xf8 };
+	static const u8 exit_32[] = { 0x5d, 0x8d, 0x61, 0xfc };
+	bool is_64 = object->cfi.abi->word == 8;
+	u64 len = is_64 ? sizeof(exit_64) : sizeof(exit_32);
+
+	return is_code(object, end - len, is_64 ? exit_64 : exit_32, len) ? len - 1 : 0;
+}
+
+/* The lea becomes a row of its own; from it on all registers are the caller's. */
+static void leave_realigned(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
+{
+	u64 lea = row->end - realigned_exit(object, row->end);
+
+	if (lea < row->end && lea > row->start) {
+		if (vaddr < lea) {
+			row->end = lea;
+			return;
+		}
+		row->start = lea;
+		hybrid_row_restored(row);
+	} else if (realigned_exit(object, row->start)) {
+		hybrid_row_restored(row);
+	}
+}
+
+/*
+ * makecontext() makes the start of __start_context() a return address: no call
+ * stands before it, mostly no CFI, and what CFI has to say of it is wrong. It
+ * begins by leaving the stack for another context's (mov %rbx,%rsp).
+ */
+static bool is_context_start(struct hybrid_object *object, u64 vaddr)
+{
+	static const u8 leaves_stack[] = { 0x48, 0x89, 0xdc };
+
+	return object->cfi.abi->word == 8 &&
+	       is_code(object, vaddr, leaves_stack, sizeof(leaves_stack)) &&
+	       !hybrid_code_is_return(object, vaddr);
+}
+
+/*
+ * runtime.asmcgocall() of Go calls C on another stack than its own, and its CFI says
+ * nothing of it: chains went on with words that others had left there, and counted as
+ * complete. By the code behind the call: it takes the goroutine, and how deep that
+ * one's stack was, from the stack that it switched to; or, where it was on that stack
+ * already, only its own sp.
+ */
+static bool switches_stack(struct hybrid_object *object, u64 ret, struct hybrid_rule *rule)
+{
+	static const u8 switched[] = {
+		0x48, 0x8b, 0x7c, 0x24, 0x30,	/* mov 0x30(%rsp),%rdi */
+		0x48, 0x8b, 0x77, 0x08,		/* mov 0x8(%rdi),%rsi */
+		0x48, 0x2b, 0x74, 0x24, 0x28,	/* sub 0x28(%rsp),%rsi */
+	};
+	static const u8 same[] = {
+		0x48, 0x8b, 0x74, 0x24, 0x28,	/* mov 0x28(%rsp),%rsi */
+		0x48, 0x89, 0xf4,		/* mov %rsi,%rsp */
+	};
+
+	if (is_code(object, ret, switched, sizeof(switched))) {
+		*rule = (struct hybrid_rule) { .kind = HYBRID_RULE_SWITCHED };
+		return true;
+	}
+	if (!is_code(object, ret, same, sizeof(same)))
+		return false;
+	*rule = (struct hybrid_rule) {
+		.kind = HYBRID_RULE_DEREF, .base = HYBRID_BASE_SP, .bp = HYBRID_BP_SAME,
+		.cfa_off = 0x28, .deref_off = 8, .ra_off = -8,
+	};
+	return true;
+}
+
+/* The call there is a row of its own. */
+static void leave_switched(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
+{
+	static const u8 call[] = { 0xff, 0xd0 };	/* call *%rax */
+	u64 at = max(row->start, vaddr < MAX_SWITCH ? 0 : vaddr - MAX_SWITCH);
+	u64 end = min(row->end, vaddr + MAX_SWITCH);
+	struct hybrid_rule rule;
+
+	for (; at + sizeof(call) <= end; at++) {
+		if (!is_code(object, at, call, sizeof(call)) ||
+		    !switches_stack(object, at + sizeof(call), &rule))
+			continue;
+		if (vaddr < at) {
+			row->end = at;
+			return;
+		}
+		if (vaddr < at + sizeof(call)) {
+			row->start = at;
+			row->end = at + sizeof(call);
+			row->rule = rule;
+			return;
+		}
+		row->start = at + sizeof(call);
+	}
+}
+
+int hybrid_compile_row(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
+{
+	int err = hybrid_cfi_row(&object->cfi, vaddr, row);
+
+	if (!err && row->rule.kind == HYBRID_RULE_NONE && !object->debug_tried) {
+		hybrid_debug_frame_open(object);
+		if (object->cfi.debug)
+			err = hybrid_cfi_row(&object->cfi, vaddr, row);
+	}
+	if (!err && row->rule.kind == HYBRID_RULE_NONE &&
+	    vaddr - object->entry < object->entry_size)
+		row->rule.kind = HYBRID_RULE_OUTERMOST;
+	/* The byte before it is asked for: the return address is its name. */
+	if (!err && row->rule.kind == HYBRID_RULE_NONE && is_context_start(object, vaddr + 1)) {
+		row->rule.kind = HYBRID_RULE_OUTERMOST;
+		row->rule.signal = true;
+	}
+	if (err)
+		return err;
+	if (row->rule.kind != HYBRID_RULE_NONE)
+		leave_realigned(object, vaddr, row);
+	/* Go's CFI is all in .debug_frame. */
+	if (object->cfi.debug && row->rule.kind == HYBRID_RULE_CFA)
+		leave_switched(object, vaddr, row);
+	if (begins_behind_pop(object, row))
+		hybrid_row_popped(&object->cfi, row);
+	return 0;
+}

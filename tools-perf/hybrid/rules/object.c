@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Objects: mapped ELF files, opened when an address in them is first met, with
+ * the rows compiled so far. One object serves all processes that map the file.
+ */
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <linux/hash.h>
+#include "../x86/code.h"
+#include "compile.h"
+#include "debug-frame.h"
+#include "object.h"
+#include "space.h"
+
+/* Objects that nobody maps are kept for the next process, up to this many. */
+#define MAX_IDLE	64
+
+void hybrid_objects_init(struct hybrid_objects *objects, hybrid_open_fn open)
+{
+	unsigned int i;
+
+	memset(objects, 0, sizeof(*objects));
+	for (i = 0; i < HYBRID_OBJECT_HASH; i++)
+		INIT_HLIST_HEAD(&objects->hash[i]);
+	INIT_LIST_HEAD(&objects->idle);
+	objects->open = open;
+	elf_version(EV_CURRENT);
+}
+
+static void free_rows(struct hybrid_object *object)
+{
+	struct rb_node *node = rb_first(&object->rows);
+
+	while (node) {
+		struct hybrid_row *row = rb_entry(node, struct hybrid_row, node);
+
+		node = rb_next(node);
+		rb_erase(&row->node, &object->rows);
+		hybrid_row_exit(row);
+		free(row);
+	}
+	object->objects->nr_rows -= object->nr_rows;
+	object->nr_rows = 0;
+}
+
+static void object_close(struct hybrid_object *object)
+{
+	hybrid_debug_frame_close(object);
+	if (object->cfi.eh)
+		dwarf_cfi_end(object->cfi.eh);
+	object->cfi.eh = NULL;
+	elf_end(object->elf);
+	object->elf = NULL;
+	if (object->fd >= 0)
+		close(object->fd);
+	object->fd = -1;
+}
+
+static void object_free(struct hybrid_object *object)
+{
+	if (object->pupil)
+		object->objects->release(object);
+	free_rows(object);
+	object_close(object);
+	hlist_del(&object->hash);
+	object->objects->nr--;
+	free(object->segments);
+	free((char *)object->ident.path);
+	free(object);
+}
+
+void hybrid_objects_exit(struct hybrid_objects *objects)
+{
+	struct hybrid_object *object;
+	struct hlist_node *next;
+	unsigned int i;
+
+	for (i = 0; i < HYBRID_OBJECT_HASH; i++) {
+		hlist_for_each_entry_safe(object, next, &objects->hash[i], hash)
+			object_free(object);
+	}
+	INIT_LIST_HEAD(&objects->idle);
+	objects->nr_idle = 0;
+}
+
+static u32 hash_path(const char *path)
+{
+	u32 hash = 0;
+
+	while (*path)
+		hash = hash * 31 + *path++;
+	return hash;
+}
+
+static u32 hash_ident(const struct hybrid_ident *ident)
+{
+	u64 key;
+
+	if (ident->build_id_size)
+		memcpy(&key, ident->build_id, sizeof(key));
+	else if (ident->ino)
+		key = ident->ino;
+	else
+		key = hash_path(ident->path);
+	return hash_64(key, 32) % HYBRID_OBJECT_HASH;
+}
+
+static bool same_file(const struct hybrid_ident *a, const struct hybrid_ident *b)
+{
+	if (a->build_id_size || b->build_id_size)
+		return a->build_id_size == b->build_id_size &&
+		       !memcmp(a->build_id, b->build_id, a->build_id_size);
+	if (a->ino || b->ino)
+		return a->ino == b->ino && a->maj == b->maj && a->min == b->min &&
+		       a->ino_generation == b->ino_generation &&
+		       !strcmp(a->path, b->path);
+	return !strcmp(a->path, b->path);
+}
+
+static struct hybrid_object *object_new(struct hybrid_objects *objects,
+					const struct hybrid_ident *ident)
+{
+	struct hybrid_object *object = calloc(1, sizeof(*object));
+
+	if (!object)
+		return NULL;
+	object->objects = objects;
+	object->ident = *ident;
+	object->ident.path = strdup(ident->path);
+	if (!object->ident.path) {
+		free(object);
+		return NULL;
+	}
+	object->fd = -1;
+	object->rows = RB_ROOT;
+	INIT_LIST_HEAD(&object->idle);
+	hlist_add_head(&object->hash, &objects->hash[hash_ident(ident)]);
+	objects->nr++;
+	return object;
+}
+
+/*
+ * With no build-id to tell, a file that was written to in place is known by
+ * its time of change: the rows compiled from what it held before are wrong.
+ */
+static bool is_stale(const struct hybrid_object *object)
+{
+	struct stat now;
+
+	if (object->ident.build_id_size || object->state != HYBRID_OBJECT_READY ||
+	    fstat(object->fd, &now))
+		return false;
+	return now.st_mtim.tv_sec != object->mtime.tv_sec ||
+	       now.st_mtim.tv_nsec != object->mtime.tv_nsec;
+}
+
+struct hybrid_object *hybrid_object_get(struct hybrid_objects *objects,
+					const struct hybrid_ident *ident)
+{
+	struct hybrid_object *object;
+
+	hlist_for_each_entry(object, &objects->hash[hash_ident(ident)], hash) {
+		if (object->is_old || !same_file(&object->ident, ident))
+			continue;
+		if (is_stale(object)) {
+			object->is_old = true;
+			continue;
+		}
+		if (!list_empty(&object->idle)) {
+			list_del_init(&object->idle);
+			objects->nr_idle--;
+		}
+		/* It may be reachable through the mapping that this is for. */
+		if (object->state == HYBRID_OBJECT_FAILED)
+			object->state = HYBRID_OBJECT_NEW;
+		object->refs++;
+		return object;
+	}
+	object = object_new(objects, ident);
+	if (object)
+		object->refs = 1;
+	return object;
+}
+
+void hybrid_object_put(struct hybrid_object *object)
+{
+	struct hybrid_objects *objects = object->objects;
+
+	if (--object->refs)
+		return;
+	if (object->is_old) {
+		object_free(object);
+		return;
+	}
+	list_add_tail(&object->idle, &objects->idle);
+	if (++objects->nr_idle <= MAX_IDLE)
+		return;
+	object = list_first_entry(&objects->idle, struct hybrid_object, idle);
+	list_del(&object->idle);
+	objects->nr_idle--;
+	object_free(object);
+}
+
+static int fail(struct hybrid_object *object, const char *why)
+{
+	object->state = HYBRID_OBJECT_FAILED;
+	object->why = why;
+	object_close(object);
+	return -1;
+}
+
+static int read_segments(struct hybrid_object *object)
+{
+	size_t nr, i;
+	GElf_Phdr phdr;
+
+	if (elf_getphdrnum(object->elf, &nr) || !nr)
+		return -1;
+	free(object->segments);
+	object->nr_segments = 0;
+	object->segments = calloc(nr, sizeof(*object->segments));
+	if (!object->segments)
+		return -1;
+	for (i = 0; i < nr; i++) {
+		struct hybrid_segment *seg = &object->segments[object->nr_segments];
+
+		if (!gelf_getphdr(object->elf, i, &phdr) || phdr.p_type != PT_LOAD ||
+		    !(phdr.p_flags & PF_X))
+			continue;
+		/* One that wraps around is a lie; a row at its end would, too. */
+		if (phdr.p_vaddr + phdr.p_filesz < phdr.p_vaddr ||
+		    phdr.p_offset + phdr.p_filesz < phdr.p_offset)
+			continue;
+		seg->offset = phdr.p_offset;
+		seg->vaddr = phdr.p_vaddr;
+		seg->size = phdr.p_filesz;
+		object->nr_segments++;
+	}
+	return object->nr_segments ? 0 : -1;
+}
+
+int hybrid_object_open(struct hybrid_object *object, int fd)
+{
+	struct stat st;
+	GElf_Ehdr ehdr;
+
+	object->fd = fd;
+	if (object->fd < 0)
+		return fail(object, "the file can't be opened");
+	if (!fstat(object->fd, &st))
+		object->mtime = st.st_mtim;
+	object->elf = elf_begin(object->fd, ELF_C_READ, NULL);
+	if (!object->elf || !gelf_getehdr(object->elf, &ehdr))
+		return fail(object, "not an ELF file");
+	if (ehdr.e_machine == EM_X86_64)
+		object->cfi.abi = &hybrid_abi_64;
+	else if (ehdr.e_machine == EM_386)
+		object->cfi.abi = &hybrid_abi_32;
+	else
+		return fail(object, "an ELF file of another architecture");
+	if (read_segments(object))
+		return fail(object, "no executable segment in the program headers");
+	hybrid_compile_entry(object, ehdr.e_entry);
+	object->cfi.eh = dwarf_getcfi_elf(object->elf);
+	object->state = HYBRID_OBJECT_READY;
+	return 0;
+}
+
+static void object_open(const struct hybrid_mapping *mapping)
+{
+	hybrid_object_open(mapping->object, mapping->object->objects->open(mapping));
+}
+
+static bool file_to_vaddr(const struct hybrid_object *object, u64 offset, u64 *vaddr)
+{
+	size_t i;
+
+	for (i = 0; i < object->nr_segments; i++) {
+		const struct hybrid_segment *seg = &object->segments[i];
+
+		if (offset - seg->offset < seg->size) {
+			*vaddr = offset - seg->offset + seg->vaddr;
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct hybrid_row *find_row(struct hybrid_object *object, u64 vaddr)
+{
+	struct rb_node *node = object->rows.rb_node;
+
+	while (node) {
+		struct hybrid_row *row = rb_entry(node, struct hybrid_row, node);
+
+		if (vaddr < row->start)
+			node = node->rb_left;
+		else if (vaddr >= row->end)
+			node = node->rb_right;
+		else
+			return row;
+	}
+	return NULL;
+}
+
+/* Rows of lying files may overlap: where they do, the new one gives way. */
+static void insert_row(struct hybrid_object *object, struct hybrid_row *new, u64 vaddr)
+{
+	struct rb_node **link = &object->rows.rb_node, *parent = NULL;
+
+	while (*link) {
+		struct hybrid_row *row = rb_entry(*link, struct hybrid_row, node);
+
+		parent = *link;
+		if (vaddr < row->start) {
+			if (new->end > row->start)
+				new->end = row->start;
+			link = &parent->rb_left;
+		} else {
+			if (new->start < row->end)
+				new->start = row->end;
+			link = &parent->rb_right;
+		}
+	}
+	rb_link_node(&new->node, parent, link);
+	rb_insert_color(&new->node, &object->rows);
+	object->nr_rows++;
+	object->objects->nr_rows++;
+}
+
+bool hybrid_object_offset(const struct hybrid_object *object, u64 vaddr, u64 *offset)
+{
+	size_t i;
+
+	for (i = 0; i < object->nr_segments; i++) {
+		const struct hybrid_segment *seg = &object->segments[i];
+
+		if (vaddr - seg->vaddr < seg->size) {
+			*offset = vaddr - seg->vaddr + seg->offset;
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct hybrid_row *compile_row(struct hybrid_object *object, u64 vaddr)
+{
+	struct hybrid_row *row = malloc(sizeof(*row));
+
+	if (!row)
+		return NULL;
+	if (hybrid_compile_row(object, vaddr, row)) {
+		free(row);
+		return NULL;
+	}
+	insert_row(object, row, vaddr);
+	return row;
+}
+
+struct hybrid_row *hybrid_object_row(const struct hybrid_mapping *mapping, u64 ip)
+{
+	struct hybrid_object *object = mapping->object;
+	struct hybrid_row *row;
+	u64 vaddr;
+
+	if (object->state == HYBRID_OBJECT_NEW)
+		object_open(mapping);
+	if (object->state != HYBRID_OBJECT_READY)
+		return NULL;
+	if (!file_to_vaddr(object, ip - mapping->start + mapping->pgoff, &vaddr))
+		return NULL;
+	row = find_row(object, vaddr);
+	return row ? row : compile_row(object, vaddr);
+}
+
+const struct hybrid_rule *hybrid_object_code_rule(struct hybrid_row *row,
+						  const struct hybrid_mapping *mapping,
+						  u64 ret)
+{
+	u64 vaddr;
+
+	if (row->code_at == ret - mapping->start + mapping->pgoff + 1)
+		return &row->code;
+	row->code_at = ret - mapping->start + mapping->pgoff + 1;
+	if (!file_to_vaddr(mapping->object, ret - mapping->start + mapping->pgoff, &vaddr) ||
+	    !hybrid_code_rule(mapping->object, vaddr, &row->code))
+		row->code.kind = HYBRID_RULE_NONE;
+	return &row->code;
+}
+
+bool hybrid_object_is_return(const struct hybrid_mapping *mapping, u64 ret)
+{
+	struct hybrid_object *object = mapping->object;
+	u64 vaddr;
+
+	if (object && object->state == HYBRID_OBJECT_NEW)
+		object_open(mapping);
+	if (!object || object->state != HYBRID_OBJECT_READY)
+		return true;
+	return file_to_vaddr(object, ret - mapping->start + mapping->pgoff, &vaddr) &&
+	       hybrid_code_is_return(object, vaddr);
+}
+
+enum hybrid_leads hybrid_object_leads(const struct hybrid_mapping *mapping, u64 ret,
+				      const struct hybrid_mapping *callee_mapping, u64 callee)
+{
+	struct hybrid_object *object = mapping->object;
+	u64 last, vaddr = 0;
+
+	if (object->state == HYBRID_OBJECT_NEW)
+		object_open(mapping);
+	if (object->state != HYBRID_OBJECT_READY)
+		return HYBRID_LEADS_MAYBE;
+	if (!file_to_vaddr(object, ret - 1 - mapping->start + mapping->pgoff, &last))
+		return HYBRID_LEADS_NOT;
+	if (callee_mapping && callee_mapping->object == object)
+		file_to_vaddr(object, callee - callee_mapping->start + callee_mapping->pgoff,
+			      &vaddr);
+	return hybrid_code_leads(object, last + 1, vaddr);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_OBJECT_H
+#define __PERF_HYBRID_OBJECT_H
+
+#include <sys/stat.h>
+#include <linux/list.h>
+#include "cfi.h"
+#include "../x86/leads.h"
+
+#define HYBRID_BUILD_ID_SIZE	20
+
+/**
+ * struct hybrid_ident - which file a mapping shows
+ *
+ * Two mappings of one file, in whatever processes, have the same ident and
+ * share one object and its compiled rows.
+ *
+ * @path: as the mapping names it; never NULL
+ * @build_id_size: bytes of @build_id; 0: the numbers below tell files apart
+ * @maj: device
+ * @min: device
+ * @ino: inode; with no build-id and inode 0, @path alone tells files apart
+ * @ino_generation: of the inode
+ */
+struct hybrid_ident {
+	const char	*path;
+	u8		 build_id[HYBRID_BUILD_ID_SIZE];
+	u8		 build_id_size;
+	u32		 maj;
+	u32		 min;
+	u64		 ino;
+	u64		 ino_generation;
+};
+
+struct hybrid_mapping;
+struct hybrid_objects;
+struct hybrid_pupil;
+
+enum hybrid_object_state {
+	HYBRID_OBJECT_NEW,	/* not opened yet */
+	HYBRID_OBJECT_READY,
+	HYBRID_OBJECT_FAILED,	/* see why */
+};
+
+struct hybrid_segment {
+	u64	offset;
+	u64	vaddr;
+	u64	size;
+};
+
+/**
+ * struct hybrid_object - a mapped ELF file and its compiled rows
+ * @hash: in the table of struct hybrid_objects
+ * @idle: on the list of objects that no mapping shows any more
+ * @objects: owner
+ * @ident: with a path of its own
+ * @refs: mappings that show it
+ * @state: enum hybrid_object_state
+ * @why: one line, where @state is HYBRID_OBJECT_FAILED
+ * @debug_tried: .debug_frame was looked for
+ * @is_old: the file was written to since; kept for the mappings it has
+ * @mtime: of the file, when opened
+ * @fd: the file, -1 before it is opened
+ * @elf: read, not mapped: a file cut short under a mapping would kill us
+ * @dwfl: session that owns the debug file's CFI
+ * @debug_elf: the file that .debug_frame is in; the session's
+ * @cfi: what libdw reads
+ * @segments: executable ones
+ * @nr_segments: number of @segments
+ * @entry: address of the code that a process begins with
+ * @entry_size: bytes of it that have no caller, but for what has CFI
+ * @rows: compiled rows by address
+ * @nr_rows: number of @rows
+ * @code: bytes of the file that were looked at last
+ * @code_at: offset of @code
+ * @nr_code: of @code
+ * @pupil: what a kernel store was taught of it, see teach.h; NULL for nothing
+ */
+struct hybrid_object {
+	struct hlist_node	 hash;
+	struct list_head	 idle;
+	struct hybrid_objects	*objects;
+	struct hybrid_ident	 ident;
+	unsigned int		 refs;
+	u8			 state;
+	bool			 debug_tried;
+	bool			 is_old;
+	struct timespec		 mtime;
+	const char		*why;
+	int			 fd;
+	Elf			*elf;
+	void			*dwfl;
+	Elf			*debug_elf;
+	struct hybrid_cfi	 cfi;
+	struct hybrid_segment	*segments;
+	size_t			 nr_segments;
+	u64			 entry;
+	u64			 entry_size;
+	struct rb_root		 rows;
+	size_t			 nr_rows;
+	u8			 code[256];
+	u64			 code_at;
+	size_t			 nr_code;
+	struct hybrid_pupil	*pupil;
+};
+
+/**
+ * typedef hybrid_open_fn - open the file that a mapping shows
+ * @mapping: one that shows it now
+ *
+ * Return: a file descriptor, owned by the caller, or -1.
+ */
+typedef int (*hybrid_open_fn)(const struct hybrid_mapping *mapping);
+
+#define HYBRID_OBJECT_HASH	512
+
+/**
+ * struct hybrid_objects - all objects of a session
+ * @hash: by ident
+ * @idle: not mapped any more, longest first; kept for the next short process
+ * @nr_idle: on @idle
+ * @nr: objects, idle ones included
+ * @nr_rows: rows compiled, of all objects
+ * @open: how to open a file
+ * @release: an object with a pupil goes
+ * @release_arg: the owner's
+ */
+struct hybrid_objects {
+	struct hlist_head	hash[HYBRID_OBJECT_HASH];
+	struct list_head	idle;
+	size_t			nr_idle;
+	size_t			nr;
+	size_t			nr_rows;
+	hybrid_open_fn		open;
+	void (*release)(struct hybrid_object *object);
+	void			*release_arg;
+};
+
+void hybrid_objects_init(struct hybrid_objects *objects, hybrid_open_fn open);
+void hybrid_objects_exit(struct hybrid_objects *objects);
+
+/**
+ * hybrid_object_get - the object of an ident, with a reference
+ * @objects: session
+ * @ident: copied
+ *
+ * Return: the object, to be given back by hybrid_object_put(), or NULL where
+ * memory is short.
+ */
+struct hybrid_object *hybrid_object_get(struct hybrid_objects *objects,
+					const struct hybrid_ident *ident);
+void hybrid_object_put(struct hybrid_object *object);
+
+/**
+ * hybrid_object_open - read an object from a file
+ * @object: new
+ * @fd: the file; the object's from now on; -1: there is none
+ *
+ * Return: 0; -1 where it can't be read (its state is then HYBRID_OBJECT_FAILED).
+ */
+int hybrid_object_open(struct hybrid_object *object, int fd);
+
+/**
+ * hybrid_object_row - the row for one address of a mapping
+ * @mapping: with an object, which is opened now if it was not yet
+ * @ip: an address inside of @mapping
+ *
+ * Return: the row, valid while its object has a reference; its rule is
+ * HYBRID_RULE_NONE where no CFI covers @ip. NULL where memory is short or the
+ * object can't be read (its state is then HYBRID_OBJECT_FAILED).
+ */
+struct hybrid_row *hybrid_object_row(const struct hybrid_mapping *mapping, u64 ip);
+
+/**
+ * hybrid_object_offset - where an address of the ELF file is in the file
+ * @object: open
+ * @vaddr: as the ELF file numbers them
+ * @offset: out: bytes
+ *
+ * Return: false where no executable segment holds @vaddr.
+ */
+bool hybrid_object_offset(const struct hybrid_object *object, u64 vaddr, u64 *offset);
+
+/**
+ * hybrid_object_code_rule - the rule for an address that no CFI covers
+ * @row: of the address, its rule is HYBRID_RULE_NONE; keeps what is found
+ * @mapping: with an object that is open
+ * @ret: the address, exactly
+ *
+ * Return: the rule, kind HYBRID_RULE_NONE where the code does not tell.
+ */
+const struct hybrid_rule *hybrid_object_code_rule(struct hybrid_row *row,
+						  const struct hybrid_mapping *mapping,
+						  u64 ret);
+
+/**
+ * hybrid_object_is_return - may an address be a return address?
+ * @mapping: that holds it
+ * @ret: the address
+ *
+ * Return: false where its object can be read and no call stands before it.
+ */
+bool hybrid_object_is_return(const struct hybrid_mapping *mapping, u64 ret);
+
+/**
+ * hybrid_object_leads - did the call before a return address lead to a callee?
+ * @mapping: that holds @ret - 1, with an object
+ * @ret: the return address
+ * @callee_mapping: that holds @callee; NULL: none does
+ * @callee: an address of the frame that was called
+ *
+ * Return: HYBRID_LEADS_MAYBE where the object can't be read.
+ */
+enum hybrid_leads hybrid_object_leads(const struct hybrid_mapping *mapping, u64 ret,
+				      const struct hybrid_mapping *callee_mapping, u64 callee);
+
+#endif /* __PERF_HYBRID_OBJECT_H */

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_LESSON_H
+#define __PERF_HYBRID_LESSON_H
+
+#include <linux/perf_hybrid.h>
+#include "../rules/fde.h"
+#include "../rules/object.h"
+
+/* What one ioctl takes. */
+#define HYBRID_LESSON_RULES	65535
+
+#define HYBRID_LESSON_HASH	1024
+
+/**
+ * struct hybrid_lesson - rows of an object in the form that the kernel takes
+ *
+ * The rows are those that perf unwinds by itself, as cfi.c compiles them.
+ *
+ * @start: first offset in the file that @rows are about
+ * @end: offset behind the last
+ * @rows: by offset; no two in a row have the same rule
+ * @nr_rows: of @rows
+ * @alloc_rows: room in @rows
+ * @rules: distinct ones
+ * @nr_rules: of @rules
+ * @alloc_rules: room in @rules
+ * @hash: index of a rule + 1, by its bytes; 0: none
+ * @next: for each of @rules, the next with the same hash
+ */
+struct hybrid_lesson {
+	u32			 start;
+	u32			 end;
+	struct perf_hybrid_row	*rows;
+	size_t			 nr_rows;
+	size_t			 alloc_rows;
+	struct perf_hybrid_rule	*rules;
+	size_t			 nr_rules;
+	size_t			 alloc_rules;
+	u16			 hash[HYBRID_LESSON_HASH];
+	u16			*next;
+};
+
+/**
+ * hybrid_lesson_rule - a row's rule as the kernel takes it
+ * @abi: of the object
+ * @row: compiled
+ * @to: out: PERF_HYBRID_ASK where the kernel has no such rule
+ */
+void hybrid_lesson_rule(const struct hybrid_abi *abi, const struct hybrid_row *row,
+			struct perf_hybrid_rule *to);
+
+/**
+ * hybrid_lesson_fde - add the rows of one FDE
+ * @lesson: what was added before, at lower offsets; or cleared
+ * @object: open
+ * @fde: one of its FDEs
+ *
+ * What lies between two FDEs is for user space to be asked about. An FDE that
+ * the file's executable segments do not hold, or only beyond 4 GiB, has no rows.
+ *
+ * Return: 0; -EAGAIN where it does not fit behind the others (nothing has
+ * changed; teach what there is first); -ENOMEM.
+ */
+int hybrid_lesson_fde(struct hybrid_lesson *lesson, struct hybrid_object *object,
+		      const struct hybrid_fde *fde);
+
+/* Makes it empty, and keeps the memory. */
+void hybrid_lesson_clear(struct hybrid_lesson *lesson);
+void hybrid_lesson_exit(struct hybrid_lesson *lesson);
+
+#endif /* __PERF_HYBRID_LESSON_H */

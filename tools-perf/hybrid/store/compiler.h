@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_TEACH_H
+#define __PERF_HYBRID_TEACH_H
+
+#include <stdio.h>
+#include <linux/perf_hybrid.h>
+#include "../walk/unwind.h"
+
+struct hybrid_teacher;
+
+/**
+ * struct hybrid_store_ops - a store of rules, as /dev/perf_hybrid is
+ * @teach: PERF_HYBRID_TEACH
+ * @forget: PERF_HYBRID_FORGET
+ *
+ * Both return 0 or a negative errno.
+ */
+struct hybrid_store_ops {
+	int (*teach)(void *store, const struct perf_hybrid_teach *teach);
+	int (*forget)(void *store, const struct perf_hybrid_forget *forget);
+};
+
+/**
+ * hybrid_teacher_new - teach a store what samples meet
+ * @objects: that the samples' spaces map; those that are taught are followed
+ *	until they go
+ * @ops: how to reach the store
+ * @store: for @ops
+ *
+ * A function is taught when the first sample that needed its stack dump meets
+ * it, and the whole object once that has happened to HYBRID_HOT_SAMPLES samples;
+ * all that a process has mapped, where the kernel's walk came further than a dump
+ * and lacks a rule there.
+ *
+ * Return: the teacher, NULL where memory is short.
+ */
+struct hybrid_teacher *hybrid_teacher_new(struct hybrid_objects *objects,
+					  const struct hybrid_store_ops *ops, void *store);
+
+/* Samples that met something new in an object before all of it is taught. */
+#define HYBRID_HOT_SAMPLES	8
+
+/**
+ * hybrid_teacher_start - have a thread of its own do the work
+ * @teacher: new
+ *
+ * Return: 0, or -1 where there can be no thread; hybrid_teacher_work() works.
+ */
+int hybrid_teacher_start(struct hybrid_teacher *teacher);
+
+/**
+ * hybrid_teacher_sample - a sample that could not do without its dump
+ * @teacher: nothing is done here but to note what is to be taught
+ * @unwinder: caches
+ * @u: the sample, unwound
+ * @info: the word behind PERF_CONTEXT_USER_HYBRID
+ */
+void hybrid_teacher_sample(struct hybrid_teacher *teacher, struct hybrid_unwinder *unwinder,
+			   const struct hybrid_unwind *u, u64 info);
+
+/**
+ * hybrid_teacher_pass - the rings were read: hand over what was noted
+ * @teacher: NULL does nothing
+ */
+void hybrid_teacher_pass(struct hybrid_teacher *teacher);
+
+/**
+ * hybrid_teacher_work - teach all functions handed over, and a part of an object
+ * @teacher: without a thread
+ *
+ * Return: is there more to do?
+ */
+bool hybrid_teacher_work(struct hybrid_teacher *teacher);
+
+/**
+ * hybrid_teacher_stop - end the thread; what it has not got to is left
+ * @teacher: NULL does nothing
+ */
+void hybrid_teacher_stop(struct hybrid_teacher *teacher);
+
+/**
+ * hybrid_teacher_print - what could not be taught, and why
+ * @teacher: stopped
+ * @out: stream
+ */
+void hybrid_teacher_print(const struct hybrid_teacher *teacher, FILE *out);
+
+void hybrid_teacher_delete(struct hybrid_teacher *teacher);
+
+#endif /* __PERF_HYBRID_TEACH_H */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_STORE_H
+#define __PERF_HYBRID_STORE_H
+
+#include "compiler.h"
+
+struct evlist;
+struct perf_hybrid_stats;
+
+/**
+ * hybrid_store__open - a store of the kernel's, attached to the events
+ * @evlist: the events, open; those with attr.hybrid_callchain get it
+ *
+ * Return: its file descriptor; -1 where the kernel has none, or there is no such
+ * event: all goes on without.
+ */
+int hybrid_store__open(struct evlist *evlist);
+
+/* What it holds. Return: 0 or a negative errno. */
+int hybrid_store__stats(int fd, struct perf_hybrid_stats *stats);
+
+/* For hybrid_teacher_new(); its store is a pointer to the file descriptor. */
+extern const struct hybrid_store_ops hybrid_store_ops;
+
+#endif /* __PERF_HYBRID_STORE_H */

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_PUPIL_H
+#define __PERF_HYBRID_PUPIL_H
+
+#include <linux/list.h>
+#include "batch.h"
+#include "compiler.h"
+
+enum hybrid_pupil_state {
+	HYBRID_PUPIL_LEARNS,
+	HYBRID_PUPIL_KNOWS,	/* all of the object */
+	HYBRID_PUPIL_FAILED,	/* it can't be taught */
+};
+
+/**
+ * struct hybrid_pupil - an object that is taught
+ *
+ * Who reads the rings has the first part, who teaches the last. The two have an
+ * ELF handle each: libdw's are for one thread. What they share is atomic.
+ *
+ * @epoch: a row was asked for if its asked is this; never 0
+ * @generation: of the store's contents that @epoch counts for
+ * @met: samples that met something new
+ * @last_sample: the last of them
+ * @again_at: pass from which on it may be taught anew
+ * @again: how often it was
+ * @asked_nr: number of the last thing asked for
+ *
+ * @state: enum hybrid_pupil_state; shared
+ * @done_nr: number of the last thing done; shared
+ * @done_pass: when that was; shared
+ *
+ * @list: among all pupils of the teacher
+ * @working: among those being taught whole
+ * @opened: among those that are open, longest unused first
+ * @seen_nr: number of the last thing that the teacher has seen
+ * @fd: the file; the reader's object's, until that goes
+ * @flags: PERF_HYBRID_VDSO_*
+ * @path: for messages
+ * @want_debug: the file's .debug_frame has to be looked for
+ * @object: the teacher's own view of the file; NULL: not opened, or closed again
+ * @fdes: its FDEs
+ * @taught: a bit for each of @fdes
+ * @next: index of the FDE with which teaching all goes on
+ */
+struct hybrid_pupil {
+	u32			 epoch;
+	u32			 generation;
+	unsigned int		 met;
+	u64			 last_sample;
+	u64			 again_at;
+	unsigned int		 again;
+	u64			 asked_nr;
+
+	u32			 state;
+	u64			 done_nr;
+	u64			 done_pass;
+
+	struct list_head	 list;
+	struct list_head	 working;
+	struct list_head	 opened;
+	u64			 seen_nr;
+	int			 fd;
+	u32			 flags;
+	char			*path;
+	bool			 want_debug;
+	struct hybrid_object	*object;
+	struct hybrid_fdes	 fdes;
+	unsigned long		*taught;
+	size_t			 next;
+};
+
+/**
+ * hybrid_pupil_new - for an object that is open
+ * @object: the reader's
+ *
+ * Return: the pupil, NULL where memory is short.
+ */
+struct hybrid_pupil *hybrid_pupil_new(const struct hybrid_object *object);
+
+/**
+ * hybrid_pupil_open - the teacher's own view of the file
+ * @pupil: opened now if it was not yet
+ * @objects: the teacher's
+ *
+ * Return: 0, or a negative errno.
+ */
+int hybrid_pupil_open(struct hybrid_pupil *pupil, struct hybrid_objects *objects);
+
+/* Closes the teacher's view; what was taught of it stays known. */
+void hybrid_pupil_close(struct hybrid_pupil *pupil);
+
+/* Have the file's .debug_frame looked for when it is opened next. */
+void hybrid_pupil_want_debug(struct hybrid_pupil *pupil);
+
+/**
+ * hybrid_pupil_function - the rows of the function that holds an address
+ * @pupil: open
+ * @vaddr: as the ELF file numbers them
+ * @part: of the whole part of the object that the function is in
+ * @lesson: out; empty where there is nothing to teach
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int hybrid_pupil_function(struct hybrid_pupil *pupil, u64 vaddr, bool part,
+			  struct hybrid_lesson *lesson);
+
+/**
+ * hybrid_pupil_part - the rows of the next part that is not taught
+ * @pupil: open; its @next moves on
+ * @lesson: out; empty where there is nothing left
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int hybrid_pupil_part(struct hybrid_pupil *pupil, struct hybrid_lesson *lesson);
+
+/* The store has forgotten all. */
+void hybrid_pupil_forget(struct hybrid_pupil *pupil);
+
+void hybrid_pupil_free(struct hybrid_pupil *pupil);
+
+#endif /* __PERF_HYBRID_PUPIL_H */

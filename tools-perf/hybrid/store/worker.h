@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_SCHOOL_H
+#define __PERF_HYBRID_SCHOOL_H
+
+#include <pthread.h>
+#include <linux/perf_event.h>
+#include "stored.h"
+#include "compiler.h"
+
+enum hybrid_note_kind {
+	HYBRID_NOTE_NEW,	/* a pupil that was none before */
+	HYBRID_NOTE_FUNCTION,	/* teach the function at vaddr */
+	HYBRID_NOTE_WHOLE,	/* teach all */
+	HYBRID_NOTE_DEBUG,	/* it has a .debug_frame */
+	HYBRID_NOTE_AGAIN,	/* what was taught is lost */
+	HYBRID_NOTE_GONE,	/* the reader's object is gone: the file is the pupil's */
+};
+
+/**
+ * struct hybrid_note - what is to be done, in the order of the notes
+ * @pupil: with whom
+ * @vaddr: for HYBRID_NOTE_FUNCTION
+ * @nr: counts the notes on a pupil
+ * @kind: enum hybrid_note_kind
+ */
+struct hybrid_note {
+	struct hybrid_pupil	*pupil;
+	u64			 vaddr;
+	u64			 nr;
+	u8			 kind;
+};
+
+struct hybrid_notes {
+	struct hybrid_note	*notes;
+	size_t			 nr;
+	size_t			 alloc;
+};
+
+struct hybrid_refusal {
+	char	*path;
+	int	 err;
+};
+
+/**
+ * struct hybrid_teacher - who teaches a store
+ * @ops: how to reach it
+ * @store: for @ops
+ *
+ * The reader's:
+ *
+ * @noted: since the last pass
+ * @nr_samples: seen
+ * @space_gen: the state of a space that was last taught as a whole, 0 for none
+ * @pass: number of passes over the rings; shared, the reader's to change
+ *
+ * Shared:
+ *
+ * @generation: of the store's contents: how often all was forgotten
+ * @full: the store has no room for more rules even so: nothing is taught
+ * @lock: for @handed, @stop
+ * @wake: something was handed over, or @stop
+ * @handed: noted and not yet taken
+ * @stop: the thread is to end
+ *
+ * The thread's:
+ *
+ * @threaded: there is one
+ * @thread: who works
+ * @taken: what is being worked on
+ * @objects: the pupils' files, opened once more
+ * @pupils: all
+ * @working: those being taught whole
+ * @opened: those whose files are open, longest unused first
+ * @nr_opened: of @opened
+ * @lesson: what is being taught
+ * @refusals: objects that could not be taught
+ * @nr_refusals: of @refusals
+ * @functions: that were taught one by one
+ * @wholes: objects that were taught whole
+ */
+struct hybrid_teacher {
+	const struct hybrid_store_ops	*ops;
+	void				*store;
+
+	struct hybrid_notes		 noted;
+	u64				 nr_samples;
+	u64				 space_gen;
+	u64				 pass;
+
+	u32				 generation;
+	bool				 full;
+	pthread_mutex_t			 lock;
+	pthread_cond_t			 wake;
+	struct hybrid_notes		 handed;
+	bool				 stop;
+
+	bool				 threaded;
+	pthread_t			 thread;
+	struct hybrid_notes		 taken;
+	struct hybrid_objects		 objects;
+	struct list_head		 pupils;
+	struct list_head		 working;
+	struct list_head		 opened;
+	unsigned int			 nr_opened;
+	struct hybrid_lesson		 lesson;
+	struct hybrid_refusal		*refusals;
+	size_t				 nr_refusals;
+	u64				 functions;
+	u64				 wholes;
+};
+
+/* Return: 0, or -ENOMEM. */
+int hybrid_notes_add(struct hybrid_notes *notes, const struct hybrid_note *note);
+
+void hybrid_school_init(struct hybrid_teacher *teacher);
+
+/* Gives what was noted to the thread, and wakes it. */
+void hybrid_school_hand_over(struct hybrid_teacher *teacher);
+
+#endif /* __PERF_HYBRID_SCHOOL_H */

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_CONFIRM_H
+#define __PERF_HYBRID_CONFIRM_H
+
+#include "../x86/leads.h"
+#include "unwind.h"
+
+/**
+ * hybrid_confirm - did the call before a return address lead to what runs?
+ * @unwinder: caches
+ * @space: the mappings; may gain one where they come on demand
+ * @pid: the process, to be asked for code that no file backs; 0: it can't be
+ * @abi: of the task
+ * @ret: the return address, found by anything else than CFI
+ * @callee: of the frame inside of it, as struct hybrid_frame has it
+ *
+ * Of code that no file backs only the call itself is looked for. A signal
+ * handler's return needs none.
+ *
+ * Return: see enum hybrid_leads; HYBRID_LEADS_NOT where no mapping holds @ret.
+ */
+enum hybrid_leads hybrid_confirm(struct hybrid_unwinder *unwinder, struct hybrid_space *space,
+				 pid_t pid, const struct hybrid_abi *abi, u64 ret, u64 callee);
+
+#endif /* __PERF_HYBRID_CONFIRM_H */

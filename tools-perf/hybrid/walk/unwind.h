@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_UNWIND_H
+#define __PERF_HYBRID_UNWIND_H
+
+#include "../rules/expr.h"
+#include "../x86/leads.h"
+#include "memory.h"
+#include "../rules/space.h"
+
+/* More than fits into a sample of 64 KiB. */
+#define HYBRID_MAX_FRAMES	8000
+
+enum hybrid_stop {
+	HYBRID_STOP_OUTERMOST,	/* reached the end of the stack */
+	HYBRID_STOP_LIMIT,	/* as many frames as were asked for */
+	HYBRID_STOP_DUMP_END,	/* the stack goes on behind the dump */
+	HYBRID_STOP_NO_MAP,	/* the address is in no known mapping */
+	HYBRID_STOP_NO_CFI,	/* neither CFI nor a frame pointer */
+	HYBRID_STOP_BAD_FRAME,	/* the CFI led nowhere: not upwards, or unreadable */
+	HYBRID_STOP_NR,
+};
+
+/**
+ * struct hybrid_frame - one frame of a chain
+ * @ip: the sampled address, or one inside of the call that is being executed
+ *	(the return address - 1), so that it belongs to the caller's function
+ *	and row even where the call is the last instruction of both. After a
+ *	signal frame it is the interrupted address itself.
+ * @ret: the address as it was found; @ip or @ip + 1
+ * @cfa: of this frame; 0 where it is not known
+ */
+struct hybrid_frame {
+	u64	ip;
+	u64	ret;
+	u64	cfa;
+};
+
+struct hybrid_cache_entry {
+	u64			 ip;
+	u64			 gen;
+	struct hybrid_row	*row;
+	struct hybrid_object	*object;
+};
+
+#define HYBRID_CACHE_BITS	13
+
+struct hybrid_confirmed {
+	u64			ret;
+	u64			callee;
+	u64			gen;
+	enum hybrid_leads	leads;
+};
+
+#define HYBRID_CONFIRMED_BITS	10
+
+/**
+ * struct hybrid_unwinder - what an unwinder keeps from sample to sample
+ * @cache: rows by address and space; direct-mapped, 256 KiB
+ * @confirmed: what is known of return addresses that CFI did not lead to; the same,
+ *	by both addresses
+ * @fill: adds to a space the mapping that holds an address, where mappings
+ *	come on demand; NULL where spaces are complete
+ * @fill_arg: for @fill
+ * @memory: what is read from processes; NULL where there are none
+ */
+struct hybrid_unwinder {
+	struct hybrid_cache_entry	 cache[1 << HYBRID_CACHE_BITS];
+	struct hybrid_confirmed		 confirmed[1 << HYBRID_CONFIRMED_BITS];
+	void (*fill)(struct hybrid_space *space, u64 ip, void *arg);
+	void				*fill_arg;
+	struct hybrid_memory		*memory;
+};
+
+/**
+ * struct hybrid_unwind - one sample
+ * @abi: of the task
+ * @space: its mappings
+ * @pid: its process, while that runs; 0 where there is none to be asked
+ * @regs: at the sample, by DWARF number
+ * @dump: the stack from @dump_start on; may be unaligned
+ * @dump_start: address; the sampled stack pointer
+ * @dump_size: bytes
+ * @user: user part of the kernel's callchain, where return probes are; may be NULL
+ * @nr_user: number of @user
+ * @user_at: how far that was followed, and
+ * @user_fp: where on the stack,
+ * @user_plain: whether its frames begin behind the sampled address, and
+ * @user_one_more: behind one more: hybrid_uretprobe_return()'s own
+ * @max_frames: where to stop; at most HYBRID_MAX_FRAMES
+ * @frames: out: innermost first; room for @max_frames, the caller's
+ * @nr: out: number of @frames
+ * @sure: out: of @nr, those that are shown by CFI, or confirmed; the others stand
+ *	above a step that nothing refutes or confirms
+ * @stop: out: enum hybrid_stop
+ * @culprit: out: where @stop is a failure, the object that it happened in; may
+ *	be NULL; valid as long as @space is
+ * @sp: out: stack pointer in the last frame
+ * @bp: out: frame pointer register in the last frame
+ * @bp_known: out: false where @bp could not be followed to there
+ * @rule: out: of the last frame; kind NONE where there is none
+ */
+struct hybrid_unwind {
+	const struct hybrid_abi		*abi;
+	struct hybrid_space		*space;
+	pid_t				 pid;
+	struct hybrid_regs		 regs;
+	const u8			*dump;
+	u64				 dump_start;
+	u64				 dump_size;
+	const u64			*user;
+	unsigned int			 nr_user;
+	unsigned int			 user_at;
+	u64				 user_fp;
+	bool				 user_plain;
+	bool				 user_one_more;
+	unsigned int			 max_frames;
+
+	struct hybrid_frame		*frames;
+	unsigned int			 nr;
+	unsigned int			 sure;
+	enum hybrid_stop		 stop;
+	struct hybrid_object		*culprit;
+	u64				 sp;
+	u64				 bp;
+	bool				 bp_known;
+	struct hybrid_rule		 rule;
+};
+
+/**
+ * hybrid_unwind - unwind one sample from its registers and stack dump
+ * @unwinder: caches
+ * @u: the sample; see there for what goes in and comes out
+ *
+ * There is always at least one frame, the sampled address. No frame is made
+ * up: a return address counts only if it lies in a known mapping and, where
+ * anything else than CFI led to it, if a call stands before it that can have led
+ * to what runs.
+ */
+void hybrid_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u);
+
+/**
+ * hybrid_unwind_row - the row for an address, through the cache
+ * @unwinder: caches
+ * @space: the mappings; may gain one by fill()
+ * @ip: as struct hybrid_frame has it
+ * @mapped: out: false where no mapping holds @ip
+ * @object: out: the object, NULL where there is none
+ *
+ * Return: the row, or NULL where there is none (no mapping, code made at run
+ * time, an object that can't be read).
+ */
+struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
+				     struct hybrid_space *space, u64 ip,
+				     bool *mapped, struct hybrid_object **object);
+
+/**
+ * hybrid_unwind_read - a word or less from the stack dump
+ * @u: the sample
+ * @addr: in the task
+ * @size: bytes, 1 to 8
+ * @value: zero-extended
+ *
+ * Return: 0, or -1 where it is not all in the dump.
+ */
+int hybrid_unwind_read(const struct hybrid_unwind *u, u64 addr, unsigned int size,
+		       u64 *value);
+
+#endif /* __PERF_HYBRID_UNWIND_H */

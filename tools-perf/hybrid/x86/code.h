@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_CODE_H
+#define __PERF_HYBRID_CODE_H
+
+#include "leads.h"
+#include "../rules/object.h"
+
+struct x86_frame_cache;
+struct x86_frame_mem;
+
+/**
+ * hybrid_code_ask - work out from the code itself where the caller is
+ * @mem: reads it
+ * @ip: of the next instruction
+ * @frames: keeps what was found, for @space; NULL: nothing is kept
+ * @space: a number of the address space
+ * @rule: out
+ *
+ * For code without CFI. The analysis is the kernel's, x86-frame.c. A signal
+ * trampoline is known by its bytes, in 64-bit code.
+ *
+ * Return: false where it does not know.
+ */
+bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct x86_frame_cache *frames,
+		     u64 space, struct hybrid_rule *rule);
+
+/**
+ * hybrid_code_rule - the same of a file: hand-written assembler, crt files, musl
+ * @object: open
+ * @vaddr: of the next instruction, as the ELF file numbers them
+ * @rule: out
+ *
+ * Return: false where it does not know.
+ */
+bool hybrid_code_rule(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule);
+
+/**
+ * hybrid_code_is_return - does a call stand before an address?
+ * @object: open
+ * @vaddr: as the ELF file numbers them
+ */
+bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr);
+
+/**
+ * hybrid_code_leads - did the call before a return address lead to a callee?
+ * @object: open
+ * @ret: the return address, as the ELF file numbers them
+ * @callee: the same; 0: in another file
+ *
+ * A signal trampoline needs no call.
+ */
+enum hybrid_leads hybrid_code_leads(const struct hybrid_object *object, u64 ret, u64 callee);
+
+#endif /* __PERF_HYBRID_CODE_H */

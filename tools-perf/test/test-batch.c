@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is taught for given CFI: rules, rows and ranges.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "elf-file.h"
+#include "batch.h"
+#include "tap.h"
+
+#define PID	1
+
+static struct hybrid_processes ps;
+static struct hybrid_object *object;
+static struct hybrid_fdes fdes;
+static struct hybrid_lesson lesson;
+static const char *file;
+
+static void begin(const char *name, const char *label)
+{
+	const struct hybrid_mapping *mapping;
+	struct hybrid_thread *thread;
+	u64 vaddr = elf_file_symbol(name, label);
+
+	file = name;
+	hybrid_processes_init(&ps, elf_file_open);
+	elf_file_map(&ps, PID, name, 0);
+	thread = hybrid_thread_get(&ps, PID, PID);
+	mapping = hybrid_space_find(thread->process->space, vaddr);
+	hybrid_object_row(mapping, vaddr);
+	object = mapping->object;
+	same(hybrid_fdes_read(object, &fdes), 0);
+}
+
+static void end(void)
+{
+	hybrid_lesson_exit(&lesson);
+	hybrid_fdes_exit(&fdes);
+	hybrid_processes_exit(&ps);
+}
+
+static const struct hybrid_fde *fde_of(const char *label)
+{
+	return hybrid_fdes_find(&fdes, elf_file_symbol(file, label));
+}
+
+static u32 offset_of(const char *label)
+{
+	u64 offset = 0;
+
+	check(hybrid_object_offset(object, elf_file_symbol(file, label), &offset));
+	return offset;
+}
+
+/* The rule that the kernel would find at an offset. */
+static const struct perf_hybrid_rule *rule_at(u32 offset)
+{
+	static const struct perf_hybrid_rule none = { .kind = PERF_HYBRID_NR_KINDS };
+	size_t i = lesson.nr_rows;
+
+	if (offset < lesson.start || offset >= lesson.end)
+		return &none;
+	while (i-- && lesson.rows[i].offset > offset)
+		;
+	return &lesson.rules[lesson.rows[i].rule];
+}
+
+static void compare(const char *label, const struct perf_hybrid_rule *want)
+{
+	const struct perf_hybrid_rule *got = rule_at(offset_of(label));
+
+	if (!tap_check(!memcmp(got, want, sizeof(*want)), __FILE__, __LINE__, label)) {
+		same(got->kind, want->kind);
+		same(got->base, want->base);
+		same(got->bp, want->bp);
+		same(got->deref_off, want->deref_off);
+		same(got->cfa_off, want->cfa_off);
+		same(got->ra_off, want->ra_off);
+		same(got->bp_off, want->bp_off);
+	}
+}
+
+#define RULE(kind_, base_, cfa, ...) \
+	{ .kind = PERF_HYBRID_##kind_, .base = PERF_HYBRID_BASE_##base_, .cfa_off = cfa, \
+	  .ra_off = -8, __VA_ARGS__ }
+#define SAVED(off)	.bp = PERF_HYBRID_BP_AT_CFA, .bp_off = off
+#define ONLY(kind_)	{ .kind = PERF_HYBRID_##kind_ }
+
+static const struct want {
+	const char		*label;
+	struct perf_hybrid_rule	 rule;
+} wants[] = {
+	{ "leaf_at", RULE(CFA, SP, 8) },
+	{ "pushed", RULE(CFA, SP, 8) },
+	{ "pushed_one", RULE(CFA, SP, 16) },
+	{ "pushed_at", RULE(CFA, SP, 32) },
+	{ "pushed_end", RULE(CFA, SP, 8) },
+	{ "bpframe_pushed", RULE(CFA, SP, 16, SAVED(-16)) },
+	{ "bpframe_at", RULE(CFA, BP, 16, SAVED(-16)) },
+	{ "bpframe_left", RULE(CFA, SP, 8) },
+	/* rbp was popped: it is in the register. */
+	{ "leaves_left", RULE(CFA, SP, 8) },
+	{ "redzone_at", RULE(CFA, SP, 8, SAVED(-24)) },
+	{ "remember_early", RULE(CFA, SP, 16) },
+	{ "remember_early_ret", RULE(CFA, SP, 8) },
+	{ "remember_between", RULE(CFA, SP, 48) },
+	{ "remember_late_ret", RULE(CFA, SP, 8) },
+	{ "remember_after", RULE(CFA, SP, 48) },
+	{ "realign", RULE(CFA, SP, 8) },
+	{ "realign_r10", ONLY(ASK) },
+	{ "realign_at", RULE(DEREF, BP, -8, .bp = PERF_HYBRID_BP_AT_BP) },
+	{ "realign_lea", ONLY(ASK) },
+	{ "aligned_at", RULE(DEREF, SP, 0, .deref_off = 8) },
+	{ "aligned_below_at", RULE(DEREF, SP, -8, .deref_off = 8) },
+	{ "aligned_far_at", ONLY(ASK) },
+	/* rbp was popped, and would be looked for in the caller's frame. */
+	{ "realign_left", RULE(CFA, SP, 8) },
+	{ "plt_low", RULE(PLT, SP, 8) },
+	{ "plt_high", RULE(PLT, SP, 8) },
+	{ "sigframe_ret", ONLY(SIGNAL) },
+	/* Not what the kernel's own frames look like. */
+	{ "sigplain_ret", ONLY(ASK) },
+	{ "outer_ret", ONLY(OUTERMOST) },
+	{ "undefbp_at", RULE(CFA, SP, 8, .bp = PERF_HYBRID_BP_UNDEFINED) },
+	{ "raoff_at", { .kind = PERF_HYBRID_CFA, .cfa_off = 32, .ra_off = -24 } },
+	{ "inreg_at", ONLY(ASK) },
+	{ "bpreg_at", ONLY(ASK) },
+	{ "valoff_at", ONLY(ASK) },
+	{ "cfarax_at", ONLY(ASK) },
+	{ "bigoff_at", ONLY(ASK) },
+	{ "looping_at", ONLY(ASK) },
+	{ "unknown_at", ONLY(ASK) },
+	{ "nocfi_at", ONLY(ASK) },
+};
+
+/* One function after the other, each by itself. */
+static void one_by_one(void)
+{
+	const struct hybrid_fde *fde;
+	unsigned int i;
+
+	begin("frames.so", "leaf_at");
+	for (i = 0; i < ARRAY_SIZE(wants); i++) {
+		fde = fde_of(wants[i].label);
+		if (!fde) {
+			same(wants[i].rule.kind, PERF_HYBRID_ASK);
+			continue;
+		}
+		hybrid_lesson_clear(&lesson);
+		same(hybrid_lesson_fde(&lesson, object, fde), 0);
+		same(lesson.end - lesson.start, fde->end - fde->start);
+		compare(wants[i].label, &wants[i].rule);
+	}
+	end();
+}
+
+static void add_all(void)
+{
+	size_t i;
+
+	for (i = 0; i < fdes.nr; i++)
+		same(hybrid_lesson_fde(&lesson, object, &fdes.fdes[i]), 0);
+}
+
+/* All in one, as of an object that is hot; what no FDE covers is unknown. */
+static void whole(void)
+{
+	unsigned int i;
+
+	begin("frames.so", "leaf_at");
+	add_all();
+	for (i = 0; i < ARRAY_SIZE(wants); i++) {
+		/* nocfi stands before the first function. */
+		if (strcmp(wants[i].label, "nocfi_at"))
+			compare(wants[i].label, &wants[i].rule);
+	}
+	/* Padding between two functions. */
+	same(rule_at(offset_of("redzone_at") & ~15)->kind, PERF_HYBRID_CFA);
+	same(rule_at(offset_of("leaf_at") + 15)->kind, PERF_HYBRID_ASK);
+	end();
+}
+
+/* What the kernel asks of rows, of whatever file. */
+static void valid_rows(void)
+{
+	static const char * const names[][2] = {
+		{ "frames.so", "leaf_at" }, { "small.so", "leaf_at" }, { "i386.so", "leaf_at" },
+	};
+	unsigned int n;
+	size_t i;
+
+	for (n = 0; n < ARRAY_SIZE(names); n++) {
+		begin(names[n][0], names[n][1]);
+		add_all();
+		check(lesson.nr_rows > 1 && lesson.nr_rules > 1);
+		same(lesson.rows[0].offset, lesson.start);
+		for (i = 0; i < lesson.nr_rows; i++) {
+			check(lesson.rows[i].rule < lesson.nr_rules);
+			same(lesson.rows[i].__reserved, 0);
+			check(lesson.rows[i].offset < lesson.end);
+			if (!i)
+				continue;
+			check(lesson.rows[i - 1].offset < lesson.rows[i].offset);
+			check(lesson.rows[i - 1].rule != lesson.rows[i].rule);
+		}
+		end();
+	}
+}
+
+/* No rule stands twice: "remember" has its rows several times. */
+static void distinct_rules(void)
+{
+	size_t i, j;
+
+	begin("frames.so", "leaf_at");
+	add_all();
+	for (i = 0; i < lesson.nr_rules; i++) {
+		for (j = 0; j < i; j++)
+			check(memcmp(&lesson.rules[i], &lesson.rules[j],
+				     sizeof(lesson.rules[i])));
+	}
+	end();
+}
+
+static void merged(void)
+{
+	begin("frames.so", "leaf_at");
+	/* One rule all through is one row. */
+	same(hybrid_lesson_fde(&lesson, object, fde_of("raoff_at")), 0);
+	same(lesson.nr_rows, 1);
+	/* No gap between the two: no row for it. */
+	hybrid_lesson_clear(&lesson);
+	same(hybrid_lesson_fde(&lesson, object, fde_of("noret_ret") - 1), 0);
+	same(lesson.nr_rows, 2);
+	same(hybrid_lesson_fde(&lesson, object, fde_of("noret_ret")), 0);
+	same(lesson.nr_rows, 3);
+	end();
+}
+
+static void ranges(void)
+{
+	struct hybrid_segment *seg;
+	struct hybrid_fde fde;
+	u64 vaddr;
+
+	begin("frames.so", "leaf_at");
+	fde = *fde_of("pushed_at");
+	vaddr = fde.start;
+	seg = object->segments;
+
+	/* Behind what there is already, and only there. */
+	same(hybrid_lesson_fde(&lesson, object, &fde), 0);
+	same(hybrid_lesson_fde(&lesson, object, &fde), (u64)-EAGAIN);
+	same(hybrid_lesson_fde(&lesson, object, fde_of("leaf_at")), (u64)-EAGAIN);
+	same(lesson.end - lesson.start, fde.end - fde.start);
+
+	/* Not beyond the end of a segment. */
+	hybrid_lesson_clear(&lesson);
+	seg->size = vaddr + 3 - seg->vaddr;
+	same(hybrid_lesson_fde(&lesson, object, &fde), 0);
+	same(lesson.end - lesson.start, 3);
+	hybrid_lesson_clear(&lesson);
+	seg->size = vaddr - seg->vaddr;
+	same(hybrid_lesson_fde(&lesson, object, &fde), 0);
+	same(lesson.nr_rows, 0);
+
+	/* Nor beyond 4 GiB of the file. */
+	seg->size = fde.end - seg->vaddr;
+	seg->offset = (1ULL << 32) - (fde.end - seg->vaddr);
+	same(hybrid_lesson_fde(&lesson, object, &fde), 0);
+	same(lesson.nr_rows, 0);
+	seg->offset--;
+	same(hybrid_lesson_fde(&lesson, object, &fde), 0);
+	same(lesson.end, 0xffffffff);
+	end();
+}
+
+static void make_row(struct hybrid_row *row, unsigned int n)
+{
+	memset(row, 0, sizeof(*row));
+	row->rule.kind = HYBRID_RULE_CFA;
+	row->rule.cfa_off = 8 + 8 * n;
+	row->rule.ra_off = -8;
+}
+
+/* What differs only where it is not used is one rule. */
+static void unused_parts(void)
+{
+	struct perf_hybrid_rule a, b;
+	struct hybrid_row row;
+
+	make_row(&row, 3);
+	hybrid_lesson_rule(&hybrid_abi_64, &row, &a);
+	row.rule.bp_off = -16;
+	row.start = 7;
+	hybrid_lesson_rule(&hybrid_abi_64, &row, &b);
+	check(!memcmp(&a, &b, sizeof(a)));
+	row.rule.bp = HYBRID_BP_AT_CFA;
+	hybrid_lesson_rule(&hybrid_abi_64, &row, &b);
+	same(b.bp_off, -16);
+	row.rule.signal = 1;
+	hybrid_lesson_rule(&hybrid_abi_64, &row, &b);
+	same(b.kind, PERF_HYBRID_ASK);
+}
+
+/* Nobody calls what a process begins with. */
+static void program_entry(void)
+{
+	begin("entry.so", "inner_at");
+	add_all();
+	same(rule_at(offset_of("_start"))->kind, PERF_HYBRID_OUTERMOST);
+	same(rule_at(offset_of("start_ret") - 1)->kind, PERF_HYBRID_OUTERMOST);
+	same(rule_at(offset_of("inner_at"))->kind, PERF_HYBRID_CFA);
+	check(!fde_of("behind_ret"));
+	end();
+	/* A library's entry is no such. */
+	begin("nocfi.so", "bare_at");
+	same(object->entry_size, 0);
+	end();
+}
+
+static void abi_32(void)
+{
+	begin("i386.so", "leaf_at");
+	same(hybrid_lesson_fde(&lesson, object, fde_of("leaf_at")), 0);
+	same(rule_at(offset_of("leaf_at"))->cfa_off, 4);
+	same(rule_at(offset_of("leaf_at"))->ra_off, (u64)-4);
+	end();
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "lesson: rules of functions", one_by_one },
+		{ "lesson: a whole object", whole },
+		{ "lesson: rows in order", valid_rows },
+		{ "lesson: distinct rules", distinct_rules },
+		{ "lesson: equal rows are one", merged },
+		{ "lesson: ranges", ranges },
+		{ "lesson: what of a rule counts", unused_parts },
+		{ "lesson: the entry of a program", program_entry },
+		{ "lesson: i386", abi_32 },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
