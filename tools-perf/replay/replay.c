@@ -13,6 +13,7 @@
 #include <dwarf.h>
 #include <linux/kernel.h>
 #include "place.h"
+#include "rows.h"
 #include "sample.h"
 
 #define USAGE	"usage: replay [--root DIRECTORY] SAMPLE\n"

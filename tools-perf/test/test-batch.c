@@ -7,6 +7,7 @@
 #include <string.h>
 #include "elf-file.h"
 #include "batch.h"
+#include "rows.h"
 #include "tap.h"
 
 #define PID	1

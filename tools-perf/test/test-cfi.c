@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "elf-file.h"
+#include "rows.h"
 #include "tap.h"
 
 #define PID	1

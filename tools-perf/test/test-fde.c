@@ -5,6 +5,7 @@
 #include "debug-frame.h"
 #include "elf-file.h"
 #include "fde.h"
+#include "rows.h"
 #include "tap.h"
 
 #define PID	1

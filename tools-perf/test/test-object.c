@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <sys/stat.h>
 #include "elf-file.h"
+#include "rows.h"
 #include "tap.h"
 
 static struct hybrid_objects objects;

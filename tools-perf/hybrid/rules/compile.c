@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <linux/kernel.h>
 #include "../x86/code.h"
+#include "../x86/entry.h"
 #include "compile.h"
 #include "debug-frame.h"
 
@@ -172,7 +173,7 @@ int hybrid_compile_row(struct hybrid_object *object, u64 vaddr, struct hybrid_ro
 			err = hybrid_cfi_row(&object->cfi, vaddr, row);
 	}
 	if (!err && row->rule.kind == HYBRID_RULE_NONE &&
-	    vaddr - object->entry < object->entry_size)
+	    vaddr - object->entry < hybrid_entry_size(object))
 		row->rule.kind = HYBRID_RULE_OUTERMOST;
 	/* The byte before it is asked for: the return address is its name. */
 	if (!err && row->rule.kind == HYBRID_RULE_NONE && is_context_start(object, vaddr + 1)) {

@@ -5,15 +5,6 @@
 #include "object.h"
 
 /**
- * hybrid_compile_entry - look at where a process begins
- * @object: its segments and ABI are known
- * @entry: as the ELF header has it, which may lie
- *
- * Sets @object's entry and entry_size, to none where that is no such code.
- */
-void hybrid_compile_entry(struct hybrid_object *object, u64 entry);
-
-/**
  * hybrid_compile_row - the row for one address, kept nowhere
  * @object: open
  * @vaddr: as the ELF file numbers them

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../x86/entry.h"
 #include "fde.h"
 #include "object.h"
 
@@ -231,12 +232,13 @@ static void sort(struct hybrid_fdes *fdes)
 }
 
 /* Code at the entry that has no FDE, up to what has one, is taken for one. */
-static int add_entry(const struct hybrid_object *object, struct hybrid_fdes *fdes)
+static int add_entry(struct hybrid_object *object, struct hybrid_fdes *fdes)
 {
-	struct hybrid_fde fde = { object->entry, object->entry + object->entry_size };
+	u64 size = hybrid_entry_size(object);
+	struct hybrid_fde fde = { object->entry, object->entry + size };
 	size_t i;
 
-	if (!object->entry_size || hybrid_fdes_find(fdes, fde.start))
+	if (!size || hybrid_fdes_find(fdes, fde.start))
 		return 0;
 	for (i = 0; i < fdes->nr && fdes->fdes[i].start < fde.start; i++)
 		;
@@ -248,7 +250,7 @@ static int add_entry(const struct hybrid_object *object, struct hybrid_fdes *fde
 	return 0;
 }
 
-int hybrid_fdes_read(const struct hybrid_object *object, struct hybrid_fdes *fdes)
+int hybrid_fdes_read(struct hybrid_object *object, struct hybrid_fdes *fdes)
 {
 	int err;
 

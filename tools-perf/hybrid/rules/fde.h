@@ -39,7 +39,7 @@ struct hybrid_fdes {
  *
  * Return: 0, or -ENOMEM.
  */
-int hybrid_fdes_read(const struct hybrid_object *object, struct hybrid_fdes *fdes);
+int hybrid_fdes_read(struct hybrid_object *object, struct hybrid_fdes *fdes);
 
 /**
  * hybrid_fdes_find - the FDE that holds an address

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <linux/list.h>
 #include "cfi.h"
-#include "../x86/leads.h"
 
 #define HYBRID_BUILD_ID_SIZE	20
 
@@ -68,6 +67,7 @@ struct hybrid_segment {
  * @segments: executable ones
  * @nr_segments: number of @segments
  * @entry: address of the code that a process begins with
+ * @entry_tried: @entry_size is valid
  * @entry_size: bytes of it that have no caller, but for what has CFI
  * @rows: compiled rows by address
  * @nr_rows: number of @rows
@@ -95,6 +95,7 @@ struct hybrid_object {
 	struct hybrid_segment	*segments;
 	size_t			 nr_segments;
 	u64			 entry;
+	bool			 entry_tried;
 	u64			 entry_size;
 	struct rb_root		 rows;
 	size_t			 nr_rows;
@@ -161,17 +162,6 @@ void hybrid_object_put(struct hybrid_object *object);
 int hybrid_object_open(struct hybrid_object *object, int fd);
 
 /**
- * hybrid_object_row - the row for one address of a mapping
- * @mapping: with an object, which is opened now if it was not yet
- * @ip: an address inside of @mapping
- *
- * Return: the row, valid while its object has a reference; its rule is
- * HYBRID_RULE_NONE where no CFI covers @ip. NULL where memory is short or the
- * object can't be read (its state is then HYBRID_OBJECT_FAILED).
- */
-struct hybrid_row *hybrid_object_row(const struct hybrid_mapping *mapping, u64 ip);
-
-/**
  * hybrid_object_offset - where an address of the ELF file is in the file
  * @object: open
  * @vaddr: as the ELF file numbers them
@@ -182,36 +172,13 @@ struct hybrid_row *hybrid_object_row(const struct hybrid_mapping *mapping, u64 i
 bool hybrid_object_offset(const struct hybrid_object *object, u64 vaddr, u64 *offset);
 
 /**
- * hybrid_object_code_rule - the rule for an address that no CFI covers
- * @row: of the address, its rule is HYBRID_RULE_NONE; keeps what is found
- * @mapping: with an object that is open
- * @ret: the address, exactly
+ * hybrid_object_vaddr - where a place in the file is in the ELF file's addresses
+ * @object: open
+ * @offset: bytes
+ * @vaddr: out
  *
- * Return: the rule, kind HYBRID_RULE_NONE where the code does not tell.
+ * Return: false where no executable segment holds @offset.
  */
-const struct hybrid_rule *hybrid_object_code_rule(struct hybrid_row *row,
-						  const struct hybrid_mapping *mapping,
-						  u64 ret);
-
-/**
- * hybrid_object_is_return - may an address be a return address?
- * @mapping: that holds it
- * @ret: the address
- *
- * Return: false where its object can be read and no call stands before it.
- */
-bool hybrid_object_is_return(const struct hybrid_mapping *mapping, u64 ret);
-
-/**
- * hybrid_object_leads - did the call before a return address lead to a callee?
- * @mapping: that holds @ret - 1, with an object
- * @ret: the return address
- * @callee_mapping: that holds @callee; NULL: none does
- * @callee: an address of the frame that was called
- *
- * Return: HYBRID_LEADS_MAYBE where the object can't be read.
- */
-enum hybrid_leads hybrid_object_leads(const struct hybrid_mapping *mapping, u64 ret,
-				      const struct hybrid_mapping *callee_mapping, u64 callee);
+bool hybrid_object_vaddr(const struct hybrid_object *object, u64 offset, u64 *vaddr);
 
 #endif /* __PERF_HYBRID_OBJECT_H */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/hash.h>
+#include "../rules/rows.h"
 #include "confirm.h"
 
 /* What the code of files says does not change: one look serves all samples. */

@@ -6,11 +6,9 @@
  * computed then, by running the frames since they were last known once more in
  * full. That is rare, and spares all other frames five loads each.
  */
-#include <errno.h>
-#include <string.h>
 #include <linux/compiler.h>
-#include <linux/hash.h>
 #include <linux/kernel.h>
+#include "../rules/rows.h"
 #include "confirm.h"
 #include "uretprobe.h"
 #include "walk.h"
@@ -20,23 +18,8 @@
 #define UCONTEXT_SP	160
 #define UCONTEXT_IP	168
 
-/* Bytes that a leaf may use below its stack pointer: psABI x86-64 3.2.2. */
-#define RED_ZONE	128
-
 /* How often a word there is asked for, about 1 us each. */
 #define MAX_ASKED	16
-
-int hybrid_unwind_read(const struct hybrid_unwind *u, u64 addr, unsigned int size,
-		       u64 *value)
-{
-	u64 offset = addr - u->dump_start;
-
-	if (offset >= u->dump_size || u->dump_size - offset < size)
-		return -1;
-	*value = 0;
-	memcpy(value, u->dump + offset, size);
-	return 0;
-}
 
 static int read_word(const struct hybrid_unwind *u, u64 addr, u64 *value)
 {
@@ -44,54 +27,6 @@ static int read_word(const struct hybrid_unwind *u, u64 addr, u64 *value)
 	if (u->abi->word == 8)
 		return hybrid_unwind_read(u, addr, 8, value);
 	return hybrid_unwind_read(u, (u32)addr, 4, value);
-}
-
-int hybrid_walk_read(struct hybrid_walk *w, u64 addr, unsigned int size, u64 *value)
-{
-	const struct hybrid_unwind *u = w->u;
-	u64 below = u->dump_start - addr;
-
-	if (!hybrid_unwind_read(u, addr, size, value))
-		return 0;
-	if (u->abi->word != 8 || below < size || below > RED_ZONE)
-		return -1;
-	w->below = true;
-	return hybrid_memory_read(w->unwinder->memory, u->space, u->pid, addr, size, value);
-}
-
-enum hybrid_stop hybrid_walk_unreadable(const struct hybrid_unwind *u, u64 addr)
-{
-	return addr >= u->dump_start || u->sp < u->dump_start ?
-		HYBRID_STOP_DUMP_END : HYBRID_STOP_BAD_FRAME;
-}
-
-struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
-				     struct hybrid_space *space, u64 ip,
-				     bool *mapped, struct hybrid_object **object)
-{
-	struct hybrid_cache_entry *entry;
-	const struct hybrid_mapping *mapping;
-
-	entry = &unwinder->cache[hash_64(ip + space->gen, HYBRID_CACHE_BITS)];
-	if (entry->ip == ip && entry->gen == space->gen) {
-		*mapped = true;
-		*object = entry->object;
-		return entry->row;
-	}
-	mapping = hybrid_space_find(space, ip);
-	if (!mapping && unwinder->fill) {
-		unwinder->fill(space, ip, unwinder->fill_arg);
-		mapping = hybrid_space_find(space, ip);
-	}
-	*mapped = mapping;
-	*object = mapping ? mapping->object : NULL;
-	if (!mapping)
-		return NULL;
-	entry->ip = ip;
-	entry->gen = space->gen;
-	entry->object = mapping->object;
-	entry->row = mapping->object ? hybrid_object_row(mapping, ip) : NULL;
-	return entry->row;
 }
 
 static bool is_behind_call(const struct hybrid_walk *w, u64 ret);

@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_UNWIND_H
 #define __PERF_HYBRID_UNWIND_H
 
+#include <string.h>
 #include "../rules/expr.h"
 #include "../x86/leads.h"
 #include "memory.h"
@@ -162,7 +163,16 @@ struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
  *
  * Return: 0, or -1 where it is not all in the dump.
  */
-int hybrid_unwind_read(const struct hybrid_unwind *u, u64 addr, unsigned int size,
-		       u64 *value);
+static inline int hybrid_unwind_read(const struct hybrid_unwind *u, u64 addr, unsigned int size,
+				     u64 *value)
+{
+	u64 offset = addr - u->dump_start;
+
+	if (offset >= u->dump_size || u->dump_size - offset < size)
+		return -1;
+	*value = 0;
+	memcpy(value, u->dump + offset, size);
+	return 0;
+}
 
 #endif /* __PERF_HYBRID_UNWIND_H */

@@ -8,7 +8,8 @@
 #include <unistd.h>
 #include <linux/kernel.h>
 #include <asm/insn.h>
-#include "../rules/compile.h"
+#include "../rules/object.h"
+#include "entry.h"
 
 /* Of code at the entry; what is longer does more than to begin. */
 #define MAX_ENTRY	64
@@ -122,19 +123,21 @@ static u64 before_symbols(struct hybrid_object *object, u64 entry, u64 size)
 	return size;
 }
 
-void hybrid_compile_entry(struct hybrid_object *object, u64 entry)
+u64 hybrid_entry_size(struct hybrid_object *object)
 {
 	struct entry_code code = { .is_64 = object->cfi.abi->word == 8 };
 	ssize_t got;
 	u64 offset;
 
+	if (object->entry_tried)
+		return object->entry_size;
+	object->entry_tried = true;
 	object->entry_size = 0;
-	if (!hybrid_object_offset(object, entry, &offset))
-		return;
+	if (!hybrid_object_offset(object, object->entry, &offset))
+		return 0;
 	got = pread(object->fd, code.bytes, sizeof(code.bytes), offset);
 	code.nr = got > 0 ? got : 0;
-	if (!is_entry(&code))
-		return;
-	object->entry = entry;
-	object->entry_size = before_symbols(object, entry, straight_size(&code));
+	if (is_entry(&code))
+		object->entry_size = before_symbols(object, object->entry, straight_size(&code));
+	return object->entry_size;
 }

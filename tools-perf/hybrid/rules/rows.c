@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is asked of a mapped file: the row for an address, compiled when it is first
+ * met, and what the code there tells. The file is opened for the first question.
+ */
+#include <stdlib.h>
+#include "../x86/code.h"
+#include "compile.h"
+#include "rows.h"
+
+static void object_open(const struct hybrid_mapping *mapping)
+{
+	hybrid_object_open(mapping->object, mapping->object->objects->open(mapping));
+}
+
+static struct hybrid_row *find_row(struct hybrid_object *object, u64 vaddr)
+{
+	struct rb_node *node = object->rows.rb_node;
+
+	while (node) {
+		struct hybrid_row *row = rb_entry(node, struct hybrid_row, node);
+
+		if (vaddr < row->start)
+			node = node->rb_left;
+		else if (vaddr >= row->end)
+			node = node->rb_right;
+		else
+			return row;
+	}
+	return NULL;
+}
+
+/* Rows of lying files may overlap: where they do, the new one gives way. */
+static void insert_row(struct hybrid_object *object, struct hybrid_row *new, u64 vaddr)
+{
+	struct rb_node **link = &object->rows.rb_node, *parent = NULL;
+
+	while (*link) {
+		struct hybrid_row *row = rb_entry(*link, struct hybrid_row, node);
+
+		parent = *link;
+		if (vaddr < row->start) {
+			if (new->end > row->start)
+				new->end = row->start;
+			link = &parent->rb_left;
+		} else {
+			if (new->start < row->end)
+				new->start = row->end;
+			link = &parent->rb_right;
+		}
+	}
+	rb_link_node(&new->node, parent, link);
+	rb_insert_color(&new->node, &object->rows);
+	object->nr_rows++;
+	object->objects->nr_rows++;
+}
+
+static struct hybrid_row *compile_row(struct hybrid_object *object, u64 vaddr)
+{
+	struct hybrid_row *row = malloc(sizeof(*row));
+
+	if (!row)
+		return NULL;
+	if (hybrid_compile_row(object, vaddr, row)) {
+		free(row);
+		return NULL;
+	}
+	insert_row(object, row, vaddr);
+	return row;
+}
+
+struct hybrid_row *hybrid_object_row(const struct hybrid_mapping *mapping, u64 ip)
+{
+	struct hybrid_object *object = mapping->object;
+	struct hybrid_row *row;
+	u64 vaddr;
+
+	if (object->state == HYBRID_OBJECT_NEW)
+		object_open(mapping);
+	if (object->state != HYBRID_OBJECT_READY)
+		return NULL;
+	if (!hybrid_object_vaddr(object, ip - mapping->start + mapping->pgoff, &vaddr))
+		return NULL;
+	row = find_row(object, vaddr);
+	return row ? row : compile_row(object, vaddr);
+}
+
+const struct hybrid_rule *hybrid_object_code_rule(struct hybrid_row *row,
+						  const struct hybrid_mapping *mapping,
+						  u64 ret)
+{
+	u64 vaddr;
+
+	if (row->code_at == ret - mapping->start + mapping->pgoff + 1)
+		return &row->code;
+	row->code_at = ret - mapping->start + mapping->pgoff + 1;
+	if (!hybrid_object_vaddr(mapping->object, ret - mapping->start + mapping->pgoff, &vaddr) ||
+	    !hybrid_code_rule(mapping->object, vaddr, &row->code))
+		row->code.kind = HYBRID_RULE_NONE;
+	return &row->code;
+}
+
+bool hybrid_object_is_return(const struct hybrid_mapping *mapping, u64 ret)
+{
+	struct hybrid_object *object = mapping->object;
+	u64 vaddr;
+
+	if (object && object->state == HYBRID_OBJECT_NEW)
+		object_open(mapping);
+	if (!object || object->state != HYBRID_OBJECT_READY)
+		return true;
+	return hybrid_object_vaddr(object, ret - mapping->start + mapping->pgoff, &vaddr) &&
+	       hybrid_code_is_return(object, vaddr);
+}
+
+enum hybrid_leads hybrid_object_leads(const struct hybrid_mapping *mapping, u64 ret,
+				      const struct hybrid_mapping *callee_mapping, u64 callee)
+{
+	struct hybrid_object *object = mapping->object;
+	u64 last, vaddr = 0;
+
+	if (object->state == HYBRID_OBJECT_NEW)
+		object_open(mapping);
+	if (object->state != HYBRID_OBJECT_READY)
+		return HYBRID_LEADS_MAYBE;
+	if (!hybrid_object_vaddr(object, ret - 1 - mapping->start + mapping->pgoff, &last))
+		return HYBRID_LEADS_NOT;
+	if (callee_mapping && callee_mapping->object == object)
+		hybrid_object_vaddr(object, callee - callee_mapping->start + callee_mapping->pgoff,
+				    &vaddr);
+	return hybrid_code_leads(object, last + 1, vaddr);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_ROWS_H
+#define __PERF_HYBRID_ROWS_H
+
+#include "../x86/leads.h"
+#include "space.h"
+
+/**
+ * hybrid_object_row - the row for one address of a mapping
+ * @mapping: with an object, which is opened now if it was not yet
+ * @ip: an address inside of @mapping
+ *
+ * Return: the row, valid while its object has a reference; its rule is
+ * HYBRID_RULE_NONE where no CFI covers @ip. NULL where memory is short or the
+ * object can't be read (its state is then HYBRID_OBJECT_FAILED).
+ */
+struct hybrid_row *hybrid_object_row(const struct hybrid_mapping *mapping, u64 ip);
+
+/**
+ * hybrid_object_code_rule - the rule for an address that no CFI covers
+ * @row: of the address, its rule is HYBRID_RULE_NONE; keeps what is found
+ * @mapping: with an object that is open
+ * @ret: the address, exactly
+ *
+ * Return: the rule, kind HYBRID_RULE_NONE where the code does not tell.
+ */
+const struct hybrid_rule *hybrid_object_code_rule(struct hybrid_row *row,
+						  const struct hybrid_mapping *mapping,
+						  u64 ret);
+
+/**
+ * hybrid_object_is_return - may an address be a return address?
+ * @mapping: that holds it
+ * @ret: the address
+ *
+ * Return: false where its object can be read and no call stands before it.
+ */
+bool hybrid_object_is_return(const struct hybrid_mapping *mapping, u64 ret);
+
+/**
+ * hybrid_object_leads - did the call before a return address lead to a callee?
+ * @mapping: that holds @ret - 1, with an object
+ * @ret: the return address
+ * @callee_mapping: that holds @callee; NULL: none does
+ * @callee: an address of the frame that was called
+ *
+ * Return: HYBRID_LEADS_MAYBE where the object can't be read.
+ */
+enum hybrid_leads hybrid_object_leads(const struct hybrid_mapping *mapping, u64 ret,
+				      const struct hybrid_mapping *callee_mapping, u64 callee);
+
+#endif /* __PERF_HYBRID_ROWS_H */

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What all steps of an unwind need: the row for an address, and the task's stack.
+ */
+#include <linux/hash.h>
+#include "../rules/rows.h"
+#include "walk.h"
+
+/* Bytes that a leaf may use below its stack pointer: psABI x86-64 3.2.2. */
+#define RED_ZONE	128
+
+int hybrid_walk_read(struct hybrid_walk *w, u64 addr, unsigned int size, u64 *value)
+{
+	const struct hybrid_unwind *u = w->u;
+	u64 below = u->dump_start - addr;
+
+	if (!hybrid_unwind_read(u, addr, size, value))
+		return 0;
+	if (u->abi->word != 8 || below < size || below > RED_ZONE)
+		return -1;
+	w->below = true;
+	return hybrid_memory_read(w->unwinder->memory, u->space, u->pid, addr, size, value);
+}
+
+enum hybrid_stop hybrid_walk_unreadable(const struct hybrid_unwind *u, u64 addr)
+{
+	return addr >= u->dump_start || u->sp < u->dump_start ?
+		HYBRID_STOP_DUMP_END : HYBRID_STOP_BAD_FRAME;
+}
+
+struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
+				     struct hybrid_space *space, u64 ip,
+				     bool *mapped, struct hybrid_object **object)
+{
+	struct hybrid_cache_entry *entry;
+	const struct hybrid_mapping *mapping;
+
+	entry = &unwinder->cache[hash_64(ip + space->gen, HYBRID_CACHE_BITS)];
+	if (entry->ip == ip && entry->gen == space->gen) {
+		*mapped = true;
+		*object = entry->object;
+		return entry->row;
+	}
+	mapping = hybrid_space_find(space, ip);
+	if (!mapping && unwinder->fill) {
+		unwinder->fill(space, ip, unwinder->fill_arg);
+		mapping = hybrid_space_find(space, ip);
+	}
+	*mapped = mapping;
+	*object = mapping ? mapping->object : NULL;
+	if (!mapping)
+		return NULL;
+	entry->ip = ip;
+	entry->gen = space->gen;
+	entry->object = mapping->object;
+	entry->row = mapping->object ? hybrid_object_row(mapping, ip) : NULL;
+	return entry->row;
+}
