@@ -60,7 +60,7 @@ struct hybrid_record {
 	struct hybrid_unwinder	 unwinder;
 	struct hybrid_stats	 stats;
 	int			 store;
-	struct hybrid_teacher	*teacher;
+	struct hybrid_compiler	*compiler;
 	struct hybrid_order	 order;
 	struct hybrid_ring	*rings;
 	struct hybrid_ring	**heap;
@@ -79,14 +79,14 @@ static void start_teaching(struct hybrid_record *hr)
 	hr->store = hybrid_store__open(hr->evlist);
 	if (hr->store < 0)
 		return;
-	hr->teacher = hybrid_teacher_new(&hr->ps.objects, &hybrid_store_ops, &hr->store);
-	if (hr->teacher && !hybrid_teacher_start(hr->teacher)) {
+	hr->compiler = hybrid_compiler_new(&hr->ps.objects, &hybrid_store_ops, &hr->store);
+	if (hr->compiler && !hybrid_compiler_start(hr->compiler)) {
 		hr->stats.taught = true;
 		return;
 	}
 	pr_debug("hybrid: the kernel is taught nothing: no thread to do it\n");
-	hybrid_teacher_delete(hr->teacher);
-	hr->teacher = NULL;
+	hybrid_compiler_delete(hr->compiler);
+	hr->compiler = NULL;
 }
 
 struct hybrid_record *hybrid_record__new(struct evlist *evlist,
@@ -255,14 +255,14 @@ static bool make_chain(struct hybrid_record *hr, struct hybrid_event *event,
 		merge->tail = &thread->tail;
 	}
 	outcome = hybrid_merge(&hr->unwinder, merge);
-	hybrid_stats_count(&hr->stats, outcome, unwind.culprit);
+	hybrid_stats_count(&hr->stats, outcome, unwind.failed_in);
 	if (outcome == HYBRID_TRUNCATED && unwind.stop == HYBRID_STOP_DUMP_END &&
 	    unwind.dump_size == event->layout.attr.sample_stack_user)
 		hybrid_stats_deeper(&hr->stats, unwind.dump_size);
 	if (walked)
 		hybrid_stats_walk(&hr->stats, info);
-	if (hr->teacher && merge->unwind && !taught)
-		hybrid_teacher_sample(hr->teacher, &hr->unwinder, &unwind, info);
+	if (hr->compiler && merge->unwind && !taught)
+		hybrid_compiler_sample(hr->compiler, &hr->unwinder, &unwind, info);
 	return !merge->marked || !thread ||
 	       !map_marks(hr, thread->process, event, sample->event);
 }
@@ -399,7 +399,7 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 	hybrid_memory_forget(hr->unwinder.memory);
 	delivered = hybrid_order_pass(&hr->order, now, hr->rings, hr->nr_rings, hr->heap,
 				      &ops, hr);
-	hybrid_teacher_pass(hr->teacher);
+	hybrid_compiler_pass(hr->compiler);
 	err = flush(hr);
 	if (verbose > 0 && !all)
 		hybrid_stats_live(&hr->stats, now, stderr);
@@ -428,14 +428,14 @@ void hybrid_record__print(struct hybrid_record *hr, bool failures)
 {
 	if (!hr)
 		return;
-	hybrid_teacher_stop(hr->teacher);
+	hybrid_compiler_stop(hr->compiler);
 	if (hr->stats.taught)
 		hybrid_store__stats(hr->store, &hr->stats.store);
 	hybrid_stats_print(&hr->stats, stderr);
 	if (!failures)
 		return;
-	if (hr->teacher)
-		hybrid_teacher_print(hr->teacher, stderr);
+	if (hr->compiler)
+		hybrid_compiler_print(hr->compiler, stderr);
 	hybrid_stats_print_failures(&hr->stats, stderr);
 	fprintf(stderr, "hybrid: in the rings: %" PRIu64 " bytes a sample\n",
 		hybrid_stats_ring_bytes(&hr->stats));
@@ -456,10 +456,10 @@ void hybrid_record__delete(struct hybrid_record *hr)
 	free(hr->heap);
 	hybrid_memory_delete(hr->unwinder.memory);
 	hybrid_stats_exit(&hr->stats);
-	hybrid_teacher_stop(hr->teacher);
-	/* Before the teacher: it owns the files of the objects that go. */
+	hybrid_compiler_stop(hr->compiler);
+	/* Before the compiler: it owns the files of the objects that go. */
 	hybrid_processes_exit(&hr->ps);
-	hybrid_teacher_delete(hr->teacher);
+	hybrid_compiler_delete(hr->compiler);
 	if (hr->store >= 0)
 		close(hr->store);
 	free(hr->events);

@@ -106,7 +106,7 @@ static bool is_data(const struct map *map)
 }
 
 /* Adds the mapping that holds @ip to @space, from perf's maps. */
-static void fill(struct hybrid_space *space, u64 ip, void *arg)
+static void add_mapping(struct hybrid_space *space, u64 ip, void *arg)
 {
 	struct thread *thread = arg;
 	struct hybrid_mapping mapping = { .pid = thread__pid(thread) };
@@ -153,7 +153,7 @@ static bool resolver_init(const struct evsel *evsel)
 	if (!resolver)
 		return false;
 	hybrid_processes_init(&resolver->ps, hybrid_open_stored);
-	resolver->unwinder.fill = fill;
+	resolver->unwinder.add_mapping = add_mapping;
 	if (is_live(evsel))
 		resolver->unwinder.memory = hybrid_memory_new();
 	return true;
@@ -168,9 +168,9 @@ static struct hybrid_thread *current_thread(struct thread *thread)
 	ht = hybrid_thread_get(&resolver->ps, thread__pid(thread), thread__tid(thread));
 	if (!ht)
 		return NULL;
-	if (ht->process->filled_at != generation) {
+	if (ht->process->maps_generation != generation) {
 		hybrid_space_clear(ht->process->space);
-		ht->process->filled_at = generation;
+		ht->process->maps_generation = generation;
 	}
 	return ht;
 }
@@ -223,7 +223,7 @@ struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample
 		unwind.space = ht->process->space;
 		unwind.pid = thread__pid(thread);
 		hybrid_uretprobe_chain(&unwind, merge.kernel, merge.nr_kernel);
-		resolver->unwinder.fill_arg = thread;
+		resolver->unwinder.add_mapping_arg = thread;
 		hybrid_unwind(&resolver->unwinder, &unwind);
 		merge.unwind = &unwind;
 		merge.tail = &ht->tail;

@@ -305,8 +305,8 @@ static void print_stop(const struct hybrid_unwind *u)
 	};
 
 	printf("stop: %u frames; %s", u->nr, words[u->stop]);
-	if (u->stop != HYBRID_STOP_OUTERMOST && u->stop != HYBRID_STOP_LIMIT && u->culprit)
-		printf(" (%s)", u->culprit->ident.path);
+	if (u->stop != HYBRID_STOP_OUTERMOST && u->stop != HYBRID_STOP_LIMIT && u->failed_in)
+		printf(" (%s)", u->failed_in->ident.path);
 	putchar('\n');
 }
 

@@ -15,7 +15,7 @@
 static struct hybrid_processes ps;
 static struct hybrid_object *object;
 static struct hybrid_fdes fdes;
-static struct hybrid_lesson lesson;
+static struct hybrid_batch batch;
 static const char *file;
 
 static void begin(const char *name, const char *label)
@@ -36,7 +36,7 @@ static void begin(const char *name, const char *label)
 
 static void end(void)
 {
-	hybrid_lesson_exit(&lesson);
+	hybrid_batch_exit(&batch);
 	hybrid_fdes_exit(&fdes);
 	hybrid_processes_exit(&ps);
 }
@@ -58,13 +58,13 @@ static u32 offset_of(const char *label)
 static const struct perf_hybrid_rule *rule_at(u32 offset)
 {
 	static const struct perf_hybrid_rule none = { .kind = PERF_HYBRID_NR_KINDS };
-	size_t i = lesson.nr_rows;
+	size_t i = batch.nr_rows;
 
-	if (offset < lesson.start || offset >= lesson.end)
+	if (offset < batch.start || offset >= batch.end)
 		return &none;
-	while (i-- && lesson.rows[i].offset > offset)
+	while (i-- && batch.rows[i].offset > offset)
 		;
-	return &lesson.rules[lesson.rows[i].rule];
+	return &batch.rules[batch.rows[i].rule];
 }
 
 static void compare(const char *label, const struct perf_hybrid_rule *want)
@@ -148,9 +148,9 @@ static void one_by_one(void)
 			same(wants[i].rule.kind, PERF_HYBRID_ASK);
 			continue;
 		}
-		hybrid_lesson_clear(&lesson);
-		same(hybrid_lesson_fde(&lesson, object, fde), 0);
-		same(lesson.end - lesson.start, fde->end - fde->start);
+		hybrid_batch_clear(&batch);
+		same(hybrid_batch_fde(&batch, object, fde), 0);
+		same(batch.end - batch.start, fde->end - fde->start);
 		compare(wants[i].label, &wants[i].rule);
 	}
 	end();
@@ -161,7 +161,7 @@ static void add_all(void)
 	size_t i;
 
 	for (i = 0; i < fdes.nr; i++)
-		same(hybrid_lesson_fde(&lesson, object, &fdes.fdes[i]), 0);
+		same(hybrid_batch_fde(&batch, object, &fdes.fdes[i]), 0);
 }
 
 /* All in one, as of an object that is hot; what no FDE covers is unknown. */
@@ -194,16 +194,16 @@ static void valid_rows(void)
 	for (n = 0; n < ARRAY_SIZE(names); n++) {
 		begin(names[n][0], names[n][1]);
 		add_all();
-		check(lesson.nr_rows > 1 && lesson.nr_rules > 1);
-		same(lesson.rows[0].offset, lesson.start);
-		for (i = 0; i < lesson.nr_rows; i++) {
-			check(lesson.rows[i].rule < lesson.nr_rules);
-			same(lesson.rows[i].__reserved, 0);
-			check(lesson.rows[i].offset < lesson.end);
+		check(batch.nr_rows > 1 && batch.nr_rules > 1);
+		same(batch.rows[0].offset, batch.start);
+		for (i = 0; i < batch.nr_rows; i++) {
+			check(batch.rows[i].rule < batch.nr_rules);
+			same(batch.rows[i].__reserved, 0);
+			check(batch.rows[i].offset < batch.end);
 			if (!i)
 				continue;
-			check(lesson.rows[i - 1].offset < lesson.rows[i].offset);
-			check(lesson.rows[i - 1].rule != lesson.rows[i].rule);
+			check(batch.rows[i - 1].offset < batch.rows[i].offset);
+			check(batch.rows[i - 1].rule != batch.rows[i].rule);
 		}
 		end();
 	}
@@ -216,10 +216,10 @@ static void distinct_rules(void)
 
 	begin("frames.so", "leaf_at");
 	add_all();
-	for (i = 0; i < lesson.nr_rules; i++) {
+	for (i = 0; i < batch.nr_rules; i++) {
 		for (j = 0; j < i; j++)
-			check(memcmp(&lesson.rules[i], &lesson.rules[j],
-				     sizeof(lesson.rules[i])));
+			check(memcmp(&batch.rules[i], &batch.rules[j],
+				     sizeof(batch.rules[i])));
 	}
 	end();
 }
@@ -228,14 +228,14 @@ static void merged(void)
 {
 	begin("frames.so", "leaf_at");
 	/* One rule all through is one row. */
-	same(hybrid_lesson_fde(&lesson, object, fde_of("raoff_at")), 0);
-	same(lesson.nr_rows, 1);
+	same(hybrid_batch_fde(&batch, object, fde_of("raoff_at")), 0);
+	same(batch.nr_rows, 1);
 	/* No gap between the two: no row for it. */
-	hybrid_lesson_clear(&lesson);
-	same(hybrid_lesson_fde(&lesson, object, fde_of("noret_ret") - 1), 0);
-	same(lesson.nr_rows, 2);
-	same(hybrid_lesson_fde(&lesson, object, fde_of("noret_ret")), 0);
-	same(lesson.nr_rows, 3);
+	hybrid_batch_clear(&batch);
+	same(hybrid_batch_fde(&batch, object, fde_of("noret_ret") - 1), 0);
+	same(batch.nr_rows, 2);
+	same(hybrid_batch_fde(&batch, object, fde_of("noret_ret")), 0);
+	same(batch.nr_rows, 3);
 	end();
 }
 
@@ -251,29 +251,29 @@ static void ranges(void)
 	seg = object->segments;
 
 	/* Behind what there is already, and only there. */
-	same(hybrid_lesson_fde(&lesson, object, &fde), 0);
-	same(hybrid_lesson_fde(&lesson, object, &fde), (u64)-EAGAIN);
-	same(hybrid_lesson_fde(&lesson, object, fde_of("leaf_at")), (u64)-EAGAIN);
-	same(lesson.end - lesson.start, fde.end - fde.start);
+	same(hybrid_batch_fde(&batch, object, &fde), 0);
+	same(hybrid_batch_fde(&batch, object, &fde), (u64)-EAGAIN);
+	same(hybrid_batch_fde(&batch, object, fde_of("leaf_at")), (u64)-EAGAIN);
+	same(batch.end - batch.start, fde.end - fde.start);
 
 	/* Not beyond the end of a segment. */
-	hybrid_lesson_clear(&lesson);
+	hybrid_batch_clear(&batch);
 	seg->size = vaddr + 3 - seg->vaddr;
-	same(hybrid_lesson_fde(&lesson, object, &fde), 0);
-	same(lesson.end - lesson.start, 3);
-	hybrid_lesson_clear(&lesson);
+	same(hybrid_batch_fde(&batch, object, &fde), 0);
+	same(batch.end - batch.start, 3);
+	hybrid_batch_clear(&batch);
 	seg->size = vaddr - seg->vaddr;
-	same(hybrid_lesson_fde(&lesson, object, &fde), 0);
-	same(lesson.nr_rows, 0);
+	same(hybrid_batch_fde(&batch, object, &fde), 0);
+	same(batch.nr_rows, 0);
 
 	/* Nor beyond 4 GiB of the file. */
 	seg->size = fde.end - seg->vaddr;
 	seg->offset = (1ULL << 32) - (fde.end - seg->vaddr);
-	same(hybrid_lesson_fde(&lesson, object, &fde), 0);
-	same(lesson.nr_rows, 0);
+	same(hybrid_batch_fde(&batch, object, &fde), 0);
+	same(batch.nr_rows, 0);
 	seg->offset--;
-	same(hybrid_lesson_fde(&lesson, object, &fde), 0);
-	same(lesson.end, 0xffffffff);
+	same(hybrid_batch_fde(&batch, object, &fde), 0);
+	same(batch.end, 0xffffffff);
 	end();
 }
 
@@ -292,16 +292,16 @@ static void unused_parts(void)
 	struct hybrid_row row;
 
 	make_row(&row, 3);
-	hybrid_lesson_rule(&hybrid_abi_64, &row, &a);
+	hybrid_batch_rule(&hybrid_abi_64, &row, &a);
 	row.rule.bp_off = -16;
 	row.start = 7;
-	hybrid_lesson_rule(&hybrid_abi_64, &row, &b);
+	hybrid_batch_rule(&hybrid_abi_64, &row, &b);
 	check(!memcmp(&a, &b, sizeof(a)));
 	row.rule.bp = HYBRID_BP_AT_CFA;
-	hybrid_lesson_rule(&hybrid_abi_64, &row, &b);
+	hybrid_batch_rule(&hybrid_abi_64, &row, &b);
 	same(b.bp_off, -16);
 	row.rule.signal = 1;
-	hybrid_lesson_rule(&hybrid_abi_64, &row, &b);
+	hybrid_batch_rule(&hybrid_abi_64, &row, &b);
 	same(b.kind, PERF_HYBRID_ASK);
 }
 
@@ -324,7 +324,7 @@ static void program_entry(void)
 static void abi_32(void)
 {
 	begin("i386.so", "leaf_at");
-	same(hybrid_lesson_fde(&lesson, object, fde_of("leaf_at")), 0);
+	same(hybrid_batch_fde(&batch, object, fde_of("leaf_at")), 0);
 	same(rule_at(offset_of("leaf_at"))->cfa_off, 4);
 	same(rule_at(offset_of("leaf_at"))->ra_off, (u64)-4);
 	end();
@@ -333,15 +333,15 @@ static void abi_32(void)
 int main(void)
 {
 	static const struct tap_test tests[] = {
-		{ "lesson: rules of functions", one_by_one },
-		{ "lesson: a whole object", whole },
-		{ "lesson: rows in order", valid_rows },
-		{ "lesson: distinct rules", distinct_rules },
-		{ "lesson: equal rows are one", merged },
-		{ "lesson: ranges", ranges },
-		{ "lesson: what of a rule counts", unused_parts },
-		{ "lesson: the entry of a program", program_entry },
-		{ "lesson: i386", abi_32 },
+		{ "batch: rules of functions", one_by_one },
+		{ "batch: a whole object", whole },
+		{ "batch: rows in order", valid_rows },
+		{ "batch: distinct rules", distinct_rules },
+		{ "batch: equal rows are one", merged },
+		{ "batch: ranges", ranges },
+		{ "batch: what of a rule counts", unused_parts },
+		{ "batch: the entry of a program", program_entry },
+		{ "batch: i386", abi_32 },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

@@ -35,7 +35,7 @@ static struct store {
 } store;
 
 static struct scene s;
-static struct hybrid_teacher *teacher;
+static struct hybrid_compiler *compiler;
 
 static int fake_teach(void *arg, const struct perf_hybrid_teach *teach)
 {
@@ -79,16 +79,16 @@ static void begin(void)
 	memset(&store, 0, sizeof(store));
 	/* The scene is made by its first sample. */
 	scene_start(&s, 0);
-	teacher = hybrid_teacher_new(&scene_ps.objects, &fake, &store);
-	if (!teacher)
+	compiler = hybrid_compiler_new(&scene_ps.objects, &fake, &store);
+	if (!compiler)
 		exit(2);
 }
 
 static void end(void)
 {
-	hybrid_teacher_stop(teacher);
+	hybrid_compiler_stop(compiler);
 	scene_exit();
-	hybrid_teacher_delete(teacher);
+	hybrid_compiler_delete(compiler);
 }
 
 /* leaf() called from the label @name, and nothing known of that one's caller. */
@@ -98,13 +98,13 @@ static void sample_in(const char *name, u64 info)
 	scene_unwind(&s);
 	s.u.nr = 1;
 	s.u.stop = HYBRID_STOP_NO_CFI;
-	hybrid_teacher_sample(teacher, &scene_unwinder, &s.u, info);
+	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, info);
 }
 
 static void work(void)
 {
-	hybrid_teacher_pass(teacher);
-	while (hybrid_teacher_work(teacher))
+	hybrid_compiler_pass(compiler);
+	while (hybrid_compiler_work(compiler))
 		;
 }
 
@@ -163,7 +163,7 @@ static void all_frames(void)
 	scene_push_pushed(&s, 0, scene_at("outer_ret"));
 	scene_unwind(&s);
 	same(s.u.nr, 4);
-	hybrid_teacher_sample(teacher, &scene_unwinder, &s.u, ASK(0));
+	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, ASK(0));
 	work();
 	same(store.nr, 3);
 	check(knows("leaf_at") && knows("pushed") && knows("outer_ret"));
@@ -213,15 +213,15 @@ static void beyond_the_dump(void)
 	same(s.u.stop, HYBRID_STOP_DUMP_END);
 	nr = s.u.nr;
 	/* Within the dump: what it shows will do. */
-	hybrid_teacher_sample(teacher, &scene_unwinder, &s.u, ASK(nr - 1));
+	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, ASK(nr - 1));
 	work();
 	check(knows("leaf_at") && !knows("outer_ret"));
-	hybrid_teacher_sample(teacher, &scene_unwinder, &s.u, ASK(nr));
+	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, ASK(nr));
 	work();
 	check(knows("outer_ret") && knows("realign_at"));
 	/* And not again. */
 	nr = store.nr;
-	hybrid_teacher_sample(teacher, &scene_unwinder, &s.u, ASK(nr));
+	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, ASK(nr));
 	work();
 	same(store.nr, nr);
 	end();
@@ -253,11 +253,11 @@ static void refused(void)
 		same(store.nr, 0);
 		scene_start_32(&s, scene_at_32("leaf_at"));
 		scene_unwind(&s);
-		hybrid_teacher_sample(teacher, &scene_unwinder, &s.u, ASK(0));
+		hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, ASK(0));
 		work();
 		same(store.nr, 1);
 		out = open_memstream(&text, &size);
-		hybrid_teacher_print(teacher, out);
+		hybrid_compiler_print(compiler, out);
 		fclose(out);
 		check(strstr(text, "frames.so can't be taught: ") &&
 		      strstr(text, strerror(-errs[i])));
@@ -398,19 +398,19 @@ static void threaded(void)
 	unsigned int tries;
 
 	begin();
-	same(hybrid_teacher_start(teacher), 0);
+	same(hybrid_compiler_start(compiler), 0);
 	sample_in("pushed_at", ASK(0));
-	hybrid_teacher_pass(teacher);
+	hybrid_compiler_pass(compiler);
 	for (tries = 0; tries < 10000; tries++) {
 		if (__atomic_load_n(&store.nr, __ATOMIC_ACQUIRE))
 			break;
 		usleep(1000);
 	}
-	hybrid_teacher_stop(teacher);
+	hybrid_compiler_stop(compiler);
 	same(store.nr, 1);
 	check(knows("pushed"));
 	sample_in("bpframe_at", ASK(0));
-	hybrid_teacher_pass(teacher);
+	hybrid_compiler_pass(compiler);
 	end();
 }
 

@@ -46,11 +46,11 @@ static void expect(void (*print)(FILE *out), const char *want)
 }
 
 static void count(enum hybrid_outcome outcome, unsigned int times,
-		  const struct hybrid_object *culprit)
+		  const struct hybrid_object *failed_in)
 {
 	while (times--) {
 		hybrid_stats_read(&stats, record_size);
-		hybrid_stats_count(&stats, outcome, culprit);
+		hybrid_stats_count(&stats, outcome, failed_in);
 	}
 }
 

@@ -149,7 +149,7 @@ static void no_map(void)
 	scene_push(&s, scene_at("outer_ret"));
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_NO_MAP, 0x1000);
-	check(!s.u.culprit);
+	check(!s.u.failed_in);
 
 	/* A return address into nothing is none: the frame goes. */
 	scene_start(&s, scene_at("leaf_at"));
@@ -157,7 +157,7 @@ static void no_map(void)
 	scene_push_pushed(&s, 0, 0x1000);
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_NO_MAP, scene_at("leaf_at"), scene_at("pushed_ret") - 1);
-	check(s.u.culprit && strstr(s.u.culprit->ident.path, "frames.so"));
+	check(s.u.failed_in && strstr(s.u.failed_in->ident.path, "frames.so"));
 	same(s.frames[1].cfa, SCENE_STACK + 40);
 
 	/* The last byte of a mapping is in it, the one behind is not. */
@@ -189,7 +189,7 @@ static void bad_frames(void)
 		scene_unwind(&s);
 		scene_expect(&s, HYBRID_STOP_BAD_FRAME, scene_at("leaf_at"),
 			     scene_at(labels[i]));
-		check(s.u.culprit && strstr(s.u.culprit->ident.path, "frames.so"));
+		check(s.u.failed_in && strstr(s.u.failed_in->ident.path, "frames.so"));
 	}
 	/* A frame pointer that points below, or was not known. */
 	scene_start(&s, scene_at("bpframe_at"));

@@ -27,7 +27,7 @@ static bool skip_words(struct cursor *c, u64 words)
 	return words <= HYBRID_MAX_RECORD / 8 && skip(c, words * 8);
 }
 
-static bool take(struct cursor *c, u64 *value)
+static bool read_u64(struct cursor *c, u64 *value)
 {
 	const void *from = c->base + c->at;
 
@@ -44,7 +44,7 @@ static bool skip_read(struct cursor *c, u64 format)
 	u64 each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & PERF_FORMAT_LOST);
 	u64 nr = 1;
 
-	if (format & PERF_FORMAT_GROUP && !take(c, &nr))
+	if (format & PERF_FORMAT_GROUP && !read_u64(c, &nr))
 		return false;
 	return nr <= HYBRID_MAX_RECORD / 8 && skip_words(c, times + nr * each);
 }
@@ -60,7 +60,7 @@ static bool parse_head(const struct hybrid_layout *layout, struct cursor *c,
 	if (!skip_words(c, !!(type & PERF_SAMPLE_IDENTIFIER) + !!(type & PERF_SAMPLE_IP)))
 		return false;
 	if (type & PERF_SAMPLE_TID) {
-		if (!take(c, &ids))
+		if (!read_u64(c, &ids))
 			return false;
 		s->pid = (u32)ids;
 		s->tid = ids >> 32;
@@ -76,7 +76,7 @@ static bool parse_chain(struct cursor *c, struct hybrid_sample *s)
 {
 	u64 nr;
 
-	if (!take(c, &nr))
+	if (!read_u64(c, &nr))
 		return false;
 	s->chain = (const u64 *)(c->base + c->at);
 	s->nr_chain = nr;
@@ -98,7 +98,7 @@ static bool skip_branches(const struct hybrid_layout *layout, struct cursor *c)
 {
 	u64 nr, words = sizeof(struct perf_branch_entry) / 8 + layout->branch_counters;
 
-	if (!take(c, &nr) || nr > HYBRID_MAX_RECORD / 8)
+	if (!read_u64(c, &nr) || nr > HYBRID_MAX_RECORD / 8)
 		return false;
 	return skip_words(c, nr * words +
 			  !!(layout->attr.branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX));
@@ -107,7 +107,7 @@ static bool skip_branches(const struct hybrid_layout *layout, struct cursor *c)
 static bool parse_regs(const struct hybrid_layout *layout, struct cursor *c,
 		       struct hybrid_sample *s)
 {
-	if (!take(c, &s->regs_abi))
+	if (!read_u64(c, &s->regs_abi))
 		return false;
 	if (s->regs_abi == PERF_SAMPLE_REGS_ABI_NONE)
 		return true;
@@ -119,12 +119,12 @@ static bool parse_stack(struct cursor *c, struct hybrid_sample *s)
 {
 	u64 size;
 
-	if (!take(c, &size))
+	if (!read_u64(c, &size))
 		return false;
 	if (!size)
 		return true;
 	s->stack = c->base + c->at;
-	return size % 8 == 0 && skip(c, size) && take(c, &s->stack_size) &&
+	return size % 8 == 0 && skip(c, size) && read_u64(c, &s->stack_size) &&
 	       s->stack_size <= size;
 }
 

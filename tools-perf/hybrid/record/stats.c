@@ -67,7 +67,7 @@ static struct hybrid_failure *find_failure(struct hybrid_stats *stats,
 }
 
 void hybrid_stats_count(struct hybrid_stats *stats, enum hybrid_outcome outcome,
-			const struct hybrid_object *culprit)
+			const struct hybrid_object *failed_in)
 {
 	struct hybrid_failure *failure;
 
@@ -75,11 +75,11 @@ void hybrid_stats_count(struct hybrid_stats *stats, enum hybrid_outcome outcome,
 	if (outcome <= HYBRID_FP_ONLY)
 		return;
 	failure = find_failure(stats, outcome,
-			       culprit ? culprit->ident.path : "memory that no file backs");
+			       failed_in ? failed_in->ident.path : "memory that no file backs");
 	if (!failure)
 		return;
 	failure->count++;
-	failure->why = culprit ? culprit->why : NULL;
+	failure->why = failed_in ? failed_in->why : NULL;
 }
 
 static unsigned int last_bit(u64 value)

@@ -90,10 +90,10 @@ u64 hybrid_stats_ring_bytes(const struct hybrid_stats *stats);
  * hybrid_stats_count - account for a sample that is written
  * @stats: totals
  * @outcome: what became of its chain
- * @culprit: the object that it ended in, NULL for none
+ * @failed_in: the object that it ended in, NULL for none
  */
 void hybrid_stats_count(struct hybrid_stats *stats, enum hybrid_outcome outcome,
-			const struct hybrid_object *culprit);
+			const struct hybrid_object *failed_in);
 
 /**
  * hybrid_stats_deeper - account for a stack that a larger dump would show more of

@@ -48,8 +48,8 @@ static unsigned int encoded_size(const struct section *sec, u8 encoding)
 }
 
 /* Addresses that nobody writes (indirect ones, LEB128) are not read. */
-static bool take(const struct section *sec, u8 encoding, const u8 **at, const u8 *end,
-		 u64 *value)
+static bool read_encoded(const struct section *sec, u8 encoding, const u8 **at, const u8 *end,
+			 u64 *value)
 {
 	unsigned int size = encoded_size(sec, encoding);
 	s32 word;
@@ -88,7 +88,7 @@ static u8 cie_encoding(const struct section *sec, const Dwarf_CIE *cie)
 			at++;
 			break;
 		case 'P':
-			if (!take(sec, *at, &at, end, &personality))
+			if (!read_encoded(sec, *at, &at, end, &personality))
 				return DW_EH_PE_omit;
 			break;
 		case 'S':
@@ -124,11 +124,11 @@ static bool read_fde(struct section *sec, const Dwarf_FDE *fde, struct hybrid_fd
 
 	if (encoding & DW_EH_PE_indirect ||
 	    (base != DW_EH_PE_absptr && base != DW_EH_PE_pcrel) ||
-	    !take(sec, encoding, &at, fde->end, &start))
+	    !read_encoded(sec, encoding, &at, fde->end, &start))
 		return false;
 	if (base == DW_EH_PE_pcrel)
 		start += sec->vaddr + (fde->start - (const u8 *)sec->data->d_buf);
-	if (!take(sec, encoding & 7, &at, fde->end, &size))
+	if (!read_encoded(sec, encoding & 7, &at, fde->end, &size))
 		return false;
 	/* Where the file's class has shorter addresses they wrap around. */
 	if (sec->ident[EI_CLASS] == ELFCLASS32)

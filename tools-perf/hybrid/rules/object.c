@@ -57,7 +57,7 @@ static void object_close(struct hybrid_object *object)
 
 static void object_free(struct hybrid_object *object)
 {
-	if (object->pupil)
+	if (object->stored)
 		object->objects->release(object);
 	free_rows(object);
 	object_close(object);

@@ -33,7 +33,7 @@ struct hybrid_ident {
 
 struct hybrid_mapping;
 struct hybrid_objects;
-struct hybrid_pupil;
+struct hybrid_stored;
 
 enum hybrid_object_state {
 	HYBRID_OBJECT_NEW,	/* not opened yet */
@@ -74,7 +74,7 @@ struct hybrid_segment {
  * @code: bytes of the file that were looked at last
  * @code_at: offset of @code
  * @nr_code: of @code
- * @pupil: what a kernel store was taught of it, see teach.h; NULL for nothing
+ * @stored: what a kernel store was taught of it, see compiler.h; NULL for nothing
  */
 struct hybrid_object {
 	struct hlist_node	 hash;
@@ -102,7 +102,7 @@ struct hybrid_object {
 	u8			 code[256];
 	u64			 code_at;
 	size_t			 nr_code;
-	struct hybrid_pupil	*pupil;
+	struct hybrid_stored	*stored;
 };
 
 /**
@@ -123,7 +123,7 @@ typedef int (*hybrid_open_fn)(const struct hybrid_mapping *mapping);
  * @nr: objects, idle ones included
  * @nr_rows: rows compiled, of all objects
  * @open: how to open a file
- * @release: an object with a pupil goes
+ * @release: an object with @stored goes
  * @release_arg: the owner's
  */
 struct hybrid_objects {

@@ -90,8 +90,8 @@ static void plain_rule(const struct hybrid_rule *rule, struct perf_hybrid_rule *
 		to->bp_off = rule->bp_off;
 }
 
-void hybrid_lesson_rule(const struct hybrid_abi *abi, const struct hybrid_row *row,
-			struct perf_hybrid_rule *to)
+void hybrid_batch_rule(const struct hybrid_abi *abi, const struct hybrid_row *row,
+		       struct perf_hybrid_rule *to)
 {
 	memset(to, 0, sizeof(*to));
 	to->kind = PERF_HYBRID_ASK;
@@ -121,69 +121,69 @@ static u32 hash_rule(const struct perf_hybrid_rule *rule)
 	memcpy(words, rule, sizeof(words));
 	for (i = 0; i < ARRAY_SIZE(words); i++)
 		hash = (hash ^ words[i]) * 0x9e3779b1;
-	return (hash >> 16) % HYBRID_LESSON_HASH;
+	return (hash >> 16) % HYBRID_BATCH_HASH;
 }
 
 /* Room for one more rule. */
-static int reserve_rule(struct hybrid_lesson *lesson)
+static int reserve_rule(struct hybrid_batch *batch)
 {
-	size_t alloc = lesson->alloc_rules * 2 + 64;
+	size_t alloc = batch->alloc_rules * 2 + 64;
 	struct perf_hybrid_rule *rules;
 	u16 *next;
 
-	if (lesson->nr_rules < lesson->alloc_rules)
+	if (batch->nr_rules < batch->alloc_rules)
 		return 0;
-	rules = realloc(lesson->rules, alloc * sizeof(*rules));
+	rules = realloc(batch->rules, alloc * sizeof(*rules));
 	if (!rules)
 		return -ENOMEM;
-	lesson->rules = rules;
-	next = realloc(lesson->next, alloc * sizeof(*next));
+	batch->rules = rules;
+	next = realloc(batch->next, alloc * sizeof(*next));
 	if (!next)
 		return -ENOMEM;
-	lesson->next = next;
-	lesson->alloc_rules = alloc;
+	batch->next = next;
+	batch->alloc_rules = alloc;
 	return 0;
 }
 
 /* Index of a rule, added where it is new. */
-static int find_rule(struct hybrid_lesson *lesson, const struct perf_hybrid_rule *rule)
+static int find_rule(struct hybrid_batch *batch, const struct perf_hybrid_rule *rule)
 {
 	u32 hash = hash_rule(rule);
 	u16 i;
 
-	for (i = lesson->hash[hash]; i; i = lesson->next[i - 1]) {
-		if (!memcmp(&lesson->rules[i - 1], rule, sizeof(*rule)))
+	for (i = batch->hash[hash]; i; i = batch->next[i - 1]) {
+		if (!memcmp(&batch->rules[i - 1], rule, sizeof(*rule)))
 			return i - 1;
 	}
-	if (lesson->nr_rules == HYBRID_LESSON_RULES)
+	if (batch->nr_rules == HYBRID_BATCH_RULES)
 		return -EAGAIN;
-	if (reserve_rule(lesson))
+	if (reserve_rule(batch))
 		return -ENOMEM;
-	i = lesson->nr_rules++;
-	lesson->rules[i] = *rule;
-	lesson->next[i] = lesson->hash[hash];
-	lesson->hash[hash] = i + 1;
+	i = batch->nr_rules++;
+	batch->rules[i] = *rule;
+	batch->next[i] = batch->hash[hash];
+	batch->hash[hash] = i + 1;
 	return i;
 }
 
-static int add_row(struct hybrid_lesson *lesson, u32 offset, const struct perf_hybrid_rule *rule)
+static int add_row(struct hybrid_batch *batch, u32 offset, const struct perf_hybrid_rule *rule)
 {
-	size_t alloc = lesson->alloc_rows * 2 + 256;
+	size_t alloc = batch->alloc_rows * 2 + 256;
 	struct perf_hybrid_row *rows;
-	int index = find_rule(lesson, rule);
+	int index = find_rule(batch, rule);
 
 	if (index < 0)
 		return index;
-	if (lesson->nr_rows && lesson->rows[lesson->nr_rows - 1].rule == index)
+	if (batch->nr_rows && batch->rows[batch->nr_rows - 1].rule == index)
 		return 0;
-	if (lesson->nr_rows == lesson->alloc_rows) {
-		rows = realloc(lesson->rows, alloc * sizeof(*rows));
+	if (batch->nr_rows == batch->alloc_rows) {
+		rows = realloc(batch->rows, alloc * sizeof(*rows));
 		if (!rows)
 			return -ENOMEM;
-		lesson->rows = rows;
-		lesson->alloc_rows = alloc;
+		batch->rows = rows;
+		batch->alloc_rows = alloc;
 	}
-	lesson->rows[lesson->nr_rows++] = (struct perf_hybrid_row) {
+	batch->rows[batch->nr_rows++] = (struct perf_hybrid_row) {
 		.offset	= offset,
 		.rule	= index,
 	};
@@ -191,10 +191,10 @@ static int add_row(struct hybrid_lesson *lesson, u32 offset, const struct perf_h
 }
 
 /* The rows of [vaddr, end), which stand from @offset on in the file. */
-static int add_rows(struct hybrid_lesson *lesson, struct hybrid_object *object,
+static int add_rows(struct hybrid_batch *batch, struct hybrid_object *object,
 		    u64 vaddr, u64 end, u64 offset)
 {
-	size_t most = lesson->nr_rows + MAX_FDE_ROWS;
+	size_t most = batch->nr_rows + MAX_FDE_ROWS;
 	u64 start = vaddr;
 	int err = 0;
 
@@ -202,12 +202,12 @@ static int add_rows(struct hybrid_lesson *lesson, struct hybrid_object *object,
 		struct perf_hybrid_rule rule;
 		struct hybrid_row row;
 
-		if (lesson->nr_rows > most)
+		if (batch->nr_rows > most)
 			return -EINVAL;
 		if (hybrid_compile_row(object, vaddr, &row))
 			return -ENOMEM;
-		hybrid_lesson_rule(object->cfi.abi, &row, &rule);
-		err = add_row(lesson, offset + (vaddr - start), &rule);
+		hybrid_batch_rule(object->cfi.abi, &row, &rule);
+		err = add_row(batch, offset + (vaddr - start), &rule);
 		vaddr = row.end;
 		hybrid_row_exit(&row);
 	}
@@ -233,43 +233,43 @@ static bool place(const struct hybrid_object *object, const struct hybrid_fde *f
 	return false;
 }
 
-int hybrid_lesson_fde(struct hybrid_lesson *lesson, struct hybrid_object *object,
-		      const struct hybrid_fde *fde)
+int hybrid_batch_fde(struct hybrid_batch *batch, struct hybrid_object *object,
+		     const struct hybrid_fde *fde)
 {
 	static const struct perf_hybrid_rule ask = { .kind = PERF_HYBRID_ASK };
-	size_t nr_rows = lesson->nr_rows;
+	size_t nr_rows = batch->nr_rows;
 	u64 offset, size;
 	int err = 0;
 
 	if (!place(object, fde, &offset, &size))
 		return 0;
-	if (nr_rows && offset < lesson->end)
+	if (nr_rows && offset < batch->end)
 		return -EAGAIN;
-	if (nr_rows && offset > lesson->end)
-		err = add_row(lesson, lesson->end, &ask);
+	if (nr_rows && offset > batch->end)
+		err = add_row(batch, batch->end, &ask);
 	if (!err)
-		err = add_rows(lesson, object, fde->start, fde->start + size, offset);
+		err = add_rows(batch, object, fde->start, fde->start + size, offset);
 	if (err) {
-		lesson->nr_rows = nr_rows;
+		batch->nr_rows = nr_rows;
 		return err == -EINVAL ? 0 : err;
 	}
 	if (!nr_rows)
-		lesson->start = offset;
-	lesson->end = offset + size;
+		batch->start = offset;
+	batch->end = offset + size;
 	return 0;
 }
 
-void hybrid_lesson_clear(struct hybrid_lesson *lesson)
+void hybrid_batch_clear(struct hybrid_batch *batch)
 {
-	lesson->nr_rows = 0;
-	lesson->nr_rules = 0;
-	memset(lesson->hash, 0, sizeof(lesson->hash));
+	batch->nr_rows = 0;
+	batch->nr_rules = 0;
+	memset(batch->hash, 0, sizeof(batch->hash));
 }
 
-void hybrid_lesson_exit(struct hybrid_lesson *lesson)
+void hybrid_batch_exit(struct hybrid_batch *batch)
 {
-	free(lesson->rows);
-	free(lesson->rules);
-	free(lesson->next);
-	memset(lesson, 0, sizeof(*lesson));
+	free(batch->rows);
+	free(batch->rules);
+	free(batch->next);
+	memset(batch, 0, sizeof(*batch));
 }

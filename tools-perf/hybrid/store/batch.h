@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef __PERF_HYBRID_LESSON_H
-#define __PERF_HYBRID_LESSON_H
+#ifndef __PERF_HYBRID_BATCH_H
+#define __PERF_HYBRID_BATCH_H
 
 #include <linux/perf_hybrid.h>
 #include "../rules/fde.h"
 #include "../rules/object.h"
 
 /* What one ioctl takes. */
-#define HYBRID_LESSON_RULES	65535
+#define HYBRID_BATCH_RULES	65535
 
-#define HYBRID_LESSON_HASH	1024
+#define HYBRID_BATCH_HASH	1024
 
 /**
- * struct hybrid_lesson - rows of an object in the form that the kernel takes
+ * struct hybrid_batch - rows of an object in the form that the kernel takes
  *
  * The rows are those that perf unwinds by itself, as cfi.c compiles them.
  *
@@ -27,7 +27,7 @@
  * @hash: index of a rule + 1, by its bytes; 0: none
  * @next: for each of @rules, the next with the same hash
  */
-struct hybrid_lesson {
+struct hybrid_batch {
 	u32			 start;
 	u32			 end;
 	struct perf_hybrid_row	*rows;
@@ -36,22 +36,22 @@ struct hybrid_lesson {
 	struct perf_hybrid_rule	*rules;
 	size_t			 nr_rules;
 	size_t			 alloc_rules;
-	u16			 hash[HYBRID_LESSON_HASH];
+	u16			 hash[HYBRID_BATCH_HASH];
 	u16			*next;
 };
 
 /**
- * hybrid_lesson_rule - a row's rule as the kernel takes it
+ * hybrid_batch_rule - a row's rule as the kernel takes it
  * @abi: of the object
  * @row: compiled
  * @to: out: PERF_HYBRID_ASK where the kernel has no such rule
  */
-void hybrid_lesson_rule(const struct hybrid_abi *abi, const struct hybrid_row *row,
-			struct perf_hybrid_rule *to);
+void hybrid_batch_rule(const struct hybrid_abi *abi, const struct hybrid_row *row,
+		       struct perf_hybrid_rule *to);
 
 /**
- * hybrid_lesson_fde - add the rows of one FDE
- * @lesson: what was added before, at lower offsets; or cleared
+ * hybrid_batch_fde - add the rows of one FDE
+ * @batch: what was added before, at lower offsets; or cleared
  * @object: open
  * @fde: one of its FDEs
  *
@@ -61,11 +61,11 @@ void hybrid_lesson_rule(const struct hybrid_abi *abi, const struct hybrid_row *r
  * Return: 0; -EAGAIN where it does not fit behind the others (nothing has
  * changed; teach what there is first); -ENOMEM.
  */
-int hybrid_lesson_fde(struct hybrid_lesson *lesson, struct hybrid_object *object,
-		      const struct hybrid_fde *fde);
+int hybrid_batch_fde(struct hybrid_batch *batch, struct hybrid_object *object,
+		     const struct hybrid_fde *fde);
 
 /* Makes it empty, and keeps the memory. */
-void hybrid_lesson_clear(struct hybrid_lesson *lesson);
-void hybrid_lesson_exit(struct hybrid_lesson *lesson);
+void hybrid_batch_clear(struct hybrid_batch *batch);
+void hybrid_batch_exit(struct hybrid_batch *batch);
 
-#endif /* __PERF_HYBRID_LESSON_H */
+#endif /* __PERF_HYBRID_BATCH_H */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef __PERF_HYBRID_TEACH_H
-#define __PERF_HYBRID_TEACH_H
+#ifndef __PERF_HYBRID_COMPILER_H
+#define __PERF_HYBRID_COMPILER_H
 
 #include <stdio.h>
 #include <linux/perf_hybrid.h>
 #include "../walk/unwind.h"
 
-struct hybrid_teacher;
+struct hybrid_compiler;
 
 /**
  * struct hybrid_store_ops - a store of rules, as /dev/perf_hybrid is
@@ -21,7 +21,7 @@ struct hybrid_store_ops {
 };
 
 /**
- * hybrid_teacher_new - teach a store what samples meet
+ * hybrid_compiler_new - teach a store what samples meet
  * @objects: that the samples' spaces map; those that are taught are followed
  *	until they go
  * @ops: how to reach the store
@@ -32,59 +32,59 @@ struct hybrid_store_ops {
  * all that a process has mapped, where the kernel's walk came further than a dump
  * and lacks a rule there.
  *
- * Return: the teacher, NULL where memory is short.
+ * Return: the compiler, NULL where memory is short.
  */
-struct hybrid_teacher *hybrid_teacher_new(struct hybrid_objects *objects,
-					  const struct hybrid_store_ops *ops, void *store);
+struct hybrid_compiler *hybrid_compiler_new(struct hybrid_objects *objects,
+					    const struct hybrid_store_ops *ops, void *store);
 
 /* Samples that met something new in an object before all of it is taught. */
 #define HYBRID_HOT_SAMPLES	8
 
 /**
- * hybrid_teacher_start - have a thread of its own do the work
- * @teacher: new
+ * hybrid_compiler_start - have a thread of its own do the work
+ * @compiler: new
  *
- * Return: 0, or -1 where there can be no thread; hybrid_teacher_work() works.
+ * Return: 0, or -1 where there can be no thread; hybrid_compiler_work() works.
  */
-int hybrid_teacher_start(struct hybrid_teacher *teacher);
+int hybrid_compiler_start(struct hybrid_compiler *compiler);
 
 /**
- * hybrid_teacher_sample - a sample that could not do without its dump
- * @teacher: nothing is done here but to note what is to be taught
+ * hybrid_compiler_sample - a sample that could not do without its dump
+ * @compiler: nothing is done here but to note what is to be taught
  * @unwinder: caches
  * @u: the sample, unwound
  * @info: the word behind PERF_CONTEXT_USER_HYBRID
  */
-void hybrid_teacher_sample(struct hybrid_teacher *teacher, struct hybrid_unwinder *unwinder,
-			   const struct hybrid_unwind *u, u64 info);
+void hybrid_compiler_sample(struct hybrid_compiler *compiler, struct hybrid_unwinder *unwinder,
+			    const struct hybrid_unwind *u, u64 info);
 
 /**
- * hybrid_teacher_pass - the rings were read: hand over what was noted
- * @teacher: NULL does nothing
+ * hybrid_compiler_pass - the rings were read: hand over what was noted
+ * @compiler: NULL does nothing
  */
-void hybrid_teacher_pass(struct hybrid_teacher *teacher);
+void hybrid_compiler_pass(struct hybrid_compiler *compiler);
 
 /**
- * hybrid_teacher_work - teach all functions handed over, and a part of an object
- * @teacher: without a thread
+ * hybrid_compiler_work - teach all functions handed over, and a part of an object
+ * @compiler: without a thread
  *
  * Return: is there more to do?
  */
-bool hybrid_teacher_work(struct hybrid_teacher *teacher);
+bool hybrid_compiler_work(struct hybrid_compiler *compiler);
 
 /**
- * hybrid_teacher_stop - end the thread; what it has not got to is left
- * @teacher: NULL does nothing
+ * hybrid_compiler_stop - end the thread; what it has not got to is left
+ * @compiler: NULL does nothing
  */
-void hybrid_teacher_stop(struct hybrid_teacher *teacher);
+void hybrid_compiler_stop(struct hybrid_compiler *compiler);
 
 /**
- * hybrid_teacher_print - what could not be taught, and why
- * @teacher: stopped
+ * hybrid_compiler_print - what could not be taught, and why
+ * @compiler: stopped
  * @out: stream
  */
-void hybrid_teacher_print(const struct hybrid_teacher *teacher, FILE *out);
+void hybrid_compiler_print(const struct hybrid_compiler *compiler, FILE *out);
 
-void hybrid_teacher_delete(struct hybrid_teacher *teacher);
+void hybrid_compiler_delete(struct hybrid_compiler *compiler);
 
-#endif /* __PERF_HYBRID_TEACH_H */
+#endif /* __PERF_HYBRID_COMPILER_H */

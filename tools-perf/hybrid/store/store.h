@@ -19,7 +19,7 @@ int hybrid_store__open(struct evlist *evlist);
 /* What it holds. Return: 0 or a negative errno. */
 int hybrid_store__stats(int fd, struct perf_hybrid_stats *stats);
 
-/* For hybrid_teacher_new(); its store is a pointer to the file descriptor. */
+/* For hybrid_compiler_new(); its store is a pointer to the file descriptor. */
 extern const struct hybrid_store_ops hybrid_store_ops;
 
 #endif /* __PERF_HYBRID_STORE_H */

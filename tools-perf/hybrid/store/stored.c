@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Objects as the teacher sees them: which of their functions a store was taught.
+ * Objects as the compiler sees them: which of their functions a store was taught.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,155 +27,155 @@ static u32 vdso_flags(const struct hybrid_object *object)
 	return strcmp(object->ident.path, HYBRID_VDSO_32) ? 0 : PERF_HYBRID_VDSO_32;
 }
 
-struct hybrid_pupil *hybrid_pupil_new(const struct hybrid_object *object)
+struct hybrid_stored *hybrid_stored_new(const struct hybrid_object *object)
 {
-	struct hybrid_pupil *pupil = calloc(1, sizeof(*pupil));
+	struct hybrid_stored *stored = calloc(1, sizeof(*stored));
 
-	if (!pupil)
+	if (!stored)
 		return NULL;
-	INIT_LIST_HEAD(&pupil->list);
-	INIT_LIST_HEAD(&pupil->working);
-	INIT_LIST_HEAD(&pupil->opened);
-	pupil->epoch = 1;
-	pupil->fd = object->fd;
-	pupil->flags = vdso_flags(object);
-	pupil->path = strdup(object->ident.path);
-	if (!pupil->path) {
-		free(pupil);
+	INIT_LIST_HEAD(&stored->list);
+	INIT_LIST_HEAD(&stored->working);
+	INIT_LIST_HEAD(&stored->opened);
+	stored->epoch = 1;
+	stored->fd = object->fd;
+	stored->flags = vdso_flags(object);
+	stored->path = strdup(object->ident.path);
+	if (!stored->path) {
+		free(stored);
 		return NULL;
 	}
-	return pupil;
+	return stored;
 }
 
-static int open_file(struct hybrid_pupil *pupil, struct hybrid_object *object)
+static int open_file(struct hybrid_stored *stored, struct hybrid_object *object)
 {
-	if (hybrid_object_open(object, fcntl(pupil->fd, F_DUPFD_CLOEXEC, 0)))
+	if (hybrid_object_open(object, fcntl(stored->fd, F_DUPFD_CLOEXEC, 0)))
 		return -ENOEXEC;
 	/* Who reads the rings has looked for one, and found it or did not. */
 	object->debug_tried = true;
-	if (pupil->want_debug)
+	if (stored->want_debug)
 		hybrid_debug_frame_open(object);
-	if (hybrid_fdes_read(object, &pupil->fdes))
+	if (hybrid_fdes_read(object, &stored->fdes))
 		return -ENOMEM;
-	if (!pupil->taught)
-		pupil->taught = calloc(pupil->fdes.nr / LONG_BITS + 1, sizeof(*pupil->taught));
-	return pupil->taught ? 0 : -ENOMEM;
+	if (!stored->taught)
+		stored->taught = calloc(stored->fdes.nr / LONG_BITS + 1, sizeof(*stored->taught));
+	return stored->taught ? 0 : -ENOMEM;
 }
 
-int hybrid_pupil_open(struct hybrid_pupil *pupil, struct hybrid_objects *objects)
+int hybrid_stored_open(struct hybrid_stored *stored, struct hybrid_objects *objects)
 {
-	/* None is like another: each is opened for one pupil. */
-	struct hybrid_ident ident = { .path = pupil->path, .ino = (u64)(uintptr_t)pupil };
+	/* None is like another: each is opened for one of them. */
+	struct hybrid_ident ident = { .path = stored->path, .ino = (u64)(uintptr_t)stored };
 	int err;
 
-	if (pupil->object)
+	if (stored->object)
 		return 0;
-	pupil->object = hybrid_object_get(objects, &ident);
-	if (!pupil->object)
+	stored->object = hybrid_object_get(objects, &ident);
+	if (!stored->object)
 		return -ENOMEM;
 	/* When it is given back, it is gone. */
-	pupil->object->is_old = true;
-	err = open_file(pupil, pupil->object);
+	stored->object->is_old = true;
+	err = open_file(stored, stored->object);
 	if (err)
-		hybrid_pupil_close(pupil);
+		hybrid_stored_close(stored);
 	return err;
 }
 
-void hybrid_pupil_close(struct hybrid_pupil *pupil)
+void hybrid_stored_close(struct hybrid_stored *stored)
 {
-	if (pupil->object)
-		hybrid_object_put(pupil->object);
-	pupil->object = NULL;
-	hybrid_fdes_exit(&pupil->fdes);
-	list_del_init(&pupil->opened);
+	if (stored->object)
+		hybrid_object_put(stored->object);
+	stored->object = NULL;
+	hybrid_fdes_exit(&stored->fdes);
+	list_del_init(&stored->opened);
 }
 
-void hybrid_pupil_want_debug(struct hybrid_pupil *pupil)
+void hybrid_stored_want_debug(struct hybrid_stored *stored)
 {
-	if (pupil->want_debug)
+	if (stored->want_debug)
 		return;
-	pupil->want_debug = true;
+	stored->want_debug = true;
 	/* Its FDEs will be others. */
-	hybrid_pupil_close(pupil);
-	hybrid_pupil_forget(pupil);
+	hybrid_stored_close(stored);
+	hybrid_stored_forget(stored);
 }
 
-static bool is_taught(const struct hybrid_pupil *pupil, size_t i)
+static bool is_taught(const struct hybrid_stored *stored, size_t i)
 {
-	return pupil->taught[i / LONG_BITS] >> i % LONG_BITS & 1;
+	return stored->taught[i / LONG_BITS] >> i % LONG_BITS & 1;
 }
 
-static void set_taught(struct hybrid_pupil *pupil, size_t i)
+static void set_taught(struct hybrid_stored *stored, size_t i)
 {
-	pupil->taught[i / LONG_BITS] |= 1UL << i % LONG_BITS;
+	stored->taught[i / LONG_BITS] |= 1UL << i % LONG_BITS;
 }
 
 /* From FDE @i on, to the end of its part. */
-static int part_lesson(struct hybrid_pupil *pupil, size_t i, struct hybrid_lesson *lesson)
+static int part_batch(struct hybrid_stored *stored, size_t i, struct hybrid_batch *batch)
 {
-	size_t end = min((i / PART_FDES + 1) * PART_FDES, pupil->fdes.nr);
+	size_t end = min((i / PART_FDES + 1) * PART_FDES, stored->fdes.nr);
 	int err;
 
 	for (; i < end; i++) {
-		err = hybrid_lesson_fde(lesson, pupil->object, &pupil->fdes.fdes[i]);
+		err = hybrid_batch_fde(batch, stored->object, &stored->fdes.fdes[i]);
 		if (err == -EAGAIN)
 			break;
 		if (err)
 			return err;
-		set_taught(pupil, i);
+		set_taught(stored, i);
 	}
 	return 0;
 }
 
-int hybrid_pupil_function(struct hybrid_pupil *pupil, u64 vaddr, bool part,
-			  struct hybrid_lesson *lesson)
+int hybrid_stored_function(struct hybrid_stored *stored, u64 vaddr, bool part,
+			   struct hybrid_batch *batch)
 {
-	const struct hybrid_fde *fde = hybrid_fdes_find(&pupil->fdes, vaddr);
+	const struct hybrid_fde *fde = hybrid_fdes_find(&stored->fdes, vaddr);
 	size_t i;
 	int err;
 
-	hybrid_lesson_clear(lesson);
-	i = fde ? fde - pupil->fdes.fdes : 0;
-	if (!fde || is_taught(pupil, i))
+	hybrid_batch_clear(batch);
+	i = fde ? fde - stored->fdes.fdes : 0;
+	if (!fde || is_taught(stored, i))
 		return 0;
 	if (part)
-		return part_lesson(pupil, i - i % PART_FDES, lesson);
-	err = hybrid_lesson_fde(lesson, pupil->object, fde);
+		return part_batch(stored, i - i % PART_FDES, batch);
+	err = hybrid_batch_fde(batch, stored->object, fde);
 	if (!err)
-		set_taught(pupil, i);
+		set_taught(stored, i);
 	return err;
 }
 
-int hybrid_pupil_part(struct hybrid_pupil *pupil, struct hybrid_lesson *lesson)
+int hybrid_stored_part(struct hybrid_stored *stored, struct hybrid_batch *batch)
 {
 	int err = 0;
 
-	hybrid_lesson_clear(lesson);
-	while (!err && !lesson->nr_rows && pupil->next < pupil->fdes.nr) {
-		if (is_taught(pupil, pupil->next))
-			pupil->next++;
+	hybrid_batch_clear(batch);
+	while (!err && !batch->nr_rows && stored->next < stored->fdes.nr) {
+		if (is_taught(stored, stored->next))
+			stored->next++;
 		else
-			err = part_lesson(pupil, pupil->next, lesson);
+			err = part_batch(stored, stored->next, batch);
 	}
 	return err;
 }
 
-void hybrid_pupil_forget(struct hybrid_pupil *pupil)
+void hybrid_stored_forget(struct hybrid_stored *stored)
 {
-	free(pupil->taught);
-	pupil->taught = NULL;
-	pupil->next = 0;
+	free(stored->taught);
+	stored->taught = NULL;
+	stored->next = 0;
 	/* It is needed while the file is open. */
-	if (pupil->object)
-		hybrid_pupil_close(pupil);
+	if (stored->object)
+		hybrid_stored_close(stored);
 }
 
-void hybrid_pupil_free(struct hybrid_pupil *pupil)
+void hybrid_stored_free(struct hybrid_stored *stored)
 {
-	hybrid_pupil_close(pupil);
-	list_del(&pupil->list);
-	list_del(&pupil->working);
-	free(pupil->taught);
-	free(pupil->path);
-	free(pupil);
+	hybrid_stored_close(stored);
+	list_del(&stored->list);
+	list_del(&stored->working);
+	free(stored->taught);
+	free(stored->path);
+	free(stored);
 }

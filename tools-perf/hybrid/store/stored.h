@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef __PERF_HYBRID_PUPIL_H
-#define __PERF_HYBRID_PUPIL_H
+#ifndef __PERF_HYBRID_STORED_H
+#define __PERF_HYBRID_STORED_H
 
 #include <linux/list.h>
 #include "batch.h"
 #include "compiler.h"
 
-enum hybrid_pupil_state {
-	HYBRID_PUPIL_LEARNS,
-	HYBRID_PUPIL_KNOWS,	/* all of the object */
-	HYBRID_PUPIL_FAILED,	/* it can't be taught */
+enum hybrid_stored_state {
+	HYBRID_STORED_LEARNS,
+	HYBRID_STORED_KNOWS,	/* all of the object */
+	HYBRID_STORED_FAILED,	/* it can't be taught */
 };
 
 /**
- * struct hybrid_pupil - an object that is taught
+ * struct hybrid_stored - an object as the store has it
  *
  * Who reads the rings has the first part, who teaches the last. The two have an
  * ELF handle each: libdw's are for one thread. What they share is atomic.
@@ -26,24 +26,24 @@ enum hybrid_pupil_state {
  * @again: how often it was
  * @asked_nr: number of the last thing asked for
  *
- * @state: enum hybrid_pupil_state; shared
+ * @state: enum hybrid_stored_state; shared
  * @done_nr: number of the last thing done; shared
  * @done_pass: when that was; shared
  *
- * @list: among all pupils of the teacher
+ * @list: among all of the compiler's
  * @working: among those being taught whole
  * @opened: among those that are open, longest unused first
- * @seen_nr: number of the last thing that the teacher has seen
+ * @seen_nr: number of the last thing that the compiler has seen
  * @fd: the file; the reader's object's, until that goes
  * @flags: PERF_HYBRID_VDSO_*
  * @path: for messages
  * @want_debug: the file's .debug_frame has to be looked for
- * @object: the teacher's own view of the file; NULL: not opened, or closed again
+ * @object: the compiler's own view of the file; NULL: not opened, or closed again
  * @fdes: its FDEs
  * @taught: a bit for each of @fdes
  * @next: index of the FDE with which teaching all goes on
  */
-struct hybrid_pupil {
+struct hybrid_stored {
 	u32			 epoch;
 	u32			 generation;
 	unsigned int		 met;
@@ -71,52 +71,52 @@ struct hybrid_pupil {
 };
 
 /**
- * hybrid_pupil_new - for an object that is open
+ * hybrid_stored_new - for an object that is open
  * @object: the reader's
  *
- * Return: the pupil, NULL where memory is short.
+ * Return: NULL where memory is short.
  */
-struct hybrid_pupil *hybrid_pupil_new(const struct hybrid_object *object);
+struct hybrid_stored *hybrid_stored_new(const struct hybrid_object *object);
 
 /**
- * hybrid_pupil_open - the teacher's own view of the file
- * @pupil: opened now if it was not yet
- * @objects: the teacher's
+ * hybrid_stored_open - the compiler's own view of the file
+ * @stored: opened now if it was not yet
+ * @objects: the compiler's
  *
  * Return: 0, or a negative errno.
  */
-int hybrid_pupil_open(struct hybrid_pupil *pupil, struct hybrid_objects *objects);
+int hybrid_stored_open(struct hybrid_stored *stored, struct hybrid_objects *objects);
 
-/* Closes the teacher's view; what was taught of it stays known. */
-void hybrid_pupil_close(struct hybrid_pupil *pupil);
+/* Closes the compiler's view; what was taught of it stays known. */
+void hybrid_stored_close(struct hybrid_stored *stored);
 
 /* Have the file's .debug_frame looked for when it is opened next. */
-void hybrid_pupil_want_debug(struct hybrid_pupil *pupil);
+void hybrid_stored_want_debug(struct hybrid_stored *stored);
 
 /**
- * hybrid_pupil_function - the rows of the function that holds an address
- * @pupil: open
+ * hybrid_stored_function - the rows of the function that holds an address
+ * @stored: open
  * @vaddr: as the ELF file numbers them
  * @part: of the whole part of the object that the function is in
- * @lesson: out; empty where there is nothing to teach
+ * @batch: out; empty where there is nothing to teach
  *
  * Return: 0, or -ENOMEM.
  */
-int hybrid_pupil_function(struct hybrid_pupil *pupil, u64 vaddr, bool part,
-			  struct hybrid_lesson *lesson);
+int hybrid_stored_function(struct hybrid_stored *stored, u64 vaddr, bool part,
+			   struct hybrid_batch *batch);
 
 /**
- * hybrid_pupil_part - the rows of the next part that is not taught
- * @pupil: open; its @next moves on
- * @lesson: out; empty where there is nothing left
+ * hybrid_stored_part - the rows of the next part that is not taught
+ * @stored: open; its @next moves on
+ * @batch: out; empty where there is nothing left
  *
  * Return: 0, or -ENOMEM.
  */
-int hybrid_pupil_part(struct hybrid_pupil *pupil, struct hybrid_lesson *lesson);
+int hybrid_stored_part(struct hybrid_stored *stored, struct hybrid_batch *batch);
 
 /* The store has forgotten all. */
-void hybrid_pupil_forget(struct hybrid_pupil *pupil);
+void hybrid_stored_forget(struct hybrid_stored *stored);
 
-void hybrid_pupil_free(struct hybrid_pupil *pupil);
+void hybrid_stored_free(struct hybrid_stored *stored);
 
-#endif /* __PERF_HYBRID_PUPIL_H */
+#endif /* __PERF_HYBRID_STORED_H */

@@ -34,335 +34,336 @@ int hybrid_notes_add(struct hybrid_notes *notes, const struct hybrid_note *note)
 	return 0;
 }
 
-void hybrid_school_init(struct hybrid_teacher *teacher)
+void hybrid_worker_init(struct hybrid_compiler *compiler)
 {
-	pthread_mutex_init(&teacher->lock, NULL);
-	pthread_cond_init(&teacher->wake, NULL);
-	hybrid_objects_init(&teacher->objects, NULL);
-	INIT_LIST_HEAD(&teacher->pupils);
-	INIT_LIST_HEAD(&teacher->working);
-	INIT_LIST_HEAD(&teacher->opened);
+	pthread_mutex_init(&compiler->lock, NULL);
+	pthread_cond_init(&compiler->wake, NULL);
+	hybrid_objects_init(&compiler->objects, NULL);
+	INIT_LIST_HEAD(&compiler->stored_objects);
+	INIT_LIST_HEAD(&compiler->working);
+	INIT_LIST_HEAD(&compiler->opened);
 }
 
-void hybrid_school_hand_over(struct hybrid_teacher *teacher)
+void hybrid_worker_hand_over(struct hybrid_compiler *compiler)
 {
 	size_t i;
 
-	if (!teacher->noted.nr)
+	if (!compiler->noted.nr)
 		return;
-	pthread_mutex_lock(&teacher->lock);
-	for (i = 0; i < teacher->noted.nr; i++) {
-		if (hybrid_notes_add(&teacher->handed, &teacher->noted.notes[i]))
+	pthread_mutex_lock(&compiler->lock);
+	for (i = 0; i < compiler->noted.nr; i++) {
+		if (hybrid_notes_add(&compiler->handed, &compiler->noted.notes[i]))
 			break;
 	}
-	pthread_cond_signal(&teacher->wake);
-	pthread_mutex_unlock(&teacher->lock);
+	pthread_cond_signal(&compiler->wake);
+	pthread_mutex_unlock(&compiler->lock);
 	/* What memory was short for is handed over the next time. */
-	teacher->noted.nr -= i;
-	memmove(teacher->noted.notes, teacher->noted.notes + i,
-		teacher->noted.nr * sizeof(*teacher->noted.notes));
+	compiler->noted.nr -= i;
+	memmove(compiler->noted.notes, compiler->noted.notes + i,
+		compiler->noted.nr * sizeof(*compiler->noted.notes));
 }
 
-static void close_pupil(struct hybrid_teacher *teacher, struct hybrid_pupil *pupil)
+static void close_stored(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
 {
-	if (!pupil->object)
+	if (!stored->object)
 		return;
-	hybrid_pupil_close(pupil);
-	teacher->nr_opened--;
+	hybrid_stored_close(stored);
+	compiler->nr_opened--;
 }
 
-static int open_pupil(struct hybrid_teacher *teacher, struct hybrid_pupil *pupil)
+static int open_stored(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
 {
 	int err;
 
-	if (pupil->object) {
-		list_move_tail(&pupil->opened, &teacher->opened);
+	if (stored->object) {
+		list_move_tail(&stored->opened, &compiler->opened);
 		return 0;
 	}
-	if (teacher->nr_opened == MAX_OPENED)
-		close_pupil(teacher, list_first_entry(&teacher->opened, struct hybrid_pupil,
-						      opened));
-	err = hybrid_pupil_open(pupil, &teacher->objects);
+	if (compiler->nr_opened == MAX_OPENED)
+		close_stored(compiler, list_first_entry(&compiler->opened, struct hybrid_stored,
+							opened));
+	err = hybrid_stored_open(stored, &compiler->objects);
 	if (err)
 		return err;
-	list_add_tail(&pupil->opened, &teacher->opened);
-	teacher->nr_opened++;
+	list_add_tail(&stored->opened, &compiler->opened);
+	compiler->nr_opened++;
 	return 0;
 }
 
 /* Nothing is left to do that was asked for. */
-static void settle(struct hybrid_teacher *teacher, struct hybrid_pupil *pupil)
+static void settle(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
 {
-	if (!list_empty(&pupil->working))
+	if (!list_empty(&stored->working))
 		return;
-	pupil->done_pass = __atomic_load_n(&teacher->pass, __ATOMIC_ACQUIRE);
-	__atomic_store_n(&pupil->done_nr, pupil->seen_nr, __ATOMIC_RELEASE);
+	stored->done_pass = __atomic_load_n(&compiler->pass, __ATOMIC_ACQUIRE);
+	__atomic_store_n(&stored->done_nr, stored->seen_nr, __ATOMIC_RELEASE);
 }
 
-static void finish(struct hybrid_teacher *teacher, struct hybrid_pupil *pupil,
-		   enum hybrid_pupil_state state)
+static void finish(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+		   enum hybrid_stored_state state)
 {
-	list_del_init(&pupil->working);
-	close_pupil(teacher, pupil);
-	__atomic_store_n(&pupil->state, state, __ATOMIC_RELEASE);
+	list_del_init(&stored->working);
+	close_stored(compiler, stored);
+	__atomic_store_n(&stored->state, state, __ATOMIC_RELEASE);
 }
 
-static void refused(struct hybrid_teacher *teacher, struct hybrid_pupil *pupil, int err)
+static void refused(struct hybrid_compiler *compiler, struct hybrid_stored *stored, int err)
 {
 	struct hybrid_refusal *more;
 
-	finish(teacher, pupil, HYBRID_PUPIL_FAILED);
-	if (teacher->nr_refusals == MAX_REFUSALS)
+	finish(compiler, stored, HYBRID_STORED_FAILED);
+	if (compiler->nr_refusals == MAX_REFUSALS)
 		return;
-	more = realloc(teacher->refusals, (teacher->nr_refusals + 1) * sizeof(*more));
+	more = realloc(compiler->refusals, (compiler->nr_refusals + 1) * sizeof(*more));
 	if (!more)
 		return;
-	teacher->refusals = more;
-	more[teacher->nr_refusals].path = strdup(pupil->path);
-	more[teacher->nr_refusals].err = err;
-	if (more[teacher->nr_refusals].path)
-		teacher->nr_refusals++;
+	compiler->refusals = more;
+	more[compiler->nr_refusals].path = strdup(stored->path);
+	more[compiler->nr_refusals].err = err;
+	if (more[compiler->nr_refusals].path)
+		compiler->nr_refusals++;
 }
 
-static void forget_pupil(struct hybrid_teacher *teacher, struct hybrid_pupil *pupil)
+static void forget_stored(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
 {
-	close_pupil(teacher, pupil);
-	hybrid_pupil_forget(pupil);
-	list_del_init(&pupil->working);
-	if (__atomic_load_n(&pupil->state, __ATOMIC_RELAXED) == HYBRID_PUPIL_KNOWS)
-		__atomic_store_n(&pupil->state, HYBRID_PUPIL_LEARNS, __ATOMIC_RELEASE);
+	close_stored(compiler, stored);
+	hybrid_stored_forget(stored);
+	list_del_init(&stored->working);
+	if (__atomic_load_n(&stored->state, __ATOMIC_RELAXED) == HYBRID_STORED_KNOWS)
+		__atomic_store_n(&stored->state, HYBRID_STORED_LEARNS, __ATOMIC_RELEASE);
 }
 
 /*
  * A store holds 65535 rules that differ, of all objects together. Where they are
  * used up all is taught anew, once, by what is met from then on.
  */
-static void store_is_full(struct hybrid_teacher *teacher)
+static void store_is_full(struct hybrid_compiler *compiler)
 {
 	static const struct perf_hybrid_forget all = { .fd = -1 };
-	struct hybrid_pupil *pupil;
+	struct hybrid_stored *stored;
 
-	if (teacher->generation || teacher->ops->forget(teacher->store, &all)) {
-		__atomic_store_n(&teacher->full, true, __ATOMIC_RELAXED);
+	if (compiler->generation || compiler->ops->forget(compiler->store, &all)) {
+		__atomic_store_n(&compiler->full, true, __ATOMIC_RELAXED);
 		return;
 	}
-	list_for_each_entry(pupil, &teacher->pupils, list)
-		forget_pupil(teacher, pupil);
-	__atomic_store_n(&teacher->generation, teacher->generation + 1, __ATOMIC_RELEASE);
+	list_for_each_entry(stored, &compiler->stored_objects, list)
+		forget_stored(compiler, stored);
+	__atomic_store_n(&compiler->generation, compiler->generation + 1, __ATOMIC_RELEASE);
 }
 
-/* Returns true where the store has taken the lesson. */
-static bool teach(struct hybrid_teacher *teacher, struct hybrid_pupil *pupil)
+/* Returns true where the store has taken the batch. */
+static bool teach(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
 {
-	const struct hybrid_lesson *lesson = &teacher->lesson;
+	const struct hybrid_batch *batch = &compiler->batch;
 	struct perf_hybrid_teach arg = {
-		.fd		= pupil->flags ? -1 : pupil->fd,
-		.flags		= pupil->flags,
-		.start		= lesson->start,
-		.end		= lesson->end,
-		.rows		= (uintptr_t)lesson->rows,
-		.rules		= (uintptr_t)lesson->rules,
-		.nr_rows	= lesson->nr_rows,
-		.nr_rules	= lesson->nr_rules,
+		.fd		= stored->flags ? -1 : stored->fd,
+		.flags		= stored->flags,
+		.start		= batch->start,
+		.end		= batch->end,
+		.rows		= (uintptr_t)batch->rows,
+		.rules		= (uintptr_t)batch->rules,
+		.nr_rows	= batch->nr_rows,
+		.nr_rules	= batch->nr_rules,
 	};
 	int err;
 
 	do {
-		err = teacher->ops->teach(teacher->store, &arg);
+		err = compiler->ops->teach(compiler->store, &arg);
 	} while (err == -EINTR);
 	if (err == -ENOSPC)
-		store_is_full(teacher);
+		store_is_full(compiler);
 	else if (err)
-		refused(teacher, pupil, err);
+		refused(compiler, stored, err);
 	return !err;
 }
 
-static void teach_function(struct hybrid_teacher *teacher, struct hybrid_pupil *pupil, u64 vaddr)
+static void teach_function(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+			   u64 vaddr)
 {
-	bool whole = !list_empty(&pupil->working);
-	int err = open_pupil(teacher, pupil);
+	bool whole = !list_empty(&stored->working);
+	int err = open_stored(compiler, stored);
 
 	/* All of it will be taught: begin with what is needed most. */
 	if (!err)
-		err = hybrid_pupil_function(pupil, vaddr, whole, &teacher->lesson);
+		err = hybrid_stored_function(stored, vaddr, whole, &compiler->batch);
 	if (err)
-		refused(teacher, pupil, err);
-	else if (teacher->lesson.nr_rows && teach(teacher, pupil))
-		teacher->functions += !whole;
+		refused(compiler, stored, err);
+	else if (compiler->batch.nr_rows && teach(compiler, stored))
+		compiler->functions += !whole;
 }
 
 /* A part of the first of those that are taught whole. */
-static void teach_part(struct hybrid_teacher *teacher)
+static void teach_part(struct hybrid_compiler *compiler)
 {
-	struct hybrid_pupil *pupil;
+	struct hybrid_stored *stored;
 	int err;
 
-	if (list_empty(&teacher->working))
+	if (list_empty(&compiler->working))
 		return;
-	pupil = list_first_entry(&teacher->working, struct hybrid_pupil, working);
-	err = open_pupil(teacher, pupil);
+	stored = list_first_entry(&compiler->working, struct hybrid_stored, working);
+	err = open_stored(compiler, stored);
 	if (!err)
-		err = hybrid_pupil_part(pupil, &teacher->lesson);
+		err = hybrid_stored_part(stored, &compiler->batch);
 	if (err) {
-		refused(teacher, pupil, err);
-	} else if (!teacher->lesson.nr_rows) {
-		teacher->wholes++;
-		finish(teacher, pupil, HYBRID_PUPIL_KNOWS);
+		refused(compiler, stored, err);
+	} else if (!compiler->batch.nr_rows) {
+		compiler->wholes++;
+		finish(compiler, stored, HYBRID_STORED_KNOWS);
 	} else {
-		teach(teacher, pupil);
+		teach(compiler, stored);
 	}
-	settle(teacher, pupil);
+	settle(compiler, stored);
 }
 
-static void gone(struct hybrid_teacher *teacher, struct hybrid_pupil *pupil)
+static void gone(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
 {
-	close_pupil(teacher, pupil);
-	close(pupil->fd);
-	hybrid_pupil_free(pupil);
+	close_stored(compiler, stored);
+	close(stored->fd);
+	hybrid_stored_free(stored);
 }
 
-static bool is_stopped(const struct hybrid_teacher *teacher)
+static bool is_stopped(const struct hybrid_compiler *compiler)
 {
-	return __atomic_load_n(&teacher->stop, __ATOMIC_RELAXED);
+	return __atomic_load_n(&compiler->stop, __ATOMIC_RELAXED);
 }
 
-static void follow_note(struct hybrid_teacher *teacher, const struct hybrid_note *note)
+static void follow_note(struct hybrid_compiler *compiler, const struct hybrid_note *note)
 {
-	struct hybrid_pupil *pupil = note->pupil;
-	bool idle = pupil->state == HYBRID_PUPIL_FAILED || teacher->full || is_stopped(teacher);
+	struct hybrid_stored *stored = note->stored;
+	bool idle = stored->state == HYBRID_STORED_FAILED || compiler->full || is_stopped(compiler);
 
-	pupil->seen_nr = note->nr;
+	stored->seen_nr = note->nr;
 	switch (note->kind) {
 	case HYBRID_NOTE_NEW:
-		list_add(&pupil->list, &teacher->pupils);
+		list_add(&stored->list, &compiler->stored_objects);
 		break;
 	case HYBRID_NOTE_FUNCTION:
 		if (!idle)
-			teach_function(teacher, pupil, note->vaddr);
+			teach_function(compiler, stored, note->vaddr);
 		break;
 	case HYBRID_NOTE_WHOLE:
-		if (!idle && list_empty(&pupil->working))
-			list_add_tail(&pupil->working, &teacher->working);
+		if (!idle && list_empty(&stored->working))
+			list_add_tail(&stored->working, &compiler->working);
 		break;
 	case HYBRID_NOTE_DEBUG:
-		if (!pupil->want_debug) {
-			close_pupil(teacher, pupil);
-			hybrid_pupil_want_debug(pupil);
+		if (!stored->want_debug) {
+			close_stored(compiler, stored);
+			hybrid_stored_want_debug(stored);
 		}
 		break;
 	case HYBRID_NOTE_AGAIN:
-		forget_pupil(teacher, pupil);
+		forget_stored(compiler, stored);
 		break;
 	case HYBRID_NOTE_GONE:
-		gone(teacher, pupil);
+		gone(compiler, stored);
 		return;
 	default:
 		break;
 	}
-	settle(teacher, pupil);
+	settle(compiler, stored);
 }
 
-bool hybrid_teacher_work(struct hybrid_teacher *teacher)
+bool hybrid_compiler_work(struct hybrid_compiler *compiler)
 {
 	struct hybrid_notes taken;
 	bool more;
 	size_t i;
 
-	pthread_mutex_lock(&teacher->lock);
-	taken = teacher->handed;
-	teacher->handed = teacher->taken;
-	teacher->handed.nr = 0;
-	teacher->taken = taken;
-	pthread_mutex_unlock(&teacher->lock);
+	pthread_mutex_lock(&compiler->lock);
+	taken = compiler->handed;
+	compiler->handed = compiler->taken;
+	compiler->handed.nr = 0;
+	compiler->taken = taken;
+	pthread_mutex_unlock(&compiler->lock);
 
 	for (i = 0; i < taken.nr; i++)
-		follow_note(teacher, &taken.notes[i]);
-	if (!teacher->full && !is_stopped(teacher))
-		teach_part(teacher);
+		follow_note(compiler, &taken.notes[i]);
+	if (!compiler->full && !is_stopped(compiler))
+		teach_part(compiler);
 
-	pthread_mutex_lock(&teacher->lock);
-	more = teacher->handed.nr || (!list_empty(&teacher->working) && !teacher->full);
-	pthread_mutex_unlock(&teacher->lock);
+	pthread_mutex_lock(&compiler->lock);
+	more = compiler->handed.nr || (!list_empty(&compiler->working) && !compiler->full);
+	pthread_mutex_unlock(&compiler->lock);
 	return more;
 }
 
 static void *work(void *arg)
 {
-	struct hybrid_teacher *teacher = arg;
+	struct hybrid_compiler *compiler = arg;
 
-	while (!is_stopped(teacher)) {
-		if (hybrid_teacher_work(teacher))
+	while (!is_stopped(compiler)) {
+		if (hybrid_compiler_work(compiler))
 			continue;
-		pthread_mutex_lock(&teacher->lock);
-		while (!teacher->handed.nr && !is_stopped(teacher))
-			pthread_cond_wait(&teacher->wake, &teacher->lock);
-		pthread_mutex_unlock(&teacher->lock);
+		pthread_mutex_lock(&compiler->lock);
+		while (!compiler->handed.nr && !is_stopped(compiler))
+			pthread_cond_wait(&compiler->wake, &compiler->lock);
+		pthread_mutex_unlock(&compiler->lock);
 	}
 	return NULL;
 }
 
-int hybrid_teacher_start(struct hybrid_teacher *teacher)
+int hybrid_compiler_start(struct hybrid_compiler *compiler)
 {
 	sigset_t all, old;
 
 	/* Signals are for those who read the rings: they wake them. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	teacher->threaded = !pthread_create(&teacher->thread, NULL, work, teacher);
+	compiler->threaded = !pthread_create(&compiler->thread, NULL, work, compiler);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return teacher->threaded ? 0 : -1;
+	return compiler->threaded ? 0 : -1;
 }
 
-void hybrid_teacher_stop(struct hybrid_teacher *teacher)
+void hybrid_compiler_stop(struct hybrid_compiler *compiler)
 {
-	if (!teacher)
+	if (!compiler)
 		return;
-	pthread_mutex_lock(&teacher->lock);
-	__atomic_store_n(&teacher->stop, true, __ATOMIC_RELAXED);
-	pthread_cond_signal(&teacher->wake);
-	pthread_mutex_unlock(&teacher->lock);
-	if (teacher->threaded)
-		pthread_join(teacher->thread, NULL);
-	teacher->threaded = false;
+	pthread_mutex_lock(&compiler->lock);
+	__atomic_store_n(&compiler->stop, true, __ATOMIC_RELAXED);
+	pthread_cond_signal(&compiler->wake);
+	pthread_mutex_unlock(&compiler->lock);
+	if (compiler->threaded)
+		pthread_join(compiler->thread, NULL);
+	compiler->threaded = false;
 }
 
-void hybrid_teacher_print(const struct hybrid_teacher *teacher, FILE *out)
+void hybrid_compiler_print(const struct hybrid_compiler *compiler, FILE *out)
 {
 	size_t i;
 
 	fprintf(out, "hybrid: taught %" PRIu64 " functions one by one, %" PRIu64 " objects whole\n",
-		teacher->functions, teacher->wholes);
-	if (teacher->generation)
+		compiler->functions, compiler->wholes);
+	if (compiler->generation)
 		fprintf(out, "hybrid: too many rules that differ for one store, %s\n",
-			teacher->full ? "twice: no more was taught" : "all was taught anew");
-	for (i = 0; i < teacher->nr_refusals; i++)
-		fprintf(out, "hybrid: %s can't be taught: %s\n", teacher->refusals[i].path,
-			strerror(-teacher->refusals[i].err));
+			compiler->full ? "twice: no more was taught" : "all was taught anew");
+	for (i = 0; i < compiler->nr_refusals; i++)
+		fprintf(out, "hybrid: %s can't be taught: %s\n", compiler->refusals[i].path,
+			strerror(-compiler->refusals[i].err));
 }
 
-void hybrid_teacher_delete(struct hybrid_teacher *teacher)
+void hybrid_compiler_delete(struct hybrid_compiler *compiler)
 {
-	struct hybrid_pupil *pupil, *next;
+	struct hybrid_stored *stored, *next;
 	size_t i;
 
-	if (!teacher)
+	if (!compiler)
 		return;
-	hybrid_teacher_stop(teacher);
-	hybrid_school_hand_over(teacher);
-	hybrid_teacher_work(teacher);
-	list_for_each_entry_safe(pupil, next, &teacher->pupils, list) {
-		close_pupil(teacher, pupil);
-		hybrid_pupil_free(pupil);
+	hybrid_compiler_stop(compiler);
+	hybrid_worker_hand_over(compiler);
+	hybrid_compiler_work(compiler);
+	list_for_each_entry_safe(stored, next, &compiler->stored_objects, list) {
+		close_stored(compiler, stored);
+		hybrid_stored_free(stored);
 	}
-	hybrid_objects_exit(&teacher->objects);
-	hybrid_lesson_exit(&teacher->lesson);
-	for (i = 0; i < teacher->nr_refusals; i++)
-		free(teacher->refusals[i].path);
-	free(teacher->refusals);
-	free(teacher->noted.notes);
-	free(teacher->handed.notes);
-	free(teacher->taken.notes);
-	pthread_cond_destroy(&teacher->wake);
-	pthread_mutex_destroy(&teacher->lock);
-	free(teacher);
+	hybrid_objects_exit(&compiler->objects);
+	hybrid_batch_exit(&compiler->batch);
+	for (i = 0; i < compiler->nr_refusals; i++)
+		free(compiler->refusals[i].path);
+	free(compiler->refusals);
+	free(compiler->noted.notes);
+	free(compiler->handed.notes);
+	free(compiler->taken.notes);
+	pthread_cond_destroy(&compiler->wake);
+	pthread_mutex_destroy(&compiler->lock);
+	free(compiler);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef __PERF_HYBRID_SCHOOL_H
-#define __PERF_HYBRID_SCHOOL_H
+#ifndef __PERF_HYBRID_WORKER_H
+#define __PERF_HYBRID_WORKER_H
 
 #include <pthread.h>
 #include <linux/perf_event.h>
@@ -8,23 +8,23 @@
 #include "compiler.h"
 
 enum hybrid_note_kind {
-	HYBRID_NOTE_NEW,	/* a pupil that was none before */
+	HYBRID_NOTE_NEW,	/* the object is new here */
 	HYBRID_NOTE_FUNCTION,	/* teach the function at vaddr */
 	HYBRID_NOTE_WHOLE,	/* teach all */
 	HYBRID_NOTE_DEBUG,	/* it has a .debug_frame */
 	HYBRID_NOTE_AGAIN,	/* what was taught is lost */
-	HYBRID_NOTE_GONE,	/* the reader's object is gone: the file is the pupil's */
+	HYBRID_NOTE_GONE,	/* the reader's object is gone: the file is ours */
 };
 
 /**
  * struct hybrid_note - what is to be done, in the order of the notes
- * @pupil: with whom
+ * @stored: of which object
  * @vaddr: for HYBRID_NOTE_FUNCTION
- * @nr: counts the notes on a pupil
+ * @nr: counts the notes on an object
  * @kind: enum hybrid_note_kind
  */
 struct hybrid_note {
-	struct hybrid_pupil	*pupil;
+	struct hybrid_stored	*stored;
 	u64			 vaddr;
 	u64			 nr;
 	u8			 kind;
@@ -42,7 +42,7 @@ struct hybrid_refusal {
 };
 
 /**
- * struct hybrid_teacher - who teaches a store
+ * struct hybrid_compiler - what compiles rows for a store, and hands them over
  * @ops: how to reach it
  * @store: for @ops
  *
@@ -67,18 +67,18 @@ struct hybrid_refusal {
  * @threaded: there is one
  * @thread: who works
  * @taken: what is being worked on
- * @objects: the pupils' files, opened once more
- * @pupils: all
+ * @objects: the files of @stored_objects, opened once more
+ * @stored_objects: all
  * @working: those being taught whole
  * @opened: those whose files are open, longest unused first
  * @nr_opened: of @opened
- * @lesson: what is being taught
+ * @batch: what is being taught
  * @refusals: objects that could not be taught
  * @nr_refusals: of @refusals
  * @functions: that were taught one by one
  * @wholes: objects that were taught whole
  */
-struct hybrid_teacher {
+struct hybrid_compiler {
 	const struct hybrid_store_ops	*ops;
 	void				*store;
 
@@ -98,11 +98,11 @@ struct hybrid_teacher {
 	pthread_t			 thread;
 	struct hybrid_notes		 taken;
 	struct hybrid_objects		 objects;
-	struct list_head		 pupils;
+	struct list_head		 stored_objects;
 	struct list_head		 working;
 	struct list_head		 opened;
 	unsigned int			 nr_opened;
-	struct hybrid_lesson		 lesson;
+	struct hybrid_batch		 batch;
 	struct hybrid_refusal		*refusals;
 	size_t				 nr_refusals;
 	u64				 functions;
@@ -112,9 +112,9 @@ struct hybrid_teacher {
 /* Return: 0, or -ENOMEM. */
 int hybrid_notes_add(struct hybrid_notes *notes, const struct hybrid_note *note);
 
-void hybrid_school_init(struct hybrid_teacher *teacher);
+void hybrid_worker_init(struct hybrid_compiler *compiler);
 
 /* Gives what was noted to the thread, and wakes it. */
-void hybrid_school_hand_over(struct hybrid_teacher *teacher);
+void hybrid_worker_hand_over(struct hybrid_compiler *compiler);
 
-#endif /* __PERF_HYBRID_SCHOOL_H */
+#endif /* __PERF_HYBRID_WORKER_H */

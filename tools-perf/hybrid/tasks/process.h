@@ -13,8 +13,8 @@
  * @pid: process
  * @nr_threads: known ones
  * @found: perf found it in /proc, and no record of the kernel's has made it
- * @filled_at: where @space is filled on demand, the state of perf's own maps
- *	that it was filled from
+ * @maps_generation: where @space gets its mappings on demand, the state of perf's
+ *	own maps that they are from
  * @space: executable mappings
  * @marks_mapped: the file maps what marks callchains in it, see mark.h
  */
@@ -23,7 +23,7 @@ struct hybrid_process {
 	pid_t			 pid;
 	unsigned int		 nr_threads;
 	bool			 found;
-	u64			 filled_at;
+	u64			 maps_generation;
 	struct hybrid_space	*space;
 	bool			 marks_mapped;
 };

@@ -167,7 +167,7 @@ static bool follow_kernel(struct hybrid_unwinder *unwinder, const struct hybrid_
 		if (!mapped || !add_frame(unwinder, u, user->ips[i], by_cfi))
 			return false;
 		by_cfi = row && row->rule.kind != HYBRID_RULE_NONE;
-		u->culprit = object;
+		u->failed_in = object;
 		if (!row)
 			continue;
 		if (row->rule.kind == HYBRID_RULE_OUTERMOST)

@@ -53,7 +53,7 @@ void hybrid_taught(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 	chain = user_chain(chain, &nr);
 	u->nr = 0;
 	u->stop = HYBRID_STOP_OUTERMOST;
-	u->culprit = NULL;
+	u->failed_in = NULL;
 	u->rule.kind = HYBRID_RULE_NONE;
 	for (i = 0; i < nr; i++) {
 		struct hybrid_frame frame = { .ip = chain[i] - !exact, .ret = chain[i] };

@@ -310,7 +310,7 @@ static void start(struct hybrid_walk *w)
 	u->sp = u->regs.value[u->abi->sp];
 	u->bp = u->regs.value[u->abi->bp];
 	u->bp_known = u->regs.known & (1U << u->abi->bp);
-	u->culprit = NULL;
+	u->failed_in = NULL;
 	u->rule.kind = HYBRID_RULE_NONE;
 }
 
@@ -407,5 +407,5 @@ void hybrid_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
 			stop = enter(&w, &caller);
 	}
 	u->stop = stop;
-	u->culprit = object;
+	u->failed_in = object;
 }

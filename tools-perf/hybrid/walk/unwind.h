@@ -59,16 +59,16 @@ struct hybrid_confirmed {
  * @cache: rows by address and space; direct-mapped, 256 KiB
  * @confirmed: what is known of return addresses that CFI did not lead to; the same,
  *	by both addresses
- * @fill: adds to a space the mapping that holds an address, where mappings
+ * @add_mapping: adds to a space the mapping that holds an address, where mappings
  *	come on demand; NULL where spaces are complete
- * @fill_arg: for @fill
+ * @add_mapping_arg: for @add_mapping
  * @memory: what is read from processes; NULL where there are none
  */
 struct hybrid_unwinder {
 	struct hybrid_cache_entry	 cache[1 << HYBRID_CACHE_BITS];
 	struct hybrid_confirmed		 confirmed[1 << HYBRID_CONFIRMED_BITS];
-	void (*fill)(struct hybrid_space *space, u64 ip, void *arg);
-	void				*fill_arg;
+	void (*add_mapping)(struct hybrid_space *space, u64 ip, void *arg);
+	void				*add_mapping_arg;
 	struct hybrid_memory		*memory;
 };
 
@@ -93,7 +93,7 @@ struct hybrid_unwinder {
  * @sure: out: of @nr, those that are shown by CFI, or confirmed; the others stand
  *	above a step that nothing refutes or confirms
  * @stop: out: enum hybrid_stop
- * @culprit: out: where @stop is a failure, the object that it happened in; may
+ * @failed_in: out: where @stop is a failure, the object that it happened in; may
  *	be NULL; valid as long as @space is
  * @sp: out: stack pointer in the last frame
  * @bp: out: frame pointer register in the last frame
@@ -120,7 +120,7 @@ struct hybrid_unwind {
 	unsigned int			 nr;
 	unsigned int			 sure;
 	enum hybrid_stop		 stop;
-	struct hybrid_object		*culprit;
+	struct hybrid_object		*failed_in;
 	u64				 sp;
 	u64				 bp;
 	bool				 bp_known;
@@ -142,7 +142,7 @@ void hybrid_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u);
 /**
  * hybrid_unwind_row - the row for an address, through the cache
  * @unwinder: caches
- * @space: the mappings; may gain one by fill()
+ * @space: the mappings; may gain one by add_mapping()
  * @ip: as struct hybrid_frame has it
  * @mapped: out: false where no mapping holds @ip
  * @object: out: the object, NULL where there is none

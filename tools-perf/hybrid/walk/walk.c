@@ -42,8 +42,8 @@ struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
 		return entry->row;
 	}
 	mapping = hybrid_space_find(space, ip);
-	if (!mapping && unwinder->fill) {
-		unwinder->fill(space, ip, unwinder->fill_arg);
+	if (!mapping && unwinder->add_mapping) {
+		unwinder->add_mapping(space, ip, unwinder->add_mapping_arg);
 		mapping = hybrid_space_find(space, ip);
 	}
 	*mapped = mapping;
