@@ -4,7 +4,6 @@
  * is known to be wrong, what the code there does.
  */
 #include <string.h>
-#include <unistd.h>
 #include <linux/kernel.h>
 #include "../x86/code.h"
 #include "../x86/entry.h"
@@ -14,28 +13,19 @@
 /* Bytes of a row around an address in which a switch of stacks is looked for. */
 #define MAX_SWITCH	256
 
-/* Rows are compiled one after another, mostly: one read serves several. */
-static bool code_byte(struct hybrid_object *object, u64 offset, u8 *byte)
-{
-	ssize_t got;
-
-	if (offset - object->code_at >= object->nr_code) {
-		object->nr_code = 0;
-		got = pread(object->fd, object->code, sizeof(object->code), offset);
-		if (got <= 0)
-			return false;
-		object->code_at = offset;
-		object->nr_code = got;
-	}
-	*byte = object->code[offset - object->code_at];
-	return true;
-}
-
 static bool byte_at(struct hybrid_object *object, u64 vaddr, u8 *byte)
 {
-	u64 offset;
+	const struct hybrid_page *page;
+	u64 offset, at;
 
-	return hybrid_object_offset(object, vaddr, &offset) && code_byte(object, offset, byte);
+	if (!hybrid_object_offset(object, vaddr, &offset))
+		return false;
+	at = offset % HYBRID_PAGE;
+	page = hybrid_page_read(object, offset - at);
+	if (!page || at >= page->nr)
+		return false;
+	*byte = page->bytes[at];
+	return true;
 }
 
 static bool is_code(struct hybrid_object *object, u64 vaddr, const u8 *want, unsigned int len)

@@ -124,6 +124,7 @@ static struct hybrid_object *object_new(struct hybrid_objects *objects,
 	if (!object)
 		return NULL;
 	object->objects = objects;
+	object->id = ++objects->last_id;
 	object->ident = *ident;
 	object->ident.path = strdup(ident->path);
 	if (!object->ident.path) {

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <linux/list.h>
 #include "cfi.h"
+#include "pages.h"
 
 #define HYBRID_BUILD_ID_SIZE	20
 
@@ -52,6 +53,7 @@ struct hybrid_segment {
  * @hash: in the table of struct hybrid_objects
  * @idle: on the list of objects that no mapping shows any more
  * @objects: owner
+ * @id: never used again for another object: what caches key by
  * @ident: with a path of its own
  * @refs: mappings that show it
  * @state: enum hybrid_object_state
@@ -71,15 +73,13 @@ struct hybrid_segment {
  * @entry_size: bytes of it that have no caller, but for what has CFI
  * @rows: compiled rows by address
  * @nr_rows: number of @rows
- * @code: bytes of the file that were looked at last
- * @code_at: offset of @code
- * @nr_code: of @code
  * @stored: what a kernel store was taught of it, see compiler.h; NULL for nothing
  */
 struct hybrid_object {
 	struct hlist_node	 hash;
 	struct list_head	 idle;
 	struct hybrid_objects	*objects;
+	u64			 id;
 	struct hybrid_ident	 ident;
 	unsigned int		 refs;
 	u8			 state;
@@ -99,9 +99,6 @@ struct hybrid_object {
 	u64			 entry_size;
 	struct rb_root		 rows;
 	size_t			 nr_rows;
-	u8			 code[256];
-	u64			 code_at;
-	size_t			 nr_code;
 	struct hybrid_stored	*stored;
 };
 
@@ -115,6 +112,22 @@ typedef int (*hybrid_open_fn)(const struct hybrid_mapping *mapping);
 
 #define HYBRID_OBJECT_HASH	512
 
+/* What was found at an address of an object; of no object: @id is 0. */
+struct hybrid_found_row {
+	u64			 id;
+	u64			 vaddr;
+	struct hybrid_row	*row;
+};
+
+struct hybrid_found_return {
+	u64	id;
+	u64	vaddr : 63;
+	u64	is_return : 1;
+};
+
+#define HYBRID_FOUND_ROWS_BITS		13
+#define HYBRID_FOUND_RETURNS_BITS	11
+
 /**
  * struct hybrid_objects - all objects of a session
  * @hash: by ident
@@ -122,6 +135,10 @@ typedef int (*hybrid_open_fn)(const struct hybrid_mapping *mapping);
  * @nr_idle: on @idle
  * @nr: objects, idle ones included
  * @nr_rows: rows compiled, of all objects
+ * @last_id: of the newest object
+ * @pages: code of their files
+ * @found_rows: rows by object and address, whatever process they were met in
+ * @found_returns: does a call stand before an address? by object and address, too
  * @open: how to open a file
  * @release: an object with @stored goes
  * @release_arg: the owner's
@@ -132,6 +149,10 @@ struct hybrid_objects {
 	size_t			nr_idle;
 	size_t			nr;
 	size_t			nr_rows;
+	u64			last_id;
+	struct hybrid_page	pages[1 << HYBRID_PAGES_BITS];
+	struct hybrid_found_row	found_rows[1 << HYBRID_FOUND_ROWS_BITS];
+	struct hybrid_found_return found_returns[1 << HYBRID_FOUND_RETURNS_BITS];
 	hybrid_open_fn		open;
 	void (*release)(struct hybrid_object *object);
 	void			*release_arg;

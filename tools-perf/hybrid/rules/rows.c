@@ -4,6 +4,7 @@
  * met, and what the code there tells. The file is opened for the first question.
  */
 #include <stdlib.h>
+#include <linux/hash.h>
 #include "../x86/code.h"
 #include "compile.h"
 #include "rows.h"
@@ -11,6 +12,11 @@
 static void object_open(const struct hybrid_mapping *mapping)
 {
 	hybrid_object_open(mapping->object, mapping->object->objects->open(mapping));
+}
+
+static u32 key(const struct hybrid_object *object, u64 vaddr, unsigned int bits)
+{
+	return hash_64(vaddr + (object->id << 40), bits);
 }
 
 static struct hybrid_row *find_row(struct hybrid_object *object, u64 vaddr)
@@ -69,10 +75,29 @@ static struct hybrid_row *compile_row(struct hybrid_object *object, u64 vaddr)
 	return row;
 }
 
+/*
+ * What one process met serves the next one: where processes are short, each has an
+ * address space of its own, and the same few files.
+ */
+static struct hybrid_row *found_row(struct hybrid_object *object, u64 vaddr)
+{
+	struct hybrid_found_row *found;
+	struct hybrid_row *row;
+
+	found = &object->objects->found_rows[key(object, vaddr, HYBRID_FOUND_ROWS_BITS)];
+	if (found->id == object->id && found->vaddr == vaddr)
+		return found->row;
+	row = find_row(object, vaddr);
+	if (!row)
+		row = compile_row(object, vaddr);
+	if (row)
+		*found = (struct hybrid_found_row) { object->id, vaddr, row };
+	return row;
+}
+
 struct hybrid_row *hybrid_object_row(const struct hybrid_mapping *mapping, u64 ip)
 {
 	struct hybrid_object *object = mapping->object;
-	struct hybrid_row *row;
 	u64 vaddr;
 
 	if (object->state == HYBRID_OBJECT_NEW)
@@ -81,8 +106,7 @@ struct hybrid_row *hybrid_object_row(const struct hybrid_mapping *mapping, u64 i
 		return NULL;
 	if (!hybrid_object_vaddr(object, ip - mapping->start + mapping->pgoff, &vaddr))
 		return NULL;
-	row = find_row(object, vaddr);
-	return row ? row : compile_row(object, vaddr);
+	return found_row(object, vaddr);
 }
 
 const struct hybrid_rule *hybrid_object_code_rule(struct hybrid_row *row,
@@ -100,6 +124,21 @@ const struct hybrid_rule *hybrid_object_code_rule(struct hybrid_row *row,
 	return &row->code;
 }
 
+/* The innermost frame of nearly every sample asks this. */
+static bool found_return(struct hybrid_object *object, u64 vaddr)
+{
+	struct hybrid_found_return *found;
+
+	found = &object->objects->found_returns[key(object, vaddr, HYBRID_FOUND_RETURNS_BITS)];
+	if (found->id != object->id || found->vaddr != vaddr)
+		*found = (struct hybrid_found_return) {
+			.id		= object->id,
+			.vaddr		= vaddr,
+			.is_return	= hybrid_code_is_return(object, vaddr),
+		};
+	return found->is_return;
+}
+
 bool hybrid_object_is_return(const struct hybrid_mapping *mapping, u64 ret)
 {
 	struct hybrid_object *object = mapping->object;
@@ -110,7 +149,7 @@ bool hybrid_object_is_return(const struct hybrid_mapping *mapping, u64 ret)
 	if (!object || object->state != HYBRID_OBJECT_READY)
 		return true;
 	return hybrid_object_vaddr(object, ret - mapping->start + mapping->pgoff, &vaddr) &&
-	       hybrid_code_is_return(object, vaddr);
+	       found_return(object, vaddr);
 }
 
 enum hybrid_leads hybrid_object_leads(const struct hybrid_mapping *mapping, u64 ret,

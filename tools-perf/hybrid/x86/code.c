@@ -1,52 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
-#include <unistd.h>
 #include "code.h"
 #include "plt.h"
 #include "x86-frame-cache.h"
 
-#define PAGE	4096
-
+/**
+ * struct reader - of an object's code
+ * @object: open
+ * @page: address of the page that was read last
+ * @offset: of that in the file
+ * @valid: there is one
+ */
 struct reader {
 	const struct hybrid_object	*object;
 	u64				 page;
+	u64				 offset;
 	bool				 valid;
-	u8				 bytes[PAGE];
 };
 
-static int read_page(struct reader *reader, u64 vaddr)
+static const struct hybrid_page *read_page(struct reader *reader, u64 vaddr)
 {
-	u64 page = vaddr & -PAGE, offset;
-	unsigned int at;
-	ssize_t got;
+	u64 at = vaddr % HYBRID_PAGE, offset;
+	const struct hybrid_page *page;
 
+	if (reader->valid && reader->page == vaddr - at)
+		return hybrid_page_read(reader->object, reader->offset);
 	reader->valid = false;
-	if (!hybrid_object_offset(reader->object, vaddr, &offset))
-		return -1;
-	at = vaddr - page;
 	/* The segment may begin inside of the page. */
-	if (offset < at)
-		return -1;
-	got = pread(reader->object->fd, reader->bytes, PAGE, offset - at);
-	if (got < (ssize_t)at)
-		return -1;
-	memset(reader->bytes + got, 0xcc, PAGE - got);
-	reader->page = page;
+	if (!hybrid_object_offset(reader->object, vaddr, &offset) || offset < at)
+		return NULL;
+	page = hybrid_page_read(reader->object, offset - at);
+	if (!page || page->nr < at)
+		return NULL;
+	reader->page = vaddr - at;
+	reader->offset = offset - at;
 	reader->valid = true;
-	return 0;
+	return page;
 }
 
 /* Never across a page: see struct x86_frame_mem. */
 static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
 {
-	struct reader *reader = ctx;
-	u64 at = addr & (PAGE - 1);
+	const struct hybrid_page *page;
+	u64 at = addr % HYBRID_PAGE;
 
-	if (len > PAGE - at)
+	if (len > HYBRID_PAGE - at)
 		return -1;
-	if ((!reader->valid || reader->page != addr - at) && read_page(reader, addr))
+	page = read_page(ctx, addr);
+	if (!page)
 		return -1;
-	memcpy(dst, reader->bytes + at, len);
+	memcpy(dst, page->bytes + at, len);
 	return 0;
 }
 
