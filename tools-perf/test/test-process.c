@@ -265,6 +265,66 @@ static void random_records(void)
 	end();
 }
 
+/* As perf record -a gives them: a task is sampled still when its exit was told. */
+static void sampled_behind_exit(void)
+{
+	pid_t pid;
+
+	hybrid_processes_init(&ps, open_nothing);
+	for (pid = 1000; pid < 3000; pid += 2) {
+		same(hybrid_process_fork(&ps, pid, pid, 10), 0);
+		same(hybrid_process_fork(&ps, pid, pid + 1, pid), 0);
+		check(hybrid_thread_find(&ps, pid, pid + 1));
+		hybrid_thread_exit(&ps, pid + 1);
+		check(!hybrid_thread_find(&ps, pid, pid + 1));
+		hybrid_thread_exit(&ps, pid);
+		check(!hybrid_thread_find(&ps, pid, pid));
+	}
+	same(ps.nr_threads, 0);
+	same(ps.nr_processes, 1);
+	/* The number belongs to another thread by now. */
+	same(hybrid_process_fork(&ps, 20, 20, 10), 0);
+	same(hybrid_process_fork(&ps, 20, 2999, 20), 0);
+	check(hybrid_thread_find(&ps, 20, 2999));
+	end();
+}
+
+/* A thread whose beginning was lost does not keep its process. */
+static void sampled_untold(void)
+{
+	hybrid_processes_init(&ps, open_nothing);
+	same(hybrid_process_fork(&ps, 20, 20, 10), 0);
+	check(hybrid_thread_find(&ps, 20, 21));
+	check(hybrid_thread_find(&ps, 20, 21) == hybrid_thread_find(&ps, 20, 21));
+	same(ps.nr_threads, 2);
+	hybrid_thread_exit(&ps, 20);
+	same(ps.nr_threads, 0);
+	same(ps.nr_processes, 1);
+	end();
+}
+
+/* The thread that did it has the leader's number then, and no exit of its own. */
+static void exec_by_another(void)
+{
+	pid_t pid;
+
+	hybrid_processes_init(&ps, open_nothing);
+	for (pid = 1000; pid < 3000; pid += 4) {
+		same(hybrid_process_fork(&ps, pid, pid, 10), 0);
+		same(hybrid_process_fork(&ps, pid, pid + 1, pid), 0);
+		same(hybrid_process_fork(&ps, pid, pid + 2, pid), 0);
+		hybrid_thread_exit(&ps, pid + 2);
+		hybrid_thread_exit(&ps, pid);
+		same(hybrid_process_exec(&ps, pid), 0);
+		check(hybrid_thread_find(&ps, pid, pid));
+		same(ps.nr_threads, 1);
+		hybrid_thread_exit(&ps, pid);
+		same(ps.nr_threads, 0);
+		same(ps.nr_processes, 1);
+	}
+	end();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -275,6 +335,9 @@ int main(void)
 		{ "process: a child with a number of its parent's", number_of_the_child },
 		{ "process: addresses used again", address_again },
 		{ "process: records without a parent", unknown_parent },
+		{ "process: a thread that is sampled behind its exit", sampled_behind_exit },
+		{ "process: a thread that no record told of", sampled_untold },
+		{ "process: exec by another thread than the leader", exec_by_another },
 		{ "process: random records against a model", random_records },
 	};
 

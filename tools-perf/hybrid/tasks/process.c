@@ -20,11 +20,26 @@ void hybrid_processes_init(struct hybrid_processes *ps, hybrid_open_fn open)
 	}
 	ps->nr_processes = 0;
 	ps->nr_threads = 0;
+	memset(ps->gone, 0, sizeof(ps->gone));
+	ps->nr_gone = 0;
 	hybrid_objects_init(&ps->objects, open);
+}
+
+static void drop_thread(struct hybrid_processes *ps, struct hybrid_thread *thread)
+{
+	hlist_del(&thread->hash);
+	list_del(&thread->siblings);
+	hybrid_tail_exit(&thread->tail);
+	free(thread);
+	ps->nr_threads--;
 }
 
 static void free_process(struct hybrid_processes *ps, struct hybrid_process *process)
 {
+	struct hybrid_thread *thread, *next;
+
+	list_for_each_entry_safe(thread, next, &process->threads, siblings)
+		drop_thread(ps, thread);
 	hlist_del(&process->hash);
 	hybrid_space_put(process->space);
 	free(process);
@@ -33,26 +48,20 @@ static void free_process(struct hybrid_processes *ps, struct hybrid_process *pro
 
 static void free_thread(struct hybrid_processes *ps, struct hybrid_thread *thread)
 {
-	hlist_del(&thread->hash);
-	hybrid_tail_exit(&thread->tail);
-	if (!--thread->process->nr_threads)
-		free_process(ps, thread->process);
-	free(thread);
-	ps->nr_threads--;
+	struct hybrid_process *process = thread->process;
+	bool told = thread->told;
+
+	drop_thread(ps, thread);
+	if (told && !--process->nr_threads)
+		free_process(ps, process);
 }
 
 void hybrid_processes_exit(struct hybrid_processes *ps)
 {
 	struct hybrid_process *process;
-	struct hybrid_thread *thread;
 	struct hlist_node *next;
 	unsigned int i;
 
-	for (i = 0; i < HYBRID_PROCESS_HASH; i++) {
-		hlist_for_each_entry_safe(thread, next, &ps->threads[i], hash)
-			free_thread(ps, thread);
-	}
-	/* Processes that had a mapping or a child, and never a thread. */
 	for (i = 0; i < HYBRID_PROCESS_HASH; i++) {
 		hlist_for_each_entry_safe(process, next, &ps->processes[i], hash)
 			free_process(ps, process);
@@ -81,6 +90,7 @@ static struct hybrid_process *get_process(struct hybrid_processes *ps, pid_t pid
 	if (!process)
 		return NULL;
 	process->pid = pid;
+	INIT_LIST_HEAD(&process->threads);
 	process->space = hybrid_space_new();
 	if (!process->space) {
 		free(process);
@@ -102,32 +112,69 @@ static struct hybrid_thread *find_thread(struct hybrid_processes *ps, pid_t tid)
 	return NULL;
 }
 
-struct hybrid_thread *hybrid_thread_get(struct hybrid_processes *ps, pid_t pid, pid_t tid)
+static struct hybrid_thread *new_thread(struct hybrid_processes *ps,
+					struct hybrid_process *process, pid_t tid)
 {
-	struct hybrid_thread *thread = find_thread(ps, tid);
-	struct hybrid_process *process;
+	struct hybrid_thread *thread = calloc(1, sizeof(*thread));
 
-	if (thread && thread->process->pid == pid)
-		return thread;
-	/* Another process by now: its exit was not seen, or lost. */
-	if (thread)
-		free_thread(ps, thread);
-
-	process = get_process(ps, pid);
-	thread = process ? calloc(1, sizeof(*thread)) : NULL;
 	if (!thread)
 		return NULL;
 	thread->tid = tid;
 	thread->process = process;
-	process->nr_threads++;
+	list_add(&thread->siblings, &process->threads);
 	hlist_add_head(&thread->hash, bucket(ps->threads, tid));
 	ps->nr_threads++;
 	return thread;
 }
 
+/* The thread, if it is of that process still, or again. */
+static struct hybrid_thread *current_thread(struct hybrid_processes *ps, pid_t pid, pid_t tid)
+{
+	struct hybrid_thread *thread = find_thread(ps, tid);
+
+	if (!thread || thread->process->pid == pid)
+		return thread;
+	/* Another process by now: its exit was not seen, or lost. */
+	free_thread(ps, thread);
+	return NULL;
+}
+
+struct hybrid_thread *hybrid_thread_get(struct hybrid_processes *ps, pid_t pid, pid_t tid)
+{
+	struct hybrid_thread *thread = current_thread(ps, pid, tid);
+	struct hybrid_process *process;
+
+	if (!thread) {
+		process = get_process(ps, pid);
+		thread = process ? new_thread(ps, process, tid) : NULL;
+	}
+	if (thread && !thread->told) {
+		thread->told = true;
+		thread->process->nr_threads++;
+	}
+	return thread;
+}
+
+static bool is_gone(const struct hybrid_processes *ps, pid_t tid)
+{
+	unsigned int i;
+
+	for (i = 0; i < HYBRID_NR_GONE; i++) {
+		if (ps->gone[i] == tid)
+			return true;
+	}
+	return false;
+}
+
 struct hybrid_thread *hybrid_thread_find(struct hybrid_processes *ps, pid_t pid, pid_t tid)
 {
-	return find_process(ps, pid) ? hybrid_thread_get(ps, pid, tid) : NULL;
+	struct hybrid_thread *thread = current_thread(ps, pid, tid);
+	struct hybrid_process *process;
+
+	if (thread)
+		return thread;
+	process = find_process(ps, pid);
+	return process && !is_gone(ps, tid) ? new_thread(ps, process, tid) : NULL;
 }
 
 /* A space of the process alone, as one that is to change must be. */
@@ -168,6 +215,20 @@ int hybrid_process_map(struct hybrid_processes *ps, const struct hybrid_mapping 
 	return err;
 }
 
+static void forget_task(struct hybrid_processes *ps, pid_t tid)
+{
+	struct hybrid_thread *thread = find_thread(ps, tid);
+	struct hybrid_process *process;
+
+	if (thread) {
+		free_thread(ps, thread);
+		return;
+	}
+	process = find_process(ps, tid);
+	if (process && !process->nr_threads)
+		free_process(ps, process);
+}
+
 int hybrid_process_fork(struct hybrid_processes *ps, pid_t pid, pid_t tid, pid_t ppid)
 {
 	struct hybrid_process *parent, *child;
@@ -189,7 +250,7 @@ int hybrid_process_fork(struct hybrid_processes *ps, pid_t pid, pid_t tid, pid_t
 	 * the last thread that is known of the parent, which stays.
 	 */
 	parent->nr_threads++;
-	hybrid_thread_exit(ps, tid);
+	forget_task(ps, tid);
 	parent->nr_threads--;
 	if (!hybrid_thread_get(ps, pid, tid))
 		return -ENOMEM;
@@ -203,7 +264,7 @@ int hybrid_process_fork(struct hybrid_processes *ps, pid_t pid, pid_t tid, pid_t
 int hybrid_process_exec(struct hybrid_processes *ps, pid_t pid)
 {
 	struct hybrid_process *process = get_process(ps, pid);
-	struct hybrid_thread *thread;
+	struct hybrid_thread *thread, *other, *next;
 	struct hybrid_space *space;
 
 	space = process ? hybrid_space_new() : NULL;
@@ -217,6 +278,11 @@ int hybrid_process_exec(struct hybrid_processes *ps, pid_t pid)
 	if (!thread)
 		return -ENOMEM;
 	hybrid_tail_exit(&thread->tail);
+	/* One that was not the leader is it now, and had no exit of its own. */
+	list_for_each_entry_safe(other, next, &process->threads, siblings) {
+		if (other != thread)
+			free_thread(ps, other);
+	}
 	return 0;
 }
 
@@ -231,14 +297,6 @@ int hybrid_process_found(struct hybrid_processes *ps, pid_t pid)
 
 void hybrid_thread_exit(struct hybrid_processes *ps, pid_t tid)
 {
-	struct hybrid_thread *thread = find_thread(ps, tid);
-	struct hybrid_process *process;
-
-	if (thread) {
-		free_thread(ps, thread);
-		return;
-	}
-	process = find_process(ps, tid);
-	if (process && !process->nr_threads)
-		free_process(ps, process);
+	ps->gone[ps->nr_gone++ % HYBRID_NR_GONE] = tid;
+	forget_task(ps, tid);
 }

@@ -7,11 +7,15 @@
 
 #define HYBRID_PROCESS_HASH	1024
 
+/* Threads that are known to be gone: more than end while one of them still runs. */
+#define HYBRID_NR_GONE		256
+
 /**
  * struct hybrid_process - an address space and who runs in it
  * @hash: in its table
  * @pid: process
- * @nr_threads: known ones
+ * @threads: its threads
+ * @nr_threads: those that a record told of: with the last of them all go
  * @found: perf found it in /proc, and no record of the kernel's has made it
  * @maps_generation: where @space gets its mappings on demand, the state of perf's
  *	own maps that they are from
@@ -21,6 +25,7 @@
 struct hybrid_process {
 	struct hlist_node	 hash;
 	pid_t			 pid;
+	struct list_head	 threads;
 	unsigned int		 nr_threads;
 	bool			 found;
 	u64			 maps_generation;
@@ -33,12 +38,16 @@ struct hybrid_process {
  * @hash: in its table
  * @tid: thread
  * @process: that it belongs to
+ * @siblings: on the list of that
+ * @told: a record told of it, and another will tell that it is gone
  * @tail: what it was last seen to be in
  */
 struct hybrid_thread {
 	struct hlist_node	 hash;
 	pid_t			 tid;
 	struct hybrid_process	*process;
+	struct list_head	 siblings;
+	bool			 told;
 	struct hybrid_tail	 tail;
 };
 
@@ -50,6 +59,8 @@ struct hybrid_thread {
  * @nr_processes: of @processes
  * @nr_threads: of @threads
  * @objects: the files they map
+ * @gone: threads that ended last
+ * @nr_gone: how many did
  */
 struct hybrid_processes {
 	struct hlist_head	processes[HYBRID_PROCESS_HASH];
@@ -57,6 +68,8 @@ struct hybrid_processes {
 	unsigned int		nr_processes;
 	unsigned int		nr_threads;
 	struct hybrid_objects	objects;
+	pid_t			gone[HYBRID_NR_GONE];
+	unsigned int		nr_gone;
 };
 
 void hybrid_processes_init(struct hybrid_processes *ps, hybrid_open_fn open);
@@ -79,10 +92,11 @@ struct hybrid_thread *hybrid_thread_get(struct hybrid_processes *ps, pid_t pid, 
  * @tid: of the thread
  *
  * Tasks are sampled even behind their exit record. Such a sample must not bring
- * back what nothing would ever take away again.
+ * back what nothing would ever take away again. A thread that no record told of
+ * goes with its process.
  *
- * Return: the thread, owned by @ps; NULL where the process is not known, or
- * memory is short.
+ * Return: the thread, owned by @ps; NULL where the process is not known, the thread
+ * is gone, or memory is short.
  */
 struct hybrid_thread *hybrid_thread_find(struct hybrid_processes *ps, pid_t pid, pid_t tid);
 
@@ -119,7 +133,8 @@ int hybrid_process_fork(struct hybrid_processes *ps, pid_t pid, pid_t tid, pid_t
 int hybrid_process_found(struct hybrid_processes *ps, pid_t pid);
 
 /**
- * hybrid_process_exec - a process runs another program: nothing stays mapped
+ * hybrid_process_exec - a process runs another program: nothing stays mapped, and of
+ *	its threads the leader alone, whichever of them it was that did it
  * @ps: tasks
  * @pid: of the process
  *
