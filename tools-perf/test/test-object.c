@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include "elf-file.h"
 #include "rows.h"
@@ -235,6 +236,86 @@ static void another_try(void)
 	hybrid_processes_exit(&ps);
 }
 
+#define NR_LIBS	40
+
+/* One row each of so many files. */
+static unsigned int rows_of_libs(u64 at)
+{
+	const struct hybrid_row *row;
+	unsigned int found = 0;
+	pid_t pid;
+
+	for (pid = 1; pid <= NR_LIBS; pid++) {
+		row = row_of(pid, at);
+		found += row && row->rule.kind == HYBRID_RULE_CFA;
+	}
+	return found;
+}
+
+static void map_libs(void)
+{
+	pid_t pid;
+
+	hybrid_processes_init(&ps, elf_file_open);
+	for (pid = 1; pid <= NR_LIBS; pid++)
+		map_path(pid, elf_file_path("small.so"), pid);
+}
+
+/* What was compiled stays known, and what was not is compiled when it is met. */
+static void few_descriptors(void)
+{
+	u64 leaf = elf_file_symbol("small.so", "leaf_at");
+	u64 pushed = elf_file_symbol("small.so", "pushed_at");
+	struct rlimit few, limit;
+	int next = dup(0);
+
+	close(next);
+	map_libs();
+	getrlimit(RLIMIT_NOFILE, &limit);
+	few = limit;
+	few.rlim_cur = next + 12;
+	setrlimit(RLIMIT_NOFILE, &few);
+	same(rows_of_libs(leaf), NR_LIBS);
+	same(rows_of_libs(pushed), NR_LIBS);
+	same(rows_of_libs(leaf), NR_LIBS);
+	hybrid_processes_exit(&ps);
+	setrlimit(RLIMIT_NOFILE, &limit);
+
+	map_libs();
+	ps.objects.max_opened = 5;
+	same(rows_of_libs(leaf), NR_LIBS);
+	same(rows_of_libs(pushed), NR_LIBS);
+	same(ps.objects.nr_opened, 5);
+	same(mapping_of(1)->object->state, HYBRID_OBJECT_CLOSED);
+	hybrid_processes_exit(&ps);
+	/* All are given back. */
+	same(dup(0), next);
+	close(next);
+}
+
+/* A file that was written to while it was closed is another. */
+static void changed_while_closed(void)
+{
+	static const struct timespec times[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+	u64 at = elf_file_symbol("small.so", "leaf_at");
+	const struct hybrid_row *row;
+
+	copy_file("small.so", in_dir("lib"));
+	hybrid_processes_init(&ps, elf_file_open);
+	map_path(1, in_dir("lib"), 3);
+	row = row_of(1, at);
+	check(row);
+	check(hybrid_objects_close_one(&ps.objects));
+	check(!hybrid_objects_close_one(&ps.objects));
+	check(!utimensat(AT_FDCWD, in_dir("lib"), times, 0));
+	check(row_of(1, at) == row);
+	check(!row_of(1, elf_file_symbol("small.so", "pushed_at")));
+	map_path(2, in_dir("lib"), 3);
+	check(row_of(2, elf_file_symbol("small.so", "pushed_at")));
+	check(mapping_of(2)->object != mapping_of(1)->object);
+	hybrid_processes_exit(&ps);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -243,6 +324,8 @@ int main(void)
 		{ "object: used ones stay", mapped_stay },
 		{ "object: a file written to in place", stale },
 		{ "object: files that can't be read", failures },
+		{ "object: more files than descriptors", few_descriptors },
+		{ "object: a file written to while it was closed", changed_while_closed },
 		{ "object: another try", another_try },
 	};
 	static const char * const files[] = {

@@ -80,6 +80,7 @@ void hybrid_debug_frame_open(struct hybrid_object *object)
 		return;
 	}
 	object->cfi.debug = cfi;
+	object->has_debug = true;
 	object->cfi.debug_bias = bias - main_bias;
 	object->dwfl = dwfl;
 	dwarf = dwfl_module_getdwarf(mod, &bias);
@@ -90,7 +91,6 @@ void hybrid_debug_frame_close(struct hybrid_object *object)
 {
 	object->cfi.debug = NULL;
 	object->debug_elf = NULL;
-	object->debug_tried = false;
 	if (object->dwfl)
 		dwfl_end(object->dwfl);
 	object->dwfl = NULL;

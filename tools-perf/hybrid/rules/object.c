@@ -7,12 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/resource.h>
 #include <linux/hash.h>
 #include "debug-frame.h"
 #include "object.h"
 
 /* Objects that nobody maps are kept for the next process, up to this many. */
 #define MAX_IDLE	64
+
+/* Of perf's descriptors a quarter may be objects', but in these bounds. */
+#define MIN_OPENED	8
+#define MAX_OPENED	256
+
+static unsigned int max_opened(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > 4 * MAX_OPENED)
+		return MAX_OPENED;
+	return max((unsigned int)limit.rlim_cur / 4, (unsigned int)MIN_OPENED);
+}
 
 void hybrid_objects_init(struct hybrid_objects *objects, hybrid_open_fn open)
 {
@@ -22,6 +36,8 @@ void hybrid_objects_init(struct hybrid_objects *objects, hybrid_open_fn open)
 	for (i = 0; i < HYBRID_OBJECT_HASH; i++)
 		INIT_HLIST_HEAD(&objects->hash[i]);
 	INIT_LIST_HEAD(&objects->idle);
+	INIT_LIST_HEAD(&objects->opened);
+	objects->max_opened = max_opened();
 	objects->open = open;
 	elf_version(EV_CURRENT);
 }
@@ -53,6 +69,25 @@ static void object_close(struct hybrid_object *object)
 	if (object->fd >= 0)
 		close(object->fd);
 	object->fd = -1;
+	if (!list_empty(&object->opened)) {
+		list_del_init(&object->opened);
+		object->objects->nr_opened--;
+	}
+}
+
+bool hybrid_objects_close_one(struct hybrid_objects *objects)
+{
+	struct hybrid_object *object;
+
+	list_for_each_entry(object, &objects->opened, opened) {
+		/* The compiler's thread reads that, too. */
+		if (object->stored)
+			continue;
+		object_close(object);
+		object->state = HYBRID_OBJECT_CLOSED;
+		return true;
+	}
+	return false;
 }
 
 static void object_free(struct hybrid_object *object)
@@ -134,9 +169,16 @@ static struct hybrid_object *object_new(struct hybrid_objects *objects,
 	object->fd = -1;
 	object->rows = RB_ROOT;
 	INIT_LIST_HEAD(&object->idle);
+	INIT_LIST_HEAD(&object->opened);
 	hlist_add_head(&object->hash, &objects->hash[hash_ident(ident)]);
 	objects->nr++;
 	return object;
+}
+
+/* A vdso is no file: what is read of it is a copy, and any process's is the same. */
+static bool may_change(const struct hybrid_object *object)
+{
+	return !object->ident.build_id_size && object->ident.path[0] != '[';
 }
 
 /*
@@ -147,7 +189,7 @@ static bool is_stale(const struct hybrid_object *object)
 {
 	struct stat now;
 
-	if (object->ident.build_id_size || object->state != HYBRID_OBJECT_READY ||
+	if (object->state != HYBRID_OBJECT_READY || !may_change(object) ||
 	    fstat(object->fd, &now))
 		return false;
 	return now.st_mtim.tv_sec != object->mtime.tv_sec ||
@@ -239,11 +281,49 @@ static int read_segments(struct hybrid_object *object)
 	return object->nr_segments ? 0 : -1;
 }
 
+static void add_opened(struct hybrid_object *object)
+{
+	struct hybrid_objects *objects = object->objects;
+
+	object->state = HYBRID_OBJECT_READY;
+	if (objects->nr_opened >= objects->max_opened)
+		hybrid_objects_close_one(objects);
+	list_add_tail(&object->opened, &objects->opened);
+	objects->nr_opened++;
+}
+
+/* The rows that were compiled are of the file as it was. */
+static int open_again(struct hybrid_object *object, int fd)
+{
+	struct stat st;
+
+	object->fd = fd;
+	if (fd < 0)
+		return -1;
+	if (may_change(object) &&
+	    (fstat(fd, &st) || st.st_mtim.tv_sec != object->mtime.tv_sec ||
+	     st.st_mtim.tv_nsec != object->mtime.tv_nsec))
+		object->is_old = true;
+	else
+		object->elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (!object->elf) {
+		object_close(object);
+		return -1;
+	}
+	object->cfi.eh = dwarf_getcfi_elf(object->elf);
+	if (object->has_debug)
+		hybrid_debug_frame_open(object);
+	add_opened(object);
+	return 0;
+}
+
 int hybrid_object_open(struct hybrid_object *object, int fd)
 {
 	struct stat st;
 	GElf_Ehdr ehdr;
 
+	if (object->state == HYBRID_OBJECT_CLOSED)
+		return open_again(object, fd);
 	object->fd = fd;
 	if (object->fd < 0)
 		return fail(object, "the file can't be opened");
@@ -263,7 +343,7 @@ int hybrid_object_open(struct hybrid_object *object, int fd)
 	object->entry = ehdr.e_entry;
 	object->entry_tried = false;
 	object->cfi.eh = dwarf_getcfi_elf(object->elf);
-	object->state = HYBRID_OBJECT_READY;
+	add_opened(object);
 	return 0;
 }
 

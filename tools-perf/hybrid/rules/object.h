@@ -39,6 +39,7 @@ struct hybrid_stored;
 enum hybrid_object_state {
 	HYBRID_OBJECT_NEW,	/* not opened yet */
 	HYBRID_OBJECT_READY,
+	HYBRID_OBJECT_CLOSED,	/* was READY; others needed its descriptor */
 	HYBRID_OBJECT_FAILED,	/* see why */
 };
 
@@ -52,6 +53,7 @@ struct hybrid_segment {
  * struct hybrid_object - a mapped ELF file and its compiled rows
  * @hash: in the table of struct hybrid_objects
  * @idle: on the list of objects that no mapping shows any more
+ * @opened: on the list of those that are open
  * @objects: owner
  * @id: never used again for another object: what caches key by
  * @ident: with a path of its own
@@ -59,9 +61,10 @@ struct hybrid_segment {
  * @state: enum hybrid_object_state
  * @why: one line, where @state is HYBRID_OBJECT_FAILED
  * @debug_tried: .debug_frame was looked for
+ * @has_debug: and found
  * @is_old: the file was written to since; kept for the mappings it has
  * @mtime: of the file, when opened
- * @fd: the file, -1 before it is opened
+ * @fd: the file, -1 where it is not open
  * @elf: read, not mapped: a file cut short under a mapping would kill us
  * @dwfl: session that owns the debug file's CFI
  * @debug_elf: the file that .debug_frame is in; the session's
@@ -78,12 +81,14 @@ struct hybrid_segment {
 struct hybrid_object {
 	struct hlist_node	 hash;
 	struct list_head	 idle;
+	struct list_head	 opened;
 	struct hybrid_objects	*objects;
 	u64			 id;
 	struct hybrid_ident	 ident;
 	unsigned int		 refs;
 	u8			 state;
 	bool			 debug_tried;
+	bool			 has_debug;
 	bool			 is_old;
 	struct timespec		 mtime;
 	const char		*why;
@@ -133,6 +138,9 @@ struct hybrid_found_return {
  * @hash: by ident
  * @idle: not mapped any more, longest first; kept for the next short process
  * @nr_idle: on @idle
+ * @opened: those that are open, the one that was asked longest ago first
+ * @nr_opened: on @opened
+ * @max_opened: of those that the kernel's store has not
  * @nr: objects, idle ones included
  * @nr_rows: rows compiled, of all objects
  * @last_id: of the newest object
@@ -147,6 +155,9 @@ struct hybrid_objects {
 	struct hlist_head	hash[HYBRID_OBJECT_HASH];
 	struct list_head	idle;
 	size_t			nr_idle;
+	struct list_head	opened;
+	unsigned int		nr_opened;
+	unsigned int		max_opened;
 	size_t			nr;
 	size_t			nr_rows;
 	u64			last_id;
@@ -175,12 +186,25 @@ void hybrid_object_put(struct hybrid_object *object);
 
 /**
  * hybrid_object_open - read an object from a file
- * @object: new
+ * @object: new, or closed
  * @fd: the file; the object's from now on; -1: there is none
  *
- * Return: 0; -1 where it can't be read (its state is then HYBRID_OBJECT_FAILED).
+ * One that is closed must find the file as it was.
+ *
+ * Return: 0; -1 where it can't be read (its state is then HYBRID_OBJECT_FAILED, or
+ * HYBRID_OBJECT_CLOSED still).
  */
 int hybrid_object_open(struct hybrid_object *object, int fd);
+
+/**
+ * hybrid_objects_close_one - give a descriptor back
+ * @objects: session
+ *
+ * Closes the object that was asked longest ago. What was compiled of it stays.
+ *
+ * Return: false where none can be closed.
+ */
+bool hybrid_objects_close_one(struct hybrid_objects *objects);
 
 /**
  * hybrid_object_offset - where an address of the ELF file is in the file

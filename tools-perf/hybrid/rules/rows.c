@@ -1,17 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What is asked of a mapped file: the row for an address, compiled when it is first
- * met, and what the code there tells. The file is opened for the first question.
+ * met, and what the code there tells. The file is opened for the first question, and
+ * again where others needed its descriptor in the meantime.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <linux/hash.h>
 #include "../x86/code.h"
 #include "compile.h"
 #include "rows.h"
 
-static void object_open(const struct hybrid_mapping *mapping)
+static int object_open(const struct hybrid_mapping *mapping)
 {
-	hybrid_object_open(mapping->object, mapping->object->objects->open(mapping));
+	struct hybrid_objects *objects = mapping->object->objects;
+	int fd;
+
+	do {
+		errno = 0;
+		fd = objects->open(mapping);
+	} while (fd < 0 && errno == EMFILE && hybrid_objects_close_one(objects));
+	return hybrid_object_open(mapping->object, fd);
+}
+
+/* Is there something known of the object? */
+static bool is_known(const struct hybrid_mapping *mapping)
+{
+	if (mapping->object->state == HYBRID_OBJECT_NEW)
+		object_open(mapping);
+	return mapping->object->state != HYBRID_OBJECT_FAILED;
+}
+
+bool hybrid_object_use(const struct hybrid_mapping *mapping)
+{
+	struct hybrid_object *object = mapping->object;
+
+	if (object->state == HYBRID_OBJECT_NEW || object->state == HYBRID_OBJECT_CLOSED)
+		object_open(mapping);
+	if (object->state != HYBRID_OBJECT_READY)
+		return false;
+	list_move_tail(&object->opened, &object->objects->opened);
+	return true;
 }
 
 static u32 key(const struct hybrid_object *object, u64 vaddr, unsigned int bits)
@@ -61,10 +90,14 @@ static void insert_row(struct hybrid_object *object, struct hybrid_row *new, u64
 	object->objects->nr_rows++;
 }
 
-static struct hybrid_row *compile_row(struct hybrid_object *object, u64 vaddr)
+static struct hybrid_row *compile_row(const struct hybrid_mapping *mapping, u64 vaddr)
 {
-	struct hybrid_row *row = malloc(sizeof(*row));
+	struct hybrid_object *object = mapping->object;
+	struct hybrid_row *row;
 
+	if (!hybrid_object_use(mapping))
+		return NULL;
+	row = malloc(sizeof(*row));
 	if (!row)
 		return NULL;
 	if (hybrid_compile_row(object, vaddr, row)) {
@@ -79,8 +112,9 @@ static struct hybrid_row *compile_row(struct hybrid_object *object, u64 vaddr)
  * What one process met serves the next one: where processes are short, each has an
  * address space of its own, and the same few files.
  */
-static struct hybrid_row *found_row(struct hybrid_object *object, u64 vaddr)
+static struct hybrid_row *found_row(const struct hybrid_mapping *mapping, u64 vaddr)
 {
+	struct hybrid_object *object = mapping->object;
 	struct hybrid_found_row *found;
 	struct hybrid_row *row;
 
@@ -89,7 +123,7 @@ static struct hybrid_row *found_row(struct hybrid_object *object, u64 vaddr)
 		return found->row;
 	row = find_row(object, vaddr);
 	if (!row)
-		row = compile_row(object, vaddr);
+		row = compile_row(mapping, vaddr);
 	if (row)
 		*found = (struct hybrid_found_row) { object->id, vaddr, row };
 	return row;
@@ -97,26 +131,25 @@ static struct hybrid_row *found_row(struct hybrid_object *object, u64 vaddr)
 
 struct hybrid_row *hybrid_object_row(const struct hybrid_mapping *mapping, u64 ip)
 {
-	struct hybrid_object *object = mapping->object;
 	u64 vaddr;
 
-	if (object->state == HYBRID_OBJECT_NEW)
-		object_open(mapping);
-	if (object->state != HYBRID_OBJECT_READY)
+	if (!is_known(mapping) ||
+	    !hybrid_object_vaddr(mapping->object, ip - mapping->start + mapping->pgoff, &vaddr))
 		return NULL;
-	if (!hybrid_object_vaddr(object, ip - mapping->start + mapping->pgoff, &vaddr))
-		return NULL;
-	return found_row(object, vaddr);
+	return found_row(mapping, vaddr);
 }
 
 const struct hybrid_rule *hybrid_object_code_rule(struct hybrid_row *row,
 						  const struct hybrid_mapping *mapping,
 						  u64 ret)
 {
+	static const struct hybrid_rule none;
 	u64 vaddr;
 
 	if (row->code_at == ret - mapping->start + mapping->pgoff + 1)
 		return &row->code;
+	if (!hybrid_object_use(mapping))
+		return &none;
 	row->code_at = ret - mapping->start + mapping->pgoff + 1;
 	if (!hybrid_object_vaddr(mapping->object, ret - mapping->start + mapping->pgoff, &vaddr) ||
 	    !hybrid_code_rule(mapping->object, vaddr, &row->code))
@@ -125,31 +158,31 @@ const struct hybrid_rule *hybrid_object_code_rule(struct hybrid_row *row,
 }
 
 /* The innermost frame of nearly every sample asks this. */
-static bool found_return(struct hybrid_object *object, u64 vaddr)
+static bool found_return(const struct hybrid_mapping *mapping, u64 vaddr)
 {
+	struct hybrid_object *object = mapping->object;
 	struct hybrid_found_return *found;
 
 	found = &object->objects->found_returns[key(object, vaddr, HYBRID_FOUND_RETURNS_BITS)];
-	if (found->id != object->id || found->vaddr != vaddr)
-		*found = (struct hybrid_found_return) {
-			.id		= object->id,
-			.vaddr		= vaddr,
-			.is_return	= hybrid_code_is_return(object, vaddr),
-		};
+	if (found->id == object->id && found->vaddr == vaddr)
+		return found->is_return;
+	if (!hybrid_object_use(mapping))
+		return true;
+	*found = (struct hybrid_found_return) {
+		.id		= object->id,
+		.vaddr		= vaddr,
+		.is_return	= hybrid_code_is_return(object, vaddr),
+	};
 	return found->is_return;
 }
 
 bool hybrid_object_is_return(const struct hybrid_mapping *mapping, u64 ret)
 {
-	struct hybrid_object *object = mapping->object;
-	u64 vaddr;
+	u64 vaddr, offset = ret - mapping->start + mapping->pgoff;
 
-	if (object && object->state == HYBRID_OBJECT_NEW)
-		object_open(mapping);
-	if (!object || object->state != HYBRID_OBJECT_READY)
+	if (!mapping->object || !is_known(mapping))
 		return true;
-	return hybrid_object_vaddr(object, ret - mapping->start + mapping->pgoff, &vaddr) &&
-	       found_return(object, vaddr);
+	return hybrid_object_vaddr(mapping->object, offset, &vaddr) && found_return(mapping, vaddr);
 }
 
 enum hybrid_leads hybrid_object_leads(const struct hybrid_mapping *mapping, u64 ret,
@@ -158,9 +191,7 @@ enum hybrid_leads hybrid_object_leads(const struct hybrid_mapping *mapping, u64 
 	struct hybrid_object *object = mapping->object;
 	u64 last, vaddr = 0;
 
-	if (object->state == HYBRID_OBJECT_NEW)
-		object_open(mapping);
-	if (object->state != HYBRID_OBJECT_READY)
+	if (!hybrid_object_use(mapping))
 		return HYBRID_LEADS_MAYBE;
 	if (!hybrid_object_vaddr(object, ret - 1 - mapping->start + mapping->pgoff, &last))
 		return HYBRID_LEADS_NOT;

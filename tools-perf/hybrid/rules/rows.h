@@ -6,6 +6,14 @@
 #include "space.h"
 
 /**
+ * hybrid_object_use - open the file that a mapping shows, if it is not open
+ * @mapping: with an object
+ *
+ * Return: false where it can't be read.
+ */
+bool hybrid_object_use(const struct hybrid_mapping *mapping);
+
+/**
  * hybrid_object_row - the row for one address of a mapping
  * @mapping: with an object, which is opened now if it was not yet
  * @ip: an address inside of @mapping

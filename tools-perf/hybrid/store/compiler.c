@@ -65,6 +65,9 @@ static struct hybrid_stored *stored_of(struct hybrid_compiler *compiler,
 	struct hybrid_stored *stored = object->stored;
 	u32 generation = __atomic_load_n(&compiler->generation, __ATOMIC_ACQUIRE);
 
+	/* Its rows are known, its file is closed: it is for a sample with a new row. */
+	if (!stored && object->state != HYBRID_OBJECT_READY)
+		return NULL;
 	if (!stored) {
 		stored = hybrid_stored_new(object);
 		if (!stored)

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,8 @@ void hybrid_worker_init(struct hybrid_compiler *compiler)
 	pthread_mutex_init(&compiler->lock, NULL);
 	pthread_cond_init(&compiler->wake, NULL);
 	hybrid_objects_init(&compiler->objects, NULL);
+	/* Those in @opened are all. */
+	compiler->objects.max_opened = UINT_MAX;
 	INIT_LIST_HEAD(&compiler->stored_objects);
 	INIT_LIST_HEAD(&compiler->working);
 	INIT_LIST_HEAD(&compiler->opened);

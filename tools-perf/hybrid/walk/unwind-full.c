@@ -4,6 +4,7 @@
  */
 #include <string.h>
 #include <linux/compiler.h>
+#include "../rules/rows.h"
 #include "walk.h"
 
 static int expr_read(void *arg, u64 addr, unsigned int size, u64 *value)
@@ -60,6 +61,20 @@ static void full_step_known(const struct hybrid_walk *w, struct hybrid_regs *nex
 	}
 }
 
+static const struct hybrid_full_row *full_row(const struct hybrid_walk *w,
+					      struct hybrid_object *object,
+					      struct hybrid_row *row)
+{
+	const struct hybrid_mapping *mapping;
+
+	if (!row->full) {
+		mapping = hybrid_space_find(w->u->space, w->u->frames[w->full_at].ip);
+		if (!mapping || !hybrid_object_use(mapping))
+			return NULL;
+	}
+	return hybrid_cfi_full(&object->cfi, row);
+}
+
 /* By the CFI of frame @full_at; -1 where it can't be read, or fails. */
 static int full_step_cfi(struct hybrid_walk *w, struct hybrid_regs *next, u64 *cfa)
 {
@@ -75,7 +90,7 @@ static int full_step_cfi(struct hybrid_walk *w, struct hybrid_regs *next, u64 *c
 
 	row = hybrid_unwind_row(w->unwinder, w->u->space, w->u->frames[w->full_at].ip,
 				&mapped, &object);
-	full = row ? hybrid_cfi_full(&object->cfi, row) : NULL;
+	full = row ? full_row(w, object, row) : NULL;
 	if (!full || !full->cfa.nr_ops ||
 	    hybrid_expr_eval(full->cfa.ops, full->cfa.nr_ops, &ctx, &ctx.cfa))
 		return -1;
