@@ -3,7 +3,8 @@
 # shellcheck disable=SC2154 # real.sh sets what is shared
 #
 # Samples of the kernel (system.c): its chain, then the user's from the stub of
-# the system call on, or from the instruction that faulted.
+# the system call on, or from the instruction that faulted. And of execve(), which has
+# no stack any more when it is half done.
 
 # of_kernel FILE PATTERN: a chain that begins in the kernel and goes on so.
 of_kernel()
@@ -12,6 +13,17 @@ of_kernel()
 		echo "no such chain"
 		return 1
 	}
+}
+
+# dash makes its children by vfork(): each gives its address space back to the shell
+# before it has one of its own, and the shell runs on, on the same stack. What samples
+# show of that is judged as every recording is.
+vforks()
+{
+	need dash dash "execve() of children of vfork()" || return
+	hz=10000 record vfork.data timeout 2 dash -c 'while :; do /bin/true; /bin/true; done'
+	has_chain vfork.data '^[^>]*>.*execve>' > /dev/null
+	tap $? "execve() of children of vfork()" "no sample of execve()"
 }
 
 test_system()
@@ -24,4 +36,5 @@ test_system()
 	ok "a system call through libc" of_kernel system.data "[^>]*read>do_read>reading>$root"
 	ok "a system call without" of_kernel system.data "raw_call>raw_calls>$root"
 	ok "a page fault" of_kernel system.data "touch_leaf>touch>faulting>$root"
+	vforks
 }

@@ -229,6 +229,17 @@ static bool is_walked(const struct hybrid_event *event, const struct hybrid_samp
 	       hybrid_chain_info(sample->chain, sample->nr_chain, info);
 }
 
+/*
+ * execve() gives up the address space before it has another (begin_new_exec(), mm_release()):
+ * where vfork() had made the process, its parent runs on the stack meanwhile.
+ */
+static bool may_be_overwritten(const struct hybrid_process *process,
+			       const struct hybrid_sample *sample)
+{
+	return process->forked && (sample->event->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+				  PERF_RECORD_MISC_KERNEL;
+}
+
 /* Makes the sample's callchain, hr->chain; false where writing failed. */
 static bool make_chain(struct hybrid_record *hr, struct hybrid_event *event,
 		       const struct hybrid_sample *sample, struct hybrid_merge *merge)
@@ -246,6 +257,7 @@ static bool make_chain(struct hybrid_record *hr, struct hybrid_event *event,
 	if (thread && prepare(hr, event, sample, taught, &unwind)) {
 		unwind.space = thread->process->space;
 		unwind.pid = sample->pid;
+		unwind.overwritten = may_be_overwritten(thread->process, sample);
 		hybrid_uretprobe_chain(&unwind, sample->chain, sample->nr_chain);
 		if (taught)
 			hybrid_taught(&hr->unwinder, &unwind, sample->chain, sample->nr_chain);

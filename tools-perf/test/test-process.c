@@ -89,8 +89,11 @@ static void exec_clears(void)
 	thread = hybrid_thread_get(&ps, 11, 11);
 	hybrid_tail_learn(&thread->tail, frames, 2, true);
 	same(thread->tail.nr, 1);
+	check(thread->process->forked);
 	/* A child's exec is none of its parent, though they share a space. */
 	same(hybrid_process_exec(&ps, 11), 0);
+	check(!thread->process->forked);
+	check(!hybrid_thread_get(&ps, 10, 10)->process->forked);
 	same_text(path_at(11, BASE), "");
 	same_text(path_at(10, BASE), "/a");
 	same(thread->tail.nr, 0);

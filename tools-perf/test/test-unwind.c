@@ -413,6 +413,25 @@ static void unconfirmed(void)
 	same(s.u.sure, 3);
 }
 
+/* In a child of vfork() that has given up its address space, its parent's calls. */
+static void overwritten(void)
+{
+	start_chain();
+	s.u.overwritten = true;
+	scene_unwind(&s);
+	expect_chain();
+
+	/* pushed() calls leaf(), not bpframe(). */
+	scene_start(&s, scene_at("bpframe_entry"));
+	scene_push(&s, scene_at("pushed_ret"));
+	scene_push_pushed(&s, 0, scene_at("outer_ret"));
+	scene_unwind(&s);
+	same(s.u.nr, 3);
+	s.u.overwritten = true;
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_BAD_FRAME, scene_at("bpframe_entry"));
+}
+
 /* A signal handler under a trampoline without CFI, as musl's and Go's are. */
 static void sigreturn(void)
 {
@@ -496,6 +515,7 @@ int main(void)
 		{ "unwind: where frame pointers end", frame_pointer_stops },
 		{ "unwind: a file without CFI", no_cfi },
 		{ "unwind: a frame pointer that nothing confirms", unconfirmed },
+		{ "unwind: a stack that another task has written to", overwritten },
 		{ "unwind: a signal without CFI", sigreturn },
 		{ "unwind: i386", abi_32 },
 	};

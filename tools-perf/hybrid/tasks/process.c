@@ -258,6 +258,7 @@ int hybrid_process_fork(struct hybrid_processes *ps, pid_t pid, pid_t tid, pid_t
 	parent->space->refs++;
 	hybrid_space_put(child->space);
 	child->space = parent->space;
+	child->forked = true;
 	return 0;
 }
 
@@ -273,6 +274,7 @@ int hybrid_process_exec(struct hybrid_processes *ps, pid_t pid)
 	hybrid_space_put(process->space);
 	process->space = space;
 	process->marks_mapped = false;
+	process->forked = false;
 	/* The leader may only wait, unsampled, while the others come and go. */
 	thread = hybrid_thread_get(ps, pid, pid);
 	if (!thread)

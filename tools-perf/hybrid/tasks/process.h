@@ -21,6 +21,7 @@
  *	own maps that they are from
  * @space: executable mappings
  * @marks_mapped: the file maps what marks callchains in it, see mark.h
+ * @forked: runs what its parent has mapped, without an exec since
  */
 struct hybrid_process {
 	struct hlist_node	 hash;
@@ -31,6 +32,7 @@ struct hybrid_process {
 	u64			 maps_generation;
 	struct hybrid_space	*space;
 	bool			 marks_mapped;
+	bool			 forked;
 };
 
 /**

@@ -335,6 +335,13 @@ static void check_innermost(struct hybrid_walk *w, struct hybrid_row *row,
 		u->rule = rule;
 }
 
+/* What stands where the return address was is of a call that another task made. */
+static bool is_overwritten(const struct hybrid_walk *w, const struct hybrid_caller *caller)
+{
+	return w->u->overwritten && caller->ip && !caller->exact &&
+	       leads_here(w, caller->ip) == HYBRID_LEADS_NOT;
+}
+
 /*
  * The row of the last frame. A signal handler's return address is that of the
  * trampoline itself, which nobody called: it is no address behind a call. And a
@@ -402,6 +409,8 @@ void hybrid_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
 		stop = step(&w, row, &caller);
 		if (stop == HYBRID_STOP_NR && u->nr == 1)
 			check_innermost(&w, row, &caller);
+		if (stop == HYBRID_STOP_NR && is_overwritten(&w, &caller))
+			stop = HYBRID_STOP_BAD_FRAME;
 		frame->cfa = caller.cfa;
 		if (stop == HYBRID_STOP_NR)
 			stop = enter(&w, &caller);

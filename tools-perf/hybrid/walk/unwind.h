@@ -81,6 +81,8 @@ struct hybrid_unwinder {
  * @dump: the stack from @dump_start on; may be unaligned
  * @dump_start: address; the sampled stack pointer
  * @dump_size: bytes
+ * @overwritten: another task may have written to the stack before it was copied:
+ *	also what CFI led to needs a call that comes to what runs
  * @user: user part of the kernel's callchain, where return probes are; may be NULL
  * @nr_user: number of @user
  * @user_at: how far that was followed, and
@@ -108,6 +110,7 @@ struct hybrid_unwind {
 	const u8			*dump;
 	u64				 dump_start;
 	u64				 dump_size;
+	bool				 overwritten;
 	const u64			*user;
 	unsigned int			 nr_user;
 	unsigned int			 user_at;
