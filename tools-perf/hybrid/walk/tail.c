@@ -61,11 +61,17 @@ static unsigned int count_calls(const struct hybrid_frame *frames, unsigned int 
 	return calls;
 }
 
+static bool same_entry(const struct hybrid_tail_entry *a, const struct hybrid_tail_entry *b)
+{
+	return a->cfa == b->cfa && a->caller.ret == b->caller.ret;
+}
+
 /* Makes tail->spare of them; one that was there before is still the same. */
 static void store_calls(struct hybrid_tail *tail, const struct hybrid_frame *frames,
 			unsigned int calls)
 {
 	const struct hybrid_tail_entry *old = tail->entries, *end = old + tail->nr;
+	const struct hybrid_tail_entry *inner = NULL;
 	struct hybrid_tail_entry *new = tail->spare;
 	unsigned int i;
 
@@ -80,8 +86,16 @@ static void store_calls(struct hybrid_tail *tail, const struct hybrid_frame *fra
 			.linked	= frames[i + 1].cfa > frames[i].cfa,
 			.since	= tail->trust.now,
 		};
-		if (old < end && old->cfa == new->cfa && old->caller.ret == new->caller.ret)
-			new->since = old->since;
+		/* The same call, but by another caller: it is none that was seen before. */
+		if (inner && inner->linked && !same_entry(inner + 1, new)) {
+			new[-1].since = tail->trust.now;
+			new[-1].seen = 0;
+		}
+		inner = old < end && same_entry(old, new) ? old : NULL;
+		if (inner) {
+			new->since = inner->since;
+			new->seen = inner->seen;
+		}
 		new++;
 	}
 }
@@ -99,6 +113,12 @@ static struct hybrid_call outer_call(const struct hybrid_tail *tail, unsigned in
 	return i + 1 < tail->nr ? call_of(&tail->entries[i + 1]) : none;
 }
 
+/* Does entry @i tell what its caller was in? */
+static bool is_shown(const struct hybrid_tail *tail, unsigned int i)
+{
+	return tail->entries[i].linked || (i + 1 == tail->nr && tail->rooted);
+}
+
 /* What the first @calls entries show. */
 static void learn_trust(struct hybrid_tail *tail, unsigned int calls)
 {
@@ -106,7 +126,7 @@ static void learn_trust(struct hybrid_tail *tail, unsigned int calls)
 	unsigned int i;
 
 	for (i = 0; i < calls; i++) {
-		if (!tail->entries[i].linked && (i + 1 < tail->nr || !tail->rooted))
+		if (!is_shown(tail, i))
 			continue;
 		call = call_of(&tail->entries[i]);
 		outer = outer_call(tail, i);
@@ -141,7 +161,7 @@ void hybrid_tail_learn(struct hybrid_tail *tail, const struct hybrid_frame *fram
 		       unsigned int nr, bool complete)
 {
 	struct hybrid_tail_entry before = {}, *entries;
-	unsigned int calls, kept = 0, from = 0;
+	unsigned int calls, shown, i, kept = 0, from = 0;
 	u64 last;
 
 	tail->trust.now++;
@@ -168,8 +188,11 @@ void hybrid_tail_learn(struct hybrid_tail *tail, const struct hybrid_frame *fram
 	else if (!kept)
 		tail->rooted = false;
 	tail->entries[calls - 1].linked = false;
+	shown = complete ? calls : calls - 1;
+	for (i = 0; i < shown; i++)
+		tail->entries[i].seen += is_shown(tail, i);
 	if (tail->watched)
-		learn_trust(tail, complete ? calls : calls - 1);
+		learn_trust(tail, shown);
 	if (!complete)
 		keep_link(tail, calls, &before);
 }
@@ -187,7 +210,8 @@ static bool is_trusted(const struct hybrid_tail *tail, unsigned int i)
 {
 	struct hybrid_call call = call_of(&tail->entries[i]), outer = outer_call(tail, i);
 
-	return hybrid_trust_holds(&tail->trust, &call, &outer, tail->entries[i].since);
+	return hybrid_trust_holds(&tail->trust, &call, &outer, tail->entries[i].since,
+				  tail->entries[i].seen);
 }
 
 /* The entries behind @i, up to where the knowledge, or the trust in it, ends. */

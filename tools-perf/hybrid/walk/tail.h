@@ -12,13 +12,16 @@
  * @linked: the next entry is the call that the caller was in when this one was seen
  *	with it; false where frames between the two were never seen, or where this is
  *	the last
- * @since: the thread's sample from which on it was not seen outside of the call
+ * @since: the thread's sample from which on it was not seen outside of the call, nor with
+ *	another entry next
+ * @seen: how many samples showed the next entry since then
  */
 struct hybrid_tail_entry {
 	u64			cfa;
 	struct hybrid_frame	caller;
 	bool			linked;
 	u64			since;
+	unsigned int		seen;
 };
 
 /**

@@ -9,13 +9,15 @@
 #define MAX_SIZE	8192
 
 /*
- * Samples of the thread before a call is believed that it was not seen outside of:
- * functions that come and go are seen outside of by then, and of a recording of some
- * seconds they are a hundredth. And how often else a call must have been the same.
- * Each contradiction, and each time all was forgotten, doubles both.
+ * Samples of the thread before a call is believed that it was not seen outside of, and
+ * how many of these must have shown what its caller was in: a function that a loop calls
+ * again and again is seldom seen outside of, but of its callers others are seen by then.
+ * And how often else a call must have been the same. Each contradiction, and each time
+ * all was forgotten, doubles the first and the last.
  */
 #define SAMPLES		64
-#define TIMES		8U
+#define SEEN		8U
+#define TIMES		16U
 #define MAX_DOUBLED	16
 
 /**
@@ -99,7 +101,7 @@ void hybrid_trust_learn(struct hybrid_trust *trust, const struct hybrid_call *ca
 }
 
 bool hybrid_trust_holds(const struct hybrid_trust *trust, const struct hybrid_call *call,
-			const struct hybrid_call *outer, u64 since)
+			const struct hybrid_call *outer, u64 since, unsigned int seen)
 {
 	const struct hybrid_trusted_call *known;
 	unsigned int doubled;
@@ -110,8 +112,9 @@ bool hybrid_trust_holds(const struct hybrid_trust *trust, const struct hybrid_ca
 	if (!known->call.ret || !same_call(&known->outer, outer))
 		return false;
 	doubled = min(known->contradicted + trust->restarts, (unsigned int)MAX_DOUBLED);
-	return trust->now - max(since, known->since) >= (u64)SAMPLES << doubled ||
-	       known->times >= TIMES << doubled;
+	if (known->times >= TIMES << doubled)
+		return true;
+	return seen >= SEEN && trust->now - max(since, known->since) >= (u64)SAMPLES << doubled;
 }
 
 void hybrid_trust_exit(struct hybrid_trust *trust)

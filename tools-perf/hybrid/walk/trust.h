@@ -56,9 +56,10 @@ void hybrid_trust_learn(struct hybrid_trust *trust, const struct hybrid_call *ca
  * @call: the call
  * @outer: what the caller was seen in, as in hybrid_trust_learn()
  * @since: the thread's sample from which on it was not seen outside of @call
+ * @seen: how many samples have shown it in @call and in @outer since then
  */
 bool hybrid_trust_holds(const struct hybrid_trust *trust, const struct hybrid_call *call,
-			const struct hybrid_call *outer, u64 since);
+			const struct hybrid_call *outer, u64 since, unsigned int seen);
 
 void hybrid_trust_exit(struct hybrid_trust *trust);
 
