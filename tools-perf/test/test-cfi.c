@@ -308,6 +308,18 @@ static void switched_stacks(void)
 		{ "aligning_call", { .kind = HYBRID_RULE_DEREF, .cfa_off = 0x28, .ra_off = -8,
 				     .deref_off = 8 } },
 		{ "aligning_left", CFA(SP, 8) },
+		{ "mcall", CFA(SP, 8) },
+		{ "mcall_push", { .kind = HYBRID_RULE_SWITCHED } },
+		{ "mcall_ret", { .kind = HYBRID_RULE_SWITCHED } },
+		{ "mcall_popped", CFA(SP, 8) },
+		{ "systemstack", CFA(SP, 8) },
+		{ "systemstack_on", { .kind = HYBRID_RULE_SWITCHED } },
+		{ "systemstack_call", { .kind = HYBRID_RULE_SWITCHED } },
+		{ "systemstack_ret", CFA(SP, 8) },
+		{ "newer_on", { .kind = HYBRID_RULE_SWITCHED } },
+		{ "newer_call", { .kind = HYBRID_RULE_SWITCHED } },
+		{ "newer_ret", CFA(SP, 8) },
+		{ "same_ret", CFA(SP, 8) },
 	};
 	unsigned int first, i, at;
 	struct hybrid_row *row;

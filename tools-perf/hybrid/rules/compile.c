@@ -95,61 +95,92 @@ static bool is_context_start(struct hybrid_object *object, u64 vaddr)
 	       !hybrid_code_is_return(object, vaddr);
 }
 
+/**
+ * struct stack_switch - code of Go's runtime that runs on another stack than its caller
+ * @code: bytes
+ * @len: of @code
+ * @from: offset in @code of the first instruction on the other stack
+ * @to: and behind the last
+ * @rule: of these
+ */
+struct stack_switch {
+	u8			code[24];
+	u8			len;
+	u8			from;
+	u8			to;
+	struct hybrid_rule	rule;
+};
+
 /*
- * runtime.asmcgocall() of Go calls C on another stack than its own, and its CFI says
- * nothing of it: chains went on with words that others had left there, and counted as
- * complete. By the code behind the call: it takes the goroutine, and how deep that
- * one's stack was, from the stack that it switched to; or, where it was on that stack
+ * The CFI of these says nothing of the switch: chains went on with words that others
+ * had left there. What asmcgocall() has called takes the goroutine, and how deep its
+ * stack was, from the stack that it switched to; or, where it was on that stack
  * already, only its own sp.
  */
-static bool switches_stack(struct hybrid_object *object, u64 ret, struct hybrid_rule *rule)
-{
-	static const u8 switched[] = {
-		0x48, 0x8b, 0x7c, 0x24, 0x30,	/* mov 0x30(%rsp),%rdi */
-		0x48, 0x8b, 0x77, 0x08,		/* mov 0x8(%rdi),%rsi */
-		0x48, 0x2b, 0x74, 0x24, 0x28,	/* sub 0x28(%rsp),%rsi */
-	};
-	static const u8 same[] = {
-		0x48, 0x8b, 0x74, 0x24, 0x28,	/* mov 0x28(%rsp),%rsi */
-		0x48, 0x89, 0xf4,		/* mov %rsi,%rsp */
-	};
+static const struct stack_switch stack_switches[] = {
+	{	/* asmcgocall(): call *%rax; mov 0x30(%rsp),%rdi; mov 0x8(%rdi),%rsi; ... */
+		.code	= { 0xff, 0xd0, 0x48, 0x8b, 0x7c, 0x24, 0x30, 0x48, 0x8b, 0x77, 0x08,
+			    0x48, 0x2b, 0x74, 0x24, 0x28 },
+		.len	= 16,
+		.to	= 2,
+		.rule	= { .kind = HYBRID_RULE_SWITCHED },
+	}, {	/* asmcgocall(): call *%rax; mov 0x28(%rsp),%rsi; mov %rsi,%rsp */
+		.code	= { 0xff, 0xd0, 0x48, 0x8b, 0x74, 0x24, 0x28, 0x48, 0x89, 0xf4 },
+		.len	= 10,
+		.to	= 2,
+		.rule	= { .kind = HYBRID_RULE_DEREF, .base = HYBRID_BASE_SP, .bp = HYBRID_BP_SAME,
+			    .cfa_off = 0x28, .deref_off = 8, .ra_off = -8 },
+	}, {	/* mcall(): push %rax; mov (%rdx),%r12; call *%r12; pop %rax */
+		.code	= { 0x50, 0x4c, 0x8b, 0x22, 0x41, 0xff, 0xd4, 0x58 },
+		.len	= 8,
+		.to	= 8,
+		.rule	= { .kind = HYBRID_RULE_SWITCHED },
+	}, {	/* systemstack(): mov %rbx,%rsp; mov %rdi,%rdx; mov (%rdi),%rdi; call *%rdi */
+		.code	= { 0x48, 0x89, 0xdc, 0x48, 0x89, 0xfa, 0x48, 0x8b, 0x3f, 0xff, 0xd7 },
+		.len	= 11,
+		.from	= 3,
+		.to	= 11,
+		.rule	= { .kind = HYBRID_RULE_SWITCHED },
+	}, {	/* systemstack() of later Go: mov 0x38(%rdx),%rsp; the same */
+		.code	= { 0x48, 0x8b, 0x62, 0x38, 0x48, 0x89, 0xfa, 0x48, 0x8b, 0x3f, 0xff,
+			    0xd7 },
+		.len	= 12,
+		.from	= 4,
+		.to	= 12,
+		.rule	= { .kind = HYBRID_RULE_SWITCHED },
+	},
+};
 
-	if (is_code(object, ret, switched, sizeof(switched))) {
-		*rule = (struct hybrid_rule) { .kind = HYBRID_RULE_SWITCHED };
-		return true;
+/* What is on the other stack becomes a row of its own. */
+static void split_row(struct hybrid_row *row, u64 vaddr, u64 from, u64 to,
+		      const struct hybrid_rule *rule)
+{
+	if (vaddr < from) {
+		row->end = min(row->end, from);
+	} else if (vaddr >= to) {
+		row->start = max(row->start, to);
+	} else {
+		row->start = max(row->start, from);
+		row->end = min(row->end, to);
+		row->rule = *rule;
 	}
-	if (!is_code(object, ret, same, sizeof(same)))
-		return false;
-	*rule = (struct hybrid_rule) {
-		.kind = HYBRID_RULE_DEREF, .base = HYBRID_BASE_SP, .bp = HYBRID_BP_SAME,
-		.cfa_off = 0x28, .deref_off = 8, .ra_off = -8,
-	};
-	return true;
 }
 
-/* The call there is a row of its own. */
 static void leave_switched(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
 {
-	static const u8 call[] = { 0xff, 0xd0 };	/* call *%rax */
 	u64 at = max(row->start, vaddr < MAX_SWITCH ? 0 : vaddr - MAX_SWITCH);
 	u64 end = min(row->end, vaddr + MAX_SWITCH);
-	struct hybrid_rule rule;
+	const struct stack_switch *s;
+	unsigned int i;
 
-	for (; at + sizeof(call) <= end; at++) {
-		if (!is_code(object, at, call, sizeof(call)) ||
-		    !switches_stack(object, at + sizeof(call), &rule))
-			continue;
-		if (vaddr < at) {
-			row->end = at;
-			return;
+	/* The row may begin, or end, within the code. */
+	at -= min_t(u64, at, sizeof(s->code));
+	for (; at < end; at++) {
+		for (i = 0; i < ARRAY_SIZE(stack_switches); i++) {
+			s = &stack_switches[i];
+			if (is_code(object, at, s->code, s->len))
+				split_row(row, vaddr, at + s->from, at + s->to, &s->rule);
 		}
-		if (vaddr < at + sizeof(call)) {
-			row->start = at;
-			row->end = at + sizeof(call);
-			row->rule = rule;
-			return;
-		}
-		row->start = at + sizeof(call);
 	}
 }
 

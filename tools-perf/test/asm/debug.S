@@ -39,6 +39,47 @@ aligning_left:
 	.cfi_endproc
 
 	.p2align 4
+mcall:
+	.cfi_startproc
+	mov	0x38(%r14), %rsp
+mcall_push:
+	push	%rax
+	.cfi_adjust_cfa_offset 8
+	mov	(%rdx), %r12
+	call	*%r12
+mcall_ret:
+	pop	%rax
+	.cfi_adjust_cfa_offset -8
+mcall_popped:
+	jmp	mcall
+	.cfi_endproc
+
+	.p2align 4
+systemstack:
+	.cfi_startproc
+	mov	%rbx, %rsp
+systemstack_on:
+	mov	%rdi, %rdx
+	mov	(%rdi), %rdi
+systemstack_call:
+	call	*%rdi
+systemstack_ret:
+	mov	0x38(%rdx), %rsp
+newer_on:
+	mov	%rdi, %rdx
+	mov	(%rdi), %rdi
+newer_call:
+	call	*%rdi
+newer_ret:
+	/* On the stack that it is on already. */
+	mov	%rdi, %rdx
+	mov	(%rdi), %rdi
+	call	*%rdi
+same_ret:
+	ret
+	.cfi_endproc
+
+	.p2align 4
 uncovered:
 	nop
 	ret
