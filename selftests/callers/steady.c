@@ -5,14 +5,14 @@
  */
 #include "callers.h"
 
-static double deadline;
+static double deadline, cpu_deadline;
 static uint32_t state = 8;
 
-FN_A(double, clock_now, (void), "step libc")
+FN_A(double, seconds_of, (clockid_t clock), "step libc")
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
@@ -45,7 +45,9 @@ FN_A(void, step, (void), "@logged")
 	unsigned long n = some(&state, 200000);
 
 	ENTER(step);
-	while (clock_now() < deadline) {
+	/* Else main() would begin anew on a busy machine, with other frames. */
+	while (seconds_of(CLOCK_MONOTONIC) < deadline ||
+	       seconds_of(CLOCK_PROCESS_CPUTIME_ID) < cpu_deadline) {
 		if (any(&state) >> 7 & 1)
 			add(n);
 		else
@@ -77,6 +79,7 @@ OUTER(A, outer_one, outer_two)
 
 #define WORK() do {		\
 	deadline = end;		\
+	cpu_deadline = span / 2;	\
 	outer_one();		\
 } while (0)
 
