@@ -17,7 +17,7 @@ static const struct hybrid_frame stack[] = {
 };
 
 /* More samples than anything needs to be believed that nothing contradicted. */
-#define WHILE	64
+#define WHILE	32
 
 /* The thread's stack was deeper than a dump; then nothing else is seen for a while. */
 static void settle(struct hybrid_tail *tail)

@@ -15,7 +15,7 @@
  * And how often else a call must have been the same. Each contradiction, and each time
  * all was forgotten, doubles the first and the last.
  */
-#define SAMPLES		64
+#define SAMPLES		32
 #define SEEN		8U
 #define TIMES		16U
 #define MAX_DOUBLED	16
