@@ -55,6 +55,9 @@ apt_setup()
 		die "the system's apt configuration names no Debian mirror"
 	[ -r "$keys" ] || die "$keys is missing: install debian-archive-keyring"
 	mkdir -p "$out"/apt/{state/lists/partial,cache/archives/partial}
+	# Until the script ends: parts of "make check" that run beside each other call it.
+	exec 7> "$out/apt/lock"
+	flock 7
 	: > "$out/apt/status"
 	for suite in $suites; do
 		echo "$1 [signed-by=$keys] $uri $suite main"
