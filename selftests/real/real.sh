@@ -85,7 +85,10 @@ closing()
 # outcome FILE NAME: the number before or behind NAME in the closing line.
 outcome()
 {
-	sed -n "s/.*perf record: hybrid: .*[ ,;]$2 \([0-9]*\).*/\1/p" "$1.log"
+	local counted
+
+	counted=$(sed -n "s/.*perf record: hybrid: .*[ ,;]$2 \([0-9]*\).*/\1/p" "$1.log")
+	echo "${counted:-0}"
 }
 
 # complete TEXT FILE SAMPLES PERCENT: at least so many samples, that share of them

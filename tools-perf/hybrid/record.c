@@ -443,7 +443,7 @@ void hybrid_record__print(struct hybrid_record *hr, bool failures)
 	hybrid_compiler_stop(hr->compiler);
 	if (hr->stats.taught)
 		hybrid_store__stats(hr->store, &hr->stats.store);
-	hybrid_stats_print(&hr->stats, stderr);
+	hybrid_stats_print(&hr->stats, failures, stderr);
 	if (!failures)
 		return;
 	if (hr->compiler)

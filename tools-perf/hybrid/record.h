@@ -113,7 +113,8 @@ u64 hybrid_record__shed(const struct hybrid_record *hr, const struct evsel *evse
 /**
  * hybrid_record__print - the closing line, and why chains are incomplete
  * @hr: state, NULL does nothing
- * @failures: name the objects behind the failures, too
+ * @failures: name the classes that no sample is in and the objects behind the
+ *	failures, too
  */
 void hybrid_record__print(struct hybrid_record *hr, bool failures);
 

@@ -149,10 +149,12 @@ test_totals()
 	record "$@" || return 1
 	cat "$log"
 	[ "$(grep -c '^\[ perf record: hybrid: ' "$log")" -eq 1 ] || return 1
-	for name in complete stitched "frame pointer only" truncated "no map" "no CFI" "bad CFI" shed; do
+	for name in complete stitched guessed "frame pointer only" truncated "no map" "no CFI" "bad CFI" shed; do
 		[ -n "$(total "$name")" ] || { echo "no total for $name"; return 1; }
 		sum=$((sum + $(total "$name")))
 	done
+	# The line has what is not zero, with -v all of it.
+	! grep 'hybrid: [0-9]* samples:.*[:,;] \(stitched\|no map\|shed\|lost\) 0' "$log" || return 1
 	read=$(samples_read) shed=$(total shed) in_file=$(samples_in "$data")
 	echo "sum $sum, read $read, shed $shed, in the file ${in_file:-none}"
 	[ "$read" -gt 0 ] && [ "$sum" -eq "$read" ] && [ "$in_file" -eq $((read - shed)) ]
@@ -197,7 +199,8 @@ test_verbose()
 	record -v -e cpu-clock:u -F 1000 --call-graph hybrid,16 "$calls" 0.3 || return 1
 	grep hybrid "$log"
 	[ "$(total truncated)" -ge 50 ] &&
-		grep -qE "^hybrid: +[0-9]+ truncated in $calls" "$log" || return 1
+		grep -qE "^hybrid: +[0-9]+ truncated in $calls" "$log" &&
+		grep -q 'samples:.*, no map [0-9]*,.*, shed [0-9]*; lost [0-9]' "$log" || return 1
 	# Without -v only the totals.
 	record -e cpu-clock:u -F 1000 --call-graph hybrid,16 "$calls" 0.1 || return 1
 	! grep -q '^hybrid:' "$log"

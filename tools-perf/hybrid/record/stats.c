@@ -189,7 +189,7 @@ static void print_deeper(const struct hybrid_stats *stats, FILE *out)
 	fprintf(out, "--call-graph hybrid,%u shows more of them ]\n", more);
 }
 
-void hybrid_stats_print(const struct hybrid_stats *stats, FILE *out)
+void hybrid_stats_print(const struct hybrid_stats *stats, bool all, FILE *out)
 {
 	u64 outcome;
 	int i;
@@ -197,12 +197,17 @@ void hybrid_stats_print(const struct hybrid_stats *stats, FILE *out)
 	fprintf(out, "[ perf record: hybrid: %" PRIu64 " samples:", stats->read);
 	for (i = 0; i < HYBRID_NR_OUTCOMES; i++) {
 		outcome = stats->outcomes[i];
+		if (!outcome && !all && i != HYBRID_COMPLETE)
+			continue;
 		fprintf(out, "%s %s %" PRIu64, i ? "," : "", outcome_names[i], outcome);
 		if (i == HYBRID_COMPLETE && stats->read)
 			fprintf(out, " (%.2f %%)", percent(outcome, stats->read));
 	}
-	fprintf(out, ", shed %" PRIu64 "; lost %" PRIu64 "; ", stats->shed, stats->lost);
-	fprintf(out, "%.3f MB of stack unwound, %.3f MB of samples written",
+	if (stats->shed || all)
+		fprintf(out, ", shed %" PRIu64, stats->shed);
+	if (stats->lost || all)
+		fprintf(out, "; lost %" PRIu64, stats->lost);
+	fprintf(out, "; %.3f MB of stack unwound, %.3f MB of samples written",
 		stats->dump_bytes / 1024.0 / 1024.0, stats->file_bytes / 1024.0 / 1024.0);
 	if (stats->taught)
 		print_store(stats, out);

@@ -123,9 +123,10 @@ void hybrid_stats_live(struct hybrid_stats *stats, u64 now, FILE *out);
  * hybrid_stats_print - the closing line of a recording, and what to ask for where
  *	many stacks were deeper than their dumps
  * @stats: totals
+ * @all: the classes that no sample is in, too
  * @out: stream
  */
-void hybrid_stats_print(const struct hybrid_stats *stats, FILE *out);
+void hybrid_stats_print(const struct hybrid_stats *stats, bool all, FILE *out);
 
 /**
  * hybrid_stats_print_failures - the objects behind the failures, most first,

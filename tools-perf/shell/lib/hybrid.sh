@@ -154,10 +154,15 @@ record()
 	return 1
 }
 
-# total NAME: a figure of the line that closes the recording.
+# total NAME: a figure of the line that closes the recording; 0 where that line does
+# not have it, as it has what is not zero.
 total()
 {
-	sed -n "s/.*hybrid: .*[:,;] $1 \([0-9]*\).*/\1/p" "$log"
+	local line
+
+	line=$(grep 'hybrid: [0-9]* samples:' "$log") || return 1
+	grep -q "[:,;] $1 [0-9]" <<< "$line" || line=": $1 0"
+	sed -n "s/.*[:,;] $1 \([0-9]*\).*/\1/p" <<< "$line"
 }
 
 samples_read()
