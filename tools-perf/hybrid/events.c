@@ -3,14 +3,16 @@
  * The events of perf record --call-graph hybrid: what the kernel is asked for,
  * and what the file says of it.
  */
-#include <linux/log2.h>
 #include <internal/lib.h>
+#include <perf/cpumap.h>
+#include <perf/threadmap.h>
 #include "../event.h"
 #include "../evlist.h"
 #include "../evsel.h"
 #include "../record.h"
 #include "../util.h"
 #include "events.h"
+#include "record/order.h"
 #include "record.h"
 #include "resolve.h"
 #include "walk/unwind.h"
@@ -36,6 +38,17 @@ void hybrid_record__ask_kernel(struct evlist *evlist)
 	}
 }
 
+/* As libperf counts them: one for each CPU, or for each thread. */
+static unsigned long nr_rings(struct evlist *evlist)
+{
+	const struct perf_evlist *core = evlist__core(evlist);
+	unsigned long nr = perf_cpu_map__nr(core->all_cpus);
+
+	if (perf_cpu_map__has_any_cpu_or_is_empty(core->all_cpus))
+		nr += perf_thread_map__nr(core->threads) - 1;
+	return nr;
+}
+
 void hybrid_record__size_rings(struct evlist *evlist, unsigned int *mmap_pages)
 {
 	unsigned long dump_size = 0, size;
@@ -48,8 +61,8 @@ void hybrid_record__size_rings(struct evlist *evlist, unsigned int *mmap_pages)
 	}
 	/* More than perf_event_mlock_kb is for those who may lock it. */
 	if (*mmap_pages == UINT_MAX && perf_event_paranoid_check(-1)) {
-		size = min(max(512 * dump_size, 512UL << 10), 16UL << 20);
-		*mmap_pages = roundup_pow_of_two(size) / page_size;
+		size = hybrid_order_ring_size(dump_size, nr_rings(evlist));
+		*mmap_pages = size / page_size;
 	}
 	size = evlist__mmap_size(*mmap_pages) - page_size;
 	size = min(size / 8, max(64 * dump_size, 64UL << 10));

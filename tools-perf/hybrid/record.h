@@ -48,9 +48,10 @@ void hybrid_record__ask_kernel(struct evlist *evlist);
  * @mmap_pages: pages of a ring; changed where the user has named none
  *
  * perf's default is made for samples without a dump: eight of 64 KiB fill it.
- * Here a ring has room for 512 samples (16 MiB at most), so that perf may sleep
- * for a while; it is woken for 64, or an eighth of a smaller ring, which are still in
- * the CPU's caches then, and while the processes that were sampled are still alive.
+ * Here a ring has room for 512 samples (16 MiB at most, and 512 MiB for all rings), so
+ * that perf may sleep for a while; it is woken for 64, or an eighth of a smaller ring,
+ * which are still in the CPU's caches then, and while the processes that were sampled
+ * are still alive.
  */
 void hybrid_record__size_rings(struct evlist *evlist, unsigned int *mmap_pages);
 

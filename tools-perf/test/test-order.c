@@ -404,9 +404,33 @@ static void garbage(void)
 	end();
 }
 
+/* Many rings are smaller ones, so that all of them together are no more than is told. */
+static void ring_sizes(void)
+{
+	static const unsigned long dumps[] = { 8, 1024, 8192, 65528 };
+	static const unsigned long most[] = { 512 << 10, 512 << 10, 4 << 20, 16 << 20 };
+	unsigned long nr, size;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(dumps); i++) {
+		same(hybrid_order_ring_size(dumps[i], 1), most[i]);
+		for (nr = 1; nr <= 1024; nr++) {
+			size = hybrid_order_ring_size(dumps[i], nr);
+			check(size * nr <= HYBRID_RINGS_SIZE && size <= most[i]);
+			check(!(size & (size - 1)) && size >= 2 * dumps[i]);
+		}
+		/* A sample has to fit, however many rings there are. */
+		check(hybrid_order_ring_size(dumps[i], 1000000) >= 2 * dumps[i]);
+	}
+	same(hybrid_order_ring_size(8192, 128), 4 << 20);
+	same(hybrid_order_ring_size(8192, 256), 2 << 20);
+	same(hybrid_order_ring_size(65528, 300), 1 << 20);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
+		{ "order: the size of rings", ring_sizes },
 		{ "order: nothing to read", empty },
 		{ "order: sorted up to the cut-off", cut_off },
 		{ "order: what comes late", overtaken },

@@ -2,8 +2,28 @@
 #include <stdbool.h>
 #include <string.h>
 #include <linux/kernel.h>
+#include <linux/log2.h>
 #include "layout.h"
 #include "order.h"
+
+/* Samples that a ring has room for, and the bytes that each has beside its dump. */
+#define RING_SAMPLES	512UL
+#define LEAST_SAMPLES	2UL
+#define SAMPLE_HEAD	4096UL
+
+#define LEAST_RING	(512UL << 10)
+#define MOST_RING	(16UL << 20)
+
+unsigned long hybrid_order_ring_size(unsigned long dump_size, unsigned long nr)
+{
+	unsigned long size = min(max(RING_SAMPLES * dump_size, LEAST_RING), MOST_RING);
+	unsigned long least = LEAST_SAMPLES * (dump_size + SAMPLE_HEAD);
+
+	size = roundup_pow_of_two(size);
+	while (size / 2 >= least && size * nr > HYBRID_RINGS_SIZE)
+		size /= 2;
+	return size;
+}
 
 /* The record at @pos, in place or, where it wraps around, copied. */
 static const struct perf_event_header *record_at(struct hybrid_ring *ring, u64 pos)

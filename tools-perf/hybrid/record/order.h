@@ -51,6 +51,21 @@ struct hybrid_order_ops {
 /* The time of a pass that delivers all there is. */
 #define HYBRID_ORDER_ALL	(~0ULL)
 
+/* What the rings of a recording take together, unless -m says otherwise. */
+#define HYBRID_RINGS_SIZE	(512UL << 20)
+
+/**
+ * hybrid_order_ring_size - how large a ring is made
+ * @dump_size: bytes of stack in a sample, the largest of all events
+ * @nr: rings of the recording
+ *
+ * A ring has room for 512 samples, 16 MiB at most. Where that is more than
+ * HYBRID_RINGS_SIZE in all, rings get smaller, down to two samples.
+ *
+ * Return: bytes, a power of two.
+ */
+unsigned long hybrid_order_ring_size(unsigned long dump_size, unsigned long nr);
+
 /**
  * struct hybrid_order - how far the rings may be delivered; begins as zero
  * @until: newest timestamp that may be
