@@ -425,9 +425,9 @@ int hybrid_record__timeout(const struct hybrid_record *hr)
 	return hybrid_order_holds(&hr->order) ? HYBRID_HOLD_MS : HYBRID_POLL_MS;
 }
 
-void hybrid_record__lost(struct hybrid_record *hr, u64 nr)
+void hybrid_record__lost(struct hybrid_record *hr, const struct evsel *evsel, u64 nr)
 {
-	if (hr)
+	if (hr && hr->events[evsel->core.idx].hybrid)
 		hr->stats.lost += nr;
 }
 

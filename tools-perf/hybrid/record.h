@@ -98,11 +98,12 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 int hybrid_record__timeout(const struct hybrid_record *hr);
 
 /**
- * hybrid_record__lost - account for samples that the kernel counted as lost
+ * hybrid_record__lost - account for what the kernel counted as lost
  * @hr: state, NULL does nothing
+ * @evsel: the event; one without a hybrid callchain is none of the account's
  * @nr: how many more
  */
-void hybrid_record__lost(struct hybrid_record *hr, u64 nr);
+void hybrid_record__lost(struct hybrid_record *hr, const struct evsel *evsel, u64 nr);
 
 /**
  * hybrid_record__shed - samples of an event left out for want of time
@@ -177,6 +178,7 @@ static inline int hybrid_record__timeout(const struct hybrid_record *hr __maybe_
 }
 
 static inline void hybrid_record__lost(struct hybrid_record *hr __maybe_unused,
+				       const struct evsel *evsel __maybe_unused,
 				       u64 nr __maybe_unused)
 {
 }

@@ -34,7 +34,7 @@ struct hybrid_live {
  * @shed_dumps: of HYBRID_FP_ONLY, those with a dump that there was no time for
  * @shed: samples left out: there was no time even to write them, or @bad
  * @bad: of @shed, samples whose sizes contradict each other
- * @lost: samples that the kernel had no room for
+ * @lost: samples of the events with a hybrid callchain that the kernel had no room for
  * @ring_bytes: of samples read, as the kernel wrote them, by when they came: see
  *	@first
  * @deeper: of HYBRID_TRUNCATED, those whose dump is as large as was asked for
