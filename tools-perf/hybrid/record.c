@@ -20,6 +20,7 @@
 #include "../time-utils.h"
 #include "../util.h"
 #include "events.h"
+#include "lost.h"
 #include "walk/merge.h"
 #include "tasks/open.h"
 #include "record/order.h"
@@ -59,12 +60,14 @@ struct hybrid_record {
 	struct hybrid_processes	 ps;
 	struct hybrid_unwinder	 unwinder;
 	struct hybrid_stats	 stats;
+	struct hybrid_lost	 lost;
 	int			 store;
 	struct hybrid_compiler	*compiler;
 	struct hybrid_order	 order;
 	struct hybrid_ring	*rings;
 	struct hybrid_ring	**heap;
 	int			 nr_rings;
+	u64			 now;
 	bool			 draining;
 	bool			 shedding;
 	size_t			 out_used;
@@ -89,6 +92,8 @@ static void start_teaching(struct hybrid_record *hr)
 	hr->compiler = NULL;
 }
 
+static int deliver_other(void *arg, union perf_event *event);
+
 struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 					 const struct record_opts *opts,
 					 unsigned int max_stack,
@@ -101,7 +106,9 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 		return NULL;
 	hr->nr_events = evlist__nr_entries(evlist);
 	hr->events = calloc(hr->nr_events, sizeof(*hr->events));
-	if (!hr->events) {
+	if (!hr->events || hybrid_lost_init(&hr->lost, evlist__id_hdr_size(evlist),
+					    deliver_other, hr)) {
+		free(hr->events);
 		free(hr);
 		return NULL;
 	}
@@ -294,6 +301,9 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_event *event,
 	};
 	void *out;
 
+	if (hybrid_lost_sample(&hr->lost, &event->layout.attr, sample->event, sample->pid,
+			       sample->tid))
+		return -EIO;
 	if (!make_chain(hr, event, sample, &merge))
 		return -EIO;
 	out = out_room(hr, HYBRID_MAX_RECORD);
@@ -329,14 +339,24 @@ static int deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 	return write_sample(hr, event, &sample);
 }
 
+/* Any record that is not a sample. */
+static int deliver_other(void *arg, union perf_event *event)
+{
+	struct hybrid_record *hr = arg;
+
+	hybrid_record__track(hr, event);
+	return copy_record(hr, &event->header);
+}
+
 static int deliver(struct hybrid_ring *ring, const struct perf_event_header *header, void *arg)
 {
 	struct hybrid_record *hr = arg;
 
 	if (header->type == PERF_RECORD_SAMPLE)
 		return deliver_sample(hr, ring, header);
-	hybrid_record__track(hr, (const union perf_event *)header);
-	return copy_record(hr, header);
+	if (header->type == PERF_RECORD_LOST)
+		hybrid_lost_seen(&hr->lost, hr->now);
+	return deliver_other(hr, (union perf_event *)header);
 }
 
 static u64 ring_head(struct hybrid_ring *ring, void *arg __maybe_unused)
@@ -400,7 +420,7 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 		.deliver	= deliver,
 		.consume	= consume,
 	};
-	u64 now = all ? HYBRID_ORDER_ALL : rdclock();
+	u64 now = rdclock();
 	int delivered, err;
 
 	if (!hr->rings && rings_init(hr, maps, nr)) {
@@ -408,9 +428,11 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 		return -ENOMEM;
 	}
 	hr->draining = all;
+	hr->now = now;
+	hybrid_lost_pass(&hr->lost, now);
 	hybrid_memory_forget(hr->unwinder.memory);
-	delivered = hybrid_order_pass(&hr->order, now, hr->rings, hr->nr_rings, hr->heap,
-				      &ops, hr);
+	delivered = hybrid_order_pass(&hr->order, all ? HYBRID_ORDER_ALL : now, hr->rings,
+				      hr->nr_rings, hr->heap, &ops, hr);
 	hybrid_compiler_pass(hr->compiler);
 	err = flush(hr);
 	if (verbose > 0 && !all)
@@ -451,6 +473,9 @@ void hybrid_record__print(struct hybrid_record *hr, bool failures)
 	hybrid_stats_print_failures(&hr->stats, stderr);
 	fprintf(stderr, "hybrid: in the rings: %" PRIu64 " bytes a sample\n",
 		hybrid_stats_ring_bytes(&hr->stats));
+	if (hr->lost.nr)
+		fprintf(stderr, "hybrid: %" PRIu64 " times a process was synthesized anew: records were lost\n",
+			hr->lost.nr);
 	fprintf(stderr, "hybrid: kept at the end: %u processes, %u threads, ",
 		hr->ps.nr_processes, hr->ps.nr_threads);
 	fprintf(stderr, "%zu objects, %zu rows\n", hr->ps.objects.nr, hr->ps.objects.nr_rows);
@@ -474,6 +499,7 @@ void hybrid_record__delete(struct hybrid_record *hr)
 	hybrid_compiler_delete(hr->compiler);
 	if (hr->store >= 0)
 		close(hr->store);
+	hybrid_lost_exit(&hr->lost);
 	free(hr->events);
 	free(hr);
 }

@@ -35,8 +35,7 @@ bool hybrid_mark_in_chain(const struct ip_callchain *chain)
 	return false;
 }
 
-/* What every sample begins with, as far as other records say it at their end. */
-static struct perf_sample first_fields(u64 type, const struct perf_event_header *event)
+struct perf_sample hybrid_mark__fields(u64 type, const struct perf_event_header *event)
 {
 	const u64 *field = (const u64 *)(event + 1);
 	struct perf_sample sample = {};
@@ -66,7 +65,7 @@ static struct perf_sample first_fields(u64 type, const struct perf_event_header 
 size_t hybrid_mark__event(enum hybrid_mark mark, const struct perf_event_attr *attr,
 			  const struct perf_event_header *sample, pid_t pid, void *out)
 {
-	struct perf_sample fields = first_fields(attr->sample_type, sample);
+	struct perf_sample fields = hybrid_mark__fields(attr->sample_type, sample);
 	struct perf_record_mmap2 *event = out;
 	size_t size;
 

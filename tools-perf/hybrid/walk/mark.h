@@ -52,6 +52,15 @@ const char *hybrid_mark_name(enum hybrid_mark mark);
  */
 bool hybrid_mark_in_chain(const struct ip_callchain *chain);
 
+/**
+ * hybrid_mark__fields - what every sample begins with
+ * @type: PERF_SAMPLE_* of its event, as the kernel has it
+ * @event: the sample
+ *
+ * Return: as much of it as other records say at their end.
+ */
+struct perf_sample hybrid_mark__fields(u64 type, const struct perf_event_header *event);
+
 /* A mapping of a mark, with the longest trailer. */
 #define HYBRID_MARK_EVENT_SIZE	192
 

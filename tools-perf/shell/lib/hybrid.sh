@@ -143,6 +143,20 @@ hybrid_runs()
 	"$dir/used" "$child" "$1" 30
 }
 
+# hybrid_tasks PID N: waits until the process has N threads; for at most a minute.
+hybrid_tasks()
+{
+	local tries tasks
+
+	for tries in {1..600}; do
+		tasks=(/proc/"$1"/task/*)
+		[ ${#tasks[@]} -lt "$2" ] || return 0
+		sleep 0.1
+	done
+	echo "process $1 has ${#tasks[@]} threads of $2 after $((tries / 10)) s"
+	return 1
+}
+
 # record OPTION... [COMMAND]: into $data; what perf says is in $log.
 record()
 {

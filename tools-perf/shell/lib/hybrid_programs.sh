@@ -139,3 +139,48 @@ build_made()
 	}
 	EOF
 }
+
+# NAME N SECONDS: N threads that each sleep (sleepers) or compute (spinners), beside the
+# one that made them.
+build_tasks()
+{
+	local name=$1
+
+	shift
+	build "$name" -pthread "$@" <<- 'EOF'
+	#include <pthread.h>
+	#include <stdlib.h>
+	#include <unistd.h>
+
+	static int seconds;
+	volatile int sink;
+
+	static void *spin(void *arg)
+	{
+		while (SPIN)
+			sink++;
+		return arg;
+	}
+
+	static void *rest(void *arg)
+	{
+		sleep(seconds);
+		return arg;
+	}
+
+	int main(int argc, char **argv)
+	{
+		int i, nr = argc > 2 ? atoi(argv[1]) : 0;
+		pthread_t t;
+
+		seconds = argc > 2 ? atoi(argv[2]) : 0;
+		for (i = 0; i < nr; i++)
+			pthread_create(&t, 0, SPIN ? spin : rest, 0);
+		sleep(seconds);
+		return 0;
+	}
+	EOF
+}
+
+build_sleepers() { build_tasks sleepers -DSPIN=0; }
+build_spinners() { build_tasks spinners -DSPIN=1; }
