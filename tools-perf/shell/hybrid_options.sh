@@ -53,6 +53,34 @@ refused()
 		"$@" "$calls" 0.1 2>&1)")" -eq 1 ]
 }
 
+# ignored NAME OPTION...: as if it were not there, but for one line that says so.
+ignored()
+{
+	local name=$1
+
+	shift
+	with "$@" || return 1
+	cat "$log"
+	[ "$(grep -c "^--call-graph hybrid ignores $name: " "$log")" -eq 1 ]
+}
+
+# The rings of very many threads: what they take together is bounded.
+test_many_rings()
+{
+	local pid rings size
+
+	build_sleepers || return 1
+	hybrid_start "$dir/sleepers" 200 60
+	pid=$child
+	hybrid_tasks "$pid" 201 || return 1
+	record -v -e cpu-clock:u --call-graph hybrid,65528 -p "$pid" --per-thread -- true || return 1
+	hybrid_stop "$pid"
+	size=$(sed -n 's/^mmap size \([0-9]*\)B$/\1/p' "$log" | head -n 1)
+	rings=201
+	echo "$rings rings of ${size:-no} bytes"
+	[ -n "$size" ] && [ $((rings * (size >> 20))) -le 512 ]
+}
+
 # Linux before 7.3 marks the record of a mapping as one with a build-id where another
 # recording beside this one asks for that, and puts the file's numbers there: the
 # first is that of the device, whose upper half is 0.
@@ -254,13 +282,17 @@ hybrid_check "--off-cpu" test_off_cpu
 for option in "-z" "--no-inherit" "-m 64 --call-graph hybrid,1024" "-m 4M" \
 	"--timestamp-boundary" "--buildid-all" \
 	"--no-buildid" "--no-buildid-mmap" "--no-buildid-cache" "--buildid-mmap" "-D 50" "-s" "-d" \
-	"-k mono" "--sample-cpu" "--sample-identifier" "--mmap-flush 64K" "--affinity node" \
-	"--weight" "--code-page-size" "--kcore" "--per-thread" "--synth no"; do
+	"-k mono" "--sample-cpu" "--sample-identifier" "--weight" "--code-page-size" "--kcore" "--per-thread" "--synth no"; do
 	# shellcheck disable=SC2086 # an option and its value
 	hybrid_check "$option" like_fp $option
 done
 hybrid_check "--overwrite" refused '--overwrite: .* gone' --overwrite
-hybrid_check "--threads" refused '--threads: .* one thread' --threads
-hybrid_check "--aio" refused '--aio: .* before they are written' --aio
+hybrid_check "--threads" refused '--threads: one thread .* order' --threads
+hybrid_check "an event that is overwritten" refused \
+	'with task-clock/overwrite/u: .* gone' -e task-clock/overwrite/u
+hybrid_check "--aio" ignored --aio --aio
+hybrid_check "--affinity" ignored --affinity --affinity node
+hybrid_check "--mmap-flush" ignored --mmap-flush --mmap-flush 64K
+hybrid_check "the rings of many threads" test_many_rings
 hybrid_check "--tail-synthesize" refused '--tail-synthesize: .* from the start' --tail-synthesize
 hybrid_done
