@@ -6,32 +6,18 @@
  * shadow stack.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ptrace.h>
-#include <sys/uio.h>
 #include <sys/user.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <asm/insn.h>
-
 #include "../../kmod/x86-frame-cache.h"
+#include "shadow.h"
 
-/* Of a 32-bit program under a 64-bit kernel: arch/x86/include/asm/segment.h. */
-#define USER32_CS	0x23
-
-#define SHADOW_MAX	65536
 #define MISS_MAX	4096
-
-struct shadow {
-	unsigned long	ra;
-	unsigned long	slot;
-};
 
 struct miss {
 	unsigned long	ip;
@@ -42,12 +28,8 @@ struct miss {
 };
 
 struct stepper {
-	pid_t			pid;
-	struct x86_frame_mem	mem;
+	struct shadow		shadow;
 	struct x86_frame_cache	cache;
-	unsigned int		word;
-	struct shadow		shadow[SHADOW_MAX];
-	unsigned int		depth;
 	unsigned long		steps;
 	unsigned long		right;
 	unsigned long		plain_right;
@@ -64,47 +46,35 @@ struct stepper {
 
 static struct stepper st;
 
-static int child_read(void *ctx, unsigned long addr, void *dst, unsigned int len)
-{
-	struct stepper *s = ctx;
-	struct iovec to = { dst, len }, from = { (void *)addr, len };
-
-	return process_vm_readv(s->pid, &to, 1, &from, 1, 0) != (ssize_t)len;
-}
-
-static unsigned long read_word(struct stepper *s, unsigned long addr)
-{
-	unsigned long word = 0;
-
-	return child_read(s, addr, &word, s->word) ? 0 : word;
-}
-
 /* What a walk by frame pointers finds, 0 for nothing. */
 static unsigned long plain_caller(struct stepper *s,
 				  const struct user_regs_struct *regs)
 {
-	if (regs->rbp < regs->rsp || regs->rbp & (s->word - 1))
+	unsigned int word = s->shadow.word;
+
+	if (regs->rbp < regs->rsp || regs->rbp & (word - 1))
 		return 0;
-	return read_word(s, regs->rbp + s->word);
+	return shadow_word(&s->shadow, regs->rbp + word);
 }
 
 /* @confirmed: out: is it a rule's, and not the step by frame pointers? */
 static unsigned long find_caller(struct stepper *s, const struct user_regs_struct *regs,
 				 int *kind, bool *confirmed)
 {
+	struct x86_frame_mem *mem = &s->shadow.mem;
 	struct x86_frame_rule rule;
 	unsigned long cfa, ra;
 
 	*confirmed = false;
-	*kind = x86_frame_analyze_cached(&s->cache, 0, &s->mem, regs->rip, &rule);
+	*kind = x86_frame_analyze_cached(&s->cache, 0, mem, regs->rip, &rule);
 	s->kinds[*kind]++;
 	if (*kind == X86_FRAME_UNKNOWN)
 		return plain_caller(s, regs);
 	cfa = (rule.use_fp ? regs->rbp : regs->rsp) + rule.cfa_off;
-	if (cfa > regs->rsp && !(cfa & (s->word - 1))) {
-		ra = read_word(s, cfa + rule.ra_off);
-		if (x86_frame_call_before(&s->mem, ra) ||
-		    x86_frame_sigreturn(&s->mem, ra) != X86_SIGRETURN_NONE) {
+	if (cfa > regs->rsp && !(cfa & (s->shadow.word - 1))) {
+		ra = shadow_word(&s->shadow, cfa + rule.ra_off);
+		if (x86_frame_call_before(mem, ra) ||
+		    x86_frame_sigreturn(mem, ra) != X86_SIGRETURN_NONE) {
 			*confirmed = true;
 			return ra;
 		}
@@ -130,7 +100,8 @@ static void note_miss(struct stepper *s, unsigned long ip, unsigned long truth,
 
 static void check(struct stepper *s, const struct user_regs_struct *regs)
 {
-	unsigned long truth = s->depth ? s->shadow[s->depth - 1].ra : 0;
+	unsigned int depth = s->shadow.depth;
+	unsigned long truth = depth ? s->shadow.calls[depth - 1].ra : 0;
 	unsigned long found, plain = plain_caller(s, regs);
 	bool confirmed;
 	int kind;
@@ -152,80 +123,20 @@ static void check(struct stepper *s, const struct user_regs_struct *regs)
 	note_miss(s, regs->rip, truth, found, kind);
 }
 
-static void drop_returned(struct stepper *s, unsigned long sp)
+static void run(struct stepper *s, struct user_regs_struct *regs, unsigned long skip,
+		unsigned long max)
 {
-	while (s->depth && s->shadow[s->depth - 1].slot < sp)
-		s->depth--;
-}
+	int sig = 0;
 
-static void push_shadow(struct stepper *s, unsigned long ra, unsigned long slot)
-{
-	if (s->depth < SHADOW_MAX)
-		s->shadow[s->depth++] = (struct shadow) { ra, slot };
-}
-
-/* The length of a call at ip, 0 for another instruction. */
-static int call_length(struct stepper *s, unsigned long ip)
-{
-	unsigned char code[MAX_INSN_SIZE];
-	unsigned int len = MAX_INSN_SIZE;
-	struct insn insn;
-
-	if (child_read(s, ip, code, len)) {
-		len = 4096 - (ip & 4095);
-		if (len > MAX_INSN_SIZE || child_read(s, ip, code, len))
-			return 0;
-	}
-	if (insn_decode(&insn, code, len, s->mem.is_64bit ? INSN_MODE_64 : INSN_MODE_32))
-		return 0;
-	if (insn.opcode.bytes[0] == 0xe8 ||
-	    (insn.opcode.bytes[0] == 0xff &&
-	     X86_MODRM_REG(insn.modrm.value) == 2))
-		return insn.length;
-	return 0;
-}
-
-/* One instruction; false when the program has ended. */
-static bool step(struct stepper *s, struct user_regs_struct *regs, int *sig)
-{
-	unsigned long ip = regs->rip, sp = regs->rsp;
-	int length = call_length(s, ip), status, sent = *sig;
-
-	if (ptrace(PTRACE_SINGLESTEP, s->pid, 0, sent) ||
-	    waitpid(s->pid, &status, 0) < 0 || !WIFSTOPPED(status))
-		return false;
-	*sig = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
-	if (ptrace(PTRACE_GETREGS, s->pid, 0, regs))
-		return false;
-	drop_returned(s, regs->rsp);
-	if (sent && regs->rip != ip)
-		push_shadow(s, read_word(s, regs->rsp), regs->rsp);
-	else if (length && regs->rsp == sp - s->word)
-		push_shadow(s, ip + length, regs->rsp);
-	return true;
-}
-
-static void run(struct stepper *s, unsigned long skip, unsigned long max)
-{
-	struct user_regs_struct regs;
-	int status, sig = 0;
-
-	waitpid(s->pid, &status, 0);
-	ptrace(PTRACE_SETOPTIONS, s->pid, 0, PTRACE_O_EXITKILL);
-	ptrace(PTRACE_GETREGS, s->pid, 0, &regs);
-	s->mem.read = child_read;
-	s->mem.ctx = s;
-	s->mem.is_64bit = regs.cs != USER32_CS;
-	s->word = s->mem.is_64bit ? 8 : 4;
 	while (s->steps < max) {
 		/* A pending signal is delivered before the instruction. */
 		if (!sig) {
 			if (skip)
 				skip--;
 			else
-				check(s, &regs);
+				check(s, regs);
 		}
-		if (!step(s, &regs, &sig))
+		if (!shadow_step(&s->shadow, regs, &sig))
 			break;
 	}
 }
@@ -237,7 +148,7 @@ static void where(struct stepper *s, unsigned long ip, char *buf, size_t len)
 	FILE *f;
 
 	snprintf(buf, len, "%#lx", ip);
-	snprintf(path, sizeof(path), "/proc/%d/maps", s->pid);
+	snprintf(path, sizeof(path), "/proc/%d/maps", s->shadow.pid);
 	f = fopen(path, "r");
 	while (f && fgets(line, sizeof(line), f)) {
 		name[0] = 0;
@@ -287,6 +198,7 @@ static const char usage[] =
 int main(int argc, char **argv)
 {
 	unsigned long skip = 0, max = -1UL;
+	struct user_regs_struct regs;
 	double min_right = -1;
 	bool confirmed = false;
 	int c, list = 0;
@@ -317,17 +229,11 @@ int main(int argc, char **argv)
 		fputs(usage, stderr);
 		return 2;
 	}
-	st.pid = fork();
-	if (!st.pid) {
-		ptrace(PTRACE_TRACEME, 0, 0, 0);
-		if (!freopen("/dev/null", "w", stdout))
-			_exit(127);
-		execvp(argv[optind], argv + optind);
-		_exit(127);
-	}
-	run(&st, skip, max);
+	if (!shadow_start(&st.shadow, argv + optind, &regs))
+		return 2;
+	run(&st, &regs, skip, max);
 	report(&st, list);
-	kill(st.pid, SIGKILL);
+	kill(st.shadow.pid, SIGKILL);
 	if (!st.steps)
 		return 2;
 	return 100.0 * st.right / st.steps < min_right ||
