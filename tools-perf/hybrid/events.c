@@ -12,6 +12,7 @@
 #include "../record.h"
 #include "../util.h"
 #include "events.h"
+#include "moment-evsel.h"
 #include "record/order.h"
 #include "record.h"
 #include "resolve.h"
@@ -100,6 +101,7 @@ void hybrid_event__init(struct hybrid_event *event, struct evsel *evsel,
 	event->max_stack = min_t(unsigned int, attr->sample_max_stack ?: max_stack,
 				 HYBRID_MAX_FRAMES);
 	event->layout.attr = *attr;
+	event->precise.moment = hybrid_moment__evsel(evsel, NULL);
 	event->layout.file_regs = opts->sample_user_regs;
 	event->layout.branch_counters = evsel__has_br_stack(evsel) &&
 		evsel__leader(evsel) && evsel__leader(evsel)->br_cntr_nr > 0;

@@ -3,6 +3,7 @@
 #define __PERF_HYBRID_EVENTS_H
 
 #include "record/layout.h"
+#include "walk/precise.h"
 #include "x86/regs.h"
 
 struct evsel;
@@ -15,6 +16,7 @@ struct record_opts;
  * @max_stack: user frames to keep
  * @shed: samples left out
  * @layout: of its samples
+ * @precise: what moments they are of
  * @regs_64: of 64-bit tasks
  * @regs_32: of 32-bit tasks
  */
@@ -24,6 +26,7 @@ struct hybrid_event {
 	unsigned int		 max_stack;
 	u64			 shed;
 	struct hybrid_layout	 layout;
+	struct hybrid_precise	 precise;
 	struct hybrid_regs_map	 regs_64;
 	struct hybrid_regs_map	 regs_32;
 };

@@ -247,6 +247,21 @@ static bool may_be_overwritten(const struct hybrid_process *process,
 				  PERF_RECORD_MISC_KERNEL;
 }
 
+/* Returns false where the kernel's chain tells more than the sample's registers. */
+static bool unwind_sample(struct hybrid_record *hr, struct hybrid_event *event,
+			  const struct hybrid_sample *sample, bool taught,
+			  struct hybrid_unwind *u)
+{
+	event->precise.first = 0;
+	if (taught)
+		hybrid_taught(&hr->unwinder, u, sample->chain, sample->nr_chain);
+	else if (event->precise.moment != HYBRID_MOMENT_SAME)
+		return hybrid_precise_unwind(&hr->unwinder, u, &event->precise);
+	else
+		hybrid_unwind(&hr->unwinder, u);
+	return true;
+}
+
 /* Makes the sample's callchain, hr->chain; false where writing failed. */
 static bool make_chain(struct hybrid_record *hr, struct hybrid_event *event,
 		       const struct hybrid_sample *sample, struct hybrid_merge *merge)
@@ -266,14 +281,13 @@ static bool make_chain(struct hybrid_record *hr, struct hybrid_event *event,
 		unwind.pid = sample->pid;
 		unwind.overwritten = may_be_overwritten(thread->process, sample);
 		hybrid_uretprobe_chain(&unwind, sample->chain, sample->nr_chain);
-		if (taught)
-			hybrid_taught(&hr->unwinder, &unwind, sample->chain, sample->nr_chain);
-		else
-			hybrid_unwind(&hr->unwinder, &unwind);
-		merge->unwind = &unwind;
-		merge->tail = &thread->tail;
+		if (unwind_sample(hr, event, sample, taught, &unwind)) {
+			merge->unwind = &unwind;
+			merge->tail = &thread->tail;
+		}
 	}
 	outcome = hybrid_merge(&hr->unwinder, merge);
+	hybrid_precise_put_first(&event->precise, hr->chain, merge->nr);
 	hybrid_stats_count(&hr->stats, outcome, unwind.failed_in);
 	if (outcome == HYBRID_TRUNCATED && unwind.stop == HYBRID_STOP_DUMP_END &&
 	    unwind.dump_size == event->layout.attr.sample_stack_user)

@@ -24,6 +24,8 @@
 #include "../unwind.h"
 #include "walk/memory.h"
 #include "walk/merge.h"
+#include "walk/precise.h"
+#include "moment-evsel.h"
 #include "tasks/open.h"
 #include "tasks/process.h"
 #include "x86/regs.h"
@@ -36,11 +38,20 @@
 /* Samples before code that processes made is read again. */
 #define SAMPLES_A_PASS	64
 
+/* Events that are remembered. */
+#define MAX_EVENTS	32
+
+struct event {
+	const struct evsel	*evsel;
+	struct hybrid_precise	 precise;
+};
+
 struct resolver {
 	struct hybrid_processes	ps;
 	struct hybrid_unwinder	unwinder;
 	unsigned int		nr_samples;
 	u64			regs_mask;
+	struct event		events[MAX_EVENTS];
 	struct hybrid_regs_map	regs_64;
 	struct hybrid_regs_map	regs_32;
 	struct hybrid_frame	frames[HYBRID_MAX_FRAMES];
@@ -199,6 +210,29 @@ static bool prepare(struct hybrid_unwind *u, const struct perf_sample *sample, i
 	return true;
 }
 
+/* Events of equal remainders share a place: what is learned of them is learned anew. */
+static struct hybrid_precise *precise_of(const struct evsel *evsel)
+{
+	struct event *event = &resolver->events[evsel->core.idx % MAX_EVENTS];
+
+	if (event->evsel != evsel) {
+		memset(event, 0, sizeof(*event));
+		event->evsel = evsel;
+		event->precise.moment = hybrid_moment__evsel(evsel, is_live(evsel) ? NULL :
+				perf_session__env(evlist__session(evsel->evlist)));
+	}
+	event->precise.first = 0;
+	return &event->precise;
+}
+
+static bool unwind_sample(struct hybrid_precise *precise, struct hybrid_unwind *u)
+{
+	if (precise->moment != HYBRID_MOMENT_SAME)
+		return hybrid_precise_unwind(&resolver->unwinder, u, precise);
+	hybrid_unwind(&resolver->unwinder, u);
+	return true;
+}
+
 struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample *sample,
 				       int max_stack)
 {
@@ -208,11 +242,13 @@ struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample
 		.at_probe	= hybrid__at_probe(sample->evsel),
 	};
 	struct hybrid_unwind unwind = {};
+	struct hybrid_precise *precise;
 	struct ip_callchain *chain;
 	struct hybrid_thread *ht;
 
 	if (max_stack < 1 || !resolver_init(sample->evsel))
 		return sample->callchain;
+	precise = precise_of(sample->evsel);
 	if (resolver->nr_samples++ % SAMPLES_A_PASS == 0)
 		hybrid_memory_forget(resolver->unwinder.memory);
 	ht = current_thread(thread);
@@ -224,11 +260,13 @@ struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample
 		unwind.pid = thread__pid(thread);
 		hybrid_uretprobe_chain(&unwind, merge.kernel, merge.nr_kernel);
 		resolver->unwinder.add_mapping_arg = thread;
-		hybrid_unwind(&resolver->unwinder, &unwind);
-		merge.unwind = &unwind;
-		merge.tail = &ht->tail;
+		if (unwind_sample(precise, &unwind)) {
+			merge.unwind = &unwind;
+			merge.tail = &ht->tail;
+		}
 	}
 	hybrid_merge(&resolver->unwinder, &merge);
+	hybrid_precise_put_first(precise, merge.out, merge.nr);
 	chain->nr = merge.nr;
 	return chain;
 }

@@ -98,6 +98,7 @@ static void object_free(struct hybrid_object *object)
 	object_close(object);
 	hlist_del(&object->hash);
 	object->objects->nr--;
+	free(object->functions);
 	free(object->segments);
 	free((char *)object->ident.path);
 	free(object);

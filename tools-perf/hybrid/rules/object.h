@@ -32,6 +32,7 @@ struct hybrid_ident {
 	u64		 ino_generation;
 };
 
+struct hybrid_fde;
 struct hybrid_mapping;
 struct hybrid_objects;
 struct hybrid_stored;
@@ -76,6 +77,9 @@ struct hybrid_segment {
  * @entry_size: bytes of it that have no caller, but for what has CFI
  * @rows: compiled rows by address
  * @nr_rows: number of @rows
+ * @functions: its FDEs, by address, once one was asked for; owned
+ * @nr_functions: number of @functions
+ * @functions_read: they were asked for
  * @stored: what a kernel store was taught of it, see compiler.h; NULL for nothing
  */
 struct hybrid_object {
@@ -104,6 +108,9 @@ struct hybrid_object {
 	u64			 entry_size;
 	struct rb_root		 rows;
 	size_t			 nr_rows;
+	struct hybrid_fde	*functions;
+	size_t			 nr_functions;
+	bool			 functions_read;
 	struct hybrid_stored	*stored;
 };
 

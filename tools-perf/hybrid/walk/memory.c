@@ -251,3 +251,16 @@ bool hybrid_memory_is_return(struct hybrid_memory *memory, const struct hybrid_s
 		return true;
 	return x86_frame_call_before(&mem, ret);
 }
+
+enum hybrid_after hybrid_memory_after(struct hybrid_memory *memory,
+				      const struct hybrid_space *space, pid_t pid,
+				      const struct hybrid_abi *abi, u64 ip, u64 *next)
+{
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	*next = ip;
+	if (!reader_init(&reader, &mem, memory, space, pid, abi, ip))
+		return HYBRID_AFTER_SAME;
+	return hybrid_after(&mem, ip, next);
+}

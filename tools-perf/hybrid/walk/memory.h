@@ -3,6 +3,7 @@
 #define __PERF_HYBRID_MEMORY_H
 
 #include "../rules/space.h"
+#include "../x86/after.h"
 
 struct hybrid_memory;
 
@@ -64,5 +65,18 @@ int hybrid_memory_read(struct hybrid_memory *memory, const struct hybrid_space *
  */
 bool hybrid_memory_is_return(struct hybrid_memory *memory, const struct hybrid_space *space,
 			     pid_t pid, const struct hybrid_abi *abi, u64 ret);
+
+/**
+ * hybrid_memory_after - hybrid_after() of code that no file backs
+ * @memory: may be NULL
+ * @space: with the mapping that holds @ip
+ * @pid: the process that was sampled
+ * @abi: of the task
+ * @ip: of the instruction
+ * @next: out: the address behind it
+ */
+enum hybrid_after hybrid_memory_after(struct hybrid_memory *memory,
+				      const struct hybrid_space *space, pid_t pid,
+				      const struct hybrid_abi *abi, u64 ip, u64 *next);
 
 #endif /* __PERF_HYBRID_MEMORY_H */

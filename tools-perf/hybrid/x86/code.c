@@ -133,3 +133,12 @@ enum hybrid_leads hybrid_code_leads(const struct hybrid_object *object, u64 ret,
 		return leads;
 	}
 }
+
+enum hybrid_after hybrid_code_after(const struct hybrid_object *object, u64 vaddr, u64 *next)
+{
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	reader_init(&reader, &mem, object);
+	return hybrid_after(&mem, vaddr, next);
+}

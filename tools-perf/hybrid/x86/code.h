@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_CODE_H
 #define __PERF_HYBRID_CODE_H
 
+#include "after.h"
 #include "leads.h"
 #include "../rules/object.h"
 
@@ -50,5 +51,13 @@ bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr);
  * A signal trampoline needs no call.
  */
 enum hybrid_leads hybrid_code_leads(const struct hybrid_object *object, u64 ret, u64 callee);
+
+/**
+ * hybrid_code_after - hybrid_after() of a file
+ * @object: open
+ * @vaddr: of the instruction, as the ELF file numbers them
+ * @next: out: the address behind it
+ */
+enum hybrid_after hybrid_code_after(const struct hybrid_object *object, u64 vaddr, u64 *next);
 
 #endif /* __PERF_HYBRID_CODE_H */

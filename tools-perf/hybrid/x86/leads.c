@@ -64,7 +64,7 @@ static unsigned int fetch(const struct x86_frame_mem *mem, u64 addr, u8 *bytes, 
 	return first;
 }
 
-static bool decode(const struct x86_frame_mem *mem, u64 addr, struct insn *insn)
+bool hybrid_leads_decode(const struct x86_frame_mem *mem, u64 addr, struct insn *insn)
 {
 	u8 bytes[MAX_INSN_SIZE];
 	unsigned int len = fetch(mem, addr, bytes, sizeof(bytes));
@@ -85,7 +85,7 @@ static bool indirect_before(const struct x86_frame_mem *mem, u64 ret)
 	unsigned int len;
 
 	for (len = 2; len <= LONGEST_CALL; len++) {
-		if (decode(mem, ret - len, &insn) && insn.length == len && is_indirect_call(&insn))
+		if (hybrid_leads_decode(mem, ret - len, &insn) && insn.length == len && is_indirect_call(&insn))
 			return true;
 	}
 	return false;
@@ -163,7 +163,7 @@ static bool follow(struct flow *f, u64 addr)
 	block = &f->blocks[f->nr_blocks];
 	block->start = addr;
 	while (!ends && !was_followed(f, addr)) {
-		if (f->insns++ == MAX_INSNS || !decode(f->mem, addr, &insn)) {
+		if (f->insns++ == MAX_INSNS || !hybrid_leads_decode(f->mem, addr, &insn)) {
 			f->unknown = true;
 			break;
 		}

@@ -2,8 +2,10 @@
 #ifndef __PERF_HYBRID_LEADS_H
 #define __PERF_HYBRID_LEADS_H
 
+#include <stdbool.h>
 #include <linux/types.h>
 
+struct insn;
 struct x86_frame_mem;
 
 /* Did the call before a return address lead to what runs? */
@@ -38,5 +40,15 @@ enum hybrid_leads hybrid_leads(const struct x86_frame_mem *mem, u64 ret, u64 cal
  */
 enum hybrid_leads hybrid_leads_from(const struct x86_frame_mem *mem, u64 target, u64 callee,
 				    u64 *slot);
+
+/**
+ * hybrid_leads_decode - the instruction at an address
+ * @mem: reads the code
+ * @addr: of the instruction
+ * @insn: out
+ *
+ * Return: false where it can't be read or decoded.
+ */
+bool hybrid_leads_decode(const struct x86_frame_mem *mem, u64 addr, struct insn *insn);
 
 #endif /* __PERF_HYBRID_LEADS_H */

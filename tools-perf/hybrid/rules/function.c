@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Functions of mapped files, for samples of precise events.
+ */
+#include "../x86/code.h"
+#include "fde.h"
+#include "function.h"
+#include "rows.h"
+
+/* False where the mapping has no file, or one that can't be read. */
+static bool vaddr_of(const struct hybrid_mapping *mapping, u64 ip, u64 *vaddr)
+{
+	/* That opens it. */
+	return mapping->object && hybrid_object_row(mapping, ip) &&
+	       hybrid_object_vaddr(mapping->object, ip - mapping->start + mapping->pgoff, vaddr);
+}
+
+/* All of them are listed when the first is asked for; none where memory is short. */
+static struct hybrid_fdes functions(struct hybrid_object *object)
+{
+	struct hybrid_fdes fdes = {};
+
+	if (!object->functions_read) {
+		object->functions_read = true;
+		hybrid_fdes_read(object, &fdes);
+		object->functions = fdes.fdes;
+		object->nr_functions = fdes.nr;
+	}
+	fdes.fdes = object->functions;
+	fdes.nr = object->nr_functions;
+	return fdes;
+}
+
+u64 hybrid_function_start(const struct hybrid_mapping *mapping, u64 ip)
+{
+	const struct hybrid_fde *fde;
+	struct hybrid_fdes fdes;
+	u64 vaddr;
+
+	if (!vaddr_of(mapping, ip, &vaddr))
+		return 0;
+	fdes = functions(mapping->object);
+	fde = hybrid_fdes_find(&fdes, vaddr);
+	return fde ? ip - (vaddr - fde->start) : 0;
+}
+
+enum hybrid_after hybrid_function_after(const struct hybrid_mapping *mapping, u64 ip, u64 *next)
+{
+	enum hybrid_after after;
+	u64 vaddr;
+
+	*next = ip;
+	if (!vaddr_of(mapping, ip, &vaddr))
+		return HYBRID_AFTER_SAME;
+	after = hybrid_code_after(mapping->object, vaddr, next);
+	*next += ip - vaddr;
+	return after;
+}

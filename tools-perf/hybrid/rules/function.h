@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_FUNCTION_H
+#define __PERF_HYBRID_FUNCTION_H
+
+#include "../x86/after.h"
+#include "space.h"
+
+/**
+ * hybrid_function_start - where the function that holds an address begins
+ * @mapping: that holds @ip
+ * @ip: the address
+ *
+ * Return: its first address in the process, or 0 where no FDE tells. A part that the
+ * compiler has put elsewhere counts as a function of its own.
+ */
+u64 hybrid_function_start(const struct hybrid_mapping *mapping, u64 ip);
+
+/**
+ * hybrid_function_after - hybrid_after() of the code of a file
+ * @mapping: that holds @ip, with an object
+ * @ip: the instruction
+ * @next: out: the address behind it
+ */
+enum hybrid_after hybrid_function_after(const struct hybrid_mapping *mapping, u64 ip, u64 *next);
+
+#endif /* __PERF_HYBRID_FUNCTION_H */
