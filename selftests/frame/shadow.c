@@ -42,8 +42,7 @@ static void push_call(struct shadow *s, unsigned long ra, const struct user_regs
 		s->calls[s->depth++] = (struct shadow_call) { ra, regs->rsp, regs->rip };
 }
 
-/* The length of a call at ip, 0 for another instruction. */
-static int call_length(struct shadow *s, unsigned long ip)
+static void look(struct shadow *s, unsigned long ip, struct shadow_insn *found)
 {
 	unsigned char code[MAX_INSN_SIZE];
 	unsigned int len = MAX_INSN_SIZE;
@@ -52,33 +51,36 @@ static int call_length(struct shadow *s, unsigned long ip)
 	if (shadow_read(s, ip, code, len)) {
 		len = 4096 - (ip & 4095);
 		if (len > MAX_INSN_SIZE || shadow_read(s, ip, code, len))
-			return 0;
+			return;
 	}
 	if (insn_decode(&insn, code, len, s->mem.is_64bit ? INSN_MODE_64 : INSN_MODE_32))
-		return 0;
+		return;
 	if (insn.opcode.bytes[0] == 0xe8 ||
 	    (insn.opcode.bytes[0] == 0xff &&
 	     X86_MODRM_REG(insn.modrm.value) == 2))
-		return insn.length;
-	return 0;
+		found->call_length = insn.length;
+	found->is_linkage = insn.opcode.bytes[0] == 0xff &&
+		X86_MODRM_REG(insn.modrm.value) == 4 &&
+		!X86_MODRM_MOD(insn.modrm.value) && X86_MODRM_RM(insn.modrm.value) == 5;
 }
 
-/* The same, as it was when it first ran: code that is written anew is none of ours. */
-static int known_call_length(struct shadow *s, unsigned long ip)
+/* As it was when it first ran: code that is written anew is none of ours. */
+static struct shadow_insn *insn_at(struct shadow *s, unsigned long ip)
 {
 	struct shadow_insn *insn = &s->insns[ip % SHADOW_INSNS];
 
 	if (insn->ip != ip) {
-		insn->ip = ip;
-		insn->call_length = call_length(s, ip);
+		*insn = (struct shadow_insn) { .ip = ip };
+		look(s, ip, insn);
 	}
-	return insn->call_length;
+	return insn;
 }
 
 bool shadow_step(struct shadow *s, struct user_regs_struct *regs, int *sig)
 {
 	unsigned long ip = regs->rip, sp = regs->rsp;
-	int length = known_call_length(s, ip), status, sent = *sig;
+	const struct shadow_insn *insn = insn_at(s, ip);
+	int status, sent = *sig;
 
 	if (ptrace(PTRACE_SINGLESTEP, s->pid, 0, sent) ||
 	    waitpid(s->pid, &status, 0) < 0 || !WIFSTOPPED(status))
@@ -89,8 +91,10 @@ bool shadow_step(struct shadow *s, struct user_regs_struct *regs, int *sig)
 	drop_returned(s, regs->rsp);
 	if (sent && regs->rip != ip)
 		push_call(s, shadow_word(s, regs->rsp), regs);
-	else if (length && regs->rsp == sp - s->word)
-		push_call(s, ip + length, regs);
+	else if (insn->call_length && regs->rsp == sp - s->word)
+		push_call(s, ip + insn->call_length, regs);
+	else if (insn->is_linkage && s->depth)
+		s->calls[s->depth - 1].entry = regs->rip;
 	return true;
 }
 

@@ -18,7 +18,7 @@
  * struct shadow_call - a call that the program is in
  * @ra:		its return address
  * @slot:	where that stands on the stack
- * @entry:	the instruction that the call led to
+ * @entry:	the instruction that the call led to, behind a linkage table
  */
 struct shadow_call {
 	unsigned long	ra;
@@ -26,10 +26,16 @@ struct shadow_call {
 	unsigned long	entry;
 };
 
-/* What is known of the instruction at an address; of a call, its length, else 0. */
+/**
+ * struct shadow_insn - what is known of the instruction at an address
+ * @ip:		the address
+ * @call_length: of a call, its length, else 0
+ * @is_linkage:	a jump through memory at a fixed place, as in a procedure linkage table
+ */
 struct shadow_insn {
 	unsigned long	ip;
 	int		call_length;
+	bool		is_linkage;
 };
 
 /**
