@@ -112,6 +112,7 @@ of_sources()
 	part asan quick tap sources source make -s -C tools-perf/test asan
 	part frame quick tap sources source frame
 	part release usual tap sources source selftests/release/run
+	part precise usual tap sources build selftests/precise/run ${all:+--all}
 	part fuzz usual tap sources source make -s -C tools-perf/test fuzz
 }
 

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <linux/kernel.h>
+
 #include "data-file.h"
 
 #define FEATURE_ARCH	6
@@ -98,7 +100,7 @@ void data_file_exec(struct data_file *f, pid_t pid, const char *name)
 		.pid = pid, .tid = pid, .id = { .pid = pid, .tid = pid },
 	};
 
-	strncpy(comm.comm, name, sizeof(comm.comm) - 1);
+	snprintf(comm.comm, sizeof(comm.comm), "%s", name);
 	fwrite(&comm, sizeof(comm), 1, f->file);
 }
 
@@ -138,7 +140,7 @@ static unsigned int put_regs(const struct data_sample *s, u64 *to)
 
 	to[0] = PERF_SAMPLE_REGS_ABI_64;
 	memcpy(to + 1, regs, sizeof(regs));
-	return 1 + sizeof(regs) / sizeof(regs[0]);
+	return 1 + ARRAY_SIZE(regs);
 }
 
 /* Of a plain file, what stands before the user's part. */
@@ -159,12 +161,14 @@ void data_file_sample(struct data_file *f, const struct data_sample *s)
 {
 	struct perf_event_header header = {
 		.type = PERF_RECORD_SAMPLE,
-		.misc = PERF_RECORD_MISC_USER | (f->attr.precise_ip ? PERF_RECORD_MISC_EXACT_IP : 0),
+		.misc = PERF_RECORD_MISC_USER,
 	};
 	u64 words[4096];
 	unsigned int nr = 0;
 	u64 size = s->size ? DATA_FILE_STACK : 0;
 
+	if (f->attr.precise_ip)
+		header.misc |= PERF_RECORD_MISC_EXACT_IP;
 	words[nr++] = s->ip;
 	words[nr++] = (u64)s->pid << 32 | (u32)s->pid;
 	words[nr++] = s->time;
@@ -186,7 +190,7 @@ static struct section put_string(FILE *file, const char *text)
 	struct section section = { .offset = ftell(file), .size = 4 + sizeof(buf) };
 	u32 len = sizeof(buf);
 
-	strncpy(buf, text, sizeof(buf) - 1);
+	snprintf(buf, sizeof(buf), "%s", text);
 	fwrite(&len, sizeof(len), 1, file);
 	fwrite(buf, sizeof(buf), 1, file);
 	return section;

@@ -164,7 +164,7 @@ static void sample(struct maker *m, const struct user_regs_struct *regs, bool is
 	}
 }
 
-static void maps(struct maker *m)
+static void write_maps(struct maker *m)
 {
 	char path[32], line[4096];
 	FILE *f;
@@ -205,7 +205,7 @@ static void run(struct user_regs_struct *regs, unsigned long max)
 			break;
 		was_syscall = is_syscall;
 		for (i = 0; is_syscall && changes_maps(regs) && i < MODELS; i++)
-			maps(&makers[i]);
+			write_maps(&makers[i]);
 	}
 }
 
@@ -224,7 +224,7 @@ static bool begin(struct maker *m, const struct model *model, const char *dir, b
 	snprintf(path, sizeof(path), "%s/%s.truth", dir, model->name);
 	m->truth = fopen(path, "w");
 	data_file_exec(&m->data, program.pid, name);
-	maps(m);
+	write_maps(m);
 	return m->truth;
 }
 

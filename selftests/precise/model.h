@@ -2,7 +2,7 @@
 #ifndef _MODEL_H
 #define _MODEL_H
 
-#include <stdbool.h>
+#include <linux/kernel.h>
 
 /* Of what moments a sample's parts are. */
 enum model_kind {
@@ -47,6 +47,6 @@ static const struct model models[] = {
 	{ "kernel",	MODEL_KERNEL,	20, 2, MODEL_AMD },
 };
 
-#define MODELS	(sizeof(models) / sizeof(models[0]))
+#define MODELS	ARRAY_SIZE(models)
 
 #endif

@@ -253,10 +253,10 @@ static bool unwind_sample(struct hybrid_record *hr, struct hybrid_event *event,
 			  struct hybrid_unwind *u)
 {
 	event->precise.first = 0;
+	if (!taught && event->precise.moment != HYBRID_MOMENT_SAME)
+		return hybrid_precise_unwind(&hr->unwinder, u, &event->precise);
 	if (taught)
 		hybrid_taught(&hr->unwinder, u, sample->chain, sample->nr_chain);
-	else if (event->precise.moment != HYBRID_MOMENT_SAME)
-		return hybrid_precise_unwind(&hr->unwinder, u, &event->precise);
 	else
 		hybrid_unwind(&hr->unwinder, u);
 	return true;
@@ -474,6 +474,8 @@ u64 hybrid_record__shed(const struct hybrid_record *hr, const struct evsel *evse
 
 void hybrid_record__print(struct hybrid_record *hr, bool failures)
 {
+	int i;
+
 	if (!hr)
 		return;
 	hybrid_compiler_stop(hr->compiler);
@@ -485,6 +487,8 @@ void hybrid_record__print(struct hybrid_record *hr, bool failures)
 	if (hr->compiler)
 		hybrid_compiler_print(hr->compiler, stderr);
 	hybrid_stats_print_failures(&hr->stats, stderr);
+	for (i = 0; i < hr->nr_events; i++)
+		hybrid_precise_print(&hr->events[i].precise, stderr);
 	fprintf(stderr, "hybrid: in the rings: %" PRIu64 " bytes a sample\n",
 		hybrid_stats_ring_bytes(&hr->stats));
 	if (hr->lost.nr)

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <linux/zalloc.h>
 #include "../callchain.h"
+#include "../debug.h"
 #include "../dso.h"
 #include "../event.h"
 #include "../evlist.h"
@@ -210,6 +211,16 @@ static bool prepare(struct hybrid_unwind *u, const struct perf_sample *sample, i
 	return true;
 }
 
+/* A file of --call-graph dwarf does not say where the interrupt was. */
+static void warn(const struct evsel *evsel, enum hybrid_moment moment)
+{
+	if (moment == HYBRID_MOMENT_SAME || evsel__has_hybrid_callchain(evsel))
+		return;
+	pr_warning("%s: address, registers and stack are of different moments: callers that ",
+		   evsel__name((struct evsel *)evsel));
+	pr_warning("do not fit are cut off; record with --call-graph hybrid to have them\n");
+}
+
 /* Events of equal remainders share a place: what is learned of them is learned anew. */
 static struct hybrid_precise *precise_of(const struct evsel *evsel)
 {
@@ -220,6 +231,7 @@ static struct hybrid_precise *precise_of(const struct evsel *evsel)
 		event->evsel = evsel;
 		event->precise.moment = hybrid_moment__evsel(evsel, is_live(evsel) ? NULL :
 				perf_session__env(evlist__session(evsel->evlist)));
+		warn(evsel, event->precise.moment);
 	}
 	event->precise.first = 0;
 	return &event->precise;

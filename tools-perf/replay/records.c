@@ -223,15 +223,8 @@ static int deliver(struct hybrid_ring *ring __maybe_unused, const struct perf_ev
 
 static void print_account(void)
 {
-	static const char * const ways[HYBRID_PRECISE_NR] = {
-		[HYBRID_PRECISE_INTERRUPT] = "interrupt", [HYBRID_PRECISE_RETIRED] = "retired",
-		[HYBRID_PRECISE_KERNEL] = "kernel", [HYBRID_PRECISE_REFUTED] = "refuted",
-	};
-	unsigned int i;
-
-	for (i = 0; i < HYBRID_PRECISE_NR; i++)
-		fprintf(stderr, "%s %" PRIu64 " ", ways[i], replay.precise.ways[i]);
-	fprintf(stderr, "frame pointer only %" PRIu64 " bad %" PRIu64 "\n",
+	hybrid_precise_print(&replay.precise, stderr);
+	fprintf(stderr, "frame pointer only %" PRIu64 ", bad %" PRIu64 "\n",
 		replay.outcomes[HYBRID_FP_ONLY], replay.bad);
 }
 

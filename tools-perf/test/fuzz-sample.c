@@ -12,6 +12,7 @@
 #include "fuzz.h"
 #include "layout.h"
 #include "merge.h"
+#include "precise.h"
 #include "regs.h"
 #include "scene.h"
 #include "uretprobe.h"
@@ -30,6 +31,7 @@ struct choice {
 static struct hybrid_layout layout;
 static struct hybrid_frame frames[MAX_STACK];
 static u64 chain[HYBRID_MAX_RECORD / 8];
+static struct hybrid_precise precise;
 static struct hybrid_tail tail;
 static struct scene scene;
 
@@ -40,6 +42,8 @@ static void choose(const struct choice *c)
 	layout.attr.read_format = c->read_format & 31;
 	layout.attr.branch_sample_type = c->branches & 1 ? PERF_SAMPLE_BRANCH_HW_INDEX : 0;
 	layout.branch_counters = c->branches & 2;
+	memset(&precise, 0, sizeof(precise));
+	precise.moment = c->branches >> 2 & 3;
 	layout.attr.sample_regs_user = c->regs & 1 ? 0xff0fff : c->regs;
 	if (c->file_regs & 1 && layout.attr.sample_type & PERF_SAMPLE_REGS_USER)
 		layout.file_regs = layout.attr.sample_regs_user & (c->regs >> 1 | 1);
@@ -81,7 +85,11 @@ static bool unwind(const struct hybrid_sample *sample, struct hybrid_unwind *u)
 	hybrid_regs_read(&map, sample->regs, &u->regs);
 	u->dump_start = u->regs.value[u->abi->sp];
 	hybrid_uretprobe_chain(u, sample->chain, sample->nr_chain);
-	hybrid_unwind(&scene_unwinder, u);
+	precise.first = 0;
+	if (precise.moment == HYBRID_MOMENT_SAME)
+		hybrid_unwind(&scene_unwinder, u);
+	else if (!hybrid_precise_unwind(&scene_unwinder, u, &precise))
+		return false;
 	if (!u->nr || u->nr > u->max_frames)
 		abort();
 	return true;
@@ -125,6 +133,7 @@ static void one_record(const struct perf_event_header *event, unsigned int max_f
 		return;
 	if (hybrid_merge(&scene_unwinder, &merge) >= HYBRID_NR_OUTCOMES || merge.nr > merge.max)
 		abort();
+	hybrid_precise_put_first(&precise, chain, merge.nr);
 	out = aligned_alloc(8, HYBRID_MAX_RECORD);
 	size = hybrid_layout_write(&layout, &sample, chain, merge.nr, out);
 	if (size > HYBRID_MAX_RECORD)

@@ -4,6 +4,7 @@
  * registers and stack are of later moments, and the stack may be of a later one than the
  * registers. The kernel's callchain begins where the interrupt was.
  */
+#include <inttypes.h>
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 #include "../rules/function.h"
@@ -91,6 +92,10 @@ static enum verdict judge(struct hybrid_unwinder *unwinder, const struct hybrid_
 			break;
 		}
 	}
+	/* A word of zero where the return address should be may be anything. */
+	if (u->stop == HYBRID_STOP_OUTERMOST && u->nr == 1 &&
+	    u->rule.kind != HYBRID_RULE_OUTERMOST)
+		return UNCLEAR;
 	if (u->stop <= HYBRID_STOP_DUMP_END)
 		return verdict;
 	return u->nr > 1 ? UNCLEAR : REFUTED;
@@ -172,7 +177,7 @@ static bool choose(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 	return true;
 }
 
-/* Without the kernel's chain: the sampled address, and callers that the calls confirm. */
+/* Without the kernel's chain: the sampled address, and callers unless calls refute them. */
 static void unwind_plain(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 			 struct hybrid_precise *precise, u64 ip)
 {
@@ -180,7 +185,7 @@ static void unwind_plain(struct hybrid_unwinder *unwinder, struct hybrid_unwind 
 	bool retired = precise->moment == HYBRID_MOMENT_RETIRED;
 
 	if ((!retired || behind(unwinder, u, ip, &from)) &&
-	    try(unwinder, u, &from) == FITS) {
+	    try(unwinder, u, &from) != REFUTED) {
 		precise->ways[HYBRID_PRECISE_RETIRED]++;
 		return;
 	}
@@ -202,6 +207,7 @@ bool hybrid_precise_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwin
 	struct candidate from[2];
 	enum hybrid_precise_way way;
 	unsigned int nr = 0;
+	bool retired_first;
 
 	precise->first = 0;
 	at = u->nr_user ? u->user[0] : 0;
@@ -216,10 +222,14 @@ bool hybrid_precise_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwin
 		precise->first = ip;
 		return true;
 	}
-	if (precise->moment == HYBRID_MOMENT_RETIRED && behind(unwinder, u, ip, &from[nr]))
+	/* Of those that fit, the first is taken. */
+	retired_first = precise->moment == HYBRID_MOMENT_RETIRED ||
+			precise->retired > precise->interrupt;
+	if (retired_first && behind(unwinder, u, ip, &from[nr]))
 		nr++;
 	from[nr++] = (struct candidate) { HYBRID_PRECISE_INTERRUPT, at, sp };
-	if (precise->moment == HYBRID_MOMENT_UNKNOWN && behind(unwinder, u, ip, &from[nr]))
+	if (!retired_first && precise->moment == HYBRID_MOMENT_UNKNOWN &&
+	    behind(unwinder, u, ip, &from[nr]))
 		nr++;
 	way = HYBRID_PRECISE_INTERRUPT;
 	if (precise->moment == HYBRID_MOMENT_INTERRUPT) {
@@ -244,4 +254,22 @@ void hybrid_precise_put_first(const struct hybrid_precise *precise, u64 *chain, 
 			return;
 		}
 	}
+}
+
+void hybrid_precise_print(const struct hybrid_precise *precise, FILE *out)
+{
+	static const char * const names[HYBRID_PRECISE_NR] = {
+		[HYBRID_PRECISE_INTERRUPT] = "from where the interrupt was",
+		[HYBRID_PRECISE_RETIRED] = "from the sampled instruction",
+		[HYBRID_PRECISE_KERNEL] = "interrupted in the kernel",
+		[HYBRID_PRECISE_REFUTED] = "that fit neither",
+	};
+	unsigned int i;
+
+	if (precise->moment == HYBRID_MOMENT_SAME)
+		return;
+	fprintf(out, "hybrid: precise event:");
+	for (i = 0; i < HYBRID_PRECISE_NR; i++)
+		fprintf(out, "%s %" PRIu64 " %s", i ? "," : "", precise->ways[i], names[i]);
+	fputc('\n', out);
 }

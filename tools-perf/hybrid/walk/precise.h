@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_PRECISE_H
 #define __PERF_HYBRID_PRECISE_H
 
+#include <stdio.h>
 #include "moment.h"
 #include "unwind.h"
 
@@ -57,5 +58,12 @@ bool hybrid_precise_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwin
  */
 void hybrid_precise_put_first(const struct hybrid_precise *precise, u64 *chain,
 			      unsigned int nr);
+
+/**
+ * hybrid_precise_print - a line that says how an event's chains were found
+ * @precise: of the event; nothing is printed of one that is not precise
+ * @out: stream
+ */
+void hybrid_precise_print(const struct hybrid_precise *precise, FILE *out);
 
 #endif /* __PERF_HYBRID_PRECISE_H */
