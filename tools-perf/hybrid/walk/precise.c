@@ -152,6 +152,23 @@ static void learn(struct hybrid_precise *precise, enum hybrid_precise_way way)
 		precise->moment = HYBRID_MOMENT_RETIRED;
 }
 
+/*
+ * A function that has returned by the time the stack is copied may have been followed by
+ * another, called from the same one: then its return address stands where the first one's
+ * was. Where the call may have led to either, it belongs to the one that ran last.
+ */
+static bool was_followed(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
+			 const struct candidate *retired, const struct candidate *interrupt)
+{
+	u64 ret = u->nr > 1 ? u->frames[1].ret : 0;
+
+	if (!ret || u->frames[1].ip == ret ||
+	    leads_to(unwinder, u, ret, u->frames[0].ip) != HYBRID_LEADS_INDIRECT ||
+	    same_function(unwinder, u, retired->ip, interrupt->ip))
+		return false;
+	return try(unwinder, u, interrupt) == FITS && u->nr > 1 && u->frames[1].ret == ret;
+}
+
 /* Those of @from, the likelier one first, that the calls do not refute. */
 static bool choose(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 		   struct hybrid_precise *precise, const struct candidate *from, unsigned int nr,
@@ -171,6 +188,10 @@ static bool choose(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 		return false;
 	if (nr == 2 && verdicts[!best] == REFUTED && verdicts[best] == FITS)
 		learn(precise, from[best].way);
+	if (i < nr && nr == 2 && !best && from[0].way == HYBRID_PRECISE_RETIRED) {
+		best = was_followed(unwinder, u, &from[0], &from[1]);
+		i = nr;
+	}
 	*way = from[best].way;
 	if (i == nr && best != nr - 1)
 		try(unwinder, u, &from[best]);
