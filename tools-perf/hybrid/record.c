@@ -51,6 +51,9 @@
 #define HYBRID_HOLD_MS	((int)(HYBRID_ORDER_HOLD / 1000000))
 #define HYBRID_POLL_MS	100
 
+/* How long records wait to be written together, in ns: as long as in a ring. */
+#define HYBRID_FLUSH	(HYBRID_POLL_MS * 1000000ULL)
+
 struct hybrid_record {
 	struct evlist		*evlist;
 	struct hybrid_event	*events;
@@ -71,6 +74,7 @@ struct hybrid_record {
 	bool			 draining;
 	bool			 shedding;
 	size_t			 out_used;
+	u64			 flushed;
 	struct hybrid_frame	 frames[HYBRID_MAX_FRAMES];
 	u64			 chain[HYBRID_MAX_RECORD / 8];
 	u8			 out[HYBRID_OUT_SIZE] __aligned(8);
@@ -435,7 +439,7 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 		.consume	= consume,
 	};
 	u64 now = rdclock();
-	int delivered, err;
+	int delivered, err = 0;
 
 	if (!hr->rings && rings_init(hr, maps, nr)) {
 		pr_err("hybrid: out of memory for %d rings\n", nr);
@@ -448,7 +452,10 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 	delivered = hybrid_order_pass(&hr->order, all ? HYBRID_ORDER_ALL : now, hr->rings,
 				      hr->nr_rings, hr->heap, &ops, hr);
 	hybrid_compiler_pass(hr->compiler);
-	err = flush(hr);
+	if (all || now - hr->flushed >= HYBRID_FLUSH) {
+		err = flush(hr);
+		hr->flushed = now;
+	}
 	if (verbose > 0 && !all)
 		hybrid_stats_live(&hr->stats, now, stderr);
 	return delivered < 0 ? delivered : err < 0 ? err : delivered;
