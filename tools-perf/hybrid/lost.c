@@ -59,7 +59,7 @@ void hybrid_lost_seen(struct hybrid_lost *lost, u64 now)
 
 /* With the time of the sample, so that it counts from there on for who reads the file. */
 static int take(const struct perf_tool *tool, union perf_event *event,
-		 struct perf_sample *sample __maybe_unused, struct machine *machine)
+		struct perf_sample *sample __maybe_unused, struct machine *machine)
 {
 	struct hybrid_lost *lost = container_of(tool, struct hybrid_lost, tool);
 	struct perf_sample fields;

@@ -22,6 +22,7 @@
 #include "events.h"
 #include "lost.h"
 #include "walk/merge.h"
+#include "tasks/load.h"
 #include "tasks/open.h"
 #include "record/order.h"
 #include "tasks/process.h"
@@ -42,6 +43,9 @@
  */
 #define SHED_DUMPS	1
 #define SHED_SAMPLES	4
+
+/* Bytes of records that wait in memory for a file, at most. */
+#define KEPT_SIZE	(64ULL << 20)
 
 /*
  * How long perf record sleeps at most, in ms: until what was held back may be
@@ -64,6 +68,8 @@ struct hybrid_record {
 	struct hybrid_unwinder	 unwinder;
 	struct hybrid_stats	 stats;
 	struct hybrid_lost	 lost;
+	struct hybrid_loader	*loader;
+	struct hybrid_object	*waiting;
 	int			 store;
 	struct hybrid_compiler	*compiler;
 	struct hybrid_order	 order;
@@ -79,6 +85,19 @@ struct hybrid_record {
 	u64			 chain[HYBRID_MAX_RECORD / 8];
 	u8			 out[HYBRID_OUT_SIZE] __aligned(8);
 };
+
+/* Where memory is short, files are opened while the rings wait. */
+static void start_loading(struct hybrid_record *hr)
+{
+	struct hybrid_objects *objects = &hr->ps.objects;
+
+	hr->loader = hybrid_loader_new(hybrid_open_live);
+	if (!hr->loader)
+		return;
+	objects->open = hybrid_loader_open;
+	objects->open_arg = hr->loader;
+	objects->cancel = hybrid_loader_cancel;
+}
 
 /* Where there is no store, samples have their dumps as ever. */
 static void start_teaching(struct hybrid_record *hr)
@@ -120,6 +139,7 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 	hr->write = write;
 	hr->arg = arg;
 	hybrid_processes_init(&hr->ps, hybrid_open_live);
+	start_loading(hr);
 	hr->unwinder.memory = hybrid_memory_new();
 	start_teaching(hr);
 	evlist__for_each_entry(evlist, evsel)
@@ -177,7 +197,7 @@ static bool must_shed(struct hybrid_record *hr, struct hybrid_ring *ring, u16 re
 	hr->shedding = false;
 	if (hr->draining)
 		return false;
-	used = perf_mmap__read_head(&ring_mmap(ring)->core) - ring->tail;
+	used = perf_mmap__read_head(&ring_mmap(ring)->core) - hybrid_order_consumed(ring);
 	if (used < size - size / 4)
 		ring->behind = 0;
 	else
@@ -207,7 +227,6 @@ static bool prepare(struct hybrid_record *hr, const struct hybrid_event *event,
 	u->dump_size = sample->stack_size;
 	u->max_frames = event->max_stack;
 	u->frames = hr->frames;
-	hr->stats.dump_bytes += sample->stack_size;
 	return true;
 }
 
@@ -251,10 +270,9 @@ static bool may_be_overwritten(const struct hybrid_process *process,
 				  PERF_RECORD_MISC_KERNEL;
 }
 
-/* Returns false where the kernel's chain tells more than the sample's registers. */
-static bool unwind_sample(struct hybrid_record *hr, struct hybrid_event *event,
-			  const struct hybrid_sample *sample, bool taught,
-			  struct hybrid_unwind *u)
+/* Returns 0 where the kernel's chain tells more than the sample's registers. */
+static int unwind_once(struct hybrid_record *hr, struct hybrid_event *event,
+		       const struct hybrid_sample *sample, bool taught, struct hybrid_unwind *u)
 {
 	event->precise.first = 0;
 	if (!taught && event->precise.moment != HYBRID_MOMENT_SAME)
@@ -263,17 +281,39 @@ static bool unwind_sample(struct hybrid_record *hr, struct hybrid_event *event,
 		hybrid_taught(&hr->unwinder, u, sample->chain, sample->nr_chain);
 	else
 		hybrid_unwind(&hr->unwinder, u);
-	return true;
+	return 1;
 }
 
-/* Makes the sample's callchain, hr->chain; false where writing failed. */
-static bool make_chain(struct hybrid_record *hr, struct hybrid_event *event,
-		       const struct hybrid_sample *sample, struct hybrid_merge *merge)
+/* The same; where a file is not there yet the sample waits for it, up to a bound: -EAGAIN. */
+static int unwind_sample(struct hybrid_record *hr, struct hybrid_event *event,
+			 const struct hybrid_sample *sample, bool taught,
+			 struct hybrid_unwind *u)
+{
+	struct hybrid_objects *objects = &hr->ps.objects;
+	enum hybrid_load_state state;
+	int unwound;
+
+	do {
+		objects->waiting = NULL;
+		unwound = unwind_once(hr, event, sample, taught, u);
+		state = objects->waiting ?
+			hybrid_loader_state(objects->waiting, hr->draining) : HYBRID_LOAD_LATE;
+	} while (state == HYBRID_LOAD_DONE);
+	if (state == HYBRID_LOAD_LATE)
+		return unwound;
+	hr->waiting = objects->waiting;
+	return -EAGAIN;
+}
+
+/* Makes the sample's callchain, hr->chain. */
+static int make_chain(struct hybrid_record *hr, struct hybrid_event *event,
+		      const struct hybrid_sample *sample, struct hybrid_merge *merge)
 {
 	struct hybrid_thread *thread = hybrid_thread_find(&hr->ps, sample->pid, sample->tid);
 	struct hybrid_unwind unwind = {};
 	enum hybrid_outcome outcome;
 	bool walked, taught;
+	int unwound;
 	u64 info;
 
 	walked = is_walked(event, sample, &info);
@@ -285,7 +325,11 @@ static bool make_chain(struct hybrid_record *hr, struct hybrid_event *event,
 		unwind.pid = sample->pid;
 		unwind.overwritten = may_be_overwritten(thread->process, sample);
 		hybrid_uretprobe_chain(&unwind, sample->chain, sample->nr_chain);
-		if (unwind_sample(hr, event, sample, taught, &unwind)) {
+		unwound = unwind_sample(hr, event, sample, taught, &unwind);
+		if (unwound < 0)
+			return unwound;
+		hr->stats.dump_bytes += sample->stack_size;
+		if (unwound) {
 			merge->unwind = &unwind;
 			merge->tail = &thread->tail;
 		}
@@ -300,8 +344,8 @@ static bool make_chain(struct hybrid_record *hr, struct hybrid_event *event,
 		hybrid_stats_walk(&hr->stats, info);
 	if (hr->compiler && merge->unwind && !taught)
 		hybrid_compiler_sample(hr->compiler, &hr->unwinder, &unwind, info);
-	return !merge->marked || !thread ||
-	       !map_marks(hr, thread->process, event, sample->event);
+	return merge->marked && thread ?
+		map_marks(hr, thread->process, event, sample->event) : 0;
 }
 
 static int write_sample(struct hybrid_record *hr, struct hybrid_event *event,
@@ -318,12 +362,14 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_event *event,
 				  &hybrid_abi_32 : &hybrid_abi_64,
 	};
 	void *out;
+	int err;
 
 	if (hybrid_lost_sample(&hr->lost, &event->layout.attr, sample->event, sample->pid,
 			       sample->tid))
 		return -EIO;
-	if (!make_chain(hr, event, sample, &merge))
-		return -EIO;
+	err = make_chain(hr, event, sample, &merge);
+	if (err)
+		return err;
 	out = out_room(hr, HYBRID_MAX_RECORD);
 	if (!out)
 		return -EIO;
@@ -338,6 +384,7 @@ static int deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 	struct evsel *evsel = evlist__event2evsel(hr->evlist, (union perf_event *)header);
 	struct hybrid_event *event = evsel ? &hr->events[evsel->core.idx] : NULL;
 	struct hybrid_sample sample;
+	int err;
 
 	if (!event || !event->hybrid)
 		return copy_record(hr, header);
@@ -354,7 +401,10 @@ static int deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 		event->shed++;
 		return 0;
 	}
-	return write_sample(hr, event, &sample);
+	err = write_sample(hr, event, &sample);
+	if (err == -EAGAIN)
+		hybrid_stats_unread(&hr->stats, header->size);
+	return err;
 }
 
 /* Any record that is not a sample. */
@@ -403,7 +453,7 @@ static void consume(struct hybrid_ring *ring, void *arg __maybe_unused)
 
 	if (!map->core.base)
 		return;
-	map->core.prev = ring->tail;
+	map->core.prev = hybrid_order_consumed(ring);
 	perf_mmap__consume(&map->core);
 }
 
@@ -430,6 +480,33 @@ static int rings_init(struct hybrid_record *hr, struct mmap **maps, int nr)
 	return 0;
 }
 
+/*
+ * While samples wait for a file the rings are emptied into memory. Returns false where
+ * they wait no more.
+ */
+static bool keep_rings(struct hybrid_record *hr)
+{
+	u64 kept = 0;
+	int i;
+
+	if (hybrid_loader_state(hr->waiting, false) != HYBRID_LOAD_WAIT)
+		return false;
+	for (i = 0; i < hr->nr_rings; i++) {
+		struct hybrid_ring *ring = &hr->rings[i];
+
+		if (!ring_mmap(ring)->core.base)
+			continue;
+		if (hybrid_order_keep(ring, ring_head(ring, hr)) < 0)
+			kept = KEPT_SIZE;
+		consume(ring, hr);
+		kept += ring->kept_end - ring->kept_start;
+	}
+	if (kept < KEPT_SIZE)
+		return true;
+	hybrid_loader_give_up(hr->waiting);
+	return false;
+}
+
 int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bool all)
 {
 	static const struct hybrid_order_ops ops = {
@@ -445,6 +522,9 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 		pr_err("hybrid: out of memory for %d rings\n", nr);
 		return -ENOMEM;
 	}
+	if (hr->waiting && !all && keep_rings(hr))
+		return 0;
+	hr->waiting = NULL;
 	hr->draining = all;
 	hr->now = now;
 	hybrid_lost_pass(&hr->lost, now);
@@ -465,7 +545,7 @@ int hybrid_record__timeout(const struct hybrid_record *hr)
 {
 	if (!hr)
 		return -1;
-	return hybrid_order_holds(&hr->order) ? HYBRID_HOLD_MS : HYBRID_POLL_MS;
+	return hr->waiting || hybrid_order_holds(&hr->order) ? HYBRID_HOLD_MS : HYBRID_POLL_MS;
 }
 
 void hybrid_record__lost(struct hybrid_record *hr, const struct evsel *evsel, u64 nr)
@@ -499,8 +579,8 @@ void hybrid_record__print(struct hybrid_record *hr, bool failures)
 	fprintf(stderr, "hybrid: in the rings: %" PRIu64 " bytes a sample\n",
 		hybrid_stats_ring_bytes(&hr->stats));
 	if (hr->lost.nr)
-		fprintf(stderr, "hybrid: %" PRIu64 " times a process was synthesized anew: records were lost\n",
-			hr->lost.nr);
+		fprintf(stderr, "hybrid: records were lost: %" PRIu64
+			" times a process was synthesized anew\n", hr->lost.nr);
 	fprintf(stderr, "hybrid: kept at the end: %u processes, %u threads, ",
 		hr->ps.nr_processes, hr->ps.nr_threads);
 	fprintf(stderr, "%zu objects, %zu rows\n", hr->ps.objects.nr, hr->ps.objects.nr_rows);
@@ -512,8 +592,10 @@ void hybrid_record__delete(struct hybrid_record *hr)
 
 	if (!hr)
 		return;
-	for (i = 0; i < hr->nr_rings; i++)
+	for (i = 0; i < hr->nr_rings; i++) {
 		free(hr->rings[i].copy);
+		free(hr->rings[i].kept);
+	}
 	free(hr->rings);
 	free(hr->heap);
 	hybrid_memory_delete(hr->unwinder.memory);
@@ -521,6 +603,7 @@ void hybrid_record__delete(struct hybrid_record *hr)
 	hybrid_compiler_stop(hr->compiler);
 	/* Before the compiler: it owns the files of the objects that go. */
 	hybrid_processes_exit(&hr->ps);
+	hybrid_loader_delete(hr->loader);
 	hybrid_compiler_delete(hr->compiler);
 	if (hr->store >= 0)
 		close(hr->store);

@@ -301,6 +301,7 @@ static void print_stop(const struct hybrid_unwind *u)
 		[HYBRID_STOP_DUMP_END]	 = "the stack goes on behind its dump",
 		[HYBRID_STOP_NO_MAP]	 = "the return address is in no map",
 		[HYBRID_STOP_NO_CFI]	 = "neither CFI nor a frame pointer leads on",
+		[HYBRID_STOP_UNREAD]	 = "the file is not there yet",
 		[HYBRID_STOP_BAD_FRAME]	 = "the CFI led nowhere: not up the stack, or unreadable",
 	};
 

@@ -2,6 +2,7 @@
 /*
  * Several rings, written to while they are read.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "layout.h"
@@ -37,6 +38,7 @@ struct world {
 	unsigned int		bursts;
 	bool			seen[200000];
 	int			stop_at;
+	int			again_in;
 };
 
 static struct world w;
@@ -99,6 +101,8 @@ static int deliver(struct hybrid_ring *ring, const struct perf_event_header *eve
 
 	if (!check(record->id < ARRAY_SIZE(world->seen)))
 		return -1;
+	if (world->again_in && !--world->again_in)
+		return -EAGAIN;
 	check(!world->seen[record->id]);
 	world->seen[record->id] = true;
 	check(record->time >= world->last_time);
@@ -116,13 +120,13 @@ static void consume(struct hybrid_ring *ring, void *arg)
 {
 	struct world *world = arg;
 	unsigned int i = ring - world->rings;
-	u64 pos;
+	u64 pos, end = hybrid_order_consumed(ring);
 
-	check(ring->tail > world->consumed[i]);
+	check(end >= world->consumed[i] && end >= ring->tail && end <= world->head[i]);
 	/* The kernel may overwrite it at once. */
-	for (pos = world->consumed[i]; pos < ring->tail; pos++)
+	for (pos = world->consumed[i]; pos < end; pos++)
 		((u8 *)ring->data)[pos & (SIZE - 1)] = 0xff;
-	world->consumed[i] = ring->tail;
+	world->consumed[i] = end;
 }
 
 static const struct hybrid_order_ops ops = {
@@ -175,6 +179,7 @@ static void end(void)
 	for (i = 0; i < RINGS; i++) {
 		free((void *)w.rings[i].data);
 		free(w.rings[i].copy);
+		free(w.rings[i].kept);
 	}
 }
 
@@ -374,6 +379,50 @@ static void stops(void)
 	end();
 }
 
+static void keep_all(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < RINGS; i++) {
+		check(hybrid_order_keep(&w.rings[i], w.head[i]) >= 0);
+		consume(&w.rings[i], &w);
+		same(w.consumed[i], w.head[i]);
+	}
+}
+
+/* What can't be delivered yet leaves the rings, and none of it is lost or late. */
+static void keeps(void)
+{
+	unsigned int round, i;
+	u64 before;
+
+	start();
+	for (round = 0; round < 300; round++) {
+		/* All that is asked for fits: every ring is empty, but for this round. */
+		before = w.written;
+		write_some(8);
+		same(w.written, before + 8);
+		w.again_in = 1 + tap_random() % 4;
+		check(pass() >= 0);
+		if (round % 7 < 5)
+			keep_all();
+		else
+			check(pass_all() >= 0);
+	}
+	for (i = 0; i < 3; i++) {
+		write_some(8);
+		w.again_in = 5;
+		same(pass_all(), 4);
+		keep_all();
+	}
+	w.again_in = 0;
+	check(pass_all() >= 0);
+	same(w.delivered, w.written);
+	for (i = 0; i < RINGS; i++)
+		check(!w.rings[i].kept && w.rings[i].tail == w.head[i]);
+	end();
+}
+
 /* What can't be a record ends its ring, and no other. */
 static void garbage(void)
 {
@@ -441,6 +490,7 @@ int main(void)
 		{ "order: records without a time", odd_times },
 		{ "order: records that wrap around", wraps },
 		{ "order: the owner ends a pass", stops },
+		{ "order: records that can't be delivered yet", keeps },
 		{ "order: garbage", garbage },
 	};
 

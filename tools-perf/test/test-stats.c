@@ -138,7 +138,7 @@ static void no_samples(void)
 	expect(print_line,
 	       "[ perf record: hybrid: 0 samples: complete 0; 0.000 MB of stack unwound, 0.000 MB of samples written ]\n");
 	expect(print_all,
-	       "[ perf record: hybrid: 0 samples: complete 0, stitched 0, guessed 0, frame pointer only 0, truncated 0, no map 0, no CFI 0, bad CFI 0, shed 0; lost 0; 0.000 MB of stack unwound, 0.000 MB of samples written ]\n");
+	       "[ perf record: hybrid: 0 samples: complete 0, stitched 0, guessed 0, frame pointer only 0, truncated 0, no map 0, no CFI 0, bad CFI 0, not read 0, shed 0; lost 0; 0.000 MB of stack unwound, 0.000 MB of samples written ]\n");
 	expect(print_failures, "");
 	hybrid_stats_exit(&stats);
 }

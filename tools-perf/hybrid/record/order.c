@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <linux/kernel.h>
 #include <linux/log2.h>
@@ -25,12 +27,19 @@ unsigned long hybrid_order_ring_size(unsigned long dump_size, unsigned long nr)
 	return size;
 }
 
+static bool is_kept(const struct hybrid_ring *ring, u64 pos)
+{
+	return pos - ring->kept_start < ring->kept_end - ring->kept_start;
+}
+
 /* The record at @pos, in place or, where it wraps around, copied. */
 static const struct perf_event_header *record_at(struct hybrid_ring *ring, u64 pos)
 {
 	u64 at = pos & ring->mask, first = ring->mask + 1 - at;
 	const struct perf_event_header *event = (const void *)(ring->data + at);
 
+	if (is_kept(ring, pos))
+		return (const void *)(ring->kept + (pos - ring->kept_start));
 	if (event->size <= first)
 		return event;
 	memcpy(ring->copy, event, first);
@@ -43,6 +52,10 @@ static u16 size_at(const struct hybrid_ring *ring, u64 pos, u64 head)
 {
 	const struct perf_event_header *event;
 
+	if (is_kept(ring, pos)) {
+		event = (const void *)(ring->kept + (pos - ring->kept_start));
+		return event->size;
+	}
 	if (head - pos < sizeof(*event) || head - pos > ring->mask + 1)
 		return 0;
 	event = (const void *)(ring->data + (pos & ring->mask));
@@ -50,6 +63,55 @@ static u16 size_at(const struct hybrid_ring *ring, u64 pos, u64 head)
 	    event->size > HYBRID_MAX_RECORD || event->size % 8)
 		return 0;
 	return event->size;
+}
+
+/* Room for @size bytes more than there are. */
+static int keep_room(struct hybrid_ring *ring, u64 size)
+{
+	u64 used = ring->kept_end - ring->kept_start, room = ring->kept_size;
+	u8 *more;
+
+	if (used + size <= room)
+		return 0;
+	room = max(2 * room, used + size);
+	more = realloc(ring->kept, room);
+	if (!more)
+		return -ENOMEM;
+	ring->kept = more;
+	ring->kept_size = room;
+	return 0;
+}
+
+s64 hybrid_order_keep(struct hybrid_ring *ring, u64 head)
+{
+	u64 pos = hybrid_order_consumed(ring), from = pos;
+	u16 size;
+
+	if (ring->kept_start == ring->kept_end) {
+		ring->kept_start = pos;
+		ring->kept_end = pos;
+	}
+	while ((size = size_at(ring, pos, head)) != 0) {
+		const struct perf_event_header *event = record_at(ring, pos);
+
+		if (keep_room(ring, size))
+			return -ENOMEM;
+		memcpy(ring->kept + (pos - ring->kept_start), event, size);
+		pos += size;
+		ring->kept_end = pos;
+	}
+	return pos - from;
+}
+
+/* All that was kept is delivered. */
+static void forget_kept(struct hybrid_ring *ring)
+{
+	if (ring->kept_start == ring->kept_end || ring->tail != ring->kept_end)
+		return;
+	free(ring->kept);
+	ring->kept = NULL;
+	ring->kept_size = 0;
+	ring->kept_start = ring->kept_end;
 }
 
 static u64 last_time(struct hybrid_ring *ring, u64 head,
@@ -105,7 +167,7 @@ static u64 newest_time(struct hybrid_ring *rings, unsigned int nr, bool *filled,
 	for (i = 0; i < nr; i++) {
 		head = ops->head(&rings[i], arg);
 		newest = max(newest, last_time(&rings[i], head, ops, arg));
-		if (head - rings[i].tail > (rings[i].mask + 1) / 2)
+		if (head - hybrid_order_consumed(&rings[i]) > (rings[i].mask + 1) / 2)
 			*filled = true;
 	}
 	return newest;
@@ -151,9 +213,15 @@ int hybrid_order_pass(struct hybrid_order *order, u64 now,
 	while (queued && heap[0]->time <= until) {
 		struct hybrid_ring *ring = heap[0];
 		const struct perf_event_header *event = record_at(ring, ring->tail);
+		u16 size = event->size;
 
-		ring->tail += event->size;
+		ring->tail += size;
 		err = ops->deliver(ring, event, arg);
+		if (err == -EAGAIN) {
+			ring->tail -= size;
+			break;
+		}
+		forget_kept(ring);
 		ops->consume(ring, arg);
 		if (err < 0)
 			return err;

@@ -15,6 +15,11 @@
  * @time: of the record at @tail, never less than of the one before
  * @behind: bytes read while it was nearly full, the owner's
  * @copy: HYBRID_MAX_RECORD bytes for a record that wraps around
+ * @kept: records that were taken out of the ring, see hybrid_order_keep(); to be freed
+ *	by the owner
+ * @kept_start: position of the first
+ * @kept_end: position behind the last; @kept_start where there are none
+ * @kept_size: room in @kept, in bytes
  * @arg: the owner's
  */
 struct hybrid_ring {
@@ -25,17 +30,32 @@ struct hybrid_ring {
 	u64		 time;
 	u64		 behind;
 	void		*copy;
+	u8		*kept;
+	u64		 kept_start;
+	u64		 kept_end;
+	u64		 kept_size;
 	void		*arg;
 };
+
+/**
+ * hybrid_order_consumed - up to which position a ring may be overwritten
+ * @ring: where hybrid_order_pass() has come to
+ */
+static inline u64 hybrid_order_consumed(const struct hybrid_ring *ring)
+{
+	bool is_kept = ring->tail - ring->kept_start < ring->kept_end - ring->kept_start;
+
+	return is_kept ? ring->kept_end : ring->tail;
+}
 
 /**
  * struct hybrid_order_ops - what ordering asks of the owner of the rings
  * @head: the ring's current head, read with acquire semantics
  * @time: a record's timestamp; 0 for none
  * @deliver: the next record in time order; the ring's tail is behind it when
- *	this returns and may be given to the kernel then (@consume). Not 0 ends
- *	the pass
- * @consume: all before the ring's tail may be overwritten
+ *	this returns and may be given to the kernel then (@consume). Negative ends
+ *	the pass; -EAGAIN: it is delivered once more by the next pass
+ * @consume: all before hybrid_order_consumed() may be overwritten
  */
 struct hybrid_order_ops {
 	u64 (*head)(struct hybrid_ring *ring, void *arg);
@@ -88,6 +108,17 @@ static inline bool hybrid_order_holds(const struct hybrid_order *order)
 }
 
 /**
+ * hybrid_order_keep - make room in a ring whose records can't be delivered yet
+ * @ring: to be emptied
+ * @head: of the ring, read with acquire semantics
+ *
+ * Its records are copied, and delivered from there by later passes, in the same order.
+ *
+ * Return: bytes that were copied, or -ENOMEM.
+ */
+s64 hybrid_order_keep(struct hybrid_ring *ring, u64 head);
+
+/**
  * hybrid_order_pass - deliver the records of all rings in time order
  * @order: the state
  * @now: on any clock that goes on, in ns; HYBRID_ORDER_ALL
@@ -114,8 +145,8 @@ static inline bool hybrid_order_holds(const struct hybrid_order *order)
  * the task does not go on before that is finished. So an mmap record is seen before
  * the samples that need it, whichever CPU's ring it is in.
  *
- * Return: records delivered, or what @ops->deliver returned where that is
- * negative.
+ * Return: records delivered, or what @ops->deliver returned where that is negative and
+ * not -EAGAIN.
  */
 int hybrid_order_pass(struct hybrid_order *order, u64 now,
 		      struct hybrid_ring *rings, unsigned int nr, struct hybrid_ring **heap,

@@ -32,6 +32,7 @@ static const char * const outcome_names[HYBRID_NR_OUTCOMES] = {
 	[HYBRID_NO_MAP]		= "no map",
 	[HYBRID_NO_CFI]		= "no CFI",
 	[HYBRID_BAD_CFI]	= "bad CFI",
+	[HYBRID_UNREAD]		= "not read",
 };
 
 static struct hybrid_failure *find_failure(struct hybrid_stats *stats,
@@ -91,6 +92,12 @@ void hybrid_stats_read(struct hybrid_stats *stats, u16 size)
 {
 	stats->read++;
 	stats->ring_bytes[last_bit(stats->read)] += size;
+}
+
+void hybrid_stats_unread(struct hybrid_stats *stats, u16 size)
+{
+	stats->ring_bytes[last_bit(stats->read)] -= size;
+	stats->read--;
 }
 
 u64 hybrid_stats_ring_bytes(const struct hybrid_stats *stats)

@@ -83,6 +83,9 @@ struct hybrid_stats {
  */
 void hybrid_stats_read(struct hybrid_stats *stats, u16 size);
 
+/* It was not read after all: it will be once more. */
+void hybrid_stats_unread(struct hybrid_stats *stats, u16 size);
+
 /* What a sample took in the ring, on average. */
 u64 hybrid_stats_ring_bytes(const struct hybrid_stats *stats);
 

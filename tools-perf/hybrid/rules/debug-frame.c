@@ -56,6 +56,20 @@ static const Dwfl_Callbacks callbacks = {
 	.debuginfo_path		= &debuginfo_path,
 };
 
+/* Of a file that is elsewhere none is looked for beside it: that might block. */
+static int find_none(Dwfl_Module *mod, void **userdata, const char *modname, GElf_Addr base,
+		     const char *file, const char *link, GElf_Word crc, char **name)
+{
+	(void)mod, (void)userdata, (void)modname, (void)base;
+	(void)file, (void)link, (void)crc, (void)name;
+	return -1;
+}
+
+static const Dwfl_Callbacks callbacks_alone = {
+	.find_debuginfo		= find_none,
+	.section_address	= dwfl_offline_section_address,
+};
+
 void hybrid_debug_frame_open(struct hybrid_object *object)
 {
 	GElf_Addr bias, main_bias;
@@ -66,7 +80,7 @@ void hybrid_debug_frame_open(struct hybrid_object *object)
 	int fd;
 
 	object->debug_tried = true;
-	dwfl = dwfl_begin(&callbacks);
+	dwfl = dwfl_begin(object->is_copy ? &callbacks_alone : &callbacks);
 	if (!dwfl)
 		return;
 	fd = dup(object->fd);

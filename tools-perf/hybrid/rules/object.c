@@ -92,6 +92,8 @@ bool hybrid_objects_close_one(struct hybrid_objects *objects)
 
 static void object_free(struct hybrid_object *object)
 {
+	if (object->load)
+		object->objects->cancel(object);
 	if (object->stored)
 		object->objects->release(object);
 	free_rows(object);
@@ -287,6 +289,9 @@ static void add_opened(struct hybrid_object *object)
 	struct hybrid_objects *objects = object->objects;
 
 	object->state = HYBRID_OBJECT_READY;
+	/* Its next copy could not be told from that of another file. */
+	if (object->is_copy)
+		return;
 	if (objects->nr_opened >= objects->max_opened)
 		hybrid_objects_close_one(objects);
 	list_add_tail(&object->opened, &objects->opened);
@@ -326,6 +331,7 @@ int hybrid_object_open(struct hybrid_object *object, int fd)
 	if (object->state == HYBRID_OBJECT_CLOSED)
 		return open_again(object, fd);
 	object->fd = fd;
+	object->why = NULL;
 	if (object->fd < 0)
 		return fail(object, "the file can't be opened");
 	if (!fstat(object->fd, &st))

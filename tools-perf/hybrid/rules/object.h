@@ -33,12 +33,13 @@ struct hybrid_ident {
 };
 
 struct hybrid_fde;
+struct hybrid_load;
 struct hybrid_mapping;
 struct hybrid_objects;
 struct hybrid_stored;
 
 enum hybrid_object_state {
-	HYBRID_OBJECT_NEW,	/* not opened yet */
+	HYBRID_OBJECT_NEW,	/* not opened yet, or asked for */
 	HYBRID_OBJECT_READY,
 	HYBRID_OBJECT_CLOSED,	/* was READY; others needed its descriptor */
 	HYBRID_OBJECT_FAILED,	/* see why */
@@ -60,10 +61,12 @@ struct hybrid_segment {
  * @ident: with a path of its own
  * @refs: mappings that show it
  * @state: enum hybrid_object_state
- * @why: one line, where @state is HYBRID_OBJECT_FAILED
+ * @why: one line, where @state is HYBRID_OBJECT_FAILED, or samples wait no more
+ * @load: it is asked for; NULL: not
  * @debug_tried: .debug_frame was looked for
  * @has_debug: and found
  * @is_old: the file was written to since; kept for the mappings it has
+ * @is_copy: @fd is a copy of what is needed of the file
  * @mtime: of the file, when opened
  * @fd: the file, -1 where it is not open
  * @elf: read, not mapped: a file cut short under a mapping would kill us
@@ -94,8 +97,10 @@ struct hybrid_object {
 	bool			 debug_tried;
 	bool			 has_debug;
 	bool			 is_old;
+	bool			 is_copy;
 	struct timespec		 mtime;
 	const char		*why;
+	struct hybrid_load	*load;
 	int			 fd;
 	Elf			*elf;
 	void			*dwfl;
@@ -118,9 +123,12 @@ struct hybrid_object {
  * typedef hybrid_open_fn - open the file that a mapping shows
  * @mapping: one that shows it now
  *
- * Return: a file descriptor, owned by the caller, or -1.
+ * Return: a file descriptor, owned by the caller; -1; or HYBRID_OPEN_LATER.
  */
 typedef int (*hybrid_open_fn)(const struct hybrid_mapping *mapping);
+
+/* The file is not there yet: it is to be opened by the next who needs it. */
+#define HYBRID_OPEN_LATER	(-2)
 
 #define HYBRID_OBJECT_HASH	512
 
@@ -155,6 +163,9 @@ struct hybrid_found_return {
  * @found_rows: rows by object and address, whatever process they were met in
  * @found_returns: does a call stand before an address? by object and address, too
  * @open: how to open a file
+ * @open_arg: the owner's
+ * @cancel: an object goes, or is opened, that @open has said HYBRID_OPEN_LATER of
+ * @waiting: the last object that @open has said that of
  * @release: an object with @stored goes
  * @release_arg: the owner's
  */
@@ -172,9 +183,18 @@ struct hybrid_objects {
 	struct hybrid_found_row	found_rows[1 << HYBRID_FOUND_ROWS_BITS];
 	struct hybrid_found_return found_returns[1 << HYBRID_FOUND_RETURNS_BITS];
 	hybrid_open_fn		open;
+	void			*open_arg;
+	void (*cancel)(struct hybrid_object *object);
+	struct hybrid_object	*waiting;
 	void (*release)(struct hybrid_object *object);
 	void			*release_arg;
 };
+
+/* Is the object's file asked for, and not there yet? */
+static inline bool hybrid_object_waits(const struct hybrid_object *object)
+{
+	return object && object->load && object->state == HYBRID_OBJECT_NEW;
+}
 
 void hybrid_objects_init(struct hybrid_objects *objects, hybrid_open_fn open);
 void hybrid_objects_exit(struct hybrid_objects *objects);

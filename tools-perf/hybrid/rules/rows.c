@@ -11,16 +11,21 @@
 #include "compile.h"
 #include "rows.h"
 
-static int object_open(const struct hybrid_mapping *mapping)
+/* Where it is not there yet, a sample may wait for it. */
+static void object_open(const struct hybrid_mapping *mapping)
 {
-	struct hybrid_objects *objects = mapping->object->objects;
+	struct hybrid_object *object = mapping->object;
+	struct hybrid_objects *objects = object->objects;
 	int fd;
 
 	do {
 		errno = 0;
 		fd = objects->open(mapping);
-	} while (fd < 0 && errno == EMFILE && hybrid_objects_close_one(objects));
-	return hybrid_object_open(mapping->object, fd);
+	} while (fd == -1 && errno == EMFILE && hybrid_objects_close_one(objects));
+	if (fd == HYBRID_OPEN_LATER)
+		objects->waiting = object;
+	else
+		hybrid_object_open(object, fd);
 }
 
 /* Is there something known of the object? */
@@ -28,7 +33,8 @@ static bool is_known(const struct hybrid_mapping *mapping)
 {
 	if (mapping->object->state == HYBRID_OBJECT_NEW)
 		object_open(mapping);
-	return mapping->object->state != HYBRID_OBJECT_FAILED;
+	return mapping->object->state == HYBRID_OBJECT_READY ||
+	       mapping->object->state == HYBRID_OBJECT_CLOSED;
 }
 
 bool hybrid_object_use(const struct hybrid_mapping *mapping)
@@ -39,7 +45,8 @@ bool hybrid_object_use(const struct hybrid_mapping *mapping)
 		object_open(mapping);
 	if (object->state != HYBRID_OBJECT_READY)
 		return false;
-	list_move_tail(&object->opened, &object->objects->opened);
+	if (!object->is_copy)
+		list_move_tail(&object->opened, &object->objects->opened);
 	return true;
 }
 

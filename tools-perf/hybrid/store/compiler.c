@@ -68,6 +68,9 @@ static struct hybrid_stored *stored_of(struct hybrid_compiler *compiler,
 	/* Its rows are known, its file is closed: it is for a sample with a new row. */
 	if (!stored && object->state != HYBRID_OBJECT_READY)
 		return NULL;
+	/* The kernel would not know the copy for the file, and reading that may block. */
+	if (object->is_copy)
+		return NULL;
 	if (!stored) {
 		stored = hybrid_stored_new(object);
 		if (!stored)

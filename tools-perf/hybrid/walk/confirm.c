@@ -17,6 +17,9 @@ static enum hybrid_leads cached(struct hybrid_unwinder *unwinder, const struct h
 		entry->leads = hybrid_object_leads(mapping, ret, hybrid_space_find(space, callee),
 						   callee);
 	}
+	/* It is to be asked for once more. */
+	if (hybrid_object_waits(mapping->object))
+		entry->gen = 0;
 	return entry->leads;
 }
 

@@ -277,6 +277,8 @@ static enum hybrid_outcome judge(const struct hybrid_unwind *u, bool stitched)
 		return HYBRID_NO_MAP;
 	case HYBRID_STOP_NO_CFI:
 		return HYBRID_NO_CFI;
+	case HYBRID_STOP_UNREAD:
+		return HYBRID_UNREAD;
 	case HYBRID_STOP_BAD_FRAME:
 	case HYBRID_STOP_NR:
 	default:

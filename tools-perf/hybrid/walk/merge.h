@@ -15,6 +15,7 @@ enum hybrid_outcome {
 	HYBRID_NO_MAP,		/* led to an address that no mapping holds */
 	HYBRID_NO_CFI,		/* led to code with neither CFI nor frame pointer */
 	HYBRID_BAD_CFI,		/* the CFI can't be right */
+	HYBRID_UNREAD,		/* led to code whose file was not read in time */
 	HYBRID_NR_OUTCOMES,
 };
 

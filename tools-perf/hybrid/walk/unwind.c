@@ -406,6 +406,10 @@ void hybrid_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
 			object = callee;
 			break;
 		}
+		if (hybrid_object_waits(object)) {
+			stop = HYBRID_STOP_UNREAD;
+			break;
+		}
 		stop = step(&w, row, &caller);
 		if (stop == HYBRID_STOP_NR && u->nr == 1)
 			check_innermost(&w, row, &caller);

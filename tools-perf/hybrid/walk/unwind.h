@@ -18,6 +18,7 @@ enum hybrid_stop {
 	HYBRID_STOP_NO_MAP,	/* the address is in no known mapping */
 	HYBRID_STOP_NO_CFI,	/* neither CFI nor a frame pointer */
 	HYBRID_STOP_BAD_FRAME,	/* the CFI led nowhere: not upwards, or unreadable */
+	HYBRID_STOP_UNREAD,	/* the file of the code is not there yet */
 	HYBRID_STOP_NR,
 };
 

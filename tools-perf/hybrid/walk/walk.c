@@ -54,5 +54,8 @@ struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
 	entry->gen = space->gen;
 	entry->object = mapping->object;
 	entry->row = mapping->object ? hybrid_object_row(mapping, ip) : NULL;
+	/* It is to be asked for once more. */
+	if (hybrid_object_waits(mapping->object))
+		entry->gen = 0;
 	return entry->row;
 }

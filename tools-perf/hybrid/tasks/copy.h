@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_COPY_H
+#define __PERF_HYBRID_COPY_H
+
+#include <stdbool.h>
+
+/**
+ * hybrid_copy - copy what an unwinder reads of a file to memory
+ * @fd: of an ELF file; the callee's from now on
+ *
+ * Return: a file of the same size, with that at the same places, and zeros between; or
+ * -1.
+ */
+int hybrid_copy(int fd);
+
+/**
+ * hybrid_copy_unless_local - a file that can be read without waiting for anyone
+ * @fd: of an ELF file; the callee's from now on
+ * @copied: out: the result is a copy
+ *
+ * Return: @fd where the file is on a disk or in memory, else a copy; or -1.
+ */
+int hybrid_copy_unless_local(int fd, bool *copied);
+
+#endif /* __PERF_HYBRID_COPY_H */
