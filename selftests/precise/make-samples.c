@@ -16,6 +16,7 @@
 #include "model.h"
 
 #define MAX_CHAIN	127
+#define PAGE		4096
 
 /* What a system call's interrupt has for registers. */
 #define KERNEL_STACK	0xffffc90000123e58UL
@@ -94,14 +95,16 @@ static unsigned int walk(const struct user_regs_struct *regs, u64 *chain)
 	return nr;
 }
 
-/* As much as can be read from @sp on. */
+/* As much as can be read from @sp on: the stack ends where a page does. */
 static u64 dump(unsigned long sp, u8 *stack)
 {
-	u64 size = DATA_FILE_STACK;
+	u64 size = DATA_FILE_STACK, over;
 
 	memset(stack, 0, size);
-	while (size && shadow_read(&program, sp, stack, size))
-		size -= size > 4096 - (sp + size) % 4096 ? 8 : size;
+	while (size && shadow_read(&program, sp, stack, size)) {
+		over = (sp + size) % PAGE ?: PAGE;
+		size -= over < size ? over : size;
+	}
 	return size;
 }
 
