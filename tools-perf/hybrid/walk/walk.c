@@ -55,7 +55,7 @@ struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
 	entry->object = mapping->object;
 	entry->row = mapping->object ? hybrid_object_row(mapping, ip) : NULL;
 	/* It is to be asked for once more. */
-	if (hybrid_object_waits(mapping->object))
+	if (!entry->row && hybrid_object_waits(mapping->object))
 		entry->gen = 0;
 	return entry->row;
 }

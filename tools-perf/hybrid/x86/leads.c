@@ -85,7 +85,8 @@ static bool indirect_before(const struct x86_frame_mem *mem, u64 ret)
 	unsigned int len;
 
 	for (len = 2; len <= LONGEST_CALL; len++) {
-		if (hybrid_leads_decode(mem, ret - len, &insn) && insn.length == len && is_indirect_call(&insn))
+		if (hybrid_leads_decode(mem, ret - len, &insn) && insn.length == len &&
+		    is_indirect_call(&insn))
 			return true;
 	}
 	return false;
