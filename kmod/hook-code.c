@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * perf_hybrid: the kernel series' step out of a frame that does not stand, as
- * it is there, with what a module needs around it: it frees what the kernel
- * keeps for good, and wants to know what found a rule.
+ * it is there, with what a module needs around it: it wants to know what
+ * found a rule, and nothing walks any more when it frees its memory.
  */
 #include <linux/kernel.h>
 #include <linux/mm.h>
@@ -96,6 +96,8 @@ static enum x86_frame_kind hook_analyze(struct x86_frame_cache *cache, u64 space
 #define uprobe_get_trampoline_vaddr	perf_hybrid_uretprobe_trampoline
 /* The switch is the module's parameter. */
 #undef CONFIG_SYSCTL
+#undef kvfree_rcu_mightsleep
+#define kvfree_rcu_mightsleep		kvfree
 /* Without it nobody knows the probe whose handler runs. */
 #ifndef HAVE_UTASK_AUPROBE
 #undef CONFIG_UPROBES
@@ -103,17 +105,3 @@ static enum x86_frame_kind hook_analyze(struct x86_frame_cache *cache, u64 space
 
 #include "unwind-user-code.c"
 
-/**
- * hook_code_release - free what unwind_user_code_prepare() allocated
- *
- * Context: task, when no walk can be under way.
- */
-void hook_code_release(void)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		kvfree(per_cpu(frame_cache, cpu));
-		per_cpu(frame_cache, cpu) = NULL;
-	}
-}

@@ -52,14 +52,17 @@ static __always_inline bool walk_fp(struct hook_walk *walk, unsigned int ws)
 		}
 		*chain++ = ip;
 		ip = next_ip;
-		if (likely(ip <= limit)) {
+		if (likely(ip <= limit && walk->state.failed < UNWIND_USER_FAILED_MAX)) {
 			unsafe_get_user(code, (const u32 __user *)ip, unreadable);
 			if (unlikely(unwind_user_code_is_trampoline(code, ws))) {
 				trampoline = true;
 				break;
 			}
 		}
+		fp = next_fp;
+		continue;
 unreadable:
+		walk->state.failed++;
 		fp = next_fp;
 	}
 end:

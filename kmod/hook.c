@@ -182,17 +182,23 @@ int hook_init(void)
 	pr_err("hook refused: ftrace can't register a handler for %s() (%d)\n", HOOKED, ret);
 	ftrace_free_filter(&hook_ops);
 release:
-	hook_code_release();
+	unwind_user_code_release();
 	return ret;
 }
 
 /**
  * hook_exit - undo hook_init()
+ *
+ * The parameter can be written until the module is gone; it is a value only, then:
+ * without the filter, ftrace would take every function.
  */
 void hook_exit(void)
 {
+	kernel_param_lock(THIS_MODULE);
+	hook_ready = false;
 	if (hook_enabled)
 		unregister_ftrace_function(&hook_ops);
+	kernel_param_unlock(THIS_MODULE);
 	ftrace_free_filter(&hook_ops);
-	hook_code_release();
+	unwind_user_code_release();
 }

@@ -60,7 +60,6 @@ static inline void hook_count(unsigned int what)
 long hook_read_user(void *dst, const void __user *src, unsigned int len);
 bool hook_walk(struct hook_walk *walk, struct perf_callchain_entry_ctx *entry,
 	       struct pt_regs *regs);
-void hook_code_release(void);
 int hook_init(void);
 void hook_exit(void);
 

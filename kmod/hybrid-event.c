@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * perf_event_attr.hybrid_callchain: a user stack is walked by the rules that
- * the event's store has been taught.  Where these reach the outermost frame the
- * sample needs no stack dump; else the chain is the one that any event has.
+ * Events that a store of /dev/perf_hybrid is attached to: a user stack is walked
+ * by the rules that the store has been taught.  Where these reach the outermost
+ * frame the sample needs no stack dump; else the chain is the one that any event
+ * has.
  *
  * Mappings are looked up in the mm itself, as uprobes do: under RCU, with
  * mm_lock_seq to tell whether they changed meanwhile.  So no rule is ever used
@@ -15,48 +16,17 @@
 #include <linux/mm.h>
 #include <linux/mmap_lock.h>
 #include <linux/perf_hybrid.h>
+#include <linux/security.h>
 
-/* Those of the module: what tells its files from others. */
-static const struct file_operations *store_fops;
-static DEFINE_MUTEX(store_fops_lock);
-
-/**
- * perf_hybrid_register - announce the files that are stores
- * @fops: the private_data of a file that has them is a struct perf_hybrid_store;
- *	their owner can't go while an event has one
- *
- * Return: 0, or -EBUSY where another module did.
- */
-int perf_hybrid_register(const struct file_operations *fops)
-{
-	guard(mutex)(&store_fops_lock);
-	if (store_fops)
-		return -EBUSY;
-	store_fops = fops;
-	return 0;
-}
-EXPORT_SYMBOL_GPL(perf_hybrid_register);
-
-/* Once no file with these operations is open any more. */
-void perf_hybrid_unregister(void)
-{
-	guard(mutex)(&store_fops_lock);
-	store_fops = NULL;
-}
-EXPORT_SYMBOL_GPL(perf_hybrid_unregister);
-
-/* May an event with that attribute be opened?  0, or the error to return. */
-int perf_hybrid_check_attr(const struct perf_event_attr *attr)
+/* May a store be attached to an event with that attribute? */
+static bool attr_fits(const struct perf_event_attr *attr)
 {
 	u64 need = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	u64 regs = arch_perf_hybrid_regs();
 
-	if ((attr->sample_type & need) != need || (attr->sample_regs_user & regs) != regs)
-		return -EINVAL;
-	/* One has no user chain, the other only later one by frame pointers. */
-	if (attr->exclude_callchain_user || attr->defer_callchain)
-		return -EINVAL;
-	return 0;
+	return (attr->sample_type & need) == need && (attr->sample_regs_user & regs) == regs &&
+	       /* One has no user chain, the other only later one by frame pointers. */
+	       !attr->exclude_callchain_user && !attr->defer_callchain;
 }
 
 /* Whoever opened a file may act for it: who it was passed on to may not. */
@@ -67,40 +37,43 @@ static bool same_opener(const struct file *a, const struct file *b)
 }
 
 /**
- * perf_hybrid_set_store - PERF_EVENT_IOC_SET_HYBRID
- * @event: the event; those that inherit from it ask it for its store
- * @event_file: that the ioctl came through
- * @fd: of the store
+ * perf_hybrid_attach - have an event's user stacks walked by a store's rules
+ * @store: an open file of /dev/perf_hybrid: its private_data is a struct
+ *	perf_hybrid_store.  The event keeps it until it is freed.
+ * @fd: of the event; those that inherit from it ask it for its store
  *
- * Context: task, with the mutex of the event's context.
+ * Context: task.
  *
  * Return: 0, or a negative error as the UAPI says.
  */
-int perf_hybrid_set_store(struct perf_event *event, const struct file *event_file, int fd)
+int perf_hybrid_attach(struct file *store, int fd)
 {
-	struct file *file;
-	int err = 0;
+	struct file *file = perf_event_get(fd);
+	struct perf_event *event;
+	int err;
 
-	if (!event->attr.hybrid_callchain)
-		return -EINVAL;
-	file = fget(fd);
-	if (!file)
-		return -EBADF;
-	mutex_lock(&store_fops_lock);
-	if (!store_fops || file->f_op != store_fops)
-		err = -EBADF;
-	else if (!same_opener(file, event_file))
-		err = -EPERM;
-	else if (event->hybrid_store)
-		err = -EEXIST;
-	else
-		/* Pairs with event_store(). */
-		smp_store_release(&event->hybrid_store, file);
-	mutex_unlock(&store_fops_lock);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	event = file->private_data;
+	err = security_perf_event_write(event);
 	if (err)
-		fput(file);
+		goto put;
+	err = -EPERM;
+	if (!same_opener(store, file))
+		goto put;
+	err = -EINVAL;
+	if (!attr_fits(&event->attr))
+		goto put;
+	get_file(store);
+	/* Pairs with event_store(); whoever comes first has it. */
+	err = cmpxchg(&event->hybrid_store, NULL, store) ? -EEXIST : 0;
+	if (err)
+		fput(store);
+put:
+	fput(file);
 	return err;
 }
+EXPORT_SYMBOL_GPL(perf_hybrid_attach);
 
 /* An event is freed, and no sample of it is under way any more. */
 void perf_hybrid_free(struct perf_event *event)
@@ -112,24 +85,25 @@ void perf_hybrid_free(struct perf_event *event)
 static struct perf_hybrid_store *event_store(struct perf_event *event)
 {
 	struct perf_event *top = event->parent ?: event;
-	/* Pairs with perf_hybrid_set_store(). */
+	/* Pairs with perf_hybrid_attach(). */
 	struct file *file = smp_load_acquire(&top->hybrid_store);
 
 	return file ? file->private_data : NULL;
 }
 
 static const struct perf_hybrid_rows *find_rows(const struct perf_hybrid_store *store,
-						const void *key)
+						const struct perf_hybrid_key *key,
+						const struct inode *inode)
 {
 	struct perf_hybrid_object *object;
 	unsigned int probes = 0;
 
-	hash_for_each_possible_rcu(store->objects, object, node, (unsigned long)key) {
+	hash_for_each_possible_rcu(store->objects, object, node, perf_hybrid_hash_key(key)) {
 		if (++probes > PERF_HYBRID_MAX_PROBES)
 			break;
-		if (object->key != key)
+		if (!perf_hybrid_same_key(&object->key, key))
 			continue;
-		if (!perf_hybrid_is_current(object))
+		if (!perf_hybrid_is_current(object, inode))
 			break;
 		/* Not at each sample: other CPUs read it, too. */
 		if (time_before(READ_ONCE(object->used), jiffies))
@@ -137,6 +111,32 @@ static const struct perf_hybrid_rows *find_rows(const struct perf_hybrid_store *
 		return rcu_dereference(object->rows);
 	}
 	return NULL;
+}
+
+/*
+ * What a file mapping's rows are; NULL for none.  Between the lookup and here the
+ * mapping may have gone.  If it has not, its file and inode live until the end of
+ * the RCU section: so they are looked into only then.
+ */
+static const struct perf_hybrid_rows *file_rows(const struct perf_hybrid_walk *walk,
+						const struct vm_area_struct *vma)
+{
+	const struct file *file = READ_ONCE(vma->vm_file);
+	struct perf_hybrid_key key;
+	const struct inode *inode;
+
+	/*
+	 * What can be written may hold other code than the file does, and so may
+	 * what has pages of its own: it could be written to before.
+	 */
+	if ((READ_ONCE(vma->vm_flags) & (VM_EXEC | VM_WRITE)) != VM_EXEC ||
+	    READ_ONCE(vma->anon_vma))
+		return NULL;
+	if (mmap_lock_speculate_retry(walk->mm, walk->seq))
+		return NULL;
+	inode = READ_ONCE(file->f_inode);
+	key = perf_hybrid_inode_key(inode);
+	return find_rows(walk->store, &key, inode);
 }
 
 /**
@@ -154,8 +154,8 @@ static const struct perf_hybrid_rows *find_rows(const struct perf_hybrid_store *
 bool perf_hybrid_find_mapping(struct perf_hybrid_walk *walk, unsigned long ip)
 {
 	struct vm_area_struct *vma = vma_lookup(walk->mm, ip);
-	const void *key = NULL;
-	struct file *file;
+	struct perf_hybrid_key key;
+	const void *image;
 
 	walk->start = 0;
 	walk->end = 0;
@@ -164,18 +164,38 @@ bool perf_hybrid_find_mapping(struct perf_hybrid_walk *walk, unsigned long ip)
 		return false;
 	walk->start = READ_ONCE(vma->vm_start);
 	walk->end = READ_ONCE(vma->vm_end);
-	file = READ_ONCE(vma->vm_file);
-	if (!file) {
-		walk->offset = 0;
-		key = arch_perf_hybrid_vdso_at(walk->mm, walk->start);
-	} else if ((READ_ONCE(vma->vm_flags) & (VM_EXEC | VM_WRITE)) == VM_EXEC) {
-		/* What can be written may hold other code than the file does. */
+	walk->offset = 0;
+	if (READ_ONCE(vma->vm_file)) {
 		walk->offset = (u64)READ_ONCE(vma->vm_pgoff) << PAGE_SHIFT;
-		key = READ_ONCE(file->f_inode);
+		walk->rows = file_rows(walk, vma);
+	} else {
+		image = arch_perf_hybrid_vdso_at(walk->mm, walk->start);
+		key = perf_hybrid_vdso_key(image);
+		if (image)
+			walk->rows = find_rows(walk->store, &key, NULL);
 	}
-	if (key)
-		walk->rows = find_rows(walk->store, key);
 	return ip >= walk->start && ip < walk->end;
+}
+
+/**
+ * perf_hybrid_find_stack - let a walk read the stack that a stack pointer is in
+ * @walk: under way
+ * @sp: in user space
+ *
+ * Rules name addresses anywhere near sp, and pointers that are on the stack.
+ * What is in other mappings a stack dump would not show either.
+ *
+ * Context: any, NMI too, under RCU.
+ *
+ * Return: false where nothing is mapped.
+ */
+bool perf_hybrid_find_stack(struct perf_hybrid_walk *walk, unsigned long sp)
+{
+	struct vm_area_struct *vma = vma_lookup(walk->mm, sp);
+
+	walk->stack = vma ? READ_ONCE(vma->vm_start) : 0;
+	walk->stack_end = vma ? READ_ONCE(vma->vm_end) : 0;
+	return vma;
 }
 
 static enum perf_hybrid_end walk_by_rules(struct perf_hybrid_walk *walk,
@@ -184,8 +204,6 @@ static enum perf_hybrid_end walk_by_rules(struct perf_hybrid_walk *walk,
 {
 	enum perf_hybrid_end end;
 
-	if (!walk->store)
-		return PERF_HYBRID_END_NO_STORE;
 	guard(rcu)();
 	walk->rules = rcu_dereference(walk->store->rules);
 	if (!walk->rules || !mmap_lock_speculate_try_begin(walk->mm, &walk->seq))
@@ -197,10 +215,10 @@ static enum perf_hybrid_end walk_by_rules(struct perf_hybrid_walk *walk,
 }
 
 /**
- * perf_hybrid_callchain_user - the user's part of a hybrid event's chain
+ * perf_hybrid_callchain_user - the user's part of the chain of an event with a store
  * @ctx: gets PERF_CONTEXT_USER_HYBRID, what there is to know about the walk,
  *	PERF_CONTEXT_USER, and the chain
- * @event: the event
+ * @event: perf_hybrid_has_store()
  * @regs: of user space
  *
  * Context: any, NMI too, with the mm of current loaded.
@@ -234,7 +252,7 @@ void perf_hybrid_callchain_user(struct perf_callchain_entry_ctx *ctx,
 	entry->ip[info] = end | walk.innermost << 8 | (u64)min(walk.frames, 0xffffU) << 16;
 }
 
-/* Does a hybrid event's chain end at the outermost frame, by rules alone? */
+/* Does the chain of an event with a store end at the outermost frame, by rules alone? */
 bool perf_hybrid_is_whole(const struct perf_callchain_entry *chain)
 {
 	u64 i;

@@ -6,6 +6,7 @@
 #include <linux/file.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
@@ -34,34 +35,44 @@ static int device_release(struct inode *inode, struct file *file)
 }
 
 /**
- * object_key - what mappings of an object have
+ * subject_get - what an ioctl is about
  * @fd: of the file
  * @flags: a vDSO's
- * @file: out: with a reference; NULL for a vDSO
+ * @subject: out: subject_put() it
  *
- * Return: the key, or an error pointer.
+ * Return: 0, -EBADF or -EINVAL.
  */
-static const void *object_key(int fd, u32 flags, struct file **file)
+static int subject_get(int fd, u32 flags, struct store_subject *subject)
 {
 	const void *image;
-	int err;
+	struct file *file;
 
-	*file = NULL;
+	*subject = (struct store_subject) {};
 	if (flags) {
 		image = fd == -1 ? arch_perf_hybrid_vdso(flags) : NULL;
-		return image ?: ERR_PTR(-EINVAL);
+		subject->key = perf_hybrid_vdso_key(image);
+		return image ? 0 : -EINVAL;
 	}
-	*file = fget(fd);
-	if (!*file)
-		return ERR_PTR(-EBADF);
-	err = !((*file)->f_mode & FMODE_READ) ? -EBADF :
-	      !S_ISREG(file_inode(*file)->i_mode) ? -EINVAL : 0;
-	if (err) {
-		fput(*file);
-		return ERR_PTR(err);
+	file = fget(fd);
+	if (!file)
+		return -EBADF;
+	if (!(file->f_mode & FMODE_READ) || !S_ISREG(file_inode(file)->i_mode)) {
+		int err = file->f_mode & FMODE_READ ? -EINVAL : -EBADF;
+
+		fput(file);
+		return err;
 	}
+	subject->file = file;
 	/* On an overlay, what is mapped is the file below. */
-	return d_real_inode(file_dentry(*file));
+	subject->inode = d_real_inode(file_dentry(file));
+	subject->key = perf_hybrid_inode_key(subject->inode);
+	return 0;
+}
+
+static void subject_put(const struct store_subject *subject)
+{
+	if (subject->file)
+		fput(subject->file);
 }
 
 static bool rule_is_valid(const struct perf_hybrid_rule *rule)
@@ -86,6 +97,20 @@ static bool rows_are_valid(const struct store_lesson *lesson, u32 nr_rules)
 	return true;
 }
 
+/* Charged to the memory cgroup, as it is the caller who says how much it is. */
+static void *copy_array(u64 from, u32 nr, size_t size)
+{
+	void *array = kvmalloc_array(nr, size, GFP_KERNEL_ACCOUNT);
+
+	if (!array)
+		return ERR_PTR(-ENOMEM);
+	if (copy_from_user(array, u64_to_user_ptr(from), nr * size)) {
+		kvfree(array);
+		return ERR_PTR(-EFAULT);
+	}
+	return array;
+}
+
 /* Replaces the caller's rule numbers by the store's. */
 static int add_rules(struct store *store, const struct perf_hybrid_teach *teach,
 		     struct store_lesson *lesson)
@@ -95,8 +120,7 @@ static int add_rules(struct store *store, const struct perf_hybrid_teach *teach,
 	u32 i;
 	int err;
 
-	rules = vmemdup_array_user(u64_to_user_ptr(teach->rules), teach->nr_rules,
-				   sizeof(*rules));
+	rules = copy_array(teach->rules, teach->nr_rules, sizeof(*rules));
 	if (IS_ERR(rules))
 		return PTR_ERR(no_free_ptr(rules));
 	for (i = 0; i < teach->nr_rules; i++) {
@@ -105,7 +129,7 @@ static int add_rules(struct store *store, const struct perf_hybrid_teach *teach,
 	}
 	if (!rows_are_valid(lesson, teach->nr_rules))
 		return -EINVAL;
-	index = kvmalloc_array(teach->nr_rules, sizeof(*index), GFP_KERNEL);
+	index = kvmalloc_array(teach->nr_rules, sizeof(*index), GFP_KERNEL_ACCOUNT);
 	if (!index)
 		return -ENOMEM;
 	err = store_rules_add(store, rules, teach->nr_rules, index);
@@ -117,7 +141,7 @@ static int add_rules(struct store *store, const struct perf_hybrid_teach *teach,
 }
 
 static int teach_object(struct store *store, const struct perf_hybrid_teach *teach,
-			const void *key, struct file *file)
+			const struct store_subject *subject)
 {
 	struct perf_hybrid_row *rows __free(kvfree) = NULL;
 	struct store_lesson lesson = {
@@ -127,15 +151,29 @@ static int teach_object(struct store *store, const struct perf_hybrid_teach *tea
 	};
 	int err;
 
-	rows = vmemdup_array_user(u64_to_user_ptr(teach->rows), teach->nr_rows, sizeof(*rows));
+	rows = copy_array(teach->rows, teach->nr_rows, sizeof(*rows));
 	if (IS_ERR(rows))
 		return PTR_ERR(no_free_ptr(rows));
 	lesson.rows = rows;
+	err = add_rules(store, teach, &lesson);
+	return err ?: store_teach(store, subject, &lesson);
+}
+
+/* What is copied counts before it is, and a store has one lesson at a time. */
+static int teach_charged(struct store *store, const struct perf_hybrid_teach *teach,
+			 const struct store_subject *subject)
+{
+	size_t bytes = teach->nr_rows * sizeof(struct perf_hybrid_row) +
+		       teach->nr_rules * (sizeof(struct perf_hybrid_rule) + sizeof(u16));
+	int err;
+
 	if (mutex_lock_interruptible(&store->lock))
 		return -EINTR;
-	err = add_rules(store, teach, &lesson);
-	if (!err)
-		err = store_teach(store, key, file, &lesson);
+	err = store_charge_lesson(store, bytes);
+	if (!err) {
+		err = teach_object(store, teach, subject);
+		store_uncharge_lesson(store, bytes);
+	}
 	mutex_unlock(&store->lock);
 	return err;
 }
@@ -143,8 +181,7 @@ static int teach_object(struct store *store, const struct perf_hybrid_teach *tea
 static long ioctl_teach(struct store *store, void __user *arg)
 {
 	struct perf_hybrid_teach teach;
-	struct file *file;
-	const void *key;
+	struct store_subject subject;
 	int err;
 
 	if (copy_from_user(&teach, arg, sizeof(teach)))
@@ -152,43 +189,49 @@ static long ioctl_teach(struct store *store, void __user *arg)
 	if (teach.start >= teach.end || !teach.nr_rows || !teach.nr_rules ||
 	    teach.nr_rules > STORE_MAX_RULES)
 		return -EINVAL;
-	if (teach.nr_rows > store_max_bytes() / (sizeof(u32) + sizeof(u16)))
-		return -EFBIG;
-	key = object_key(teach.fd, teach.flags, &file);
-	if (IS_ERR(key))
-		return PTR_ERR(key);
-	err = teach_object(store, &teach, key, file);
-	if (file)
-		fput(file);
+	if (teach.nr_rows > PERF_HYBRID_MAX_ROWS)
+		return -E2BIG;
+	err = subject_get(teach.fd, teach.flags, &subject);
+	if (err)
+		return err;
+	err = teach_charged(store, &teach, &subject);
+	subject_put(&subject);
 	return err;
 }
 
 static long ioctl_forget(struct store *store, void __user *arg)
 {
 	struct perf_hybrid_forget forget;
-	struct file *file = NULL;
-	const void *key = NULL;
-	long err = 0;
+	struct store_subject subject = {};
+	bool all;
+	long err;
 
 	if (copy_from_user(&forget, arg, sizeof(forget)))
 		return -EFAULT;
-	if (forget.fd != -1 || forget.flags) {
-		key = object_key(forget.fd, forget.flags, &file);
-		if (IS_ERR(key))
-			return PTR_ERR(key);
-	}
+	all = forget.fd == -1 && !forget.flags;
+	err = all ? 0 : subject_get(forget.fd, forget.flags, &subject);
+	if (err)
+		return err;
 	if (mutex_lock_interruptible(&store->lock)) {
 		err = -EINTR;
 	} else {
-		if (key)
-			err = store_forget(store, key);
-		else
+		if (all)
 			store_forget_all(store);
+		else
+			err = store_forget(store, &subject.key);
 		mutex_unlock(&store->lock);
 	}
-	if (file)
-		fput(file);
+	subject_put(&subject);
 	return err;
+}
+
+static long ioctl_attach(struct file *file, void __user *arg)
+{
+	struct perf_hybrid_attach attach;
+
+	if (copy_from_user(&attach, arg, sizeof(attach)))
+		return -EFAULT;
+	return attach.flags ? -EINVAL : perf_hybrid_attach(file, attach.fd);
 }
 
 static long ioctl_stats(struct store *store, void __user *arg)
@@ -197,6 +240,7 @@ static long ioctl_stats(struct store *store, void __user *arg)
 
 	if (mutex_lock_interruptible(&store->lock))
 		return -EINTR;
+	store_reap(store, false);
 	stats = store->stats;
 	mutex_unlock(&store->lock);
 	stats.max_bytes = store_max_bytes();
@@ -210,11 +254,23 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return ioctl_teach(store_of(file), (void __user *)arg);
 	case PERF_HYBRID_FORGET:
 		return ioctl_forget(store_of(file), (void __user *)arg);
+	case PERF_HYBRID_ATTACH:
+		return ioctl_attach(file, (void __user *)arg);
 	case PERF_HYBRID_STATS:
 		return ioctl_stats(store_of(file), (void __user *)arg);
 	default:
 		return -ENOTTY;
 	}
+}
+
+/* Without the lock: a lesson may wait for memory of whoever teaches. */
+static void device_show_fdinfo(struct seq_file *m, struct file *file)
+{
+	const struct perf_hybrid_stats *stats = &store_of(file)->stats;
+
+	seq_printf(m, "hybrid-objects:\t%u\n", READ_ONCE(stats->objects));
+	seq_printf(m, "hybrid-rows:\t%llu\n", READ_ONCE(stats->rows));
+	seq_printf(m, "hybrid-bytes:\t%llu\n", READ_ONCE(stats->bytes));
 }
 
 static const struct file_operations device_fops = {
@@ -224,6 +280,7 @@ static const struct file_operations device_fops = {
 	.unlocked_ioctl	= device_ioctl,
 	.compat_ioctl	= compat_ptr_ioctl,
 	.llseek		= noop_llseek,
+	.show_fdinfo	= device_show_fdinfo,
 };
 
 /* A store acts on events of its opener alone: anyone may have one. */
@@ -234,27 +291,6 @@ static struct miscdevice device = {
 	.mode	= 0666,
 };
 
-static int __init device_init(void)
-{
-	int err = perf_hybrid_register(&device_fops);
-
-	if (err)
-		return err;
-	err = misc_register(&device);
-	if (err)
-		perf_hybrid_unregister();
-	return err;
-}
-
-static void __exit device_exit(void)
-{
-	misc_deregister(&device);
-	perf_hybrid_unregister();
-	/* object_free() is ours. */
-	rcu_barrier();
-}
-
-module_init(device_init);
-module_exit(device_exit);
+module_misc_device(device);
 MODULE_DESCRIPTION("Unwind rules for user call chains");
 MODULE_LICENSE("GPL");

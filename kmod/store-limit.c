@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What stores may hold: each one, and all of a user. */
+#include <linux/mm.h>
 #include <linux/moduleparam.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 
 #include "store.h"
@@ -52,6 +54,16 @@ void store_user_put(struct store_user *user)
 	kfree(user);
 }
 
+static int charge_user(struct store_user *user, size_t bytes)
+{
+	u64 max = (u64)READ_ONCE(user_kbytes) << 10;
+
+	if (atomic64_add_return(bytes, &user->bytes) <= max)
+		return 0;
+	atomic64_sub(bytes, &user->bytes);
+	return -EDQUOT;
+}
+
 /**
  * store_charge - account for memory that a store is about to have
  * @store: locked, or not in use yet
@@ -61,20 +73,64 @@ void store_user_put(struct store_user *user)
  */
 int store_charge(struct store *store, size_t bytes)
 {
-	u64 max_user = (u64)READ_ONCE(user_kbytes) << 10;
+	int err;
 
 	if (store->stats.bytes + bytes > store_max_bytes())
 		return -EFBIG;
-	if (atomic64_add_return(bytes, &store->user->bytes) > max_user) {
-		atomic64_sub(bytes, &store->user->bytes);
-		return -EDQUOT;
-	}
-	store->stats.bytes += bytes;
-	return 0;
+	err = charge_user(store->user, bytes);
+	if (!err)
+		store->stats.bytes += bytes;
+	return err;
 }
 
 void store_uncharge(struct store *store, size_t bytes)
 {
 	store->stats.bytes -= bytes;
 	atomic64_sub(bytes, &store->user->bytes);
+}
+
+/* For as long as an ioctl takes: it counts for the user alone.  0 or -EDQUOT. */
+int store_charge_lesson(struct store *store, size_t bytes)
+{
+	return charge_user(store->user, bytes);
+}
+
+void store_uncharge_lesson(struct store *store, size_t bytes)
+{
+	atomic64_sub(bytes, &store->user->bytes);
+}
+
+/**
+ * store_retire - free something when no sample can read it any more
+ * @store: locked; the charge stays until then
+ * @what: no sample finds it any more; it begins what kvfree() takes
+ * @bytes: that are charged for it
+ */
+void store_retire(struct store *store, struct perf_hybrid_retired *what, size_t bytes)
+{
+	what->bytes = bytes;
+	what->grace = get_state_synchronize_rcu();
+	list_add_tail(&what->node, &store->retired);
+	store->retired_bytes += bytes;
+}
+
+/**
+ * store_reap - free what was retired
+ * @store: locked, or in use by nobody else
+ * @all: wait for what a sample may read yet
+ */
+void store_reap(struct store *store, bool all)
+{
+	struct perf_hybrid_retired *what, *next;
+
+	list_for_each_entry_safe(what, next, &store->retired, node) {
+		if (all)
+			cond_synchronize_rcu(what->grace);
+		else if (!poll_state_synchronize_rcu(what->grace))
+			break;
+		list_del(&what->node);
+		store->retired_bytes -= what->bytes;
+		store_uncharge(store, what->bytes);
+		kvfree(what);
+	}
 }

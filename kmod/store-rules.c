@@ -66,10 +66,8 @@ static int grow(struct store *store)
 	kvfree(store->rule_next);
 	store->rule_next = next;
 	rcu_assign_pointer(store->base.rules, new);
-	if (old) {
-		store_uncharge(store, table_size(old->max));
-		kvfree_rcu(old, rcu);
-	}
+	if (old)
+		store_retire(store, &old->retired, table_size(old->max));
 	return 0;
 }
 
@@ -145,9 +143,8 @@ void store_rules_exit(struct store *store)
 
 	if (!rules)
 		return;
-	store_uncharge(store, table_size(rules->max));
 	rcu_assign_pointer(store->base.rules, NULL);
-	kvfree_rcu(rules, rcu);
+	store_retire(store, &rules->retired, table_size(rules->max));
 	kvfree(store->rule_next);
 	store->rule_next = NULL;
 }
@@ -158,6 +155,6 @@ void store_rules_forget(struct store *store)
 	struct perf_hybrid_rules *rules = rules_of(store);
 
 	memset(store->rule_hash, 0, sizeof(store->rule_hash));
-	rules->nr = 1;
+	WRITE_ONCE(rules->nr, 1);
 	store->stats.rules = 1;
 }

@@ -4,7 +4,7 @@
  * becomes a new array of rows in place of the old one.
  */
 #include <linux/cred.h>
-#include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/jiffies.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -13,6 +13,9 @@
 #include <linux/vmalloc.h>
 
 #include "store.h"
+
+/* What was replaced and waits for its end may grow to this before a lesson waits. */
+#define STORE_MAX_RETIRED	(4 << 20)
 
 static struct perf_hybrid_rows *rows_of(const struct perf_hybrid_object *object)
 {
@@ -26,36 +29,50 @@ static size_t object_size(const struct perf_hybrid_object *object)
 	return sizeof(*object) + (rows ? store_rows_size(rows->nr) : 0);
 }
 
-static struct perf_hybrid_object *find(struct store *store, const void *key)
+static struct perf_hybrid_object *find(struct store *store, const struct perf_hybrid_key *key)
 {
 	struct perf_hybrid_object *object;
 
-	hash_for_each_possible(store->base.objects, object, node, (unsigned long)key) {
-		if (object->key == key)
+	hash_for_each_possible(store->base.objects, object, node, perf_hybrid_hash_key(key)) {
+		if (perf_hybrid_same_key(&object->key, key))
 			return object;
 	}
 	return NULL;
 }
 
-static void object_free(struct rcu_head *head)
-{
-	struct perf_hybrid_object *object = container_of(head, struct perf_hybrid_object, rcu);
-
-	if (object->file)
-		fput(object->file);
-	kvfree(rcu_access_pointer(object->rows));
-	kfree(object);
-}
-
 static void remove(struct store *store, struct perf_hybrid_object *object)
 {
-	const struct perf_hybrid_rows *rows = rows_of(object);
+	struct perf_hybrid_rows *rows = rows_of(object);
 
-	store_uncharge(store, object_size(object));
 	store->stats.objects--;
-	store->stats.rows -= rows ? rows->nr : 0;
 	hash_del_rcu(&object->node);
-	call_rcu(&object->rcu, object_free);
+	if (rows) {
+		store->stats.rows -= rows->nr;
+		store_retire(store, &rows->retired, store_rows_size(rows->nr));
+	}
+	store_retire(store, &object->retired, sizeof(*object));
+}
+
+static struct perf_hybrid_object *colder(struct perf_hybrid_object *a,
+					 struct perf_hybrid_object *b)
+{
+	return !a || time_before(READ_ONCE(b->used), READ_ONCE(a->used)) ? b : a;
+}
+
+/* Of those with that hash, the one that was not asked for longest makes room. */
+static void evict_from(struct store *store, unsigned long hash,
+		       const struct perf_hybrid_object *but)
+{
+	struct perf_hybrid_object *object, *coldest = NULL;
+
+	hash_for_each_possible(store->base.objects, object, node, hash) {
+		if (object != but)
+			coldest = colder(coldest, object);
+	}
+	if (!coldest)
+		return;
+	remove(store, coldest);
+	store->stats.evicted++;
 }
 
 /* Makes room by the object that was not asked for longest; false for none. */
@@ -65,9 +82,8 @@ static bool evict(struct store *store, const struct perf_hybrid_object *but)
 	int bucket;
 
 	hash_for_each(store->base.objects, bucket, object, node) {
-		if (object != but && (!coldest || time_before(READ_ONCE(object->used),
-							      READ_ONCE(coldest->used))))
-			coldest = object;
+		if (object != but)
+			coldest = colder(coldest, object);
 	}
 	if (!coldest)
 		return false;
@@ -76,10 +92,16 @@ static bool evict(struct store *store, const struct perf_hybrid_object *but)
 	return true;
 }
 
+/* What it holds when all that was retired is freed. */
+static u64 live_bytes(const struct store *store)
+{
+	return store->stats.bytes - store->retired_bytes;
+}
+
 /* Would it fit, if all other objects went? */
 static bool can_fit(struct store *store, size_t bytes, const struct perf_hybrid_object *but)
 {
-	u64 rest = store->stats.bytes;
+	u64 rest = live_bytes(store);
 	struct perf_hybrid_object *object;
 	int bucket;
 
@@ -94,22 +116,26 @@ static int charge(struct store *store, size_t bytes, const struct perf_hybrid_ob
 {
 	int err = store_charge(store, bytes);
 
+	if (!err)
+		return 0;
 	if (err == -EFBIG && !can_fit(store, bytes, but))
 		return err;
-	while (err == -EFBIG && evict(store, but))
-		err = store_charge(store, bytes);
-	return err;
+	while (err == -EFBIG && live_bytes(store) + bytes > store_max_bytes()) {
+		if (!evict(store, but))
+			return err;
+	}
+	store_reap(store, true);
+	return store_charge(store, bytes);
 }
 
-static void read_ctime(struct perf_hybrid_object *object)
+static void read_ctime(struct perf_hybrid_object *object, const struct store_subject *subject)
 {
-	const struct inode *inode = object->key;
 	struct kstat stat;
 
 	/* Once it was asked for, the next change makes it another. */
-	vfs_getattr_nosec(&object->file->f_path, &stat, STATX_CTIME, 0);
-	object->ctime.tv_sec = inode_get_ctime_sec(inode);
-	object->ctime.tv_nsec = inode_get_ctime_nsec(inode);
+	vfs_getattr_nosec(&subject->file->f_path, &stat, STATX_CTIME, 0);
+	object->sec = inode_get_ctime_sec(subject->inode);
+	object->nsec = inode_get_ctime_nsec(subject->inode);
 }
 
 /*
@@ -117,21 +143,22 @@ static void read_ctime(struct perf_hybrid_object *object)
  * (Documentation/filesystems/multigrain-ts.rst): a file that was changed in this
  * tick has to be older, so that its next change shows.
  */
-static void set_ctime(struct perf_hybrid_object *object)
+static void set_ctime(struct perf_hybrid_object *object, const struct store_subject *subject)
 {
-	struct timespec64 tick;
+	struct timespec64 tick, ctime;
 
-	read_ctime(object);
+	read_ctime(object, subject);
 	ktime_get_coarse_real_ts64(&tick);
-	if (timespec64_compare(&object->ctime, &tick) < 0)
+	ctime = (struct timespec64) { .tv_sec = object->sec, .tv_nsec = object->nsec };
+	if (timespec64_compare(&ctime, &tick) < 0)
 		return;
 	schedule_timeout_uninterruptible(2);
-	read_ctime(object);
+	read_ctime(object, subject);
 }
 
-static struct perf_hybrid_object *add(struct store *store, const void *key,
-				      struct file *file)
+static struct perf_hybrid_object *add(struct store *store, const struct store_subject *subject)
 {
+	unsigned long hash = perf_hybrid_hash_key(&subject->key);
 	struct perf_hybrid_object *object, *other;
 	unsigned int probes = 0;
 	int err;
@@ -144,20 +171,26 @@ static struct perf_hybrid_object *add(struct store *store, const void *key,
 		store_uncharge(store, sizeof(*object));
 		return ERR_PTR(-ENOMEM);
 	}
-	object->key = key;
+	object->key = subject->key;
 	object->used = jiffies;
-	if (file) {
-		object->file = get_file(file);
-		set_ctime(object);
+	if (subject->inode) {
+		set_ctime(object, subject);
+		/*
+		 * In this order: who maps it for writing from now on changes the
+		 * ctime.  If somebody has, no sample uses what is taught of it; that
+		 * is no error, which would tell of others.
+		 */
+		if (!perf_hybrid_is_current(object, subject->inode))
+			object->nsec = -1;
 	}
-	hash_add_rcu(store->base.objects, &object->node, (unsigned long)key);
+	hash_add_rcu(store->base.objects, &object->node, hash);
 	store->stats.objects++;
 
 	/* A sample would not look any further. */
-	hash_for_each_possible(store->base.objects, other, node, (unsigned long)key)
+	hash_for_each_possible(store->base.objects, other, node, hash)
 		probes++;
 	if (probes > PERF_HYBRID_MAX_PROBES)
-		evict(store, object);
+		evict_from(store, hash, object);
 	return object;
 }
 
@@ -181,8 +214,7 @@ static int replace_rows(struct store *store, struct perf_hybrid_object *object,
 	store->stats.rows += nr;
 	if (old) {
 		store->stats.rows -= old->nr;
-		store_uncharge(store, store_rows_size(old->nr));
-		kvfree_rcu(old, rcu);
+		store_retire(store, &old->retired, store_rows_size(old->nr));
 	}
 	return 0;
 }
@@ -190,21 +222,21 @@ static int replace_rows(struct store *store, struct perf_hybrid_object *object,
 /**
  * store_teach - have rows of an object in a store
  * @store: locked
- * @key: the inode that its mappings have, or a vDSO's image
- * @file: that keeps the inode, NULL for a vDSO
+ * @subject: the object
  * @lesson: checked, with the store's rules
  *
- * Return: 0, -EFBIG, -EDQUOT, -ENOMEM or -ETXTBSY.
+ * Return: 0, -EFBIG, -EDQUOT or -ENOMEM.
  */
-int store_teach(struct store *store, const void *key, struct file *file,
+int store_teach(struct store *store, const struct store_subject *subject,
 		const struct store_lesson *lesson)
 {
-	struct perf_hybrid_object *object = find(store, key);
+	struct perf_hybrid_object *object = find(store, &subject->key);
 	bool is_new = false;
 	u32 nr;
 	int err;
 
-	if (object && !perf_hybrid_is_current(object)) {
+	store_reap(store, store->retired_bytes > STORE_MAX_RETIRED);
+	if (object && !perf_hybrid_is_current(object, subject->inode)) {
 		remove(store, object);
 		object = NULL;
 	}
@@ -216,14 +248,12 @@ int store_teach(struct store *store, const void *key, struct file *file,
 		return 0;
 	}
 	if (!object) {
-		object = add(store, key, file);
+		object = add(store, subject);
 		if (IS_ERR(object))
 			return PTR_ERR(object);
 		is_new = true;
 	}
-	/* In this order: who maps it for writing from now on changes the ctime. */
-	err = is_new && !perf_hybrid_is_current(object) ? -ETXTBSY :
-	      replace_rows(store, object, lesson, nr);
+	err = replace_rows(store, object, lesson, nr);
 	if (err && is_new)
 		remove(store, object);
 	if (!err)
@@ -232,17 +262,18 @@ int store_teach(struct store *store, const void *key, struct file *file,
 }
 
 /* Return: 0, or -ENOENT. */
-int store_forget(struct store *store, const void *key)
+int store_forget(struct store *store, const struct perf_hybrid_key *key)
 {
 	struct perf_hybrid_object *object = find(store, key);
 
 	if (!object)
 		return -ENOENT;
 	remove(store, object);
+	store_reap(store, true);
 	return 0;
 }
 
-void store_forget_all(struct store *store)
+static void remove_all(struct store *store)
 {
 	struct perf_hybrid_object *object;
 	struct hlist_node *next;
@@ -250,7 +281,13 @@ void store_forget_all(struct store *store)
 
 	hash_for_each_safe(store->base.objects, bucket, next, object, node)
 		remove(store, object);
-	/* Then no sample has a row that names a rule. */
+}
+
+void store_forget_all(struct store *store)
+{
+	remove_all(store);
+	store_reap(store, true);
+	/* Nor has any sample a row that names a rule. */
 	synchronize_rcu();
 	store_rules_forget(store);
 }
@@ -264,6 +301,7 @@ struct store *store_new(void)
 	if (!store)
 		return ERR_PTR(-ENOMEM);
 	hash_init(store->base.objects);
+	INIT_LIST_HEAD(&store->retired);
 	mutex_init(&store->lock);
 	store->user = store_user_get(current_euid());
 	if (!store->user)
@@ -285,8 +323,9 @@ free:
 /* No event has it any more. */
 void store_delete(struct store *store)
 {
-	store_forget_all(store);
+	remove_all(store);
 	store_rules_exit(store);
+	store_reap(store, true);
 	store_uncharge(store, sizeof(*store));
 	store_user_put(store->user);
 	mutex_destroy(&store->lock);

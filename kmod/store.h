@@ -30,6 +30,8 @@ struct store_user {
  * @base:	what samples read
  * @lock:	whoever changes it
  * @user:	who opened it
+ * @retired:	what was replaced, oldest first: a sample may read it yet
+ * @retired_bytes: of it, part of what @stats says
  * @rule_next:	of each rule, the next one with the same hash; 0 for none
  * @rule_hash:	first rule with a hash; 0 for none
  * @stats:	see there
@@ -38,6 +40,8 @@ struct store {
 	struct perf_hybrid_store	base;
 	struct mutex			lock; /* see above */
 	struct store_user		*user;
+	struct list_head		retired;
+	size_t				retired_bytes;
 	u16				*rule_next;
 	u16				rule_hash[1 << STORE_RULE_HASH_BITS];
 	struct perf_hybrid_stats	stats;
@@ -57,11 +61,27 @@ struct store_lesson {
 	struct perf_hybrid_row	*rows;
 };
 
+/**
+ * struct store_subject - what a lesson is about
+ * @key:	of the object
+ * @inode:	that its mappings have; NULL for a vDSO
+ * @file:	open, with a reference, for as long as the ioctl takes; NULL for a vDSO
+ */
+struct store_subject {
+	struct perf_hybrid_key	key;
+	const struct inode	*inode;
+	struct file		*file;
+};
+
 /* store-limit.c */
 struct store_user *store_user_get(kuid_t uid);
 void store_user_put(struct store_user *user);
 int store_charge(struct store *store, size_t bytes);
 void store_uncharge(struct store *store, size_t bytes);
+int store_charge_lesson(struct store *store, size_t bytes);
+void store_uncharge_lesson(struct store *store, size_t bytes);
+void store_retire(struct store *store, struct perf_hybrid_retired *what, size_t bytes);
+void store_reap(struct store *store, bool all);
 u64 store_max_bytes(void);
 
 /* store-rules.c */
@@ -80,9 +100,9 @@ void store_rows_fill(struct perf_hybrid_rows *rows, u32 nr,
 /* store.c */
 struct store *store_new(void);
 void store_delete(struct store *store);
-int store_teach(struct store *store, const void *key, struct file *file,
+int store_teach(struct store *store, const struct store_subject *subject,
 		const struct store_lesson *lesson);
-int store_forget(struct store *store, const void *key);
+int store_forget(struct store *store, const struct perf_hybrid_key *key);
 void store_forget_all(struct store *store);
 
 #endif /* _PERF_HYBRID_STORE_H */

@@ -31,10 +31,11 @@ static DEFINE_PER_CPU(bool, frame_cache_busy);
 /**
  * unwind_user_code_prepare - allocate what the analysis works with
  *
- * Once, and for good: a recording that starts later finds it there. Without it
- * there is no analysis, and walks go by frame pointers alone.
+ * With the first event that wants chains, and charged to whoever opens it. Without
+ * it there is no analysis, and walks go by frame pointers alone.
  *
- * Context: task; callers exclude each other.
+ * Context: task; callers exclude each other, and those of
+ *	unwind_user_code_release().
  *
  * Return: 0, or -ENOMEM.
  */
@@ -46,13 +47,31 @@ int unwind_user_code_prepare(void)
 	for_each_possible_cpu(cpu) {
 		if (per_cpu(frame_cache, cpu))
 			continue;
-		cache = kvzalloc_node(sizeof(*cache), GFP_KERNEL, cpu_to_node(cpu));
+		cache = kvzalloc_node(sizeof(*cache), GFP_KERNEL_ACCOUNT, cpu_to_node(cpu));
 		if (!cache)
 			return -ENOMEM;
 		/* An NMI must not find it before it is all zero. */
 		smp_store_release(per_cpu_ptr(&frame_cache, cpu), cache);
 	}
 	return 0;
+}
+
+/**
+ * unwind_user_code_release - free it, with the last event that wants chains
+ *
+ * Context: task; a walk may be under way.
+ */
+void unwind_user_code_release(void)
+{
+	struct x86_frame_cache *cache;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		cache = per_cpu(frame_cache, cpu);
+		WRITE_ONCE(per_cpu(frame_cache, cpu), NULL);
+		if (cache)
+			kvfree_rcu_mightsleep(cache);
+	}
 }
 
 /* One that came in while another was at work does without. */
@@ -119,19 +138,20 @@ static bool is_uretprobe_trampoline(unsigned long ip)
 }
 #endif
 
-/* @ctx: the ip under analysis */
+/* @ctx: the ip under analysis, of the state of the walk */
 static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
 {
-	unsigned long *ip = ctx;
+	struct unwind_user_state *state = container_of(ctx, struct unwind_user_state, ip);
 
-	if (copy_from_user_nofault(dst, (const void __user *)addr, len))
+	if (!unwind_user_read(state, dst, addr, len))
 		return -EFAULT;
-	restore_probed(*ip, addr, dst, len);
+	restore_probed(state->ip, addr, dst, len);
 	return 0;
 }
 
 /**
  * unwind_user_read_word - a word of a user stack
+ * @state:	of the walk
  * @addr:	its address; one that is not aligned is refused
  * @ws:		its size, 4 or 8 bytes
  * @word:	out: zero-extended
@@ -140,13 +160,14 @@ static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
  *
  * Return: false where it can't be read; then @word is as it was.
  */
-bool unwind_user_read_word(unsigned long addr, unsigned int ws, unsigned long *word)
+bool unwind_user_read_word(struct unwind_user_state *state, unsigned long addr,
+			   unsigned int ws, unsigned long *word)
 {
 	u64 value = 0;
 
 	if (addr & (ws - 1))
 		return false;
-	if (copy_from_user_nofault(&value, (const void __user *)addr, ws))
+	if (!unwind_user_read(state, &value, addr, ws))
 		return false;
 	*word = value;
 	return true;
@@ -160,14 +181,19 @@ static bool is_return_address(const struct x86_frame_mem *mem, unsigned long ip)
 }
 
 static __always_inline enum x86_frame_kind
-find_rule(const struct x86_frame_mem *mem, unsigned long ip, struct x86_frame_rule *rule)
+find_rule(struct unwind_user_state *state, const struct x86_frame_mem *mem,
+	  struct x86_frame_rule *rule)
 {
 	struct x86_frame_cache *cache = cache_get();
 	enum x86_frame_kind kind;
 
 	if (!cache)
 		return X86_FRAME_UNKNOWN;
-	kind = x86_frame_analyze_cached(cache, current->mm->context.ctx_id, mem, ip, rule);
+	/* What one analysis takes the others of the walk do not have. */
+	cache->spent = state->spent;
+	cache->work.took = 0;
+	kind = x86_frame_analyze_cached(cache, current->mm->context.ctx_id, mem, state->ip, rule);
+	state->spent += cache->work.took;
 	cache_put();
 	return kind;
 }
@@ -184,8 +210,8 @@ step_rule(struct unwind_user_state *state, const struct x86_frame_mem *mem,
 	/* The frame stands: left to the ordinary step. */
 	if (rule->fp_off && cfa + rule->fp_off == fp && cfa == fp + 2 * ws)
 		return false;
-	if (cfa <= state->sp || !unwind_user_read_word(cfa + rule->ra_off, ws, &ra) ||
-	    (rule->fp_off && !unwind_user_read_word(cfa + rule->fp_off, ws, &fp)) ||
+	if (cfa <= state->sp || !unwind_user_read_word(state, cfa + rule->ra_off, ws, &ra) ||
+	    (rule->fp_off && !unwind_user_read_word(state, cfa + rule->fp_off, ws, &fp)) ||
 	    !is_return_address(mem, ra))
 		return false;
 	state->ip = ra;
@@ -232,7 +258,7 @@ static bool step(struct unwind_user_state *state)
 		state->topmost = true;
 		return true;
 	}
-	kind = find_rule(&mem, state->ip, &rule);
+	kind = find_rule(state, &mem, &rule);
 	if (state->topmost && kind == X86_FRAME_UNKNOWN)
 		return step_sigreturn(state, &mem);
 	/* A call that does not return stands in front of another function. */
@@ -247,7 +273,10 @@ static bool step(struct unwind_user_state *state)
 bool __unwind_user_code_next(struct unwind_user_state *state)
 {
 	state->ask_code = false;
-	if (state->nr_code++ >= UNWIND_USER_CODE_MAX || !nmi_uaccess_okay() || !step(state))
+	if (state->nr_code >= UNWIND_USER_CODE_MAX || !nmi_uaccess_okay())
+		return false;
+	state->nr_code++;
+	if (!step(state))
 		return false;
 	/* Where a frame stands, all that follow are taken to stand, too. */
 	state->ask_code = true;
@@ -269,13 +298,11 @@ bool unwind_user_code_exact(struct unwind_user_state *state)
 {
 	struct x86_frame_mem mem = code_of(state);
 	struct x86_frame_rule rule;
-	enum x86_frame_kind kind;
 
 	if (!unwind_user_code_is_on())
 		return false;
-	kind = find_rule(&mem, state->ip, &rule);
-	if (kind == X86_FRAME_UNKNOWN || kind == X86_FRAME_SCAN_SP ||
-	    kind == X86_FRAME_SCAN_BP || !step_rule(state, &mem, &rule))
+	if (x86_frame_look(&mem, state->ip, &rule) == X86_FRAME_UNKNOWN ||
+	    !step_rule(state, &mem, &rule))
 		return false;
 	state->topmost = false;
 	return true;

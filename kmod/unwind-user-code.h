@@ -4,13 +4,33 @@
 
 #include <linux/unwind_user_types.h>
 
+#include <linux/uaccess.h>
+#include <asm/unwind_user_code.h>
+
 #include "x86-frame.h"
+
+/*
+ * All that a walk reads of code and stack beside the frames of frame pointers.
+ * Context: any, NMI too.  Never faults.  False where it can't be read, or where too
+ * much could not.
+ */
+static inline bool unwind_user_read(struct unwind_user_state *state, void *dst,
+				    unsigned long addr, unsigned int len)
+{
+	if (state->failed >= UNWIND_USER_FAILED_MAX)
+		return false;
+	if (!copy_from_user_nofault(dst, (const void __user *)addr, len))
+		return true;
+	state->failed++;
+	return false;
+}
 
 bool unwind_user_code_interrupted(struct unwind_user_state *state,
 				  enum x86_frame_sigreturn kind);
 bool unwind_user_code_leave_signal(struct unwind_user_state *state);
 bool unwind_user_code_exact(struct unwind_user_state *state);
 bool unwind_user_code_is_return(struct unwind_user_state *state, unsigned long ra);
-bool unwind_user_read_word(unsigned long addr, unsigned int ws, unsigned long *word);
+bool unwind_user_read_word(struct unwind_user_state *state, unsigned long addr,
+			   unsigned int ws, unsigned long *word);
 
 #endif /* _X86_UNWIND_USER_CODE_H */

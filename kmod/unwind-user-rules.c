@@ -10,6 +10,9 @@
 
 #include "unwind-user-code.h"
 
+/* Reads that may fail in one walk; in one that is right none does. */
+#define MAX_FAILED	3
+
 u64 arch_perf_hybrid_regs(void)
 {
 	return BIT_ULL(PERF_REG_X86_IP) | BIT_ULL(PERF_REG_X86_SP) | BIT_ULL(PERF_REG_X86_BP);
@@ -37,18 +40,26 @@ struct frame {
 	bool				fp_known;
 };
 
-static __always_inline bool rule_cfa(const struct perf_hybrid_rule *rule,
-				     const struct frame *frame, unsigned int ws,
+/* On the stack, and nowhere else; aligned. */
+static __always_inline bool may_read(const struct perf_hybrid_walk *walk, unsigned long addr,
+				     unsigned int ws)
+{
+	return !(addr & (ws - 1)) && addr >= walk->stack && addr < walk->stack_end;
+}
+
+static __always_inline bool rule_cfa(const struct perf_hybrid_walk *walk,
+				     const struct perf_hybrid_rule *rule,
+				     struct frame *frame, unsigned int ws,
 				     unsigned long *cfa)
 {
-	const struct unwind_user_state *state = &frame->state;
+	struct unwind_user_state *state = &frame->state;
 	bool by_fp = rule->base == PERF_HYBRID_BASE_BP;
 
 	if (by_fp && !frame->fp_known)
 		return false;
 	*cfa = (by_fp ? state->fp : state->sp) + rule->cfa_off;
 	if (rule->kind == PERF_HYBRID_DEREF) {
-		if (!unwind_user_read_word(*cfa, ws, cfa))
+		if (!may_read(walk, *cfa, ws) || !unwind_user_read_word(state, *cfa, ws, cfa))
 			return false;
 		*cfa += rule->deref_off;
 		return true;
@@ -75,6 +86,7 @@ static unsigned long rule_fp_at(const struct perf_hybrid_rule *rule,
  * @ra:		the return address
  * @fp:		the caller's frame pointer register
  * @fp_read:	it could be read
+ * @failed:	how many of the reads failed
  * @plain_call:	a call to an address that it names stands before @ra
  */
 struct words {
@@ -82,15 +94,12 @@ struct words {
 	unsigned long	fp;
 	bool		fp_read;
 	bool		plain_call;
+	u8		failed;
 };
 
-static __always_inline bool may_read(unsigned long addr, unsigned int ws)
-{
-	return addr && !(addr & (ws - 1)) && __access_ok((void __user *)addr, ws);
-}
-
 /* All in one section with user access: entering it costs more than reading. */
-static __always_inline bool read_words(unsigned long ra_at, unsigned long fp_at,
+static __always_inline bool read_words(const struct perf_hybrid_walk *walk,
+				       unsigned long ra_at, unsigned long fp_at,
 				       unsigned int ws, struct words *words)
 {
 	const u8 __user *call;
@@ -99,9 +108,10 @@ static __always_inline bool read_words(unsigned long ra_at, unsigned long fp_at,
 
 	words->fp_read = false;
 	words->plain_call = false;
-	if (!may_read(ra_at, ws))
+	words->failed = 0;
+	if (!may_read(walk, ra_at, ws))
 		return false;
-	if (!may_read(fp_at, ws))
+	if (!may_read(walk, fp_at, ws))
 		fp_at = 0;
 
 	__uaccess_begin_nospec();
@@ -116,7 +126,7 @@ static __always_inline bool read_words(unsigned long ra_at, unsigned long fp_at,
 		unsafe_get_user(opcode, call, no_code);
 		words->plain_call = opcode == CALL_INSN_OPCODE;
 	}
-no_code:
+code_read:
 	if (fp_at && ws == sizeof(u64)) {
 		unsafe_get_user(words->fp, (unsigned long __user *)fp_at, no_fp);
 		words->fp_read = true;
@@ -125,7 +135,14 @@ no_code:
 		words->fp = word;
 		words->fp_read = true;
 	}
+	__uaccess_end();
+	return true;
+
+no_code:
+	words->failed++;
+	goto code_read;
 no_fp:
+	words->failed++;
 	__uaccess_end();
 	return true;
 
@@ -134,16 +151,23 @@ unreadable:
 	return false;
 }
 
-static __always_inline enum perf_hybrid_end step_rule(const struct perf_hybrid_rule *rule,
+static __always_inline enum perf_hybrid_end step_rule(const struct perf_hybrid_walk *walk,
+						      const struct perf_hybrid_rule *rule,
 						      struct frame *frame, unsigned int ws)
 {
 	struct unwind_user_state *state = &frame->state;
 	struct words words;
 	unsigned long cfa;
 
-	if (!rule_cfa(rule, frame, ws, &cfa) || cfa <= state->sp ||
-	    !read_words(cfa + rule->ra_off, rule_fp_at(rule, frame, cfa), ws, &words))
+	if (!rule_cfa(walk, rule, frame, ws, &cfa) ||
+	    cfa <= state->sp || cfa > walk->stack_end ||
+	    !read_words(walk, cfa + rule->ra_off, rule_fp_at(rule, frame, cfa), ws, &words))
 		return PERF_HYBRID_END_UNREADABLE;
+	if (unlikely(words.failed)) {
+		state->failed += words.failed;
+		if (state->failed >= UNWIND_USER_FAILED_MAX)
+			return PERF_HYBRID_END_UNREADABLE;
+	}
 	if (!words.plain_call && !unwind_user_code_is_return(state, words.ra))
 		return PERF_HYBRID_END_NOT_RETURN;
 	if (rule->bp != PERF_HYBRID_BP_SAME) {
@@ -171,11 +195,15 @@ static __always_inline enum perf_hybrid_end step(struct perf_hybrid_walk *walk,
 	case PERF_HYBRID_CFA:
 	case PERF_HYBRID_DEREF:
 	case PERF_HYBRID_PLT:
-		end = step_rule(rule, frame, ws);
+		end = step_rule(walk, rule, frame, ws);
 		break;
 	case PERF_HYBRID_SIGNAL:
-		if (!unwind_user_code_leave_signal(state))
+		if (state->nr_code++ >= UNWIND_USER_CODE_MAX ||
+		    !unwind_user_code_leave_signal(state))
 			return PERF_HYBRID_END_ASK;
+		/* What was interrupted may be on another stack. */
+		if (!perf_hybrid_find_stack(walk, state->sp))
+			return PERF_HYBRID_END_UNREADABLE;
 		break;
 	default:
 		if (!state->topmost || !unwind_user_code_exact(state))
@@ -218,6 +246,7 @@ enum perf_hybrid_end arch_perf_hybrid_walk(struct perf_hybrid_walk *walk,
 			.fp		= regs->bp,
 			.ws		= user_64bit_mode(regs) ? sizeof(u64) : sizeof(u32),
 			.topmost	= true,
+			.failed		= UNWIND_USER_FAILED_MAX - MAX_FAILED,
 		},
 		.fp_known = true,
 	};
@@ -228,6 +257,8 @@ enum perf_hybrid_end arch_perf_hybrid_walk(struct perf_hybrid_walk *walk,
 	    (regs->cs != __USER_CS && regs->cs != __USER32_CS))
 		return PERF_HYBRID_END_ASK;
 	if (!nmi_uaccess_okay())
+		return PERF_HYBRID_END_UNREADABLE;
+	if (!perf_hybrid_find_stack(walk, regs->sp))
 		return PERF_HYBRID_END_UNREADABLE;
 	if (perf_callchain_store(ctx, regs->ip))
 		return PERF_HYBRID_END_LIMIT;

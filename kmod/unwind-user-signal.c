@@ -18,10 +18,10 @@ static bool interrupted_64(struct unwind_user_state *state)
 	/* The handler's return took the address of the trampoline. */
 	frame = (void __user *)(state->sp - sizeof(frame->pretcode));
 	sc = &frame->uc.uc_mcontext;
-	if (copy_from_user_nofault(&ip, &sc->ip, sizeof(ip)) ||
-	    copy_from_user_nofault(&sp, &sc->sp, sizeof(sp)) ||
-	    copy_from_user_nofault(&fp, &sc->bp, sizeof(fp)) ||
-	    copy_from_user_nofault(&cs, &sc->cs, sizeof(cs)))
+	if (!unwind_user_read(state, &ip, (unsigned long)&sc->ip, sizeof(ip)) ||
+	    !unwind_user_read(state, &sp, (unsigned long)&sc->sp, sizeof(sp)) ||
+	    !unwind_user_read(state, &fp, (unsigned long)&sc->bp, sizeof(fp)) ||
+	    !unwind_user_read(state, &cs, (unsigned long)&sc->cs, sizeof(cs)))
 		return false;
 	/* The rest of the walk is in 64-bit mode. */
 	if (cs != __USER_CS)
@@ -38,10 +38,10 @@ static bool interrupted_32(struct unwind_user_state *state,
 {
 	u32 ip, sp, fp, cs;
 
-	if (copy_from_user_nofault(&ip, &sc->ip, sizeof(ip)) ||
-	    copy_from_user_nofault(&sp, &sc->sp, sizeof(sp)) ||
-	    copy_from_user_nofault(&fp, &sc->bp, sizeof(fp)) ||
-	    copy_from_user_nofault(&cs, &sc->cs, sizeof(cs)))
+	if (!unwind_user_read(state, &ip, (unsigned long)&sc->ip, sizeof(ip)) ||
+	    !unwind_user_read(state, &sp, (unsigned long)&sc->sp, sizeof(sp)) ||
+	    !unwind_user_read(state, &fp, (unsigned long)&sc->bp, sizeof(fp)) ||
+	    !unwind_user_read(state, &cs, (unsigned long)&sc->cs, sizeof(cs)))
 		return false;
 	if ((u16)cs != __USER32_CS)
 		return false;

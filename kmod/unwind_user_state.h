@@ -14,7 +14,9 @@ struct unwind_user_state {
 	unsigned long	sp;
 	unsigned long	fp;
 	unsigned int	ws;
-	unsigned int	nr_code;
+	u16		spent;
+	u8		nr_code;
+	u8		failed;
 	bool		ask_code;
 	bool		topmost;
 };

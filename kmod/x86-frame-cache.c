@@ -166,15 +166,18 @@ x86_frame_analyze_cached(struct x86_frame_cache *cache, u64 space,
 			 const struct x86_frame_mem *mem, unsigned long ip,
 			 struct x86_frame_rule *rule)
 {
+	unsigned int spent = cache->spent < X86_FRAME_INSNS ? cache->spent : X86_FRAME_INSNS;
 	const struct x86_frame_cache_entry *e;
 	enum x86_frame_kind kind;
 
 	e = find_ip(cache, space, mem, ip);
 	if (e)
 		return recall(e, mem->is_64bit ? 8 : 4, rule);
-	kind = x86_frame_analyze(mem, ip, rule, &cache->work);
-	/* What a look settles costs little, and need not fit. */
-	if (cache->work.insns)
+	kind = x86_frame_analyze_within(mem, ip, rule, &cache->work,
+					X86_FRAME_INSNS - spent);
+	/* What a look settles costs little; what was cut short is not the answer. */
+	if (cache->work.insns && (kind != X86_FRAME_UNKNOWN || !spent ||
+				  cache->work.insns < cache->work.limit))
 		keep_rule(cache, space, mem, ip, rule, kind);
 	return kind;
 }

@@ -35,6 +35,8 @@ struct x86_frame_cache_entry {
  * struct x86_frame_cache - answers, by block of code
  * @sets:	the answers
  * @victim:	the entry of a set to be replaced next
+ * @spent:	what other analyses of the same walk took, of X86_FRAME_INSNS: for
+ *		those who walk to set
  * @work:	memory for the analysis
  *
  * All zero is an empty cache.  One that more than one context can use at a
@@ -44,6 +46,7 @@ struct x86_frame_cache_entry {
 struct x86_frame_cache {
 	struct x86_frame_cache_entry	sets[X86_FRAME_CACHE_SETS][X86_FRAME_CACHE_WAYS];
 	unsigned int			victim;
+	unsigned int			spent;
 	struct x86_frame_work		work;
 };
 

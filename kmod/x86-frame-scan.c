@@ -25,6 +25,24 @@ static int word_size(const struct x86_scan *scan)
 }
 
 /**
+ * x86_scan_read - read code, and count what that takes
+ * @scan:	the scan
+ * @addr:	where
+ * @dst:	where to
+ * @len:	at most, less than a page
+ *
+ * Returns: how many bytes were read
+ */
+unsigned int x86_scan_read(struct x86_scan *scan, unsigned long addr, u8 *dst,
+			   unsigned int len)
+{
+	unsigned int got = x86_frame_fetch(scan->mem, addr, dst, len);
+
+	x86_charge(scan, got < len ? X86_SCAN_FAILED : X86_SCAN_READ);
+	return got;
+}
+
+/**
  * x86_fill_window - read code, as much as there is room for
  * @scan:	the scan
  * @pc:		where it is
@@ -32,8 +50,14 @@ static int word_size(const struct x86_scan *scan)
 void x86_fill_window(struct x86_scan *scan, s32 pc)
 {
 	scan->win_pc = pc;
-	scan->win_len = x86_frame_fetch(scan->mem, scan->ip + pc,
-					scan->work->window, X86_FRAME_WINDOW);
+	scan->win_len = x86_scan_read(scan, scan->ip + pc, scan->work->window,
+				      X86_FRAME_WINDOW);
+}
+
+/* Does the window end at what can't be read?  Then to read again shows no more. */
+static bool is_cut(const struct x86_scan *scan, unsigned int off)
+{
+	return scan->win_len < X86_FRAME_WINDOW && off < scan->win_len;
 }
 
 /* What the tables leave out, and what stands before something unreadable. */
@@ -41,7 +65,7 @@ static noinline bool decode_slow(struct x86_scan *scan)
 {
 	unsigned int off = scan->work->path.pc - scan->win_pc;
 
-	if (off + MAX_INSN_SIZE > scan->win_len) {
+	if (off + MAX_INSN_SIZE > scan->win_len && !is_cut(scan, off)) {
 		x86_fill_window(scan, scan->work->path.pc);
 		off = 0;
 	}
@@ -62,14 +86,18 @@ static bool decode(struct x86_scan *scan)
 		off = work->path.pc - scan->win_pc;
 		if (off > X86_FRAME_WINDOW ||
 		    off + X86_QUICK_BYTES > scan->win_len) {
-			x86_fill_window(scan, scan->work->path.pc);
-			off = 0;
-			if (scan->win_len < X86_QUICK_BYTES)
+			if (!is_cut(scan, off)) {
+				x86_fill_window(scan, scan->work->path.pc);
+				off = 0;
+			}
+			if (x86_is_spent(scan))
+				return false;
+			if (scan->win_len < off + X86_QUICK_BYTES)
 				return decode_slow(scan);
 		}
 		p = work->window + off;
 		last = work->window + scan->win_len - X86_QUICK_BYTES;
-		next = x86_decode_next(p, last, X86_FRAME_INSNS - work->insns,
+		next = x86_decode_next(p, last, work->limit - work->insns,
 				       scan->mem->is_64bit, &scan->code,
 				       &skipped);
 		work->insns += skipped;
@@ -80,7 +108,7 @@ static bool decode(struct x86_scan *scan)
 		if (work->path.pc >= scan->stop)
 			return false;
 	} while (next > last);
-	return work->insns < X86_FRAME_INSNS && decode_slow(scan);
+	return work->insns < work->limit && decode_slow(scan);
 }
 
 /*
@@ -132,13 +160,13 @@ static enum x86_step step_go_check(struct x86_scan *scan)
  * 32-bit code learns its ip from a function that loads its own return address:
  * mov (%esp),%reg; ret.  Many functions begin with that call, which returns.
  */
-static bool calls_pc_thunk(const struct x86_scan *scan)
+static bool calls_pc_thunk(struct x86_scan *scan)
 {
 	s32 pc = x86_pc_add(scan->work->path.pc + scan->code.len,
 			    scan->code.imm);
 	u8 code[4];
 
-	return x86_frame_fetch(scan->mem, scan->ip + pc, code, sizeof(code)) ==
+	return x86_scan_read(scan, scan->ip + pc, code, sizeof(code)) ==
 		       sizeof(code) &&
 	       code[0] == 0x8b && (code[1] & 0xc7) == 0x04 && code[2] == 0x24 &&
 	       code[3] == 0xc3;
@@ -263,6 +291,8 @@ static bool scan_step(struct x86_scan *scan, struct x86_frame_rule *rule,
 		    step == X86_STEP_JUMP || step == X86_STEP_TABLE)
 			x86_end_run(path);
 	}
+	if (step == X86_STEP_BRANCH || step == X86_STEP_JUMP)
+		x86_charge(scan, X86_SCAN_JUMP);
 	switch (step) {
 	case X86_STEP_BRANCH:
 		if (!add_branch(scan, next, x86_pc_add(next, target)))
@@ -330,7 +360,7 @@ enum x86_frame_kind x86_frame_scan(const struct x86_frame_mem *mem,
 	scan.nr_seen = 0;
 	work->path = (struct x86_path) { .pc = 0 };
 	x86_start_stretch(&scan);
-	for (turn = X86_SCAN_TURN; ++work->insns <= X86_FRAME_INSNS;) {
+	for (turn = X86_SCAN_TURN; ++work->insns <= work->limit;) {
 		if (!scan_step(&scan, rule, &kind))
 			break;
 		if (work->insns >= turn && scan.nr_todo) {

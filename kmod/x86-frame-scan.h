@@ -25,6 +25,14 @@ enum x86_bp {
 	X86_BP_LOST,		/* something else */
 };
 
+/*
+ * What else takes time, as instructions: to read code, to find that it can't be
+ * read, and to keep account of a branch or a jump.
+ */
+#define X86_SCAN_READ		2
+#define X86_SCAN_FAILED		64
+#define X86_SCAN_JUMP		1
+
 /* No function is larger than this, in bytes to either side of ip. */
 #define X86_SCAN_REACH	0x10000000
 
@@ -101,6 +109,23 @@ bool x86_find_table(struct x86_scan *scan);
 bool x86_follow_table(struct x86_scan *scan);
 
 void x86_fill_window(struct x86_scan *scan, s32 pc);
+unsigned int x86_scan_read(struct x86_scan *scan, unsigned long addr, u8 *dst,
+			   unsigned int len);
+
+/* What takes time and is no instruction leaves less for those. */
+static inline void x86_charge(struct x86_scan *scan, unsigned int insns)
+{
+	struct x86_frame_work *work = scan->work;
+
+	work->limit = insns < work->limit ? work->limit - insns : 0;
+}
+
+/* Has the scan taken as long as it may? */
+static inline bool x86_is_spent(const struct x86_scan *scan)
+{
+	return scan->work->insns > scan->work->limit;
+}
+
 enum x86_frame_kind x86_frame_scan(const struct x86_frame_mem *mem,
 				   unsigned long ip,
 				   struct x86_frame_rule *rule,
@@ -109,9 +134,6 @@ enum x86_frame_kind x86_frame_scan(const struct x86_frame_mem *mem,
 unsigned int x86_frame_fetch(const struct x86_frame_mem *mem,
 			     unsigned long addr, u8 *dst, unsigned int len);
 
-enum x86_frame_kind x86_frame_look(const struct x86_frame_mem *mem,
-				   unsigned long ip,
-				   struct x86_frame_rule *rule);
 enum x86_frame_kind x86_frame_guess_entry(const struct x86_frame_mem *mem,
 					  unsigned long ip,
 					  struct x86_frame_rule *rule);

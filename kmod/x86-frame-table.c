@@ -165,7 +165,7 @@ bool x86_find_table(struct x86_scan *scan)
 	x86_fill_window(scan, pc - X86_TABLE_BEHIND);
 	if (scan->win_len < X86_TABLE_BEHIND)
 		return false;
-	for (pc -= X86_TABLE_LEA; pc >= scan->win_pc; pc--)
+	for (pc -= X86_TABLE_LEA; pc >= scan->win_pc && !x86_is_spent(scan); pc--)
 		if (is_lea_by_ip(scan->work->window + (pc - scan->win_pc)) &&
 		    leads_to_jump(scan, pc))
 			return true;
@@ -176,7 +176,7 @@ bool x86_find_table(struct x86_scan *scan)
  * Entry @i of the table that the path jumps by, as offset from ip; false where
  * there is none.
  */
-static bool table_entry(const struct x86_scan *scan, unsigned int i, s64 *pc)
+static bool table_entry(struct x86_scan *scan, unsigned int i, s64 *pc)
 {
 	unsigned long table = scan->ip + scan->table;
 	unsigned int ws = scan->mem->is_64bit ? 8 : 4;
@@ -184,7 +184,7 @@ static bool table_entry(const struct x86_scan *scan, unsigned int i, s64 *pc)
 	u8 entry[8];
 
 	if (X86_MODRM_MOD(code->modrm) == 3) {
-		if (x86_frame_fetch(scan->mem, table + 4 * i, entry, 4) != 4)
+		if (x86_scan_read(scan, table + 4 * i, entry, 4) != 4)
 			return false;
 		*pc = (s64)scan->base + (s32)x86_get_le32(entry);
 		return true;
@@ -193,7 +193,7 @@ static bool table_entry(const struct x86_scan *scan, unsigned int i, s64 *pc)
 	    (1U << X86_SIB_SCALE(code->sib)) != ws)
 		return false;
 	table = ws == 8 ? (long)code->disp : (u32)code->disp;
-	if (x86_frame_fetch(scan->mem, table + ws * i, entry, ws) != ws)
+	if (x86_scan_read(scan, table + ws * i, entry, ws) != ws)
 		return false;
 	*pc = x86_get_le32(entry);
 	if (ws == 8)

@@ -36,33 +36,45 @@ unsigned int x86_frame_fetch(const struct x86_frame_mem *mem,
 }
 
 /**
- * x86_frame_analyze - where is the caller of the instruction at ip?
+ * x86_frame_analyze_within - where is the caller of the instruction at ip?
  * @mem:	the code
  * @ip:		the instruction, not yet run
  * @rule:	the answer, valid unless the kind is X86_FRAME_UNKNOWN
  * @work:	memory to work with, used by nobody else meanwhile
+ * @limit:	instructions that it may take, X86_FRAME_INSNS at most
  *
- * Looks at no more than X86_FRAME_INSNS instructions, reads nothing but
- * through @mem, and can be used anywhere: it takes no lock, allocates nothing
- * and does not recurse.
+ * Reads nothing but through @mem, and can be used anywhere: it takes no lock,
+ * allocates nothing and does not recurse.
  *
  * Returns: what found the rule
  */
+enum x86_frame_kind x86_frame_analyze_within(const struct x86_frame_mem *mem,
+					     unsigned long ip,
+					     struct x86_frame_rule *rule,
+					     struct x86_frame_work *work,
+					     unsigned int limit)
+{
+	enum x86_frame_kind kind;
+
+	work->insns = 0;
+	work->limit = limit;
+	work->run = 1;
+	kind = x86_frame_look(mem, ip, rule);
+	if (kind == X86_FRAME_UNKNOWN)
+		kind = x86_frame_scan(mem, ip, rule, work);
+	work->took = work->insns + limit - work->limit;
+	if (kind == X86_FRAME_UNKNOWN)
+		kind = x86_frame_guess_entry(mem, ip, rule);
+	return kind;
+}
+
+/* x86_frame_analyze_within() all that one analysis may take */
 enum x86_frame_kind x86_frame_analyze(const struct x86_frame_mem *mem,
 				      unsigned long ip,
 				      struct x86_frame_rule *rule,
 				      struct x86_frame_work *work)
 {
-	enum x86_frame_kind kind;
-
-	work->insns = 0;
-	work->run = 1;
-	kind = x86_frame_look(mem, ip, rule);
-	if (kind == X86_FRAME_UNKNOWN)
-		kind = x86_frame_scan(mem, ip, rule, work);
-	if (kind == X86_FRAME_UNKNOWN)
-		kind = x86_frame_guess_entry(mem, ip, rule);
-	return kind;
+	return x86_frame_analyze_within(mem, ip, rule, work, X86_FRAME_INSNS);
 }
 
 /* Does a call through ModRM end at @end?  @len: bytes from its ff on. */

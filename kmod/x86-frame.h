@@ -126,7 +126,10 @@ struct x86_path {
 	u16	cold_call:1;
 };
 
-/* Instructions looked at by one analysis, at most; tests try other numbers. */
+/*
+ * Instructions looked at by one analysis, at most, and by all of a walk; reads and
+ * what else takes time count as some. Tests try other numbers.
+ */
 #ifndef X86_FRAME_INSNS
 #define X86_FRAME_INSNS	1024
 #endif
@@ -143,7 +146,9 @@ struct x86_path {
  * @seen:	stretches already followed, as offsets from ip
  * @window:	code
  * @decoder:	the kernel's decoder's, a struct insn
+ * @limit:	what is left for the scan, less what counts as instructions
  * @insns:	instructions that the last scan looked at
+ * @took:	the same, and what counts as such
  * @run:	the last rule holds at all instructions of that many bytes from ip
  *		on, at least
  *
@@ -158,7 +163,9 @@ struct x86_frame_work {
 	} seen[X86_FRAME_SEEN];
 	u8		window[X86_FRAME_WINDOW];
 	unsigned long	decoder[16];
+	u16		limit;
 	u16		insns;
+	u16		took;
 	u16		run;
 };
 
@@ -166,6 +173,14 @@ enum x86_frame_kind x86_frame_analyze(const struct x86_frame_mem *mem,
 				      unsigned long ip,
 				      struct x86_frame_rule *rule,
 				      struct x86_frame_work *work);
+enum x86_frame_kind x86_frame_analyze_within(const struct x86_frame_mem *mem,
+					     unsigned long ip,
+					     struct x86_frame_rule *rule,
+					     struct x86_frame_work *work,
+					     unsigned int limit);
+enum x86_frame_kind x86_frame_look(const struct x86_frame_mem *mem,
+				   unsigned long ip,
+				   struct x86_frame_rule *rule);
 bool x86_frame_call_before(const struct x86_frame_mem *mem, unsigned long ra);
 enum x86_frame_sigreturn x86_frame_sigreturn(const struct x86_frame_mem *mem,
 					     unsigned long ra);

@@ -115,6 +115,14 @@ static int taught_store(void)
 	return store;
 }
 
+static void attach_taught(int event)
+{
+	struct perf_hybrid_attach attach = { .fd = event };
+
+	if (ioctl(taught_store(), PERF_HYBRID_ATTACH, &attach))
+		die("PERF_HYBRID_ATTACH");
+}
+
 static int compare(const void *a, const void *b)
 {
 	double difference = *(const double *)a - *(const double *)b;
@@ -146,13 +154,12 @@ static double run(unsigned long sample_type, int frames, bool rules)
 		attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr.sample_regs_user = 1ULL << PERF_REG_X86_IP | 1ULL << PERF_REG_X86_SP |
 					1ULL << PERF_REG_X86_BP;
-		attr.hybrid_callchain = !!(sample_type & PERF_SAMPLE_CALLCHAIN);
 	}
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 	if (fd < 0)
 		die("perf_event_open");
-	if (attr.hybrid_callchain && ioctl(fd, PERF_EVENT_IOC_SET_HYBRID, taught_store()))
-		die("PERF_EVENT_IOC_SET_HYBRID");
+	if (rules && (sample_type & PERF_SAMPLE_CALLCHAIN))
+		attach_taught(fd);
 	/* Read-only: overwritten, and so never full. */
 	ring = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
 	if (ring == MAP_FAILED)

@@ -156,7 +156,7 @@ static void *opener(void *unused)
 	while (!stopped()) {
 		mine = store_open();
 		event = event_open(&attr, -1);
-		ioctl(event, PERF_EVENT_IOC_SET_HYBRID, rand_r(&seed) % 2 ? mine : store);
+		attach(rand_r(&seed) % 2 ? mine : store, event);
 		teach_code(mine, files[rand_r(&seed) % NR_FILES], 0);
 		if (rand_r(&seed) % 2) {
 			close(mine);
@@ -210,7 +210,7 @@ static bool open_event(int i)
 	clock_attr(&attr);
 	/* With inherit, a ring is for one CPU. */
 	fd = event_open(&attr, i);
-	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_HYBRID, store))
+	if (fd < 0 || attach(store, fd))
 		return false;
 	rings[i] = ring_map(fd);
 	return rings[i] != MAP_FAILED;

@@ -15,13 +15,21 @@
 #define BASE		0x7ffff000UL
 #define PAGES		2
 #define PAGE		4096UL
-/* What the documentation promises: two reads for each instruction. */
-#define MAX_READS	(2 * X86_FRAME_INSNS + 16)
+/*
+ * What the documentation promises: a read of the scan counts as 2 instructions, one
+ * that fails as 64. One that began may go beyond, and 12 are made before and behind
+ * the scan; a read over two pages is two.
+ */
+#define READ_COST	2
+#define FAILED_COST	64
+#define MAX_READS	(2 * X86_FRAME_INSNS / READ_COST + 12)
+#define MAX_FAILED	(X86_FRAME_INSNS / FAILED_COST + 6)
 
 struct memory {
 	unsigned char	bytes[PAGES * PAGE];
 	unsigned int	missing;
 	unsigned int	reads;
+	unsigned int	failed;
 };
 
 static struct memory memory;
@@ -33,11 +41,13 @@ static int fuzz_read(void *ctx, unsigned long addr, void *dst, unsigned int len)
 	unsigned long off = addr - BASE;
 
 	m->reads++;
+	m->failed++;
 	if (off >= PAGES * PAGE || PAGES * PAGE - off < len)
 		return -1;
 	if (m->missing & 1U << off / PAGE ||
 	    m->missing & 1U << (off + len - 1) / PAGE)
 		return -1;
+	m->failed--;
 	memcpy(dst, m->bytes + off, len);
 	return 0;
 }
@@ -82,8 +92,10 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 		       size < PAGES * PAGE - at ? size : PAGES * PAGE - at);
 
 	memory.reads = 0;
+	memory.failed = 0;
 	kind = x86_frame_analyze(&mem, ip, &rule, &cache.work);
 	check(memory.reads <= MAX_READS, "too many reads");
+	check(memory.failed <= MAX_FAILED, "too many reads that fail");
 	check_rule(kind, &rule, mem.is_64bit ? 8 : 4);
 
 	memset(&cache, 0, sizeof(cache));

@@ -72,14 +72,17 @@ static void run(const char *code)
 	ASSERT_LT(0, ring_last(self->ring, (sample)));		\
 } while (0)
 
-#define ATTACH() ASSERT_EQ(0, ioctl(self->event, PERF_EVENT_IOC_SET_HYBRID, self->store))
+#define ATTACH() ASSERT_EQ(0, attach(self->store, self->event))
 
 TEST_F(hybrid_callchain, no_store)
 {
 	struct sample sample;
 
+	/* As if nobody had ever taught the kernel anything. */
+	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
 	SAMPLE(self->code, &sample);
-	EXPECT_TRUE(is_asked(&sample, PERF_HYBRID_END_NO_STORE));
+	EXPECT_EQ(0, sample.info);
+	EXPECT_EQ(DUMP_SIZE, sample.dump);
 	EXPECT_EQ((unsigned long)self->code + CODE_OFFSET(hybrid_leaf), sample.ip[0]);
 }
 
@@ -294,8 +297,10 @@ TEST_F(hybrid_callchain, written_elsewhere)
 	SAMPLE(self->code, &sample);
 	EXPECT_TRUE(is_asked(&sample, PERF_HYBRID_END_ASK));
 	writable[4000] = 1;
-	EXPECT_EQ(-1, teach_code(self->store, self->file, 0));
-	EXPECT_EQ(ETXTBSY, errno);
+	/* Taken as any other, so that nobody learns of it, and not used. */
+	EXPECT_EQ(0, teach_code(self->store, self->file, 0));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_HYBRID_END_ASK));
 	/* To a page that is there: nobody sees it. */
 	writable[4000] = 2;
 	munmap(writable, size);
@@ -304,6 +309,59 @@ TEST_F(hybrid_callchain, written_elsewhere)
 	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
 	SAMPLE(self->code, &sample);
 	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+/* Made writable, written to, and made what it was: it is not what the file has. */
+TEST_F(hybrid_callchain, written_before)
+{
+	size_t size = 2 * sysconf(_SC_PAGESIZE);
+	struct sample sample;
+
+	ATTACH();
+	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
+	ASSERT_EQ(0, mprotect(self->code, size, PROT_READ | PROT_WRITE | PROT_EXEC));
+	self->code[4000] = 1;
+	ASSERT_EQ(0, mprotect(self->code, size, PROT_READ | PROT_EXEC));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_HYBRID_END_ASK));
+}
+
+static void run_on(char *stack, const char *code)
+{
+	asm volatile("mov %%rsp, %%r15\n\t"
+		     "mov %0, %%rsp\n\t"
+		     "call *%1\n\t"
+		     "mov %%r15, %%rsp"
+		     : : "r" (stack), "r" (code) : "r15", "rax", "memory", "cc");
+}
+
+/* From hybrid_leaf()'s sp to what @stack was. */
+#define STACK_USED	104
+
+/* Rules reach all of the mapping that the stack is in, and no other. */
+TEST_F(hybrid_callchain, stack_mapping)
+{
+	const __u32 at = CODE_OFFSET(hybrid_leaf);
+	const struct perf_hybrid_row row = { .offset = at };
+	const struct perf_hybrid_rule behind = CFA_SP(STACK_USED + 256 + 8);
+	long page = sysconf(_SC_PAGESIZE);
+	struct sample sample;
+	char *stack;
+
+	stack = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, stack);
+	/* Behind it, in a mapping of its own, a return address as there could be one. */
+	ASSERT_EQ(0, mprotect(stack + page, page, PROT_READ | PROT_WRITE | PROT_EXEC));
+	*(const char **)(stack + page) = self->code + CODE_OFFSET(hybrid_middle_ret);
+	ATTACH();
+	ASSERT_EQ(0, teach_code(self->store, self->file, 0));
+	run_on(stack + page - 256, self->code);
+	ASSERT_LT(0, ring_last(self->ring, &sample));
+	EXPECT_TRUE(is_whole(&sample, self->code));
+	ASSERT_EQ(0, teach(self->store, self->file, at, at + 3, &row, 1, &behind, 1));
+	run_on(stack + page - 256, self->code);
+	ASSERT_LT(0, ring_last(self->ring, &sample));
+	EXPECT_TRUE(is_asked(&sample, PERF_HYBRID_END_UNREADABLE));
 }
 
 /* A child's event asks its parent's for the store, whenever that was set. */
@@ -335,6 +393,26 @@ TEST_F(hybrid_callchain, inherited)
 	ASSERT_EQ(0, status);
 	ASSERT_LT(0, ring_last(self->ring, &sample));
 	EXPECT_EQ(pid, sample.pid);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+/* After fork() both have the store: what the child teaches the parent's samples use. */
+TEST_F(hybrid_callchain, forked)
+{
+	struct sample sample;
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(attach(self->store, self->event) ||
+		      teach_code(self->store, self->file, 0));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, status);
+	EXPECT_EQ(-1, attach(self->store, self->event));
+	EXPECT_EQ(EEXIST, errno);
+	SAMPLE(self->code, &sample);
 	EXPECT_TRUE(is_whole(&sample, self->code));
 }
 

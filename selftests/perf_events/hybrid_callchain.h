@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What tests of perf_event_attr.hybrid_callchain have in common. */
+/* What tests of user stacks that are walked by taught rules have in common. */
 #ifndef _HYBRID_CALLCHAIN_H
 #define _HYBRID_CALLCHAIN_H
 
@@ -51,7 +51,6 @@ static inline void hybrid_attr(struct perf_event_attr *attr, const void *addr)
 	attr->sample_regs_user = 1ULL << PERF_REG_X86_IP | 1ULL << PERF_REG_X86_SP |
 				 1ULL << PERF_REG_X86_BP;
 	attr->sample_stack_user = DUMP_SIZE;
-	attr->hybrid_callchain = 1;
 	attr->exclude_callchain_kernel = 1;
 	attr->exclude_kernel = 1;
 	attr->exclude_hv = 1;
@@ -66,6 +65,13 @@ static inline int event_open(struct perf_event_attr *attr, int cpu)
 static inline int store_open(void)
 {
 	return open("/dev/perf_hybrid", O_RDWR | O_CLOEXEC);
+}
+
+static inline int attach(int store, int event)
+{
+	struct perf_hybrid_attach arg = { .fd = event };
+
+	return ioctl(store, PERF_HYBRID_ATTACH, &arg);
 }
 
 static inline struct perf_event_mmap_page *ring_map(int event)

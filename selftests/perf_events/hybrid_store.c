@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The UAPI of perf_event_attr.hybrid_callchain and of /dev/perf_hybrid: each
- * error, whose stores are whose, and what a store may hold.
+ * The UAPI of /dev/perf_hybrid: each error, whose stores are whose, and what a
+ * store may hold.
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
+#include <time.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -13,39 +16,6 @@
 #include "hybrid_callchain.h"
 
 #define LIMIT	"/sys/module/perf_hybrid/parameters/store_kbytes"
-
-static int open_error(struct perf_event_attr *attr)
-{
-	int fd = event_open(attr, -1);
-
-	if (fd < 0)
-		return errno;
-	close(fd);
-	return 0;
-}
-
-#define EXPECT_ATTR(error, change) do {				\
-	struct perf_event_attr attr;				\
-	hybrid_attr(&attr, hybrid_leaf);			\
-	change;							\
-	EXPECT_EQ(error, open_error(&attr)) {			\
-		TH_LOG("after %s", #change);			\
-	}							\
-} while (0)
-
-TEST(attr)
-{
-	EXPECT_ATTR(0, attr.hybrid_callchain = 1);
-	EXPECT_ATTR(EINVAL, attr.sample_type &= ~PERF_SAMPLE_CALLCHAIN);
-	EXPECT_ATTR(EINVAL, attr.sample_type &= ~PERF_SAMPLE_REGS_USER);
-	EXPECT_ATTR(EINVAL, attr.sample_type &= ~PERF_SAMPLE_STACK_USER);
-	EXPECT_ATTR(EINVAL, attr.sample_regs_user &= ~(1ULL << PERF_REG_X86_BP));
-	EXPECT_ATTR(EINVAL, attr.sample_regs_user &= ~(1ULL << PERF_REG_X86_SP));
-	EXPECT_ATTR(EINVAL, attr.sample_regs_user &= ~(1ULL << PERF_REG_X86_IP));
-	EXPECT_ATTR(EINVAL, attr.exclude_callchain_user = 1);
-	EXPECT_ATTR(EINVAL, attr.defer_callchain = 1);
-	EXPECT_ATTR(0, attr.sample_stack_user = 0);
-}
 
 FIXTURE(hybrid_store) {
 	int	store;
@@ -76,21 +46,97 @@ static int ioctl_error(int fd, unsigned long request, unsigned long arg)
 	return ioctl(fd, request, arg) ? errno : 0;
 }
 
-TEST_F(hybrid_store, set)
+static int attach_error(int store, int event)
+{
+	return attach(store, event) ? errno : 0;
+}
+
+static int attr_error(int store, struct perf_event_attr *attr)
+{
+	int event = event_open(attr, -1), err;
+
+	if (event < 0)
+		return errno;
+	err = attach_error(store, event);
+	close(event);
+	return err;
+}
+
+#define EXPECT_ATTR(error, change) do {				\
+	struct perf_event_attr attr;				\
+	hybrid_attr(&attr, hybrid_leaf);			\
+	change;							\
+	EXPECT_EQ(error, attr_error(self->store, &attr)) {	\
+		TH_LOG("after %s", #change);			\
+	}							\
+} while (0)
+
+TEST_F(hybrid_store, attr)
+{
+	EXPECT_ATTR(0, attr.inherit = 0);
+	EXPECT_ATTR(EINVAL, attr.sample_type &= ~PERF_SAMPLE_CALLCHAIN);
+	EXPECT_ATTR(EINVAL, attr.sample_type &= ~PERF_SAMPLE_REGS_USER);
+	EXPECT_ATTR(EINVAL, attr.sample_type &= ~PERF_SAMPLE_STACK_USER);
+	EXPECT_ATTR(EINVAL, attr.sample_regs_user &= ~(1ULL << PERF_REG_X86_BP));
+	EXPECT_ATTR(EINVAL, attr.sample_regs_user &= ~(1ULL << PERF_REG_X86_SP));
+	EXPECT_ATTR(EINVAL, attr.sample_regs_user &= ~(1ULL << PERF_REG_X86_IP));
+	EXPECT_ATTR(EINVAL, attr.exclude_callchain_user = 1);
+	EXPECT_ATTR(EINVAL, attr.defer_callchain = 1);
+	EXPECT_ATTR(0, attr.sample_stack_user = 0);
+}
+
+TEST_F(hybrid_store, attach)
+{
+	struct perf_hybrid_attach unknown = { .fd = self->event, .flags = 1 };
+
+	EXPECT_EQ(EBADF, attach_error(self->store, -1));
+	EXPECT_EQ(EBADF, attach_error(self->store, self->file));
+	EXPECT_EQ(EBADF, attach_error(self->store, self->store));
+	EXPECT_EQ(ENOTTY, attach_error(self->file, self->event));
+	EXPECT_EQ(EINVAL, ioctl_error(self->store, PERF_HYBRID_ATTACH, (unsigned long)&unknown));
+	EXPECT_EQ(EFAULT, ioctl_error(self->store, PERF_HYBRID_ATTACH, 8));
+	EXPECT_EQ(0, attach_error(self->store, self->event));
+	EXPECT_EQ(EEXIST, attach_error(self->store, self->event));
+	EXPECT_EQ(EEXIST, attach_error(store_open(), self->event));
+}
+
+/* Anyone may open it, and perf's own interface has nothing of it. */
+TEST_F(hybrid_store, device)
 {
 	struct perf_event_attr attr;
-	int plain;
+	struct stat st;
 
+	ASSERT_EQ(0, fstat(self->store, &st));
+	EXPECT_EQ(S_IFCHR | 0666, st.st_mode);
+	EXPECT_EQ(ENOTTY, ioctl_error(self->event, _IOW('$', 12, __u32), self->store));
 	hybrid_attr(&attr, hybrid_leaf);
-	attr.hybrid_callchain = 0;
-	plain = event_open(&attr, -1);
-	ASSERT_LE(0, plain);
-	EXPECT_EQ(EINVAL, ioctl_error(plain, PERF_EVENT_IOC_SET_HYBRID, self->store));
-	EXPECT_EQ(EBADF, ioctl_error(self->event, PERF_EVENT_IOC_SET_HYBRID, -1));
-	EXPECT_EQ(EBADF, ioctl_error(self->event, PERF_EVENT_IOC_SET_HYBRID, self->file));
-	EXPECT_EQ(EBADF, ioctl_error(self->event, PERF_EVENT_IOC_SET_HYBRID, plain));
-	EXPECT_EQ(0, ioctl_error(self->event, PERF_EVENT_IOC_SET_HYBRID, self->store));
-	EXPECT_EQ(EEXIST, ioctl_error(self->event, PERF_EVENT_IOC_SET_HYBRID, self->store));
+	attr.__reserved_1 = 1;
+	EXPECT_EQ(-1, event_open(&attr, -1));
+	EXPECT_EQ(EINVAL, errno);
+}
+
+/* No file that was taught is held: what it is on can be unmounted. */
+TEST_F(hybrid_store, unmounted)
+{
+	char name[] = "/tmp/hybrid_store.XXXXXX", path[64];
+	struct perf_hybrid_stats stats;
+	int file;
+
+	ASSERT_NE(NULL, mkdtemp(name));
+	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", name, "tmpfs", 0, NULL)) {
+		rmdir(name);
+		SKIP(return, "can't mount");
+	}
+	snprintf(path, sizeof(path), "%s/file", name);
+	file = open(path, O_RDWR | O_CREAT, 0600);
+	ASSERT_LE(0, file);
+	EXPECT_EQ(0, teach_code(self->store, file, 0));
+	close(file);
+	EXPECT_EQ(0, umount(name));
+	ASSERT_EQ(0, ioctl(self->store, PERF_HYBRID_STATS, &stats));
+	EXPECT_EQ(1, stats.objects);
+	rmdir(name);
 }
 
 /* Whose store, and whose event? Both were opened by root; one is passed on. */
@@ -109,14 +155,14 @@ TEST_F(hybrid_store, other_user)
 			_exit(1);
 		store = store_open();
 		if (store < 0 ||
-		    ioctl_error(self->event, PERF_EVENT_IOC_SET_HYBRID, store) != EPERM)
+		    attach_error(store, self->event) != EPERM)
 			_exit(2);
 		hybrid_attr(&attr, hybrid_leaf);
 		event = event_open(&attr, -1);
 		if (event < 0 ||
-		    ioctl_error(event, PERF_EVENT_IOC_SET_HYBRID, self->store) != EPERM)
+		    attach_error(self->store, event) != EPERM)
 			_exit(3);
-		_exit(ioctl_error(event, PERF_EVENT_IOC_SET_HYBRID, store) ? 4 : 0);
+		_exit(attach_error(store, event) ? 4 : 0);
 	}
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, WEXITSTATUS(status));
@@ -171,7 +217,8 @@ TEST_F(hybrid_store, teach)
 	EXPECT_LESSON(EINVAL, lesson.arg.nr_rules = 0);
 	EXPECT_LESSON(EINVAL, lesson.arg.nr_rules = 1);
 	EXPECT_LESSON(EINVAL, lesson.arg.nr_rules = 65536);
-	EXPECT_LESSON(EFBIG, lesson.arg.nr_rows = -1U);
+	EXPECT_LESSON(E2BIG, lesson.arg.nr_rows = PERF_HYBRID_MAX_ROWS + 1);
+	EXPECT_LESSON(E2BIG, lesson.arg.nr_rows = -1U);
 	EXPECT_LESSON(EFAULT, lesson.arg.rows = 8);
 	EXPECT_LESSON(EFAULT, lesson.arg.rules = 8);
 	EXPECT_LESSON(EINVAL, lesson.rows[1].offset = 16);
@@ -261,8 +308,8 @@ static int set_limit(unsigned int kbytes)
 	return write_to(LIMIT, text);
 }
 
-/* Rows that all differ from the one before, so that none is left out. */
-static int teach_many(int store, int file, unsigned int nr)
+/* Rows from @start on that all differ from the one before, so that none is left out. */
+static int teach_lesson(int store, int file, unsigned int start, unsigned int nr)
 {
 	static const struct perf_hybrid_rule rules[] = { CFA_SP(8), CFA_SP(16) };
 	struct perf_hybrid_row *rows = calloc(nr, sizeof(*rows));
@@ -270,9 +317,21 @@ static int teach_many(int store, int file, unsigned int nr)
 	int err;
 
 	for (i = 0; i < nr; i++)
-		rows[i] = (struct perf_hybrid_row) { .offset = i, .rule = i & 1 };
-	err = teach(store, file, 0, nr, rows, nr, rules, 2) ? errno : 0;
+		rows[i] = (struct perf_hybrid_row) { .offset = start + i, .rule = i & 1 };
+	err = teach(store, file, start, start + nr, rows, nr, rules, 2) ? errno : 0;
 	free(rows);
+	return err;
+}
+
+static int teach_many(int store, int file, unsigned int nr)
+{
+	unsigned int start, part;
+	int err = 0;
+
+	for (start = 0; start < nr && !err; start += part) {
+		part = nr - start < PERF_HYBRID_MAX_ROWS ? nr - start : PERF_HYBRID_MAX_ROWS;
+		err = teach_lesson(store, file, start, part);
+	}
 	return err;
 }
 
@@ -298,18 +357,32 @@ TEST_F(hybrid_store, limit)
 }
 
 #define CGROUPS	"/sys/fs/cgroup/"
-#define CGROUP	CGROUPS "hybrid_store/"
 
-static long charged(void)
+static long charged(const char *group, const char *what)
 {
-	FILE *file = fopen(CGROUP "memory.current", "r");
+	char path[128];
 	long bytes = -1;
+	FILE *file;
 
+	snprintf(path, sizeof(path), CGROUPS "%s/memory.%s", group, what);
+	file = fopen(path, "r");
 	if (file && fscanf(file, "%ld", &bytes) != 1)
 		bytes = -1;
 	if (file)
 		fclose(file);
 	return bytes;
+}
+
+static bool cgroup_enter(const char *group)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), CGROUPS "%s", group);
+	if (write_to(CGROUPS "cgroup.subtree_control", "+memory") ||
+	    (mkdir(path, 0755) && errno != EEXIST))
+		return false;
+	strcat(path, "/cgroup.procs");
+	return !write_to(path, "0");
 }
 
 /* Whoever teaches pays, until it is forgotten. */
@@ -320,17 +393,46 @@ TEST_F(hybrid_store, memory_cgroup)
 	int tries = 500;
 	long before;
 
-	if (write_to(CGROUPS "cgroup.subtree_control", "+memory") ||
-	    (mkdir(CGROUP, 0755) && errno != EEXIST) || write_to(CGROUP "cgroup.procs", "0"))
+	if (!cgroup_enter("hybrid_store"))
 		SKIP(return, "no cgroup of its own");
-	before = charged();
+	before = charged("hybrid_store", "current");
 	ASSERT_LE(0, before);
 	ASSERT_EQ(0, teach_many(self->store, self->file, nr));
-	EXPECT_LT(before + 6L * nr, charged());
+	EXPECT_LT(before + 6L * nr, charged("hybrid_store", "current"));
 	ASSERT_EQ(0, ioctl(self->store, PERF_HYBRID_FORGET, &all));
-	while (charged() > before + nr && tries--)
+	while (charged("hybrid_store", "current") > before + nr && tries--)
 		usleep(10000);
-	EXPECT_GT(before + nr, charged());
+	EXPECT_GT(before + nr, charged("hybrid_store", "current"));
+}
+
+/*
+ * What was replaced counts until it is freed: lessons one after the other never have
+ * more memory than the store may.
+ */
+TEST_F(hybrid_store, replaced)
+{
+	const unsigned int kbytes = 4096, seconds = 3;
+	struct perf_hybrid_stats stats;
+	unsigned long lessons = 0;
+	time_t end = time(NULL) + seconds;
+	long before;
+
+	if (!cgroup_enter("hybrid_replaced") || charged("hybrid_replaced", "peak") < 0)
+		SKIP(return, "no cgroup of its own that says its peak");
+	if (set_limit(kbytes))
+		SKIP(return, "can't set " LIMIT);
+	before = charged("hybrid_replaced", "current");
+	while (time(NULL) <= end || lessons < 50) {
+		ASSERT_EQ(0, teach_many(self->store, self->file, 50000 + lessons % 2));
+		ASSERT_EQ(0, ioctl(self->store, PERF_HYBRID_STATS, &stats));
+		EXPECT_GE(kbytes << 10, stats.bytes);
+		lessons++;
+	}
+	set_limit(65536);
+	/* The store, a lesson, and this program's copy of it. */
+	EXPECT_GE(before + ((long)kbytes << 10) + (4 << 20), charged("hybrid_replaced", "peak")) {
+		TH_LOG("%ld before, %lu lessons", before, lessons);
+	}
 }
 
 /* The 65535 rules of a store are all that there can be. */

@@ -12,6 +12,11 @@
  * analysis for each, and the user can make up as many as a chain is long.
  */
 #define UNWIND_USER_CODE_MAX	8
+/*
+ * Reads that may fail in one walk: each takes as long as many that do not. Then
+ * code is not looked at any more.
+ */
+#define UNWIND_USER_FAILED_MAX	12
 
 #ifdef CONFIG_X86_UNWIND_USER_CODE
 
@@ -20,6 +25,7 @@
 DECLARE_STATIC_KEY_TRUE(unwind_user_code_enabled);
 
 int unwind_user_code_prepare(void);
+void unwind_user_code_release(void);
 bool __unwind_user_code_next(struct unwind_user_state *state);
 
 /* sysctl kernel.unwind_user_code */
@@ -30,7 +36,8 @@ static __always_inline bool unwind_user_code_is_on(void)
 
 /**
  * unwind_user_code_next - step to the caller where frame pointers would not
- * @state: the frame; without a step only @state->ask_code and nr_code change.
+ * @state: the frame; without a step only @state->ask_code and what counts for the
+ *	walk change: nr_code, spent and failed.
  *	A caller who makes a step of his own clears @state->topmost, and sets
  *	ask_code to unwind_user_code_is_trampoline().
  *
@@ -74,6 +81,10 @@ static __always_inline bool unwind_user_code_is_trampoline(u32 code, unsigned in
 static inline int unwind_user_code_prepare(void)
 {
 	return 0;
+}
+
+static inline void unwind_user_code_release(void)
+{
 }
 
 static inline bool unwind_user_code_next(struct unwind_user_state *state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * perf_event_attr.hybrid_callchain: user stacks walked by rules that user space
- * has taught, see uapi/linux/perf_hybrid.h.
+ * User stacks walked by rules that user space has taught, for events that a store
+ * of /dev/perf_hybrid is attached to; see uapi/linux/perf_hybrid.h.
  *
  * Here is what a sample reads.  Who fills it is the module perf_hybrid: it
  * replaces what it changes, and frees what it replaced after a grace period.
@@ -11,18 +11,32 @@
 
 #include <linux/fs.h>
 #include <linux/hashtable.h>
+#include <linux/list.h>
 #include <linux/perf_event.h>
 #include <linux/rcupdate.h>
 #include <linux/types.h>
 #include <uapi/linux/perf_hybrid.h>
 
-#define PERF_HYBRID_HASH_BITS	8
+#define PERF_HYBRID_HASH_BITS	10
 /* Objects in one place of the hash that a sample looks at. */
-#define PERF_HYBRID_MAX_PROBES	64
+#define PERF_HYBRID_MAX_PROBES	16
+
+/**
+ * struct perf_hybrid_retired - first in what samples may still read once it is
+ *	replaced
+ * @node:	in the store's list
+ * @grace:	the grace period to wait for
+ * @bytes:	charged until then
+ */
+struct perf_hybrid_retired {
+	struct list_head	node;
+	unsigned long		grace;
+	size_t			bytes;
+};
 
 /**
  * struct perf_hybrid_rows - all rows of an object; never changes
- * @rcu:	for its end
+ * @retired:	for its end
  * @nr:		rows, at least 1
  * @nr_blocks:	stretches of 1 << @shift bytes, from the first row on to the last
  * @shift:	so that a block has some four rows
@@ -31,7 +45,7 @@
  * @offset:	where each row begins, ascending; the last row has no end
  */
 struct perf_hybrid_rows {
-	struct rcu_head	rcu;
+	struct perf_hybrid_retired retired;
 	u32		nr;
 	u32		nr_blocks;
 	u32		shift;
@@ -42,34 +56,46 @@ struct perf_hybrid_rows {
 
 /**
  * struct perf_hybrid_rules - the rules of a store; one is only ever added
- * @rcu:	for its end
+ * @retired:	for its end
  * @nr:		rules
  * @max:	room
  * @rule:	index 0 is PERF_HYBRID_ASK
  */
 struct perf_hybrid_rules {
-	struct rcu_head		rcu;
-	u32			nr;
-	u32			max;
-	struct perf_hybrid_rule	rule[];
+	struct perf_hybrid_retired	retired;
+	u32				nr;
+	u32				max;
+	struct perf_hybrid_rule		rule[];
+};
+
+/**
+ * struct perf_hybrid_key - which file it is, without a reference to it
+ * @ino:	number of the inode; of a vDSO, the address of its image
+ * @dev:	the file system's; 0 for a vDSO
+ * @generation:	of the inode: its number may be another file's later
+ */
+struct perf_hybrid_key {
+	u64	ino;
+	dev_t	dev;
+	u32	generation;
 };
 
 /**
  * struct perf_hybrid_object - what is known of one file
+ * @retired:	for its end
  * @node:	in the store's hash
- * @rcu:	for its end
- * @key:	the inode that mappings of it have, or the vDSO's image
- * @file:	keeps the inode; NULL for a vDSO
- * @ctime:	of the inode when it was taught
+ * @key:	which file
+ * @sec:	ctime of the inode when it was taught
+ * @nsec:	the same; -1 where nothing may be used of it
  * @rows:	its rows
  * @used:	in jiffies: when a sample last asked
  */
 struct perf_hybrid_object {
+	struct perf_hybrid_retired	retired;
 	struct hlist_node		node;
-	struct rcu_head			rcu;
-	const void			*key;
-	struct file			*file;
-	struct timespec64		ctime;
+	struct perf_hybrid_key		key;
+	time64_t			sec;
+	long				nsec;
 	struct perf_hybrid_rows __rcu	*rows;
 	unsigned long			used;
 };
@@ -94,6 +120,8 @@ struct perf_hybrid_store {
  * @end:	behind it
  * @offset:	in the file, of @start
  * @rows:	of what is mapped there, NULL for none
+ * @stack:	the mapping that sp is in: nothing else is read for a rule
+ * @stack_end:	behind it
  * @frames:	found by rules
  * @innermost:	enum perf_hybrid_innermost
  */
@@ -106,35 +134,68 @@ struct perf_hybrid_walk {
 	unsigned long			end;
 	u64				offset;
 	const struct perf_hybrid_rows	*rows;
+	unsigned long			stack;
+	unsigned long			stack_end;
 	unsigned int			frames;
 	enum perf_hybrid_innermost	innermost;
 };
 
+static inline struct perf_hybrid_key perf_hybrid_inode_key(const struct inode *inode)
+{
+	return (struct perf_hybrid_key) {
+		.ino		= READ_ONCE(inode->i_ino),
+		.dev		= READ_ONCE(inode->i_sb->s_dev),
+		.generation	= READ_ONCE(inode->i_generation),
+	};
+}
+
+/* @image: of arch_perf_hybrid_vdso() */
+static inline struct perf_hybrid_key perf_hybrid_vdso_key(const void *image)
+{
+	return (struct perf_hybrid_key) { .ino = (unsigned long)image };
+}
+
+static inline bool perf_hybrid_same_key(const struct perf_hybrid_key *a,
+					const struct perf_hybrid_key *b)
+{
+	return a->ino == b->ino && a->dev == b->dev && a->generation == b->generation;
+}
+
+static inline unsigned long perf_hybrid_hash_key(const struct perf_hybrid_key *key)
+{
+	return key->ino ^ (unsigned long)key->dev << 32;
+}
+
 /*
  * Was the file left alone since it was taught?  While it is mapped for writing
  * its ctime says nothing: only the first write to a page changes that.
+ * @inode: NULL for a vDSO
  */
-static inline bool perf_hybrid_is_current(const struct perf_hybrid_object *object)
+static inline bool perf_hybrid_is_current(const struct perf_hybrid_object *object,
+					  const struct inode *inode)
 {
-	const struct inode *inode = object->key;
-
-	return !object->file || (object->ctime.tv_sec == inode_get_ctime_sec(inode) &&
-				 object->ctime.tv_nsec == inode_get_ctime_nsec(inode) &&
-				 !mapping_writably_mapped(inode->i_mapping));
+	/* Whoever changes the file does so without a lock that a sample could take. */
+	return !inode || (data_race(object->sec == inode_get_ctime_sec(inode) &&
+				    object->nsec == inode_get_ctime_nsec(inode)) &&
+			  !mapping_writably_mapped(READ_ONCE(inode->i_mapping)));
 }
 
 #ifdef CONFIG_HAVE_PERF_HYBRID_CALLCHAIN
 
-int perf_hybrid_register(const struct file_operations *fops);
-void perf_hybrid_unregister(void);
-
-int perf_hybrid_check_attr(const struct perf_event_attr *attr);
-int perf_hybrid_set_store(struct perf_event *event, const struct file *event_file, int fd);
+int perf_hybrid_attach(struct file *store, int fd);
 void perf_hybrid_free(struct perf_event *event);
 bool perf_hybrid_is_whole(const struct perf_callchain_entry *chain);
+
+/* Is the event's user stack walked by rules?  Those that inherit ask their parent. */
+static inline bool perf_hybrid_has_store(const struct perf_event *event)
+{
+	return READ_ONCE((event->parent ?: event)->hybrid_store);
+}
+
 void perf_hybrid_callchain_user(struct perf_callchain_entry_ctx *ctx,
 				struct perf_event *event, struct pt_regs *regs);
 bool perf_hybrid_find_mapping(struct perf_hybrid_walk *walk, unsigned long ip);
+bool perf_hybrid_find_stack(struct perf_hybrid_walk *walk, unsigned long sp);
 
 /* The last row that begins at @offset or before; the first one does. */
 static __always_inline u32 perf_hybrid_find_row(const struct perf_hybrid_rows *rows,
@@ -187,7 +248,7 @@ perf_hybrid_find(struct perf_hybrid_walk *walk, unsigned long ip)
 	if (offset - walk->rows->offset[0] > U32_MAX)
 		return NULL;
 	index = walk->rows->rule[perf_hybrid_find_row(walk->rows, offset)];
-	return index < walk->rules->nr ? &walk->rules->rule[index] : NULL;
+	return index < READ_ONCE(walk->rules->nr) ? &walk->rules->rule[index] : NULL;
 }
 
 /* What an architecture that has HAVE_PERF_HYBRID_CALLCHAIN provides. */
@@ -214,22 +275,16 @@ u64 arch_perf_hybrid_regs(void);
 
 #else /* !CONFIG_HAVE_PERF_HYBRID_CALLCHAIN */
 
-static inline int perf_hybrid_check_attr(const struct perf_event_attr *attr)
-{
-	return -EOPNOTSUPP;
-}
-
-static inline int perf_hybrid_set_store(struct perf_event *event,
-					const struct file *event_file, int fd)
-{
-	return -EOPNOTSUPP;
-}
-
 static inline void perf_hybrid_free(struct perf_event *event)
 {
 }
 
 static inline bool perf_hybrid_is_whole(const struct perf_callchain_entry *chain)
+{
+	return false;
+}
+
+static inline bool perf_hybrid_has_store(const struct perf_event *event)
 {
 	return false;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * /dev/perf_hybrid: unwind rules for perf_event_attr.hybrid_callchain.
+ * /dev/perf_hybrid: unwind rules for the user call chains of perf events.
  *
- * An event with hybrid_callchain walks the user stack of a sample by rules that
- * user space has taught.  Each open file of /dev/perf_hybrid is a store of such
- * rules, empty at first.  PERF_EVENT_IOC_SET_HYBRID attaches it to an event and
- * to all that inherit from it; what is taught from then on counts for the next
- * sample.  A store goes when the last file descriptor and the last event do.
+ * Each open file of /dev/perf_hybrid is a store of rules that user space teaches,
+ * empty at first.  PERF_HYBRID_ATTACH attaches it to an event and to all that
+ * inherit from it: the user stack of a sample is walked by these rules.  What is
+ * taught from then on counts for the next sample.  A store goes when the last
+ * file descriptor and the last event do.
  *
  * An object is a file that processes map executable, or the vDSO.  Its rows say
  * which rule holds from an offset in the file on.  All processes that map it
@@ -116,6 +116,9 @@ struct perf_hybrid_row {
 #define PERF_HYBRID_VDSO_64	0x1
 #define PERF_HYBRID_VDSO_32	0x2
 
+/* Rows of one lesson; an object may have more. */
+#define PERF_HYBRID_MAX_ROWS	65536
+
 /**
  * struct perf_hybrid_teach - rows of one object
  * @fd:		its file, open for reading; -1 for a vDSO
@@ -126,7 +129,7 @@ struct perf_hybrid_row {
  * @rows:	address of an array of struct perf_hybrid_row: by ascending
  *		offset, all from @start to below @end
  * @rules:	address of an array of struct perf_hybrid_rule
- * @nr_rows:	at least 1
+ * @nr_rows:	1 to PERF_HYBRID_MAX_ROWS
  * @nr_rules:	1 to 65535
  */
 struct perf_hybrid_teach {
@@ -151,9 +154,20 @@ struct perf_hybrid_forget {
 };
 
 /**
+ * struct perf_hybrid_attach - an event whose user stacks are walked by the rules
+ * @fd:		of the event, with PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_STACK_USER and
+ *		PERF_SAMPLE_REGS_USER (ip, sp and bp in sample_regs_user)
+ * @flags:	0
+ */
+struct perf_hybrid_attach {
+	__s32	fd;
+	__u32	flags;
+};
+
+/**
  * struct perf_hybrid_stats - what a store holds
  * @rows:	of all objects
- * @bytes:	of kernel memory, all included
+ * @bytes:	of kernel memory, all included, and what was replaced until it is freed
  * @max_bytes:	what @bytes never grows beyond
  * @taught:	PERF_HYBRID_TEACH that succeeded
  * @evicted:	objects that made room for others: those whose rows were not
@@ -173,14 +187,21 @@ struct perf_hybrid_stats {
 
 /*
  * Errors: EBADF, no such open file; EFAULT, an array can't be read; EINVAL,
- * something in it is not as above; EFBIG, more rows than a store may hold;
- * EDQUOT, all stores of the user hold what they may; ENOSPC, the store has no
- * room for another rule (forget all, and teach anew); ETXTBSY, somebody has the
- * file mapped for writing; ENOMEM; EINTR.  Nothing has changed then.
+ * something in it is not as above; E2BIG, more rows than one lesson may have;
+ * EFBIG, more rows than a store may hold; EDQUOT, all stores of the user hold what
+ * they may; ENOSPC, the store has no room for another rule (forget all, and teach
+ * anew); ENOMEM; EINTR.  What the store knows has not changed then, but that other
+ * objects may have made room.
  */
 #define PERF_HYBRID_TEACH	_IOW('$', 0x20, struct perf_hybrid_teach)
 /* ENOENT: nothing was taught of that object. */
 #define PERF_HYBRID_FORGET	_IOW('$', 0x21, struct perf_hybrid_forget)
 #define PERF_HYBRID_STATS	_IOR('$', 0x22, struct perf_hybrid_stats)
+/*
+ * EBADF, no event; EINVAL, one that has not what is needed, or has
+ * exclude_callchain_user or defer_callchain; EPERM, event and store were opened by
+ * different users; EEXIST, it has a store.
+ */
+#define PERF_HYBRID_ATTACH	_IOW('$', 0x23, struct perf_hybrid_attach)
 
 #endif /* _UAPI_LINUX_PERF_HYBRID_H */
