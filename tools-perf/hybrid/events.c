@@ -29,14 +29,17 @@ bool evlist__has_hybrid_callchain(struct evlist *evlist)
 	return false;
 }
 
+/* There is one recording; the store is attached once its events are open. */
+static bool kernel_asked;
+
 void hybrid_record__ask_kernel(struct evlist *evlist)
 {
-	struct evsel *evsel;
+	kernel_asked = evlist__has_hybrid_callchain(evlist);
+}
 
-	evlist__for_each_entry(evlist, evsel) {
-		if (evsel__has_hybrid_callchain(evsel))
-			evsel->core.attr.hybrid_callchain = 1;
-	}
+bool hybrid_record__kernel_asked(void)
+{
+	return kernel_asked;
 }
 
 /* As libperf counts them: one for each CPU, or for each thread. */
@@ -109,7 +112,6 @@ void hybrid_event__init(struct hybrid_event *event, struct evsel *evsel,
 	hybrid_regs_map_init(&event->regs_32, attr->sample_regs_user, &hybrid_abi_32);
 
 	/* From here on the attr says what the file holds. */
-	attr->hybrid_callchain = 0;
 	attr->sample_type &= ~PERF_SAMPLE_STACK_USER;
 	attr->sample_stack_user = 0;
 	if (attr->watermark) {

@@ -31,6 +31,9 @@ struct hybrid_event {
 	struct hybrid_regs_map	 regs_32;
 };
 
+/* Is the kernel to be taught? See hybrid_record__ask_kernel(). */
+bool hybrid_record__kernel_asked(void);
+
 /**
  * hybrid_event__init - take note of an event, and change its attr to what the
  *	file is to say of it

@@ -102,7 +102,7 @@ static void start_loading(struct hybrid_record *hr)
 /* Where there is no store, samples have their dumps as ever. */
 static void start_teaching(struct hybrid_record *hr)
 {
-	hr->store = hybrid_store__open(hr->evlist);
+	hr->store = hybrid_record__kernel_asked() ? hybrid_store__open(hr->evlist) : -1;
 	if (hr->store < 0)
 		return;
 	hr->compiler = hybrid_compiler_new(&hr->ps.objects, &hybrid_store_ops, &hr->store);
@@ -251,11 +251,11 @@ static int map_marks(struct hybrid_record *hr, struct hybrid_process *process,
 }
 
 /* What the kernel says of its walk by taught rules, @info, goes to the account. */
-static bool is_walked(const struct hybrid_event *event, const struct hybrid_sample *sample,
+static bool is_walked(const struct hybrid_record *hr, const struct hybrid_sample *sample,
 		      u64 *info)
 {
 	*info = 0;
-	return event->layout.attr.hybrid_callchain &&
+	return hybrid_record__kernel_asked() && hr->store >= 0 &&
 	       hybrid_chain_info(sample->chain, sample->nr_chain, info);
 }
 
@@ -316,7 +316,7 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_event *event,
 	int unwound;
 	u64 info;
 
-	walked = is_walked(event, sample, &info);
+	walked = is_walked(hr, sample, &info);
 	taught = PERF_HYBRID_INFO_END(info) == PERF_HYBRID_END_OUTERMOST;
 	if (thread)
 		merge->space = thread->process->space;

@@ -36,9 +36,9 @@ bool evlist__has_hybrid_callchain(struct evlist *evlist);
 
 /**
  * hybrid_record__ask_kernel - have the kernel walk by rules that it is taught
- * @evlist: the events, configured and not yet open
+ * @evlist: the events, configured
  *
- * A kernel that can't is found out when they are opened.
+ * A kernel that can't is found out once they are open.
  */
 void hybrid_record__ask_kernel(struct evlist *evlist);
 

@@ -21,9 +21,24 @@ static int store_ioctl(int fd, unsigned long cmd, void *arg)
 	return ioctl(fd, cmd, arg) < 0 ? -errno : 0;
 }
 
+/* A lesson in as many as the kernel takes: each replaces what is from its start on. */
 static int store_teach(void *store, const struct perf_hybrid_teach *teach)
 {
-	return store_ioctl(*(int *)store, PERF_HYBRID_TEACH, (void *)teach);
+	const struct perf_hybrid_row *rows = (void *)(uintptr_t)teach->rows;
+	struct perf_hybrid_teach part = *teach;
+	u32 first = 0, last;
+	int err;
+
+	do {
+		last = min(teach->nr_rows, first + PERF_HYBRID_MAX_ROWS);
+		part.nr_rows = last - first;
+		part.rows = (uintptr_t)(rows + first);
+		part.start = first ? rows[first].offset : teach->start;
+		part.end = last < teach->nr_rows ? rows[last].offset : teach->end;
+		err = store_ioctl(*(int *)store, PERF_HYBRID_TEACH, &part);
+		first = last;
+	} while (!err && first < teach->nr_rows);
+	return err;
 }
 
 static int store_forget(void *store, const struct perf_hybrid_forget *forget)
@@ -44,28 +59,19 @@ int hybrid_store__stats(int fd, struct perf_hybrid_stats *stats)
 /* To the event on all its CPUs, or in all its threads. */
 static int attach(struct evsel *evsel, int store)
 {
+	struct perf_hybrid_attach event = {};
 	struct xyarray *fds = evsel->core.fd;
-	int x, y, fd;
+	int x, y, err;
 
 	for (x = 0; fds && x < xyarray__max_x(fds); x++) {
 		for (y = 0; y < xyarray__max_y(fds); y++) {
-			fd = *(int *)xyarray__entry(fds, x, y);
-			if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_HYBRID, store))
-				return -errno;
+			event.fd = *(int *)xyarray__entry(fds, x, y);
+			err = event.fd < 0 ? 0 : store_ioctl(store, PERF_HYBRID_ATTACH, &event);
+			if (err)
+				return err;
 		}
 	}
 	return 0;
-}
-
-static bool has_events(struct evlist *evlist)
-{
-	struct evsel *evsel;
-
-	evlist__for_each_entry(evlist, evsel) {
-		if (evsel->core.attr.hybrid_callchain)
-			return true;
-	}
-	return false;
 }
 
 int hybrid_store__open(struct evlist *evlist)
@@ -73,8 +79,6 @@ int hybrid_store__open(struct evlist *evlist)
 	struct evsel *evsel;
 	int fd, err;
 
-	if (!has_events(evlist))
-		return -1;
 	fd = open(DEVICE, O_RDWR | O_CLOEXEC);
 	if (fd < 0) {
 		pr_debug("hybrid: the kernel is taught nothing: %s: %s\n", DEVICE,
@@ -82,12 +86,12 @@ int hybrid_store__open(struct evlist *evlist)
 		return -1;
 	}
 	evlist__for_each_entry(evlist, evsel) {
-		if (!evsel->core.attr.hybrid_callchain)
+		if (!evsel__has_hybrid_callchain(evsel))
 			continue;
 		err = attach(evsel, fd);
 		if (!err)
 			continue;
-		/* Events that have it already dump where it knows nothing. */
+		/* Events that have it already go on with their dumps: it is empty. */
 		pr_debug("hybrid: the kernel is taught nothing: event %s takes no store: %s\n",
 			 evsel__name(evsel), strerror(-err));
 		close(fd);

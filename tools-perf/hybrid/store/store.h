@@ -9,10 +9,9 @@ struct perf_hybrid_stats;
 
 /**
  * hybrid_store__open - a store of the kernel's, attached to the events
- * @evlist: the events, open; those with attr.hybrid_callchain get it
+ * @evlist: the events, open; those that are unwound get it
  *
- * Return: its file descriptor; -1 where the kernel has none, or there is no such
- * event: all goes on without.
+ * Return: its file descriptor; -1 where the kernel has none: all goes on without.
  */
 int hybrid_store__open(struct evlist *evlist);
 
