@@ -400,9 +400,10 @@ TEST_F(hybrid_store, memory_cgroup)
 	ASSERT_EQ(0, teach_many(self->store, self->file, nr));
 	EXPECT_LT(before + 6L * nr, charged("hybrid_store", "current"));
 	ASSERT_EQ(0, ioctl(self->store, PERF_HYBRID_FORGET, &all));
-	while (charged("hybrid_store", "current") > before + nr && tries--)
+	/* Each CPU keeps up to 256 KiB of what was charged. */
+	while (charged("hybrid_store", "current") > before + 3L * nr && tries--)
 		usleep(10000);
-	EXPECT_GT(before + nr, charged("hybrid_store", "current"));
+	EXPECT_GT(before + 3L * nr, charged("hybrid_store", "current"));
 }
 
 /*
