@@ -140,16 +140,20 @@ int pprof_chain__read(struct pprof_chain *chain, struct pprof_profile *profile,
 {
 	struct callchain_cursor *cursor = get_tls_callchain_cursor();
 	u64 type = sample->evsel->core.attr.sample_type;
-	int max_stack = sysctl__max_stack(), err;
+	int max_stack, err;
 
 	chain->nr = 0;
 	chain->marks = 0;
 	if (!cursor)
 		return -ENOMEM;
-	/* What is in the file is there to be shown. */
-	if (sample->callchain && !(type & PERF_SAMPLE_STACK_USER))
-		max_stack = min_t(u64, sample->callchain->nr, INT_MAX);
 	if (sample->callchain) {
+		/* What is in the file is there to be shown; perf unwinds as far as it records. */
+		max_stack = min_t(u64, sample->callchain->nr, INT_MAX);
+		if (type & PERF_SAMPLE_STACK_USER) {
+			/* It is read from /proc. */
+			chain->max_stack = chain->max_stack ?: sysctl__max_stack();
+			max_stack = chain->max_stack;
+		}
 		err = __thread__resolve_callchain(thread, cursor, sample, NULL, NULL, max_stack,
 						  /*symbols=*/false);
 		if (err)

@@ -193,32 +193,47 @@ static int mapping_number(struct pprof_profile *profile, struct map *map)
 	return nr;
 }
 
+/* The messages stand behind the pointers to them, to be freed as one. */
+static Pprof__Line **new_lines(u32 nr)
+{
+	Pprof__Line **lines = calloc(nr, sizeof(*lines) + sizeof(**lines));
+	Pprof__Line *line;
+	u32 i;
+
+	if (!lines)
+		return NULL;
+	line = (Pprof__Line *)(lines + nr);
+	for (i = 0; i < nr; i++) {
+		pprof__line__init(&line[i]);
+		lines[i] = &line[i];
+	}
+	return lines;
+}
+
 static void find_lines(struct pprof_profile *profile, struct map *map, u64 address,
 		       struct pprof_mapping *mapping, Pprof__Location *location)
 {
 	struct pprof_lines lines;
-	Pprof__Line *line;
 	u32 i;
 
 	if (pprof_lines__find(&lines, map, address)) {
 		profile->error = -ENOMEM;
 		return;
 	}
-	location->lines = calloc(lines.nr, sizeof(*location->lines) + sizeof(*line));
-	if (lines.nr && !location->lines)
+	if (!lines.nr)
+		return;
+	location->lines = new_lines(lines.nr);
+	if (!location->lines)
 		profile->error = -ENOMEM;
-	else
-		location->n_lines = lines.nr;
-	/* The messages stand behind the pointers to them. */
-	line = (Pprof__Line *)(location->lines + location->n_lines);
-	for (i = 0; i < location->n_lines; i++, line++) {
-		pprof__line__init(line);
+	for (i = 0; location->lines && i < lines.nr; i++) {
+		Pprof__Line *line = location->lines[i];
+
 		line->function_id = function_number(profile, &lines.line[i]) + 1;
 		line->line = lines.line[i].line;
-		location->lines[i] = line;
 		mapping->has_lines |= !!lines.line[i].file;
+		location->n_lines++;
 	}
-	mapping->has_functions |= lines.nr > 0;
+	mapping->has_functions = true;
 	mapping->has_inlines |= lines.nr > 1;
 	pprof_lines__exit(&lines);
 }

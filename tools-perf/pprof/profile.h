@@ -84,12 +84,12 @@ void pprof_profile__write_type(struct pprof_profile *profile, const char *type,
  * @nr_locations: how many
  * @values: one for each type
  * @nr_values: types
- * @labels: said of it
+ * @from: the labels
  * @nr_labels: at most PPROF_MAX_LABELS
  */
 void pprof_profile__write_sample(struct pprof_profile *profile, const u32 *locations,
 				 u32 nr_locations, s64 *values, u32 nr_values,
-				 const struct pprof_label *labels, u32 nr_labels);
+				 const struct pprof_label *from, u32 nr_labels);
 
 #define PPROF_MAX_LABELS	12
 
