@@ -12,6 +12,7 @@
 #include "../../debug.h"
 #include "../../evlist.h"
 #include "../../evsel.h"
+#include "../resolve.h"
 #include "store.h"
 
 #define DEVICE	"/dev/perf_hybrid"

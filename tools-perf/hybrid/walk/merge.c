@@ -131,6 +131,7 @@ static bool add_frame(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 		sure = sure && (by_cfi || !mapping || !mapping->object);
 		break;
 	case HYBRID_LEADS_THERE:
+	default:
 		break;
 	}
 	u->frames[u->nr++] = (struct hybrid_frame) {

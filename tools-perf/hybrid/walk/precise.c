@@ -88,6 +88,9 @@ static enum verdict judge(struct hybrid_unwinder *unwinder, const struct hybrid_
 		case HYBRID_LEADS_FAR:
 			verdict = UNCLEAR;
 			break;
+		case HYBRID_LEADS_MAYBE:
+		case HYBRID_LEADS_INDIRECT:
+		case HYBRID_LEADS_THERE:
 		default:
 			break;
 		}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_RECORDER_H
+#define __PERF_HYBRID_RECORDER_H
+
+#include "events.h"
+#include "lost.h"
+#include "record.h"
+#include "record/order.h"
+#include "record/stats.h"
+#include "store/compiler.h"
+#include "tasks/load.h"
+#include "tasks/process.h"
+
+/*
+ * How long perf record sleeps at most, in ms: until what was held back may be
+ * delivered; and until the rings are looked at anew, however little they hold, as
+ * files and code are read of processes that still run.
+ */
+#define HYBRID_HOLD_MS	((int)(HYBRID_ORDER_HOLD / 1000000))
+#define HYBRID_POLL_MS	100
+
+/**
+ * struct hybrid_record - a recording
+ * @evlist: its events
+ * @events: what is known of each, by its index
+ * @nr_events: number of @events
+ * @write: where the file's records go
+ * @arg: for @write
+ * @ps: processes, threads and what they map
+ * @unwinder: caches
+ * @stats: the account
+ * @lost: processes that may have lost records
+ * @loader: opens files; NULL where memory is short
+ * @waiting: the object that samples wait for, NULL: they don't
+ * @store: /dev/perf_hybrid, -1: there is none
+ * @compiler: what fills @store, NULL: there is none
+ * @order: of the records of all rings
+ * @rings: the rings
+ * @heap: room for @order, one for each ring
+ * @nr_rings: of both
+ * @now: of this pass over the rings, in ns
+ * @draining: the recording has ended: this is the last pass
+ * @shedding: the sample that is read loses its dump
+ * @out_used: bytes of @out
+ * @flushed: when @out was last written, in ns
+ * @frames: of the sample that is unwound
+ * @chain: its callchain
+ * @out: records that are to be written
+ */
+struct hybrid_record {
+	struct evlist		*evlist;
+	struct hybrid_event	*events;
+	int			 nr_events;
+	hybrid_write_fn		 write;
+	void			*arg;
+	struct hybrid_processes	 ps;
+	struct hybrid_unwinder	 unwinder;
+	struct hybrid_stats	 stats;
+	struct hybrid_lost	 lost;
+	struct hybrid_loader	*loader;
+	struct hybrid_object	*waiting;
+	int			 store;
+	struct hybrid_compiler	*compiler;
+	struct hybrid_order	 order;
+	struct hybrid_ring	*rings;
+	struct hybrid_ring	**heap;
+	int			 nr_rings;
+	u64			 now;
+	bool			 draining;
+	bool			 shedding;
+	size_t			 out_used;
+	u64			 flushed;
+	struct hybrid_frame	 frames[HYBRID_MAX_FRAMES];
+	u64			 chain[HYBRID_MAX_RECORD / 8];
+	u8			 out[HYBRID_OUT_SIZE] __aligned(8);
+};
+
+/* Room for a record of @size bytes in the output; NULL where writing failed. */
+void *hybrid_out_room(struct hybrid_record *hr, size_t size);
+
+/* Writes what stands there; negative where that failed. */
+int hybrid_out_flush(struct hybrid_record *hr);
+
+/* A record as it is; -EIO where writing failed. */
+int hybrid_out_copy(struct hybrid_record *hr, const struct perf_event_header *event);
+
+/**
+ * hybrid_deliver_sample - one sample, with its callchain in place of its stack
+ * @hr: the recording
+ * @ring: that it stands in
+ * @header: the sample
+ *
+ * Return: 0; -EAGAIN where it waits for a file and is to be delivered again; -EIO where
+ * writing failed.
+ */
+int hybrid_deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
+			  const struct perf_event_header *header);
+
+/* Any other record: @arg is the recording. -EIO where writing failed. */
+int hybrid_deliver_other(void *arg, union perf_event *event);
+
+#endif /* __PERF_HYBRID_RECORDER_H */

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The rings of all CPUs are read in the time order of all of them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <internal/lib.h>
+#include <perf/mmap.h>
+#include "../debug.h"
+#include "../event.h"
+#include "../evlist.h"
+#include "../mmap.h"
+#include "../time-utils.h"
+#include "recorder.h"
+
+/* Bytes of records that wait in memory for a file, at most. */
+#define KEPT_SIZE	(64ULL << 20)
+
+/* How long records wait to be written together, in ns: as long as in a ring. */
+#define HYBRID_FLUSH	(HYBRID_POLL_MS * 1000000ULL)
+
+static struct mmap *ring_mmap(struct hybrid_ring *ring)
+{
+	return ring->arg;
+}
+
+static int deliver(struct hybrid_ring *ring, const struct perf_event_header *header, void *arg)
+{
+	struct hybrid_record *hr = arg;
+
+	if (header->type == PERF_RECORD_SAMPLE)
+		return hybrid_deliver_sample(hr, ring, header);
+	if (header->type == PERF_RECORD_LOST)
+		hybrid_lost_seen(&hr->lost, hr->now);
+	return hybrid_deliver_other(hr, (union perf_event *)header);
+}
+
+static u64 ring_head(struct hybrid_ring *ring, void *arg __maybe_unused)
+{
+	struct mmap *map = ring_mmap(ring);
+
+	/* Unmapped when its last event was gone: nothing more will come. */
+	if (!map->core.base)
+		return ring->tail;
+	return perf_mmap__read_head(&map->core);
+}
+
+static u64 record_time(const struct perf_event_header *header, void *arg)
+{
+	struct hybrid_record *hr = arg;
+	u64 time;
+
+	if (evlist__parse_sample_timestamp(hr->evlist, (union perf_event *)header, &time))
+		return 0;
+	return time == ~0ULL ? 0 : time;
+}
+
+static void consume(struct hybrid_ring *ring, void *arg __maybe_unused)
+{
+	struct mmap *map = ring_mmap(ring);
+
+	if (!map->core.base)
+		return;
+	map->core.prev = hybrid_order_consumed(ring);
+	perf_mmap__consume(&map->core);
+}
+
+static int rings_init(struct hybrid_record *hr, struct mmap **maps, int nr)
+{
+	int i;
+
+	hr->rings = calloc(nr, sizeof(*hr->rings));
+	hr->heap = calloc(nr, sizeof(*hr->heap));
+	if (!hr->rings || !hr->heap)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++) {
+		struct hybrid_ring *ring = &hr->rings[i];
+
+		ring->arg = maps[i];
+		ring->data = maps[i]->core.base + page_size;
+		ring->mask = maps[i]->core.mask;
+		ring->tail = maps[i]->core.prev;
+		ring->copy = malloc(HYBRID_MAX_RECORD);
+		if (!ring->copy)
+			return -ENOMEM;
+		hr->nr_rings++;
+	}
+	return 0;
+}
+
+/*
+ * While samples wait for a file the rings are emptied into memory. Returns false where
+ * they wait no more.
+ */
+static bool keep_rings(struct hybrid_record *hr)
+{
+	u64 kept = 0;
+	int i;
+
+	if (hybrid_loader_state(hr->waiting, false) != HYBRID_LOAD_WAIT)
+		return false;
+	for (i = 0; i < hr->nr_rings; i++) {
+		struct hybrid_ring *ring = &hr->rings[i];
+
+		if (!ring_mmap(ring)->core.base)
+			continue;
+		if (hybrid_order_keep(ring, ring_head(ring, hr)) < 0)
+			kept = KEPT_SIZE;
+		consume(ring, hr);
+		kept += ring->kept_end - ring->kept_start;
+	}
+	if (kept < KEPT_SIZE)
+		return true;
+	hybrid_loader_give_up(hr->waiting);
+	return false;
+}
+
+int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bool all)
+{
+	static const struct hybrid_order_ops ops = {
+		.head		= ring_head,
+		.time		= record_time,
+		.deliver	= deliver,
+		.consume	= consume,
+	};
+	u64 now = rdclock();
+	int delivered, err = 0;
+
+	if (!hr->rings && rings_init(hr, maps, nr)) {
+		pr_err("hybrid: out of memory for %d rings\n", nr);
+		return -ENOMEM;
+	}
+	if (hr->waiting && !all && keep_rings(hr))
+		return 0;
+	hr->waiting = NULL;
+	hr->draining = all;
+	hr->now = now;
+	hybrid_lost_pass(&hr->lost, now);
+	hybrid_memory_forget(hr->unwinder.memory);
+	delivered = hybrid_order_pass(&hr->order, all ? HYBRID_ORDER_ALL : now, hr->rings,
+				      hr->nr_rings, hr->heap, &ops, hr);
+	hybrid_compiler_pass(hr->compiler);
+	if (all || now - hr->flushed >= HYBRID_FLUSH) {
+		err = hybrid_out_flush(hr);
+		hr->flushed = now;
+	}
+	if (verbose > 0 && !all)
+		hybrid_stats_live(&hr->stats, now, stderr);
+	return delivered < 0 ? delivered : err < 0 ? err : delivered;
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One sample's way from its ring to the file.
+ */
+#include <errno.h>
+#include <perf/mmap.h>
+#include "../event.h"
+#include "../evlist.h"
+#include "../evsel.h"
+#include "../mmap.h"
+#include "recorder.h"
+#include "walk/merge.h"
+#include "walk/taught.h"
+#include "walk/uretprobe.h"
+
+/*
+ * Halves of a ring's size, read from it in a row without the ring getting emptier
+ * than three quarters, before dumps are shed, and before samples are. A ring that
+ * was found full may only have waited for us to be run: half of it has been read
+ * without an end only where it fills half as fast as it is read, or faster.
+ */
+#define SHED_DUMPS	1
+#define SHED_SAMPLES	4
+
+/*
+ * Where the ring fills up although it is being emptied, dumps go first, then
+ * samples; records of mmap, fork, exec and exit never do.
+ */
+static bool must_shed(struct hybrid_record *hr, struct hybrid_ring *ring, u16 record_size)
+{
+	struct mmap *map = ring->arg;
+	u64 size = ring->mask + 1, used;
+
+	hr->shedding = false;
+	if (hr->draining)
+		return false;
+	used = perf_mmap__read_head(&map->core) - hybrid_order_consumed(ring);
+	if (used < size - size / 4)
+		ring->behind = 0;
+	else
+		ring->behind += record_size;
+	hr->shedding = ring->behind > size / 2 * SHED_DUMPS;
+	return ring->behind > size / 2 * SHED_SAMPLES;
+}
+
+/* The sample's registers and stack; false where there is nothing to unwind. */
+static bool prepare(struct hybrid_record *hr, const struct hybrid_event *event,
+		    const struct hybrid_sample *sample, bool taught, struct hybrid_unwind *u)
+{
+	bool is_64 = sample->regs_abi != PERF_SAMPLE_REGS_ABI_32;
+	const struct hybrid_regs_map *map = is_64 ? &event->regs_64 : &event->regs_32;
+
+	if (!taught && (!sample->regs || !map->complete))
+		return false;
+	if (!taught && hr->shedding) {
+		hr->stats.shed_dumps++;
+		return false;
+	}
+	u->abi = is_64 ? &hybrid_abi_64 : &hybrid_abi_32;
+	if (sample->regs)
+		hybrid_regs_read(map, sample->regs, &u->regs);
+	u->dump = sample->stack;
+	u->dump_start = u->regs.value[u->abi->sp];
+	u->dump_size = sample->stack_size;
+	u->max_frames = event->max_stack;
+	u->frames = hr->frames;
+	return true;
+}
+
+/* Before the first chain of a process that has a mark. */
+static int map_marks(struct hybrid_record *hr, struct hybrid_process *process,
+		     const struct hybrid_event *event, const struct perf_event_header *sample)
+{
+	unsigned int mark;
+	void *out;
+
+	if (process->marks_mapped)
+		return 0;
+	process->marks_mapped = true;
+	for (mark = 0; mark < HYBRID_NR_MARKS; mark++) {
+		out = hybrid_out_room(hr, HYBRID_MARK_EVENT_SIZE);
+		if (!out)
+			return -EIO;
+		hr->out_used += hybrid_mark__event(mark, &event->layout.attr, sample,
+						   process->pid, out);
+	}
+	return 0;
+}
+
+/* What the kernel says of its walk by taught rules, @info, goes to the account. */
+static bool is_walked(const struct hybrid_record *hr, const struct hybrid_sample *sample,
+		      u64 *info)
+{
+	*info = 0;
+	return hybrid_record__kernel_asked() && hr->store >= 0 &&
+	       hybrid_chain_info(sample->chain, sample->nr_chain, info);
+}
+
+/*
+ * execve() gives up the address space before it has another (begin_new_exec(), mm_release()):
+ * where vfork() had made the process, its parent runs on the stack meanwhile.
+ */
+static bool may_be_overwritten(const struct hybrid_process *process,
+			       const struct hybrid_sample *sample)
+{
+	return process->forked && (sample->event->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+				  PERF_RECORD_MISC_KERNEL;
+}
+
+/* Returns 0 where the kernel's chain tells more than the sample's registers. */
+static int unwind_once(struct hybrid_record *hr, struct hybrid_event *event,
+		       const struct hybrid_sample *sample, bool taught, struct hybrid_unwind *u)
+{
+	event->precise.first = 0;
+	if (!taught && event->precise.moment != HYBRID_MOMENT_SAME)
+		return hybrid_precise_unwind(&hr->unwinder, u, &event->precise);
+	if (taught)
+		hybrid_taught(&hr->unwinder, u, sample->chain, sample->nr_chain);
+	else
+		hybrid_unwind(&hr->unwinder, u);
+	return 1;
+}
+
+/* The same; where a file is not there yet the sample waits for it, up to a bound: -EAGAIN. */
+static int unwind_sample(struct hybrid_record *hr, struct hybrid_event *event,
+			 const struct hybrid_sample *sample, bool taught,
+			 struct hybrid_unwind *u)
+{
+	struct hybrid_objects *objects = &hr->ps.objects;
+	const struct hybrid_regs regs = u->regs;
+	enum hybrid_load_state state;
+	int unwound;
+
+	do {
+		/* Of a precise event's sample another moment's may stand there. */
+		u->regs = regs;
+		objects->waiting = NULL;
+		unwound = unwind_once(hr, event, sample, taught, u);
+		state = objects->waiting ?
+			hybrid_loader_state(objects->waiting, hr->draining) : HYBRID_LOAD_LATE;
+	} while (state == HYBRID_LOAD_DONE);
+	if (state == HYBRID_LOAD_LATE)
+		return unwound;
+	hr->waiting = objects->waiting;
+	return -EAGAIN;
+}
+
+/* Makes the sample's callchain, hr->chain. */
+static int make_chain(struct hybrid_record *hr, struct hybrid_event *event,
+		      const struct hybrid_sample *sample, struct hybrid_merge *merge)
+{
+	struct hybrid_thread *thread = hybrid_thread_find(&hr->ps, sample->pid, sample->tid);
+	struct hybrid_unwind unwind = {};
+	enum hybrid_outcome outcome;
+	bool walked, taught;
+	int unwound;
+	u64 info;
+
+	walked = is_walked(hr, sample, &info);
+	taught = PERF_HYBRID_INFO_END(info) == PERF_HYBRID_END_OUTERMOST;
+	if (thread)
+		merge->space = thread->process->space;
+	if (thread && prepare(hr, event, sample, taught, &unwind)) {
+		unwind.space = thread->process->space;
+		unwind.pid = sample->pid;
+		unwind.overwritten = may_be_overwritten(thread->process, sample);
+		hybrid_uretprobe_chain(&unwind, sample->chain, sample->nr_chain);
+		unwound = unwind_sample(hr, event, sample, taught, &unwind);
+		if (unwound < 0)
+			return unwound;
+		hr->stats.dump_bytes += sample->stack_size;
+		if (unwound) {
+			merge->unwind = &unwind;
+			merge->tail = &thread->tail;
+		}
+	}
+	outcome = hybrid_merge(&hr->unwinder, merge);
+	hybrid_precise_put_first(&event->precise, hr->chain, merge->nr);
+	hybrid_stats_count(&hr->stats, outcome, unwind.failed_in);
+	if (outcome == HYBRID_TRUNCATED && unwind.stop == HYBRID_STOP_DUMP_END &&
+	    unwind.dump_size == event->layout.attr.sample_stack_user)
+		hybrid_stats_deeper(&hr->stats, unwind.dump_size);
+	if (walked)
+		hybrid_stats_walk(&hr->stats, info);
+	if (hr->compiler && merge->unwind && !taught)
+		hybrid_compiler_sample(hr->compiler, &hr->unwinder, &unwind, info);
+	return merge->marked && thread ?
+		map_marks(hr, thread->process, event, sample->event) : 0;
+}
+
+static int write_sample(struct hybrid_record *hr, struct hybrid_event *event,
+			struct hybrid_sample *sample)
+{
+	struct hybrid_merge merge = {
+		.kernel		= sample->chain,
+		.nr_kernel	= sample->nr_chain,
+		.out		= hr->chain,
+		.at_probe	= event->at_probe,
+		.max		= hybrid_layout_room(&event->layout, sample),
+		.pid		= sample->pid,
+		.abi		= sample->regs_abi == PERF_SAMPLE_REGS_ABI_32 ?
+				  &hybrid_abi_32 : &hybrid_abi_64,
+	};
+	void *out;
+	int err;
+
+	if (hybrid_lost_sample(&hr->lost, &event->layout.attr, sample->event, sample->pid,
+			       sample->tid))
+		return -EIO;
+	err = make_chain(hr, event, sample, &merge);
+	if (err)
+		return err;
+	out = hybrid_out_room(hr, HYBRID_MAX_RECORD);
+	if (!out)
+		return -EIO;
+	hr->out_used += hybrid_layout_write(&event->layout, sample, hr->chain, merge.nr, out);
+	hr->stats.file_bytes += ((struct perf_event_header *)out)->size;
+	return 0;
+}
+
+int hybrid_deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
+			  const struct perf_event_header *header)
+{
+	struct evsel *evsel = evlist__event2evsel(hr->evlist, (union perf_event *)header);
+	struct hybrid_event *event = evsel ? &hr->events[evsel->core.idx] : NULL;
+	struct hybrid_sample sample;
+	int err;
+
+	if (!event || !event->hybrid)
+		return hybrid_out_copy(hr, header);
+	hybrid_stats_read(&hr->stats, header->size);
+	if (must_shed(hr, ring, header->size)) {
+		hr->stats.shed++;
+		event->shed++;
+		return 0;
+	}
+	if (hybrid_layout_parse(&event->layout, header, &sample)) {
+		/* The file's layout is another: it can't be kept as it is. */
+		hr->stats.bad++;
+		hr->stats.shed++;
+		event->shed++;
+		return 0;
+	}
+	err = write_sample(hr, event, &sample);
+	if (err == -EAGAIN)
+		hybrid_stats_unread(&hr->stats, header->size);
+	return err;
+}
