@@ -71,7 +71,7 @@ static void store_calls(struct hybrid_tail *tail, const struct hybrid_frame *fra
 			unsigned int calls)
 {
 	const struct hybrid_tail_entry *old = tail->entries, *end = old + tail->nr;
-	const struct hybrid_tail_entry *inner = NULL;
+	const struct hybrid_tail_entry *outer = NULL;
 	struct hybrid_tail_entry *new = tail->spare;
 	unsigned int i;
 
@@ -87,14 +87,15 @@ static void store_calls(struct hybrid_tail *tail, const struct hybrid_frame *fra
 			.since	= tail->trust.now,
 		};
 		/* The same call, but by another caller: it is none that was seen before. */
-		if (inner && inner->linked && !same_entry(inner + 1, new)) {
+		if (outer && !same_entry(outer, new)) {
 			new[-1].since = tail->trust.now;
 			new[-1].seen = 0;
 		}
-		inner = old < end && same_entry(old, new) ? old : NULL;
-		if (inner) {
-			new->since = inner->since;
-			new->seen = inner->seen;
+		outer = NULL;
+		if (old < end && same_entry(old, new)) {
+			new->since = old->since;
+			new->seen = old->seen;
+			outer = old->linked ? old + 1 : NULL;
 		}
 		new++;
 	}
