@@ -107,8 +107,9 @@ of_sources()
 {
 	part style quick tap style source scripts/check-style ${quick:+--quick}
 	part awk quick tap sources "${all:+build}" selftests/awk/run ${all:+--all}
-	part series quick tap sources source check_series
+	# First, as parts of the lane host wait for it.
 	part stock usual tap sources source builds perf-stock
+	part series quick tap sources source check_series
 	part unit quick tap sources source make -s -C tools-perf/test check
 	part asan quick tap sources source make -s -C tools-perf/test asan
 	part frame quick tap sources source frame
