@@ -12,7 +12,7 @@
 
 HYBRID	:= ../hybrid
 # Its folders; each is on the path of the headers.
-PARTS	:= $(patsubst %/Build,%,$(wildcard $(HYBRID)/*/Build))
+FOLDERS	:= $(patsubst %/Build,%,$(wildcard $(HYBRID)/*/Build))
 FRAME	:= ../../kmod
 # The frame analysis, and what it and the unwinder take from the kernel.
 ANALYSIS := $(patsubst $(FRAME)/%.c,%,$(wildcard $(FRAME)/x86-frame*.c))
@@ -20,7 +20,7 @@ KERNEL	:= hweight inat insn rbtree
 
 SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=all
 WARN	:= -Wall -Wextra
-CFLAGS	:= -g -std=gnu11 -D_GNU_SOURCE -I../test/include $(PARTS:%=-I%) -I$(FRAME) \
+CFLAGS	:= -g -std=gnu11 -D_GNU_SOURCE -I../test/include $(FOLDERS:%=-I%) -I$(FRAME) \
 	   -I$(FRAME)/include/uapi -I$(OUT) -I$(LINUX)/tools/include \
 	   -I$(LINUX)/tools/include/uapi -I$(LINUX)/tools/arch/x86/include \
 	   -I$(LINUX)/tools/arch/x86/include/uapi -I$(LINUX)/tools/lib/perf/include
@@ -28,7 +28,7 @@ LIBS	:= -ldw -lelf
 FLAGS_plain	:= $(CC) -O2
 FLAGS_asan	:= $(CC) -O1 $(SAN) -fno-omit-frame-pointer
 
-HEADERS	:= $(wildcard *.h ../test/include/linux/*.h $(PARTS:%=%/*.h) $(FRAME)/*.h \
+HEADERS	:= $(wildcard *.h ../test/include/linux/*.h $(FOLDERS:%=%/*.h) $(FRAME)/*.h \
 		      $(FRAME)/include/uapi/linux/*.h) Makefile ../build.mk
 
 $(OUT)/inat-tables.c: $(LINUX)/tools/arch/x86/lib/x86-opcode-map.txt
@@ -43,7 +43,7 @@ endef
 
 # objects VARIANT: in $(OUT)/VARIANT, compiled by FLAGS_VARIANT.
 define objects
-$(foreach part,$(PARTS),$(call objects_of,$(1),$(part))
+$(foreach part,$(FOLDERS),$(call objects_of,$(1),$(part))
 )
 
 $(OUT)/$(1)/%.o: %.c $(HEADERS)
