@@ -264,6 +264,8 @@ static int convert_file(struct convert *c, struct perf_data *data,
 	}
 	/* Full names of files; and a process for each address would take minutes. */
 	srcline_full_filename = true;
+	/* Else frames that are unwound now have theirs twice: see lines.c. */
+	symbol_conf.inline_name = false;
 #ifdef HAVE_LIBDW_SUPPORT
 	if (symbol_conf.addr2line_style[0] == A2L_STYLE_UNKNOWN)
 		symbol_conf.addr2line_style[0] = A2L_STYLE_LIBDW;
