@@ -58,8 +58,8 @@ void hybrid_lost_seen(struct hybrid_lost *lost, u64 now)
 }
 
 /* With the time of the sample, so that it counts from there on for who reads the file. */
-static int take(const struct perf_tool *tool, union perf_event *event,
-		struct perf_sample *sample __maybe_unused, struct machine *machine)
+static int deliver_found(const struct perf_tool *tool, union perf_event *event,
+			 struct perf_sample *sample __maybe_unused, struct machine *machine)
 {
 	struct hybrid_lost *lost = container_of(tool, struct hybrid_lost, tool);
 	struct perf_sample fields;
@@ -102,8 +102,8 @@ int hybrid_lost_sample(struct hybrid_lost *lost, const struct perf_event_attr *a
 	lost->err = 0;
 	/* They would be read from files, which may not answer soon. */
 	symbol_conf.no_buildid_mmap2 = true;
-	if (!perf_event__synthesize_mmap_events(&lost->tool, event, tid, pid, take,
-						&lost->host, false))
+	if (!perf_event__synthesize_mmap_events(&lost->tool, event, tid, pid,
+						deliver_found, &lost->host, false))
 		lost->nr++;
 	symbol_conf.no_buildid_mmap2 = no_build_ids;
 	free(event);

@@ -237,14 +237,6 @@ static struct hybrid_precise *precise_of(const struct evsel *evsel)
 	return &event->precise;
 }
 
-static bool unwind_sample(struct hybrid_precise *precise, struct hybrid_unwind *u)
-{
-	if (precise->moment != HYBRID_MOMENT_SAME)
-		return hybrid_precise_unwind(&resolver->unwinder, u, precise);
-	hybrid_unwind(&resolver->unwinder, u);
-	return true;
-}
-
 struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample *sample,
 				       int max_stack)
 {
@@ -272,7 +264,7 @@ struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample
 		unwind.pid = thread__pid(thread);
 		hybrid_uretprobe_chain(&unwind, merge.kernel, merge.nr_kernel);
 		resolver->unwinder.add_mapping_arg = thread;
-		if (unwind_sample(precise, &unwind)) {
+		if (hybrid_precise_unwind(&resolver->unwinder, &unwind, precise)) {
 			merge.unwind = &unwind;
 			merge.tail = &ht->tail;
 		}

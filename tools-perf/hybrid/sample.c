@@ -43,12 +43,18 @@ static bool must_shed(struct hybrid_record *hr, struct hybrid_ring *ring, u16 re
 	return ring->behind > size / 2 * SHED_SAMPLES;
 }
 
+static const struct hybrid_abi *abi_of(const struct hybrid_sample *sample)
+{
+	return sample->regs_abi == PERF_SAMPLE_REGS_ABI_32 ? &hybrid_abi_32 : &hybrid_abi_64;
+}
+
 /* The sample's registers and stack; false where there is nothing to unwind. */
 static bool prepare(struct hybrid_record *hr, const struct hybrid_event *event,
 		    const struct hybrid_sample *sample, bool taught, struct hybrid_unwind *u)
 {
-	bool is_64 = sample->regs_abi != PERF_SAMPLE_REGS_ABI_32;
-	const struct hybrid_regs_map *map = is_64 ? &event->regs_64 : &event->regs_32;
+	const struct hybrid_abi *abi = abi_of(sample);
+	const struct hybrid_regs_map *map = abi == &hybrid_abi_64 ? &event->regs_64 :
+								    &event->regs_32;
 
 	if (!taught && (!sample->regs || !map->complete))
 		return false;
@@ -56,7 +62,7 @@ static bool prepare(struct hybrid_record *hr, const struct hybrid_event *event,
 		hr->stats.shed_dumps++;
 		return false;
 	}
-	u->abi = is_64 ? &hybrid_abi_64 : &hybrid_abi_32;
+	u->abi = abi;
 	if (sample->regs)
 		hybrid_regs_read(map, sample->regs, &u->regs);
 	u->dump = sample->stack;
@@ -92,8 +98,7 @@ static bool is_walked(const struct hybrid_record *hr, const struct hybrid_sample
 		      u64 *info)
 {
 	*info = 0;
-	return hybrid_record__kernel_asked() && hr->store >= 0 &&
-	       hybrid_chain_info(sample->chain, sample->nr_chain, info);
+	return hr->store >= 0 && hybrid_chain_info(sample->chain, sample->nr_chain, info);
 }
 
 /*
@@ -111,13 +116,9 @@ static bool may_be_overwritten(const struct hybrid_process *process,
 static int unwind_once(struct hybrid_record *hr, struct hybrid_event *event,
 		       const struct hybrid_sample *sample, bool taught, struct hybrid_unwind *u)
 {
-	event->precise.first = 0;
-	if (!taught && event->precise.moment != HYBRID_MOMENT_SAME)
+	if (!taught)
 		return hybrid_precise_unwind(&hr->unwinder, u, &event->precise);
-	if (taught)
-		hybrid_taught(&hr->unwinder, u, sample->chain, sample->nr_chain);
-	else
-		hybrid_unwind(&hr->unwinder, u);
+	hybrid_taught(&hr->unwinder, u, sample->chain, sample->nr_chain);
 	return 1;
 }
 
@@ -156,6 +157,8 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_event *event,
 	int unwound;
 	u64 info;
 
+	/* Not that of the sample before, where this one is not unwound. */
+	event->precise.first = 0;
 	walked = is_walked(hr, sample, &info);
 	taught = PERF_HYBRID_INFO_END(info) == PERF_HYBRID_END_OUTERMOST;
 	if (thread)
@@ -198,8 +201,7 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_event *event,
 		.at_probe	= event->at_probe,
 		.max		= hybrid_layout_room(&event->layout, sample),
 		.pid		= sample->pid,
-		.abi		= sample->regs_abi == PERF_SAMPLE_REGS_ABI_32 ?
-				  &hybrid_abi_32 : &hybrid_abi_64,
+		.abi		= abi_of(sample),
 	};
 	void *out;
 	int err;

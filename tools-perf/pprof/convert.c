@@ -276,7 +276,6 @@ static int convert_file(struct convert *c, struct perf_data *data,
 		ret = read_and_write(c, session, opts);
 	if (!ret)
 		report(c, data);
-	pprof_profile__exit(&c->profile);
 	perf_session__delete(session);
 	return ret;
 }

@@ -167,11 +167,7 @@ static bool unwind(const struct hybrid_sample *sample, struct hybrid_space *spac
 	hybrid_regs_read(&replay.regs, sample->regs, &u->regs);
 	u->dump_start = u->regs.value[u->abi->sp];
 	hybrid_uretprobe_chain(u, sample->chain, sample->nr_chain);
-	replay.precise.first = 0;
-	if (replay.precise.moment != HYBRID_MOMENT_SAME)
-		return hybrid_precise_unwind(&replay.unwinder, u, &replay.precise);
-	hybrid_unwind(&replay.unwinder, u);
-	return true;
+	return hybrid_precise_unwind(&replay.unwinder, u, &replay.precise);
 }
 
 static void print_chain(u64 time, unsigned int nr)

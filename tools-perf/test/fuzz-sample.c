@@ -85,10 +85,7 @@ static bool unwind(const struct hybrid_sample *sample, struct hybrid_unwind *u)
 	hybrid_regs_read(&map, sample->regs, &u->regs);
 	u->dump_start = u->regs.value[u->abi->sp];
 	hybrid_uretprobe_chain(u, sample->chain, sample->nr_chain);
-	precise.first = 0;
-	if (precise.moment == HYBRID_MOMENT_SAME)
-		hybrid_unwind(&scene_unwinder, u);
-	else if (!hybrid_precise_unwind(&scene_unwinder, u, &precise))
+	if (!hybrid_precise_unwind(&scene_unwinder, u, &precise))
 		return false;
 	if (!u->nr || u->nr > u->max_frames)
 		abort();

@@ -32,6 +32,24 @@ void merge_pushed(unsigned int nr)
 	chain_start(start, 1);
 }
 
+void merge_recurse(unsigned int nr)
+{
+	static const u64 start[] = { KERNEL, IP_1, IP_2, USER };
+	unsigned int i;
+
+	scene_start(&s, scene_at("bpframe_at"));
+	chain_start(start, ARRAY_SIZE(start));
+	chain_add(scene_at("bpframe_at"));
+	for (i = 0; i < nr; i++) {
+		scene_fill(&s, 2, 0xdead);
+		if (!i)
+			scene_reg(&s, HYBRID_X86_64_BP, scene_top(&s));
+		scene_push_bpframe(&s, i + 1 < nr ? scene_top(&s) + 32 : 0,
+				   scene_at(i + 1 < nr ? "bpframe_ret" : "outer_ret"));
+		chain_add(s.stack[s.nr - 1]);
+	}
+}
+
 enum hybrid_outcome merge(void)
 {
 	m.kernel = chain;
@@ -58,4 +76,16 @@ void merge_compare(const u64 *want, unsigned int nr, const char *file, int line)
 	tap_same(m.nr, nr, file, line, "number of entries");
 	for (i = 0; i < nr && i < m.nr; i++)
 		tap_same(out[i], want[i], file, line, "entry");
+}
+
+void merge_expect_recursion(unsigned int nr, int line)
+{
+	u64 want[MERGE_MAX] = { KERNEL, IP_1, IP_2, USER };
+	unsigned int i, n = 4;
+
+	want[n++] = scene_at("bpframe_at");
+	for (i = 1; i < nr; i++)
+		want[n++] = scene_at("bpframe_ret") - 1;
+	want[n++] = scene_at("outer_ret") - 1;
+	merge_compare(want, n, __FILE__, line);
 }

@@ -8,6 +8,17 @@
 
 #define MERGE_MAX	512
 
+#define USER	PERF_CONTEXT_USER
+
+/* What a chain ends in that is not known to the outermost frame. */
+#define CUT_OFF	hybrid_mark_ip(HYBRID_MARK_CUT_OFF)
+#define GUESSED	hybrid_mark_ip(HYBRID_MARK_GUESSED)
+
+/* The kernel's part of a chain is these three words. */
+#define KERNEL	PERF_CONTEXT_KERNEL
+#define IP_1	0xffffffff81000010
+#define IP_2	0xffffffff81000020
+
 /* One sample with the kernel's chain, and what is to come out. */
 extern struct scene s;
 extern struct hybrid_merge m;
@@ -21,6 +32,12 @@ void chain_add(u64 ip);
 /* leaf(), @nr times pushed(), outer(): nothing that the kernel can follow. */
 void merge_pushed(unsigned int nr);
 
+/*
+ * @nr times bpframe() with a body of two words, then outer(); and what the
+ * kernel makes of it.
+ */
+void merge_recurse(unsigned int nr);
+
 /* Unwinds and merges, as perf does for each sample. */
 enum hybrid_outcome merge(void);
 
@@ -28,6 +45,9 @@ enum hybrid_outcome merge(void);
 void merge_finish(void);
 
 void merge_compare(const u64 *want, unsigned int nr, const char *file, int line);
+
+/* The chain that merge_recurse(@nr) should end as. */
+void merge_expect_recursion(unsigned int nr, int line);
 
 #define merge_expect(...) do {							\
 	const u64 want_[] = { __VA_ARGS__ };					\

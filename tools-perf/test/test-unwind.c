@@ -290,129 +290,6 @@ static void wrong_cfi(void)
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("silent_at"));
 }
 
-/* Code made at run time: a frame pointer, then CFI again. */
-static void frame_pointer(void)
-{
-	u64 bp;
-
-	scene_start(&s, SCENE_JIT + 100);
-	scene_fill(&s, 3, 0xdead);
-	bp = scene_top(&s);
-	scene_reg(&s, BP, bp);
-	scene_push_bpframe(&s, bp + 24, SCENE_JIT + 200);
-	scene_push(&s, 0xdead);
-	scene_push_bpframe(&s, bp + 40, scene_at("bpframe_ret"));
-	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_OUTERMOST, SCENE_JIT + 100, SCENE_JIT + 199,
-		     scene_at("bpframe_ret") - 1, scene_at("outer_ret") - 1);
-	same(s.frames[0].cfa, bp + 16);
-	same(s.frames[1].cfa, bp + 40);
-}
-
-/* The deepest frame pointer is 0; so may be what is in the register otherwise. */
-static void frame_pointer_zero(void)
-{
-	scene_start(&s, SCENE_JIT + 100);
-	scene_reg(&s, BP, scene_top(&s));
-	scene_push_bpframe(&s, 0, SCENE_JIT + 200);
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_OUTERMOST, SCENE_JIT + 100, SCENE_JIT + 199);
-
-	scene_start(&s, SCENE_JIT + 100);
-	scene_reg(&s, BP, 0);
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_NO_CFI, SCENE_JIT + 100);
-
-	scene_start(&s, scene_at("leaf_at"));
-	scene_reg(&s, BP, 0);
-	scene_push(&s, SCENE_JIT + 200);
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_NO_CFI, scene_at("leaf_at"), SCENE_JIT + 199);
-}
-
-static void frame_pointer_stops(void)
-{
-	scene_start(&s, SCENE_JIT + 100);
-	scene_fill(&s, 8, SCENE_JIT + 200);
-	scene_reg(&s, BP, SCENE_STACK + 12);
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_NO_CFI, SCENE_JIT + 100);
-
-	scene_reg(&s, BP, SCENE_STACK - 8);
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_NO_CFI, SCENE_JIT + 100);
-
-	scene_reg(&s, BP, SCENE_STACK + 64);
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_DUMP_END, SCENE_JIT + 100);
-
-	scene_reg(&s, BP, SCENE_STACK);
-	s.u.regs.known &= ~(1U << BP);
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_NO_CFI, SCENE_JIT + 100);
-
-	/* What it led to is no code: no frame, and not the mapping's fault. */
-	scene_reg(&s, BP, SCENE_STACK);
-	s.stack[1] = 0x1000;
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_NO_CFI, SCENE_JIT + 100);
-}
-
-/* An ELF file without CFI: what its code tells. */
-static void no_cfi(void)
-{
-	u64 bare = SCENE_NOCFI + elf_file_symbol("nocfi.so", "bare");
-	u64 bare_ret = SCENE_NOCFI + elf_file_symbol("nocfi.so", "bare_ret");
-
-	/* Between push and mov, rbp is still the caller's. */
-	scene_start(&s, bare + 1);
-	scene_reg(&s, BP, SCENE_STACK + 16);
-	scene_push_bpframe(&s, SCENE_STACK + 16, bare_ret);
-	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_OUTERMOST, bare + 1, bare_ret - 1,
-		     scene_at("outer_ret") - 1);
-
-	/* The first byte of a mapping: what lies before it is another's. */
-	same(bare % 4096, 0);
-	scene_start(&s, bare);
-	scene_push(&s, scene_at("outer_ret"));
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_OUTERMOST, bare, scene_at("outer_ret") - 1);
-}
-
-/* A frame pointer step in a file: only a call that leads here shows that it is one. */
-static void unconfirmed(void)
-{
-	u64 at = scene_at("opaque_at"), bp;
-
-	scene_start(&s, at);
-	scene_fill(&s, 3, 0xdead);
-	bp = scene_top(&s);
-	scene_reg(&s, BP, bp);
-	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_OUTERMOST, at, scene_at("outer_ret") - 1);
-	same(s.u.sure, 1);
-
-	/* pushed() calls leaf(), not opaque(); leaf_at has no call before it. */
-	s.stack[4] = scene_at("pushed_ret");
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_NO_CFI, at);
-	s.stack[4] = scene_at("leaf_at");
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_NO_CFI, at);
-
-	/* This calls it by its name. */
-	s.stack[4] = scene_at("calls_opaque_ret");
-	scene_push(&s, scene_at("outer_ret"));
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_OUTERMOST, at, scene_at("calls_opaque_ret") - 1,
-		     scene_at("outer_ret") - 1);
-	same(s.u.sure, 3);
-}
-
 /* In a child of vfork() that has given up its address space, its parent's calls. */
 static void overwritten(void)
 {
@@ -430,48 +307,6 @@ static void overwritten(void)
 	s.u.overwritten = true;
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_BAD_FRAME, scene_at("bpframe_entry"));
-}
-
-/* A signal handler under a trampoline without CFI, as musl's and Go's are. */
-static void sigreturn(void)
-{
-	u64 restore = SCENE_NOCFI + elf_file_symbol("nocfi.so", "restore_rt"), context, bp;
-	unsigned int at;
-
-	scene_start(&s, scene_at("leaf_at"));
-	scene_push(&s, restore);
-	at = s.nr;
-	context = scene_top(&s);
-	scene_fill(&s, 22, 0xdead);
-	scene_fill(&s, 10, 0xbeef);
-	bp = scene_top(&s);
-	s.stack[at + 120 / 8] = bp;
-	s.stack[at + 160 / 8] = bp;
-	s.stack[at + 168 / 8] = scene_at("bpframe_at");
-	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("leaf_at"), restore,
-		     scene_at("bpframe_at"), scene_at("outer_ret") - 1);
-	same(s.frames[0].cfa, context);
-	same(s.frames[1].cfa, bp);
-
-	/* What it interrupted is no code: bp is that one's, and tells nothing. */
-	scene_reg(&s, BP, bp);
-	s.stack[at + 168 / 8] = 0x1000;
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_NO_MAP, scene_at("leaf_at"), restore);
-
-	/* The dump ends before sp. */
-	s.u.dump_size = at * 8 + 160;
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_DUMP_END, scene_at("leaf_at"), restore);
-
-	/* From the trampoline on: no other way to leave it, and no second try. */
-	scene_start(&s, restore);
-	scene_fill(&s, 32, 0x1000);
-	s.stack[160 / 8] = scene_top(&s);
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_NO_MAP, restore);
 }
 
 static void abi_32(void)
@@ -510,13 +345,7 @@ int main(void)
 		{ "unwind: a call at the end of a function", call_at_end },
 		{ "unwind: the start of a context", context_start },
 		{ "unwind: CFI that is wrong where the sample is", wrong_cfi },
-		{ "unwind: frame pointers of code without a file", frame_pointer },
-		{ "unwind: a frame pointer of 0", frame_pointer_zero },
-		{ "unwind: where frame pointers end", frame_pointer_stops },
-		{ "unwind: a file without CFI", no_cfi },
-		{ "unwind: a frame pointer that nothing confirms", unconfirmed },
 		{ "unwind: a stack that another task has written to", overwritten },
-		{ "unwind: a signal without CFI", sigreturn },
 		{ "unwind: i386", abi_32 },
 	};
 	int status = tap_run(tests, ARRAY_SIZE(tests));

@@ -234,6 +234,10 @@ bool hybrid_precise_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwin
 	bool retired_first;
 
 	precise->first = 0;
+	if (precise->moment == HYBRID_MOMENT_SAME) {
+		hybrid_unwind(unwinder, u);
+		return true;
+	}
 	at = u->nr_user ? u->user[0] : 0;
 	if (is_kernel(u)) {
 		precise->ways[HYBRID_PRECISE_KERNEL]++;

@@ -32,13 +32,14 @@ struct hybrid_precise {
 };
 
 /**
- * hybrid_precise_unwind - hybrid_unwind() of a sample of a precise event
+ * hybrid_precise_unwind - hybrid_unwind() of a sample whose parts may be of two moments
  * @unwinder: caches
  * @u: the sample, after hybrid_uretprobe_chain(); its ip is the sampled address, whatever
  *	the other registers are of
- * @precise: of the event; its moment is none but HYBRID_MOMENT_SAME
+ * @precise: of the event
  *
- * The chain is unwound from the moment that the registers are of. Where nothing in the
+ * The chain is unwound from the moment that the registers are of; with
+ * HYBRID_MOMENT_SAME there is only one. Where nothing in the
  * sample tells more than the kernel's chain, @u has one frame, and stops there.
  *
  * Return: false where the kernel's chain is to be taken: the registers are no user's, or

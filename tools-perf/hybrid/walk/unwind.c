@@ -335,7 +335,7 @@ static void check_innermost(struct hybrid_walk *w, struct hybrid_row *row,
 		u->rule = rule;
 }
 
-/* What stands where the return address was is of a call that another task made. */
+/* Did another task, which runs on the same stack, write over the return address? */
 static bool is_overwritten(const struct hybrid_walk *w, const struct hybrid_caller *caller)
 {
 	return w->u->overwritten && caller->ip && !caller->exact &&
