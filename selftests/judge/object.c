@@ -45,8 +45,14 @@ static void add_function(void *ctx, u64 start, u64 end)
 static void add_export(struct object *object, const GElf_Sym *sym, const char *name)
 {
 	int type = GELF_ST_TYPE(sym->st_info);
+	/*
+	 * Code that is linked to fixed addresses has its own linkage table's entry as the
+	 * address of a function elsewhere, and so has every other file (psABI 5.2,
+	 * "Function Addresses").
+	 */
+	bool entry = sym->st_shndx == SHN_UNDEF && sym->st_value && type == STT_FUNC;
 
-	if (sym->st_shndx == SHN_UNDEF || !name ||
+	if ((sym->st_shndx == SHN_UNDEF && !entry) || !name ||
 	    (type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_NOTYPE))
 		return;
 	object->exports = grown(object->exports, object->nr_exports, sizeof(*object->exports));
@@ -54,6 +60,7 @@ static void add_export(struct object *object, const GElf_Sym *sym, const char *n
 		.name	= name,
 		.value	= sym->st_value,
 		.chosen	= type == STT_GNU_IFUNC,
+		.entry	= entry,
 	};
 }
 

@@ -18,15 +18,17 @@ struct function {
 };
 
 /**
- * struct export - a dynamic symbol that a file defines
+ * struct export - a dynamic symbol whose address a file has
  * @name: its name, without a version
  * @value: its address
  * @chosen: the loader asks a function of the file for the address (IFUNC)
+ * @entry: it is that of the file's procedure linkage table; another file has the function
  */
 struct export {
 	const char	*name;
 	u64		value;
 	bool		chosen;
+	bool		entry;
 };
 
 /**

@@ -11,6 +11,15 @@
 static enum verdict leads(struct object *object, u64 from, const struct frame *callee,
 			  u64 addr, int left);
 
+/* An entry of a procedure linkage table; where it jumps to, the name's other files say. */
+static enum verdict leads_to_entry(struct object *object, u64 entry,
+				   const struct frame *callee, u64 addr)
+{
+	if (object == callee->object && code_reaches(object, code_reach(object, entry), addr))
+		return SHOWN;
+	return REFUTED;
+}
+
 /* Of all definitions of a name in one file. */
 static enum verdict leads_by(struct object *object, const char *name,
 			     const struct frame *callee, u64 addr, int left)
@@ -20,8 +29,12 @@ static enum verdict leads_by(struct object *object, const char *name,
 	enum verdict found = REFUTED, one;
 
 	for (; export < end && !strcmp(export->name, name); export++) {
-		one = export->chosen ? UNKNOWN :
-			leads(object, export->value, callee, addr, left - 1);
+		if (export->entry)
+			one = leads_to_entry(object, export->value, callee, addr);
+		else if (export->chosen)
+			one = UNKNOWN;
+		else
+			one = leads(object, export->value, callee, addr, left - 1);
 		if (one < found)
 			found = one;
 	}
@@ -33,6 +46,7 @@ static enum verdict leads_by_name(const char *name, const struct frame *callee, 
 				  int left)
 {
 	enum verdict found = REFUTED, one;
+	const struct export *export;
 	struct object *object;
 	bool defined = false;
 
@@ -40,14 +54,16 @@ static enum verdict leads_by_name(const char *name, const struct frame *callee, 
 	if (!left || callee->object->is_loader)
 		return UNKNOWN;
 	for (object = object_first(); object; object = object->next) {
-		if (!object->readable || !object_export(object, name))
+		export = object->readable ? object_export(object, name) : NULL;
+		if (!export)
 			continue;
-		defined = true;
+		if (!export->entry)
+			defined = true;
 		one = leads_by(object, name, callee, addr, left);
 		if (one < found)
 			found = one;
 	}
-	return defined ? found : UNKNOWN;
+	return defined || found == SHOWN ? found : UNKNOWN;
 }
 
 /* Landing pads stand in functions of their own, and no jump leads there. */
