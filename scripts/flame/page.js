@@ -8,7 +8,12 @@ const COLOURS = {
 	kernel: ["#b9b9b9", "#cccccc", "#a8a8a8"],
 	unknown: ["#ffffff", "#ffffff", "#ffffff"],
 };
+// Of a difference: what grew, what fell, each from faint to full, and what did neither.
+const MORE = ["#fee8cf", "#fdcb92", "#f5a34a", "#dd7d13"];
+const LESS = ["#e9e7f3", "#cdc9e4", "#ada5d0", "#9186bd"];
+const SAME = "#f7f7f7";
 const FOUND = "#d55e00";
+const FOUND_IN_DIFF = "#009e73";
 const STILL = matchMedia("(prefers-reduced-motion: reduce)").matches;
 const charts = [];
 
@@ -30,10 +35,35 @@ function share(part, whole)
 	return `${(100 * part / whole).toFixed(1)} %`;
 }
 
-function describe(node, total)
+// By how much a call's share of all samples grew from the earlier file to the later.
+function growth(node, graph)
 {
-	return `${node.data.n}: ${node.data.v.toLocaleString("en")} samples, ` +
-		share(node.data.v, total);
+	const change = node.data.v / graph.tree.v - node.data.o / graph.other.samples;
+
+	return graph.other.later ? change : -change;
+}
+
+// Full from a tenth of all samples on; below half a percent there is no colour.
+function colourOfDiff(node, graph)
+{
+	const change = growth(node, graph);
+	const shades = change > 0 ? MORE : LESS;
+	const step = [0.005, 0.02, 0.05, 0.1].filter((least) => Math.abs(change) >= least).length;
+
+	if (node.highlight)
+		return FOUND_IN_DIFF;
+	return step ? shades[step - 1] : SAME;
+}
+
+function describe(node, graph)
+{
+	const text = `${node.data.n}: ${node.data.v.toLocaleString("en")} samples, ` +
+		share(node.data.v, graph.tree.v);
+
+	if (!graph.other)
+		return text;
+	return `${text}; ${share(node.data.o, graph.other.samples)} ` +
+		(graph.other.later ? "before" : "after");
 }
 
 // Plain text, in any case: a name such as "operator()" is no pattern.
@@ -83,9 +113,9 @@ function draw(graph, parent)
 		.minFrameSize(1)
 		.transitionDuration(STILL ? 0 : 250)
 		.sort(true)
-		.setColorMapper(colour)
+		.setColorMapper(graph.other ? (node) => colourOfDiff(node, graph) : colour)
 		.setSearchMatch(matches)
-		.setLabelHandler((node) => describe(node, total))
+		.setLabelHandler((node) => describe(node, graph))
 		.setDetailsHandler((text) => { details.textContent = text || ""; });
 	chart.setSearchHandler((nodes, sum) => {
 		const term = document.getElementById("term").value.trim();
@@ -129,7 +159,8 @@ function start()
 	const graphs = JSON.parse(document.getElementById("data").textContent);
 	const parent = document.getElementById("graphs");
 
-	parent.className = graphs.length > 1 ? "three" : "one";
+	parent.className = ["one", "two"][graphs.length - 1] || "three";
+	document.body.className = graphs[0].other ? "diff" : "modes";
 	graphs.forEach((graph) => draw(graph, parent));
 	document.getElementById("search").addEventListener("submit", search);
 	document.getElementById("clear").addEventListener("click", clear);

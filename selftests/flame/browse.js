@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 // The flame graphs of make demo as a person uses them. TAP.
 //
-// usage: node browse.js DIRECTORY ODD PICTURES
+// usage: node browse.js DIRECTORY ODD DIFF PICTURES
 //
 // DIRECTORY has the pages of scripts/demo, ODD is one with names that are hard
-// to show and a chain of 1,000 frames; screenshots go to PICTURES.
+// to show and a chain of 1,000 frames, DIFF has those of a difference; screenshots
+// go to PICTURES.
 // NODE_MODULES= is where playwright-core is.
 "use strict";
 
 const { browser, open, settled, search, frames, click } = require("./page.js");
 
-const [directory, odd, pictures] = process.argv.slice(2);
+const [directory, odd, diff, pictures] = process.argv.slice(2);
 let number = 0;
 let failed = 0;
 
@@ -149,6 +150,36 @@ async function oddNames(chrome)
 	await page.context().close();
 }
 
+// What selftests/flame/run says that perf script says of the two files.
+const CHANGES = { steady: "#f7f7f7", grown: "#dd7d13", fallen: "#cdc9e4" };
+
+async function difference(chrome)
+{
+	const page = await open(chrome, `${diff}/index.html`);
+
+	for (const graph of ["before", "after"]) {
+		const all = await frames(page, graph);
+		const wrong = Object.keys(CHANGES).filter((name) =>
+			all.find((frame) => frame.name === name).fill !== CHANGES[name]);
+
+		ok(!wrong.length, `diff: ${graph} has the colours of the change`,
+			JSON.stringify(all.map((frame) => [frame.name, frame.fill])));
+		await page.locator(`#${graph} .frame[name="grown"] rect`).hover();
+		const said = await page.textContent(`#${graph} .details`);
+		ok(said === (graph === "after" ? "grown: 60 samples, 30.0 %; 10.0 % before" :
+			"grown: 10 samples, 10.0 %; 30.0 % after"), `diff: ${graph} says both shares`, said);
+	}
+	ok((await frames(page, "after")).find((frame) => frame.name === "added").fill === "#fdcb92",
+		"diff: what is new has grown");
+	const legend = await page.textContent(".legend");
+	const shown = await page.locator(".legend li:visible").allTextContents();
+	ok(shown.length === 4 && legend.includes("a larger share after"), "diff: the legend is its own",
+		shown.join());
+	await page.screenshot({ path: `${pictures}/diff.png` });
+	await quiet(page, "diff");
+	await page.context().close();
+}
+
 async function main()
 {
 	const chrome = await browser();
@@ -157,6 +188,7 @@ async function main()
 		await single(chrome, mode);
 	await sideBySide(chrome);
 	await oddNames(chrome);
+	await difference(chrome);
 	await chrome.close();
 }
 
