@@ -114,6 +114,9 @@ void hybrid_event__init(struct hybrid_event *event, struct evsel *evsel,
 	/* From here on the attr says what the file holds. */
 	attr->sample_type &= ~PERF_SAMPLE_STACK_USER;
 	attr->sample_stack_user = 0;
+	/* Of the user, and of the kernel: as many as perf report is to show. */
+	attr->sample_max_stack = min_t(unsigned int, event->max_stack + sysctl__max_stack(),
+				       UINT16_MAX);
 	if (attr->watermark) {
 		attr->watermark = 0;
 		attr->wakeup_watermark = 0;

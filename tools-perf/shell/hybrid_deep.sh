@@ -88,9 +88,15 @@ test_many_frames()
 	build_deep deep-many 300 -UROOM -DROOM=64 &&
 		record "${clock[@]}" --call-graph hybrid,65528 "$dir/deep-many" || return 1
 	cat "$log"
-	chains "$data" --max-stack 1000 | awk '
+	# perf script and perf report show them without being told.
+	chains "$data" | awk '
 	/^leaf;middle;outer;/ { n++; if (gsub(/deep;/, "") != 300 || !/;main;/) wrong++ }
 	END { print n - wrong " of " n + 0 " are true"; exit n < 80 || wrong > n / 100 }' || return 1
+	perf report -i "$data" --stdio --no-children -g caller,0,callee 2> /dev/null |
+		awk '/-deep$|--deep$|^ *\|? *deep$/ { n++ } END { print n + 0 " shown"; exit n < 300 }' ||
+		return 1
+	[ "$(chains "$data" --max-stack 127 | awk -F ';' 'NF > max { max = NF } END { print max }')" -eq 127 ] ||
+		return 1
 	record "${clock[@]}" --call-graph hybrid,65528 --max-stack 200 "$dir/deep-many" || return 1
 	# And the mark that says so.
 	[ "$(chains "$data" --max-stack 1000 | awk -F ';' 'NF > max { max = NF } END { print max }')" -eq 201 ]
