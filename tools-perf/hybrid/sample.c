@@ -93,12 +93,27 @@ static int map_marks(struct hybrid_record *hr, struct hybrid_process *process,
 	return 0;
 }
 
-/* What the kernel says of its walk by taught rules, @info, goes to the account. */
-static bool is_walked(const struct hybrid_record *hr, const struct hybrid_sample *sample,
-		      u64 *info)
+/**
+ * struct walk - the kernel's walk of a sample by taught rules
+ * @by_rules: was there one?
+ * @whole: it reached the outermost frame: there are neither registers nor a dump
+ * @info: what the kernel says of it; 0 where there was none
+ */
+struct walk {
+	bool	by_rules;
+	bool	whole;
+	u64	info;
+};
+
+static struct walk kernel_walk(const struct hybrid_record *hr,
+			       const struct hybrid_sample *sample)
 {
-	*info = 0;
-	return hr->store >= 0 && hybrid_chain_info(sample->chain, sample->nr_chain, info);
+	struct walk walk = {};
+
+	if (hr->store >= 0)
+		walk.by_rules = hybrid_chain_info(sample->chain, sample->nr_chain, &walk.info);
+	walk.whole = PERF_HYBRID_INFO_END(walk.info) == PERF_HYBRID_END_OUTERMOST;
+	return walk;
 }
 
 /*
@@ -114,17 +129,22 @@ static bool may_be_overwritten(const struct hybrid_process *process,
 
 /* Returns 0 where the kernel's chain tells more than the sample's registers. */
 static int unwind_once(struct hybrid_record *hr, struct hybrid_event *event,
-		       const struct hybrid_sample *sample, bool taught, struct hybrid_unwind *u)
+		       const struct hybrid_sample *sample, const struct walk *walk,
+		       struct hybrid_unwind *u)
 {
-	if (!taught)
+	if (!walk->by_rules)
 		return hybrid_precise_unwind(&hr->unwinder, u, &event->precise);
-	hybrid_taught(&hr->unwinder, u, sample->chain, sample->nr_chain);
+	if (walk->whole)
+		hybrid_taught(&hr->unwinder, u, sample->chain, sample->nr_chain);
+	else
+		hybrid_unwind(&hr->unwinder, u);
+	hybrid_precise_walked(&hr->unwinder, u, &event->precise, sample->ip);
 	return 1;
 }
 
 /* The same; where a file is not there yet the sample waits for it, up to a bound: -EAGAIN. */
 static int unwind_sample(struct hybrid_record *hr, struct hybrid_event *event,
-			 const struct hybrid_sample *sample, bool taught,
+			 const struct hybrid_sample *sample, const struct walk *walk,
 			 struct hybrid_unwind *u)
 {
 	struct hybrid_objects *objects = &hr->ps.objects;
@@ -136,7 +156,7 @@ static int unwind_sample(struct hybrid_record *hr, struct hybrid_event *event,
 		/* Of a precise event's sample another moment's may stand there. */
 		u->regs = regs;
 		objects->waiting = NULL;
-		unwound = unwind_once(hr, event, sample, taught, u);
+		unwound = unwind_once(hr, event, sample, walk, u);
 		state = objects->waiting ?
 			hybrid_loader_state(objects->waiting, hr->draining) : HYBRID_LOAD_LATE;
 	} while (state == HYBRID_LOAD_DONE);
@@ -152,23 +172,20 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_event *event,
 {
 	struct hybrid_thread *thread = hybrid_thread_find(&hr->ps, sample->pid, sample->tid);
 	struct hybrid_unwind unwind = {};
+	struct walk walk = kernel_walk(hr, sample);
 	enum hybrid_outcome outcome;
-	bool walked, taught;
 	int unwound;
-	u64 info;
 
 	/* Not that of the sample before, where this one is not unwound. */
 	event->precise.first = 0;
-	walked = is_walked(hr, sample, &info);
-	taught = PERF_HYBRID_INFO_END(info) == PERF_HYBRID_END_OUTERMOST;
 	if (thread)
 		merge->space = thread->process->space;
-	if (thread && prepare(hr, event, sample, taught, &unwind)) {
+	if (thread && prepare(hr, event, sample, walk.whole, &unwind)) {
 		unwind.space = thread->process->space;
 		unwind.pid = sample->pid;
 		unwind.overwritten = may_be_overwritten(thread->process, sample);
 		hybrid_uretprobe_chain(&unwind, sample->chain, sample->nr_chain);
-		unwound = unwind_sample(hr, event, sample, taught, &unwind);
+		unwound = unwind_sample(hr, event, sample, &walk, &unwind);
 		if (unwound < 0)
 			return unwound;
 		hr->stats.dump_bytes += sample->stack_size;
@@ -183,10 +200,10 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_event *event,
 	if (outcome == HYBRID_TRUNCATED && unwind.stop == HYBRID_STOP_DUMP_END &&
 	    unwind.dump_size == event->layout.attr.sample_stack_user)
 		hybrid_stats_deeper(&hr->stats, unwind.dump_size);
-	if (walked)
-		hybrid_stats_walk(&hr->stats, info);
-	if (hr->compiler && merge->unwind && !taught)
-		hybrid_compiler_sample(hr->compiler, &hr->unwinder, &unwind, info);
+	if (walk.by_rules)
+		hybrid_stats_walk(&hr->stats, walk.info);
+	if (hr->compiler && merge->unwind && !walk.whole)
+		hybrid_compiler_sample(hr->compiler, &hr->unwinder, &unwind, walk.info);
 	return merge->marked && thread ?
 		map_marks(hr, thread->process, event, sample->event) : 0;
 }

@@ -199,6 +199,7 @@ static void compare_parsed(const struct hybrid_sample *sample)
 {
 	u64 type = r.layout.attr.sample_type;
 
+	same(sample->ip, type & PERF_SAMPLE_IP ? 0x401000 : 0);
 	same(sample->pid, type & PERF_SAMPLE_TID ? 0x111 : -1ULL);
 	same(sample->tid, type & PERF_SAMPLE_TID ? 0x222 : -1ULL);
 	same(sample->nr_chain, r.nr_chain);

@@ -220,6 +220,34 @@ static void kernel(void)
 	same(precise.first, 0);
 }
 
+/* Registers and stack are the interrupt's, whatever processor it is. */
+static void walked(void)
+{
+	struct hybrid_precise precise = { .moment = HYBRID_MOMENT_RETIRED };
+	struct scene s;
+
+	scene_start(&s, scene_at("pushed_ret"));
+	scene_fill(&s, 2, 0);
+	push_callers(&s, 1);
+	hybrid_unwind(&scene_unwinder, &s.u);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("pushed_ret"),
+		     scene_at("bpframe_ret") - 1);
+	hybrid_precise_walked(&scene_unwinder, &s.u, &precise, scene_at("pushed_at"));
+	same(precise.first, scene_at("pushed_at"));
+	same(precise.ways[HYBRID_PRECISE_INTERRUPT], 1);
+	/* What was sampled has returned, or is the kernel's. */
+	hybrid_precise_walked(&scene_unwinder, &s.u, &precise, scene_at("leaf_at"));
+	same(precise.first, 0);
+	hybrid_precise_walked(&scene_unwinder, &s.u, &precise, 0xffffffff81000010ULL);
+	same(precise.first, 0);
+	same(precise.ways[HYBRID_PRECISE_INTERRUPT], 3);
+	/* No precise event: the address is the interrupt's, too. */
+	precise = (struct hybrid_precise) { .moment = HYBRID_MOMENT_SAME };
+	hybrid_precise_walked(&scene_unwinder, &s.u, &precise, scene_at("pushed_at"));
+	same(precise.first, 0);
+	same(precise.ways[HYBRID_PRECISE_INTERRUPT], 0);
+}
+
 static void first(void)
 {
 	struct hybrid_precise precise = { .first = 1 };
@@ -246,6 +274,7 @@ int main(void)
 		{ "precise: what the calls refute", refuted },
 		{ "precise: a processor that is not known", unknown },
 		{ "precise: an interrupt in the kernel", kernel },
+		{ "precise: walked by the kernel's rules", walked },
 		{ "precise: the first entry", first },
 	};
 	int status = tap_run(tests, ARRAY_SIZE(tests));

@@ -57,7 +57,9 @@ static bool parse_head(const struct hybrid_layout *layout, struct cursor *c,
 
 	s->pid = -1;
 	s->tid = -1;
-	if (!skip_words(c, !!(type & PERF_SAMPLE_IDENTIFIER) + !!(type & PERF_SAMPLE_IP)))
+	if (!skip_words(c, !!(type & PERF_SAMPLE_IDENTIFIER)))
+		return false;
+	if (type & PERF_SAMPLE_IP && !read_u64(c, &s->ip))
 		return false;
 	if (type & PERF_SAMPLE_TID) {
 		if (!read_u64(c, &ids))

@@ -26,6 +26,7 @@ struct hybrid_layout {
 /**
  * struct hybrid_sample - the parts of a sample that unwinding is about
  * @event: the record, 8-byte aligned
+ * @ip: the sampled address; 0 where the layout has none
  * @pid: process; -1 where the layout has none
  * @tid: thread
  * @chain_at: offset in @event of the callchain's count
@@ -41,6 +42,7 @@ struct hybrid_layout {
  */
 struct hybrid_sample {
 	const struct perf_event_header	*event;
+	u64				 ip;
 	s32				 pid;
 	s32				 tid;
 	u32				 chain_at;

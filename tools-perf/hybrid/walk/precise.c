@@ -272,6 +272,17 @@ bool hybrid_precise_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwin
 	return true;
 }
 
+void hybrid_precise_walked(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
+			   struct hybrid_precise *precise, u64 ip)
+{
+	precise->first = 0;
+	if (precise->moment == HYBRID_MOMENT_SAME)
+		return;
+	precise->ways[HYBRID_PRECISE_INTERRUPT]++;
+	if (u->nr && same_function(unwinder, u, ip, u->frames[0].ip))
+		precise->first = ip;
+}
+
 void hybrid_precise_put_first(const struct hybrid_precise *precise, u64 *chain, unsigned int nr)
 {
 	unsigned int i;

@@ -49,8 +49,21 @@ bool hybrid_precise_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwin
 			   struct hybrid_precise *precise);
 
 /**
+ * hybrid_precise_walked - the account of a sample that the kernel walked by taught rules
+ * @unwinder: caches
+ * @u: the sample, after hybrid_unwind() or hybrid_taught()
+ * @precise: of the event
+ * @ip: the sampled address
+ *
+ * The kernel gives such a sample registers and stack of the interrupt, which its chain
+ * begins at: only the sampled address may be of another moment.
+ */
+void hybrid_precise_walked(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
+			   struct hybrid_precise *precise, u64 ip);
+
+/**
  * hybrid_precise_put_first - make the sampled address the chain's first user entry
- * @precise: after hybrid_precise_unwind()
+ * @precise: after hybrid_precise_unwind() or hybrid_precise_walked()
  * @chain: the merged chain of that sample
  * @nr: number of @chain
  *
