@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the module's walk of user stacks wants of the kernel, for a program: user memory is
+ * what walk_read() says.  Included before all else, see test-walk.c.
+ */
+#ifndef _WALK_KERNEL_H
+#define _WALK_KERNEL_H
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/compiler.h>
+#include <linux/kernel.h>
+#include <linux/types.h>
+
+#include "../../kmod/unwind_user_state.h"
+
+/* Copies user memory; 0, or anything else where a byte can't be read. */
+int walk_read(void *dst, unsigned long addr, unsigned int len);
+
+#define __user
+static inline long copy_from_user_nofault(void *dst, const void *src, unsigned int len)
+{
+	return walk_read(dst, (unsigned long)src, len);
+}
+
+#define unsafe_get_user(x, ptr, label) do {					\
+	u64 word_ = 0;								\
+	if (walk_read(&word_, (unsigned long)(ptr), sizeof(*(ptr))))		\
+		goto label;							\
+	(x) = word_;								\
+} while (0)
+#define __uaccess_begin_nospec()		do { } while (0)
+#define __uaccess_end()				do { } while (0)
+#define TASK_SIZE_MAX				0x7ffffffff000UL
+
+/* One CPU, one task. */
+#define DECLARE_PER_CPU(type, name)		extern typeof(type) name
+#define DEFINE_PER_CPU(type, name)		typeof(type) name
+#define per_cpu(name, cpu)			(name)
+#define per_cpu_ptr(name, cpu)			(name)
+#define this_cpu_inc(x)				((void)(x)++)
+#define __this_cpu_read(x)			(x)
+#define __this_cpu_write(x, value)		((x) = (value))
+#define for_each_possible_cpu(cpu)		for ((cpu) = 0; (cpu) < 1; (cpu)++)
+#define cpu_to_node(cpu)			0
+#define smp_store_release(p, value)		(*(p) = (value))
+#define preempt_disable()			do { } while (0)
+#define preempt_enable()			do { } while (0)
+
+struct task_struct {
+	struct mm_struct {
+		void	*pgd;
+		struct {
+			u64	ctx_id;
+		} context;
+	} *mm;
+};
+
+extern struct task_struct walk_task;
+#define current					(&walk_task)
+#define read_cr3_pa()				0UL
+#define __pa(x)					((unsigned long)(x))
+
+#define GFP_KERNEL_ACCOUNT			0
+#define kvzalloc_node(size, gfp, node)		calloc(1, size)
+#define kvfree(p)				free(p)
+
+#define DECLARE_STATIC_KEY_TRUE(name)		extern bool name
+#define DEFINE_STATIC_KEY_TRUE(name)		bool name = true
+#define static_branch_likely(key)		(*(key))
+
+struct pt_regs {
+	unsigned long	ip, sp, bp, cs;
+};
+
+#define __USER_CS				0x33
+
+/* As far as a walk looks into it; libc has a struct of that name. */
+#define sigcontext	walk_sigcontext
+struct rt_sigframe {
+	u64 pretcode;
+	struct {
+		u64 flags, link, stack[3];
+		struct sigcontext {
+			u64 r[8], di, si, bp, bx, dx, ax, cx, sp, ip, flags;
+			u16 cs, gs, fs, ss;
+		} uc_mcontext;
+	} uc;
+};
+
+struct perf_callchain_entry {
+	u64	nr;
+	u64	ip[];
+};
+
+struct perf_callchain_entry_ctx {
+	struct perf_callchain_entry	*entry;
+	u32				max_stack;
+	u32				nr;
+	short				contexts;
+	bool				contexts_maxed;
+};
+
+static inline int perf_callchain_store(struct perf_callchain_entry_ctx *ctx, u64 ip)
+{
+	if (ctx->nr >= ctx->max_stack)
+		return -1;
+	ctx->entry->ip[ctx->entry->nr++] = ip;
+	ctx->nr++;
+	return 0;
+}
+
+#define TRACE_EVENT(...)
+
+static inline void trace_innermost(unsigned long ip, int kind, unsigned long ra, u32 before,
+				   u32 after)
+{
+}
+
+#endif /* _WALK_KERNEL_H */
