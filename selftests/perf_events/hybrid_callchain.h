@@ -4,6 +4,7 @@
 #define _HYBRID_CALLCHAIN_H
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +34,11 @@ struct sample {
 	unsigned int	nr;
 	unsigned long	ip[64];
 	unsigned long	regs_abi;
+	unsigned long	reg_bp;
+	unsigned long	reg_sp;
+	unsigned long	reg_ip;
 	unsigned long	dump;
+	unsigned long	top;
 	int		pid;
 };
 
@@ -96,22 +101,27 @@ static inline void parse(const struct perf_event_header *header, struct sample *
 	}
 	at += nr;
 	sample->regs_abi = *at++;
-	if (sample->regs_abi != PERF_SAMPLE_REGS_ABI_NONE)
-		at += 3;
-	sample->dump = *at;
+	if (sample->regs_abi != PERF_SAMPLE_REGS_ABI_NONE) {
+		sample->reg_bp = *at++;
+		sample->reg_sp = *at++;
+		sample->reg_ip = *at++;
+	}
+	sample->dump = *at++;
+	if (sample->dump)
+		sample->top = *at;
 }
 
 /*
- * The last sample in a ring that nothing was taken out of and that did not wrap
- * around; returns how many there are.
+ * The sample with that number, or the last one before it, in a ring that nothing was
+ * taken out of and that did not wrap around; returns how many there are up to there.
  */
-static inline int ring_last(struct perf_event_mmap_page *page, struct sample *sample)
+static inline int ring_nth(struct perf_event_mmap_page *page, int last, struct sample *sample)
 {
 	__u64 head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE), at = 0;
 	const char *data = (const char *)page + page->data_offset;
 	int nr = 0;
 
-	while (at < head) {
+	while (at < head && nr <= last) {
 		const struct perf_event_header *header = (const void *)(data + at);
 
 		if (header->type == PERF_RECORD_SAMPLE) {
@@ -121,6 +131,12 @@ static inline int ring_last(struct perf_event_mmap_page *page, struct sample *sa
 		at += header->size;
 	}
 	return nr;
+}
+
+/* The last one of all. */
+static inline int ring_last(struct perf_event_mmap_page *page, struct sample *sample)
+{
+	return ring_nth(page, INT_MAX - 1, sample);
 }
 
 /* A file that holds the code from @offset on, open for reading and writing. */
