@@ -168,6 +168,44 @@ static void *rewritten(void *unused)
 	return unused;
 }
 
+/*
+ * A loop with branches behind it, more than an analysis looks at, into a page that can't be
+ * read: each is a read that fails. None is ever taken. The loop's count changes, so that no
+ * answer is kept.
+ */
+static void *beside_unreadable(void *unused)
+{
+	enum { BRANCHES = 1400, PAGES = 3 };
+	static const unsigned char loop[] = {
+		0xba, 0x00, 0x10, 0x00, 0x00,	/* mov $4096, %edx */
+		0xff, 0xca,			/* 1: dec %edx */
+		0x75, 0xfc,			/* jne 1b */
+	};
+	unsigned char *code = mmap(NULL, (PAGES + 1) * PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *at = code, count = 0;
+	int i, to;
+
+	if (code == MAP_FAILED) {
+		perror("mmap");
+		exit(2);
+	}
+	mprotect(code + PAGES * PAGE, PAGE, PROT_NONE);
+	memcpy(at, loop, sizeof(loop));
+	at += sizeof(loop);
+	for (i = 0; i < BRANCHES; i++, at += 6) {
+		to = code + PAGES * PAGE + i - (at + 6);
+		memcpy(at, "\x0f\x85", 2);
+		memcpy(at + 2, &to, sizeof(to));
+	}
+	*at = 0xc3;
+	pthread_barrier_wait(&ready);
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		code[1] = count++;
+		((void (*)(void))code)();
+	}
+	return unused;
+}
+
 static void find_trampoline(int sig)
 {
 	(void)sig;
@@ -177,7 +215,7 @@ static void find_trampoline(int sig)
 int main(int argc, char **argv)
 {
 	static void *(*const lies[])(void *) = {
-		bad_frames, signal_frames, unmapped, on_unmapped, rewritten,
+		bad_frames, signal_frames, unmapped, on_unmapped, rewritten, beside_unreadable,
 	};
 	pthread_t threads[ARRAY_SIZE(lies)];
 	int seconds = argc > 1 ? atoi(argv[1]) : 0;
