@@ -106,6 +106,7 @@ of_host()
 of_sources()
 {
 	part style quick tap style source scripts/check-style ${quick:+--quick}
+	part setup quick tap sources source selftests/setup/run
 	part awk quick tap sources "${all:+build}" selftests/awk/run ${all:+--all}
 	# First, as parts of the lane host wait for it.
 	part stock usual tap sources source builds perf-stock

@@ -52,7 +52,7 @@ apt_setup()
 		die "apt-get is missing: unpack Linux $want yourself and name it with LINUX_SRC="
 	uri=$(mirror)
 	[ -n "$uri" ] || uri=$(mirror_from_sources) ||
-		die "the system's apt configuration names no Debian mirror"
+		die "the system's apt configuration names no Debian mirror: unpack Linux $want and name it with LINUX_SRC="
 	[ -r "$keys" ] || die "$keys is missing: install debian-archive-keyring"
 	mkdir -p "$out"/apt/{state/lists/partial,cache/archives/partial}
 	# Until the script ends: parts of "make check" that run beside each other call it.
