@@ -9,7 +9,7 @@ SHELL := /bin/bash
 
 .PHONY: help setup perf perf-stock replay demo demo-vm bench charts check check-quick check-all \
 	check-real check-list series check-series kernel kernel-stock kernel-debug bisect variants kmod dkms plugin \
-	release clean
+	release portable clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 18
@@ -51,7 +51,7 @@ check-quick: ## the tests that need neither a VM nor a download
 	@scripts/check --quick $(PARTS)
 
 check-all: ## every test in its long form: hours
-	@scripts/setup base perf test vm module flame charts
+	@scripts/setup base perf test vm module flame charts install
 	@scripts/check --all $(PARTS)
 
 check-real: ## every test of selftests/real; "selftests/real/run NAME..." runs some
@@ -92,6 +92,10 @@ release: ## make out/release/perf-hybrid-<version>.tar.xz of the last commit
 	@scripts/setup base
 	@scripts/release
 
+portable: ## make out/portable/perf-hybrid-<version>-x86_64.tar.xz: perf for any Linux
+	@scripts/setup base perf install
+	@scripts/portable
+
 plugin: ## build out/plugin/plugin_perf_hybrid.so, libtraceevent's
 	@scripts/setup base perf
 	@$(MAKE) -s -C tools-perf/plugin OUT=$(CURDIR)/out/plugin
@@ -105,8 +109,8 @@ bisect: ## build perf and the kernel at every patch of the series
 	@scripts/build-perf bisect
 	@scripts/kernel-steps bisect
 
-# The kernel source and its packages stay: they cost a download. Work that is
+# The kernel source, its packages and other systems stay: they cost a download. Work that is
 # only in out/series stays too.
 clean: ## remove what was built; "rm -rf out" removes the downloads as well
 	@cd out 2>/dev/null || exit 0; for d in *; do \
-		case $$d in apt|debian|linux-*|series) ;; *) rm -rf "$$d" ;; esac; done
+		case $$d in apt|debian|linux-*|roots|series) ;; *) rm -rf "$$d" ;; esac; done

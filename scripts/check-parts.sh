@@ -101,6 +101,7 @@ of_host()
 	part docs usual tap host "build stock" selftests/docs/run
 	part compat usual tap host "build stock" selftests/compat/run
 	part perf-suite usual tap host "build stock" selftests/perf-suite/run
+	part portable all tap host build selftests/portable/run
 }
 
 of_sources()
