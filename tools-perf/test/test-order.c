@@ -253,6 +253,32 @@ static void held_back(void)
 	end();
 }
 
+/* A look goes on where the last one has ended: what waits is not gone through once more. */
+static void looked_at_once(void)
+{
+	u8 *second;
+	unsigned int i;
+
+	start();
+	write_record(0, 1, 24);
+	second = (u8 *)w.rings[0].data + (w.head[0] & (SIZE - 1));
+	write_record(0, 2, 24);
+	write_record(0, 3, 24);
+	same(pass_at_once(), 0);
+	/* Who begins anew comes no further than to this one. */
+	memset(second, 0, 8);
+	for (i = 4; i < 50; i++) {
+		write_record(0, i, 24);
+		same(pass_at_once(), 0);
+		same(w.rings[0].looked - w.rings[0].tail, (i - 1) * 24);
+	}
+	memcpy(second, &(struct perf_event_header){ .type = 9, .size = 24 }, 8);
+	pass();
+	pass();
+	same(w.delivered, w.written);
+	end();
+}
+
 /* A ring that fills up is not left to. */
 static void filled(void)
 {
@@ -484,6 +510,7 @@ int main(void)
 		{ "order: sorted up to the cut-off", cut_off },
 		{ "order: what comes late", overtaken },
 		{ "order: what was held back is delivered", held_back },
+		{ "order: a look goes on where the last one ended", looked_at_once },
 		{ "order: a ring fills up", filled },
 		{ "order: a writer that goes on", concurrent },
 		{ "order: writers that are interrupted", interrupted },

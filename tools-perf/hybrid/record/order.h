@@ -13,6 +13,8 @@
  * @tail: position of the first record that was not delivered
  * @head: position behind the last record that may be
  * @time: of the record at @tail, never less than of the one before
+ * @looked: position of the last record that a look at the ring has found; behind
+ *	@tail, or of no use
  * @behind: bytes read while it was nearly full, the owner's
  * @copy: HYBRID_MAX_RECORD bytes for a record that wraps around
  * @kept: records that were taken out of the ring, see hybrid_order_keep(); to be freed
@@ -28,6 +30,7 @@ struct hybrid_ring {
 	u64		 tail;
 	u64		 head;
 	u64		 time;
+	u64		 looked;
 	u64		 behind;
 	void		*copy;
 	u8		*kept;
