@@ -124,7 +124,12 @@ int hybrid_record__timeout(const struct hybrid_record *hr)
 {
 	if (!hr)
 		return -1;
-	return hr->waiting || hybrid_order_holds(&hr->order) ? HYBRID_HOLD_MS : HYBRID_POLL_MS;
+	if (!hr->waiting && !hybrid_order_holds(&hr->order))
+		return HYBRID_POLL_MS;
+	/* What only the process has is gone with it: there no sample waits for others. */
+	if (!hr->waiting && hr->streams && !hybrid_memory_is_asked(hr->unwinder.memory))
+		return HYBRID_STREAM_MS;
+	return HYBRID_HOLD_MS;
 }
 
 void hybrid_record__lost(struct hybrid_record *hr, const struct evsel *evsel, u64 nr)

@@ -13,11 +13,13 @@
 
 /*
  * How long perf record sleeps at most, in ms: until what was held back may be
- * delivered; and until the rings are looked at anew, however little they hold, as
- * files and code are read of processes that still run.
+ * delivered; the same where samples come all the time, each pass delivering what the
+ * one before has held back; and until the rings are looked at anew, however little they
+ * hold, as files are read of processes that still run.
  */
-#define HYBRID_HOLD_MS	((int)(HYBRID_ORDER_HOLD / 1000000))
-#define HYBRID_POLL_MS	100
+#define HYBRID_HOLD_MS		((int)(HYBRID_ORDER_HOLD / 1000000))
+#define HYBRID_STREAM_MS	50
+#define HYBRID_POLL_MS		100
 
 /**
  * struct hybrid_record - a recording
@@ -39,6 +41,7 @@
  * @heap: room for @order, one for each ring
  * @nr_rings: of both
  * @now: of this pass over the rings, in ns
+ * @streams: this pass has delivered something
  * @draining: the recording has ended: this is the last pass
  * @shedding: the sample that is read loses its dump
  * @out_used: bytes of @out
@@ -66,6 +69,7 @@ struct hybrid_record {
 	struct hybrid_ring	**heap;
 	int			 nr_rings;
 	u64			 now;
+	bool			 streams;
 	bool			 draining;
 	bool			 shedding;
 	size_t			 out_used;

@@ -139,6 +139,7 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 	hybrid_memory_forget(hr->unwinder.memory);
 	delivered = hybrid_order_pass(&hr->order, all ? HYBRID_ORDER_ALL : now, hr->rings,
 				      hr->nr_rings, hr->heap, &ops, hr);
+	hr->streams = delivered > 0;
 	hybrid_compiler_pass(hr->compiler);
 	if (all || now - hr->flushed >= HYBRID_FLUSH) {
 		err = hybrid_out_flush(hr);

@@ -274,6 +274,25 @@ static void test_forked_unmapped(void)
 	end();
 }
 
+/* Who asked a process is likely to do so again: for some passes over the rings. */
+static void test_asked(void)
+{
+	unsigned int i;
+
+	check(!hybrid_memory_is_asked(NULL));
+	begin(getpid());
+	check(!hybrid_memory_is_asked(memory));
+	same(cfa_at(BEHIND_CALL), 16);
+	for (i = 0; i < 64; i++) {
+		check(hybrid_memory_is_asked(memory));
+		hybrid_memory_forget(memory);
+	}
+	check(!hybrid_memory_is_asked(memory));
+	same(cfa_at(BEHIND_CALL), 16);
+	check(hybrid_memory_is_asked(memory));
+	end();
+}
+
 static const struct tap_test tests[] = {
 	{ "memory: the rule is what the code says", test_rule },
 	{ "memory: a signal trampoline", test_sigreturn },
@@ -285,6 +304,7 @@ static const struct tap_test tests[] = {
 	{ "memory: parent and child share a space, and not its memory", test_forked },
 	{ "memory: a child that is gone", test_forked_gone },
 	{ "memory: a child that has nothing there", test_forked_unmapped },
+	{ "memory: a process was asked lately", test_asked },
 };
 
 int main(void)

@@ -23,6 +23,9 @@
 #define PAGE	4096
 #define PAGES	64
 
+/* Passes over the rings in which who was asked is likely to be asked again. */
+#define ASKED_PASSES	64
+
 /* Documentation/admin-guide/mm/pagemap.rst: bits of an entry of 8 bytes a page. */
 #define PAGEMAP_FILE	BIT_ULL(61)
 #define PAGEMAP_PRESENT	BIT_ULL(63)
@@ -52,6 +55,7 @@ struct code_page {
  * @pid: the process
  * @gen: of its space
  * @pass: counts those over the rings; never 0
+ * @asked: the last one in which a process was asked for anything; 0: none
  * @pages: what was read, by address, space and process
  * @frames: what was found; it looks at the code again each time
  */
@@ -61,6 +65,7 @@ struct hybrid_memory {
 	pid_t			 pid;
 	u64			 gen;
 	u64			 pass;
+	u64			 asked;
 	struct code_page	 pages[PAGES];
 	struct x86_frame_cache	 frames;
 };
@@ -108,11 +113,17 @@ void hybrid_memory_forget(struct hybrid_memory *memory)
 		memory->pass++;
 }
 
+bool hybrid_memory_is_asked(const struct hybrid_memory *memory)
+{
+	return memory && memory->asked && memory->pass - memory->asked < ASKED_PASSES;
+}
+
 /* The file stays that of the space it was opened for: exec makes another space. */
 static void open_memory(struct hybrid_memory *memory, pid_t pid, u64 gen)
 {
 	char path[64];
 
+	memory->asked = memory->pass;
 	if (memory->fd >= 0 && memory->pid == pid && memory->gen == gen)
 		return;
 	close_memory(memory);

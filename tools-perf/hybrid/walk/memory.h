@@ -26,6 +26,14 @@ void hybrid_memory_delete(struct hybrid_memory *memory);
 void hybrid_memory_forget(struct hybrid_memory *memory);
 
 /**
+ * hybrid_memory_is_asked - was a process asked for anything lately?
+ * @memory: may be NULL
+ *
+ * Within the last 64 times that hybrid_memory_forget() was called.
+ */
+bool hybrid_memory_is_asked(const struct hybrid_memory *memory);
+
+/**
  * hybrid_memory_rule - work out from the code itself where the caller is
  * @memory: may be NULL
  * @space: with the mapping that holds @ip
