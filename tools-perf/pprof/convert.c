@@ -58,19 +58,17 @@ static int count(struct convert *c, struct perf_sample *sample, struct machine *
 		 struct thread *thread)
 {
 	u64 type = sample->evsel->core.attr.sample_type;
-	struct pprof_task task = {
+	struct pprof_whose whose = {
 		.pid	= sample->pid,
 		.tid	= sample->tid,
 		.comm	= pprof_profile__string(&c->profile, thread__comm_str(thread) ?: ""),
-	};
-	struct pprof_sample counted = {
 		.event	= sample->evsel->core.idx,
 		.cpu	= type & PERF_SAMPLE_CPU ? sample->cpu : PPROF_NO_CPU,
 	};
 	int err;
 
 	if (type & PERF_SAMPLE_CGROUP)
-		counted.cgroup = cgroup_name(c, machine, sample->cgroup);
+		whose.cgroup = cgroup_name(c, machine, sample->cgroup);
 	err = pprof_chain__read(&c->chain, &c->profile, machine, thread, sample);
 	if (err)
 		return err;
@@ -80,7 +78,7 @@ static int count(struct convert *c, struct perf_sample *sample, struct machine *
 	}
 	c->period += sample->period;
 	c->nr_samples++;
-	err = pprof_stacks__add(&c->stacks, &c->chain, &task, &counted, sample->period);
+	err = pprof_stacks__add(&c->stacks, &c->chain, &whose, sample->period);
 	return err ?: c->profile.error;
 }
 
@@ -243,7 +241,7 @@ static void report(const struct convert *c, const struct perf_data *data)
 		data->path, c->profile.output.path);
 	fprintf(stderr,
 		"[ perf data convert: Wrote %.3f MB (%" PRIu64 " samples, %u stacks) ]\n",
-		c->profile.output.size / 1024.0 / 1024.0, c->nr_samples, c->stacks.stacks.nr);
+		c->profile.output.size / 1024.0 / 1024.0, c->nr_samples, c->stacks.nr);
 	if (c->nr_skipped)
 		fprintf(stderr, "[ perf data convert: Skipped %" PRIu64 " samples ]\n",
 			c->nr_skipped);

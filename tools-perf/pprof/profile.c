@@ -56,10 +56,11 @@ static void write_part(struct pprof_profile *profile, const Pprof__Profile *part
 
 void pprof_profile__init(struct pprof_profile *profile, bool symbols)
 {
-	pprof_table__init(&profile->strings, 0);
-	pprof_table__init(&profile->functions, 0);
-	pprof_table__init(&profile->mappings, sizeof(struct pprof_mapping));
-	pprof_table__init(&profile->locations, 0);
+	pprof_table__init(&profile->strings, 0, 0);
+	pprof_table__init(&profile->functions, sizeof(struct function_key), 0);
+	pprof_table__init(&profile->mappings, sizeof(struct mapping_key),
+			  sizeof(struct pprof_mapping));
+	pprof_table__init(&profile->locations, sizeof(struct location_key), 0);
 	profile->buffer = NULL;
 	profile->buffer_size = 0;
 	profile->symbols = symbols;

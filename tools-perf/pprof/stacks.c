@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/bitmap.h>
 #include <linux/kernel.h>
 #include <linux/zalloc.h>
 #include "../evlist.h"
@@ -10,6 +11,18 @@
 #include "chain.h"
 #include "profile.h"
 #include "stacks.h"
+
+/* A frame of a stack: the same address called by others is another one. */
+struct frame {
+	u32	location;
+	u32	caller;		/* number + 1, or 0 */
+};
+
+/* Samples that are alike. */
+struct sample {
+	u32	stack;		/* number of a frame + 1, or 0 */
+	u32	whose;
+};
 
 /* The values of one sample. */
 struct counts {
@@ -28,35 +41,84 @@ struct layout {
 
 void pprof_stacks__init(struct pprof_stacks *stacks)
 {
-	pprof_table__init(&stacks->stacks, 0);
-	pprof_table__init(&stacks->tasks, 0);
-	pprof_table__init(&stacks->samples, sizeof(struct counts));
+	memset(stacks, 0, sizeof(*stacks));
+	pprof_table__init(&stacks->frames, sizeof(struct frame), 0);
+	pprof_table__init(&stacks->whose, sizeof(struct pprof_whose), 0);
+	pprof_table__init(&stacks->samples, sizeof(struct sample), sizeof(struct counts));
 }
 
 void pprof_stacks__exit(struct pprof_stacks *stacks)
 {
-	pprof_table__exit(&stacks->stacks);
-	pprof_table__exit(&stacks->tasks);
+	pprof_table__exit(&stacks->frames);
+	pprof_table__exit(&stacks->whose);
 	pprof_table__exit(&stacks->samples);
+	zfree(&stacks->path);
+}
+
+static int grow_path(struct pprof_stacks *stacks, u32 nr)
+{
+	u32 *path;
+
+	if (nr <= stacks->path_max)
+		return 0;
+	path = reallocarray(stacks->path, nr, sizeof(*path));
+	if (!path)
+		return -ENOMEM;
+	stacks->path = path;
+	stacks->path_max = nr;
+	return 0;
+}
+
+/* Makes the path that of a chain; most have much of the last one's. */
+static int find_path(struct pprof_stacks *stacks, const struct pprof_chain *chain)
+{
+	struct frame frame = {};
+	u32 depth;
+	int nr;
+
+	if (grow_path(stacks, chain->nr))
+		return -ENOMEM;
+	for (depth = 0; depth < chain->nr; depth++) {
+		frame.location = chain->locations[chain->nr - 1 - depth];
+		if (depth < stacks->path_nr) {
+			const struct frame *last;
+
+			last = pprof_table__key(&stacks->frames, stacks->path[depth]);
+			if (last->location == frame.location) {
+				frame.caller = stacks->path[depth] + 1;
+				continue;
+			}
+		}
+		/* What is further in has another caller. */
+		stacks->path_nr = depth;
+		nr = pprof_table__number(&stacks->frames, &frame, sizeof(frame), NULL);
+		if (nr < 0)
+			return nr;
+		stacks->path[depth] = nr;
+		frame.caller = nr + 1;
+	}
+	stacks->path_nr = chain->nr;
+	return 0;
 }
 
 int pprof_stacks__add(struct pprof_stacks *stacks, const struct pprof_chain *chain,
-		      const struct pprof_task *task, struct pprof_sample *sample, u64 period)
+		      struct pprof_whose *whose, u64 period)
 {
+	struct sample sample = {};
 	struct counts *counts;
 	int nr;
 
-	nr = pprof_table__number(&stacks->stacks, chain->locations,
-				 chain->nr * sizeof(*chain->locations), NULL);
+	nr = find_path(stacks, chain);
 	if (nr < 0)
 		return nr;
-	sample->stack = nr;
-	sample->marks = chain->marks;
-	nr = pprof_table__number(&stacks->tasks, task, sizeof(*task), NULL);
+	if (chain->nr)
+		sample.stack = stacks->path[chain->nr - 1] + 1;
+	whose->marks = chain->marks;
+	nr = pprof_table__number(&stacks->whose, whose, sizeof(*whose), NULL);
 	if (nr < 0)
 		return nr;
-	sample->task = nr;
-	nr = pprof_table__number(&stacks->samples, sample, sizeof(*sample), NULL);
+	sample.whose = nr;
+	nr = pprof_table__number(&stacks->samples, &sample, sizeof(sample), NULL);
 	if (nr < 0)
 		return nr;
 	counts = pprof_table__data(&stacks->samples, nr);
@@ -129,49 +191,79 @@ static u32 add_marks(struct pprof_profile *profile, struct pprof_label *labels, 
 }
 
 static u32 make_labels(struct pprof_profile *profile, struct pprof_label *labels,
-		       const struct pprof_sample *sample, const struct pprof_task *task,
-		       const char *event)
+		       const struct pprof_whose *whose, const char *event)
 {
 	u32 nr = 0;
 
-	if (task->pid != ~0U)
-		labels[nr++] = (struct pprof_label){ .key = "pid", .num = task->pid };
-	if (task->tid != ~0U)
-		labels[nr++] = (struct pprof_label){ .key = "tid", .num = task->tid };
-	if (task->comm)
-		labels[nr++] = (struct pprof_label){ .key = "comm", .str = task->comm };
-	if (sample->cpu != PPROF_NO_CPU)
-		labels[nr++] = (struct pprof_label){ .key = "cpu", .num = sample->cpu };
+	if (whose->pid != ~0U)
+		labels[nr++] = (struct pprof_label){ .key = "pid", .num = whose->pid };
+	if (whose->tid != ~0U)
+		labels[nr++] = (struct pprof_label){ .key = "tid", .num = whose->tid };
+	if (whose->comm)
+		labels[nr++] = (struct pprof_label){ .key = "comm", .str = whose->comm };
+	if (whose->cpu != PPROF_NO_CPU)
+		labels[nr++] = (struct pprof_label){ .key = "cpu", .num = whose->cpu };
 	if (event)
 		labels[nr++] = (struct pprof_label){
 			.key = "event", .str = pprof_profile__string(profile, event)
 		};
-	if (sample->cgroup)
-		labels[nr++] = (struct pprof_label){ .key = "cgroup", .str = sample->cgroup };
-	return nr + add_marks(profile, labels + nr, sample->marks);
+	if (whose->cgroup)
+		labels[nr++] = (struct pprof_label){ .key = "cgroup", .str = whose->cgroup };
+	return nr + add_marks(profile, labels + nr, whose->marks);
+}
+
+/* Puts the locations of a stack in place of the path, which is as long as the longest. */
+static u32 list_locations(struct pprof_stacks *stacks, u32 stack)
+{
+	u32 nr = 0;
+
+	while (stack && nr < stacks->path_max) {
+		const struct frame *frame = pprof_table__key(&stacks->frames, stack - 1);
+
+		stacks->path[nr++] = frame->location;
+		stack = frame->caller;
+	}
+	return nr;
 }
 
 static void write_one(struct pprof_stacks *stacks, struct pprof_profile *profile,
 		      const struct layout *layout, u32 nr)
 {
-	const struct pprof_sample *sample = pprof_table__key(&stacks->samples, nr);
+	const struct sample *sample = pprof_table__key(&stacks->samples, nr);
 	const struct counts *counts = pprof_table__data(&stacks->samples, nr);
-	const struct pprof_item *stack = &stacks->stacks.items[sample->stack];
+	const struct pprof_whose *whose = pprof_table__key(&stacks->whose, sample->whose);
 	struct pprof_label labels[PPROF_MAX_LABELS] = {};
-	u32 slot = 0, nr_labels;
+	u32 slot = 0, nr_labels, nr_locations;
 	const char *name = NULL;
 
-	if (sample->event < layout->nr_events) {
-		slot = layout->slot[sample->event];
-		name = layout->name[sample->event];
+	if (whose->event < layout->nr_events) {
+		slot = layout->slot[whose->event];
+		name = layout->name[whose->event];
 	}
 	memset(layout->values, 0, layout->nr_values * sizeof(*layout->values));
 	layout->values[slot] = counts->period;
 	layout->values[0] = counts->samples;
-	nr_labels = make_labels(profile, labels, sample,
-				pprof_table__key(&stacks->tasks, sample->task), name);
-	pprof_profile__write_sample(profile, stack->key, stack->size / sizeof(u32),
-				    layout->values, layout->nr_values, labels, nr_labels);
+	nr_labels = make_labels(profile, labels, whose, name);
+	nr_locations = list_locations(stacks, sample->stack);
+	pprof_profile__write_sample(profile, stacks->path, nr_locations, layout->values,
+				    layout->nr_values, labels, nr_labels);
+}
+
+/* Several samples may be of one stack. */
+static int count_stacks(struct pprof_stacks *stacks)
+{
+	unsigned long *seen = bitmap_zalloc(stacks->frames.nr + 1);
+	u32 i;
+
+	if (!seen)
+		return -ENOMEM;
+	for (i = 0; i < stacks->samples.nr; i++) {
+		const struct sample *sample = pprof_table__key(&stacks->samples, i);
+
+		stacks->nr += !__test_and_set_bit(sample->stack, seen);
+	}
+	bitmap_free(seen);
+	return 0;
 }
 
 void pprof_stacks__write(struct pprof_stacks *stacks, struct pprof_profile *profile,
@@ -180,8 +272,9 @@ void pprof_stacks__write(struct pprof_stacks *stacks, struct pprof_profile *prof
 	struct layout layout = {};
 	u32 i;
 
-	if (lay_out(&layout, profile, evlist))
+	if (count_stacks(stacks) || lay_out(&layout, profile, evlist))
 		profile->error = -ENOMEM;
+	stacks->path_nr = 0;
 	for (i = 0; !profile->error && i < stacks->samples.nr; i++)
 		write_one(stacks, profile, &layout, i);
 	free(layout.slot);

@@ -9,17 +9,11 @@ struct evlist;
 struct pprof_chain;
 struct pprof_profile;
 
-/* Whose sample it was. */
-struct pprof_task {
+/* Whose sample it was, and what else it is labelled with. */
+struct pprof_whose {
 	u32	pid;
 	u32	tid;
 	u32	comm;		/* strings */
-};
-
-/* What makes samples different: those that are alike are one. */
-struct pprof_sample {
-	u32	stack;
-	u32	task;
 	u32	event;		/* index of its evsel */
 	u32	cpu;
 	u32	cgroup;		/* strings */
@@ -29,11 +23,18 @@ struct pprof_sample {
 /* What a sample without a CPU, or of an event without it, has as cpu. */
 #define PPROF_NO_CPU	(~0U)
 
-/* The samples of a profile: each stack once, and how often it was met by whom. */
+/*
+ * The samples of a profile: those that are alike are one. What stacks have in common
+ * outside is there once.
+ */
 struct pprof_stacks {
-	struct pprof_table	stacks;		/* numbers of locations */
-	struct pprof_table	tasks;
-	struct pprof_table	samples;
+	struct pprof_table	 frames;	/* a stack is the number of its innermost one */
+	struct pprof_table	 whose;
+	struct pprof_table	 samples;
+	u32			*path;		/* frames of the last stack, the outermost first */
+	u32			 path_nr;
+	u32			 path_max;
+	u32			 nr;		/* different stacks, once they are written */
 };
 
 void pprof_stacks__init(struct pprof_stacks *stacks);
@@ -44,14 +45,13 @@ void pprof_stacks__exit(struct pprof_stacks *stacks);
  * pprof_stacks__add - count a sample
  * @stacks: where it is counted
  * @chain: its frames
- * @task: whose it is
- * @sample: the rest; stack, task and marks are filled in here
+ * @whose: the rest; its marks are filled in here
  * @period: of the event
  *
  * Return: 0 or -ENOMEM.
  */
 int pprof_stacks__add(struct pprof_stacks *stacks, const struct pprof_chain *chain,
-		      const struct pprof_task *task, struct pprof_sample *sample, u64 period);
+		      struct pprof_whose *whose, u64 period);
 
 /**
  * pprof_stacks__write - write the samples, and the types of their values
