@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-// Opens a text of perf script in speedscope and prints what its table of
-// functions says.
+// Opens a text of perf script, or a file of pprof's, in speedscope and prints what its
+// table of functions says.
 //
-// usage: node speedscope.js TEXT	(NODE_MODULES= has it and playwright-core)
+// usage: node speedscope.js FILE	(NODE_MODULES= has it and playwright-core)
 "use strict";
 
 const path = require("node:path");
