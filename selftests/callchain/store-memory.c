@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What do stores hold, as /proc/meminfo shows it? For a number of seconds rows are
+ * taught, replaced and evicted, objects are forgotten, and stores are closed and opened
+ * again, within a limit of user_kbytes for all of them.
+ *
+ * usage: store-memory SECONDS KBYTES
+ *
+ * Prints in KiB: the most that was in use while stores were open beyond what was before;
+ * the same once all are closed; and how many lessons were taken, and how many evicted.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "../perf_events/hybrid_callchain.h"
+
+#define PARAMETERS	"/sys/module/perf_hybrid/parameters/"
+#define NR_STORES	4
+#define NR_FILES	16
+#define NR_ROWS		60000
+
+static struct perf_hybrid_row rows[NR_ROWS];
+static int files[NR_FILES], stores[NR_STORES];
+static unsigned long lessons, evicted;
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(2);
+}
+
+static unsigned long get_parameter(const char *name)
+{
+	char path[128];
+	unsigned long value;
+	FILE *file;
+
+	snprintf(path, sizeof(path), PARAMETERS "%s", name);
+	file = fopen(path, "r");
+	if (!file || fscanf(file, "%lu", &value) != 1)
+		die(path);
+	fclose(file);
+	return value;
+}
+
+static void set_parameter(const char *name, unsigned long value)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), PARAMETERS "%s", name);
+	file = fopen(path, "w");
+	if (!file || fprintf(file, "%lu\n", value) < 0 || fclose(file))
+		die(path);
+}
+
+static long meminfo(const char *text, const char *name)
+{
+	const char *line = strstr(text, name);
+
+	return line ? strtol(line + strlen(name), NULL, 10) : 0;
+}
+
+/*
+ * All but what is free or would be at once: files that were read, above all. The file stays
+ * open: what opening it takes KASAN keeps for long.
+ */
+static long in_use(void)
+{
+	static int file = -1;
+	char text[8192];
+	ssize_t len;
+
+	if (file < 0)
+		file = open("/proc/meminfo", O_RDONLY);
+	len = pread(file, text, sizeof(text) - 1, 0);
+	if (len <= 0)
+		die("/proc/meminfo");
+	text[len] = 0;
+	return meminfo(text, "MemTotal:") - meminfo(text, "MemFree:") -
+	       meminfo(text, "Buffers:") - meminfo(text, "\nCached:") -
+	       meminfo(text, "SReclaimable:");
+}
+
+static void teach_one(int store, int file, unsigned int *seed)
+{
+	static const struct perf_hybrid_rule rules[] = { CFA_SP(8), CFA_SP(16) };
+	unsigned int nr = NR_ROWS / 2 + rand_r(seed) % (NR_ROWS / 2), i;
+
+	for (i = 0; i < nr; i++)
+		rows[i] = (struct perf_hybrid_row) { .offset = i, .rule = i & 1 };
+	if (!teach(store, file, 0, nr, rows, nr, rules, 2))
+		lessons++;
+	else if (errno != EDQUOT && errno != EFBIG)
+		die("PERF_HYBRID_TEACH");
+}
+
+static void forget_one(int store, int file)
+{
+	struct perf_hybrid_forget forget = { .fd = file };
+
+	if (ioctl(store, PERF_HYBRID_FORGET, &forget) && errno != ENOENT)
+		die("PERF_HYBRID_FORGET");
+}
+
+static void close_store(int *store)
+{
+	struct perf_hybrid_stats stats;
+
+	if (ioctl(*store, PERF_HYBRID_STATS, &stats))
+		die("PERF_HYBRID_STATS");
+	evicted += stats.evicted;
+	close(*store);
+	*store = -1;
+}
+
+static void one_step(unsigned int *seed)
+{
+	int *store = &stores[rand_r(seed) % NR_STORES];
+	int file = files[rand_r(seed) % NR_FILES];
+	unsigned int what = rand_r(seed) % 32;
+
+	if (*store < 0)
+		*store = store_open();
+	if (*store < 0)
+		die("/dev/perf_hybrid");
+	if (!what)
+		close_store(store);
+	else if (what < 3)
+		forget_one(*store, file);
+	else
+		teach_one(*store, file, seed);
+}
+
+int main(int argc, char **argv)
+{
+	int seconds = argc > 1 ? atoi(argv[1]) : 0, i;
+	unsigned long kbytes = argc > 2 ? strtoul(argv[2], NULL, 10) : 0, store_kbytes, user_kbytes;
+	long before, now, most = 0;
+	unsigned int seed = 1;
+	time_t end;
+
+	if (seconds < 1 || !kbytes) {
+		fprintf(stderr, "usage: store-memory SECONDS KBYTES\n");
+		return 2;
+	}
+	store_kbytes = get_parameter("store_kbytes");
+	user_kbytes = get_parameter("user_kbytes");
+	set_parameter("user_kbytes", kbytes);
+	/* So little that a few objects fill it. */
+	set_parameter("store_kbytes", kbytes / 8);
+	for (i = 0; i < NR_FILES; i++)
+		files[i] = code_file(0);
+	for (i = 0; i < NR_STORES; i++)
+		stores[i] = -1;
+	/* So that what this program itself needs is there. */
+	for (i = 0; i < 64; i++)
+		one_step(&seed);
+	for (i = 0; i < NR_STORES; i++) {
+		if (stores[i] >= 0)
+			close_store(&stores[i]);
+	}
+	before = in_use();
+	for (end = time(NULL) + seconds; time(NULL) <= end;) {
+		one_step(&seed);
+		now = in_use() - before;
+		if (now > most)
+			most = now;
+	}
+	for (i = 0; i < NR_STORES; i++) {
+		if (stores[i] >= 0)
+			close_store(&stores[i]);
+	}
+	now = in_use() - before;
+	set_parameter("store_kbytes", store_kbytes);
+	set_parameter("user_kbytes", user_kbytes);
+	printf("%ld %ld %lu %lu\n", most, now, lessons, evicted);
+	return 0;
+}
