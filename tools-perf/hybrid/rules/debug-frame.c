@@ -1,62 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include "debug-frame.h"
 #include "object.h"
 
-static char *debuginfo_path;
+enum what {
+	NO_DEBUG,
+	NO_FRAME,	/* other sections of debug information */
+	FRAME,
+};
 
-static bool has_debug_frame(int fd)
+static bool is_debug(const char *name)
 {
-	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-	Elf_Scn *scn = NULL;
-	bool found = false;
-	size_t names;
-
-	if (elf && !elf_getshdrstrndx(elf, &names)) {
-		while (!found && (scn = elf_nextscn(elf, scn)) != NULL) {
-			GElf_Shdr shdr;
-			const char *name;
-
-			if (!gelf_getshdr(scn, &shdr))
-				break;
-			name = elf_strptr(elf, names, shdr.sh_name);
-			found = name && (!strcmp(name, ".debug_frame") ||
-					 !strcmp(name, ".zdebug_frame"));
-		}
-	}
-	elf_end(elf);
-	return found;
+	return name && (!strncmp(name, ".debug_", 7) || !strncmp(name, ".zdebug_", 8));
 }
 
 /*
- * Debug files are large, most hold no .debug_frame, and libdw would unpack all
- * their sections: look before it does.
+ * libdw reads, and unpacks, all sections of debug information before it gives one: that
+ * takes longer than all unwinding. What is said to have no bytes it leaves alone.
  */
-static int find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname,
-			  GElf_Addr base, const char *file, const char *link,
-			  GElf_Word crc, char **name)
+static enum what leave_frame(Elf *elf)
 {
-	int fd = dwfl_standard_find_debuginfo(mod, userdata, modname, base,
-					      file, link, crc, name);
+	enum what what = NO_DEBUG;
+	Elf_Scn *scn = NULL;
+	size_t names;
 
-	if (fd >= 0 && !has_debug_frame(fd)) {
-		close(fd);
-		fd = -1;
+	if (!elf || elf_getshdrstrndx(elf, &names))
+		return NO_DEBUG;
+	while ((scn = elf_nextscn(elf, scn)) != NULL) {
+		const char *name;
+		GElf_Shdr shdr;
+
+		if (!gelf_getshdr(scn, &shdr))
+			break;
+		name = elf_strptr(elf, names, shdr.sh_name);
+		if (shdr.sh_type == SHT_NOBITS || !is_debug(name))
+			continue;
+		if (!strcmp(name + 1, "debug_frame") || !strcmp(name + 1, "zdebug_frame")) {
+			what = FRAME;
+			continue;
+		}
+		if (what == NO_DEBUG)
+			what = NO_FRAME;
+		shdr.sh_type = SHT_NOBITS;
+		gelf_update_shdr(scn, &shdr);
 	}
-	return fd;
+	return what;
 }
 
-static const Dwfl_Callbacks callbacks = {
-	.find_debuginfo		= find_debuginfo,
-	.section_address	= dwfl_offline_section_address,
-	.debuginfo_path		= &debuginfo_path,
-};
+static char *debuginfo_path;
 
-/* Of a file that is elsewhere none is looked for beside it: that might block. */
+/* Whatever libdwfl is told of, it has libdw read all of. */
 static int find_none(Dwfl_Module *mod, void **userdata, const char *modname, GElf_Addr base,
 		     const char *file, const char *link, GElf_Word crc, char **name)
 {
@@ -65,47 +62,100 @@ static int find_none(Dwfl_Module *mod, void **userdata, const char *modname, GEl
 	return -1;
 }
 
-static const Dwfl_Callbacks callbacks_alone = {
+static const Dwfl_Callbacks callbacks = {
 	.find_debuginfo		= find_none,
 	.section_address	= dwfl_offline_section_address,
+	.debuginfo_path		= &debuginfo_path,
 };
 
-void hybrid_debug_frame_open(struct hybrid_object *object)
+/*
+ * The descriptor of an object's debug file, or less than 0. libdwfl looks for it once
+ * it knows that it has none: before that it would close descriptor 0 at the end.
+ */
+static int find_debuginfo(struct hybrid_object *object, Dwfl *dwfl)
 {
-	GElf_Addr bias, main_bias;
-	Dwarf_CFI *cfi = NULL;
+	int fd = dup(object->fd);
 	Dwfl_Module *mod;
-	Dwarf *dwarf;
-	Dwfl *dwfl;
-	int fd;
+	void **userdata;
+	char *found = NULL;
+	const char *link;
+	GElf_Word crc = 0;
+	GElf_Addr bias;
 
-	object->debug_tried = true;
-	dwfl = dwfl_begin(object->is_copy ? &callbacks_alone : &callbacks);
-	if (!dwfl)
-		return;
-	fd = dup(object->fd);
 	mod = fd < 0 ? NULL : dwfl_report_elf(dwfl, "object", object->ident.path, fd, 0, false);
 	if (!mod && fd >= 0)
 		close(fd);
-	if (mod && !dwfl_report_end(dwfl, NULL, NULL) && dwfl_module_getelf(mod, &main_bias))
-		cfi = dwfl_module_dwarf_cfi(mod, &bias);
-	if (!cfi) {
-		dwfl_end(dwfl);
-		return;
+	if (!mod || dwfl_report_end(dwfl, NULL, NULL) || dwfl_module_getdwarf(mod, &bias))
+		return -1;
+	dwfl_module_info(mod, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
+	link = dwelf_elf_gnu_debuglink(object->elf, &crc);
+	fd = dwfl_standard_find_debuginfo(mod, userdata, "object", 0, object->ident.path, link,
+					  crc, &found);
+	free(found);
+	return fd;
+}
+
+static u64 first_address(Elf *elf)
+{
+	GElf_Phdr phdr;
+	size_t nr, i;
+
+	if (elf_getphdrnum(elf, &nr))
+		return 0;
+	for (i = 0; i < nr; i++) {
+		if (gelf_getphdr(elf, i, &phdr) && phdr.p_type == PT_LOAD)
+			return phdr.p_vaddr;
 	}
-	object->cfi.debug = cfi;
-	object->has_debug = true;
-	object->cfi.debug_bias = bias - main_bias;
-	object->dwfl = dwfl;
-	dwarf = dwfl_module_getdwarf(mod, &bias);
-	object->debug_elf = dwarf ? dwarf_getelf(dwarf) : NULL;
+	return 0;
+}
+
+/* Of the file itself, or of its debug file: @fd is the object's from now on. */
+static enum what open_frame(struct hybrid_object *object, int fd)
+{
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	enum what what = leave_frame(elf);
+	Dwarf *dwarf;
+
+	dwarf = what == FRAME ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
+	object->cfi.debug = dwarf ? dwarf_getcfi(dwarf) : NULL;
+	if (object->cfi.debug) {
+		object->has_debug = true;
+		object->cfi.debug_bias = first_address(object->elf) - first_address(elf);
+		object->dwarf = dwarf;
+		object->debug_elf = elf;
+		object->debug_fd = fd;
+		return FRAME;
+	}
+	dwarf_end(dwarf);
+	elf_end(elf);
+	if (fd >= 0 && fd != object->fd)
+		close(fd);
+	return what;
+}
+
+/* Of a file that is elsewhere none is looked for beside it: that might block. */
+void hybrid_debug_frame_open(struct hybrid_object *object)
+{
+	Dwfl *dwfl;
+
+	object->debug_tried = true;
+	if (open_frame(object, object->fd) != NO_DEBUG || object->is_copy)
+		return;
+	dwfl = dwfl_begin(&callbacks);
+	if (!dwfl)
+		return;
+	open_frame(object, find_debuginfo(object, dwfl));
+	dwfl_end(dwfl);
 }
 
 void hybrid_debug_frame_close(struct hybrid_object *object)
 {
 	object->cfi.debug = NULL;
+	if (!object->debug_elf)
+		return;
+	dwarf_end(object->dwarf);
+	elf_end(object->debug_elf);
 	object->debug_elf = NULL;
-	if (object->dwfl)
-		dwfl_end(object->dwfl);
-	object->dwfl = NULL;
+	if (object->debug_fd != object->fd)
+		close(object->debug_fd);
 }

@@ -70,8 +70,9 @@ struct hybrid_segment {
  * @mtime: of the file, when opened
  * @fd: the file, -1 where it is not open
  * @elf: read, not mapped: a file cut short under a mapping would kill us
- * @dwfl: session that owns the debug file's CFI
- * @debug_elf: the file that .debug_frame is in; the session's
+ * @dwarf: owns the CFI of .debug_frame
+ * @debug_elf: the file that .debug_frame is in, read anew; NULL where there is none
+ * @debug_fd: of @debug_elf; the same as @fd where that has it
  * @cfi: what libdw reads
  * @segments: executable ones
  * @nr_segments: number of @segments
@@ -103,8 +104,9 @@ struct hybrid_object {
 	struct hybrid_load	*load;
 	int			 fd;
 	Elf			*elf;
-	void			*dwfl;
+	Dwarf			*dwarf;
 	Elf			*debug_elf;
+	int			 debug_fd;
 	struct hybrid_cfi	 cfi;
 	struct hybrid_segment	*segments;
 	size_t			 nr_segments;
