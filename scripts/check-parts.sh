@@ -98,6 +98,7 @@ of_host()
 	part flame usual tap host build selftests/flame/run
 	part open usual tap host build selftests/open/run
 	part pprof usual tap host build selftests/pprof/run
+	part fleet usual tap host build selftests/fleet/run
 	part docs usual tap host "build stock" selftests/docs/run
 	part compat usual tap host "build stock" selftests/compat/run
 	part perf-suite usual tap host "build stock" selftests/perf-suite/run
