@@ -62,10 +62,10 @@ truth()
 # quick.
 perf_test()
 {
-	local perf=$PWD/out/bin/perf tests=(hybrid)
+	local perf=$PWD/out/bin/perf tests=(hybrid to-pprof)
 
 	[ -z "$quick" ] || tests=("hybrid: chains" "hybrid: bad" "hybrid of stacks"
-		"hybrid while" "hybrid unwinding")
+		"hybrid while" "hybrid unwinding" to-pprof)
 	cd out/series/perf/tools/perf && "$perf" test -v "${tests[@]}"
 }
 
