@@ -9,7 +9,7 @@ SHELL := /bin/bash
 
 .PHONY: help setup perf perf-stock replay demo demo-vm bench charts check check-quick check-all \
 	check-real check-list series check-series kernel kernel-stock kernel-debug bisect variants kmod dkms plugin \
-	release portable clean
+	release portable deb clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 18
@@ -95,6 +95,10 @@ release: ## make out/release/perf-hybrid-<version>.tar.xz of the last commit
 portable: ## make out/portable/perf-hybrid-<version>-x86_64.tar.xz: perf for any Linux
 	@scripts/setup base perf install
 	@scripts/portable
+
+deb: ## make out/deb/perf-hybrid_<version>_amd64.deb and perf-hybrid-dkms_<version>_all.deb
+	@scripts/setup base perf install
+	@scripts/deb
 
 plugin: ## build out/plugin/plugin_perf_hybrid.so, libtraceevent's
 	@scripts/setup base perf

@@ -103,6 +103,7 @@ of_host()
 	part compat usual tap host "build stock" selftests/compat/run
 	part perf-suite usual tap host "build stock" selftests/perf-suite/run
 	part portable all tap host build selftests/portable/run
+	part deb all tap host portable selftests/deb/run
 }
 
 of_sources()
