@@ -104,6 +104,7 @@ of_host()
 	part perf-suite usual tap host "build stock" selftests/perf-suite/run
 	part portable all tap host build selftests/portable/run
 	part deb all tap host portable selftests/deb/run
+	part wrapped all tap host portable selftests/wrapped/run
 }
 
 of_sources()

@@ -55,3 +55,13 @@ make_root()
 	fi
 	mv "$root.part" "$root"
 }
+
+# static_program FILE: a truth program that runs in any of them. They have no C library
+# for those of other tests.
+static_program()
+{
+	local built=$out/selftests/truth
+
+	make -s -C "$here/selftests/truth" OUT="$built" "$built/calls.mixed" &&
+		gcc -static "$built"/obj/calls.mixed.{A,B}.o -o "$1"
+}
