@@ -129,6 +129,7 @@ enum hybrid_leads hybrid_code_leads(const struct hybrid_object *object, u64 ret,
 		return hybrid_leads_from(&mem, target, callee, &slot);
 	case HYBRID_PLT_ELSEWHERE:
 		return HYBRID_LEADS_NOT;
+	case HYBRID_PLT_UNKNOWN:
 	default:
 		return leads;
 	}
