@@ -19,22 +19,6 @@
 /* A row is not worth more lookups than this: it begins where it is needed. */
 #define MAX_ROWS_BETWEEN	16
 
-const struct hybrid_abi hybrid_abi_64 = {
-	.word	= 8,
-	.nr	= HYBRID_X86_64_NR,
-	.sp	= HYBRID_X86_64_SP,
-	.bp	= HYBRID_X86_64_BP,
-	.ip	= HYBRID_X86_64_IP,
-};
-
-const struct hybrid_abi hybrid_abi_32 = {
-	.word	= 4,
-	.nr	= HYBRID_I386_NR,
-	.sp	= HYBRID_I386_SP,
-	.bp	= HYBRID_I386_BP,
-	.ip	= HYBRID_I386_IP,
-};
-
 static bool is_breg(const Dwarf_Op *op, u64 *reg, s64 *off)
 {
 	if (op->atom == DW_OP_bregx) {

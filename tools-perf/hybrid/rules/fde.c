@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../x86/entry.h"
+#include "arch.h"
 #include "fde.h"
 #include "object.h"
 
@@ -234,7 +234,7 @@ static void sort(struct hybrid_fdes *fdes)
 /* Code at the entry that has no FDE, up to what has one, is taken for one. */
 static int add_entry(struct hybrid_object *object, struct hybrid_fdes *fdes)
 {
-	u64 size = hybrid_entry_size(object);
+	u64 size = object->cfi.abi->arch->entry_size(object);
 	struct hybrid_fde fde = { object->entry, object->entry + size };
 	size_t i;
 

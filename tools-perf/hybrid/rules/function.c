@@ -2,7 +2,6 @@
 /*
  * Functions of mapped files, for samples of precise events.
  */
-#include "../x86/code.h"
 #include "fde.h"
 #include "function.h"
 #include "rows.h"
@@ -52,7 +51,7 @@ enum hybrid_after hybrid_function_after(const struct hybrid_mapping *mapping, u6
 	*next = ip;
 	if (!vaddr_of(mapping, ip, &vaddr))
 		return HYBRID_AFTER_SAME;
-	after = hybrid_code_after(mapping->object, vaddr, next);
+	after = mapping->object->cfi.abi->arch->after(mapping->object, vaddr, next);
 	*next += ip - vaddr;
 	return after;
 }

@@ -2,7 +2,7 @@
 #ifndef __PERF_HYBRID_FUNCTION_H
 #define __PERF_HYBRID_FUNCTION_H
 
-#include "../x86/after.h"
+#include "arch.h"
 #include "space.h"
 
 /**

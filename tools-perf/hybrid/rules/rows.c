@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <linux/hash.h>
-#include "../x86/code.h"
 #include "compile.h"
 #include "rows.h"
 
@@ -146,6 +145,12 @@ struct hybrid_row *hybrid_object_row(const struct hybrid_mapping *mapping, u64 i
 	return found_row(mapping, vaddr);
 }
 
+/* Of a file that is open. */
+static const struct hybrid_arch *arch_of(const struct hybrid_mapping *mapping)
+{
+	return mapping->object->cfi.abi->arch;
+}
+
 const struct hybrid_rule *hybrid_object_code_rule(struct hybrid_row *row,
 						  const struct hybrid_mapping *mapping,
 						  u64 ret)
@@ -159,7 +164,7 @@ const struct hybrid_rule *hybrid_object_code_rule(struct hybrid_row *row,
 		return &none;
 	row->code_at = ret - mapping->start + mapping->pgoff + 1;
 	if (!hybrid_object_vaddr(mapping->object, ret - mapping->start + mapping->pgoff, &vaddr) ||
-	    !hybrid_code_rule(mapping->object, vaddr, &row->code))
+	    !arch_of(mapping)->rule(mapping->object, vaddr, &row->code))
 		row->code.kind = HYBRID_RULE_NONE;
 	return &row->code;
 }
@@ -178,7 +183,7 @@ static bool found_return(const struct hybrid_mapping *mapping, u64 vaddr)
 	*found = (struct hybrid_found_return) {
 		.id		= object->id,
 		.vaddr		= vaddr,
-		.is_return	= hybrid_code_is_return(object, vaddr),
+		.is_return	= arch_of(mapping)->is_return(object, vaddr),
 	};
 	return found->is_return;
 }
@@ -205,5 +210,5 @@ enum hybrid_leads hybrid_object_leads(const struct hybrid_mapping *mapping, u64 
 	if (callee_mapping && callee_mapping->object == object)
 		hybrid_object_vaddr(object, callee - callee_mapping->start + callee_mapping->pgoff,
 				    &vaddr);
-	return hybrid_code_leads(object, last + 1, vaddr);
+	return arch_of(mapping)->leads(object, last + 1, vaddr);
 }

@@ -2,7 +2,7 @@
 #ifndef __PERF_HYBRID_ROWS_H
 #define __PERF_HYBRID_ROWS_H
 
-#include "../x86/leads.h"
+#include "arch.h"
 #include "space.h"
 
 /**

@@ -24,13 +24,16 @@ enum {
 	HYBRID_MAX_REGS		= HYBRID_X86_64_NR,
 };
 
+struct hybrid_arch;
+
 /**
- * struct hybrid_abi - what the two user ABIs of an x86 kernel differ in
+ * struct hybrid_abi - what user ABIs differ in
  * @word: bytes of a stack slot
  * @nr: DWARF registers, the return address included
  * @sp: DWARF number of the stack pointer
  * @bp: DWARF number of the frame pointer
  * @ip: DWARF number of the return address column
+ * @arch: what is asked of its code
  */
 struct hybrid_abi {
 	u8	word;
@@ -38,8 +41,11 @@ struct hybrid_abi {
 	u8	sp;
 	u8	bp;
 	u8	ip;
+
+	const struct hybrid_arch *arch;
 };
 
+/* The two of an x86 kernel (x86/abi.c). */
 extern const struct hybrid_abi hybrid_abi_64;
 extern const struct hybrid_abi hybrid_abi_32;
 

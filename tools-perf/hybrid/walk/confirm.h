@@ -2,7 +2,7 @@
 #ifndef __PERF_HYBRID_CONFIRM_H
 #define __PERF_HYBRID_CONFIRM_H
 
-#include "../x86/leads.h"
+#include "../rules/arch.h"
 #include "unwind.h"
 
 /**

@@ -3,7 +3,7 @@
 #define __PERF_HYBRID_MEMORY_H
 
 #include "../rules/space.h"
-#include "../x86/after.h"
+#include "../rules/arch.h"
 
 struct hybrid_memory;
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 #include "../rules/expr.h"
-#include "../x86/leads.h"
+#include "../rules/arch.h"
 #include "memory.h"
 #include "../rules/space.h"
 

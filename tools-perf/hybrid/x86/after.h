@@ -2,17 +2,9 @@
 #ifndef __PERF_HYBRID_AFTER_H
 #define __PERF_HYBRID_AFTER_H
 
-#include <linux/types.h>
+#include "../rules/arch.h"
 
 struct x86_frame_mem;
-
-/* Where the rule stands that holds once an instruction has run. */
-enum hybrid_after {
-	HYBRID_AFTER_SAME,	/* with it: a jump, which leaves the stack alone */
-	HYBRID_AFTER_NEXT,	/* with the next instruction */
-	HYBRID_AFTER_CALL,	/* with it, once the return address is taken away */
-	HYBRID_AFTER_RETURN,	/* with the caller, wherever that is */
-};
 
 /**
  * hybrid_after - what the instruction at an address leaves

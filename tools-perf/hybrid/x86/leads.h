@@ -2,20 +2,10 @@
 #ifndef __PERF_HYBRID_LEADS_H
 #define __PERF_HYBRID_LEADS_H
 
-#include <stdbool.h>
-#include <linux/types.h>
+#include "../rules/arch.h"
 
 struct insn;
 struct x86_frame_mem;
-
-/* Did the call before a return address lead to what runs? */
-enum hybrid_leads {
-	HYBRID_LEADS_NOT,	/* there is no call, or its target can't come there */
-	HYBRID_LEADS_FAR,	/* its target does not come there soon, or by a jump table */
-	HYBRID_LEADS_MAYBE,	/* the code can't be read */
-	HYBRID_LEADS_INDIRECT,	/* a call through a register, a pointer or a PLT */
-	HYBRID_LEADS_THERE,	/* its target comes there without a further call */
-};
 
 /**
  * hybrid_leads - ask the code before a return address whether it called a callee

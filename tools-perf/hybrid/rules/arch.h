@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_ARCH_H
+#define __PERF_HYBRID_ARCH_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+
+struct hybrid_object;
+struct hybrid_row;
+struct hybrid_rule;
+
+/* Did the call before a return address lead to what runs? */
+enum hybrid_leads {
+	HYBRID_LEADS_NOT,	/* there is no call, or its target can't come there */
+	HYBRID_LEADS_FAR,	/* its target does not come there soon, or by a jump table */
+	HYBRID_LEADS_MAYBE,	/* the code can't be read */
+	HYBRID_LEADS_INDIRECT,	/* a call through a register, a pointer or a PLT */
+	HYBRID_LEADS_THERE,	/* its target comes there without a further call */
+};
+
+/* Where the rule stands that holds once an instruction has run. */
+enum hybrid_after {
+	HYBRID_AFTER_SAME,	/* with it: a jump, which leaves the stack alone */
+	HYBRID_AFTER_NEXT,	/* with the next instruction */
+	HYBRID_AFTER_CALL,	/* with it, once the return address is taken away */
+	HYBRID_AFTER_RETURN,	/* with the caller, wherever that is */
+};
+
+/**
+ * struct hybrid_arch - what the code of an object says of its stack
+ * @entry_size: how many bytes from its entry on have no caller; 0: unknown
+ * @complete_row: put into a row what CFI leaves out there or is known to get wrong, and
+ *	end the row where that ends
+ * @rule: the rule of code without CFI; false where it is not known
+ * @is_return: does a call stand before an address?
+ * @leads: did the call before a return address lead to a callee? 0: it is in another
+ *	file
+ * @after: what an instruction leaves, and the address behind it
+ *
+ * Everything that depends on a processor's instructions stands behind this. The object
+ * is open, and addresses are as its ELF file numbers them.
+ */
+struct hybrid_arch {
+	u64 (*entry_size)(struct hybrid_object *object);
+	void (*complete_row)(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row);
+	bool (*rule)(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule);
+	bool (*is_return)(const struct hybrid_object *object, u64 vaddr);
+	enum hybrid_leads (*leads)(const struct hybrid_object *object, u64 ret, u64 callee);
+	enum hybrid_after (*after)(const struct hybrid_object *object, u64 vaddr, u64 *next);
+};
+
+#endif /* __PERF_HYBRID_ARCH_H */

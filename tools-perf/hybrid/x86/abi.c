@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The user ABIs of an x86 kernel: psABI x86-64 3.6.2 and psABI i386 2.4.2 number the
+ * registers.
+ */
+#include "../rules/arch.h"
+#include "../rules/rule.h"
+#include "code.h"
+#include "complete.h"
+#include "entry.h"
+
+static const struct hybrid_arch x86 = {
+	.entry_size	= hybrid_entry_size,
+	.complete_row	= hybrid_complete_row,
+	.rule		= hybrid_code_rule,
+	.is_return	= hybrid_code_is_return,
+	.leads		= hybrid_code_leads,
+	.after		= hybrid_code_after,
+};
+
+const struct hybrid_abi hybrid_abi_64 = {
+	.word	= 8,
+	.nr	= HYBRID_X86_64_NR,
+	.sp	= HYBRID_X86_64_SP,
+	.bp	= HYBRID_X86_64_BP,
+	.ip	= HYBRID_X86_64_IP,
+	.arch	= &x86,
+};
+
+const struct hybrid_abi hybrid_abi_32 = {
+	.word	= 4,
+	.nr	= HYBRID_I386_NR,
+	.sp	= HYBRID_I386_SP,
+	.bp	= HYBRID_I386_BP,
+	.ip	= HYBRID_I386_IP,
+	.arch	= &x86,
+};

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What compilers, libc and Go's runtime do with the stack and do not say in their CFI,
+ * known by the bytes of the code.
+ */
+#include <string.h>
+#include <linux/kernel.h>
+#include "../rules/object.h"
+#include "code.h"
+#include "complete.h"
+#include "entry.h"
+
+/* Bytes of a row around an address in which a switch of stacks is looked for. */
+#define MAX_SWITCH	256
+
+static bool byte_at(struct hybrid_object *object, u64 vaddr, u8 *byte)
+{
+	const struct hybrid_page *page;
+	u64 offset, at;
+
+	if (!hybrid_object_offset(object, vaddr, &offset))
+		return false;
+	at = offset % HYBRID_PAGE;
+	page = hybrid_page_read(object, offset - at);
+	if (!page || at >= page->nr)
+		return false;
+	*byte = page->bytes[at];
+	return true;
+}
+
+static bool is_code(struct hybrid_object *object, u64 vaddr, const u8 *want, unsigned int len)
+{
+	unsigned int i;
+	u8 byte;
+
+	for (i = 0; i < len; i++) {
+		if (!byte_at(object, vaddr + i, &byte) || byte != want[i])
+			return false;
+	}
+	return true;
+}
+
+/* Does a pop of a general register, or a leave, end where the row begins? */
+static bool begins_behind_pop(struct hybrid_object *object, const struct hybrid_row *row)
+{
+	u8 last;
+
+	return byte_at(object, row->start - 1, &last) &&
+	       (last == 0xc9 || (last >= 0x58 && last <= 0x5f));
+}
+
+/*
+ * gcc leaves a frame that it has realigned by pop %rbp; lea -8(%r10),%rsp; ret, in
+ * 32-bit code by pop %ebp; lea -4(%ecx),%esp; ret. The length of the lea that ends
+ * at @end behind such a pop, 0 for none.
+ */
+static u64 realigned_exit(struct hybrid_object *object, u64 end)
+{
+	static const u8 exit_64[] = { 0x5d, 0x49, 0x8d, 0x62, 0xf8 };
+	static const u8 exit_32[] = { 0x5d, 0x8d, 0x61, 0xfc };
+	bool is_64 = object->cfi.abi->word == 8;
+	u64 len = is_64 ? sizeof(exit_64) : sizeof(exit_32);
+
+	return is_code(object, end - len, is_64 ? exit_64 : exit_32, len) ? len - 1 : 0;
+}
+
+/* The lea becomes a row of its own; from it on all registers are the caller's. */
+static void leave_realigned(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
+{
+	u64 lea = row->end - realigned_exit(object, row->end);
+
+	if (lea < row->end && lea > row->start) {
+		if (vaddr < lea) {
+			row->end = lea;
+			return;
+		}
+		row->start = lea;
+		hybrid_row_restored(row);
+	} else if (realigned_exit(object, row->start)) {
+		hybrid_row_restored(row);
+	}
+}
+
+/*
+ * makecontext() makes the start of __start_context() a return address: no call
+ * stands before it, mostly no CFI, and what CFI has to say of it is wrong. It
+ * begins by leaving the stack for another context's (mov %rbx,%rsp).
+ */
+static bool is_context_start(struct hybrid_object *object, u64 vaddr)
+{
+	static const u8 leaves_stack[] = { 0x48, 0x89, 0xdc };
+
+	return object->cfi.abi->word == 8 &&
+	       is_code(object, vaddr, leaves_stack, sizeof(leaves_stack)) &&
+	       !hybrid_code_is_return(object, vaddr);
+}
+
+/**
+ * struct stack_switch - code of Go's runtime that runs on another stack than its caller
+ * @code: bytes
+ * @len: of @code
+ * @from: offset in @code of the first instruction on the other stack
+ * @to: and behind the last
+ * @rule: of these
+ */
+struct stack_switch {
+	u8			code[24];
+	u8			len;
+	u8			from;
+	u8			to;
+	struct hybrid_rule	rule;
+};
+
+/*
+ * The CFI of these says nothing of the switch: chains went on with words that others
+ * had left there. What asmcgocall() has called takes the goroutine, and how deep its
+ * stack was, from the stack that it switched to; or, where it was on that stack
+ * already, only its own sp.
+ */
+static const struct stack_switch stack_switches[] = {
+	{	/* asmcgocall(): call *%rax; mov 0x30(%rsp),%rdi; mov 0x8(%rdi),%rsi; ... */
+		.code	= { 0xff, 0xd0, 0x48, 0x8b, 0x7c, 0x24, 0x30, 0x48, 0x8b, 0x77, 0x08,
+			    0x48, 0x2b, 0x74, 0x24, 0x28 },
+		.len	= 16,
+		.to	= 2,
+		.rule	= { .kind = HYBRID_RULE_SWITCHED },
+	}, {	/* asmcgocall(): call *%rax; mov 0x28(%rsp),%rsi; mov %rsi,%rsp */
+		.code	= { 0xff, 0xd0, 0x48, 0x8b, 0x74, 0x24, 0x28, 0x48, 0x89, 0xf4 },
+		.len	= 10,
+		.to	= 2,
+		.rule	= { .kind = HYBRID_RULE_DEREF, .base = HYBRID_BASE_SP, .bp = HYBRID_BP_SAME,
+			    .cfa_off = 0x28, .deref_off = 8, .ra_off = -8 },
+	}, {	/* mcall(): push %rax; mov (%rdx),%r12; call *%r12; pop %rax */
+		.code	= { 0x50, 0x4c, 0x8b, 0x22, 0x41, 0xff, 0xd4, 0x58 },
+		.len	= 8,
+		.to	= 8,
+		.rule	= { .kind = HYBRID_RULE_SWITCHED },
+	}, {	/* systemstack(): mov %rbx,%rsp; mov %rdi,%rdx; mov (%rdi),%rdi; call *%rdi */
+		.code	= { 0x48, 0x89, 0xdc, 0x48, 0x89, 0xfa, 0x48, 0x8b, 0x3f, 0xff, 0xd7 },
+		.len	= 11,
+		.from	= 3,
+		.to	= 11,
+		.rule	= { .kind = HYBRID_RULE_SWITCHED },
+	}, {	/* systemstack() of later Go: mov 0x38(%rdx),%rsp; the same */
+		.code	= { 0x48, 0x8b, 0x62, 0x38, 0x48, 0x89, 0xfa, 0x48, 0x8b, 0x3f, 0xff,
+			    0xd7 },
+		.len	= 12,
+		.from	= 4,
+		.to	= 12,
+		.rule	= { .kind = HYBRID_RULE_SWITCHED },
+	},
+};
+
+/* What is on the other stack becomes a row of its own. */
+static void split_row(struct hybrid_row *row, u64 vaddr, u64 from, u64 to,
+		      const struct hybrid_rule *rule)
+{
+	if (vaddr < from) {
+		row->end = min(row->end, from);
+	} else if (vaddr >= to) {
+		row->start = max(row->start, to);
+	} else {
+		row->start = max(row->start, from);
+		row->end = min(row->end, to);
+		row->rule = *rule;
+	}
+}
+
+static void leave_switched(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
+{
+	u64 at = max(row->start, vaddr < MAX_SWITCH ? 0 : vaddr - MAX_SWITCH);
+	u64 end = min(row->end, vaddr + MAX_SWITCH);
+	const struct stack_switch *s;
+	unsigned int i;
+
+	/* The row may begin, or end, within the code. */
+	at -= min_t(u64, at, sizeof(s->code));
+	for (; at < end; at++) {
+		for (i = 0; i < ARRAY_SIZE(stack_switches); i++) {
+			s = &stack_switches[i];
+			if (is_code(object, at, s->code, s->len))
+				split_row(row, vaddr, at + s->from, at + s->to, &s->rule);
+		}
+	}
+}
+
+/* Code without CFI at which a stack is known to end. */
+static void complete_root(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
+{
+	if (vaddr - object->entry < hybrid_entry_size(object)) {
+		row->rule.kind = HYBRID_RULE_OUTERMOST;
+	/* The byte before it is asked for: the return address is its name. */
+	} else if (is_context_start(object, vaddr + 1)) {
+		row->rule.kind = HYBRID_RULE_OUTERMOST;
+		row->rule.signal = true;
+	}
+}
+
+void hybrid_complete_row(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
+{
+	if (row->rule.kind == HYBRID_RULE_NONE)
+		complete_root(object, vaddr, row);
+	if (row->rule.kind != HYBRID_RULE_NONE)
+		leave_realigned(object, vaddr, row);
+	/* Go's CFI is all in .debug_frame. */
+	if (object->cfi.debug && row->rule.kind == HYBRID_RULE_CFA)
+		leave_switched(object, vaddr, row);
+	if (begins_behind_pop(object, row))
+		hybrid_row_popped(&object->cfi, row);
+}
