@@ -3,6 +3,7 @@
 #define __PERF_HYBRID_COMPILER_H
 
 #include <stdio.h>
+#include <time.h>
 #include <linux/perf_hybrid.h>
 #include "../walk/unwind.h"
 
@@ -10,13 +11,15 @@ struct hybrid_compiler;
 
 /**
  * struct hybrid_store_ops - a store of rules, as /dev/perf_hybrid is
- * @teach: PERF_HYBRID_TEACH
+ * @teach: PERF_HYBRID_TEACH; @ctime: of the file, before its rows were read: what
+ *	was changed since then must not be taught. A kernel's store sees to that itself
  * @forget: PERF_HYBRID_FORGET
  *
  * Both return 0 or a negative errno.
  */
 struct hybrid_store_ops {
-	int (*teach)(void *store, const struct perf_hybrid_teach *teach);
+	int (*teach)(void *store, const struct perf_hybrid_teach *teach,
+		     const struct timespec *ctime);
 	int (*forget)(void *store, const struct perf_hybrid_forget *forget);
 };
 

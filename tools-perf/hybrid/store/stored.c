@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/stat.h>
 #include "../rules/debug-frame.h"
 #include "../tasks/open.h"
 #include "stored.h"
@@ -49,6 +50,12 @@ struct hybrid_stored *hybrid_stored_new(const struct hybrid_object *object)
 
 static int open_file(struct hybrid_stored *stored, struct hybrid_object *object)
 {
+	struct stat st;
+
+	/* Before anything is read of it. */
+	if (fstat(stored->fd, &st))
+		return -errno;
+	stored->ctime = st.st_ctim;
 	if (hybrid_object_open(object, fcntl(stored->fd, F_DUPFD_CLOEXEC, 0)))
 		return -ENOEXEC;
 	/* Who reads the rings has looked for one, and found it or did not. */

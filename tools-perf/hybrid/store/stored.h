@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_STORED_H
 #define __PERF_HYBRID_STORED_H
 
+#include <time.h>
 #include <linux/list.h>
 #include "batch.h"
 #include "compiler.h"
@@ -38,6 +39,7 @@ enum hybrid_stored_state {
  * @flags: PERF_HYBRID_VDSO_*
  * @path: for messages
  * @want_debug: the file's .debug_frame has to be looked for
+ * @ctime: of the file when @object was opened
  * @object: the compiler's own view of the file; NULL: not opened, or closed again
  * @fdes: its FDEs
  * @taught: a bit for each of @fdes
@@ -64,6 +66,7 @@ struct hybrid_stored {
 	u32			 flags;
 	char			*path;
 	bool			 want_debug;
+	struct timespec		 ctime;
 	struct hybrid_object	*object;
 	struct hybrid_fdes	 fdes;
 	unsigned long		*taught;

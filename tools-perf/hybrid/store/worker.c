@@ -171,7 +171,7 @@ static bool teach(struct hybrid_compiler *compiler, struct hybrid_stored *stored
 	int err;
 
 	do {
-		err = compiler->ops->teach(compiler->store, &arg);
+		err = compiler->ops->teach(compiler->store, &arg, &stored->ctime);
 	} while (err == -EINTR);
 	if (err == -ENOSPC)
 		store_is_full(compiler);
