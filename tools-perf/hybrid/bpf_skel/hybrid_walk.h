@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+#ifndef __HYBRID_WALK_H
+#define __HYBRID_WALK_H
+
+/*
+ * What hybrid_walk.bpf.c and perf share: the table of rules, and the records that
+ * the program writes.
+ *
+ * The table consists of words of 8 bytes in chunks, numbered through all chunks.
+ * Nothing in it is changed but by storing one word, and no room is used twice, so
+ * that a walk that reads while perf writes sees what was before or what is after.
+ *
+ * An object's head says where its blocks are: position, and their number << 32.
+ * A block is 256 bytes of the file: position of its rows, and their number << 32; 0
+ * where nothing is known. Its rows are in one chunk, by offset, the first at offset 0.
+ */
+#define HYBRID_WALK_CHUNK_BITS	19
+#define HYBRID_WALK_CHUNK_WORDS	(1U << HYBRID_WALK_CHUNK_BITS)
+#define HYBRID_WALK_CHUNKS	32
+#define HYBRID_WALK_OBJECTS	4096
+#define HYBRID_WALK_BLOCK_BITS	8
+#define HYBRID_WALK_BLOCK	(1U << HYBRID_WALK_BLOCK_BITS)
+
+/*
+ * A row: offset in its block, and the rule, struct perf_hybrid_rule. The return address
+ * is 8 bytes below the CFA.
+ */
+#define HYBRID_WALK_OFFSET(row)		((__u32)(row) & 0xff)
+#define HYBRID_WALK_KIND(row)		((__u32)((row) >> 8) & 7)
+#define HYBRID_WALK_BASE(row)		((__u32)((row) >> 11) & 1)
+#define HYBRID_WALK_BP(row)		((__u32)((row) >> 12) & 3)
+#define HYBRID_WALK_DEREF_OFF(row)	((__u32)((row) >> 16) & 0xff)
+#define HYBRID_WALK_BP_OFF(row)		((__s64)((row) << 24) >> 48)
+#define HYBRID_WALK_CFA_OFF(row)	((__s64)(row) >> 40)
+
+/**
+ * struct hybrid_walk_key - a file as the kernel knows it
+ * @dev: of its file system, as the kernel numbers it; HYBRID_WALK_VDSO
+ * @ino: inode
+ * @ctime_sec: when it was changed last: what was taught of it before is old
+ * @ctime_nsec: the same
+ */
+struct hybrid_walk_key {
+	__u64	dev;
+	__u64	ino;
+	__s64	ctime_sec;
+	__u64	ctime_nsec;
+};
+
+/* No device has this number. */
+#define HYBRID_WALK_VDSO	(~0ULL)
+
+/* Entries of a callchain, the kernel's part and context words among them. */
+#define HYBRID_WALK_IPS		7000
+#define HYBRID_WALK_KERNEL_IPS	256
+
+/**
+ * struct hybrid_walk_head - what begins each of the program's records
+ * @time: of the sample, and so on: as its event would have written it
+ * @ip: of the sample
+ * @id: of its event
+ * @period: of the sample
+ * @addr: of the sample
+ * @info: as the word behind PERF_CONTEXT_USER_HYBRID; but for
+ *	PERF_HYBRID_END_OUTERMOST the record ends here, and the sample itself follows,
+ *	with its stack dump
+ * @misc: of the sample's header
+ * @nr_kernel: of struct hybrid_walk_record's @ips
+ */
+struct hybrid_walk_head {
+	__u64	time;
+	__u64	ip;
+	__u64	id;
+	__u64	period;
+	__u64	addr;
+	__u32	info;
+	__u16	misc;
+	__u16	nr_kernel;
+};
+
+/**
+ * struct hybrid_walk_record - raw data of the program's records
+ * @head: see there
+ * @ips: the kernel's part of the callchain, with its context words; then that of user
+ *	space, without one: the address, and as many return addresses as the head's
+ *	info says
+ */
+struct hybrid_walk_record {
+	struct hybrid_walk_head	head;
+	__u64			ips[HYBRID_WALK_IPS];
+};
+
+/**
+ * struct hybrid_walk_counts - what became of the samples, of one CPU
+ * @whole: written by the program
+ * @dumped: left to the kernel, with their dump
+ * @full: of these, such for whose record the ring had no room
+ */
+struct hybrid_walk_counts {
+	__u64	whole;
+	__u64	dumped;
+	__u64	full;
+};
+
+#endif /* __HYBRID_WALK_H */

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The table of rules of hybrid_walk.bpf.c.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <linux/kernel.h>
+#include "table.h"
+
+/* All of a row but its offset. */
+#define RULE(row)	((row) & ~0xffULL)
+
+static u64 *word_at(const struct hybrid_table *table, u32 position)
+{
+	return &table->chunks[position >> HYBRID_WALK_CHUNK_BITS]
+			     [position & (HYBRID_WALK_CHUNK_WORDS - 1)];
+}
+
+/* For the program: all that was stored before it is seen before it. */
+static void publish(u64 *word, u64 value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+
+/* Position of @nr words in a row, which nobody has used. */
+static int allocate(struct hybrid_table *table, u32 nr, u32 *position)
+{
+	int err;
+
+	if (nr > HYBRID_WALK_CHUNK_WORDS)
+		return -EFBIG;
+	if (!table->nr_chunks || table->used + nr > HYBRID_WALK_CHUNK_WORDS) {
+		if (table->nr_chunks == HYBRID_WALK_CHUNKS)
+			return -ENOSPC;
+		err = table->more(table->arg, table->nr_chunks,
+				  &table->chunks[table->nr_chunks]);
+		if (err)
+			return err;
+		table->nr_chunks++;
+		table->used = 0;
+	}
+	*position = ((table->nr_chunks - 1) << HYBRID_WALK_CHUNK_BITS) + table->used;
+	table->used += nr;
+	return 0;
+}
+
+static bool fits(s32 value, unsigned int bits)
+{
+	return value >= -(1 << (bits - 1)) && value < 1 << (bits - 1);
+}
+
+/* A rule as a row at offset 0. */
+static u64 encode(const struct perf_hybrid_rule *rule)
+{
+	switch (rule->kind) {
+	case PERF_HYBRID_OUTERMOST:
+	case PERF_HYBRID_SIGNAL:
+		return (u64)rule->kind << 8;
+	case PERF_HYBRID_CFA:
+	case PERF_HYBRID_DEREF:
+	case PERF_HYBRID_PLT:
+		break;
+	default:
+		return PERF_HYBRID_ASK << 8;
+	}
+	if (rule->ra_off != -8 || !fits(rule->bp_off, 16) || !fits(rule->cfa_off, 24))
+		return PERF_HYBRID_ASK << 8;
+	return (u64)rule->kind << 8 | (u64)rule->base << 11 | (u64)rule->bp << 12 |
+	       (u64)rule->deref_off << 16 | (u64)(u16)rule->bp_off << 24 |
+	       (u64)(u32)rule->cfa_off << 40;
+}
+
+/* Where the blocks of an object are, with room for that of @offset. */
+static int find_blocks(struct hybrid_table *table, u32 object, u32 offset, u64 *head)
+{
+	u64 nr = (offset >> HYBRID_WALK_BLOCK_BITS) + 1, old;
+	u32 position;
+	int err;
+
+	*head = table->heads[object];
+	old = *head >> 32;
+	if (nr <= old)
+		return 0;
+	if (nr > HYBRID_WALK_CHUNK_WORDS)
+		return -EFBIG;
+	/* It grows a few times only: what it leaves behind is lost. */
+	nr = min(max(nr, 2 * old) + 64, (u64)HYBRID_WALK_CHUNK_WORDS);
+	err = allocate(table, nr, &position);
+	if (err)
+		return err;
+	if (old)
+		memcpy(word_at(table, position), word_at(table, *head), old * sizeof(u64));
+	*head = nr << 32 | position;
+	publish(&table->heads[object], *head);
+	return 0;
+}
+
+/* The rules of a block, byte by byte; nothing is known where it has none. */
+static void expand(const struct hybrid_table *table, u64 block, u64 *rules)
+{
+	u32 nr = block >> 32, i, at;
+
+	memset(rules, 0, HYBRID_WALK_BLOCK * sizeof(*rules));
+	for (i = 0; i < nr; i++) {
+		u64 row = *word_at(table, (u32)block + i);
+
+		for (at = HYBRID_WALK_OFFSET(row); at < HYBRID_WALK_BLOCK; at++)
+			rules[at] = RULE(row);
+	}
+}
+
+/* And back: returns the number of rows. */
+static u32 compress(const u64 *rules, u64 *rows)
+{
+	u32 nr = 0, at;
+
+	for (at = 0; at < HYBRID_WALK_BLOCK; at++) {
+		if (!at || rules[at] != rules[at - 1])
+			rows[nr++] = rules[at] | at;
+	}
+	return nr;
+}
+
+/* Puts a block's rules where the program finds them, if it does not have them yet. */
+static int store_block(struct hybrid_table *table, u64 *block, const u64 *rules)
+{
+	u64 rows[HYBRID_WALK_BLOCK];
+	u32 nr = compress(rules, rows), position;
+	int err;
+
+	if (nr == *block >> 32 && !memcmp(word_at(table, *block), rows, nr * sizeof(*rows)))
+		return 0;
+	err = allocate(table, nr, &position);
+	if (err)
+		return err;
+	memcpy(word_at(table, position), rows, nr * sizeof(*rows));
+	publish(block, (u64)nr << 32 | position);
+	return 0;
+}
+
+int hybrid_table_teach(struct hybrid_table *table, u32 object,
+		       const struct perf_hybrid_teach *teach)
+{
+	const struct perf_hybrid_rule *taught = (void *)(uintptr_t)teach->rules;
+	const struct perf_hybrid_row *rows = (void *)(uintptr_t)teach->rows;
+	u64 rules[HYBRID_WALK_BLOCK], head, *block, rule = 0;
+	u32 at = teach->start, next = 0, end;
+	int err;
+
+	err = find_blocks(table, object, teach->end - 1, &head);
+	while (!err && at < teach->end) {
+		block = word_at(table, (u32)head + (at >> HYBRID_WALK_BLOCK_BITS));
+		expand(table, *block, rules);
+		end = min((u64)teach->end, ((u64)at | (HYBRID_WALK_BLOCK - 1)) + 1);
+		for (; at < end; at++) {
+			while (next < teach->nr_rows && rows[next].offset <= at)
+				rule = encode(&taught[rows[next++].rule]);
+			rules[at & (HYBRID_WALK_BLOCK - 1)] = rule;
+		}
+		err = store_block(table, block, rules);
+	}
+	return err;
+}
+
+u64 hybrid_table_find(const struct hybrid_table *table, u32 object, u64 offset)
+{
+	u64 head = table->heads[object], block = offset >> HYBRID_WALK_BLOCK_BITS, found = 0, row;
+	u32 i;
+
+	if (block >= head >> 32)
+		return 0;
+	block = *word_at(table, (u32)head + block);
+	for (i = 0; i < block >> 32; i++) {
+		row = *word_at(table, (u32)block + i);
+		if (HYBRID_WALK_OFFSET(row) > (offset & (HYBRID_WALK_BLOCK - 1)))
+			break;
+		found = row;
+	}
+	return found;
+}
