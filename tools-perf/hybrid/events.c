@@ -11,11 +11,13 @@
 #include "../evsel.h"
 #include "../record.h"
 #include "../util.h"
+#include "bpf.h"
 #include "events.h"
 #include "moment-evsel.h"
 #include "record/order.h"
 #include "record.h"
 #include "resolve.h"
+#include "store/store.h"
 #include "walk/unwind.h"
 
 bool evlist__has_hybrid_callchain(struct evlist *evlist)
@@ -35,6 +37,8 @@ static bool kernel_asked;
 void hybrid_record__ask_kernel(struct evlist *evlist)
 {
 	kernel_asked = evlist__has_hybrid_callchain(evlist);
+	if (kernel_asked && !hybrid_store__is_there())
+		hybrid_bpf__prepare(evlist);
 }
 
 bool hybrid_record__kernel_asked(void)

@@ -33,13 +33,19 @@ static void start_loading(struct hybrid_record *hr)
 	objects->cancel = hybrid_loader_cancel;
 }
 
-/* Where there is no store, samples have their dumps as ever. */
+/* Where there is nobody to teach, samples have their dumps as ever. */
 static void start_teaching(struct hybrid_record *hr)
 {
 	hr->store = hybrid_record__kernel_asked() ? hybrid_store__open(hr->evlist) : -1;
 	if (hr->store < 0)
+		hr->bpf = hybrid_bpf__attach(hr->evlist);
+	if (hr->bpf)
+		hr->compiler = hybrid_compiler_new(&hr->ps.objects, hybrid_bpf__ops(), hr->bpf);
+	else if (hr->store >= 0)
+		hr->compiler = hybrid_compiler_new(&hr->ps.objects, &hybrid_store_ops,
+						   &hr->store);
+	else
 		return;
-	hr->compiler = hybrid_compiler_new(&hr->ps.objects, &hybrid_store_ops, &hr->store);
 	if (hr->compiler && !hybrid_compiler_start(hr->compiler)) {
 		hr->stats.taught = true;
 		return;
@@ -145,18 +151,25 @@ u64 hybrid_record__shed(const struct hybrid_record *hr, const struct evsel *evse
 
 void hybrid_record__print(struct hybrid_record *hr, bool failures)
 {
+	struct hybrid_walk_counts walks = {};
 	int i;
 
 	if (!hr)
 		return;
 	hybrid_compiler_stop(hr->compiler);
-	if (hr->stats.taught)
+	if (hr->bpf)
+		hybrid_bpf__stats(hr->bpf, &hr->stats.store, &walks);
+	else if (hr->stats.taught)
 		hybrid_store__stats(hr->store, &hr->stats.store);
 	hybrid_stats_print(&hr->stats, failures, stderr);
 	if (!failures)
 		return;
 	if (hr->compiler)
 		hybrid_compiler_print(hr->compiler, stderr);
+	if (hr->bpf)
+		fprintf(stderr, "hybrid: BPF walked %" PRIu64 " samples, left %" PRIu64
+			" to the kernel, for %" PRIu64 " of them there was no room\n",
+			(u64)walks.whole, (u64)walks.dumped, (u64)walks.full);
 	hybrid_stats_print_failures(&hr->stats, stderr);
 	for (i = 0; i < hr->nr_events; i++)
 		hybrid_precise_print(&hr->events[i].precise, stderr);
@@ -189,6 +202,7 @@ void hybrid_record__delete(struct hybrid_record *hr)
 	hybrid_processes_exit(&hr->ps);
 	hybrid_loader_delete(hr->loader);
 	hybrid_compiler_delete(hr->compiler);
+	hybrid_bpf__delete(hr->bpf);
 	if (hr->store >= 0)
 		close(hr->store);
 	hybrid_lost_exit(&hr->lost);

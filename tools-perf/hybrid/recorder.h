@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_RECORDER_H
 #define __PERF_HYBRID_RECORDER_H
 
+#include "bpf.h"
 #include "events.h"
 #include "lost.h"
 #include "record.h"
@@ -35,7 +36,8 @@
  * @loader: opens files; NULL where memory is short
  * @waiting: the object that samples wait for, NULL: they don't
  * @store: /dev/perf_hybrid, -1: there is none
- * @compiler: what fills @store, NULL: there is none
+ * @bpf: the BPF program that walks stacks where there is no @store; NULL: there is none
+ * @compiler: what fills @store, or @bpf's table; NULL: there is none
  * @order: of the records of all rings
  * @rings: the rings
  * @heap: room for @order, one for each ring
@@ -48,6 +50,7 @@
  * @flushed: when @out was last written, in ns
  * @frames: of the sample that is unwound
  * @chain: its callchain
+ * @made: a record that is made of one of @bpf's
  * @out: records that are to be written
  */
 struct hybrid_record {
@@ -63,6 +66,7 @@ struct hybrid_record {
 	struct hybrid_loader	*loader;
 	struct hybrid_object	*waiting;
 	int			 store;
+	struct hybrid_bpf	*bpf;
 	struct hybrid_compiler	*compiler;
 	struct hybrid_order	 order;
 	struct hybrid_ring	*rings;
@@ -76,6 +80,7 @@ struct hybrid_record {
 	u64			 flushed;
 	struct hybrid_frame	 frames[HYBRID_MAX_FRAMES];
 	u64			 chain[HYBRID_MAX_RECORD / 8];
+	u8			 made[HYBRID_MAX_RECORD] __aligned(8);
 	u8			 out[HYBRID_OUT_SIZE] __aligned(8);
 };
 
@@ -93,12 +98,13 @@ int hybrid_out_copy(struct hybrid_record *hr, const struct perf_event_header *ev
  * @hr: the recording
  * @ring: that it stands in
  * @header: the sample
+ * @size: of what stands in the ring for it
  *
  * Return: 0; -EAGAIN where it waits for a file and is to be delivered again; -EIO where
  * writing failed.
  */
 int hybrid_deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
-			  const struct perf_event_header *header);
+			  const struct perf_event_header *header, u16 size);
 
 /* Any other record: @arg is the recording. -EIO where writing failed. */
 int hybrid_deliver_other(void *arg, union perf_event *event);

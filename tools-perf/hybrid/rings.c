@@ -28,11 +28,14 @@ static int deliver(struct hybrid_ring *ring, const struct perf_event_header *hea
 {
 	struct hybrid_record *hr = arg;
 
+	if (hybrid_bpf__is_record(hr->bpf, header))
+		return hybrid_bpf__deliver(hr, ring, header);
 	if (header->type == PERF_RECORD_SAMPLE)
-		return hybrid_deliver_sample(hr, ring, header);
+		return hybrid_deliver_sample(hr, ring, header, header->size);
 	if (header->type == PERF_RECORD_LOST)
 		hybrid_lost_seen(&hr->lost, hr->now);
-	return hybrid_deliver_other(hr, (union perf_event *)header);
+	return hybrid_deliver_other(hr, (union perf_event *)
+				    hybrid_bpf__own(hr, (const union perf_event *)header));
 }
 
 static u64 ring_head(struct hybrid_ring *ring, void *arg __maybe_unused)
@@ -50,6 +53,8 @@ static u64 record_time(const struct perf_event_header *header, void *arg)
 	struct hybrid_record *hr = arg;
 	u64 time;
 
+	if (hybrid_bpf__is_record(hr->bpf, header))
+		return hybrid_bpf__time(hr->bpf, header);
 	if (evlist__parse_sample_timestamp(hr->evlist, (union perf_event *)header, &time))
 		return 0;
 	return time == ~0ULL ? 0 : time;

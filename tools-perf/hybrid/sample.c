@@ -94,10 +94,11 @@ static int map_marks(struct hybrid_record *hr, struct hybrid_process *process,
 }
 
 /**
- * struct walk - the kernel's walk of a sample by taught rules
+ * struct walk - the walk of a sample by taught rules, in the kernel
  * @by_rules: was there one?
  * @whole: it reached the outermost frame: there are neither registers nor a dump
- * @info: what the kernel says of it; 0 where there was none
+ * @info: what the kernel says of it, or what the BPF program said before it left the
+ *	sample to the kernel; 0 where there was none
  */
 struct walk {
 	bool	by_rules;
@@ -105,14 +106,16 @@ struct walk {
 	u64	info;
 };
 
-static struct walk kernel_walk(const struct hybrid_record *hr,
+static struct walk kernel_walk(const struct hybrid_record *hr, const struct hybrid_ring *ring,
 			       const struct hybrid_sample *sample)
 {
 	struct walk walk = {};
 
-	if (hr->store >= 0)
+	if (hr->store >= 0 || hr->bpf)
 		walk.by_rules = hybrid_chain_info(sample->chain, sample->nr_chain, &walk.info);
 	walk.whole = PERF_HYBRID_INFO_END(walk.info) == PERF_HYBRID_END_OUTERMOST;
+	if (!walk.by_rules && hr->bpf && ring->note_id == *(const u64 *)(sample->event + 1))
+		walk.info = ring->note;
 	return walk;
 }
 
@@ -134,10 +137,14 @@ static int unwind_once(struct hybrid_record *hr, struct hybrid_event *event,
 {
 	if (!walk->by_rules)
 		return hybrid_precise_unwind(&hr->unwinder, u, &event->precise);
-	if (walk->whole)
+	if (walk->whole) {
 		hybrid_taught(&hr->unwinder, u, sample->chain, sample->nr_chain);
-	else
+		/* The kernel does this by itself. */
+		if (hr->bpf)
+			hybrid_taught_confirm(u);
+	} else {
 		hybrid_unwind(&hr->unwinder, u);
+	}
 	hybrid_precise_walked(&hr->unwinder, u, &event->precise, sample->ip);
 	return 1;
 }
@@ -167,12 +174,13 @@ static int unwind_sample(struct hybrid_record *hr, struct hybrid_event *event,
 }
 
 /* Makes the sample's callchain, hr->chain. */
-static int make_chain(struct hybrid_record *hr, struct hybrid_event *event,
-		      const struct hybrid_sample *sample, struct hybrid_merge *merge)
+static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
+		      struct hybrid_event *event, const struct hybrid_sample *sample,
+		      struct hybrid_merge *merge)
 {
 	struct hybrid_thread *thread = hybrid_thread_find(&hr->ps, sample->pid, sample->tid);
 	struct hybrid_unwind unwind = {};
-	struct walk walk = kernel_walk(hr, sample);
+	struct walk walk = kernel_walk(hr, ring, sample);
 	enum hybrid_outcome outcome;
 	int unwound;
 
@@ -200,7 +208,7 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_event *event,
 	if (outcome == HYBRID_TRUNCATED && unwind.stop == HYBRID_STOP_DUMP_END &&
 	    unwind.dump_size == event->layout.attr.sample_stack_user)
 		hybrid_stats_deeper(&hr->stats, unwind.dump_size);
-	if (walk.by_rules)
+	if (walk.by_rules || walk.info)
 		hybrid_stats_walk(&hr->stats, walk.info);
 	if (hr->compiler && merge->unwind && !walk.whole)
 		hybrid_compiler_sample(hr->compiler, &hr->unwinder, &unwind, walk.info);
@@ -208,8 +216,8 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_event *event,
 		map_marks(hr, thread->process, event, sample->event) : 0;
 }
 
-static int write_sample(struct hybrid_record *hr, struct hybrid_event *event,
-			struct hybrid_sample *sample)
+static int write_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
+			struct hybrid_event *event, struct hybrid_sample *sample)
 {
 	struct hybrid_merge merge = {
 		.kernel		= sample->chain,
@@ -226,9 +234,10 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_event *event,
 	if (hybrid_lost_sample(&hr->lost, &event->layout.attr, sample->event, sample->pid,
 			       sample->tid))
 		return -EIO;
-	err = make_chain(hr, event, sample, &merge);
+	err = make_chain(hr, ring, event, sample, &merge);
 	if (err)
 		return err;
+	ring->note_id = 0;
 	out = hybrid_out_room(hr, HYBRID_MAX_RECORD);
 	if (!out)
 		return -EIO;
@@ -238,7 +247,7 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_event *event,
 }
 
 int hybrid_deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
-			  const struct perf_event_header *header)
+			  const struct perf_event_header *header, u16 size)
 {
 	struct evsel *evsel = evlist__event2evsel(hr->evlist, (union perf_event *)header);
 	struct hybrid_event *event = evsel ? &hr->events[evsel->core.idx] : NULL;
@@ -247,8 +256,8 @@ int hybrid_deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 
 	if (!event || !event->hybrid)
 		return hybrid_out_copy(hr, header);
-	hybrid_stats_read(&hr->stats, header->size);
-	if (must_shed(hr, ring, header->size)) {
+	hybrid_stats_read(&hr->stats, size);
+	if (must_shed(hr, ring, size)) {
 		hr->stats.shed++;
 		event->shed++;
 		return 0;
@@ -260,8 +269,8 @@ int hybrid_deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 		event->shed++;
 		return 0;
 	}
-	err = write_sample(hr, event, &sample);
+	err = write_sample(hr, ring, event, &sample);
 	if (err == -EAGAIN)
-		hybrid_stats_unread(&hr->stats, header->size);
+		hybrid_stats_unread(&hr->stats, size);
 	return err;
 }

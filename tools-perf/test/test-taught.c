@@ -178,6 +178,32 @@ static void no_places(void)
 	merge_finish();
 }
 
+/* A walk that has not looked at the code: the chain ends where that contradicts it. */
+static void confirmed(void)
+{
+	unsigned int nr, wrong;
+
+	merge_pushed(4);
+	merge();
+	make_chain(OUTERMOST);
+	nr = s.u.nr;
+	for (wrong = 1; wrong < nr; wrong++) {
+		chain[nr_chain - nr + wrong]++;
+		hybrid_taught(&scene_unwinder, &s.u, chain, nr_chain);
+		same(s.u.nr, nr);
+		hybrid_taught_confirm(&s.u);
+		same(s.u.stop, HYBRID_STOP_BAD_FRAME);
+		same(s.u.nr, wrong);
+		same(s.u.sure, wrong);
+		chain[nr_chain - nr + wrong]--;
+	}
+	hybrid_taught(&scene_unwinder, &s.u, chain, nr_chain);
+	hybrid_taught_confirm(&s.u);
+	same(s.u.stop, HYBRID_STOP_OUTERMOST);
+	same(s.u.nr, nr);
+	merge_finish();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -189,6 +215,7 @@ int main(void)
 		{ "taught: a task that is not known", no_thread },
 		{ "taught: more frames than were asked for", limit },
 		{ "taught: nothing to join to", no_places },
+		{ "taught: return addresses that no call stands before", confirmed },
 	};
 	int ret = tap_run(tests, ARRAY_SIZE(tests));
 

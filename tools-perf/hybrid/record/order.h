@@ -22,6 +22,8 @@
  * @kept_start: position of the first
  * @kept_end: position behind the last; @kept_start where there are none
  * @kept_size: room in @kept, in bytes
+ * @note: what was said of a sample that follows, the owner's
+ * @note_id: of the event whose sample that is, the owner's
  * @arg: the owner's
  */
 struct hybrid_ring {
@@ -37,6 +39,8 @@ struct hybrid_ring {
 	u64		 kept_start;
 	u64		 kept_end;
 	u64		 kept_size;
+	u64		 note;
+	u64		 note_id;
 	void		*arg;
 };
 

@@ -76,6 +76,11 @@ static int attach(struct evsel *evsel, int store)
 	return 0;
 }
 
+bool hybrid_store__is_there(void)
+{
+	return !access(DEVICE, F_OK);
+}
+
 int hybrid_store__open(struct evlist *evlist)
 {
 	struct evsel *evsel;

@@ -15,6 +15,9 @@ struct perf_hybrid_stats;
  */
 int hybrid_store__open(struct evlist *evlist);
 
+/* Has the kernel stores? Whether one can be opened shows when it is. */
+bool hybrid_store__is_there(void);
+
 /* What it holds. Return: 0 or a negative errno. */
 int hybrid_store__stats(int fd, struct perf_hybrid_stats *stats);
 

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 #include <linux/perf_event.h>
+#include "../rules/rows.h"
 #include "taught.h"
 #include "unwind.h"
 
@@ -69,4 +70,37 @@ void hybrid_taught(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 		u->frames[u->nr++] = frame;
 	}
 	u->sure = u->nr;
+}
+
+/* Behind the last instruction of a segment there is no code to be asked about. */
+static bool is_behind_call(const struct hybrid_mapping *mapping, u64 ret)
+{
+	u64 vaddr;
+
+	return !mapping->object || mapping->object->state != HYBRID_OBJECT_READY ||
+	       !hybrid_object_vaddr(mapping->object, ret - mapping->start + mapping->pgoff,
+				    &vaddr) ||
+	       hybrid_object_is_return(mapping, ret);
+}
+
+void hybrid_taught_confirm(struct hybrid_unwind *u)
+{
+	const struct hybrid_mapping *mapping;
+	unsigned int i;
+
+	for (i = 1; i < u->nr; i++) {
+		const struct hybrid_frame *frame = &u->frames[i];
+
+		/* That of a signal's handler, and what the signal interrupted. */
+		if (frame->ip == frame->ret)
+			continue;
+		mapping = hybrid_space_find(u->space, frame->ret);
+		if (!mapping || is_behind_call(mapping, frame->ret))
+			continue;
+		u->failed_in = mapping->object;
+		u->stop = HYBRID_STOP_BAD_FRAME;
+		u->nr = i;
+		u->sure = i;
+		return;
+	}
 }

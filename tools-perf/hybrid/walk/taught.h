@@ -35,4 +35,12 @@ bool hybrid_is_taught(const u64 *chain, unsigned int nr);
 void hybrid_taught(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 		   const u64 *chain, unsigned int nr);
 
+/**
+ * hybrid_taught_confirm - does a call stand before each return address?
+ * @u: from hybrid_taught(); ends before the first that none stands before
+ *
+ * For walks that have not looked at the code.
+ */
+void hybrid_taught_confirm(struct hybrid_unwind *u);
+
 #endif /* __PERF_HYBRID_TAUGHT_H */

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which events the BPF program serves, and what it writes to: an event of its own on
+ * each CPU, whose records go to the ring that the samples of that CPU go to.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/ioctl.h>
+#include <bpf/libbpf.h>
+#include <internal/mmap.h>
+#include <internal/xyarray.h>
+#include "util/hybrid/bpf_skel/hybrid_walk.skel.h"
+#include "../cloexec.h"
+#include "../debug.h"
+#include "../evlist.h"
+#include "../evsel.h"
+#include "../mmap.h"
+#include "../../perf-sys.h"
+#include "bpf-private.h"
+#include "resolve.h"
+
+/* What the program writes of a sample, and what the reader adds. */
+#define SERVED	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | \
+		 PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_CPU | \
+		 PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | \
+		 PERF_SAMPLE_STACK_USER)
+#define NEEDED	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN | \
+		 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+
+/* What is said of each record, and at its end where it is no sample's. */
+#define TRAILER	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
+
+/* One that samples the task that runs, at its registers. */
+static bool is_served_type(const struct perf_event_attr *attr)
+{
+	switch (attr->type) {
+	case PERF_TYPE_HARDWARE:
+	case PERF_TYPE_HW_CACHE:
+	case PERF_TYPE_RAW:
+		return true;
+	case PERF_TYPE_SOFTWARE:
+		return attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+		       attr->config == PERF_COUNT_SW_TASK_CLOCK;
+	default:
+		return false;
+	}
+}
+
+bool hybrid_bpf__serves(struct evsel *evsel)
+{
+	const struct perf_event_attr *attr = &evsel->core.attr;
+
+	return evsel__has_hybrid_callchain(evsel) && is_served_type(attr) &&
+	       !attr->precise_ip && !(attr->sample_type & ~SERVED) &&
+	       (attr->sample_type & NEEDED) == NEEDED && attr->sample_id_all &&
+	       !attr->exclude_callchain_user && !attr->defer_callchain && !attr->aux_output &&
+	       !attr->write_backward && !evsel->needs_auxtrace_mmap;
+}
+
+/* On one CPU; its records go to the ring that @map is of. */
+static int open_output(struct hybrid_bpf *bpf, const struct perf_event_attr *like,
+		       const struct perf_mmap *map)
+{
+	struct perf_event_attr attr = {
+		.type		= PERF_TYPE_SOFTWARE,
+		.size		= sizeof(attr),
+		.config		= PERF_COUNT_SW_BPF_OUTPUT,
+		.sample_period	= 1,
+		.sample_type	= (like->sample_type & TRAILER) | PERF_SAMPLE_RAW,
+		.sample_id_all	= 1,
+		.use_clockid	= like->use_clockid,
+		.clockid	= like->clockid,
+	};
+	int fd, cpu = map->cpu.cpu, err = 0;
+	u64 id = 0;
+
+	bpf->sample_type = attr.sample_type;
+	fd = sys_perf_event_open(&attr, -1, cpu, -1, perf_event_open_cloexec_flag());
+	if (fd < 0)
+		return -errno;
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, map->fd) ||
+	    ioctl(fd, PERF_EVENT_IOC_ID, &id))
+		err = -errno;
+	if (!err)
+		err = bpf_map__update_elem(bpf->skel->maps.output, &cpu, sizeof(cpu),
+					   &fd, sizeof(fd), BPF_ANY);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	bpf->fds[bpf->nr_ids] = fd;
+	bpf->ids[bpf->nr_ids++] = id;
+	return 0;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	const u64 *id_a = a, *id_b = b;
+
+	return *id_a < *id_b ? -1 : *id_a > *id_b;
+}
+
+static int open_outputs(struct hybrid_bpf *bpf, struct evlist *evlist,
+			const struct perf_event_attr *like)
+{
+	int i, err, nr = evlist__core(evlist)->nr_mmaps;
+
+	bpf->fds = calloc(nr, sizeof(*bpf->fds));
+	bpf->ids = calloc(nr, sizeof(*bpf->ids));
+	if (!bpf->fds || !bpf->ids)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++) {
+		const struct perf_mmap *map = &evlist__mmap(evlist)[i].core;
+
+		if (map->cpu.cpu < 0 || map->cpu.cpu >= bpf->cpus)
+			return -EINVAL;
+		err = open_output(bpf, like, map);
+		if (err)
+			return err;
+	}
+	qsort(bpf->ids, nr, sizeof(*bpf->ids), compare_ids);
+	return 0;
+}
+
+/* To the event on all its CPUs, and in all its threads. */
+static int attach(struct hybrid_bpf *bpf, struct evsel *evsel)
+{
+	int prog = bpf_program__fd(bpf->skel->progs.hybrid_walk), fd, x, y;
+	struct xyarray *fds = evsel->core.fd;
+
+	for (x = 0; fds && x < xyarray__max_x(fds); x++) {
+		for (y = 0; y < xyarray__max_y(fds); y++) {
+			fd = *(int *)xyarray__entry(fds, x, y);
+			if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog))
+				return -errno;
+		}
+	}
+	return 0;
+}
+
+/* Those that don't take it, as one with a filter has a program, have dumps as ever. */
+static bool attach_all(struct hybrid_bpf *bpf, struct evlist *evlist)
+{
+	bool attached = false;
+	struct evsel *evsel;
+	int err;
+
+	evlist__for_each_entry(evlist, evsel) {
+		if (!hybrid_bpf__serves(evsel))
+			continue;
+		/* The program's records have no more than they say. */
+		err = -EOPNOTSUPP;
+		if (((evsel->core.attr.sample_type ^ bpf->sample_type) & TRAILER) == 0)
+			err = attach(bpf, evsel);
+		if (err)
+			pr_debug("hybrid: event %s takes no BPF program: %s\n",
+				 evsel__name(evsel), strerror(-err));
+		else
+			attached = true;
+	}
+	return attached;
+}
+
+static const struct perf_event_attr *first_served(struct evlist *evlist)
+{
+	struct evsel *evsel;
+
+	evlist__for_each_entry(evlist, evsel) {
+		if (hybrid_bpf__serves(evsel))
+			return &evsel->core.attr;
+	}
+	return NULL;
+}
+
+struct hybrid_bpf *hybrid_bpf__attach(struct evlist *evlist)
+{
+	const struct perf_event_attr *like = first_served(evlist);
+	struct hybrid_bpf *bpf = hybrid_bpf__take();
+	int err;
+
+	if (!bpf)
+		return NULL;
+	err = like ? open_outputs(bpf, evlist, like) : -EINVAL;
+	if (err)
+		pr_debug("hybrid: samples have stack dumps: no events for BPF's records: %s\n",
+			 strerror(-err));
+	if (!err && attach_all(bpf, evlist))
+		return bpf;
+	hybrid_bpf__delete(bpf);
+	return NULL;
+}
+
+u64 hybrid_bpf__sample_type(const struct hybrid_bpf *bpf)
+{
+	return bpf->sample_type;
+}
+
+bool hybrid_bpf__is_id(const struct hybrid_bpf *bpf, u64 id)
+{
+	if (id < bpf->ids[0] || id > bpf->ids[bpf->nr_ids - 1])
+		return false;
+	return bsearch(&id, bpf->ids, bpf->nr_ids, sizeof(id), compare_ids);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_BPF_PRIVATE_H
+#define __PERF_HYBRID_BPF_PRIVATE_H
+
+#include <linux/perf_hybrid.h>
+#include "bpf.h"
+#include "store/table.h"
+
+struct evsel;
+struct hybrid_walk_bpf;
+
+/**
+ * struct hybrid_bpf - the program, what it is taught, and what it writes to
+ * @skel: loaded
+ * @table: what it is taught; the compiler's thread's
+ * @nr_objects: in @table
+ * @stats: of @table
+ * @cpus: number of CPUs, those that are not there among them
+ * @sample_type: of the events that the program writes to
+ * @fds: of the events that the program writes to
+ * @ids: of the same, ascending
+ * @nr_ids: of both
+ */
+struct hybrid_bpf {
+	struct hybrid_walk_bpf	*skel;
+	struct hybrid_table	 table;
+	u32			 nr_objects;
+	struct perf_hybrid_stats stats;
+	int			 cpus;
+	u64			 sample_type;
+	int			*fds;
+	u64			*ids;
+	unsigned int		 nr_ids;
+};
+
+/* What hybrid_bpf__prepare() has loaded; NULL for nothing. The caller's from then on. */
+struct hybrid_bpf *hybrid_bpf__take(void);
+
+/* Can the program write an event's samples as the kernel would? */
+bool hybrid_bpf__serves(struct evsel *evsel);
+
+#endif /* __PERF_HYBRID_BPF_PRIVATE_H */

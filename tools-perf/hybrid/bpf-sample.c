@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The records of the BPF program become the samples that the kernel would have written:
+ * with a chain by taught rules, and without registers and dump. What reads samples sees
+ * no difference.
+ */
+#include <errno.h>
+#include <string.h>
+#include <linux/kernel.h>
+#include <linux/perf_hybrid.h>
+#include "../event.h"
+#include "../evlist.h"
+#include "../evsel.h"
+#include "bpf.h"
+#include "recorder.h"
+
+/**
+ * struct written - a record of the program's
+ * @ids: of the task
+ * @cpu: as samples have it
+ * @head: see there
+ * @ips: of the chain; they need not be aligned
+ * @nr_user: of @ips, behind the kernel's
+ */
+struct written {
+	u64			 ids;
+	u64			 cpu;
+	struct hybrid_walk_head	 head;
+	const u8		*ips;
+	u32			 nr_user;
+};
+
+static u64 word_at(const void *from)
+{
+	u64 word;
+
+	memcpy(&word, from, sizeof(word));
+	return word;
+}
+
+bool hybrid_bpf__is_record(const struct hybrid_bpf *bpf, const struct perf_event_header *header)
+{
+	return bpf && header->type == PERF_RECORD_SAMPLE &&
+	       header->size >= sizeof(*header) + sizeof(u64) &&
+	       hybrid_bpf__is_id(bpf, word_at(header + 1));
+}
+
+/* The raw data of a record, and what stands before it. */
+static const u8 *raw_of(const struct hybrid_bpf *bpf, const struct perf_event_header *header,
+			struct written *written, u32 *size)
+{
+	u64 type = hybrid_bpf__sample_type(bpf);
+	const u8 *at = (const u8 *)(header + 1) + sizeof(u64);
+	u32 room;
+
+	if (header->size < sizeof(*header) + hweight64(type) * sizeof(u64))
+		return NULL;
+	written->ids = word_at(at);
+	at += 2 * sizeof(u64);
+	written->cpu = 0;
+	if (type & PERF_SAMPLE_CPU) {
+		written->cpu = word_at(at);
+		at += sizeof(u64);
+	}
+	memcpy(size, at, sizeof(*size));
+	at += sizeof(*size);
+	room = (const u8 *)header + header->size - at;
+	return *size <= room ? at : NULL;
+}
+
+static int parse(const struct hybrid_bpf *bpf, const struct perf_event_header *header,
+		 struct written *written)
+{
+	struct hybrid_walk_head *head = &written->head;
+	const u8 *raw;
+	u32 size;
+
+	raw = raw_of(bpf, header, written, &size);
+	if (!raw || size < sizeof(*head))
+		return -EINVAL;
+	memcpy(head, raw, sizeof(*head));
+	written->nr_user = 0;
+	if (PERF_HYBRID_INFO_END(head->info) != PERF_HYBRID_END_OUTERMOST)
+		return 0;
+	written->ips = raw + sizeof(*head);
+	written->nr_user = PERF_HYBRID_INFO_FRAMES(head->info) + 1;
+	size -= sizeof(*head);
+	/* The kernel makes it larger, up to a multiple of 8 of the record. */
+	return (written->nr_user + head->nr_kernel) * sizeof(u64) <= size &&
+	       written->nr_user + head->nr_kernel <= HYBRID_WALK_IPS ? 0 : -EINVAL;
+}
+
+static u8 *put(u8 *to, u64 word)
+{
+	memcpy(to, &word, sizeof(word));
+	return to + sizeof(word);
+}
+
+static u8 *put_if(u8 *to, bool is_there, u64 word)
+{
+	return is_there ? put(to, word) : to;
+}
+
+static u8 *put_chain(u8 *to, const struct written *written)
+{
+	u32 nr_kernel = written->head.nr_kernel;
+
+	to = put(to, nr_kernel + 3 + written->nr_user);
+	memcpy(to, written->ips, nr_kernel * sizeof(u64));
+	to += nr_kernel * sizeof(u64);
+	to = put(to, PERF_CONTEXT_USER_HYBRID);
+	to = put(to, written->head.info);
+	to = put(to, PERF_CONTEXT_USER);
+	memcpy(to, written->ips + nr_kernel * sizeof(u64), written->nr_user * sizeof(u64));
+	return to + written->nr_user * sizeof(u64);
+}
+
+/* As the kernel writes samples of @type; hybrid_bpf__serves() says what is in that. */
+static void make_sample(const struct written *written, u64 type, struct perf_event_header *made)
+{
+	const struct hybrid_walk_head *head = &written->head;
+	u8 *to = (u8 *)(made + 1);
+
+	to = put_if(to, type & PERF_SAMPLE_IDENTIFIER, head->id);
+	to = put_if(to, type & PERF_SAMPLE_IP, head->ip);
+	to = put_if(to, type & PERF_SAMPLE_TID, written->ids);
+	to = put_if(to, type & PERF_SAMPLE_TIME, head->time);
+	to = put_if(to, type & PERF_SAMPLE_ADDR, head->addr);
+	to = put_if(to, type & PERF_SAMPLE_ID, head->id);
+	to = put_if(to, type & PERF_SAMPLE_CPU, written->cpu);
+	to = put_if(to, type & PERF_SAMPLE_PERIOD, head->period);
+	to = put_chain(to, written);
+	to = put(to, PERF_SAMPLE_REGS_ABI_NONE);
+	to = put(to, 0);
+	*made = (struct perf_event_header) {
+		.type	= PERF_RECORD_SAMPLE,
+		.misc	= head->misc,
+		.size	= to - (u8 *)made,
+	};
+}
+
+int hybrid_bpf__deliver(struct hybrid_record *hr, struct hybrid_ring *ring,
+			const struct perf_event_header *header)
+{
+	struct perf_event_header *made = (void *)hr->made;
+	struct written written;
+	struct evsel *evsel;
+
+	if (parse(hr->bpf, header, &written)) {
+		hybrid_stats_read(&hr->stats, header->size);
+		hr->stats.bad++;
+		hr->stats.shed++;
+		return 0;
+	}
+	ring->note_id = written.head.id;
+	ring->note = written.head.info;
+	if (!written.nr_user)
+		return 0;
+	evsel = evlist__id2evsel(hr->evlist, written.head.id);
+	if (!evsel || !hr->events[evsel->core.idx].hybrid)
+		return 0;
+	make_sample(&written, hr->events[evsel->core.idx].layout.attr.sample_type, made);
+	return hybrid_deliver_sample(hr, ring, made, header->size);
+}
+
+u64 hybrid_bpf__time(const struct hybrid_bpf *bpf, const struct perf_event_header *header)
+{
+	struct written written;
+
+	return parse(bpf, header, &written) ? 0 : written.head.time;
+}
+
+const union perf_event *hybrid_bpf__own(struct hybrid_record *hr, const union perf_event *event)
+{
+	u16 size = event->header.size;
+	union perf_event *own = (void *)hr->made;
+	struct evsel *evsel;
+
+	if (!hr->bpf || event->header.type != PERF_RECORD_LOST ||
+	    size < sizeof(event->lost) + sizeof(u64) ||
+	    !hybrid_bpf__is_id(hr->bpf, word_at((const u8 *)event + size - sizeof(u64))))
+		return event;
+	memcpy(own, event, size);
+	evlist__for_each_entry(hr->evlist, evsel) {
+		if (!hr->events[evsel->core.idx].hybrid)
+			continue;
+		own->lost.id = evsel->core.id[0];
+		put((u8 *)own + size - sizeof(u64), evsel->core.id[0]);
+		break;
+	}
+	return own;
+}

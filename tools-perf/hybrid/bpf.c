@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The BPF program that walks the stacks of samples, bpf_skel/hybrid_walk.bpf.c,
+ * and what it is taught.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <perf/cpumap.h>
+#include "util/hybrid/bpf_skel/hybrid_walk.skel.h"
+#include "../config.h"
+#include "../debug.h"
+#include "../evlist.h"
+#include "../evsel.h"
+#include "bpf-private.h"
+#include "resolve.h"
+#include "store/compiler.h"
+
+#define CHUNK_SIZE	(HYBRID_WALK_CHUNK_WORDS * sizeof(u64))
+
+/* There is one recording: what is loaded before its events are open. */
+static struct hybrid_bpf *prepared;
+
+static int print_nothing(enum libbpf_print_level level __maybe_unused,
+			 const char *format __maybe_unused, va_list args __maybe_unused)
+{
+	return 0;
+}
+
+/* A chunk of the table: the program reads it, and it is mapped here. */
+static int add_chunk(void *arg, unsigned int number, u64 **words)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	struct hybrid_bpf *bpf = arg;
+	int fd, err = 0;
+
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "hybrid_rules", sizeof(u32), CHUNK_SIZE, 1,
+			    &opts);
+	if (fd < 0)
+		return fd;
+	*words = mmap(NULL, CHUNK_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (*words == MAP_FAILED)
+		err = -errno;
+	else if (bpf_map__update_elem(bpf->skel->maps.chunks, &number, sizeof(number),
+				      &fd, sizeof(fd), BPF_ANY))
+		err = -errno;
+	if (err && *words != MAP_FAILED)
+		munmap(*words, CHUNK_SIZE);
+	if (!err)
+		bpf->stats.bytes += CHUNK_SIZE;
+	close(fd);
+	return err;
+}
+
+/* As the kernel's inode has it. */
+static int key_of(const struct perf_hybrid_teach *teach, const struct timespec *ctime,
+		  struct hybrid_walk_key *key)
+{
+	struct stat st;
+
+	memset(key, 0, sizeof(*key));
+	if (teach->flags) {
+		key->dev = HYBRID_WALK_VDSO;
+		key->ino = teach->flags;
+		return 0;
+	}
+	if (fstat(teach->fd, &st))
+		return -errno;
+	/* The rows may be of what the file was before. */
+	if (st.st_ctim.tv_sec != ctime->tv_sec || st.st_ctim.tv_nsec != ctime->tv_nsec)
+		return -ESTALE;
+	key->dev = (u64)major(st.st_dev) << 20 | minor(st.st_dev);
+	key->ino = st.st_ino;
+	key->ctime_sec = st.st_ctim.tv_sec;
+	key->ctime_nsec = st.st_ctim.tv_nsec;
+	return 0;
+}
+
+static int teach(void *store, const struct perf_hybrid_teach *teach,
+		 const struct timespec *ctime)
+{
+	struct hybrid_bpf *bpf = store;
+	struct bpf_map *objects = bpf->skel->maps.objects;
+	struct hybrid_walk_key key;
+	u32 object = bpf->nr_objects;
+	bool is_new;
+	int err;
+
+	err = key_of(teach, ctime, &key);
+	if (err)
+		return err;
+	is_new = bpf_map__lookup_elem(objects, &key, sizeof(key), &object, sizeof(object), 0);
+	if (is_new && bpf->nr_objects == HYBRID_WALK_OBJECTS)
+		return -ENOSPC;
+	err = hybrid_table_teach(&bpf->table, object, teach);
+	if (err)
+		return err;
+	bpf->stats.taught++;
+	bpf->stats.rows += teach->nr_rows;
+	if (!is_new)
+		return 0;
+	err = bpf_map__update_elem(objects, &key, sizeof(key), &object, sizeof(object),
+				   BPF_NOEXIST);
+	if (!err)
+		bpf->stats.objects = ++bpf->nr_objects;
+	return err;
+}
+
+/* What walks may be reading is not used for anything else: there is no end of them. */
+static int forget(void *store __maybe_unused,
+		  const struct perf_hybrid_forget *what __maybe_unused)
+{
+	return -EOPNOTSUPP;
+}
+
+const struct hybrid_store_ops *hybrid_bpf__ops(void)
+{
+	static const struct hybrid_store_ops ops = {
+		.teach	= teach,
+		.forget	= forget,
+	};
+
+	return &ops;
+}
+
+static int load(struct hybrid_bpf *bpf)
+{
+	int err;
+
+	bpf->skel = hybrid_walk_bpf__open();
+	if (!bpf->skel)
+		return -errno;
+	bpf_map__set_max_entries(bpf->skel->maps.states, bpf->cpus);
+	bpf_map__set_max_entries(bpf->skel->maps.output, bpf->cpus);
+	err = hybrid_walk_bpf__load(bpf->skel);
+	if (err)
+		return err;
+	bpf->table.more = add_chunk;
+	bpf->table.arg = bpf;
+	bpf->table.heads = mmap(NULL, HYBRID_WALK_OBJECTS * sizeof(u64), PROT_READ | PROT_WRITE,
+				MAP_SHARED, bpf_map__fd(bpf->skel->maps.heads), 0);
+	if (bpf->table.heads == MAP_FAILED) {
+		bpf->table.heads = NULL;
+		return -errno;
+	}
+	return 0;
+}
+
+static struct hybrid_bpf *hybrid_bpf__new(void)
+{
+	libbpf_print_fn_t print = verbose > 1 ? NULL : libbpf_set_print(print_nothing);
+	struct hybrid_bpf *bpf = calloc(1, sizeof(*bpf));
+	int err = -ENOMEM;
+
+	if (bpf) {
+		bpf->cpus = libbpf_num_possible_cpus();
+		err = bpf->cpus < 0 ? bpf->cpus : load(bpf);
+	}
+	if (print)
+		libbpf_set_print(print);
+	if (!err)
+		return bpf;
+	pr_debug("hybrid: samples have stack dumps: the BPF program can't be loaded: %s\n",
+		 strerror(-err));
+	hybrid_bpf__delete(bpf);
+	return NULL;
+}
+
+/* Off unless it is asked for. */
+static bool is_wanted(void)
+{
+	int wanted = 0;
+
+	return perf_config_scan("record.hybrid-bpf", "%d", &wanted) == 1 && wanted;
+}
+
+void hybrid_bpf__prepare(struct evlist *evlist)
+{
+	struct evsel *evsel;
+	bool serves = false;
+
+	if (!is_wanted())
+		return;
+	evlist__for_each_entry(evlist, evsel)
+		serves |= hybrid_bpf__serves(evsel);
+	if (!serves || perf_cpu_map__has_any_cpu_or_is_empty(evlist__core(evlist)->all_cpus)) {
+		pr_debug("hybrid: samples have stack dumps: no event that BPF serves\n");
+		return;
+	}
+	prepared = hybrid_bpf__new();
+	if (!prepared)
+		return;
+	/* They tell its records from others. */
+	evlist__for_each_entry(evlist, evsel)
+		evsel__set_sample_id(evsel, true);
+	evlist__set_id_pos(evlist);
+}
+
+struct hybrid_bpf *hybrid_bpf__take(void)
+{
+	struct hybrid_bpf *bpf = prepared;
+
+	prepared = NULL;
+	return bpf;
+}
+
+void hybrid_bpf__stats(const struct hybrid_bpf *bpf, struct perf_hybrid_stats *stats,
+		       struct hybrid_walk_counts *counts)
+{
+	size_t size = bpf_map__value_size(bpf->skel->maps.states);
+	struct hybrid_walk_counts *cpu = malloc(size);
+	int i;
+
+	*stats = bpf->stats;
+	memset(counts, 0, sizeof(*counts));
+	for (i = 0; cpu && i < bpf->cpus; i++) {
+		if (bpf_map__lookup_elem(bpf->skel->maps.states, &i, sizeof(i), cpu, size, 0))
+			break;
+		counts->whole += cpu->whole;
+		counts->dumped += cpu->dumped;
+		counts->full += cpu->full;
+	}
+	free(cpu);
+}
+
+void hybrid_bpf__delete(struct hybrid_bpf *bpf)
+{
+	unsigned int i;
+
+	if (!bpf)
+		return;
+	for (i = 0; i < bpf->nr_ids; i++)
+		close(bpf->fds[i]);
+	for (i = 0; i < bpf->table.nr_chunks; i++)
+		munmap(bpf->table.chunks[i], CHUNK_SIZE);
+	if (bpf->table.heads)
+		munmap(bpf->table.heads, HYBRID_WALK_OBJECTS * sizeof(u64));
+	hybrid_walk_bpf__destroy(bpf->skel);
+	free(bpf->fds);
+	free(bpf->ids);
+	free(bpf);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_BPF_H
+#define __PERF_HYBRID_BPF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <linux/types.h>
+#include "bpf_skel/hybrid_walk.h"
+
+struct evlist;
+struct hybrid_bpf;
+struct hybrid_store_ops;
+struct perf_hybrid_stats;
+
+#ifdef HAVE_BPF_SKEL
+
+/**
+ * hybrid_bpf__prepare - load the program, where it is asked for and may be
+ * @evlist: events, configured and not open; they get ids in their samples
+ *
+ * Without it, all goes on with stack dumps.
+ */
+void hybrid_bpf__prepare(struct evlist *evlist);
+
+/**
+ * hybrid_bpf__attach - have the program walk the stacks of the events
+ * @evlist: events, open, their rings mapped
+ *
+ * Return: what hybrid_bpf__prepare() has loaded, to be given to hybrid_bpf__delete();
+ * NULL where that is nothing, or no event takes it.
+ */
+struct hybrid_bpf *hybrid_bpf__attach(struct evlist *evlist);
+
+/**
+ * hybrid_bpf__is_id - is a record of the program's?
+ * @bpf: attached
+ * @id: of the event that wrote it
+ */
+bool hybrid_bpf__is_id(const struct hybrid_bpf *bpf, u64 id);
+
+/* What its records have, PERF_SAMPLE_*: an id, the task, a time, and at most the CPU. */
+u64 hybrid_bpf__sample_type(const struct hybrid_bpf *bpf);
+
+/* What the table holds, and what became of samples. */
+void hybrid_bpf__stats(const struct hybrid_bpf *bpf, struct perf_hybrid_stats *stats,
+		       struct hybrid_walk_counts *counts);
+
+void hybrid_bpf__delete(struct hybrid_bpf *bpf);
+
+/* For hybrid_compiler_new(); its store is the struct hybrid_bpf. */
+const struct hybrid_store_ops *hybrid_bpf__ops(void);
+
+#else /* HAVE_BPF_SKEL */
+
+#include <linux/compiler.h>
+
+static inline void hybrid_bpf__prepare(struct evlist *evlist __maybe_unused)
+{
+}
+
+static inline struct hybrid_bpf *hybrid_bpf__attach(struct evlist *evlist __maybe_unused)
+{
+	return NULL;
+}
+
+static inline bool hybrid_bpf__is_id(const struct hybrid_bpf *bpf __maybe_unused,
+				     u64 id __maybe_unused)
+{
+	return false;
+}
+
+static inline u64 hybrid_bpf__sample_type(const struct hybrid_bpf *bpf __maybe_unused)
+{
+	return 0;
+}
+
+static inline void hybrid_bpf__stats(const struct hybrid_bpf *bpf __maybe_unused,
+				     struct perf_hybrid_stats *stats __maybe_unused,
+				     struct hybrid_walk_counts *counts __maybe_unused)
+{
+}
+
+static inline const struct hybrid_store_ops *hybrid_bpf__ops(void)
+{
+	return NULL;
+}
+
+static inline void hybrid_bpf__delete(struct hybrid_bpf *bpf __maybe_unused)
+{
+}
+
+#endif /* HAVE_BPF_SKEL */
+
+struct hybrid_record;
+struct hybrid_ring;
+struct perf_event_header;
+union perf_event;
+
+/* Has the program written it? @bpf: NULL: no. */
+bool hybrid_bpf__is_record(const struct hybrid_bpf *bpf, const struct perf_event_header *header);
+
+/* When the sample was taken that one of its records tells of; 0 where that can't be parsed. */
+u64 hybrid_bpf__time(const struct hybrid_bpf *bpf, const struct perf_event_header *header);
+
+/**
+ * hybrid_bpf__deliver - one of its records, as the sample it stands for
+ * @hr: recording
+ * @ring: that it is in; notes here what the record says of the sample that follows
+ * @header: hybrid_bpf__is_record()
+ *
+ * Return: as hybrid_deliver_sample().
+ */
+int hybrid_bpf__deliver(struct hybrid_record *hr, struct hybrid_ring *ring,
+			const struct perf_event_header *header);
+
+/*
+ * A record of the kernel's that tells of the program's event, which the file has not,
+ * tells of one that it has; any other as it is.
+ */
+const union perf_event *hybrid_bpf__own(struct hybrid_record *hr, const union perf_event *event);
+
+#endif /* __PERF_HYBRID_BPF_H */

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+#ifndef __HYBRID_FRAME_BPF_H
+#define __HYBRID_FRAME_BPF_H
+
+/*
+ * From a frame to its caller, by the rule for its address and the words of the stack.
+ */
+#include "mapping.bpf.h"
+
+/* The row of an address; 0 for none. */
+static __always_inline __u64 find_row(struct loop *loop, __u64 addr)
+{
+	struct state *st = loop->st;
+	__u64 offset, block, rows;
+	__u32 nr, step, in_block;
+
+	if (!find_mapping(loop, addr))
+		return 0;
+	offset = addr + st->now.shift;
+	block = offset >> HYBRID_WALK_BLOCK_BITS;
+	if (block >= st->now.head >> 32)
+		return 0;
+	rows = table_word((__u32)st->now.head + block);
+	nr = rows >> 32;
+	if (!nr)
+		return 0;
+	in_block = offset & (HYBRID_WALK_BLOCK - 1);
+	st->at = 0;
+	for (step = HYBRID_WALK_BLOCK / 2; step; step /= 2) {
+		if (st->at + step < nr &&
+		    HYBRID_WALK_OFFSET(table_word((__u32)rows + st->at + step)) <= in_block)
+			st->at += step;
+	}
+	return table_word((__u32)rows + st->at);
+}
+
+/* A word of the user's stack. */
+static __always_inline bool read_stack(struct state *st, __u64 addr, __u64 *word)
+{
+	__u64 at = addr - st->window_at, size;
+
+	if (addr & 7)
+		return false;
+	/* The two conditions, as the size may be 0. */
+	if (at < WINDOW - 7 && at + 8 <= st->window_size) {
+		*word = *(__u64 *)&st->window[at & (WINDOW - 8)];
+		return true;
+	}
+	/* What stands behind on the page is likely to be needed, too. */
+	size = PAGE - (addr & (PAGE - 1));
+	if (size > WINDOW)
+		size = WINDOW;
+	st->window_size = 0;
+	if (bpf_probe_read_user(st->window, size, (void *)addr))
+		return false;
+	st->window_at = addr;
+	st->window_size = size;
+	*word = *(__u64 *)st->window;
+	return true;
+}
+
+static __always_inline long ends(struct state *st, enum perf_hybrid_end end)
+{
+	st->end = end;
+	return 1;
+}
+
+/* The registers where the kernel has put them: sp is at a struct ucontext. */
+static __always_inline bool leave_signal(struct state *st)
+{
+	__u64 ip, sp, bp;
+
+	if (!read_stack(st, st->sp + 120, &bp) || !read_stack(st, st->sp + 160, &sp) ||
+	    !read_stack(st, st->sp + 168, &ip))
+		return false;
+	st->ip = ip;
+	st->sp = sp;
+	st->bp = bp;
+	st->bp_known = true;
+	st->exact = true;
+	return true;
+}
+
+static __always_inline bool row_cfa(struct state *st, __u64 row, __u64 *cfa)
+{
+	bool by_bp = HYBRID_WALK_BASE(row) == PERF_HYBRID_BASE_BP;
+
+	if (by_bp && !st->bp_known)
+		return false;
+	*cfa = (by_bp ? st->bp : st->sp) + HYBRID_WALK_CFA_OFF(row);
+	if (HYBRID_WALK_KIND(row) == PERF_HYBRID_DEREF) {
+		if (!read_stack(st, *cfa, cfa))
+			return false;
+		*cfa += HYBRID_WALK_DEREF_OFF(row);
+	}
+	/* psABI figure 5.2: jmp and push are 6 and 5 bytes long. */
+	if (HYBRID_WALK_KIND(row) == PERF_HYBRID_PLT && (st->ip & 15) >= 11)
+		*cfa += 8;
+	return true;
+}
+
+static __always_inline bool step_row(struct state *st, __u64 row)
+{
+	__u32 how = HYBRID_WALK_BP(row);
+	__u64 cfa, ip, bp = 0;
+	bool known = false;
+
+	if (!row_cfa(st, row, &cfa) || cfa <= st->sp)
+		return false;
+	if (how == PERF_HYBRID_BP_AT_CFA)
+		known = read_stack(st, cfa + HYBRID_WALK_BP_OFF(row), &bp);
+	else if (how == PERF_HYBRID_BP_AT_BP && st->bp_known)
+		known = read_stack(st, st->bp + HYBRID_WALK_BP_OFF(row), &bp);
+	if (!read_stack(st, cfa - 8, &ip))
+		return false;
+	if (how != PERF_HYBRID_BP_SAME) {
+		st->bp = bp;
+		st->bp_known = known;
+	}
+	st->ip = ip;
+	st->sp = cfa;
+	st->exact = false;
+	return true;
+}
+
+static long step(__u32 i, void *arg)
+{
+	struct loop *loop = arg;
+	struct state *st = loop->st;
+	__u64 row = find_row(loop, st->exact ? st->ip : st->ip - 1);
+	__u32 at;
+
+	switch (HYBRID_WALK_KIND(row)) {
+	case PERF_HYBRID_OUTERMOST:
+		return ends(st, PERF_HYBRID_END_OUTERMOST);
+	case PERF_HYBRID_CFA:
+	case PERF_HYBRID_DEREF:
+	case PERF_HYBRID_PLT:
+		if (!step_row(st, row))
+			return ends(st, PERF_HYBRID_END_UNREADABLE);
+		break;
+	case PERF_HYBRID_SIGNAL:
+		if (!leave_signal(st))
+			return ends(st, PERF_HYBRID_END_UNREADABLE);
+		break;
+	default:
+		return ends(st, PERF_HYBRID_END_ASK);
+	}
+	at = st->record.head.nr_kernel + 1 + i;
+	if (at >= HYBRID_WALK_IPS)
+		return ends(st, PERF_HYBRID_END_LIMIT);
+	st->record.ips[at] = st->ip;
+	st->nr = i + 1;
+	return 0;
+}
+
+#endif /* __HYBRID_FRAME_BPF_H */

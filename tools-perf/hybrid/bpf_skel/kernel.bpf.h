@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+#ifndef __HYBRID_KERNEL_BPF_H
+#define __HYBRID_KERNEL_BPF_H
+
+/*
+ * What the BPF program reads of the kernel: the members that it needs of each
+ * structure, found by name when it is loaded, and constants that BTF does not have.
+ */
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+#define PF_FORKNOEXEC	0x00000040
+#define PF_KTHREAD	0x00200000
+#define VM_WRITE	0x2
+#define VM_EXEC		0x4
+#define USER_CS		0x33
+#define WRITER_LOCKED	1
+#define CTIME_NSEC	0x7fffffff
+#define PAGE		4096ULL
+
+/* A maple tree is no deeper than this. */
+#define MAX_DEPTH	10
+
+struct perf_regs___h {
+	__u64 abi;
+	struct pt_regs___h *regs;
+} __attribute__((preserve_access_index));
+
+struct pt_regs___h {
+	unsigned long bp;
+	unsigned long ip;
+	unsigned long cs;
+	unsigned long sp;
+} __attribute__((preserve_access_index));
+
+struct perf_callchain_entry___h {
+	__u64 nr;
+	__u64 ip[0];
+} __attribute__((preserve_access_index));
+
+struct perf_sample_data___h {
+	__u64 period;
+	__u64 time;
+	__u64 id;
+	__u64 ip;
+	struct perf_callchain_entry___h *callchain;
+	struct perf_regs___h regs_user;
+	__u64 addr;
+} __attribute__((preserve_access_index));
+
+struct bpf_perf_event_data_kern___h {
+	struct pt_regs___h *regs;
+	struct perf_sample_data___h *data;
+} __attribute__((preserve_access_index));
+
+struct super_block___h {
+	__u32 s_dev;
+} __attribute__((preserve_access_index));
+
+struct inode___h {
+	struct super_block___h *i_sb;
+	unsigned long i_ino;
+	__s64 i_ctime_sec;
+	__u32 i_ctime_nsec;
+} __attribute__((preserve_access_index));
+
+struct file___h {
+	struct inode___h *f_inode;
+} __attribute__((preserve_access_index));
+
+struct vm_area_struct___h {
+	unsigned long vm_start;
+	unsigned long vm_end;
+	unsigned long vm_flags;
+	void *anon_vma;
+	unsigned long vm_pgoff;
+	struct file___h *vm_file;
+} __attribute__((preserve_access_index));
+
+struct maple_tree___h {
+	void *ma_root;
+} __attribute__((preserve_access_index));
+
+struct mm_context___h {
+	void *vdso;
+} __attribute__((preserve_access_index));
+
+struct rw_semaphore___h {
+	atomic_long_t count;
+} __attribute__((preserve_access_index));
+
+struct mm_struct___h {
+	struct maple_tree___h mm_mt;
+	struct rw_semaphore___h mmap_lock;
+	struct {
+		unsigned int sequence;
+	} mm_lock_seq;
+	struct mm_context___h context;
+} __attribute__((preserve_access_index));
+
+struct task_struct___h {
+	unsigned int flags;
+	int pid;
+	int tgid;
+	struct mm_struct___h *mm;
+	struct task_struct___h *group_leader;
+	__u64 start_time;
+	__u64 self_exec_id;
+} __attribute__((preserve_access_index));
+
+/* include/linux/maple_tree.h; 256 bytes, as words. */
+#define NODE_WORDS	32
+#define NODE_PIVOTS	1
+#define NODE_LEAF	1
+#define NODE_ARANGE	3
+#define RANGE_SLOTS	16
+#define ARANGE_SLOTS	10
+
+#endif /* __HYBRID_KERNEL_BPF_H */

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+#ifndef __HYBRID_MAPPING_BPF_H
+#define __HYBRID_MAPPING_BPF_H
+
+/*
+ * The mapping of an address: found in the address space that the sampled task runs in,
+ * and kept for as long as that has not changed.
+ */
+#include "state.bpf.h"
+
+static __always_inline __u32 space_sequence(struct mm_struct___h *mm)
+{
+	return BPF_CORE_READ(mm, mm_lock_seq.sequence);
+}
+
+/* May its mappings be changing just now? */
+static __always_inline bool space_changes(struct mm_struct___h *mm)
+{
+	return BPF_CORE_READ(mm, mmap_lock.count.counter) & WRITER_LOCKED;
+}
+
+/* A node's slot for an address. */
+static __always_inline __u64 slot_of(struct state *st, __u32 slots, __u64 addr)
+{
+	__u32 i;
+
+	for (i = 0; i < RANGE_SLOTS - 1; i++) {
+		if (i >= slots - 1 || st->node[NODE_PIVOTS + i] >= addr)
+			break;
+	}
+	st->at = NODE_PIVOTS + slots - 1 + i;
+	return st->node[st->at & (NODE_WORDS - 1)];
+}
+
+/* One level down, as mtree_load() does it. */
+static long descend(__u32 i, void *arg)
+{
+	struct loop *loop = arg;
+	struct state *st = loop->st;
+	__u64 entry = st->entry, node = entry & ~0xffULL;
+	__u32 type = entry >> 3 & 15;
+
+	st->entry = 0;
+	if (entry <= PAGE || type < NODE_LEAF || type > NODE_ARANGE ||
+	    bpf_probe_read_kernel(st->node, sizeof(st->node), (void *)node))
+		return 1;
+	/* One that is dead is its own parent. */
+	if ((st->node[0] & ~0xffULL) == node)
+		return 1;
+	st->at = type == NODE_ARANGE ? ARANGE_SLOTS : RANGE_SLOTS;
+	entry = slot_of(st, st->at, st->addr);
+	st->entry = entry;
+	return type == NODE_LEAF;
+}
+
+/* The mapping of an address. */
+static __always_inline __u64 find_vma(struct loop *loop, __u64 addr)
+{
+	struct mm_struct___h *mm = loop->mm;
+	struct state *st = loop->st;
+
+	st->addr = addr;
+	st->entry = (__u64)BPF_CORE_READ(mm, mm_mt.ma_root);
+	/* Only the root has a mark that it is a node. */
+	if ((st->entry & 3) != 2)
+		return 0;
+	bpf_loop(MAX_DEPTH, descend, loop, 0);
+	return st->entry & 3 ? 0 : st->entry;
+}
+
+static __noinline void file_changed_at(struct inode___h *inode, struct hybrid_walk_key *key)
+{
+	key->ctime_sec = BPF_CORE_READ(inode, i_ctime_sec);
+	key->ctime_nsec = BPF_CORE_READ(inode, i_ctime_nsec) & CTIME_NSEC;
+}
+
+static __always_inline bool find_head(struct mapping *m)
+{
+	__u32 *number = bpf_map_lookup_elem(&objects, &m->key);
+	__u64 *head = number ? bpf_map_lookup_elem(&heads, number) : NULL;
+
+	m->head = head ? READ_WORD(head) : 0;
+	return m->head;
+}
+
+/*
+ * What can be written may hold other code than the file does, and so may what has pages
+ * of its own.
+ */
+static __always_inline bool is_file_code(struct vm_area_struct___h *vma)
+{
+	return (BPF_CORE_READ(vma, vm_flags) & (VM_EXEC | VM_WRITE)) == VM_EXEC &&
+	       !BPF_CORE_READ(vma, anon_vma);
+}
+
+/* Looks the mapping of an address up in the address space. */
+static __always_inline bool look_up(struct loop *loop, __u64 addr)
+{
+	struct vm_area_struct___h *vma = (void *)find_vma(loop, addr);
+	struct mm_struct___h *mm = loop->mm;
+	struct state *st = loop->st;
+	struct mapping *m = &st->now;
+	struct inode___h *inode;
+	struct file___h *file;
+
+	m->start = 0;
+	m->end = 0;
+	if (!vma)
+		return false;
+	m->vma = (__u64)vma;
+	m->start = BPF_CORE_READ(vma, vm_start);
+	m->end = BPF_CORE_READ(vma, vm_end);
+	file = BPF_CORE_READ(vma, vm_file);
+	if (file) {
+		inode = BPF_CORE_READ(file, f_inode);
+		m->inode = (__u64)inode;
+		m->shift = BPF_CORE_READ(vma, vm_pgoff) * PAGE - m->start;
+		m->key.dev = BPF_CORE_READ(inode, i_sb, s_dev);
+		m->key.ino = BPF_CORE_READ(inode, i_ino);
+		file_changed_at(inode, &m->key);
+	} else {
+		if ((__u64)BPF_CORE_READ(mm, context.vdso) != m->start || !m->start)
+			return false;
+		m->inode = 0;
+		m->shift = -m->start;
+		m->key.dev = HYBRID_WALK_VDSO;
+		m->key.ino = PERF_HYBRID_VDSO_64;
+		m->key.ctime_sec = 0;
+		m->key.ctime_nsec = 0;
+	}
+	if (addr < m->start || addr >= m->end || !is_file_code(vma))
+		return false;
+	m->walk = st->walk;
+	return find_head(m);
+}
+
+/* Is what was looked up for an earlier walk still so? The mappings are the same. */
+static __always_inline bool is_still_true(struct state *st, struct mapping *m)
+{
+	struct hybrid_walk_key key = {};
+
+	if (m->walk == st->walk)
+		return true;
+	if (!is_file_code((void *)m->vma))
+		return false;
+	if (m->inode) {
+		file_changed_at((void *)m->inode, &key);
+		if (key.ctime_sec != m->key.ctime_sec || key.ctime_nsec != m->key.ctime_nsec)
+			return false;
+	}
+	m->walk = st->walk;
+	return find_head(m);
+}
+
+/* Makes st->now the mapping of an address; false where nothing is known of that. */
+static __always_inline bool find_mapping(struct loop *loop, __u64 addr)
+{
+	struct state *st = loop->st;
+	struct mapping *m;
+	__u32 i;
+
+	if (addr >= st->now.start && addr < st->now.end && st->now.walk == st->walk)
+		return true;
+	for (i = 0; i < NR_MAPPINGS; i++) {
+		if (addr >= st->mappings[i].start && addr < st->mappings[i].end)
+			break;
+	}
+	st->at = i < NR_MAPPINGS ? i : st->next++;
+	m = &st->mappings[st->at & (NR_MAPPINGS - 1)];
+	if (addr >= m->start && addr < m->end && is_still_true(st, m)) {
+		st->now = *m;
+		return true;
+	}
+	st->place = st->at;
+	if (!look_up(loop, addr)) {
+		st->now.end = 0;
+		return false;
+	}
+	st->mappings[st->place & (NR_MAPPINGS - 1)] = st->now;
+	return true;
+}
+
+#endif /* __HYBRID_MAPPING_BPF_H */

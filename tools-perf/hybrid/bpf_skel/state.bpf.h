@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+#ifndef __HYBRID_STATE_BPF_H
+#define __HYBRID_STATE_BPF_H
+
+/*
+ * What the BPF program keeps: the state of each CPU, and the table of rules, which
+ * perf fills.
+ */
+#include <linux/perf_hybrid.h>
+#include "kernel.bpf.h"
+#include "hybrid_walk.h"
+
+/* Of the stack: what is read at once, at most. */
+#define WINDOW		1024
+
+/* What an address space is known by: no other has all of it. */
+struct space {
+	__u64 mm;
+	__u64 start_time;
+	__u64 exec_id;
+	__u32 tgid;
+	__u32 seq;
+};
+
+/**
+ * struct mapping - one that was looked up
+ * @start: address; 0: none
+ * @end: address
+ * @shift: what to add to an address for the offset in the file
+ * @vma: of which
+ * @inode: of its file; 0: the vDSO
+ * @key: of its object
+ * @head: of its object
+ * @walk: number of the walk that looked whether it is still true
+ */
+struct mapping {
+	__u64 start;
+	__u64 end;
+	__u64 shift;
+	__u64 vma;
+	__u64 inode;
+	struct hybrid_walk_key key;
+	__u64 head;
+	__u64 walk;
+};
+
+#define NR_MAPPINGS	8
+
+/**
+ * struct state - of a CPU: no other program of this type runs while one does
+ * @counts: what became of samples
+ * @walk: number of this walk
+ * @space: that @mappings are of
+ * @mappings: looked up last
+ * @next: of @mappings, to be replaced
+ * @now: the mapping of the last frame
+ * @ip: of the frame
+ * @sp: of the frame
+ * @bp: of the frame
+ * @bp_known: @bp could be followed to here
+ * @exact: @ip is an address that was interrupted, not one behind a call
+ * @nr: frames, the first not counted
+ * @end: enum perf_hybrid_end
+ * @at: an index that is looked for: here, as the verifier tries each value that it
+ *	knows of
+ * @place: the same, of @mappings
+ * @window_at: address of @window
+ * @window_size: bytes that are there
+ * @window: of the stack
+ * @node: of the maple tree
+ * @entry: of @node, that @addr is behind
+ * @addr: that is looked for
+ * @record: what is written
+ */
+struct state {
+	struct hybrid_walk_counts counts;
+	__u64 walk;
+	struct space space;
+	struct mapping mappings[NR_MAPPINGS];
+	__u32 next;
+	struct mapping now;
+	__u64 ip;
+	__u64 sp;
+	__u64 bp;
+	__u32 bp_known;
+	__u32 exact;
+	__u32 nr;
+	__u32 end;
+	volatile __u32 at;
+	volatile __u32 place;
+	__u64 window_at;
+	__u64 window_size;
+	__u8 window[WINDOW];
+	__u64 node[NODE_WORDS];
+	__u64 entry;
+	__u64 addr;
+	struct hybrid_walk_record record;
+};
+
+/* What the function that bpf_loop() calls is given. */
+struct loop {
+	struct state *st;
+	struct mm_struct___h *mm;
+};
+
+/* perf makes as many as it needs. */
+struct chunk {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, HYBRID_WALK_CHUNK_WORDS * 8);
+	__uint(max_entries, 1);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(__u32));
+	__uint(max_entries, HYBRID_WALK_CHUNKS);
+	__array(values, struct chunk);
+} chunks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, __u64);
+	__uint(max_entries, HYBRID_WALK_OBJECTS);
+} heads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, struct hybrid_walk_key);
+	__type(value, __u32);
+	__uint(max_entries, HYBRID_WALK_OBJECTS);
+} objects SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct state));
+	__uint(max_entries, 1);
+} states SEC(".maps");
+
+/* What perf may be storing just now: once, and whole. */
+#define READ_WORD(word)	(*(const volatile __u64 *)(word))
+
+/* A word of the table, by its number; 0 where there is no such chunk. */
+static __always_inline __u64 table_word(__u64 position)
+{
+	__u32 number = position >> HYBRID_WALK_CHUNK_BITS, zero = 0;
+	void *chunk = bpf_map_lookup_elem(&chunks, &number);
+	__u64 *words;
+
+	if (!chunk)
+		return 0;
+	words = bpf_map_lookup_elem(chunk, &zero);
+	return words ? READ_WORD(&words[position & (HYBRID_WALK_CHUNK_WORDS - 1)]) : 0;
+}
+
+#endif /* __HYBRID_STATE_BPF_H */
