@@ -202,7 +202,7 @@ static void make_hostile(unsigned int number)
 	seed = number;
 	memory.missing = 0;
 	if (number % 4)
-		memory.missing = rand_r(&seed) & rand_r(&seed) & ((1U << CODE_PAGES) - 1);
+		memory.missing = below(1U << CODE_PAGES) & below(1U << CODE_PAGES);
 	if (number % 8 == 7)
 		memory.missing |= 1U << (CODE_PAGES + below(STACK_PAGES));
 	for (at = 0; at < sizeof(memory.code);) {
