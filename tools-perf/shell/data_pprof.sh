@@ -85,7 +85,8 @@ test_pipe()
 	rm -rf "$out"
 	mkdir "$out"
 	perf record -e cpu-clock:u -g -o - perf test -w noploop 0.2 2> "$dir/log" |
-		perf data convert -i - --to-pprof "$out/perf.pb.gz" 2> "$dir/log" || { cat "$dir/log"; return 1; }
+		perf data convert -i - --to-pprof "$out/perf.pb.gz" 2> "$dir/log" ||
+		{ cat "$dir/log"; return 1; }
 	has samples noploop
 }
 
@@ -127,7 +128,8 @@ test_full_disk()
 }
 
 perf check feature -q libprotobuf-c || skip "perf was built without libprotobuf-c"
-perf record -e cpu-clock:u -F 1000 -g -o "$data" perf test -w noploop 0.3 > /dev/null 2> "$dir/log" ||
+perf record -e cpu-clock:u -F 1000 -g -o "$data" perf test -w noploop 0.3 \
+	> /dev/null 2> "$dir/log" ||
 	skip "perf record does not work: $(tail -n 1 "$dir/log")"
 check "all samples" test_convert
 check "--no-symbols" test_no_symbols
