@@ -48,8 +48,11 @@ static void sample(struct perf_event *event, struct pt_regs *iregs)
 	regs.cs = __USER_CS;
 	regs.sp += SKID;
 	regs.bp = ~regs.bp;
+	/* lockdep asks for it here; in an NMI, where drivers do the same, it does not look. */
+	rcu_read_lock();
 	perf_sample_save_callchain(&data, event, iregs);
 	perf_event_overflow(event, &data, &regs);
+	rcu_read_unlock();
 }
 
 static enum hrtimer_restart expired(struct hrtimer *timer)
