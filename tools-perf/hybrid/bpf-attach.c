@@ -47,7 +47,8 @@ static bool is_served_type(const struct perf_event_attr *attr)
 	}
 }
 
-bool hybrid_bpf__serves(struct evsel *evsel)
+/* Can the program write an event's samples as the kernel would? */
+static bool is_served(struct evsel *evsel)
 {
 	const struct perf_event_attr *attr = &evsel->core.attr;
 
@@ -139,7 +140,7 @@ static int attach(struct hybrid_bpf *bpf, struct evsel *evsel)
 	return 0;
 }
 
-/* Those that don't take it, as one with a filter has a program, have dumps as ever. */
+/* An event that has a filter has a program already, and takes no other: it has dumps. */
 static bool attach_all(struct hybrid_bpf *bpf, struct evlist *evlist)
 {
 	bool attached = false;
@@ -147,7 +148,7 @@ static bool attach_all(struct hybrid_bpf *bpf, struct evlist *evlist)
 	int err;
 
 	evlist__for_each_entry(evlist, evsel) {
-		if (!hybrid_bpf__serves(evsel))
+		if (!is_served(evsel))
 			continue;
 		/* The program's records have no more than they say. */
 		err = -EOPNOTSUPP;
@@ -162,12 +163,12 @@ static bool attach_all(struct hybrid_bpf *bpf, struct evlist *evlist)
 	return attached;
 }
 
-static const struct perf_event_attr *first_served(struct evlist *evlist)
+const struct perf_event_attr *hybrid_bpf__first_served(struct evlist *evlist)
 {
 	struct evsel *evsel;
 
 	evlist__for_each_entry(evlist, evsel) {
-		if (hybrid_bpf__serves(evsel))
+		if (is_served(evsel))
 			return &evsel->core.attr;
 	}
 	return NULL;
@@ -175,7 +176,7 @@ static const struct perf_event_attr *first_served(struct evlist *evlist)
 
 struct hybrid_bpf *hybrid_bpf__attach(struct evlist *evlist)
 {
-	const struct perf_event_attr *like = first_served(evlist);
+	const struct perf_event_attr *like = hybrid_bpf__first_served(evlist);
 	struct hybrid_bpf *bpf = hybrid_bpf__take();
 	int err;
 

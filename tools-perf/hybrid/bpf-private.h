@@ -6,7 +6,8 @@
 #include "bpf.h"
 #include "store/table.h"
 
-struct evsel;
+struct evlist;
+struct perf_event_attr;
 struct hybrid_walk_bpf;
 
 /**
@@ -36,7 +37,7 @@ struct hybrid_bpf {
 /* What hybrid_bpf__prepare() has loaded; NULL for nothing. The caller's from then on. */
 struct hybrid_bpf *hybrid_bpf__take(void);
 
-/* Can the program write an event's samples as the kernel would? */
-bool hybrid_bpf__serves(struct evsel *evsel);
+/* The first event whose samples the program can write as the kernel would; NULL: none. */
+const struct perf_event_attr *hybrid_bpf__first_served(struct evlist *evlist);
 
 #endif /* __PERF_HYBRID_BPF_PRIVATE_H */

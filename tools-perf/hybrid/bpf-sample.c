@@ -115,7 +115,7 @@ static u8 *put_chain(u8 *to, const struct written *written)
 	return to + written->nr_user * sizeof(u64);
 }
 
-/* As the kernel writes samples of @type; hybrid_bpf__serves() says what is in that. */
+/* As the kernel writes samples of @type; hybrid_bpf__first_served() says what is in that. */
 static void make_sample(const struct written *written, u64 type, struct perf_event_header *made)
 {
 	const struct hybrid_walk_head *head = &written->head;
@@ -170,23 +170,22 @@ u64 hybrid_bpf__time(const struct hybrid_bpf *bpf, const struct perf_event_heade
 	return parse(bpf, header, &written) ? 0 : written.head.time;
 }
 
-const union perf_event *hybrid_bpf__own(struct hybrid_record *hr, const union perf_event *event)
+union perf_event *hybrid_bpf__rename_lost(struct hybrid_record *hr, union perf_event *event)
 {
 	u16 size = event->header.size;
-	union perf_event *own = (void *)hr->made;
+	union perf_event *renamed = (void *)hr->made;
 	struct evsel *evsel;
 
-	if (!hr->bpf || event->header.type != PERF_RECORD_LOST ||
-	    size < sizeof(event->lost) + sizeof(u64) ||
+	if (!hr->bpf || size < sizeof(event->lost) + sizeof(u64) ||
 	    !hybrid_bpf__is_id(hr->bpf, word_at((const u8 *)event + size - sizeof(u64))))
 		return event;
-	memcpy(own, event, size);
+	memcpy(renamed, event, size);
 	evlist__for_each_entry(hr->evlist, evsel) {
 		if (!hr->events[evsel->core.idx].hybrid)
 			continue;
-		own->lost.id = evsel->core.id[0];
-		put((u8 *)own + size - sizeof(u64), evsel->core.id[0]);
+		renamed->lost.id = evsel->core.id[0];
+		put((u8 *)renamed + size - sizeof(u64), evsel->core.id[0]);
 		break;
 	}
-	return own;
+	return renamed;
 }

@@ -183,13 +183,11 @@ static bool is_wanted(void)
 void hybrid_bpf__prepare(struct evlist *evlist)
 {
 	struct evsel *evsel;
-	bool serves = false;
 
 	if (!is_wanted())
 		return;
-	evlist__for_each_entry(evlist, evsel)
-		serves |= hybrid_bpf__serves(evsel);
-	if (!serves || perf_cpu_map__has_any_cpu_or_is_empty(evlist__core(evlist)->all_cpus)) {
+	if (!hybrid_bpf__first_served(evlist) ||
+	    perf_cpu_map__has_any_cpu_or_is_empty(evlist__core(evlist)->all_cpus)) {
 		pr_debug("hybrid: samples have stack dumps: no event that BPF serves\n");
 		return;
 	}

@@ -113,10 +113,17 @@ u64 hybrid_bpf__time(const struct hybrid_bpf *bpf, const struct perf_event_heade
 int hybrid_bpf__deliver(struct hybrid_record *hr, struct hybrid_ring *ring,
 			const struct perf_event_header *header);
 
-/*
- * A record of the kernel's that tells of the program's event, which the file has not,
- * tells of one that it has; any other as it is.
+/**
+ * hybrid_bpf__rename_lost - a PERF_RECORD_LOST with the id of an event that the file has
+ * @hr: recording
+ * @event: PERF_RECORD_LOST
+ *
+ * Where records of the program's own event were lost the kernel gives that one's id,
+ * which no reader of the file knows.
+ *
+ * Return: a copy with the id of a sampled event, valid until the next call; @event
+ * itself where it names another.
  */
-const union perf_event *hybrid_bpf__own(struct hybrid_record *hr, const union perf_event *event);
+union perf_event *hybrid_bpf__rename_lost(struct hybrid_record *hr, union perf_event *event);
 
 #endif /* __PERF_HYBRID_BPF_H */

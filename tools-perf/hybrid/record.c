@@ -33,7 +33,7 @@ static void start_loading(struct hybrid_record *hr)
 	objects->cancel = hybrid_loader_cancel;
 }
 
-/* Where there is nobody to teach, samples have their dumps as ever. */
+/* Without a store and without BPF there is nobody to teach: all samples have dumps. */
 static void start_teaching(struct hybrid_record *hr)
 {
 	hr->store = hybrid_record__kernel_asked() ? hybrid_store__open(hr->evlist) : -1;

@@ -26,16 +26,18 @@ static struct mmap *ring_mmap(struct hybrid_ring *ring)
 
 static int deliver(struct hybrid_ring *ring, const struct perf_event_header *header, void *arg)
 {
+	union perf_event *event = (union perf_event *)header;
 	struct hybrid_record *hr = arg;
 
 	if (hybrid_bpf__is_record(hr->bpf, header))
 		return hybrid_bpf__deliver(hr, ring, header);
 	if (header->type == PERF_RECORD_SAMPLE)
 		return hybrid_deliver_sample(hr, ring, header, header->size);
-	if (header->type == PERF_RECORD_LOST)
+	if (header->type == PERF_RECORD_LOST) {
 		hybrid_lost_seen(&hr->lost, hr->now);
-	return hybrid_deliver_other(hr, (union perf_event *)
-				    hybrid_bpf__own(hr, (const union perf_event *)header));
+		event = hybrid_bpf__rename_lost(hr, event);
+	}
+	return hybrid_deliver_other(hr, event);
 }
 
 static u64 ring_head(struct hybrid_ring *ring, void *arg __maybe_unused)

@@ -2,8 +2,8 @@
 /*
  * perf record --call-graph hybrid: walks the user stack of a sample by the rules that
  * perf compiled. A sample whose stack it walks to the outermost frame it writes by
- * itself, and the kernel drops it before the stack is copied; all others the kernel
- * writes as ever.
+ * itself, and the kernel drops it before the stack is copied; the kernel writes all
+ * others, with their dump.
  */
 #include "frame.bpf.h"
 

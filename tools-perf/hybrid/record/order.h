@@ -13,8 +13,8 @@
  * @tail: position of the first record that was not delivered
  * @head: position behind the last record that may be
  * @time: of the record at @tail, never less than of the one before
- * @looked: position of the last record that a look at the ring has found; behind
- *	@tail, or of no use
+ * @looked: position of the last record that was found in it; not used once @tail is
+ *	behind that
  * @behind: bytes read while it was nearly full, the owner's
  * @copy: HYBRID_MAX_RECORD bytes for a record that wraps around
  * @kept: records that were taken out of the ring, see hybrid_order_keep(); to be freed
