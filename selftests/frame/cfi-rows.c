@@ -54,6 +54,28 @@ static bool eval_plt(const Dwarf_Op *ops, size_t nops, u64 ip,
 	return top == 1;
 }
 
+/* The processor's number of one of DWARF's. */
+static u8 hardware_reg(unsigned int reg)
+{
+	static const u8 regs[] = { 0, 2, 1, 3, 6, 7, 5, 4 };
+
+	return reg < sizeof(regs) ? regs[reg] : reg;
+}
+
+/* What is at sp + n, or bp + n: the frame is realigned. False for other expressions. */
+static bool truth_mem(const Dwarf_Op *ops, size_t nops, struct truth *t)
+{
+	if (nops < 2 || nops > 3 || ops[1].atom != DW_OP_deref ||
+	    (ops[0].atom != DW_OP_breg6 && ops[0].atom != DW_OP_breg7) ||
+	    (nops == 3 && ops[2].atom != DW_OP_plus_uconst))
+		return false;
+	t->kind = TRUTH_MEM;
+	t->mem_bp = ops[0].atom == DW_OP_breg6;
+	t->mem_off = ops[0].number;
+	t->off = nops == 3 ? ops[2].number : 0;
+	return true;
+}
+
 static void truth_cfa(struct cfi_rows *r, Dwarf_Frame *frame, u64 addr,
 		      struct truth *t)
 {
@@ -70,6 +92,11 @@ static void truth_cfa(struct cfi_rows *r, Dwarf_Frame *frame, u64 addr,
 			t->kind = TRUTH_SP;
 		else if (ops[0].number == bp)
 			t->kind = TRUTH_BP;
+		else
+			t->kind = TRUTH_REG;
+		t->reg = hardware_reg(ops[0].number);
+	} else if (r->image->is_64bit && truth_mem(ops, nops, t)) {
+		return;
 	} else if (nops > 4 && eval_plt(ops, nops, addr, &t->off)) {
 		t->kind = TRUTH_SP;
 		t->end = addr + 1;	/* depends on ip */
@@ -88,6 +115,11 @@ static void truth_bp(struct cfi_rows *r, Dwarf_Frame *frame, struct truth *t)
 	if (!nops) {
 		t->bp_known = !ops;
 		t->bp_same = !ops;
+	} else if (r->image->is_64bit && nops == 2 && ops[1].atom == DW_OP_breg6) {
+		/* An expression, of which libdw has the stack begin with the CFA. */
+		t->bp_known = true;
+		t->bp_at_bp = true;
+		t->bp_off = ops[1].number;
 	} else if (ops[0].atom == DW_OP_call_frame_cfa && nops <= 2) {
 		t->bp_known = true;
 		t->bp_same = false;

@@ -10,7 +10,9 @@
 enum truth_kind {
 	TRUTH_SP,	/* CFA = sp + off */
 	TRUTH_BP,	/* CFA = bp + off */
-	TRUTH_ODD,	/* an expression, another register */
+	TRUTH_REG,	/* CFA = another register + off */
+	TRUTH_MEM,	/* CFA = what is at sp + mem_off, or bp + mem_off, + off */
+	TRUTH_ODD,	/* another expression */
 	TRUTH_NONE,	/* there is no caller */
 };
 
@@ -20,8 +22,12 @@ enum truth_kind {
  * @end:	the first that it is not for
  * @kind:	where the CFA counts from
  * @off:	the CFA, as offset from there
+ * @reg:	TRUTH_REG: the register, by the processor's numbers
+ * @mem_bp:	TRUTH_MEM: the place counts from bp
+ * @mem_off:	TRUTH_MEM: the place
  * @bp_known:	the table tells where the caller's bp is
  * @bp_same:	still in bp
+ * @bp_at_bp:	or there, as offset from bp
  * @bp_off:	or there, as offset from the CFA
  * @is_signal:	of a signal trampoline
  */
@@ -30,8 +36,12 @@ struct truth {
 	u64	end;
 	enum truth_kind	kind;
 	s32		off;
+	u8		reg;
+	bool		mem_bp;
+	s32		mem_off;
 	bool		bp_known;
 	bool		bp_same;
+	bool		bp_at_bp;
 	s32		bp_off;
 	bool		is_signal;
 };

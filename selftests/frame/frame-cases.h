@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "../../kmod/x86-frame.h"
+#include "../../kmod/frame/x86-frame.h"
 
 struct test_case {
 	const char		*name;
@@ -18,14 +18,22 @@ struct test_case {
 	bool			use_fp;
 	int			cfa_off;
 	int			fp_off;
+	int			mem_off;
+	int			reg;
 };
 
 #define UNKNOWN(name, code, bits) \
-	{ name, code, bits, X86_FRAME_UNKNOWN, false, 0, 0 }
+	{ name, code, bits, X86_FRAME_UNKNOWN, false, 0, 0, 0, 0 }
 #define SP(name, code, bits, kind, cfa, fp) \
-	{ name, code, bits, X86_FRAME_##kind, false, cfa, fp }
+	{ name, code, bits, X86_FRAME_##kind, false, cfa, fp, 0, 0 }
 #define BP(name, code, bits, kind) \
-	{ name, code, bits, X86_FRAME_##kind, true, 0, 0 }
+	{ name, code, bits, X86_FRAME_##kind, true, 0, 0, 0, 0 }
+#define MEM_SP(name, code, mem, cfa, fp) \
+	{ name, code, 64, X86_FRAME_SCAN_MEM, false, cfa, fp, mem, 0 }
+#define MEM_BP(name, code, mem, cfa, fp) \
+	{ name, code, 64, X86_FRAME_SCAN_MEM, true, cfa, fp, mem, 0 }
+#define REG(name, code, reg, cfa, fp) \
+	{ name, code, 64, X86_FRAME_SCAN_REG, false, cfa, fp, 0, reg }
 
 static const struct test_case cases[] = {
 	/* Exact states. */
@@ -127,6 +135,29 @@ static const struct test_case cases[] = {
 	BP("variable array, then leave", "|48 29 c4 48 89 e7 c9 c3", 64, SCAN_BP),
 	BP("realigned stack", "|48 8b 5d f8 c9 49 8d 62 f8 c3", 64, SCAN_BP),
 
+	/* Frames that assembler realigns: sp is kept in the frame, or in a register. */
+	MEM_SP("sp loaded from the frame", "|48 8b a4 24 80 00 00 00 c3", 128, 8, 0),
+	MEM_SP("... behind other code, then vzeroupper",
+	       "|c5 fd 6f c1 74 fa 48 8b a4 24 80 00 00 00 c5 f8 77 c3", 128, 8, 0),
+	MEM_SP("... then pops", "|48 8b 64 24 20 5b 5d c3", 32, 24, -16),
+	MEM_SP("pop of sp", "|5c c3", 0, 8, 0),
+	MEM_BP("sp loaded by bp, as libjpeg-turbo", "|5b 48 89 ec 5c 5d c3", 0, 16, -16),
+	REG("sp taken from a register", "|31 c0 48 89 dc c3", 3, 8, 0),
+	REG("... by a kernel of OpenBLAS",
+	    "|31 ed 48 89 dc 48 8b 1c 24 48 8b 6c 24 08 48 83 c4 60 c3", 3, 104, -96),
+	REG("... over a call", "|e8 00 10 00 00 4c 89 e4 c3", 12, 8, 0),
+	REG("... by lea", "|49 8d 62 10 c3", 10, 24, 0),
+	SP("sp copied, the frame realigned, and sp restored",
+	   "|48 83 ec 08 49 89 e3 48 83 e4 c0 4c 89 dc 48 83 c4 08 c3", 64, SCAN_SP, 8, 0),
+	BP("realigned stack, by r13", "|48 8d 65 f0 5b 41 5c 5d 49 8d 65 f0 41 5d c3", 64,
+	   SCAN_BP),
+
+	/* Calls where sp is at the return address: they return, if their targets do. */
+	SP("direct call of what returns", "|e8 01 00 00 00 c3 90 c3", 64, SCAN_SP, 8, 0),
+	SP("... over a jump and a branch", "|e8 01 00 00 00 c3 74 fe eb 00 c3", 64, SCAN_SP, 8, 0),
+	SP("four of them", "|e8 10 00 00 00 e8 0c 00 00 00 e8 08 00 00 00 e8 04 00 00 00 "
+	   "c3 c3 c3 c3 c3", 64, SCAN_SP, 8, 0),
+
 	/* Nothing can be known. */
 	UNKNOWN("never returns", "|f4", 64),
 	UNKNOWN("endless loop", "|90 eb fd", 64),
@@ -135,7 +166,30 @@ static const struct test_case cases[] = {
 	UNKNOWN("no instruction", "|06 06 06", 64),
 	UNKNOWN("jump through a register", "|ff e0", 64),
 	UNKNOWN("jump through a table", "|ff 24 c5 00 00 00 00", 64),
-	UNKNOWN("sp set to something else", "|48 89 c4 c3", 64),
+	UNKNOWN("sp set to an argument, as who switches stacks does", "|48 89 fc c3", 64),
+	UNKNOWN("sp loaded by an argument", "|48 8b 67 08 c3", 64),
+	UNKNOWN("sp taken from a caller-saved register over a call",
+		"|e8 00 10 00 00 4c 89 dc c3", 64),
+	UNKNOWN("sp taken from a register that was set by something else",
+		"|48 89 c3 48 89 dc c3", 64),
+	UNKNOWN("... by lea, as OpenSSL", "|4d 8d 5b 58 49 8d 23 c3", 64),
+	UNKNOWN("... in a prologue that is still to come, with much code behind it",
+		"|4c 8d 54 24 08 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 "
+		"31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 4c 89 d4 c3", 64),
+	UNKNOWN("... popped", "|5b 48 89 dc c3", 64),
+	UNKNOWN("sp taken from a register, then a call", "|48 89 dc e8 00 10 00 00 c3", 64),
+	UNKNOWN("sp loaded from a slot that the path wrote", "|50 48 8b 24 24 c3", 64),
+	UNKNOWN("sp loaded from what sp was loaded from",
+		"|48 8b 64 24 08 48 8b 64 24 08 c3", 64),
+	UNKNOWN("sp taken from a register, 16-bit operand", "|66 89 dc c3", 64),
+	UNKNOWN("direct call of what does not return", "|e8 01 00 00 00 c3 f4", 64),
+	UNKNOWN("... of what calls on", "|e8 01 00 00 00 c3 e8 00 10 00 00 c3", 64),
+	UNKNOWN("... of what returns elsewhere", "|e8 01 00 00 00 c3 58 c3", 64),
+	UNKNOWN("... of what jumps in a circle", "|e8 01 00 00 00 c3 eb fe", 64),
+	UNKNOWN("... of itself", "|e8 fb ff ff ff c3", 64),
+	UNKNOWN("five calls, where four targets are remembered",
+		"|e8 15 00 00 00 e8 11 00 00 00 e8 0d 00 00 00 e8 09 00 00 00 e8 05 00 00 00 "
+		"c3 c3 c3 c3 c3 c3", 64),
 	UNKNOWN("variable array without frame", "|48 29 c4 c3", 64),
 	UNKNOWN("sp below itself", "|50 c3", 64),
 	UNKNOWN("bp lost", "|31 ed c3", 64),
@@ -172,10 +226,9 @@ static const struct test_case cases[] = {
 	BP("32: sp counted from bp", "|8d 65 f4 5b 5e 5f 5d c3", 32, SCAN_BP),
 	SP("32: vsyscall",
 	   "|51 52 55 89 e5 0f 34 cd 80 5d 5a 59 c3", 32, SCAN_SP, 4, 0),
-	UNKNOWN("32: call of a function that does more than load its return address",
-		"|e8 01 00 00 00 c3 8b 0c 24 90 c3", 32),
-	UNKNOWN("32: ... that loads another word", "|e8 01 00 00 00 c3 8b 4c 24 04 c3", 32),
-	UNKNOWN("64: call of such a function", "|e8 01 00 00 00 c3 8b 0c 24 c3", 64),
+	SP("32: call of a function that does more than load its return address, and returns",
+	   "|e8 01 00 00 00 c3 8b 0c 24 90 c3", 32, SCAN_SP, 4, 0),
+	SP("64: call of such a function", "|e8 01 00 00 00 c3 8b 0c 24 c3", 64, SCAN_SP, 8, 0),
 	UNKNOWN("32: pusha", "|60 61 c3", 32),
 };
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../kmod/x86-frame-cache.h"
+#include "../../kmod/frame/x86-frame-cache.h"
 
 #define BASE		0x7ffff000UL
 #define PAGES		2
@@ -68,7 +68,9 @@ static void check_rule(enum x86_frame_kind kind, const struct x86_frame_rule *r,
 		return;
 	check(r->ra_off == -ws, "return address not under the CFA");
 	check(r->cfa_off % ws == 0 && r->fp_off % ws == 0, "alignment");
-	check(r->use_fp || r->cfa_off >= ws, "CFA under sp");
+	check(r->use_fp || kind == X86_FRAME_SCAN_REG || r->cfa_off >= ws, "CFA under sp");
+	check(kind != X86_FRAME_SCAN_REG || r->reg < 16, "register");
+	check(kind != X86_FRAME_SCAN_MEM || r->mem_off % ws == 0, "alignment of the slot");
 	check(r->cfa_off < 1 << 30 && r->cfa_off > -(1 << 20), "CFA far off");
 }
 

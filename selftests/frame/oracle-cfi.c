@@ -31,7 +31,12 @@ static const char * const verdict_names[] = {
 
 static const char * const kind_names[X86_FRAME_NR] = {
 	"unknown", "entry", "prologue", "epilogue", "ret", "plt",
-	"scan-sp", "scan-bp"
+	"scan-sp", "scan-bp", "scan-mem", "scan-reg"
+};
+
+static const char * const truth_names[] = {
+	[TRUTH_SP] = "sp", [TRUTH_BP] = "bp", [TRUTH_REG] = "reg", [TRUTH_MEM] = "mem",
+	[TRUTH_ODD] = "odd", [TRUTH_NONE] = "none",
 };
 
 struct stats {
@@ -84,6 +89,8 @@ static bool bp_right(const struct x86_frame_rule *r, const struct truth *t,
 {
 	if (!t->bp_known)
 		return true;
+	if (t->bp_at_bp)
+		return !r->use_fp || !r->fp_off || r->cfa_off + r->fp_off == t->bp_off;
 	if (t->bp_same ? !r->fp_off : r->fp_off == t->bp_off)
 		return true;
 	if (fi->reached && fi->bp_same &&
@@ -92,6 +99,18 @@ static bool bp_right(const struct x86_frame_rule *r, const struct truth *t,
 	/* The row names a slot that has been popped: bp has its old value. */
 	return !t->bp_same && !r->fp_off && sp_depth(t, fi) != FLOW_NONE &&
 	       -t->bp_off > sp_depth(t, fi);
+}
+
+/* Where sp is restored from elsewhere, only a row that says the same is to compare with. */
+static enum verdict judge_kept(const struct x86_frame_rule *r, enum x86_frame_kind kind,
+			       const struct truth *t, const struct flow_insn *fi)
+{
+	if (kind == X86_FRAME_SCAN_REG ? t->kind != TRUTH_REG || t->reg != r->reg :
+	    t->kind != TRUTH_MEM || t->mem_bp != r->use_fp || t->mem_off != r->mem_off)
+		return UNVERIFIED;
+	if (t->off != r->cfa_off)
+		return WRONG_CFA;
+	return t->bp_at_bp || bp_right(r, t, fi) ? RIGHT : WRONG_BP;
 }
 
 static enum verdict judge(const struct x86_frame_rule *r,
@@ -104,6 +123,8 @@ static enum verdict judge(const struct x86_frame_rule *r,
 		return t->kind == TRUTH_NONE ? RIGHT : UNKNOWN;
 	if (t->kind == TRUTH_NONE)
 		return INVENTED;
+	if (kind == X86_FRAME_SCAN_MEM || kind == X86_FRAME_SCAN_REG)
+		return judge_kept(r, kind, t, fi);
 	depth = r->use_fp ? bp_depth(t, fi) : sp_depth(t, fi);
 	if (depth == FLOW_NONE)
 		/*
@@ -160,9 +181,10 @@ static void list_one(struct oracle *o, u64 addr, enum verdict v,
 	if (kind != X86_FRAME_UNKNOWN)
 		printf(" %s%+d bp %d", r->use_fp ? "bp" : "sp", r->cfa_off,
 		       r->fp_off);
-	printf(" row %s%+d bp %s%d", t->kind == TRUTH_SP ? "sp" :
-	       t->kind == TRUTH_BP ? "bp" : t->kind == TRUTH_ODD ? "odd" :
-	       "none", t->off, t->bp_same ? "same " : "", t->bp_off);
+	if (kind == X86_FRAME_SCAN_MEM || kind == X86_FRAME_SCAN_REG)
+		printf(" reg %d mem %d", r->reg, r->mem_off);
+	printf(" row %s%+d bp %s%d", truth_names[t->kind], t->off, t->bp_same ? "same " : "",
+	       t->bp_off);
 	if (fi->reached)
 		printf(" flow sp %d bp %d", fi->sp, fi->bp);
 	printf("\n");
@@ -181,7 +203,7 @@ static void check_one(struct oracle *o, u64 addr, struct truth *row,
 	kind = x86_frame_analyze(&o->mem, addr, &rule, &o->work);
 	v = judge(&rule, kind, &t, fi);
 	o->st.insns += o->work.insns;
-	o->st.budget += v == UNKNOWN && o->work.insns >= X86_FRAME_INSNS;
+	o->st.budget += v == UNKNOWN && o->work.took >= X86_FRAME_INSNS;
 	o->st.total++;
 	o->st.verdict[v]++;
 	o->st.kinds[kind][v]++;

@@ -14,7 +14,7 @@
 #include <sys/user.h>
 #include <unistd.h>
 
-#include "../../kmod/x86-frame-cache.h"
+#include "../../kmod/frame/x86-frame-cache.h"
 #include "shadow.h"
 
 #define MISS_MAX	4096
@@ -57,6 +57,17 @@ static unsigned long plain_caller(struct stepper *s,
 	return shadow_word(&s->shadow, regs->rbp + word);
 }
 
+/* By the processor's numbers; 0 for those that the analysis does not name. */
+static unsigned long register_of(const struct user_regs_struct *regs, unsigned int nr)
+{
+	const unsigned long values[] = {
+		regs->rax, regs->rcx, regs->rdx, regs->rbx, 0, 0, 0, 0, regs->r8, regs->r9,
+		regs->r10, regs->r11, regs->r12, regs->r13, regs->r14, regs->r15,
+	};
+
+	return nr < sizeof(values) / sizeof(*values) ? values[nr] : 0;
+}
+
 /* @confirmed: out: is it a rule's, and not the step by frame pointers? */
 static unsigned long find_caller(struct stepper *s, const struct user_regs_struct *regs,
 				 int *kind, bool *confirmed)
@@ -70,7 +81,12 @@ static unsigned long find_caller(struct stepper *s, const struct user_regs_struc
 	s->kinds[*kind]++;
 	if (*kind == X86_FRAME_UNKNOWN)
 		return plain_caller(s, regs);
-	cfa = (rule.use_fp ? regs->rbp : regs->rsp) + rule.cfa_off;
+	cfa = rule.use_fp ? regs->rbp : regs->rsp;
+	if (*kind == X86_FRAME_SCAN_MEM)
+		cfa = shadow_word(&s->shadow, cfa + rule.mem_off);
+	else if (*kind == X86_FRAME_SCAN_REG)
+		cfa = register_of(regs, rule.reg);
+	cfa += rule.cfa_off;
 	if (cfa > regs->rsp && !(cfa & (s->shadow.word - 1))) {
 		ra = shadow_word(&s->shadow, cfa + rule.ra_off);
 		if (x86_frame_call_before(mem, ra) ||

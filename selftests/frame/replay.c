@@ -15,7 +15,7 @@
 #include <linux/compiler.h>
 
 #include "elf-image.h"
-#include "../../kmod/x86-frame-cache.h"
+#include "../../kmod/frame/x86-frame-cache.h"
 
 #define FILES_MAX	64
 #define SAMPLES_MAX	65536
@@ -69,7 +69,7 @@ noinline void measured(const struct sample *sample, unsigned long nr, bool cache
 
 static const char * const names[X86_FRAME_NR] = {
 	"unknown", "entry", "prologue", "epilogue", "ret", "plt",
-	"scan-sp", "scan-bp"
+	"scan-sp", "scan-bp", "scan-mem", "scan-reg"
 };
 
 static int by_size(const void *a, const void *b)

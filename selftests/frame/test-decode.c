@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "elf-image.h"
-#include "../../kmod/x86-frame-insn.h"
+#include "../../kmod/frame/x86-frame-insn.h"
 
 #define RANDOM_BYTES	(1 << 20)
 

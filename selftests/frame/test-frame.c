@@ -7,8 +7,8 @@
 #include <linux/kernel.h>
 
 #include "frame-cases.h"
-#include "../../kmod/x86-frame.h"
-#include "../../kmod/x86-frame-cache.h"
+#include "../../kmod/frame/x86-frame.h"
+#include "../../kmod/frame/x86-frame-cache.h"
 
 #define PAGE	0x401000
 #define SIZE	4096
@@ -87,8 +87,9 @@ static bool check_case(const struct test_case *t, struct code *code,
 	struct x86_frame_rule rule = { 0 };
 	struct x86_frame_work work;
 	enum x86_frame_kind kind;
-	int cfa_off = t->use_fp ? t->bits / 4 : t->cfa_off;
-	int fp_off = t->use_fp ? -t->bits / 4 : t->fp_off;
+	bool frame = t->use_fp && t->kind != X86_FRAME_SCAN_MEM;
+	int cfa_off = frame ? t->bits / 4 : t->cfa_off;
+	int fp_off = frame ? -t->bits / 4 : t->fp_off;
 	bool ok;
 
 	kind = x86_frame_analyze(&mem, ip, &rule, &work);
@@ -97,9 +98,14 @@ static bool check_case(const struct test_case *t, struct code *code,
 		ok = ok && rule.use_fp == t->use_fp &&
 		     rule.cfa_off == cfa_off && rule.fp_off == fp_off &&
 		     rule.ra_off == -t->bits / 8;
+	if (kind == X86_FRAME_SCAN_MEM)
+		ok = ok && rule.mem_off == t->mem_off;
+	if (kind == X86_FRAME_SCAN_REG)
+		ok = ok && rule.reg == t->reg;
 	if (!ok)
-		printf("# at %#lx: kind %d %s%+d bp at %d\n", ip, kind,
-		       rule.use_fp ? "bp" : "sp", rule.cfa_off, rule.fp_off);
+		printf("# at %#lx: kind %d %s%+d bp at %d mem %d reg %d\n", ip, kind,
+		       rule.use_fp ? "bp" : "sp", rule.cfa_off, rule.fp_off, rule.mem_off,
+		       rule.reg);
 	return ok;
 }
 

@@ -2,8 +2,8 @@
 /*
  * What can a program do to those who walk its stack?  The module's walk, as it is, over
  * code and stacks that are made to take long: random ones, and pages that can't be read
- * beside code that jumps into them.  Reads are counted, those that fail, and, of the
- * worst walks and of honest ones, instructions, step by step.
+ * beside code that jumps into them.  Reads are counted, those that fail, what is searched,
+ * and, of the worst walks and of honest ones, instructions, step by step.
  *
  * usage: test-walk [SAMPLES]
  *
@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../kmod/hook.h"
-#include "../../kmod/x86-frame-cache.h"
+#include "../../kmod/module/hook.h"
+#include "../../kmod/frame/x86-frame-cache.h"
 
 #define MAX_STACK	127
 #define PAGE		4096UL
@@ -79,22 +79,40 @@ static unsigned int below(unsigned int n)
 	return rand_r(&seed) % n;
 }
 
-static struct pt_regs regs;
+struct pt_regs walk_regs;
 static struct hook_walk walk;
 static struct perf_callchain_entry_ctx entry;
 static u64 chain[1 + MAX_STACK];
 
-/* One sample, of code that was never seen before. */
-static noinline void sample(void)
+/* One sample, of code that was seen before. */
+static void sample_again(unsigned int max_stack)
 {
 	entry = (struct perf_callchain_entry_ctx) {
-		.entry = (struct perf_callchain_entry *)chain, .max_stack = MAX_STACK,
+		.entry = (struct perf_callchain_entry *)chain, .max_stack = max_stack,
 	};
 	chain[0] = 0;
-	mm.context.ctx_id++;
 	memory.reads = 0;
 	memory.failed = 0;
-	hook_walk(&walk, &entry, &regs);
+	hook_walk(&walk, &entry, &walk_regs);
+}
+
+/* One sample, of code that was never seen before. */
+static void sample(void)
+{
+	mm.context.ctx_id++;
+	sample_again(MAX_STACK);
+}
+
+/* Walks that search nothing, until searches may take as much as they ever may. */
+static void save_up(void)
+{
+	const struct pt_regs kept = walk_regs;
+	unsigned int i;
+
+	walk_regs.ip = 0;
+	for (i = 0; i < 2 * UNWIND_USER_CREDIT_MAX / UNWIND_USER_CREDIT_WALK; i++)
+		sample_again(1);
+	walk_regs = kept;
 }
 
 /* An address in the code, often near the end of a page. */
@@ -181,8 +199,8 @@ static void make_returns(void)
 		put(i, "\xe8\0\0\0\0\xc3", 6);
 	for (i = 0; i < STACK_WORDS; i++)
 		memory.stack[i] = CODE + 6 * below(sizeof(memory.code) / 6) + 5;
-	regs.ip = memory.stack[0];
-	regs.sp = STACK;
+	walk_regs.ip = memory.stack[0];
+	walk_regs.sp = STACK;
 }
 
 /* Every frame is its own caller. */
@@ -192,7 +210,7 @@ static void make_circles(void)
 
 	for (i = 0; i < STACK_WORDS; i += 2)
 		memory.stack[i] = STACK + 8 * i;
-	regs.bp = STACK + 16 * below(STACK_WORDS / 2);
+	walk_regs.bp = STACK + 16 * below(STACK_WORDS / 2);
 }
 
 static void make_hostile(unsigned int number)
@@ -212,11 +230,11 @@ static void make_hostile(unsigned int number)
 			at += some_insn(at);
 	}
 	make_stack();
-	regs.ip = some_code();
-	memory.missing &= ~(1U << (regs.ip - CODE) / PAGE);
-	regs.sp = STACK + 8 * below(STACK_WORDS / 2);
-	regs.bp = below(8) ? STACK + 8 * below(STACK_WORDS) : rand_r(&seed);
-	regs.cs = __USER_CS;
+	walk_regs.ip = some_code();
+	memory.missing &= ~(1U << (walk_regs.ip - CODE) / PAGE);
+	walk_regs.sp = STACK + 8 * below(STACK_WORDS / 2);
+	walk_regs.bp = below(8) ? STACK + 8 * below(STACK_WORDS) : rand_r(&seed);
+	walk_regs.cs = __USER_CS;
 	if (number % 16 == 13)
 		make_returns();
 	if (number % 16 == 14)
@@ -241,11 +259,13 @@ static void make_honest(unsigned int bytes)
 		memory.stack[i + 1] = CODE + 7 * PAGE + 5;
 	}
 	memory.stack[1] = memory.stack[3];
-	regs = (struct pt_regs) { .ip = CODE, .sp = STACK + 8, .bp = STACK + 16, .cs = __USER_CS };
+	walk_regs = (struct pt_regs) {
+		.ip = CODE, .sp = STACK + 8, .bp = STACK + 16, .cs = __USER_CS,
+	};
 }
 
-/* Single steps of a sample. */
-static long instructions(void)
+/* Single steps of so many samples. */
+static long instructions(void (*sample)(void), unsigned int nr)
 {
 	long steps = 0;
 	int status;
@@ -254,7 +274,8 @@ static long instructions(void)
 	if (!pid) {
 		ptrace(PTRACE_TRACEME, 0, 0, 0);
 		raise(SIGSTOP);
-		sample();
+		while (nr--)
+			sample();
 		raise(SIGSTOP);
 		_exit(0);
 	}
@@ -268,6 +289,11 @@ static long instructions(void)
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	return steps;
+}
+
+static void sample_known(void)
+{
+	sample_again(MAX_STACK);
 }
 
 static int nr_tests, nr_failed;
@@ -296,6 +322,7 @@ static void look_for_worst(unsigned int samples)
 
 	for (i = 0; i < samples; i++) {
 		make_hostile(i);
+		save_up();
 		sample();
 		if (walk.state.spent > most.spent)
 			most.worst = i;
@@ -307,14 +334,24 @@ static void look_for_worst(unsigned int samples)
 	}
 }
 
-int main(int argc, char **argv)
+/* One hostile sample after the other: what they search, all of them. */
+static unsigned long search_on(unsigned int samples)
 {
-	unsigned int samples = argc > 1 ? atoi(argv[1]) : 5000, spent;
-	long honest, hostile;
+	unsigned long spent = 0;
+	unsigned int i;
 
-	setvbuf(stdout, NULL, _IONBF, 0);
-	if (unwind_user_code_prepare())
-		return 2;
+	for (i = 0; i < samples; i++) {
+		make_hostile(i);
+		sample();
+		spent += walk.state.spent;
+	}
+	return spent;
+}
+
+static void check_bounds(unsigned int samples)
+{
+	unsigned long spent;
+
 	look_for_worst(samples);
 	report(most.failed <= MAX_FAILED && most.failed >= UNWIND_USER_FAILED_MAX,
 	       "walk: reads that fail");
@@ -323,27 +360,67 @@ int main(int argc, char **argv)
 	report(most.spent >= X86_FRAME_INSNS && most.spent <= X86_FRAME_INSNS + 128,
 	       "walk: the budget");
 	report(most.frames == MAX_STACK, "walk: frames");
+	printf("# %u hostile samples: at most %u reads, %u that fail, ", samples, most.reads,
+	       most.failed);
+	printf("%u analyses, %u of the budget\n", most.analyses, most.spent);
 
+	save_up();
+	spent = search_on(samples);
+	printf("# one after the other: %lu of the budget each\n", spent / samples);
+	report(spent <= UNWIND_USER_CREDIT_MAX + most.spent +
+	       (unsigned long)samples * UNWIND_USER_CREDIT_WALK &&
+	       spent >= (unsigned long)samples * UNWIND_USER_CREDIT_WALK / 2,
+	       "walk: what all searches take");
+}
+
+static void check_honest(void)
+{
+	save_up();
 	make_honest(100);
 	sample();
 	report(entry.nr == MAX_STACK && chain[1] == CODE && !memory.failed,
 	       "walk: an honest chain");
 	make_honest(4000);
 	sample();
-	spent = walk.state.spent;
-	report(entry.nr == MAX_STACK && spent >= X86_FRAME_INSNS / 2,
+	report(entry.nr == MAX_STACK && walk.state.spent >= X86_FRAME_INSNS / 2,
 	       "walk: with a large function");
-	honest = instructions();
+}
+
+/*
+ * A search through nothing but moves and branches takes most for what it counts as; and
+ * the sample that has most to search, again and again until that is made up for.
+ */
+static void check_instructions(void)
+{
+	unsigned int nr = most.spent / UNWIND_USER_CREDIT_WALK + 1, spent;
+	long honest, large, hostile;
+
+	save_up();
+	make_honest(4000);
+	large = instructions(sample, 1);
+	sample();
+	spent = walk.state.spent;
+	honest = instructions(sample_known, 1);
+	large = honest + (large - honest) * UNWIND_USER_CREDIT_WALK / spent;
+	search_on(nr);
 	make_hostile(most.worst);
-	hostile = instructions();
-	printf("# %u hostile samples: at most %u reads, %u that fail, ", samples, most.reads,
-	       most.failed);
-	printf("%u analyses, %u of the budget\n", most.analyses, most.spent);
-	printf("# instructions: 127 frames below a large function (%u of the budget) %ld, ",
-	       spent, honest);
+	hostile = instructions(sample, nr) / nr;
+	printf("# instructions: 127 frames %ld, with what may be searched %ld, ", honest, large);
 	printf("the worst sample %ld\n", hostile);
-	report(honest > 10000 && hostile <= 3 * honest,
+	report(honest > 10000 && large > honest && large <= 3 * honest && hostile <= 3 * honest,
 	       "walk: at most 3 times as long as an honest one");
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int samples = argc > 1 ? atoi(argv[1]) : 5000;
+
+	setvbuf(stdout, NULL, _IONBF, 0);
+	if (unwind_user_code_prepare())
+		return 2;
+	check_bounds(samples);
+	check_honest();
+	check_instructions();
 	printf("1..%d\n", nr_tests);
 	return !!nr_failed;
 }

@@ -15,7 +15,7 @@
 #include <linux/kernel.h>
 #include <linux/types.h>
 
-#include "../../kmod/unwind_user_state.h"
+#include "../../kmod/walk/unwind_user_state.h"
 
 /* Copies user memory; 0, or anything else where a byte can't be read. */
 int walk_read(void *dst, unsigned long addr, unsigned int len);
@@ -73,8 +73,11 @@ extern struct task_struct walk_task;
 #define static_branch_likely(key)		(*(key))
 
 struct pt_regs {
-	unsigned long	ip, sp, bp, cs;
+	unsigned long	ip, sp, bp, cs, ax, bx, cx, dx, r8, r9, r10, r11, r12, r13, r14, r15;
 };
+
+extern struct pt_regs walk_regs;
+#define current_pt_regs()			(&walk_regs)
 
 #define __USER_CS				0x33
 

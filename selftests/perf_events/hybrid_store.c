@@ -16,6 +16,7 @@
 #include "hybrid_callchain.h"
 
 #define LIMIT	"/sys/module/perf_hybrid/parameters/store_kbytes"
+#define USER_LIMIT	"/sys/module/perf_hybrid/parameters/user_kbytes"
 
 FIXTURE(hybrid_store) {
 	int	store;
@@ -300,12 +301,17 @@ static int write_to(const char *path, const char *text)
 	return fclose(file);
 }
 
-static int set_limit(unsigned int kbytes)
+static int set_limit_of(const char *path, unsigned int kbytes)
 {
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u\n", kbytes);
-	return write_to(LIMIT, text);
+	return write_to(path, text);
+}
+
+static int set_limit(unsigned int kbytes)
+{
+	return set_limit_of(LIMIT, kbytes);
 }
 
 /* Rows from @start on that all differ from the one before, so that none is left out. */
@@ -354,6 +360,37 @@ TEST_F(hybrid_store, limit)
 	/* 6 bytes a row, and little else. */
 	EXPECT_LT(0, stats.rows);
 	EXPECT_GE(8 * stats.rows + 32768, stats.bytes);
+}
+
+/*
+ * All stores of a user have a limit, too: what a store has makes room for what it is taught,
+ * and nothing is forgotten for what will not fit.
+ */
+TEST_F(hybrid_store, user_limit)
+{
+	const unsigned int nr = 10000, kbytes = 2048;
+	int other = store_open(), file = code_file(0), i;
+	struct perf_hybrid_stats stats, full;
+
+	ASSERT_LE(0, other);
+	if (set_limit_of(USER_LIMIT, kbytes))
+		SKIP(return, "can't set " USER_LIMIT);
+	EXPECT_EQ(0, teach_many(other, file, nr));
+	for (i = 0; i < 40; i++)
+		EXPECT_EQ(0, teach_many(self->store, code_file(0), nr));
+	EXPECT_EQ(0, ioctl(self->store, PERF_HYBRID_STATS, &full));
+	EXPECT_EQ(EDQUOT, teach_many(self->store, self->file, 32 * nr));
+	EXPECT_EQ(0, ioctl(self->store, PERF_HYBRID_STATS, &stats));
+	set_limit_of(USER_LIMIT, 262144);
+	EXPECT_LT(10, full.objects);
+	EXPECT_LT(0, full.evicted);
+	EXPECT_GE(kbytes << 10, full.bytes);
+	EXPECT_LT(0, stats.objects);
+	/* The other store has what it had. */
+	EXPECT_EQ(0, ioctl(other, PERF_HYBRID_STATS, &stats));
+	EXPECT_EQ(1, stats.objects);
+	EXPECT_EQ(0, stats.evicted);
+	close(other);
 }
 
 #define CGROUPS	"/sys/fs/cgroup/"

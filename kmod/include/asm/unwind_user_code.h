@@ -17,6 +17,15 @@
  * code is not looked at any more.
  */
 #define UNWIND_USER_FAILED_MAX	12
+/*
+ * What searches through code may take on a CPU, counted as in X86_FRAME_INSNS: each
+ * walk brings so much, of which so much is kept. A search that finds any of it left
+ * may take the rest of its walk's budget; those behind it are not made until that is
+ * made up for, and walks have what the cache and a look tell. Programs need less: the
+ * cache has what was sampled before.
+ */
+#define UNWIND_USER_CREDIT_WALK	80
+#define UNWIND_USER_CREDIT_MAX	4096
 
 #ifdef CONFIG_X86_UNWIND_USER_CODE
 

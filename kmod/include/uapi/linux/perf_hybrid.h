@@ -189,9 +189,9 @@ struct perf_hybrid_stats {
  * Errors: EBADF, no such open file; EFAULT, an array can't be read; EINVAL,
  * something in it is not as above; E2BIG, more rows than one lesson may have;
  * EFBIG, more rows than a store may hold; EDQUOT, all stores of the user hold what
- * they may; ENOSPC, the store has no room for another rule (forget all, and teach
- * anew); ENOMEM; EINTR.  What the store knows has not changed then, but that other
- * objects may have made room.
+ * they may, and what this one could forget is not enough; ENOSPC, the store has no
+ * room for another rule (forget all, and teach anew); ENOMEM; EINTR.  What the store
+ * knows has not changed then, but that other objects may have made room.
  */
 #define PERF_HYBRID_TEACH	_IOW('$', 0x20, struct perf_hybrid_teach)
 /* ENOENT: nothing was taught of that object. */

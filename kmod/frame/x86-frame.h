@@ -21,6 +21,10 @@
  * @X86_FRAME_PLT:	ip is in the first entry of a procedure linkage table
  * @X86_FRAME_SCAN_SP:	a path to the exit was found, the CFA counts from sp
  * @X86_FRAME_SCAN_BP:	a path to the exit was found, bp is the frame
+ * @X86_FRAME_SCAN_MEM:	a path to the exit was found, on which sp is loaded from the
+ *			frame, as assemblers that realign it do
+ * @X86_FRAME_SCAN_REG:	a path to the exit was found, on which sp is taken from another
+ *			register than bp
  * @X86_FRAME_NR:	number of kinds
  */
 enum x86_frame_kind {
@@ -32,6 +36,8 @@ enum x86_frame_kind {
 	X86_FRAME_PLT,
 	X86_FRAME_SCAN_SP,
 	X86_FRAME_SCAN_BP,
+	X86_FRAME_SCAN_MEM,
+	X86_FRAME_SCAN_REG,
 	X86_FRAME_NR,
 };
 
@@ -41,14 +47,20 @@ enum x86_frame_kind {
  * @ra_off:	where the return address is, as offset from the CFA
  * @fp_off:	where the caller's bp is, as offset from the CFA; 0: still in bp
  * @use_fp:	the CFA counts from bp
+ * @reg:	X86_FRAME_SCAN_REG: the register that the CFA counts from instead, by
+ *		the processor's numbers; only where the registers are those of ip
+ * @mem_off:	X86_FRAME_SCAN_MEM: where the word is that the CFA counts from instead,
+ *		as offset from sp or, with @use_fp, from bp
  *
- * The four members are those of struct unwind_user_frame.
+ * The first four members are those of struct unwind_user_frame.
  */
 struct x86_frame_rule {
 	s32	cfa_off;
 	s32	ra_off;
 	s32	fp_off;
 	bool	use_fp;
+	u8	reg;
+	s32	mem_off;
 };
 
 /**
@@ -92,6 +104,9 @@ enum x86_frame_sigreturn {
  * @run:	the bytes from ip on that the path went straight through, with sp
  *		as at ip and bp not saved; 0 while it does so
  * @call_sp:	the highest sp at a call of the path, in words
+ * @from:	with X86_BASE_MEM_SP and X86_BASE_MEM_BP where sp was loaded from, in
+ *		words, with X86_BASE_REG the register that it was taken from
+ * @kept_sp:	@sp as it was when the path copied it to another register, in words
  * @sp_base:	an enum x86_base
  * @bp_kind:	an enum x86_bp
  * @bp_base:	an enum x86_base
@@ -102,6 +117,8 @@ enum x86_frame_sigreturn {
  * @cold:	the path jumped far, to a function's unlikely part
  * @cold_call:	and there it went over a call
  * @tail:	the path made a far jump with sp at @call_sp, see may_follow()
+ * @kept:	what is known of copies of sp, an enum x86_kept
+ * @kept_reg:	the register of the copy
  *
  * Words, as bytes would not fit into 16 bits: the scan keeps many of these on
  * a small stack.
@@ -114,9 +131,11 @@ struct x86_path {
 	s16	save_bp;
 	s16	call_sp;
 	u16	run;
-	u16	sp_base:2;
+	s16	from;
+	s16	kept_sp;
+	u16	sp_base:3;
 	u16	bp_kind:2;
-	u16	bp_base:2;
+	u16	bp_base:3;
 	u16	saved:1;
 	u16	save_kind:1;
 	u16	called:2;
@@ -124,6 +143,8 @@ struct x86_path {
 	u16	bp_used:1;
 	u16	cold:1;
 	u16	cold_call:1;
+	u8	kept:2;
+	u8	kept_reg:5;
 };
 
 /*
@@ -136,6 +157,8 @@ struct x86_path {
 /* Paths waiting, stretches of code remembered. */
 #define X86_FRAME_TODO	24
 #define X86_FRAME_SEEN	24
+/* Targets of calls remembered. */
+#define X86_FRAME_CALLEES	4
 /* Bytes of code read at once. */
 #define X86_FRAME_WINDOW	64
 
@@ -146,6 +169,9 @@ struct x86_path {
  * @seen:	stretches already followed, as offsets from ip
  * @window:	code
  * @decoder:	the kernel's decoder's, a struct insn
+ * @aside:	the path that waits while a call's target is looked at
+ * @callees:	direct targets of the calls that the paths went over, as offsets from ip
+ * @nr_callees:	how many; X86_FRAME_CALLEES + 1: one of them is not known to return
  * @limit:	what is left for the scan, less what counts as instructions
  * @insns:	instructions that the last scan looked at
  * @took:	the same, and what counts as such
@@ -163,6 +189,9 @@ struct x86_frame_work {
 	} seen[X86_FRAME_SEEN];
 	u8		window[X86_FRAME_WINDOW];
 	unsigned long	decoder[16];
+	struct x86_path	aside;
+	s32		callees[X86_FRAME_CALLEES];
+	u8		nr_callees;
 	u16		limit;
 	u16		insns;
 	u16		took;

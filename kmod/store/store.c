@@ -22,11 +22,16 @@ static struct perf_hybrid_rows *rows_of(const struct perf_hybrid_object *object)
 	return rcu_dereference_protected(object->rows, 1);
 }
 
+static size_t rows_memory(u32 nr)
+{
+	return store_memory(store_rows_size(nr));
+}
+
 static size_t object_size(const struct perf_hybrid_object *object)
 {
 	const struct perf_hybrid_rows *rows = rows_of(object);
 
-	return sizeof(*object) + (rows ? store_rows_size(rows->nr) : 0);
+	return store_memory(sizeof(*object)) + (rows ? rows_memory(rows->nr) : 0);
 }
 
 static struct perf_hybrid_object *find(struct store *store, const struct perf_hybrid_key *key)
@@ -48,9 +53,9 @@ static void remove(struct store *store, struct perf_hybrid_object *object)
 	hash_del_rcu(&object->node);
 	if (rows) {
 		store->stats.rows -= rows->nr;
-		store_retire(store, &rows->retired, store_rows_size(rows->nr));
+		store_retire(store, &rows->retired, rows_memory(rows->nr));
 	}
-	store_retire(store, &object->retired, sizeof(*object));
+	store_retire(store, &object->retired, store_memory(sizeof(*object)));
 }
 
 static struct perf_hybrid_object *colder(struct perf_hybrid_object *a,
@@ -98,34 +103,56 @@ static u64 live_bytes(const struct store *store)
 	return store->stats.bytes - store->retired_bytes;
 }
 
-/* Would it fit, if all other objects went? */
-static bool can_fit(struct store *store, size_t bytes, const struct perf_hybrid_object *but)
+/* Would it fit, if all other objects went?  0, -EFBIG or -EDQUOT. */
+static int can_fit(struct store *store, size_t bytes, const struct perf_hybrid_object *but)
 {
-	u64 rest = live_bytes(store);
 	struct perf_hybrid_object *object;
+	u64 others = 0;
 	int bucket;
 
 	hash_for_each(store->base.objects, bucket, object, node) {
 		if (object != but)
-			rest -= object_size(object);
+			others += object_size(object);
 	}
-	return rest + bytes <= store_max_bytes();
+	if (live_bytes(store) - others + bytes > store_max_bytes())
+		return -EFBIG;
+	if (store_user_room(store) + (s64)(store->retired_bytes + others) < (s64)bytes)
+		return -EDQUOT;
+	return 0;
+}
+
+/**
+ * store_make_room - forget objects that were not asked for longest
+ * @store: locked
+ * @bytes: room for so much, in the store and in what its user may have
+ * @but: not this one; may be NULL
+ *
+ * What other stores of the user have stays. Waits until what was forgotten is freed.
+ *
+ * Return: 0, -EFBIG or -EDQUOT: nothing was forgotten then, as that would not do.
+ */
+int store_make_room(struct store *store, size_t bytes, const struct perf_hybrid_object *but)
+{
+	int err = can_fit(store, bytes, but);
+
+	if (err)
+		return err;
+	while (live_bytes(store) + bytes > store_max_bytes() ||
+	       store_user_room(store) + (s64)store->retired_bytes < (s64)bytes) {
+		if (!evict(store, but))
+			break;
+	}
+	store_reap(store, true);
+	return 0;
 }
 
 static int charge(struct store *store, size_t bytes, const struct perf_hybrid_object *but)
 {
 	int err = store_charge(store, bytes);
 
-	if (!err)
-		return 0;
-	if (err == -EFBIG && !can_fit(store, bytes, but))
-		return err;
-	while (err == -EFBIG && live_bytes(store) + bytes > store_max_bytes()) {
-		if (!evict(store, but))
-			return err;
-	}
-	store_reap(store, true);
-	return store_charge(store, bytes);
+	if (err)
+		err = store_make_room(store, bytes, but) ?: store_charge(store, bytes);
+	return err;
 }
 
 static void read_ctime(struct perf_hybrid_object *object, const struct store_subject *subject)
@@ -163,12 +190,12 @@ static struct perf_hybrid_object *add(struct store *store, const struct store_su
 	unsigned int probes = 0;
 	int err;
 
-	err = charge(store, sizeof(*object), NULL);
+	err = charge(store, store_memory(sizeof(*object)), NULL);
 	if (err)
 		return ERR_PTR(err);
 	object = kzalloc_obj(*object, GFP_KERNEL_ACCOUNT);
 	if (!object) {
-		store_uncharge(store, sizeof(*object));
+		store_uncharge(store, store_memory(sizeof(*object)));
 		return ERR_PTR(-ENOMEM);
 	}
 	object->key = subject->key;
@@ -201,12 +228,12 @@ static int replace_rows(struct store *store, struct perf_hybrid_object *object,
 	struct perf_hybrid_rows *old = rows_of(object), *new;
 	int err;
 
-	err = charge(store, store_rows_size(nr), object);
+	err = charge(store, rows_memory(nr), object);
 	if (err)
 		return err;
-	new = kvmalloc(store_rows_size(nr), GFP_KERNEL_ACCOUNT);
+	new = store_alloc(store_rows_size(nr), GFP_KERNEL_ACCOUNT);
 	if (!new) {
-		store_uncharge(store, store_rows_size(nr));
+		store_uncharge(store, rows_memory(nr));
 		return -ENOMEM;
 	}
 	store_rows_fill(new, nr, old, lesson);
@@ -214,7 +241,7 @@ static int replace_rows(struct store *store, struct perf_hybrid_object *object,
 	store->stats.rows += nr;
 	if (old) {
 		store->stats.rows -= old->nr;
-		store_retire(store, &old->retired, store_rows_size(old->nr));
+		store_retire(store, &old->retired, rows_memory(old->nr));
 	}
 	return 0;
 }
@@ -306,13 +333,13 @@ struct store *store_new(void)
 	store->user = store_user_get(current_euid());
 	if (!store->user)
 		goto free;
-	err = store_charge(store, sizeof(*store));
+	err = store_charge(store, store_memory(sizeof(*store)));
 	if (err)
 		goto put_user;
 	err = store_rules_init(store);
 	if (!err)
 		return store;
-	store_uncharge(store, sizeof(*store));
+	store_uncharge(store, store_memory(sizeof(*store)));
 put_user:
 	store_user_put(store->user);
 free:
@@ -326,7 +353,7 @@ void store_delete(struct store *store)
 	remove_all(store);
 	store_rules_exit(store);
 	store_reap(store, true);
-	store_uncharge(store, sizeof(*store));
+	store_uncharge(store, store_memory(sizeof(*store)));
 	store_user_put(store->user);
 	mutex_destroy(&store->lock);
 	kfree(store);

@@ -56,8 +56,8 @@ static bool is_same(const struct x86_frame_cache_entry *a,
 		    const struct x86_frame_cache_entry *b)
 {
 	return a->tag == b->tag && a->cfa_words == b->cfa_words &&
-	       a->fp_words == b->fp_words && a->use_fp == b->use_fp &&
-	       a->kind == b->kind;
+	       a->fp_words == b->fp_words && a->mem_words == b->mem_words &&
+	       a->use_fp == b->use_fp && a->reg == b->reg && a->kind == b->kind;
 }
 
 static void keep(struct x86_frame_cache *cache,
@@ -110,7 +110,9 @@ static noinline void keep_rule(struct x86_frame_cache *cache, u64 space,
 	struct x86_frame_cache_entry new = {
 		.cfa_words = rule->cfa_off / ws,
 		.fp_words = rule->fp_off / ws,
+		.mem_words = rule->mem_off / ws,
 		.use_fp = rule->use_fp,
+		.reg = rule->reg,
 		.kind = kind,
 	};
 
@@ -143,6 +145,8 @@ static enum x86_frame_kind recall(const struct x86_frame_cache_entry *e, int ws,
 	rule->ra_off = -ws;
 	rule->fp_off = e->fp_words * ws;
 	rule->use_fp = e->use_fp;
+	rule->reg = e->reg;
+	rule->mem_off = e->mem_words * ws;
 	return e->kind;
 }
 

@@ -76,6 +76,9 @@ struct store_subject {
 /* store-limit.c */
 struct store_user *store_user_get(kuid_t uid);
 void store_user_put(struct store_user *user);
+void *store_alloc(size_t bytes, gfp_t gfp);
+size_t store_memory(size_t bytes);
+s64 store_user_room(const struct store *store);
 int store_charge(struct store *store, size_t bytes);
 void store_uncharge(struct store *store, size_t bytes);
 int store_charge_lesson(struct store *store, size_t bytes);
@@ -100,6 +103,7 @@ void store_rows_fill(struct perf_hybrid_rows *rows, u32 nr,
 /* store.c */
 struct store *store_new(void);
 void store_delete(struct store *store);
+int store_make_room(struct store *store, size_t bytes, const struct perf_hybrid_object *but);
 int store_teach(struct store *store, const struct store_subject *subject,
 		const struct store_lesson *lesson);
 int store_forget(struct store *store, const struct perf_hybrid_key *key);

@@ -2,7 +2,8 @@
 /*
  * x86 frame analysis: sp and bp along a path.
  *
- * Only these two registers are followed.  An instruction that sets one of
+ * Only these two registers are followed, and where sp is kept meanwhile, see
+ * x86-frame-kept.c.  An instruction that sets one of
  * them to something that can't be followed makes it unknown, which is never
  * wrong: a leave can still find sp again, a pop can find bp again.
  */
@@ -13,9 +14,16 @@
 /* Frames beyond this are not followed: the offsets are 16 bits, in words. */
 #define X86_MAX_WORDS	16000
 
-/* @base + @words moved by @bytes; the base becomes unknown on overflow. */
-static int move_by(const struct x86_code *code, int base, s16 *words,
-		   s32 bytes)
+/**
+ * x86_move_by - move a place
+ * @code:	the instruction
+ * @base:	what the place counts from
+ * @words:	where it is, in words
+ * @bytes:	by how much
+ *
+ * Returns: @base, or X86_BASE_NONE on overflow
+ */
+int x86_move_by(const struct x86_code *code, int base, s16 *words, s32 bytes)
 {
 	int ws = x86_word_size(code);
 	s32 sum;
@@ -41,7 +49,7 @@ void x86_sp_add(const struct x86_code *code, struct x86_path *path, s32 bytes)
 {
 	s16 words = path->sp;
 
-	path->sp_base = move_by(code, path->sp_base, &words, bytes);
+	path->sp_base = x86_move_by(code, path->sp_base, &words, bytes);
 	path->sp = words;
 	if (path->sp_base == X86_BASE_SP && path->save < words)
 		path->saved = 0;
@@ -69,7 +77,13 @@ static void set_bp(struct x86_path *path, int base, s16 words)
 	path->bp = words;
 }
 
-static void set_sp(struct x86_path *path, int base, s16 words)
+/**
+ * x86_set_sp - sp is set
+ * @path:	the path
+ * @base:	what its value counts from
+ * @words:	the value, in words
+ */
+void x86_set_sp(struct x86_path *path, int base, s16 words)
 {
 	path->sp_base = base;
 	path->sp = words;
@@ -141,8 +155,13 @@ void x86_pop(const struct x86_code *code, struct x86_path *path, int reg)
 {
 	if (reg == X86_REG_BP)
 		load_bp(path, path->sp_base, path->sp);
-	x86_sp_add(code, path, x86_word_size(code));
-	if (reg == X86_REG_SP || code->flags & X86_CODE_16)
+	else if (reg == X86_REG_SP)
+		x86_load_sp(path, path->sp_base, path->sp);
+	else
+		x86_clobber(path, reg);
+	if (reg != X86_REG_SP)
+		x86_sp_add(code, path, x86_word_size(code));
+	if (code->flags & X86_CODE_16)
 		path->sp_base = X86_BASE_NONE;
 }
 
@@ -156,7 +175,7 @@ void x86_leave(const struct x86_code *code, struct x86_path *path)
 	s16 words;
 	int base = bp_value(path, &words);
 
-	set_sp(path, base, words);
+	x86_set_sp(path, base, words);
 	x86_pop(code, path, X86_REG_BP);
 }
 
@@ -171,6 +190,8 @@ void x86_clobber(struct x86_path *path, int reg)
 		path->sp_base = X86_BASE_NONE;
 	else if (reg == X86_REG_BP)
 		path->bp_kind = X86_BP_LOST;
+	else if (path->kept && reg == path->kept_reg)
+		path->kept = X86_KEPT_LOST;
 }
 
 static void move_reg(const struct x86_code *code, struct x86_path *path, int dst,
@@ -183,9 +204,13 @@ static void move_reg(const struct x86_code *code, struct x86_path *path, int dst
 		x86_clobber(path, dst);
 	} else if (dst == X86_REG_SP && src == X86_REG_BP) {
 		base = bp_value(path, &words);
-		set_sp(path, base, words);
+		x86_set_sp(path, base, words);
 	} else if (dst == X86_REG_BP && src == X86_REG_SP) {
 		set_bp(path, path->sp_base, path->sp);
+	} else if (dst == X86_REG_SP) {
+		x86_restore_sp(code, path, src);
+	} else if (src == X86_REG_SP) {
+		x86_keep_sp(path, dst);
 	} else {
 		x86_clobber(path, dst);
 	}
@@ -206,21 +231,27 @@ static int mem_address(const struct x86_code *code, const struct x86_path *path,
 	} else {
 		return X86_BASE_NONE;
 	}
-	return move_by(code, base, words, code->disp);
+	return x86_move_by(code, base, words, code->disp);
 }
 
 /*
  * The last instruction of a function that realigned its stack, lea -8(%r10)
  * or lea -4(%ecx) to sp.  Its prologue pushed a copy of the return address
  * under the saved bp, so that the frame looks like any other from bp, and
- * the copy is at sp when bp has been restored.
+ * the copy is at sp when bp has been restored.  Where r13 is used, it is popped
+ * behind that instruction, lea -16(%r13).
  */
 static bool is_realign_exit(const struct x86_code *code, struct x86_path *path)
 {
 	int reg = code->flags & X86_CODE_64 ? 10 : 1;
 
-	return x86_mem_base(code) == reg && path->bp_kind != X86_BP_LOST &&
-	       code->disp == -x86_word_size(code);
+	if (path->bp_kind == X86_BP_LOST)
+		return false;
+	if (x86_mem_base(code) == 13 && code->disp == -16 && path->sp_base == X86_BASE_BP) {
+		path->sp--;
+		return true;
+	}
+	return x86_mem_base(code) == reg && code->disp == -x86_word_size(code);
 }
 
 /**
@@ -233,14 +264,21 @@ void x86_lea(const struct x86_code *code, struct x86_path *path)
 	int reg = x86_modrm_reg(code), base;
 	s16 words = 0;
 
-	if (reg != X86_REG_SP && reg != X86_REG_BP)
+	if (reg != X86_REG_SP && reg != X86_REG_BP) {
+		x86_clobber(path, reg);
 		return;
+	}
 	if (reg == X86_REG_SP && is_realign_exit(code, path))
 		return;
+	if (reg == X86_REG_SP && x86_full_width(code) &&
+	    (x86_mem_base(code) & ~1) != X86_REG_SP) {
+		x86_restore_sp(code, path, x86_mem_base(code));
+		return;
+	}
 	base = x86_full_width(code) ? mem_address(code, path, &words) :
 				      X86_BASE_NONE;
 	if (reg == X86_REG_SP)
-		set_sp(path, base, words);
+		x86_set_sp(path, base, words);
 	else
 		set_bp(path, base, words);
 }
@@ -263,14 +301,16 @@ void x86_mov(const struct x86_code *code, struct x86_path *path, bool load)
 			move_reg(code, path, rm, reg);
 		return;
 	}
-	if (reg != X86_REG_BP) {
+	if (reg != X86_REG_BP && (reg != X86_REG_SP || !load)) {
 		if (load)
 			x86_clobber(path, reg);
 		return;
 	}
 	base = x86_full_width(code) ? mem_address(code, path, &words) :
 				      X86_BASE_NONE;
-	if (load)
+	if (load && reg == X86_REG_SP)
+		x86_load_sp(path, base, words);
+	else if (load)
 		load_bp(path, base, words);
 	else
 		store_bp(path, base, words);

@@ -21,6 +21,8 @@ static const char * const hook_count_names[HOOK_NR] = {
 	[HOOK_KINDS + X86_FRAME_PLT]		= "restored_plt",
 	[HOOK_KINDS + X86_FRAME_SCAN_SP]	= "restored_scan_sp",
 	[HOOK_KINDS + X86_FRAME_SCAN_BP]	= "restored_scan_bp",
+	[HOOK_KINDS + X86_FRAME_SCAN_MEM]	= "restored_scan_mem",
+	[HOOK_KINDS + X86_FRAME_SCAN_REG]	= "restored_scan_reg",
 };
 
 static unsigned long sum(unsigned int what)

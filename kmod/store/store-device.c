@@ -100,7 +100,7 @@ static bool rows_are_valid(const struct store_lesson *lesson, u32 nr_rules)
 /* Charged to the memory cgroup, as it is the caller who says how much it is. */
 static void *copy_array(u64 from, u32 nr, size_t size)
 {
-	void *array = kvmalloc_array(nr, size, GFP_KERNEL_ACCOUNT);
+	void *array = store_alloc(nr * size, GFP_KERNEL_ACCOUNT);
 
 	if (!array)
 		return ERR_PTR(-ENOMEM);
@@ -129,7 +129,7 @@ static int add_rules(struct store *store, const struct perf_hybrid_teach *teach,
 	}
 	if (!rows_are_valid(lesson, teach->nr_rules))
 		return -EINVAL;
-	index = kvmalloc_array(teach->nr_rules, sizeof(*index), GFP_KERNEL_ACCOUNT);
+	index = store_alloc(teach->nr_rules * sizeof(*index), GFP_KERNEL_ACCOUNT);
 	if (!index)
 		return -ENOMEM;
 	err = store_rules_add(store, rules, teach->nr_rules, index);
@@ -163,13 +163,16 @@ static int teach_object(struct store *store, const struct perf_hybrid_teach *tea
 static int teach_charged(struct store *store, const struct perf_hybrid_teach *teach,
 			 const struct store_subject *subject)
 {
-	size_t bytes = teach->nr_rows * sizeof(struct perf_hybrid_row) +
-		       teach->nr_rules * (sizeof(struct perf_hybrid_rule) + sizeof(u16));
+	size_t bytes = store_memory(teach->nr_rows * sizeof(struct perf_hybrid_row)) +
+		       store_memory(teach->nr_rules * sizeof(struct perf_hybrid_rule)) +
+		       store_memory(teach->nr_rules * sizeof(u16));
 	int err;
 
 	if (mutex_lock_interruptible(&store->lock))
 		return -EINTR;
 	err = store_charge_lesson(store, bytes);
+	if (err && !store_make_room(store, bytes, NULL))
+		err = store_charge_lesson(store, bytes);
 	if (!err) {
 		err = teach_object(store, teach, subject);
 		store_uncharge_lesson(store, bytes);

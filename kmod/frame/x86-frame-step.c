@@ -40,6 +40,9 @@ static void step_alu(const struct x86_code *code, struct x86_path *path, u8 op)
 
 static void note_call(struct x86_path *path)
 {
+	/* Where sp was loaded or taken from a register, an exit is all that follows. */
+	if (path->sp_base > X86_BASE_NONE)
+		path->sp_base = X86_BASE_NONE;
 	if (path->sp_base != X86_BASE_SP)
 		return;
 	/*

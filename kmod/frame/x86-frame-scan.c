@@ -65,18 +65,18 @@ static noinline bool decode_slow(struct x86_scan *scan)
 {
 	unsigned int off = scan->work->path.pc - scan->win_pc;
 
+	static_assert(sizeof(struct insn) <= sizeof(scan->work->decoder));
 	if (off + MAX_INSN_SIZE > scan->win_len && !is_cut(scan, off)) {
 		x86_fill_window(scan, scan->work->path.pc);
 		off = 0;
 	}
-	static_assert(sizeof(struct insn) <= sizeof(scan->work->decoder));
 	return x86_decode((struct insn *)scan->work->decoder,
 			  scan->work->window + off, scan->win_len - off,
 			  scan->mem->is_64bit, &scan->code);
 }
 
 /* Decodes the next instruction that may matter. */
-static bool decode(struct x86_scan *scan)
+static __always_inline bool decode(struct x86_scan *scan)
 {
 	struct x86_frame_work *work = scan->work;
 	const u8 *p, *next, *last;
@@ -111,6 +111,17 @@ static bool decode(struct x86_scan *scan)
 	return work->insns < work->limit && decode_slow(scan);
 }
 
+/**
+ * x86_scan_decode - decode the next instruction that may matter
+ * @scan:	the scan, its path at or before it; its pc goes there
+ *
+ * Returns: false where there is none, or the budget is used up
+ */
+noinline bool x86_scan_decode(struct x86_scan *scan)
+{
+	return decode(scan);
+}
+
 /*
  * The path is at a return.  Makes the rule of it, if the path can be trusted:
  * one that went over a call that never returns is in another function.
@@ -124,15 +135,17 @@ static enum x86_frame_kind exit_rule(struct x86_scan *scan,
 	if (path->sp_base == X86_BASE_NONE || path->bp_kind == X86_BP_LOST ||
 	    path->bp_kind == X86_BP_VALUE)
 		return X86_FRAME_UNKNOWN;
-	rule->use_fp = path->sp_base == X86_BASE_BP;
+	rule->use_fp = path->sp_base == X86_BASE_BP || path->sp_base == X86_BASE_MEM_BP;
 	rule->cfa_off = (path->sp + 1) * ws;
 	rule->ra_off = -ws;
 	rule->fp_off = 0;
-	if (path->sp < 0)
+	if (path->sp < 0 && path->sp_base != X86_BASE_REG)
 		return X86_FRAME_UNKNOWN;
-	if (path->called && !rule->use_fp) {
+	if (path->called && path->sp_base == X86_BASE_SP) {
 		if (path->tail ? path->sp != path->call_sp :
-		    path->sp <= path->call_sp)
+		    path->sp < path->call_sp)
+			return X86_FRAME_UNKNOWN;
+		if (!path->tail && path->sp == path->call_sp && !x86_callees_return(scan))
 			return X86_FRAME_UNKNOWN;
 		if (path->bp_used && path->bp_kind == X86_BP_SAME)
 			return X86_FRAME_UNKNOWN;
@@ -142,7 +155,19 @@ static enum x86_frame_kind exit_rule(struct x86_scan *scan,
 			return X86_FRAME_UNKNOWN;
 		rule->fp_off = path->bp * ws - rule->cfa_off;
 	}
-	return rule->use_fp ? X86_FRAME_SCAN_BP : X86_FRAME_SCAN_SP;
+	switch (path->sp_base) {
+	case X86_BASE_MEM_SP:
+	case X86_BASE_MEM_BP:
+		rule->mem_off = path->from * ws;
+		return X86_FRAME_SCAN_MEM;
+	case X86_BASE_REG:
+		rule->reg = path->from;
+		return X86_FRAME_SCAN_REG;
+	case X86_BASE_BP:
+		return X86_FRAME_SCAN_BP;
+	default:
+		return X86_FRAME_SCAN_SP;
+	}
 }
 
 /* The start of this function, by the jump behind its stack growth. */
@@ -196,11 +221,14 @@ static enum x86_step step_special(struct x86_scan *scan)
 	case 0xe8:
 		if (x86_is_return_thunk(bytes, len))
 			return X86_STEP_EXIT;
+		x86_note_callee(scan, x86_pc_add(path->pc + scan->code.len, scan->code.imm));
 		/* A nop, as far as the stack goes; behind a call it is one more. */
 		if (!scan->mem->is_64bit && !path->called && calls_pc_thunk(scan))
 			scan->code.op = 0x90;
 		break;
 	case 0xff:
+		if (X86_MODRM_REG(scan->code.modrm) == 2)
+			scan->work->nr_callees = X86_FRAME_CALLEES + 1;
 		if (!x86_is_plt0(bytes, len))
 			break;
 		path->sp++;
@@ -280,13 +308,16 @@ static bool scan_step(struct x86_scan *scan, struct x86_frame_rule *rule,
 	struct x86_path *path = &scan->work->path;
 	enum x86_step step = X86_STEP_DEAD;
 	s32 next = path->pc, target = 0;
-	u8 called = path->called;
+	u8 called = path->called, base = path->sp_base;
 
 	if (next < scan->stop && decode(scan) && path->pc < scan->stop) {
 		next = path->pc + scan->code.len;
 		step = step_special(scan);
 		if (step == X86_STEP_NEXT)
 			step = x86_step_insn(&scan->code, path, &target);
+		if (path->sp_base == X86_BASE_REG && base != X86_BASE_REG &&
+		    !x86_is_kept(scan, path->from))
+			path->sp_base = X86_BASE_NONE;
 		if (path->sp || path->sp_base || path->saved ||
 		    step == X86_STEP_JUMP || step == X86_STEP_TABLE)
 			x86_end_run(path);
@@ -340,7 +371,7 @@ static bool scan_step(struct x86_scan *scan, struct x86_frame_rule *rule,
  * Follows the code as it would run on, over calls, first where branches are
  * not taken.
  *
- * Returns: X86_FRAME_SCAN_SP, X86_FRAME_SCAN_BP or X86_FRAME_UNKNOWN
+ * Returns: an X86_FRAME_SCAN_* or X86_FRAME_UNKNOWN
  */
 enum x86_frame_kind x86_frame_scan(const struct x86_frame_mem *mem,
 				   unsigned long ip,
@@ -358,6 +389,7 @@ enum x86_frame_kind x86_frame_scan(const struct x86_frame_mem *mem,
 	scan.win_len = 0;
 	scan.nr_todo = 0;
 	scan.nr_seen = 0;
+	work->nr_callees = 0;
 	work->path = (struct x86_path) { .pc = 0 };
 	x86_start_stretch(&scan);
 	for (turn = X86_SCAN_TURN; ++work->insns <= work->limit;) {

@@ -16,11 +16,11 @@ static struct perf_hybrid_rules *rules_of(struct store *store)
 	return rcu_dereference_protected(store->base.rules, 1);
 }
 
-/* With the links of the hash, which are @max, too. */
+/* What is charged: with the links of the hash, which are @max, too. */
 static size_t table_size(u32 max)
 {
-	return sizeof(struct perf_hybrid_rules) +
-	       max * (sizeof(struct perf_hybrid_rule) + sizeof(u16));
+	return store_memory(struct_size_t(struct perf_hybrid_rules, rule, max)) +
+	       store_memory(max * sizeof(u16));
 }
 
 static u32 rule_hash(const struct perf_hybrid_rule *rule)
@@ -49,8 +49,8 @@ static int grow(struct store *store)
 	err = store_charge(store, table_size(max));
 	if (err)
 		return err;
-	new = kvzalloc(struct_size(new, rule, max), GFP_KERNEL_ACCOUNT);
-	next = kvcalloc(max, sizeof(*next), GFP_KERNEL_ACCOUNT);
+	new = store_alloc(struct_size(new, rule, max), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	next = store_alloc(max * sizeof(*next), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!new || !next) {
 		kvfree(new);
 		kvfree(next);

@@ -19,7 +19,9 @@
  * @ips:	a bit for each byte that the answer is for; none: not used
  * @cfa_words:	see struct x86_frame_rule, in words
  * @fp_words:	see struct x86_frame_rule, in words
+ * @mem_words:	see struct x86_frame_rule, in words
  * @use_fp:	see struct x86_frame_rule
+ * @reg:	see struct x86_frame_rule
  * @kind:	what found it
  */
 struct x86_frame_cache_entry {
@@ -27,7 +29,9 @@ struct x86_frame_cache_entry {
 	u64	ips;
 	s16	cfa_words;
 	s16	fp_words;
-	bool	use_fp;
+	s16	mem_words;
+	u8	use_fp:1;
+	u8	reg:5;
 	u8	kind;
 };
 

@@ -4,6 +4,7 @@
 #include <linux/moduleparam.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include "store.h"
 
@@ -52,6 +53,33 @@ void store_user_put(struct store_user *user)
 	WARN_ON_ONCE(atomic64_read(&user->bytes));
 	list_del(&user->node);
 	kfree(user);
+}
+
+/**
+ * store_alloc - memory for a store, or for a lesson
+ * @bytes: of it
+ * @gfp: GFP_KERNEL_ACCOUNT, and __GFP_ZERO if need be
+ *
+ * Beyond a slab's largest object in single pages: a power of two of them could be
+ * twice of what is needed.
+ *
+ * Return: what kvfree() takes, or NULL.
+ */
+void *store_alloc(size_t bytes, gfp_t gfp)
+{
+	return bytes <= KMALLOC_MAX_CACHE_SIZE ? kmalloc(bytes, gfp) : __vmalloc(bytes, gfp);
+}
+
+/* What store_alloc() takes for @bytes: this is charged. */
+size_t store_memory(size_t bytes)
+{
+	return bytes <= KMALLOC_MAX_CACHE_SIZE ? kmalloc_size_roundup(bytes) : PAGE_ALIGN(bytes);
+}
+
+/* What all stores of the user may hold beyond what they do; less than 0: too much. */
+s64 store_user_room(const struct store *store)
+{
+	return ((s64)READ_ONCE(user_kbytes) << 10) - atomic64_read(&store->user->bytes);
 }
 
 static int charge_user(struct store_user *user, size_t bytes)

@@ -15,6 +15,16 @@ enum x86_base {
 	X86_BASE_SP,
 	X86_BASE_BP,
 	X86_BASE_NONE,
+	X86_BASE_MEM_SP,	/* what a slot holds that counts from sp */
+	X86_BASE_MEM_BP,	/* ... from bp */
+	X86_BASE_REG,		/* what another register holds at ip */
+};
+
+/* What a path knows of copies that it made of sp. */
+enum x86_kept {
+	X86_KEPT_NONE,		/* it made none */
+	X86_KEPT_SP,		/* a register holds sp as it was: sp_base was X86_BASE_SP */
+	X86_KEPT_LOST,		/* it made one, and it is not known which value that has */
 };
 
 /* What bp holds. */
@@ -81,7 +91,12 @@ void x86_push(const struct x86_code *code, struct x86_path *path, int reg);
 void x86_pop(const struct x86_code *code, struct x86_path *path, int reg);
 void x86_leave(const struct x86_code *code, struct x86_path *path);
 void x86_clobber(struct x86_path *path, int reg);
+void x86_set_sp(struct x86_path *path, int base, s16 words);
+void x86_load_sp(struct x86_path *path, int base, s16 words);
+void x86_keep_sp(struct x86_path *path, int reg);
+void x86_restore_sp(const struct x86_code *code, struct x86_path *path, int reg);
 void x86_lea(const struct x86_code *code, struct x86_path *path);
+int x86_move_by(const struct x86_code *code, int base, s16 *words, s32 bytes);
 void x86_mov(const struct x86_code *code, struct x86_path *path, bool load);
 
 /* @pc + @offset, or what is too far away where that is. */
@@ -105,9 +120,15 @@ void x86_add_todo(struct x86_scan *scan, s32 pc);
 bool x86_next_todo(struct x86_scan *scan);
 bool x86_take_turns(struct x86_scan *scan);
 
+bool x86_is_kept(struct x86_scan *scan, int reg);
+
+void x86_note_callee(struct x86_scan *scan, s32 pc);
+bool x86_callees_return(struct x86_scan *scan);
+
 bool x86_find_table(struct x86_scan *scan);
 bool x86_follow_table(struct x86_scan *scan);
 
+bool x86_scan_decode(struct x86_scan *scan);
 void x86_fill_window(struct x86_scan *scan, s32 pc);
 unsigned int x86_scan_read(struct x86_scan *scan, unsigned long addr, u8 *dst,
 			   unsigned int len);

@@ -10,6 +10,7 @@
 #include <linux/kernel.h>
 #include <linux/mmu_context.h>
 #include <linux/percpu.h>
+#include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sysctl.h>
@@ -27,6 +28,8 @@ DEFINE_STATIC_KEY_TRUE(unwind_user_code_enabled);
 /* Allocated apart: percpu memory comes in small pieces, and not from NMI. */
 static DEFINE_PER_CPU(struct x86_frame_cache *, frame_cache);
 static DEFINE_PER_CPU(bool, frame_cache_busy);
+/* What searches may still take there; less than 0 after one that took more. */
+static DEFINE_PER_CPU(int, search_credit) = UNWIND_USER_CREDIT_MAX;
 
 /**
  * unwind_user_code_prepare - allocate what the analysis works with
@@ -186,26 +189,70 @@ find_rule(struct unwind_user_state *state, const struct x86_frame_mem *mem,
 {
 	struct x86_frame_cache *cache = cache_get();
 	enum x86_frame_kind kind;
+	int credit;
 
 	if (!cache)
 		return X86_FRAME_UNKNOWN;
+	credit = __this_cpu_read(search_credit);
+	if (state->nr_code == 1)
+		credit = min(credit + UNWIND_USER_CREDIT_WALK, UNWIND_USER_CREDIT_MAX);
 	/* What one analysis takes the others of the walk do not have. */
-	cache->spent = state->spent;
+	cache->spent = credit > 0 ? state->spent : X86_FRAME_INSNS;
 	cache->work.took = 0;
 	kind = x86_frame_analyze_cached(cache, current->mm->context.ctx_id, mem, state->ip, rule);
 	state->spent += cache->work.took;
+	__this_cpu_write(search_credit, credit - cache->work.took);
 	cache_put();
 	return kind;
+}
+
+/* By the processor's numbers; 0 for one that is not followed from frame to frame. */
+static unsigned long read_register(const struct unwind_user_state *state, u8 reg)
+{
+	const struct pt_regs *regs = current_pt_regs();
+
+	/* They are those of another frame, or another time. */
+	if (regs->ip != state->ip || regs->sp != state->sp)
+		return 0;
+	switch (reg) {
+	case 0: return regs->ax;
+	case 1: return regs->cx;
+	case 2: return regs->dx;
+	case 3: return regs->bx;
+	case 8: return regs->r8;
+	case 9: return regs->r9;
+	case 10: return regs->r10;
+	case 11: return regs->r11;
+	case 12: return regs->r12;
+	case 13: return regs->r13;
+	case 14: return regs->r14;
+	case 15: return regs->r15;
+	default: return 0;
+	}
+}
+
+/* Where a frame that its code realigned has its caller's sp; out: @kept. */
+static bool read_kept(struct unwind_user_state *state, enum x86_frame_kind kind,
+		      const struct x86_frame_rule *rule, unsigned long *kept)
+{
+	if (kind == X86_FRAME_SCAN_MEM)
+		return unwind_user_read_word(state, *kept + rule->mem_off, state->ws, kept);
+	*kept = read_register(state, rule->reg);
+	return *kept;
 }
 
 /* The step that @rule says, if it leads to where a call came from. */
 static __always_inline bool
 step_rule(struct unwind_user_state *state, const struct x86_frame_mem *mem,
-	  const struct x86_frame_rule *rule)
+	  enum x86_frame_kind kind, const struct x86_frame_rule *rule)
 {
-	unsigned long cfa = (rule->use_fp ? state->fp : state->sp) + rule->cfa_off;
+	unsigned long cfa = rule->use_fp ? state->fp : state->sp;
 	unsigned int ws = state->ws;
 	unsigned long ra, fp = state->fp;
+
+	if (kind >= X86_FRAME_SCAN_MEM && !read_kept(state, kind, rule, &cfa))
+		return false;
+	cfa += rule->cfa_off;
 
 	/* The frame stands: left to the ordinary step. */
 	if (rule->fp_off && cfa + rule->fp_off == fp && cfa == fp + 2 * ws)
@@ -264,7 +311,7 @@ static bool step(struct unwind_user_state *state)
 	/* A call that does not return stands in front of another function. */
 	if (kind == X86_FRAME_UNKNOWN || (!state->topmost && kind == X86_FRAME_ENTRY))
 		return false;
-	if (!step_rule(state, &mem, &rule))
+	if (!step_rule(state, &mem, kind, &rule))
 		return false;
 	state->topmost = false;
 	return true;
@@ -298,11 +345,12 @@ bool unwind_user_code_exact(struct unwind_user_state *state)
 {
 	struct x86_frame_mem mem = code_of(state);
 	struct x86_frame_rule rule;
+	enum x86_frame_kind kind;
 
 	if (!unwind_user_code_is_on())
 		return false;
-	if (x86_frame_look(&mem, state->ip, &rule) == X86_FRAME_UNKNOWN ||
-	    !step_rule(state, &mem, &rule))
+	kind = x86_frame_look(&mem, state->ip, &rule);
+	if (kind == X86_FRAME_UNKNOWN || !step_rule(state, &mem, kind, &rule))
 		return false;
 	state->topmost = false;
 	return true;
