@@ -16,6 +16,8 @@ static const char * const kinds[] = {
 	"in a linkage table",
 	"without a frame",
 	"with a frame by bp that does not stand yet",
+	"in a realigned frame that holds the caller's sp",
+	"in a realigned frame, with the caller's sp in a register",
 };
 
 static int innermost_handler(struct trace_seq *s, struct tep_record *record,

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any bytes as a mapped ELF file: opened, rows compiled all over it, and one
- * stack unwound through it.
+ * Any bytes as a mapped ELF file: opened, rows compiled all over it, and of the
+ * functions that it lists, and one stack unwound through it.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
 #include <linux/kernel.h>
+#include "compile.h"
+#include "fde.h"
 #include "fuzz.h"
 #include "process.h"
 #include "unwind.h"
@@ -18,6 +20,8 @@
 #define PAGES	64
 /* Addresses that are unwound from: each is 64 frames at most. */
 #define STARTS	48
+/* Whose rows are looked at. */
+#define FUNCTIONS	64
 
 static struct hybrid_processes ps;
 static struct hybrid_unwinder unwinder;
@@ -68,6 +72,28 @@ static void check_rows(const struct hybrid_object *object)
 	}
 }
 
+/* So must functions, and each has rows from its first address on. */
+static void check_functions(struct hybrid_object *object)
+{
+	struct hybrid_fdes fdes;
+	struct hybrid_row row;
+	size_t i;
+
+	if (object->state != HYBRID_OBJECT_READY || hybrid_fdes_read(object, &fdes))
+		return;
+	for (i = 0; i < fdes.nr && i < FUNCTIONS; i++) {
+		if (fdes.fdes[i].start >= fdes.fdes[i].end ||
+		    (i && fdes.fdes[i].start < fdes.fdes[i - 1].end))
+			abort();
+		if (hybrid_compile_row(object, fdes.fdes[i].start, &row))
+			continue;
+		if (row.start > fdes.fdes[i].start || row.end <= fdes.fdes[i].start)
+			abort();
+		hybrid_row_exit(&row);
+	}
+	hybrid_fdes_exit(&fdes);
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct hybrid_ident ident = { .path = "/elf" };
@@ -90,8 +116,10 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		at = (u64)i * size / STARTS;
 		unwind_from(thread->process->space, BASE + at, i % 4);
 	}
-	if (thread->process->space->nr)
+	if (thread->process->space->nr) {
 		check_rows(thread->process->space->mappings[0].object);
+		check_functions(thread->process->space->mappings[0].object);
+	}
 	hybrid_processes_exit(&ps);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "elf-file.h"
+#include "../hybrid/bpf_skel/hybrid_walk.h"
 #include "batch.h"
 #include "rows.h"
 #include "tap.h"
@@ -152,6 +153,34 @@ static void one_by_one(void)
 		same(hybrid_batch_fde(&batch, object, fde), 0);
 		same(batch.end - batch.start, fde->end - fde->start);
 		compare(wants[i].label, &wants[i].rule);
+	}
+	end();
+}
+
+/* What only a store of perf's own knows: CFAs that count from other registers. */
+static void by_registers(void)
+{
+	static const struct want others[] = {
+		{ "realign_r10", { .kind = HYBRID_WALK_REGISTER, .deref_off = 7, .ra_off = -8 } },
+		{ "cfarax_at", { .kind = HYBRID_WALK_REGISTER, .deref_off = 10, .cfa_off = 8,
+				 .ra_off = -8 } },
+		/* rbp is where an expression says; then it was popped. */
+		{ "realign_popped", ONLY(ASK) },
+		{ "realign_lea", { .kind = HYBRID_WALK_REGISTER, .deref_off = 7, .ra_off = -8 } },
+		{ "inreg_at", ONLY(ASK) },
+		{ "bigoff_at", ONLY(ASK) },
+		{ "aligned_far_at", ONLY(ASK) },
+		{ "sigplain_ret", ONLY(ASK) },
+		{ "realign_left", RULE(CFA, SP, 8) },
+	};
+	unsigned int i;
+
+	begin("frames.so", "leaf_at");
+	batch.registers = true;
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		hybrid_batch_clear(&batch);
+		same(hybrid_batch_fde(&batch, object, fde_of(others[i].label)), 0);
+		compare(others[i].label, &others[i].rule);
 	}
 	end();
 }
@@ -334,6 +363,7 @@ int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "batch: rules of functions", one_by_one },
+		{ "batch: rules by other registers", by_registers },
 		{ "batch: a whole object", whole },
 		{ "batch: rows in order", valid_rows },
 		{ "batch: distinct rules", distinct_rules },

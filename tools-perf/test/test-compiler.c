@@ -70,7 +70,7 @@ static int fake_forget(void *arg, const struct perf_hybrid_forget *forget)
 	return 0;
 }
 
-static const struct hybrid_store_ops fake = {
+static struct hybrid_store_ops fake = {
 	.teach	= fake_teach,
 	.forget	= fake_forget,
 };
@@ -118,13 +118,19 @@ static u32 offset_of(const char *label)
 	return ip - mapping->start + mapping->pgoff;
 }
 
-static bool knows(const char *label)
+static bool has(const struct perf_hybrid_teach *lesson, const char *label)
 {
 	u32 offset = offset_of(label);
+
+	return offset >= lesson->start && offset < lesson->end;
+}
+
+static bool knows(const char *label)
+{
 	unsigned int i;
 
 	for (i = 0; i < store.nr; i++) {
-		if (offset >= store.taught[i].start && offset < store.taught[i].end)
+		if (has(&store.taught[i], label))
 			return true;
 	}
 	return false;
@@ -171,13 +177,14 @@ static void all_frames(void)
 	end();
 }
 
+static const char * const labels[] = {
+	"leaf_at", "pushed_at", "bpframe_at", "redzone_at", "remember_one",
+	"undefbp_at", "raoff_at", "next",
+};
+
 /* Seven samples that met something new teach functions, the eighth all. */
 static void hot(void)
 {
-	static const char * const labels[] = {
-		"leaf_at", "pushed_at", "bpframe_at", "redzone_at", "remember_one",
-		"undefbp_at", "raoff_at", "next",
-	};
 	unsigned int i;
 
 	begin();
@@ -198,6 +205,29 @@ static void hot(void)
 	work();
 	same(store.nr, i);
 	end();
+}
+
+/*
+ * What a sample meets in an object that all is going to be taught of: its part of that,
+ * or only itself, for a store that takes such lessons.
+ */
+static void while_hot(void)
+{
+	unsigned int i, small;
+
+	for (small = 0; small <= 1; small++) {
+		fake.takes_small = small;
+		begin();
+		for (i = 0; i < ARRAY_SIZE(labels); i++)
+			sample_in(labels[i], ASK(0));
+		sample_in("outer_ret", ASK(0));
+		work();
+		check(store.nr > i && has(&store.taught[i], "outer_ret"));
+		check(has(&store.taught[i], "plt_low") == !small);
+		check(knows("plt_low") && knows("realign_at"));
+		end();
+	}
+	fake.takes_small = false;
 }
 
 /* The kernel needs a rule that no dump reaches: it is taught all there is. */
@@ -265,6 +295,43 @@ static void refused(void)
 		free(text);
 		end();
 	}
+}
+
+/* A file that is changed while it is taught is opened anew, if not for ever. */
+static void changed(void)
+{
+	unsigned int i;
+
+	/* A function: as soon as it is seen to be lost. */
+	begin();
+	answers(-ESTALE, 1);
+	for (i = 0; i < 4; i++) {
+		same(store.nr, 0);
+		sample_in("pushed_at", ASK(0));
+		work();
+	}
+	check(knows("pushed_at"));
+	end();
+
+	/* The whole object, from its beginning. */
+	begin();
+	for (i = 0; i < ARRAY_SIZE(labels); i++) {
+		answers(-ESTALE, i == HYBRID_HOT_SAMPLES - 1 ? 2 : 0);
+		sample_in(labels[i], ASK(0));
+		work();
+	}
+	same(store.errs, 0);
+	check(knows("outer_ret") && knows("plt_low"));
+	end();
+
+	begin();
+	answers(-ESTALE, 100);
+	for (i = 0; i < 60; i++) {
+		sample_in("pushed_at", ASK(0));
+		work();
+	}
+	check(store.errs > 80);
+	end();
 }
 
 static void interrupted(void)
@@ -421,8 +488,10 @@ int main(void)
 		{ "teach: functions that samples met", functions },
 		{ "teach: all frames of a sample", all_frames },
 		{ "teach: an object that is hot", hot },
+		{ "teach: while an object is hot", while_hot },
 		{ "teach: a rule that no dump shows", beyond_the_dump },
 		{ "teach: the store refuses", refused },
+		{ "teach: the file was changed", changed },
 		{ "teach: the store was interrupted", interrupted },
 		{ "teach: the store's rules are used up", no_space },
 		{ "teach: the store has lost it", lost },

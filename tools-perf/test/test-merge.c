@@ -339,6 +339,52 @@ static void outcomes(void)
 	merge_finish();
 }
 
+/* A frame that is larger than the dump, and only the code says so. */
+static void large_frame(void)
+{
+	u64 large = SCENE_NOCFI + elf_file_symbol("nocfi.so", "large_at");
+	static const u64 start[] = { PERF_CONTEXT_USER };
+
+	scene_start(&s, large);
+	chain_start(start, 1);
+	chain_add(large);
+	scene_reg(&s, BP, SCENE_STACK + 64);
+	scene_fill(&s, 2560, 0xdead);
+	scene_push(&s, scene_at("outer_ret"));
+	same(merge(), HYBRID_COMPLETE);
+	s.u.dump_size = 8192;
+	same(merge(), HYBRID_TRUNCATED);
+	same(s.u.missing, SCENE_STACK + 20480);
+	/* A copy that ended before it had to. */
+	s.u.dump_room = 32768;
+	same(merge(), HYBRID_NOT_IN_MEMORY);
+	s.u.dump_room = 0;
+	/* Where the code does not tell either, what a register holds is no frame. */
+	scene_reg(&s, HYBRID_X86_64_IP, scene_at("opaque_at"));
+	chain_start(start, 1);
+	chain_add(scene_at("opaque_at"));
+	scene_reg(&s, BP, SCENE_STACK + 16384);
+	same(merge(), HYBRID_NO_CFI);
+	merge_finish();
+}
+
+/* Where the kernel's copy ended before it had to, a larger one ends there, too. */
+static void not_in_memory(void)
+{
+	merge_recurse(10);
+	nr_chain = 3;
+	s.u.dump_size = 80;
+	s.u.dump_room = 80;
+	same(merge(), HYBRID_TRUNCATED);
+	s.u.dump_room = 8192;
+	same(merge(), HYBRID_NOT_IN_MEMORY);
+	same(out[m.nr - 1], CUT_OFF);
+	/* The next word is further away than a dump reaches. */
+	s.u.dump_room = 88;
+	same(merge(), HYBRID_TRUNCATED);
+	merge_finish();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -350,6 +396,8 @@ int main(void)
 		{ "merge: a uprobe's caller from sp", uprobe },
 		{ "merge: no frame pointer where the dump ends", no_frame_pointer },
 		{ "merge: frame pointers of another frame", another_frame },
+		{ "merge: pages that are not there", not_in_memory },
+		{ "merge: a frame larger than the dump", large_frame },
 		{ "merge: no dump", no_dump },
 		{ "merge: no dump, and no frame pointers", no_dump_no_frames },
 		{ "merge: context words", contexts },

@@ -316,6 +316,92 @@ static void changed_while_closed(void)
 	hybrid_processes_exit(&ps);
 }
 
+/* The first row of a file that process @pid maps, which then ends. */
+static struct hybrid_object *used_once(pid_t pid, const char *build_id, u64 ino)
+{
+	struct hybrid_mapping mapping = { .end = 1 << 20, .pid = pid };
+	struct hybrid_ident ident = { .path = elf_file_path("small.so"), .ino = ino };
+	struct hybrid_object *object;
+
+	if (build_id) {
+		ident.build_id_size = strlen(build_id);
+		memcpy(ident.build_id, build_id, ident.build_id_size);
+	}
+	same(hybrid_process_map(&ps, &mapping, &ident, true), 0);
+	check(row_of(pid, elf_file_symbol("small.so", "leaf_at")));
+	object = mapping_of(pid)->object;
+	hybrid_thread_exit(&ps, pid);
+	return object;
+}
+
+#define BUILD_ID	"01234567890123456789"
+
+/* Nobody knows whether it was: it is read anew, but for one that a build-id names. */
+static void mapped_while_closed(void)
+{
+	u64 pushed_at = elf_file_symbol("small.so", "pushed_at");
+	u64 unnamed, named;
+
+	hybrid_processes_init(&ps, elf_file_open);
+	unnamed = used_once(1, NULL, 7)->id;
+	named = used_once(2, BUILD_ID, 0)->id;
+	check(hybrid_objects_close_one(&ps.objects));
+	check(hybrid_objects_close_one(&ps.objects));
+	check(used_once(3, NULL, 7)->id != unnamed);
+	same(used_once(4, BUILD_ID, 0)->id, named);
+	/* Who has it mapped keeps it, and what is behind the inode with it. */
+	map_path(5, elf_file_path("small.so"), 9);
+	check(row_of(5, pushed_at));
+	while (hybrid_objects_close_one(&ps.objects))
+		;
+	map_path(6, elf_file_path("small.so"), 9);
+	check(mapping_of(6)->object == mapping_of(5)->object);
+	hybrid_processes_exit(&ps);
+}
+
+/* What nobody maps is open for a while, and known for longer. */
+static void idle_closed(void)
+{
+	static const u64 long_after = HYBRID_OBJECT_AGE + HYBRID_OBJECT_IDLE;
+	struct hybrid_object *object, *taught;
+	int next = dup(0);
+	u64 id;
+
+	close(next);
+	hybrid_processes_init(&ps, elf_file_open);
+	hybrid_objects_age(&ps.objects, HYBRID_OBJECT_AGE);
+	object = used_once(1, BUILD_ID, 0);
+	used_once(2, NULL, 7);
+	taught = used_once(3, NULL, 8);
+	taught->stored = (void *)taught;
+	same(ps.objects.nr_opened, 3);
+	hybrid_objects_age(&ps.objects, long_after - 1);
+	same(ps.objects.nr_opened, 3);
+
+	hybrid_objects_age(&ps.objects, long_after - 1 + HYBRID_OBJECT_AGE);
+	same(object->state, HYBRID_OBJECT_CLOSED);
+	same(object->nr_rows, 1);
+	/* Without a build-id it may be another file by now. */
+	same(ps.objects.nr, 2);
+	same(taught->state, HYBRID_OBJECT_READY);
+	same(ps.objects.nr_opened, 1);
+	same(ps.objects.nr_idle, 2);
+
+	/* The next process has it as it was, and it is idle anew. */
+	id = object->id;
+	check(used_once(4, BUILD_ID, 0) == object && object->id == id);
+	same(object->state, HYBRID_OBJECT_CLOSED);
+	map_path(5, elf_file_path("small.so"), 9);
+	check(row_of(5, elf_file_symbol("small.so", "leaf_at")));
+	hybrid_objects_age(&ps.objects, 3 * long_after);
+	same(mapping_of(5)->object->state, HYBRID_OBJECT_READY);
+
+	taught->stored = NULL;
+	hybrid_processes_exit(&ps);
+	same(dup(0), next);
+	close(next);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -326,7 +412,9 @@ int main(void)
 		{ "object: files that can't be read", failures },
 		{ "object: more files than descriptors", few_descriptors },
 		{ "object: a file written to while it was closed", changed_while_closed },
+		{ "object: a file that nobody maps while it is closed", mapped_while_closed },
 		{ "object: another try", another_try },
+		{ "object: one that nobody maps is closed", idle_closed },
 	};
 	static const char * const files[] = {
 		"lib", "text", "empty", "cut", "arm", "nophdr", "late",

@@ -253,6 +253,56 @@ static void held_back(void)
 	end();
 }
 
+/* Who took a time that is older than the newest by as much has had that long, too. */
+static void old_enough(void)
+{
+	start();
+	write_record(0, 5 * HOLD, 24);
+	write_record(1, 6 * HOLD, 24);
+	write_record(0, 6 * HOLD + 1, 24);
+	write_record(2, 7 * HOLD, 24);
+	same(pass_at_once(), 2);
+	same(w.last_time, 6 * HOLD);
+	check(hybrid_order_holds(&w.order));
+	/* A record of before that may have been finished only now. */
+	write_record(3, 6 * HOLD + 1, 24);
+	same(pass(), 3);
+	same(w.last_time, 7 * HOLD);
+	check(!hybrid_order_holds(&w.order));
+	end();
+}
+
+/* Samples that come all the time end no sleep, if nothing depends on when they are read. */
+static void sleeps(void)
+{
+	start();
+	w.now = 2 * HYBRID_ORDER_CALM;
+	same(hybrid_order_timeout(&w.order, w.now, false), HYBRID_ORDER_CALM_MS);
+	same(hybrid_order_timeout(&w.order, w.now, true), HYBRID_ORDER_POLL_MS);
+	/* The first: what made it may be gone soon. */
+	write_record(0, HOLD, 24);
+	pass_at_once();
+	same(hybrid_order_timeout(&w.order, w.now, false), HYBRID_ORDER_HOLD_MS);
+	/* More of them, the last of which is always held back; and a pass without any. */
+	write_record(0, 3 * HOLD, 24);
+	check(pass() > 0);
+	check(hybrid_order_holds(&w.order));
+	same(hybrid_order_timeout(&w.order, w.now, false), HYBRID_ORDER_CALM_MS);
+	same(hybrid_order_timeout(&w.order, w.now, true), HYBRID_ORDER_HOLD_MS);
+	same(pass_at_once(), 0);
+	same(hybrid_order_timeout(&w.order, w.now, false), HYBRID_ORDER_CALM_MS);
+	/* A process began. */
+	w.order.changed = w.now;
+	same(hybrid_order_timeout(&w.order, w.now, false), HYBRID_ORDER_POLL_MS);
+	same(hybrid_order_timeout(&w.order, w.now + HYBRID_ORDER_CALM, false),
+	     HYBRID_ORDER_HOLD_MS);
+	pass();
+	check(!hybrid_order_holds(&w.order));
+	same(hybrid_order_timeout(&w.order, w.now + HYBRID_ORDER_CALM, false),
+	     HYBRID_ORDER_CALM_MS);
+	end();
+}
+
 /* A look goes on where the last one has ended: what waits is not gone through once more. */
 static void looked_at_once(void)
 {
@@ -479,37 +529,15 @@ static void garbage(void)
 	end();
 }
 
-/* Many rings are smaller ones, so that all of them together are no more than is told. */
-static void ring_sizes(void)
-{
-	static const unsigned long dumps[] = { 8, 1024, 8192, 65528 };
-	static const unsigned long most[] = { 512 << 10, 512 << 10, 4 << 20, 16 << 20 };
-	unsigned long nr, size;
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(dumps); i++) {
-		same(hybrid_order_ring_size(dumps[i], 1), most[i]);
-		for (nr = 1; nr <= 1024; nr++) {
-			size = hybrid_order_ring_size(dumps[i], nr);
-			check(size * nr <= HYBRID_RINGS_SIZE && size <= most[i]);
-			check(!(size & (size - 1)) && size >= 2 * dumps[i]);
-		}
-		/* A sample has to fit, however many rings there are. */
-		check(hybrid_order_ring_size(dumps[i], 1000000) >= 2 * dumps[i]);
-	}
-	same(hybrid_order_ring_size(8192, 128), 4 << 20);
-	same(hybrid_order_ring_size(8192, 256), 2 << 20);
-	same(hybrid_order_ring_size(65528, 300), 1 << 20);
-}
-
 int main(void)
 {
 	static const struct tap_test tests[] = {
-		{ "order: the size of rings", ring_sizes },
 		{ "order: nothing to read", empty },
 		{ "order: sorted up to the cut-off", cut_off },
 		{ "order: what comes late", overtaken },
 		{ "order: what was held back is delivered", held_back },
+		{ "order: what is old enough is not held back", old_enough },
+		{ "order: perf sleeps unless something needs it", sleeps },
 		{ "order: a look goes on where the last one ended", looked_at_once },
 		{ "order: a ring fills up", filled },
 		{ "order: a writer that goes on", concurrent },

@@ -138,7 +138,7 @@ static void no_samples(void)
 	expect(print_line,
 	       "[ perf record: hybrid: 0 samples: complete 0; 0.000 MB of stack unwound, 0.000 MB of samples written ]\n");
 	expect(print_all,
-	       "[ perf record: hybrid: 0 samples: complete 0, stitched 0, guessed 0, frame pointer only 0, truncated 0, no map 0, no CFI 0, bad CFI 0, not read 0, shed 0; lost 0; 0.000 MB of stack unwound, 0.000 MB of samples written ]\n");
+	       "[ perf record: hybrid: 0 samples: complete 0, stitched 0, guessed 0, frame pointer only 0, truncated 0, not in memory 0, no map 0, no CFI 0, bad CFI 0, not read 0, shed 0; lost 0; 0.000 MB of stack unwound, 0.000 MB of samples written ]\n");
 	expect(print_failures, "");
 	hybrid_stats_exit(&stats);
 }
@@ -162,6 +162,31 @@ static void failures(void)
 	       "hybrid:       20 no map in memory that no file backs\n"
 	       "hybrid:       12 truncated in /lib/libc.so.6\n"
 	       "hybrid:        7 bad CFI in /lib/libc.so.6\n");
+	hybrid_stats_exit(&stats);
+}
+
+/* Kernel threads have no stack that could be dumped: shares are of the others. */
+static void kernel_threads(void)
+{
+	unsigned int i;
+
+	stats.taught = true;
+	for (i = 1; i <= 7; i++) {
+		record_size = 100;
+		count(HYBRID_COMPLETE, 1, &libc);
+		if (i >= 6 || i == 1)
+			hybrid_stats_no_stack(&stats);
+		else
+			hybrid_stats_walk(&stats, i == 5 ? PERF_HYBRID_END_ASK :
+							   PERF_HYBRID_END_OUTERMOST);
+	}
+	expect(print_line,
+	       "[ perf record: hybrid: 7 samples: complete 7 (100.00 %); 0.000 MB of stack unwound, 0.000 MB of samples written; without dump 3 (75.00 % of those with a user stack), taught 0 rows of 0 objects, 0.000 MB in the kernel ]\n");
+	expect(print_failures,
+	       "hybrid:        1 with dump: no rule\n"
+	       "hybrid: samples 1 to 1: 0.00 % without dump, 100 bytes each in the ring\n"
+	       "hybrid: samples 2 to 3: 100.00 % without dump, 100 bytes each in the ring\n"
+	       "hybrid: samples 4 to 7: 50.00 % without dump, 100 bytes each in the ring\n");
 	hybrid_stats_exit(&stats);
 }
 
@@ -272,6 +297,7 @@ int main(void)
 		{ "stats: a recording without samples", no_samples },
 		{ "stats: the objects behind the failures", failures },
 		{ "stats: a kernel that is taught", with_store },
+		{ "stats: kernel threads have no stack", kernel_threads },
 		{ "stats: all samples are accounted for", adds_up },
 		{ "stats: very many objects", many_objects },
 	};

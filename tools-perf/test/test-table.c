@@ -100,6 +100,8 @@ static void test_rules(void)
 		  .ra_off = -8, .deref_off = 255, .bp = PERF_HYBRID_BP_AT_BP, .bp_off = -32768 },
 		{ .kind = PERF_HYBRID_PLT, .cfa_off = 8388607, .ra_off = -8,
 		  .bp = PERF_HYBRID_BP_UNDEFINED, .bp_off = 32767 },
+		{ .kind = HYBRID_WALK_REGISTER, .deref_off = 6, .cfa_off = 266256, .ra_off = -8,
+		  .bp = PERF_HYBRID_BP_AT_CFA, .bp_off = -16 },
 		{ .kind = PERF_HYBRID_SIGNAL },
 		{ .kind = PERF_HYBRID_OUTERMOST },
 	};
@@ -114,7 +116,7 @@ static void test_no_words(void)
 {
 	static const struct perf_hybrid_rule rules[] = {
 		{ .kind = PERF_HYBRID_ASK, .cfa_off = 8, .ra_off = -8 },
-		{ .kind = PERF_HYBRID_NR_KINDS, .cfa_off = 8, .ra_off = -8 },
+		{ .kind = HYBRID_WALK_REGISTER + 1, .cfa_off = 8, .ra_off = -8 },
 		{ .kind = PERF_HYBRID_CFA, .cfa_off = 8, .ra_off = -16 },
 		{ .kind = PERF_HYBRID_CFA, .cfa_off = 8388608, .ra_off = -8 },
 		{ .kind = PERF_HYBRID_CFA, .cfa_off = -8388609, .ra_off = -8 },
@@ -208,9 +210,33 @@ static void test_again(void)
 	end();
 }
 
+/* One that has more blocks than a chunk has words, as browsers and compilers are. */
+static void test_large(void)
+{
+	const u32 chunk = HYBRID_WALK_CHUNK_WORDS << HYBRID_WALK_BLOCK_BITS;
+	u32 at;
+
+	begin();
+	same(teach_one(1, 0x100, 0x110, &plain), 0);
+	same(teach_one(0, chunk - 0x80, chunk, &plain), 0);
+	same(teach_one(0, chunk - 0x40, chunk + 0x80, &plain), 0);
+	same(teach_one(0, 3 * chunk - 1, 3 * chunk + 1, &plain), 0);
+	same(teach_one(1, 0x200, 0x210, &plain), 0);
+	for (at = chunk - 0x80; at < chunk + 0x80; at++)
+		same(kind_at(0, at), PERF_HYBRID_CFA);
+	same(kind_at(0, chunk - 0x81), PERF_HYBRID_ASK);
+	same(kind_at(0, chunk + 0x80), PERF_HYBRID_ASK);
+	same(kind_at(0, 3 * chunk - 1), PERF_HYBRID_CFA);
+	same(kind_at(0, 3 * chunk), PERF_HYBRID_CFA);
+	same(kind_at(0, 3 * chunk + 1), PERF_HYBRID_ASK);
+	same(kind_at(1, 0x100), PERF_HYBRID_CFA);
+	same(kind_at(1, 0x200), PERF_HYBRID_CFA);
+	end();
+}
+
 static void test_no_room(void)
 {
-	const u32 large = HYBRID_WALK_CHUNK_WORDS << HYBRID_WALK_BLOCK_BITS;
+	const u32 large = HYBRID_TABLE_BLOCKS << HYBRID_WALK_BLOCK_BITS;
 	u32 object = 1;
 	int err;
 
@@ -240,6 +266,7 @@ int main(void)
 		{ "what was not taught is unknown", test_unknown },
 		{ "lessons at random", test_random },
 		{ "the same once more takes no room", test_again },
+		{ "an object of many chunks", test_large },
 		{ "no room", test_no_room },
 	};
 

@@ -159,6 +159,54 @@ static void made_up_first(void)
 	end();
 }
 
+/* A record that says that it has a build-id: what the file is known by. */
+static void build_id(bool asked, unsigned int size, u64 ino)
+{
+	struct hybrid_thread *thread;
+	const struct hybrid_mapping *mapping;
+
+	start();
+	ps.no_build_ids = !asked;
+	mmap2(10, BASE, "/a", PROT_EXEC);
+	event.mmap2.maj = 20;
+	event.mmap2.ino = 7;
+	same(track(PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID), 0);
+	thread = hybrid_thread_find(&ps, 10, 10);
+	mapping = thread ? hybrid_space_find(thread->process->space, BASE) : NULL;
+	check(mapping && mapping->object);
+	if (mapping && mapping->object) {
+		same(mapping->object->ident.build_id_size, size);
+		same(mapping->object->ident.ino, ino);
+	}
+	end();
+}
+
+/* Where none were asked for, a record that says that it has one holds the file's numbers. */
+static void build_ids(void)
+{
+	build_id(true, 20, 0);
+	build_id(false, 0, 7);
+}
+
+static bool is_change(unsigned int type, u16 misc)
+{
+	event.header = (struct perf_event_header){ .type = type, .misc = misc };
+	return hybrid_track_is_change(&event);
+}
+
+/* What comes with every sample's task, and what a short process begins and ends with. */
+static void changes(void)
+{
+	check(is_change(PERF_RECORD_MMAP, 0));
+	check(is_change(PERF_RECORD_MMAP2, 0));
+	check(is_change(PERF_RECORD_FORK, 0));
+	check(is_change(PERF_RECORD_EXIT, 0));
+	check(is_change(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC));
+	check(!is_change(PERF_RECORD_COMM, 0));
+	check(!is_change(PERF_RECORD_SAMPLE, 0));
+	check(!is_change(PERF_RECORD_LOST, 0));
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -166,6 +214,8 @@ int main(void)
 		{ "track: fork, exec, exit", tasks },
 		{ "track: a fork that perf made up", made_up },
 		{ "track: a fork that perf made up, and the kernel's record of it", made_up_first },
+		{ "track: build-ids, asked for and not", build_ids },
+		{ "track: which records say that a process changes", changes },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

@@ -35,6 +35,13 @@ enum hybrid_after {
  * @is_return: does a call stand before an address?
  * @leads: did the call before a return address lead to a callee? 0: it is in another
  *	file
+ * @sets_sp: the first instruction of [start, end) that sets sp to what is not some bytes
+ *	from what it was, or can't be read; @end: none
+ * @saves_bp: does the function in [start, end) begin by saving bp @off bytes above its sp?
+ * @call_target: where the call before a return address leads, where that is a direct one;
+ *	0: unknown
+ * @call_site: the return address of the only direct call to a target in [start, end); 0:
+ *	there is none, or more than one
  * @after: what an instruction leaves, and the address behind it
  *
  * Everything that depends on a processor's instructions stands behind this. The object
@@ -46,6 +53,10 @@ struct hybrid_arch {
 	bool (*rule)(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule);
 	bool (*is_return)(const struct hybrid_object *object, u64 vaddr);
 	enum hybrid_leads (*leads)(const struct hybrid_object *object, u64 ret, u64 callee);
+	u64 (*sets_sp)(const struct hybrid_object *object, u64 start, u64 end);
+	bool (*saves_bp)(const struct hybrid_object *object, u64 start, u64 end, s32 off);
+	u64 (*call_target)(const struct hybrid_object *object, u64 ret);
+	u64 (*call_site)(const struct hybrid_object *object, u64 start, u64 end, u64 target);
 	enum hybrid_after (*after)(const struct hybrid_object *object, u64 vaddr, u64 *next);
 };
 

@@ -19,7 +19,7 @@
 /* A row is not worth more lookups than this: it begins where it is needed. */
 #define MAX_ROWS_BETWEEN	16
 
-static bool is_breg(const Dwarf_Op *op, u64 *reg, s64 *off)
+bool hybrid_op_register(const Dwarf_Op *op, u64 *reg, s64 *off)
 {
 	if (op->atom == DW_OP_bregx) {
 		*reg = op->number;
@@ -157,7 +157,7 @@ static bool simple_cfa(const struct hybrid_abi *abi, const struct hybrid_where *
 	u64 reg;
 	s64 off;
 
-	if (!cfa->nr_ops || !is_breg(&cfa->ops[0], &reg, &off) || !fits(off) ||
+	if (!cfa->nr_ops || !hybrid_op_register(&cfa->ops[0], &reg, &off) || !fits(off) ||
 	    (reg != abi->sp && reg != abi->bp))
 		return false;
 	rule->base = reg == abi->sp ? HYBRID_BASE_SP : HYBRID_BASE_BP;
@@ -188,7 +188,7 @@ static bool simple_bp(const struct hybrid_abi *abi, const struct hybrid_where *b
 		return fits(bp->off);
 	case HYBRID_WHERE_EXPR:
 		/* libdw puts the CFA first, which this form never looks at. */
-		if (bp->nr_ops != 2 || !is_breg(&bp->ops[1], &reg, &off) ||
+		if (bp->nr_ops != 2 || !hybrid_op_register(&bp->ops[1], &reg, &off) ||
 		    reg != abi->bp || !fits(off))
 			return false;
 		rule->bp = HYBRID_BP_AT_BP;
@@ -226,7 +226,7 @@ static bool cfa_from_sp(const struct hybrid_abi *abi, const struct hybrid_where 
 {
 	u64 reg;
 
-	return cfa->nr_ops == 1 && is_breg(&cfa->ops[0], &reg, off) && reg == abi->sp;
+	return cfa->nr_ops == 1 && hybrid_op_register(&cfa->ops[0], &reg, off) && reg == abi->sp;
 }
 
 /* Registers saved below sp have been popped: see hybrid_row_popped(). */

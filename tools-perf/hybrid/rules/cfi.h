@@ -76,6 +76,9 @@ struct hybrid_cfi {
 	u64			 debug_bias;
 };
 
+/* Is it a register and an offset? By DWARF number. */
+bool hybrid_op_register(const Dwarf_Op *op, u64 *reg, s64 *off);
+
 /**
  * hybrid_cfi_row - compile the row for one address
  * @cfi: the file's CFI

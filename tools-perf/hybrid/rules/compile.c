@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The row for one address: what CFI says of it, and where that says nothing or
- * is known to be wrong, what the code there does.
+ * The row for one address: what Go's table or CFI says of it, and where that says
+ * nothing or is known to be wrong, what the code there does.
  */
 #include <linux/kernel.h>
 #include "arch.h"
 #include "compile.h"
 #include "debug-frame.h"
 
-int hybrid_compile_row(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
+static int compile_cfi(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
 {
 	int err = hybrid_cfi_row(&object->cfi, vaddr, row);
 
@@ -17,6 +17,19 @@ int hybrid_compile_row(struct hybrid_object *object, u64 vaddr, struct hybrid_ro
 		if (object->cfi.debug)
 			err = hybrid_cfi_row(&object->cfi, vaddr, row);
 	}
+	return err;
+}
+
+/*
+ * Go's linker makes .debug_frame of its table, and leaves out what that says of
+ * functions that leave the stack. What else is in the file, C for one, has CFI.
+ */
+int hybrid_compile_row(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
+{
+	int err = 0;
+
+	if (!hybrid_pclntab_find(object) || !hybrid_pclntab_row(object, vaddr, row))
+		err = compile_cfi(object, vaddr, row);
 	if (!err)
 		object->cfi.abi->arch->complete_row(object, vaddr, row);
 	return err;

@@ -109,10 +109,9 @@ static u64 first_address(Elf *elf)
 	return 0;
 }
 
-/* Of the file itself, or of its debug file: @fd is the object's from now on. */
-static enum what open_frame(struct hybrid_object *object, int fd)
+/* Of the file itself, or of its debug file: @elf and @fd are the object's from now on. */
+static enum what open_frame(struct hybrid_object *object, Elf *elf, int fd)
 {
-	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
 	enum what what = leave_frame(elf);
 	Dwarf *dwarf;
 
@@ -137,14 +136,19 @@ static enum what open_frame(struct hybrid_object *object, int fd)
 void hybrid_debug_frame_open(struct hybrid_object *object)
 {
 	Dwfl *dwfl;
+	Elf *elf;
+	int fd;
 
 	object->debug_tried = true;
-	if (open_frame(object, object->fd) != NO_DEBUG || object->is_copy)
+	elf = object->image ? elf_memory(object->image, object->image_size) :
+			      elf_begin(object->fd, ELF_C_READ, NULL);
+	if (open_frame(object, elf, object->fd) != NO_DEBUG || object->is_copy)
 		return;
 	dwfl = dwfl_begin(&callbacks);
 	if (!dwfl)
 		return;
-	open_frame(object, find_debuginfo(object, dwfl));
+	fd = find_debuginfo(object, dwfl);
+	open_frame(object, elf_begin(fd, ELF_C_READ, NULL), fd);
 	dwfl_end(dwfl);
 }
 

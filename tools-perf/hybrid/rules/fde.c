@@ -250,6 +250,21 @@ static int add_entry(struct hybrid_object *object, struct hybrid_fdes *fdes)
 	return 0;
 }
 
+/* A Go program has its functions in a table. */
+static int add_pclntab(struct hybrid_object *object, struct hybrid_fdes *fdes)
+{
+	struct hybrid_fde fde;
+	u32 i;
+
+	if (!hybrid_pclntab_find(object))
+		return 0;
+	for (i = 0; i < object->pclntab.nr; i++) {
+		if (hybrid_pclntab_function(object, i, &fde) && add(fdes, &fde))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int hybrid_fdes_read(struct hybrid_object *object, struct hybrid_fdes *fdes)
 {
 	int err;
@@ -258,6 +273,8 @@ int hybrid_fdes_read(struct hybrid_object *object, struct hybrid_fdes *fdes)
 	err = read_file(object->elf, ".eh_frame", 0, fdes);
 	if (!err && object->cfi.debug)
 		err = read_file(object->debug_elf, ".debug_frame", object->cfi.debug_bias, fdes);
+	if (!err)
+		err = add_pclntab(object, fdes);
 	sort(fdes);
 	if (!err)
 		err = add_entry(object, fdes);

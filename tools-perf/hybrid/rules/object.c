@@ -66,6 +66,8 @@ static void object_close(struct hybrid_object *object)
 	object->cfi.eh = NULL;
 	elf_end(object->elf);
 	object->elf = NULL;
+	free(object->image);
+	object->image = NULL;
 	if (object->fd >= 0)
 		close(object->fd);
 	object->fd = -1;
@@ -90,7 +92,7 @@ bool hybrid_objects_close_one(struct hybrid_objects *objects)
 	return false;
 }
 
-static void object_free(struct hybrid_object *object)
+void hybrid_object_free(struct hybrid_object *object)
 {
 	if (object->load)
 		object->objects->cancel(object);
@@ -98,7 +100,8 @@ static void object_free(struct hybrid_object *object)
 		object->objects->release(object);
 	free_rows(object);
 	object_close(object);
-	hlist_del(&object->hash);
+	/* An image is not among those that mappings show. */
+	hlist_del_init(&object->hash);
 	object->objects->nr--;
 	free(object->functions);
 	free(object->segments);
@@ -114,7 +117,7 @@ void hybrid_objects_exit(struct hybrid_objects *objects)
 
 	for (i = 0; i < HYBRID_OBJECT_HASH; i++) {
 		hlist_for_each_entry_safe(object, next, &objects->hash[i], hash)
-			object_free(object);
+			hybrid_object_free(object);
 	}
 	INIT_LIST_HEAD(&objects->idle);
 	objects->nr_idle = 0;
@@ -192,8 +195,12 @@ static bool is_stale(const struct hybrid_object *object)
 {
 	struct stat now;
 
-	if (object->state != HYBRID_OBJECT_READY || !may_change(object) ||
-	    fstat(object->fd, &now))
+	if (!may_change(object))
+		return false;
+	/* Closed for want of descriptors, and nobody has it mapped: its inode may be another's. */
+	if (object->state == HYBRID_OBJECT_CLOSED)
+		return !object->refs;
+	if (object->state != HYBRID_OBJECT_READY || fstat(object->fd, &now))
 		return false;
 	return now.st_mtim.tv_sec != object->mtime.tv_sec ||
 	       now.st_mtim.tv_nsec != object->mtime.tv_nsec;
@@ -227,6 +234,13 @@ struct hybrid_object *hybrid_object_get(struct hybrid_objects *objects,
 	return object;
 }
 
+static void free_idle(struct hybrid_object *object)
+{
+	list_del(&object->idle);
+	object->objects->nr_idle--;
+	hybrid_object_free(object);
+}
+
 void hybrid_object_put(struct hybrid_object *object)
 {
 	struct hybrid_objects *objects = object->objects;
@@ -234,16 +248,35 @@ void hybrid_object_put(struct hybrid_object *object)
 	if (--object->refs)
 		return;
 	if (object->is_old) {
-		object_free(object);
+		hybrid_object_free(object);
 		return;
 	}
+	object->idle_since = objects->now;
 	list_add_tail(&object->idle, &objects->idle);
-	if (++objects->nr_idle <= MAX_IDLE)
+	if (++objects->nr_idle > MAX_IDLE)
+		free_idle(list_first_entry(&objects->idle, struct hybrid_object, idle));
+}
+
+void hybrid_objects_age(struct hybrid_objects *objects, u64 now)
+{
+	struct hybrid_object *object, *next;
+
+	if (now - objects->now < HYBRID_OBJECT_AGE)
 		return;
-	object = list_first_entry(&objects->idle, struct hybrid_object, idle);
-	list_del(&object->idle);
-	objects->nr_idle--;
-	object_free(object);
+	objects->now = now;
+	list_for_each_entry_safe(object, next, &objects->idle, idle) {
+		if (now - object->idle_since < HYBRID_OBJECT_IDLE)
+			return;
+		if (object->state != HYBRID_OBJECT_READY || object->stored)
+			continue;
+		/* One that is closed is not asked whether it is still the same. */
+		if (may_change(object) || object->is_copy) {
+			free_idle(object);
+			continue;
+		}
+		object_close(object);
+		object->state = HYBRID_OBJECT_CLOSED;
+	}
 }
 
 static int fail(struct hybrid_object *object, const char *why)
@@ -323,6 +356,19 @@ static int open_again(struct hybrid_object *object, int fd)
 	return 0;
 }
 
+static int read_header(struct hybrid_object *object, GElf_Ehdr *ehdr)
+{
+	if (!object->elf || !gelf_getehdr(object->elf, ehdr))
+		return fail(object, "not an ELF file");
+	if (ehdr->e_machine == EM_X86_64)
+		object->cfi.abi = &hybrid_abi_64;
+	else if (ehdr->e_machine == EM_386)
+		object->cfi.abi = &hybrid_abi_32;
+	else
+		return fail(object, "an ELF file of another architecture");
+	return 0;
+}
+
 int hybrid_object_open(struct hybrid_object *object, int fd)
 {
 	struct stat st;
@@ -337,21 +383,44 @@ int hybrid_object_open(struct hybrid_object *object, int fd)
 	if (!fstat(object->fd, &st))
 		object->mtime = st.st_mtim;
 	object->elf = elf_begin(object->fd, ELF_C_READ, NULL);
-	if (!object->elf || !gelf_getehdr(object->elf, &ehdr))
-		return fail(object, "not an ELF file");
-	if (ehdr.e_machine == EM_X86_64)
-		object->cfi.abi = &hybrid_abi_64;
-	else if (ehdr.e_machine == EM_386)
-		object->cfi.abi = &hybrid_abi_32;
-	else
-		return fail(object, "an ELF file of another architecture");
+	if (read_header(object, &ehdr))
+		return -1;
 	if (read_segments(object))
 		return fail(object, "no executable segment in the program headers");
 	object->entry = ehdr.e_entry;
 	object->entry_tried = false;
+	memset(&object->pclntab, 0, sizeof(object->pclntab));
 	object->cfi.eh = dwarf_getcfi_elf(object->elf);
 	add_opened(object);
 	return 0;
+}
+
+struct hybrid_object *hybrid_object_of_image(struct hybrid_objects *objects, void *image,
+					     size_t size)
+{
+	static const struct hybrid_ident ident = { .path = "[image]" };
+	struct hybrid_object *object = object_new(objects, &ident);
+	GElf_Ehdr ehdr;
+
+	if (!object) {
+		free(image);
+		return NULL;
+	}
+	hlist_del_init(&object->hash);
+	object->image = image;
+	object->image_size = size;
+	object->elf = elf_memory(image, size);
+	if (read_header(object, &ehdr)) {
+		hybrid_object_free(object);
+		return NULL;
+	}
+	/* What is relocatable has no addresses in .debug_frame yet. */
+	object->debug_tried = ehdr.e_type == ET_REL;
+	object->cfi.eh = dwarf_getcfi_elf(object->elf);
+	/* There is no descriptor to be given back. */
+	object->is_copy = true;
+	object->state = HYBRID_OBJECT_READY;
+	return object;
 }
 
 bool hybrid_object_vaddr(const struct hybrid_object *object, u64 offset, u64 *vaddr)

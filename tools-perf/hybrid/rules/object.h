@@ -4,8 +4,10 @@
 
 #include <sys/stat.h>
 #include <linux/list.h>
+#include "arch.h"
 #include "cfi.h"
 #include "pages.h"
+#include "pclntab.h"
 
 #define HYBRID_BUILD_ID_SIZE	20
 
@@ -55,6 +57,7 @@ struct hybrid_segment {
  * struct hybrid_object - a mapped ELF file and its compiled rows
  * @hash: in the table of struct hybrid_objects
  * @idle: on the list of objects that no mapping shows any more
+ * @idle_since: when it came there, as @objects counts time
  * @opened: on the list of those that are open
  * @objects: owner
  * @id: never used again for another object: what caches key by
@@ -73,7 +76,13 @@ struct hybrid_segment {
  * @dwarf: owns the CFI of .debug_frame
  * @debug_elf: the file that .debug_frame is in, read anew; NULL where there is none
  * @debug_fd: of @debug_elf; the same as @fd where that has it
+ * @image: what a process has in memory, where there is no file; owned; else NULL
+ * @image_size: bytes of @image
+ * @jit_tried: @jit was looked for
+ * @jit: address of its list of images of what it compiles, as the ELF file numbers them;
+ *	0: it has none
  * @cfi: what libdw reads
+ * @pclntab: what a Go program has in place of CFI
  * @segments: executable ones
  * @nr_segments: number of @segments
  * @entry: address of the code that a process begins with
@@ -89,6 +98,7 @@ struct hybrid_segment {
 struct hybrid_object {
 	struct hlist_node	 hash;
 	struct list_head	 idle;
+	u64			 idle_since;
 	struct list_head	 opened;
 	struct hybrid_objects	*objects;
 	u64			 id;
@@ -107,7 +117,12 @@ struct hybrid_object {
 	Dwarf			*dwarf;
 	Elf			*debug_elf;
 	int			 debug_fd;
+	void			*image;
+	size_t			 image_size;
+	bool			 jit_tried;
+	u64			 jit;
 	struct hybrid_cfi	 cfi;
+	struct hybrid_pclntab	 pclntab;
 	struct hybrid_segment	*segments;
 	size_t			 nr_segments;
 	u64			 entry;
@@ -147,6 +162,14 @@ struct hybrid_found_return {
 	u64	is_return : 1;
 };
 
+struct hybrid_found_leads {
+	u64			 id;
+	u64			 ret;
+	u64			 callee;
+	enum hybrid_leads	 leads;
+};
+
+#define HYBRID_FOUND_LEADS_BITS		11
 #define HYBRID_FOUND_ROWS_BITS		13
 #define HYBRID_FOUND_RETURNS_BITS	11
 
@@ -155,6 +178,7 @@ struct hybrid_found_return {
  * @hash: by ident
  * @idle: not mapped any more, longest first; kept for the next short process
  * @nr_idle: on @idle
+ * @now: when hybrid_objects_age() last looked at them, in ns
  * @opened: those that are open, the one that was asked longest ago first
  * @nr_opened: on @opened
  * @max_opened: of those that the kernel's store has not
@@ -164,6 +188,7 @@ struct hybrid_found_return {
  * @pages: code of their files
  * @found_rows: rows by object and address, whatever process they were met in
  * @found_returns: does a call stand before an address? by object and address, too
+ * @found_leads: what that call leads to; by the address of the callee, too
  * @open: how to open a file
  * @open_arg: the owner's
  * @cancel: an object goes, or is opened, that @open has said HYBRID_OPEN_LATER of
@@ -175,6 +200,7 @@ struct hybrid_objects {
 	struct hlist_head	hash[HYBRID_OBJECT_HASH];
 	struct list_head	idle;
 	size_t			nr_idle;
+	u64			now;
 	struct list_head	opened;
 	unsigned int		nr_opened;
 	unsigned int		max_opened;
@@ -184,6 +210,7 @@ struct hybrid_objects {
 	struct hybrid_page	pages[1 << HYBRID_PAGES_BITS];
 	struct hybrid_found_row	found_rows[1 << HYBRID_FOUND_ROWS_BITS];
 	struct hybrid_found_return found_returns[1 << HYBRID_FOUND_RETURNS_BITS];
+	struct hybrid_found_leads found_leads[1 << HYBRID_FOUND_LEADS_BITS];
 	hybrid_open_fn		open;
 	void			*open_arg;
 	void (*cancel)(struct hybrid_object *object);
@@ -226,6 +253,21 @@ void hybrid_object_put(struct hybrid_object *object);
 int hybrid_object_open(struct hybrid_object *object, int fd);
 
 /**
+ * hybrid_object_of_image - an object that no file has
+ * @objects: session
+ * @image: an ELF file; the object's from now on, freed where there is none
+ * @size: bytes of @image
+ *
+ * Only its CFI is of use: addresses are those of the process that @image was read from.
+ *
+ * Return: the object, to be given to hybrid_object_free(); NULL where it can't be read,
+ * or memory is short.
+ */
+struct hybrid_object *hybrid_object_of_image(struct hybrid_objects *objects, void *image,
+					     size_t size);
+void hybrid_object_free(struct hybrid_object *object);
+
+/**
  * hybrid_objects_close_one - give a descriptor back
  * @objects: session
  *
@@ -234,6 +276,21 @@ int hybrid_object_open(struct hybrid_object *object, int fd);
  * Return: false where none can be closed.
  */
 bool hybrid_objects_close_one(struct hybrid_objects *objects);
+
+/* How long an object that nobody maps stays open, in ns; it is looked at each second. */
+#define HYBRID_OBJECT_IDLE	10000000000ULL
+#define HYBRID_OBJECT_AGE	1000000000ULL
+
+/**
+ * hybrid_objects_age - close objects that nobody has mapped for long
+ * @objects: session
+ * @now: on any clock that goes on, in ns
+ *
+ * What was compiled of one stays for the next process, if a build-id tells that it is
+ * the same file; without one the object goes. What a store was taught of stays open:
+ * the next process would have it taught anew.
+ */
+void hybrid_objects_age(struct hybrid_objects *objects, u64 now);
 
 /**
  * hybrid_object_offset - where an address of the ELF file is in the file

@@ -7,7 +7,7 @@
 struct hybrid_object;
 
 #define HYBRID_PAGE		4096
-#define HYBRID_PAGES_BITS	6
+#define HYBRID_PAGES_BITS	8
 
 /**
  * struct hybrid_page - a page of code of a file

@@ -135,6 +135,13 @@ static struct hybrid_row *found_row(const struct hybrid_mapping *mapping, u64 va
 	return row;
 }
 
+struct hybrid_row *hybrid_image_row(struct hybrid_object *image, u64 ip)
+{
+	const struct hybrid_mapping mapping = { .end = ~0ULL, .object = image };
+
+	return found_row(&mapping, ip);
+}
+
 struct hybrid_row *hybrid_object_row(const struct hybrid_mapping *mapping, u64 ip)
 {
 	u64 vaddr;
@@ -197,18 +204,39 @@ bool hybrid_object_is_return(const struct hybrid_mapping *mapping, u64 ret)
 	return hybrid_object_vaddr(mapping->object, offset, &vaddr) && found_return(mapping, vaddr);
 }
 
+/* What the code of files says does not change: one look serves all processes. */
+static enum hybrid_leads found_leads(const struct hybrid_mapping *mapping, u64 ret, u64 callee)
+{
+	struct hybrid_object *object = mapping->object;
+	struct hybrid_found_leads *found;
+
+	found = &object->objects->found_leads[key(object, ret * 3 + callee,
+						  HYBRID_FOUND_LEADS_BITS)];
+	if (found->id == object->id && found->ret == ret && found->callee == callee)
+		return found->leads;
+	if (!hybrid_object_use(mapping))
+		return HYBRID_LEADS_MAYBE;
+	*found = (struct hybrid_found_leads) {
+		.id	= object->id,
+		.ret	= ret,
+		.callee	= callee,
+		.leads	= arch_of(mapping)->leads(object, ret, callee),
+	};
+	return found->leads;
+}
+
 enum hybrid_leads hybrid_object_leads(const struct hybrid_mapping *mapping, u64 ret,
 				      const struct hybrid_mapping *callee_mapping, u64 callee)
 {
 	struct hybrid_object *object = mapping->object;
 	u64 last, vaddr = 0;
 
-	if (!hybrid_object_use(mapping))
+	if (!is_known(mapping))
 		return HYBRID_LEADS_MAYBE;
 	if (!hybrid_object_vaddr(object, ret - 1 - mapping->start + mapping->pgoff, &last))
 		return HYBRID_LEADS_NOT;
 	if (callee_mapping && callee_mapping->object == object)
 		hybrid_object_vaddr(object, callee - callee_mapping->start + callee_mapping->pgoff,
 				    &vaddr);
-	return arch_of(mapping)->leads(object, last + 1, vaddr);
+	return found_leads(mapping, last + 1, vaddr);
 }

@@ -25,6 +25,15 @@ bool hybrid_object_use(const struct hybrid_mapping *mapping);
 struct hybrid_row *hybrid_object_row(const struct hybrid_mapping *mapping, u64 ip);
 
 /**
+ * hybrid_image_row - the row for one address of what a process has compiled
+ * @image: from hybrid_object_of_image()
+ * @ip: an address in that process
+ *
+ * Return: as hybrid_object_row().
+ */
+struct hybrid_row *hybrid_image_row(struct hybrid_object *image, u64 ip);
+
+/**
  * hybrid_object_code_rule - the rule for an address that no CFI covers
  * @row: of the address, its rule is HYBRID_RULE_NONE; keeps what is found
  * @mapping: with an object that is open

@@ -56,12 +56,19 @@ enum hybrid_rule_kind {
 	HYBRID_RULE_FULL,	/* needs all registers: hybrid_full_row */
 	HYBRID_RULE_OUTERMOST,	/* the return address is undefined */
 	HYBRID_RULE_SIGRETURN,	/* registers in the struct ucontext at sp */
-	HYBRID_RULE_SWITCHED,	/* the caller is on another stack, which no sample has */
+	/*
+	 * The caller is on another stack, which no sample has. HYBRID_BP_SAME: it waits,
+	 * and bp is of a frame on its stack. deref_off: sp + cfa_off has how many bytes of
+	 * that are in use.
+	 */
+	HYBRID_RULE_SWITCHED,
 };
 
 enum hybrid_rule_base {
 	HYBRID_BASE_SP,
 	HYBRID_BASE_BP,
+	/* With the DWARF number of a register added: of the innermost frame only. */
+	HYBRID_BASE_REG,
 };
 
 enum hybrid_rule_bp {

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <linux/bits.h>
 #include <linux/hash.h>
+#include <linux/kernel.h>
 #include "../x86/code.h"
 #include "memory.h"
 #include "x86-frame-cache.h"
@@ -248,6 +249,25 @@ int hybrid_memory_read(struct hybrid_memory *memory, const struct hybrid_space *
 	open_memory(memory, pid, space->gen);
 	*value = 0;
 	return read_memory(memory, addr, value, size) ? 0 : -1;
+}
+
+int hybrid_memory_copy(struct hybrid_memory *memory, const struct hybrid_space *space,
+		       pid_t pid, u64 addr, void *dst, size_t size)
+{
+	size_t part;
+
+	if (!memory || pid <= 0 || addr + size < addr)
+		return -1;
+	open_memory(memory, pid, space->gen);
+	while (size) {
+		part = min(size, (size_t)(PAGE - addr % PAGE));
+		if (!read_memory(memory, addr, dst, part))
+			return -1;
+		addr += part;
+		dst += part;
+		size -= part;
+	}
+	return 0;
 }
 
 bool hybrid_memory_is_return(struct hybrid_memory *memory, const struct hybrid_space *space,

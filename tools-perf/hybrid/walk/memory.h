@@ -62,6 +62,20 @@ int hybrid_memory_read(struct hybrid_memory *memory, const struct hybrid_space *
 		       pid_t pid, u64 addr, unsigned int size, u64 *value);
 
 /**
+ * hybrid_memory_copy - what is at many addresses now
+ * @memory: may be NULL
+ * @space: of the process
+ * @pid: the process
+ * @addr: in it
+ * @dst: out
+ * @size: bytes
+ *
+ * Return: 0, or -1 where not all of it can be read.
+ */
+int hybrid_memory_copy(struct hybrid_memory *memory, const struct hybrid_space *space,
+		       pid_t pid, u64 addr, void *dst, size_t size);
+
+/**
  * hybrid_memory_is_return - may an address be a return address?
  * @memory: may be NULL
  * @space: with the mapping that holds @ret

@@ -7,6 +7,7 @@
 #include <linux/perf_event.h>
 #include "confirm.h"
 #include "merge.h"
+#include "switch.h"
 #include "taught.h"
 #include "uretprobe.h"
 
@@ -262,6 +263,15 @@ static bool follow_tail(struct hybrid_unwinder *unwinder, struct hybrid_unwind *
 	return complete;
 }
 
+/*
+ * The kernel copies up to a page that is not there. Where the stack goes on within what it
+ * was to copy, a larger dump ends there, too.
+ */
+static bool is_in_memory(const struct hybrid_unwind *u)
+{
+	return u->dump_size >= u->dump_room || u->missing - u->dump_start >= u->dump_room;
+}
+
 static enum hybrid_outcome judge(const struct hybrid_unwind *u, bool stitched)
 {
 	bool guessed = u->sure < u->nr;
@@ -272,6 +282,7 @@ static enum hybrid_outcome judge(const struct hybrid_unwind *u, bool stitched)
 	case HYBRID_STOP_OUTERMOST:
 		return guessed ? HYBRID_GUESSED : HYBRID_COMPLETE;
 	case HYBRID_STOP_DUMP_END:
+		return is_in_memory(u) ? HYBRID_TRUNCATED : HYBRID_NOT_IN_MEMORY;
 	case HYBRID_STOP_LIMIT:
 		return HYBRID_TRUNCATED;
 	case HYBRID_STOP_NO_MAP:
@@ -350,7 +361,7 @@ static bool go_on(struct hybrid_unwinder *unwinder, struct hybrid_merge *m,
 	if (follow_kernel(unwinder, m, user))
 		return true;
 	/* What the register holds is no frame pointer, but where the kernel's chain agrees. */
-	if (u->rule.kind == HYBRID_RULE_NONE && u->nr == nr)
+	if (u->rule.kind == HYBRID_RULE_NONE && !u->by_code && u->nr == nr)
 		u->stop = HYBRID_STOP_NO_CFI;
 	return m->tail && follow_tail(unwinder, u, m->tail);
 }
@@ -388,6 +399,8 @@ enum hybrid_outcome hybrid_merge(struct hybrid_unwinder *unwinder, struct hybrid
 	unwound = u->sure;
 	if (u->stop == HYBRID_STOP_DUMP_END)
 		stitched = go_on(unwinder, m, &user);
+	else if (u->stop == HYBRID_STOP_BAD_FRAME && u->rule.kind == HYBRID_RULE_SWITCHED)
+		stitched = hybrid_switch_follow(unwinder, u, user.ips, user.nr);
 	if (m->tail)
 		hybrid_tail_learn(m->tail, u->frames, unwound,
 				  unwound == u->nr && is_rooted(u));

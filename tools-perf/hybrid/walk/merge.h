@@ -12,6 +12,7 @@ enum hybrid_outcome {
 	HYBRID_GUESSED,		/* to the outermost frame, by steps that nothing confirms */
 	HYBRID_FP_ONLY,		/* the kernel's frame pointer chain: no dump */
 	HYBRID_TRUNCATED,	/* ends where the dump or --max-stack ends */
+	HYBRID_NOT_IN_MEMORY,	/* ends where the kernel came to a page that is not there */
 	HYBRID_NO_MAP,		/* led to an address that no mapping holds */
 	HYBRID_NO_CFI,		/* led to code with neither CFI nor frame pointer */
 	HYBRID_BAD_CFI,		/* the CFI can't be right */

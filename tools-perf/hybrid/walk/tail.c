@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdlib.h>
 #include <string.h>
+#include <linux/kernel.h>
 #include "tail.h"
 
 /* Where a thread starts, at most: libc's two functions, and what called them. */
@@ -8,19 +9,25 @@
 
 static int reserve(struct hybrid_tail *tail, unsigned int nr)
 {
-	struct hybrid_tail_entry *entries;
+	struct hybrid_tail_entry *room, *spare;
 
 	if (nr <= tail->alloc)
 		return 0;
 	nr = nr * 2;
-	entries = realloc(tail->entries, nr * sizeof(*entries));
-	if (!entries)
+	room = malloc(nr * sizeof(*room));
+	spare = malloc(nr * sizeof(*spare));
+	if (!room || !spare) {
+		free(room);
+		free(spare);
 		return -1;
-	tail->entries = entries;
-	entries = realloc(tail->spare, nr * sizeof(*entries));
-	if (!entries)
-		return -1;
-	tail->spare = entries;
+	}
+	if (tail->nr)
+		memcpy(&room[nr - tail->nr], tail->entries, tail->nr * sizeof(*room));
+	free(tail->room);
+	free(tail->spare);
+	tail->room = room;
+	tail->spare = spare;
+	tail->entries = &room[nr - tail->nr];
 	tail->alloc = nr;
 	return 0;
 }
@@ -43,19 +50,22 @@ static unsigned int first_above(const struct hybrid_tail *tail, u64 cfa)
 
 /*
  * Calls, among @frames, whose place is known and rises; signal handlers on a
- * stack of their own end it. Returns how many, and the last place in @last.
+ * stack of their own end it. Returns how many, and which frame the last one is, in @last.
  */
-static unsigned int count_calls(const struct hybrid_frame *frames, unsigned int nr, u64 *last)
+static unsigned int count_calls(const struct hybrid_frame *frames, unsigned int nr,
+				unsigned int *last)
 {
 	unsigned int i, calls = 0;
+	u64 cfa = 0;
 
 	*last = 0;
 	for (i = 0; i + 1 < nr; i++) {
 		if (!frames[i].cfa)
 			continue;
-		if (frames[i].cfa <= *last)
+		if (frames[i].cfa <= cfa)
 			break;
-		*last = frames[i].cfa;
+		cfa = frames[i].cfa;
+		*last = i;
 		calls++;
 	}
 	return calls;
@@ -66,31 +76,70 @@ static bool same_entry(const struct hybrid_tail_entry *a, const struct hybrid_ta
 	return a->cfa == b->cfa && a->caller.ret == b->caller.ret;
 }
 
-/* Makes tail->spare of them; one that was there before is still the same. */
-static void store_calls(struct hybrid_tail *tail, const struct hybrid_frame *frames,
-			unsigned int calls)
+/* How many entries, from the outermost on, @calls up to that of @frame would be made again. */
+static unsigned int count_same(const struct hybrid_tail *tail, const struct hybrid_frame *frame,
+			       unsigned int calls)
 {
-	const struct hybrid_tail_entry *old = tail->entries, *end = old + tail->nr;
-	const struct hybrid_tail_entry *outer = NULL;
-	struct hybrid_tail_entry *new = tail->spare;
-	unsigned int i;
+	const struct hybrid_tail_entry *entry;
+	unsigned int same;
+	bool linked;
 
-	for (i = 0; new < tail->spare + calls; i++) {
-		if (!frames[i].cfa)
+	/* Before the first one there is no memory either. */
+	if (!tail->nr)
+		return 0;
+	entry = tail->entries + tail->nr;
+	calls = min(calls, tail->nr);
+	for (same = 0; same < calls; same++, frame--) {
+		entry--;
+		linked = frame[1].cfa > frame->cfa;
+		if (!frame->cfa || entry->cfa != frame->cfa ||
+		    entry->caller.ret != frame[1].ret || entry->caller.ip != frame[1].ip ||
+		    entry->caller.cfa != frame[1].cfa)
+			break;
+		if (same && entry->linked != linked)
+			break;
+	}
+	return same;
+}
+
+/* Whatever was seen of it before. */
+static void see_anew(const struct hybrid_tail *tail, struct hybrid_tail_entry *entry)
+{
+	entry->since = tail->trust.now;
+	entry->seen = 0;
+}
+
+/*
+ * Puts @calls in front of the last @same entries, which stay; @next: they come next. One
+ * that was there before is still the same.
+ */
+static void store_calls(struct hybrid_tail *tail, const struct hybrid_frame *frames,
+			unsigned int calls, unsigned int same, bool next)
+{
+	unsigned int nr_old = tail->nr - same;
+	const struct hybrid_tail_entry *old = tail->spare, *end = old + nr_old;
+	const struct hybrid_tail_entry *outer = NULL;
+	struct hybrid_tail_entry *new, *kept = tail->entries + nr_old;
+
+	/* With the first that stays: one of @old may be linked to it. */
+	if (tail->nr)
+		memcpy(tail->spare, tail->entries, (nr_old + !!same) * sizeof(*old));
+	tail->entries = kept - calls;
+	tail->nr = calls + same;
+	for (new = tail->entries; new < kept; frames++) {
+		if (!frames->cfa)
 			continue;
-		while (old < end && old->cfa < frames[i].cfa)
+		while (old < end && old->cfa < frames->cfa)
 			old++;
 		*new = (struct hybrid_tail_entry) {
-			.cfa	= frames[i].cfa,
-			.caller	= frames[i + 1],
-			.linked	= frames[i + 1].cfa > frames[i].cfa,
+			.cfa	= frames->cfa,
+			.caller	= frames[1],
+			.linked	= frames[1].cfa > frames->cfa,
 			.since	= tail->trust.now,
 		};
 		/* The same call, but by another caller: it is none that was seen before. */
-		if (outer && !same_entry(outer, new)) {
-			new[-1].since = tail->trust.now;
-			new[-1].seen = 0;
-		}
+		if (outer && !same_entry(outer, new))
+			see_anew(tail, &new[-1]);
 		outer = NULL;
 		if (old < end && same_entry(old, new)) {
 			new->since = old->since;
@@ -99,6 +148,8 @@ static void store_calls(struct hybrid_tail *tail, const struct hybrid_frame *fra
 		}
 		new++;
 	}
+	if (outer && next && !same_entry(outer, kept))
+		see_anew(tail, &new[-1]);
 }
 
 static struct hybrid_call call_of(const struct hybrid_tail_entry *entry)
@@ -161,35 +212,33 @@ static void keep_link(struct hybrid_tail *tail, unsigned int calls,
 void hybrid_tail_learn(struct hybrid_tail *tail, const struct hybrid_frame *frames,
 		       unsigned int nr, bool complete)
 {
-	struct hybrid_tail_entry before = {}, *entries;
-	unsigned int calls, shown, i, kept = 0, from = 0;
-	u64 last;
+	unsigned int calls, new, shown, i, same, from, last;
+	struct hybrid_tail_entry before = {};
 
 	tail->trust.now++;
 	calls = count_calls(frames, nr, &last);
 	if (!calls)
 		return;
-	if (!complete) {
-		from = first_above(tail, last);
-		kept = tail->nr - from;
+	if (complete) {
+		same = count_same(tail, &frames[last], calls);
+		new = calls - same;
+		shown = calls;
+	} else {
+		from = first_above(tail, frames[last].cfa);
+		same = tail->nr - from;
+		new = calls;
+		shown = calls - 1;
 		if (from)
 			before = tail->entries[from - 1];
 	}
-	if (reserve(tail, calls + kept))
+	if (reserve(tail, new + same))
 		return;
-	store_calls(tail, frames, calls);
-	if (kept)
-		memcpy(&tail->spare[calls], &tail->entries[from], kept * sizeof(*entries));
-	entries = tail->spare;
-	tail->spare = tail->entries;
-	tail->entries = entries;
-	tail->nr = calls + kept;
+	store_calls(tail, frames, new, same, complete && same);
 	if (complete)
-		tail->rooted = frames[nr - 2].cfa == last;
-	else if (!kept)
+		tail->rooted = last + 2 == nr;
+	else if (!same)
 		tail->rooted = false;
 	tail->entries[calls - 1].linked = false;
-	shown = complete ? calls : calls - 1;
 	for (i = 0; i < shown; i++)
 		tail->entries[i].seen += is_shown(tail, i);
 	if (tail->watched)
@@ -284,7 +333,7 @@ const struct hybrid_tail_entry *hybrid_tail_root(const struct hybrid_tail *tail,
 
 void hybrid_tail_exit(struct hybrid_tail *tail)
 {
-	free(tail->entries);
+	free(tail->room);
 	free(tail->spare);
 	hybrid_trust_exit(&tail->trust);
 	memset(tail, 0, sizeof(*tail));

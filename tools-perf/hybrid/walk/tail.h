@@ -9,19 +9,19 @@
  * struct hybrid_tail_entry - a call that a thread was seen to be in
  * @cfa: of the frame that was called
  * @caller: the frame that called it
- * @linked: the next entry is the call that the caller was in when this one was seen
- *	with it; false where frames between the two were never seen, or where this is
- *	the last
  * @since: the thread's sample from which on it was not seen outside of the call, nor with
  *	another entry next
  * @seen: how many samples showed the next entry since then
+ * @linked: the next entry is the call that the caller was in when this one was seen
+ *	with it; false where frames between the two were never seen, or where this is
+ *	the last
  */
 struct hybrid_tail_entry {
 	u64			cfa;
 	struct hybrid_frame	caller;
-	bool			linked;
 	u64			since;
 	unsigned int		seen;
+	bool			linked;
 };
 
 /**
@@ -31,15 +31,17 @@ struct hybrid_tail_entry {
  * sample showed of the outer part may still stand when a later one, deeper in,
  * finds the same return address at the same place: see trust.h.
  *
- * @entries: innermost first, so by rising cfa
- * @spare: what the next sample's are made in
+ * @room: for entries
+ * @entries: at the end of @room, innermost first, so by rising cfa
+ * @spare: for those that the next sample's are made of
  * @nr: of @entries
- * @alloc: room in each of the two
+ * @alloc: entries that @room and @spare hold
  * @rooted: the last entry's caller is the outermost frame of the thread
  * @watched: a stack of the thread was deeper than its dump: @trust is kept
  * @trust: which of the entries may be followed
  */
 struct hybrid_tail {
+	struct hybrid_tail_entry	*room;
 	struct hybrid_tail_entry	*entries;
 	struct hybrid_tail_entry	*spare;
 	unsigned int			 nr;

@@ -43,6 +43,20 @@ static const u64 *user_chain(const u64 *chain, unsigned int *nr)
 	return chain + first;
 }
 
+/*
+ * Does a signal's trampoline end before the sampled address? Its system call may be its
+ * last instruction.
+ */
+static bool is_behind_signal(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u, u64 ip)
+{
+	struct hybrid_object *object;
+	struct hybrid_row *row;
+	bool mapped;
+
+	row = hybrid_unwind_row(unwinder, u->space, ip - 1, &mapped, &object);
+	return row && row->rule.signal;
+}
+
 void hybrid_taught(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 		   const u64 *chain, unsigned int nr)
 {
@@ -67,6 +81,11 @@ void hybrid_taught(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 		exact = row && row->rule.signal;
 		if (exact)
 			frame.ip = frame.ret;
+		if (!i && row && row->rule.kind == HYBRID_RULE_NONE &&
+		    is_behind_signal(unwinder, u, frame.ip)) {
+			frame.ip--;
+			exact = true;
+		}
 		u->frames[u->nr++] = frame;
 	}
 	u->sure = u->nr;

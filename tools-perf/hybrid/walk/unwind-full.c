@@ -63,10 +63,13 @@ static void full_step_known(const struct hybrid_walk *w, struct hybrid_regs *nex
 
 static const struct hybrid_full_row *full_row(const struct hybrid_walk *w,
 					      struct hybrid_object *object,
+					      const struct hybrid_cfi *made,
 					      struct hybrid_row *row)
 {
 	const struct hybrid_mapping *mapping;
 
+	if (made)
+		return hybrid_cfi_full(made, row);
 	if (!row->full) {
 		mapping = hybrid_space_find(w->u->space, w->u->frames[w->full_at].ip);
 		if (!mapping || !hybrid_object_use(mapping))
@@ -83,14 +86,14 @@ static int full_step_cfi(struct hybrid_walk *w, struct hybrid_regs *next, u64 *c
 		.regs = &w->full, .word = abi->word, .read = expr_read, .arg = w,
 	};
 	const struct hybrid_full_row *full;
+	const struct hybrid_cfi *made;
 	struct hybrid_object *object;
 	struct hybrid_row *row;
 	unsigned int i;
 	bool mapped;
 
-	row = hybrid_unwind_row(w->unwinder, w->u->space, w->u->frames[w->full_at].ip,
-				&mapped, &object);
-	full = row ? full_row(w, object, row) : NULL;
+	row = hybrid_walk_row(w, w->u->frames[w->full_at].ip, &mapped, &object, &made);
+	full = row ? full_row(w, object, made, row) : NULL;
 	if (!full || !full->cfa.nr_ops ||
 	    hybrid_expr_eval(full->cfa.ops, full->cfa.nr_ops, &ctx, &ctx.cfa))
 		return -1;

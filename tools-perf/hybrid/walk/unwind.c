@@ -42,14 +42,27 @@ static u64 true_return(const struct hybrid_walk *w, u64 at, u64 ret)
 	return was != ret && is_behind_call(w, was) ? was : ret;
 }
 
+/* A register that is not followed from frame to frame; out: the CFA. */
+static bool add_register(const struct hybrid_unwind *u, const struct hybrid_rule *rule, u64 *cfa)
+{
+	unsigned int reg = rule->base - HYBRID_BASE_REG;
+
+	if (u->nr > 1 || reg >= u->abi->nr || !(u->regs.known & (1U << reg)))
+		return false;
+	*cfa = u->regs.value[reg] + rule->cfa_off;
+	return true;
+}
+
 static enum hybrid_stop step_rule(struct hybrid_walk *w, const struct hybrid_rule *rule,
 				  struct hybrid_caller *caller)
 {
-	const struct hybrid_unwind *u = w->u;
+	struct hybrid_unwind *u = w->u;
 	u64 base = rule->base == HYBRID_BASE_BP ? u->bp : u->sp;
 	u64 cfa = base + rule->cfa_off;
 
 	if (rule->base == HYBRID_BASE_BP && !u->bp_known)
+		return HYBRID_STOP_BAD_FRAME;
+	if (rule->base >= HYBRID_BASE_REG && !add_register(u, rule, &cfa))
 		return HYBRID_STOP_BAD_FRAME;
 	if (rule->kind == HYBRID_RULE_DEREF && hybrid_walk_read(w, cfa, u->abi->word, &cfa))
 		return hybrid_walk_unreadable(u, cfa);
@@ -72,7 +85,7 @@ static enum hybrid_stop step_rule(struct hybrid_walk *w, const struct hybrid_rul
 }
 
 /* The handler's return took all of struct rt_sigframe but its struct ucontext. */
-static enum hybrid_stop step_sigreturn(const struct hybrid_unwind *u, struct hybrid_caller *caller)
+static enum hybrid_stop step_sigreturn(struct hybrid_unwind *u, struct hybrid_caller *caller)
 {
 	if (read_word(u, u->sp + UCONTEXT_BP, &caller->bp) ||
 	    read_word(u, u->sp + UCONTEXT_SP, &caller->cfa) ||
@@ -88,10 +101,9 @@ static enum hybrid_stop step_sigreturn(const struct hybrid_unwind *u, struct hyb
  * code with CFI, or none, has in the register need not be a frame pointer: 0 is
  * often none, as below code that PHP compiles.
  */
-static enum hybrid_stop read_frame_pointer(const struct hybrid_walk *w,
-					   struct hybrid_caller *caller)
+static enum hybrid_stop read_frame_pointer(struct hybrid_walk *w, struct hybrid_caller *caller)
 {
-	const struct hybrid_unwind *u = w->u;
+	struct hybrid_unwind *u = w->u;
 	u8 word = u->abi->word;
 
 	if (!u->bp_known)
@@ -201,6 +213,7 @@ static enum hybrid_stop step_code(struct hybrid_walk *w, struct hybrid_row *row,
 	struct hybrid_frame *frame = &w->u->frames[w->u->nr - 1];
 	struct hybrid_unwind *u = w->u;
 	struct hybrid_rule rule;
+	enum hybrid_stop stop;
 
 	if (!code_rule(w, row, &rule))
 		return HYBRID_STOP_NO_CFI;
@@ -210,20 +223,23 @@ static enum hybrid_stop step_code(struct hybrid_walk *w, struct hybrid_row *row,
 		u->rule = rule;
 		return step_sigreturn(u, caller);
 	}
-	if (step_rule(w, &rule, caller) != HYBRID_STOP_NR ||
+	stop = step_rule(w, &rule, caller);
+	/* Assembler has frames of tens of kilobytes. */
+	u->by_code = stop == HYBRID_STOP_DUMP_END;
+	if (u->by_code)
+		return stop;
+	if (stop != HYBRID_STOP_NR ||
 	    leads_here(w, caller->ip) == HYBRID_LEADS_NOT)
 		return HYBRID_STOP_NO_CFI;
 	return HYBRID_STOP_NR;
 }
 
-static enum hybrid_stop step_row(struct hybrid_walk *w, struct hybrid_row *row,
-				 struct hybrid_caller *caller)
+/* By the rule that its row, or what the process has compiled, says. */
+static enum hybrid_stop step_said(struct hybrid_walk *w, struct hybrid_caller *caller)
 {
-	static const struct hybrid_rule none;
 	struct hybrid_unwind *u = w->u;
 	enum hybrid_stop stop;
 
-	u->rule = row ? row->rule : none;
 	switch (u->rule.kind) {
 	case HYBRID_RULE_OUTERMOST:
 		return HYBRID_STOP_OUTERMOST;
@@ -237,9 +253,51 @@ static enum hybrid_stop step_row(struct hybrid_walk *w, struct hybrid_row *row,
 		caller->ip = true_return(w, caller->cfa - u->abi->word, caller->ip);
 		return stop;
 	default:
-		stop = step_code(w, row, caller);
-		return stop == HYBRID_STOP_NO_CFI ? step_frame_pointer(w, caller) : stop;
+		return HYBRID_STOP_NO_CFI;
 	}
+}
+
+/*
+ * What a process says of code that it has compiled may be old, or not true of all of it:
+ * QEMU has one row for all that it translates, of which what enters and leaves it is a
+ * part. So the sampled instruction's own code is asked first, and a caller that was not
+ * called from where it is said to be is none.
+ */
+static enum hybrid_stop step_made(struct hybrid_walk *w, struct hybrid_row *row,
+				  struct hybrid_caller *caller)
+{
+	static const struct hybrid_rule none;
+	struct hybrid_unwind *u = w->u;
+	enum hybrid_stop stop;
+
+	u->rule = none;
+	if (u->nr == 1) {
+		stop = step_code(w, NULL, caller);
+		if (stop == HYBRID_STOP_NR)
+			return stop;
+	}
+	u->rule = row->rule;
+	stop = step_said(w, caller);
+	if (stop != HYBRID_STOP_NR || caller->exact || !caller->ip ||
+	    leads_here(w, caller->ip) != HYBRID_LEADS_NOT)
+		return stop;
+	u->rule = none;
+	return HYBRID_STOP_NO_CFI;
+}
+
+static enum hybrid_stop step_row(struct hybrid_walk *w, struct hybrid_row *row,
+				 struct hybrid_caller *caller)
+{
+	static const struct hybrid_rule none;
+	struct hybrid_unwind *u = w->u;
+	enum hybrid_stop stop;
+
+	u->rule = row ? row->rule : none;
+	stop = w->made ? step_made(w, row, caller) : step_said(w, caller);
+	if (u->rule.kind != HYBRID_RULE_NONE || stop != HYBRID_STOP_NO_CFI)
+		return stop;
+	stop = step_code(w, row, caller);
+	return stop == HYBRID_STOP_NO_CFI ? step_frame_pointer(w, caller) : stop;
 }
 
 /*
@@ -312,6 +370,7 @@ static void start(struct hybrid_walk *w)
 	u->bp_known = u->regs.known & (1U << u->abi->bp);
 	u->failed_in = NULL;
 	u->rule.kind = HYBRID_RULE_NONE;
+	u->by_code = false;
 }
 
 /*
@@ -354,7 +413,7 @@ static struct hybrid_row *frame_row(struct hybrid_walk *w, struct hybrid_frame *
 	struct hybrid_space *space = w->u->space;
 	struct hybrid_row *row;
 
-	row = hybrid_unwind_row(w->unwinder, space, frame->ip, mapped, object);
+	row = hybrid_walk_row(w, frame->ip, mapped, object, &w->made);
 	if (row && row->rule.signal)
 		frame->ip = frame->ret;
 	if (w->u->nr == 1 && row && row->rule.kind == HYBRID_RULE_NONE) {
@@ -396,9 +455,12 @@ void hybrid_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
 
 	start(&w);
 	while (stop == HYBRID_STOP_NR) {
-		struct hybrid_frame *frame = &u->frames[u->nr - 1];
 		struct hybrid_caller caller = {};
+		struct hybrid_frame *frame;
 
+		if (u->nr > 1 && u->abi->word == 8 && !u->overwritten)
+			object = hybrid_walk_plain(&w) ?: object;
+		frame = &u->frames[u->nr - 1];
 		callee = object;
 		row = frame_row(&w, frame, &mapped, &object);
 		if (!mapped) {

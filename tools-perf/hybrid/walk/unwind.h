@@ -5,6 +5,7 @@
 #include <string.h>
 #include "../rules/expr.h"
 #include "../rules/arch.h"
+#include "jit.h"
 #include "memory.h"
 #include "../rules/space.h"
 
@@ -46,31 +47,21 @@ struct hybrid_cache_entry {
 
 #define HYBRID_CACHE_BITS	13
 
-struct hybrid_confirmed {
-	u64			ret;
-	u64			callee;
-	u64			gen;
-	enum hybrid_leads	leads;
-};
-
-#define HYBRID_CONFIRMED_BITS	10
-
 /**
  * struct hybrid_unwinder - what an unwinder keeps from sample to sample
  * @cache: rows by address and space; direct-mapped, 256 KiB
- * @confirmed: what is known of return addresses that CFI did not lead to; the same,
- *	by both addresses
  * @add_mapping: adds to a space the mapping that holds an address, where mappings
  *	come on demand; NULL where spaces are complete
  * @add_mapping_arg: for @add_mapping
  * @memory: what is read from processes; NULL where there are none
+ * @jit: what processes say of the code that they compile; NULL where there are none
  */
 struct hybrid_unwinder {
 	struct hybrid_cache_entry	 cache[1 << HYBRID_CACHE_BITS];
-	struct hybrid_confirmed		 confirmed[1 << HYBRID_CONFIRMED_BITS];
 	void (*add_mapping)(struct hybrid_space *space, u64 ip, void *arg);
 	void				*add_mapping_arg;
 	struct hybrid_memory		*memory;
+	struct hybrid_jit		*jit;
 };
 
 /**
@@ -82,6 +73,8 @@ struct hybrid_unwinder {
  * @dump: the stack from @dump_start on; may be unaligned
  * @dump_start: address; the sampled stack pointer
  * @dump_size: bytes
+ * @dump_room: bytes that were to be copied; more than @dump_size where the kernel came to
+ *	a page that is not there
  * @overwritten: another task may have written to the stack before it was copied:
  *	also what CFI led to needs a call that comes to what runs
  * @user: user part of the kernel's callchain, where return probes are; may be NULL
@@ -96,12 +89,15 @@ struct hybrid_unwinder {
  * @sure: out: of @nr, those that are shown by CFI, or confirmed; the others stand
  *	above a step that nothing refutes or confirms
  * @stop: out: enum hybrid_stop
+ * @missing: out: where @stop is HYBRID_STOP_DUMP_END, the word that is not in the dump
  * @failed_in: out: where @stop is a failure, the object that it happened in; may
  *	be NULL; valid as long as @space is
  * @sp: out: stack pointer in the last frame
  * @bp: out: frame pointer register in the last frame
  * @bp_known: out: false where @bp could not be followed to there
  * @rule: out: of the last frame; kind NONE where there is none
+ * @by_code: out: where @stop is HYBRID_STOP_DUMP_END without a @rule, the code has told
+ *	where the caller is; else a register did, which need not be a frame pointer
  */
 struct hybrid_unwind {
 	const struct hybrid_abi		*abi;
@@ -111,6 +107,7 @@ struct hybrid_unwind {
 	const u8			*dump;
 	u64				 dump_start;
 	u64				 dump_size;
+	u64				 dump_room;
 	bool				 overwritten;
 	const u64			*user;
 	unsigned int			 nr_user;
@@ -124,11 +121,13 @@ struct hybrid_unwind {
 	unsigned int			 nr;
 	unsigned int			 sure;
 	enum hybrid_stop		 stop;
+	u64				 missing;
 	struct hybrid_object		*failed_in;
 	u64				 sp;
 	u64				 bp;
 	bool				 bp_known;
 	struct hybrid_rule		 rule;
+	bool				 by_code;
 };
 
 /**

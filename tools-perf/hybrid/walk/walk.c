@@ -2,7 +2,6 @@
 /*
  * What all steps of an unwind need: the row for an address, and the task's stack.
  */
-#include <linux/hash.h>
 #include "../rules/rows.h"
 #include "walk.h"
 
@@ -22,8 +21,9 @@ int hybrid_walk_read(struct hybrid_walk *w, u64 addr, unsigned int size, u64 *va
 	return hybrid_memory_read(w->unwinder->memory, u->space, u->pid, addr, size, value);
 }
 
-enum hybrid_stop hybrid_walk_unreadable(const struct hybrid_unwind *u, u64 addr)
+enum hybrid_stop hybrid_walk_unreadable(struct hybrid_unwind *u, u64 addr)
 {
+	u->missing = addr;
 	return addr >= u->dump_start || u->sp < u->dump_start ?
 		HYBRID_STOP_DUMP_END : HYBRID_STOP_BAD_FRAME;
 }
@@ -35,7 +35,7 @@ struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
 	struct hybrid_cache_entry *entry;
 	const struct hybrid_mapping *mapping;
 
-	entry = &unwinder->cache[hash_64(ip + space->gen, HYBRID_CACHE_BITS)];
+	entry = hybrid_cache_at(unwinder, space->gen, ip);
 	if (entry->ip == ip && entry->gen == space->gen) {
 		*mapped = true;
 		*object = entry->object;
@@ -58,4 +58,17 @@ struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
 	if (!entry->row && hybrid_object_waits(mapping->object))
 		entry->gen = 0;
 	return entry->row;
+}
+
+struct hybrid_row *hybrid_walk_row(const struct hybrid_walk *w, u64 ip, bool *mapped,
+				   struct hybrid_object **object,
+				   const struct hybrid_cfi **made)
+{
+	const struct hybrid_unwind *u = w->u;
+	struct hybrid_row *row = hybrid_unwind_row(w->unwinder, u->space, ip, mapped, object);
+
+	*made = NULL;
+	if (row || !*mapped || *object)
+		return row;
+	return hybrid_jit_row(w->unwinder->jit, u->space, u->pid, u->abi, ip, made);
 }

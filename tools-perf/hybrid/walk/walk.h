@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_WALK_H
 #define __PERF_HYBRID_WALK_H
 
+#include <linux/hash.h>
 #include "unwind.h"
 
 /**
@@ -14,6 +15,7 @@
  * @by_bp: the last frame's callee was left by its frame pointer, or by its code
  * @guess: this step was by a frame pointer that nothing confirms
  * @guessed: one of the steps was
+ * @made: of the last frame's row, where the process itself has it; else NULL
  */
 struct hybrid_walk {
 	struct hybrid_unwinder	*unwinder;
@@ -24,6 +26,7 @@ struct hybrid_walk {
 	bool			 by_bp;
 	bool			 guess;
 	bool			 guessed;
+	const struct hybrid_cfi	*made;
 };
 
 /* What one step found: the caller, where @stop is HYBRID_STOP_NR. */
@@ -35,15 +38,46 @@ struct hybrid_caller {
 	bool	exact;
 };
 
+/* Where the row for an address is, if it is known in that state of a space. */
+static inline struct hybrid_cache_entry *hybrid_cache_at(struct hybrid_unwinder *unwinder,
+							 u64 gen, u64 ip)
+{
+	return &unwinder->cache[hash_64(ip + gen, HYBRID_CACHE_BITS)];
+}
+
+/**
+ * hybrid_walk_plain - go on from the last frame, as far as each step is a plain one
+ * @w: under way; of a task with words of 8 bytes
+ *
+ * That is one by CFI from the stack pointer or the frame pointer, with a row that is in
+ * the cache, to a return address that is no trampoline's. All others, and how a walk ends,
+ * are for hybrid_unwind().
+ *
+ * Return: the object of the last frame that was left; NULL where none was, or it has none.
+ */
+struct hybrid_object *hybrid_walk_plain(struct hybrid_walk *w);
+
+/**
+ * hybrid_walk_row - the row for an address, as hybrid_unwind_row() or as the process has it
+ * @w: under way
+ * @ip: as struct hybrid_frame has it
+ * @mapped: out: false where no mapping holds @ip
+ * @object: out: the object, NULL where there is none
+ * @made: out: of code that the process has compiled, the CFI of the row; else NULL
+ */
+struct hybrid_row *hybrid_walk_row(const struct hybrid_walk *w, u64 ip, bool *mapped,
+				   struct hybrid_object **object,
+				   const struct hybrid_cfi **made);
+
 /**
  * hybrid_walk_unreadable - why a word can't be read
- * @u: the sample
+ * @u: the sample; notes the word
  * @addr: of the word
  *
  * What lies above the dump is only not at hand; below it, too, where a signal had
  * come on an alternate stack.
  */
-enum hybrid_stop hybrid_walk_unreadable(const struct hybrid_unwind *u, u64 addr);
+enum hybrid_stop hybrid_walk_unreadable(struct hybrid_unwind *u, u64 addr);
 
 /**
  * hybrid_walk_read - a word or less of the task's stack

@@ -15,6 +15,10 @@ static const struct hybrid_arch x86 = {
 	.rule		= hybrid_code_rule,
 	.is_return	= hybrid_code_is_return,
 	.leads		= hybrid_code_leads,
+	.sets_sp	= hybrid_code_sets_sp,
+	.saves_bp	= hybrid_code_saves_bp,
+	.call_target	= hybrid_code_call_target,
+	.call_site	= hybrid_code_call_site,
 	.after		= hybrid_code_after,
 };
 

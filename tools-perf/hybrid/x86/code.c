@@ -4,6 +4,12 @@
 #include "plt.h"
 #include "x86-frame-cache.h"
 
+/*
+ * Instructions that an analysis of a file's code may take: there is more time than in
+ * the kernel, and assembler has functions of thousands without a branch that leaves.
+ */
+#define MAX_INSNS	16384
+
 /**
  * struct reader - of an object's code
  * @object: open
@@ -63,7 +69,17 @@ static void reader_init(struct reader *reader, struct x86_frame_mem *mem,
 	mem->is_64bit = object->cfi.abi->word == 8;
 }
 
-static void to_rule(const struct x86_frame_rule *found, struct hybrid_rule *rule)
+/* DWARF's number of one of the processor's registers, of which the first eight differ. */
+static u8 dwarf_reg(u8 reg)
+{
+	static const u8 regs[] = { 0, 2, 1, 3, 7, 6, 4, 5 };
+
+	return reg < sizeof(regs) ? regs[reg] : reg;
+}
+
+/* False for a rule that struct hybrid_rule can't say. */
+static bool to_rule(enum x86_frame_kind kind, const struct x86_frame_rule *found, bool is_64bit,
+		    struct hybrid_rule *rule)
 {
 	memset(rule, 0, sizeof(*rule));
 	rule->kind = HYBRID_RULE_CFA;
@@ -72,6 +88,16 @@ static void to_rule(const struct x86_frame_rule *found, struct hybrid_rule *rule
 	rule->ra_off = found->ra_off;
 	rule->bp = found->fp_off ? HYBRID_BP_AT_CFA : HYBRID_BP_SAME;
 	rule->bp_off = found->fp_off;
+	if (kind == X86_FRAME_SCAN_MEM) {
+		rule->kind = HYBRID_RULE_DEREF;
+		rule->cfa_off = found->mem_off;
+		rule->deref_off = found->cfa_off;
+		return rule->deref_off == found->cfa_off;
+	}
+	/* i386 numbers its registers as the processor does. */
+	if (kind == X86_FRAME_SCAN_REG)
+		rule->base = HYBRID_BASE_REG + (is_64bit ? dwarf_reg(found->reg) : found->reg);
+	return kind != X86_FRAME_UNKNOWN;
 }
 
 bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct x86_frame_cache *frames,
@@ -86,11 +112,8 @@ bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct x86_frame_c
 		return true;
 	}
 	kind = frames ? x86_frame_analyze_cached(frames, space, mem, ip, &found) :
-			x86_frame_analyze(mem, ip, &found, &work);
-	if (kind == X86_FRAME_UNKNOWN)
-		return false;
-	to_rule(&found, rule);
-	return true;
+			x86_frame_analyze_within(mem, ip, &found, &work, MAX_INSNS);
+	return to_rule(kind, &found, mem->is_64bit, rule);
 }
 
 bool hybrid_code_rule(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule)
@@ -133,6 +156,42 @@ enum hybrid_leads hybrid_code_leads(const struct hybrid_object *object, u64 ret,
 	default:
 		return leads;
 	}
+}
+
+u64 hybrid_code_sets_sp(const struct hybrid_object *object, u64 start, u64 end)
+{
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	reader_init(&reader, &mem, object);
+	return hybrid_sets_sp(&mem, start, end);
+}
+
+bool hybrid_code_saves_bp(const struct hybrid_object *object, u64 start, u64 end, s32 off)
+{
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	reader_init(&reader, &mem, object);
+	return hybrid_saves_bp(&mem, start, end, off);
+}
+
+u64 hybrid_code_call_target(const struct hybrid_object *object, u64 ret)
+{
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	reader_init(&reader, &mem, object);
+	return hybrid_call_target(&mem, ret);
+}
+
+u64 hybrid_code_call_site(const struct hybrid_object *object, u64 start, u64 end, u64 target)
+{
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	reader_init(&reader, &mem, object);
+	return hybrid_call_site(&mem, start, end, target);
 }
 
 enum hybrid_after hybrid_code_after(const struct hybrid_object *object, u64 vaddr, u64 *next)

@@ -53,6 +53,21 @@ bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr);
 enum hybrid_leads hybrid_code_leads(const struct hybrid_object *object, u64 ret, u64 callee);
 
 /**
+ * hybrid_code_sets_sp - hybrid_sets_sp() of a file
+ * @object: open
+ * @start: as the ELF file numbers them
+ * @end: the same
+ */
+u64 hybrid_code_sets_sp(const struct hybrid_object *object, u64 start, u64 end);
+
+/* hybrid_saves_bp() of a file, by its own addresses. */
+bool hybrid_code_saves_bp(const struct hybrid_object *object, u64 start, u64 end, s32 off);
+
+/* hybrid_call_target() and hybrid_call_site() of a file, by its own addresses. */
+u64 hybrid_code_call_target(const struct hybrid_object *object, u64 ret);
+u64 hybrid_code_call_site(const struct hybrid_object *object, u64 start, u64 end, u64 target);
+
+/**
  * hybrid_code_after - hybrid_after() of a file
  * @object: open
  * @vaddr: of the instruction, as the ELF file numbers them

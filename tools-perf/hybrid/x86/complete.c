@@ -99,13 +99,15 @@ static bool is_context_start(struct hybrid_object *object, u64 vaddr)
  * struct stack_switch - code of Go's runtime that runs on another stack than its caller
  * @code: bytes
  * @len: of @code
+ * @any: offsets in @code of four bytes that may be others; 0: none
  * @from: offset in @code of the first instruction on the other stack
  * @to: and behind the last
  * @rule: of these
  */
 struct stack_switch {
-	u8			code[24];
+	u8			code[28];
 	u8			len;
+	u8			any[2];
 	u8			from;
 	u8			to;
 	struct hybrid_rule	rule;
@@ -113,9 +115,11 @@ struct stack_switch {
 
 /*
  * The CFI of these says nothing of the switch: chains went on with words that others
- * had left there. What asmcgocall() has called takes the goroutine, and how deep its
- * stack was, from the stack that it switched to; or, where it was on that stack
- * already, only its own sp.
+ * had left there. The caller of asmcgocall() and systemstack() waits for them, and the
+ * frame pointer is still its own (src/runtime/asm_amd64.s); that of mcall() and
+ * morestack() may run elsewhere, or its stack be another. What asmcgocall() has called
+ * takes the goroutine, and how deep its stack was, from the stack that it switched to;
+ * or, where it was on that stack already, only its own sp.
  */
 static const struct stack_switch stack_switches[] = {
 	{	/* asmcgocall(): call *%rax; mov 0x30(%rsp),%rdi; mov 0x8(%rdi),%rsi; ... */
@@ -123,31 +127,74 @@ static const struct stack_switch stack_switches[] = {
 			    0x48, 0x2b, 0x74, 0x24, 0x28 },
 		.len	= 16,
 		.to	= 2,
-		.rule	= { .kind = HYBRID_RULE_SWITCHED },
+		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_SAME, .deref_off = 1,
+			    .cfa_off = 0x28 },
 	}, {	/* asmcgocall(): call *%rax; mov 0x28(%rsp),%rsi; mov %rsi,%rsp */
 		.code	= { 0xff, 0xd0, 0x48, 0x8b, 0x74, 0x24, 0x28, 0x48, 0x89, 0xf4 },
 		.len	= 10,
 		.to	= 2,
 		.rule	= { .kind = HYBRID_RULE_DEREF, .base = HYBRID_BASE_SP, .bp = HYBRID_BP_SAME,
 			    .cfa_off = 0x28, .deref_off = 8, .ra_off = -8 },
+	}, {	/* The same with mov $N,%rcx, of where the goroutine is, behind the call: in PIEs */
+		.code	= { 0xff, 0xd0, 0x48, 0xc7, 0xc1, 0, 0, 0, 0, 0x48, 0x8b, 0x7c, 0x24, 0x30,
+			    0x48, 0x8b, 0x77, 0x08, 0x48, 0x2b, 0x74, 0x24, 0x28 },
+		.len	= 23,
+		.any	= { 5 },
+		.to	= 2,
+		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_SAME, .deref_off = 1,
+			    .cfa_off = 0x28 },
+	}, {	/* Of later Go: call; mov 0x8(%rsp),%rdi; mov 0x8(%rdi),%rsi; sub (%rsp),%rsi */
+		.code	= { 0xe8, 0, 0, 0, 0, 0x48, 0x8b, 0x7c, 0x24, 0x08, 0x48, 0x8b, 0x77, 0x08,
+			    0x48, 0x2b, 0x34, 0x24 },
+		.len	= 18,
+		.any	= { 1 },
+		.to	= 5,
+		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_SAME, .deref_off = 1 },
+	}, {	/* The same in PIEs */
+		.code	= { 0xe8, 0, 0, 0, 0, 0x48, 0xc7, 0xc1, 0, 0, 0, 0, 0x48, 0x8b, 0x7c, 0x24,
+			    0x08, 0x48, 0x8b, 0x77, 0x08, 0x48, 0x2b, 0x34, 0x24 },
+		.len	= 25,
+		.any	= { 1, 8 },
+		.to	= 5,
+		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_SAME, .deref_off = 1 },
+	}, {	/* Of later Go, without a switch: call; mov (%rsp),%rsi; mov %rsi,%rsp */
+		.code	= { 0xe8, 0, 0, 0, 0, 0x48, 0x8b, 0x34, 0x24, 0x48, 0x89, 0xf4 },
+		.len	= 12,
+		.any	= { 1 },
+		.to	= 5,
+		.rule	= { .kind = HYBRID_RULE_DEREF, .base = HYBRID_BASE_SP,
+			    .bp = HYBRID_BP_AT_CFA, .bp_off = -16, .deref_off = 16,
+			    .ra_off = -8 },
 	}, {	/* mcall(): push %rax; mov (%rdx),%r12; call *%r12; pop %rax */
 		.code	= { 0x50, 0x4c, 0x8b, 0x22, 0x41, 0xff, 0xd4, 0x58 },
 		.len	= 8,
 		.to	= 8,
-		.rule	= { .kind = HYBRID_RULE_SWITCHED },
+		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_UNDEFINED },
+	}, {	/* morestack(): mov 0x38(%rbx),%rsp; call newstack(), which does not return */
+		.code	= { 0x48, 0x8b, 0x63, 0x38, 0xe8 },
+		.len	= 5,
+		.from	= 4,
+		.to	= 9,
+		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_UNDEFINED },
+	}, {	/* Of later Go: mov 0x38(%rbx),%rsp; mov 0x68(%rbx),%rbp; call newstack() */
+		.code	= { 0x48, 0x8b, 0x63, 0x38, 0x48, 0x8b, 0x6b, 0x68, 0xe8 },
+		.len	= 9,
+		.from	= 4,
+		.to	= 13,
+		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_UNDEFINED },
 	}, {	/* systemstack(): mov %rbx,%rsp; mov %rdi,%rdx; mov (%rdi),%rdi; call *%rdi */
 		.code	= { 0x48, 0x89, 0xdc, 0x48, 0x89, 0xfa, 0x48, 0x8b, 0x3f, 0xff, 0xd7 },
 		.len	= 11,
 		.from	= 3,
 		.to	= 11,
-		.rule	= { .kind = HYBRID_RULE_SWITCHED },
+		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_SAME },
 	}, {	/* systemstack() of later Go: mov 0x38(%rdx),%rsp; the same */
 		.code	= { 0x48, 0x8b, 0x62, 0x38, 0x48, 0x89, 0xfa, 0x48, 0x8b, 0x3f, 0xff,
 			    0xd7 },
 		.len	= 12,
 		.from	= 4,
 		.to	= 12,
-		.rule	= { .kind = HYBRID_RULE_SWITCHED },
+		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_SAME },
 	},
 };
 
@@ -166,6 +213,20 @@ static void split_row(struct hybrid_row *row, u64 vaddr, u64 from, u64 to,
 	}
 }
 
+static bool is_switch(struct hybrid_object *object, u64 at, const struct stack_switch *s)
+{
+	unsigned int i;
+	u8 byte;
+
+	for (i = 0; i < s->len; i++) {
+		if ((s->any[0] && i - s->any[0] < 4) || (s->any[1] && i - s->any[1] < 4))
+			continue;
+		if (!byte_at(object, at + i, &byte) || byte != s->code[i])
+			return false;
+	}
+	return true;
+}
+
 static void leave_switched(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
 {
 	u64 at = max(row->start, vaddr < MAX_SWITCH ? 0 : vaddr - MAX_SWITCH);
@@ -178,9 +239,34 @@ static void leave_switched(struct hybrid_object *object, u64 vaddr, struct hybri
 	for (; at < end; at++) {
 		for (i = 0; i < ARRAY_SIZE(stack_switches); i++) {
 			s = &stack_switches[i];
-			if (is_code(object, at, s->code, s->len))
+			if (is_switch(object, at, s))
 				split_row(row, vaddr, at + s->from, at + s->to, &s->rule);
 		}
+	}
+}
+
+/*
+ * A function of Go's, before 1.21, makes its frame and then saves the frame pointer in it:
+ * where the row begins with that, the register is still the caller's.
+ */
+static void save_bp(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
+{
+	u8 save[8] = { 0x48, 0x89, 0x6c, 0x24 };	/* mov %rbp,N(%rsp) */
+	s32 at = row->rule.cfa_off + row->rule.bp_off;
+	u64 len = at == (s8)at ? 5 : 8;
+
+	if (len == 8)
+		save[2] = 0xac;
+	memcpy(save + 4, &at, len - 4);
+	if (row->rule.bp != HYBRID_BP_AT_CFA || row->end - row->start <= len ||
+	    !is_code(object, row->start, save, len))
+		return;
+	if (vaddr < row->start + len) {
+		row->end = row->start + len;
+		row->rule.bp = HYBRID_BP_SAME;
+		row->rule.bp_off = 0;
+	} else {
+		row->start += len;
 	}
 }
 
@@ -202,9 +288,12 @@ void hybrid_complete_row(struct hybrid_object *object, u64 vaddr, struct hybrid_
 		complete_root(object, vaddr, row);
 	if (row->rule.kind != HYBRID_RULE_NONE)
 		leave_realigned(object, vaddr, row);
-	/* Go's CFI is all in .debug_frame. */
-	if (object->cfi.debug && row->rule.kind == HYBRID_RULE_CFA)
+	/* Go's CFI is all in .debug_frame; its table tells nothing behind a switch. */
+	if (hybrid_pclntab_find(object) ? row->rule.kind <= HYBRID_RULE_CFA :
+	    object->cfi.debug && row->rule.kind == HYBRID_RULE_CFA)
 		leave_switched(object, vaddr, row);
+	if (hybrid_pclntab_find(object) && row->rule.kind == HYBRID_RULE_CFA)
+		save_bp(object, vaddr, row);
 	if (begins_behind_pop(object, row))
 		hybrid_row_popped(&object->cfi, row);
 }

@@ -15,6 +15,9 @@
 #define MAX_BLOCKS	256
 #define MAX_TODO	64
 
+/* Of a function in which a call is looked for. */
+#define MAX_SITE_INSNS	16384
+
 /* Of a direct call: e8 and a displacement of 32 bits. */
 #define DIRECT_CALL	5
 
@@ -208,20 +211,55 @@ enum hybrid_leads hybrid_leads_from(const struct x86_frame_mem *mem, u64 target,
 	return leads;
 }
 
-enum hybrid_leads hybrid_leads(const struct x86_frame_mem *mem, u64 ret, u64 callee, u64 *slot)
+static bool is_direct(const struct x86_frame_mem *mem, u64 ret, u64 *target)
 {
 	u8 bytes[DIRECT_CALL];
 	s32 offset;
+
+	if (fetch(mem, ret - DIRECT_CALL, bytes, sizeof(bytes)) < sizeof(bytes) ||
+	    bytes[0] != 0xe8 || indirect_before(mem, ret))
+		return false;
+	memcpy(&offset, bytes + 1, sizeof(offset));
+	*target = mem->is_64bit ? ret + offset : (u32)(ret + offset);
+	return true;
+}
+
+enum hybrid_leads hybrid_leads(const struct x86_frame_mem *mem, u64 ret, u64 callee, u64 *slot)
+{
 	u64 target;
 
 	*slot = 0;
 
 	if (!x86_frame_call_before(mem, ret))
 		return HYBRID_LEADS_NOT;
-	if (fetch(mem, ret - DIRECT_CALL, bytes, sizeof(bytes)) < sizeof(bytes) ||
-	    bytes[0] != 0xe8 || indirect_before(mem, ret))
+	if (!is_direct(mem, ret, &target))
 		return HYBRID_LEADS_INDIRECT;
-	memcpy(&offset, bytes + 1, sizeof(offset));
-	target = ret + offset;
-	return hybrid_leads_from(mem, mem->is_64bit ? target : (u32)target, callee, slot);
+	return hybrid_leads_from(mem, target, callee, slot);
+}
+
+u64 hybrid_call_target(const struct x86_frame_mem *mem, u64 ret)
+{
+	u64 target;
+
+	return is_direct(mem, ret, &target) ? target : 0;
+}
+
+u64 hybrid_call_site(const struct x86_frame_mem *mem, u64 start, u64 end, u64 target)
+{
+	struct insn insn;
+	unsigned int i;
+	u64 found = 0;
+
+	for (i = 0; start < end; i++) {
+		if (i == MAX_SITE_INSNS || !hybrid_leads_decode(mem, start, &insn))
+			return 0;
+		start += insn.length;
+		if (insn.opcode.bytes[0] != 0xe8 || insn.length != DIRECT_CALL ||
+		    start + insn.immediate.value != target)
+			continue;
+		if (found)
+			return 0;
+		found = start;
+	}
+	return found;
 }

@@ -32,6 +32,27 @@ enum hybrid_leads hybrid_leads_from(const struct x86_frame_mem *mem, u64 target,
 				    u64 *slot);
 
 /**
+ * hybrid_call_target - where the call before an address leads
+ * @mem: reads the code
+ * @ret: the return address
+ *
+ * Return: 0 where that is no direct call, or another may end there.
+ */
+u64 hybrid_call_target(const struct x86_frame_mem *mem, u64 ret);
+
+/**
+ * hybrid_call_site - the only direct call to a function in another
+ * @mem: reads the code
+ * @start: of the other function
+ * @end: behind it
+ * @target: where the call leads
+ *
+ * Return: its return address; 0 where there is none, or more than one, or something
+ * can't be decoded.
+ */
+u64 hybrid_call_site(const struct x86_frame_mem *mem, u64 start, u64 end, u64 target);
+
+/**
  * hybrid_leads_decode - the instruction at an address
  * @mem: reads the code
  * @addr: of the instruction

@@ -17,4 +17,13 @@ restore_rt:
 	mov	$15, %rax
 	syscall
 
+/* As kernels of OpenBLAS: a frame of tens of kilobytes. */
+	.p2align 4
+large:
+	sub	$20480, %rsp
+large_at:
+	nop
+	add	$20480, %rsp
+	ret
+
 	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where a Go program has its table of functions. The linker always writes one, as the
+ * runtime walks stacks by it: "-ldflags=-s -w" and strip leave it.
+ *
+ * What is in it, by version:
+ *   Go 1.18, 1.19	src/runtime/symtab.go (type pcHeader), magic 0xfffffff0
+ *   Go 1.20 and later	the same, magic 0xfffffff1; src/internal/abi/symtab.go
+ *			(Go118PCLnTabMagic, Go120PCLnTabMagic)
+ * Older tables have other offsets, and no text address; they are not read.
+ */
+#include <gelf.h>
+#include <string.h>
+#include <linux/kernel.h>
+#include "object.h"
+#include "pclntab.h"
+#include "relocation.h"
+
+#define MAGIC_1_18	0xfffffff0U
+#define MAGIC_1_20	0xfffffff1U
+
+/* No program has so many functions, nor so much that is not code. */
+#define MAX_FUNCTIONS	0x1000000
+#define MAX_SCAN	(256ULL << 20)
+/* Relocations that are looked at for the table's text address. */
+#define MAX_RELOCATIONS	0x100000
+
+/* Offsets in struct _func of its flags: 1.20 has the function's line before them. */
+#define FLAG_AT_1_18	37
+#define FLAG_AT_1_20	41
+
+/* type pcHeader of src/runtime/symtab.go, with words of 8 bytes. */
+struct pc_header {
+	u32	magic;
+	u8	pad[2];
+	u8	quantum;
+	u8	word;
+	u64	nr_functions;
+	u64	nr_files;
+	u64	text;
+	u64	names;
+	u64	units;
+	u64	files;
+	u64	pctab;
+	u64	functab;
+};
+
+#define TEXT_AT		24
+
+static bool is_header(const struct pc_header *header)
+{
+	return (header->magic == MAGIC_1_18 || header->magic == MAGIC_1_20) &&
+	       !header->pad[0] && !header->pad[1] && header->quantum == 1 && header->word == 8;
+}
+
+bool hybrid_pclntab_read(const struct hybrid_object *object, u64 at, void *dst, unsigned int size)
+{
+	const struct hybrid_pclntab *tab = &object->pclntab;
+	const struct hybrid_page *page;
+	unsigned int part;
+	u64 from;
+
+	if (at > tab->size || size > tab->size - at)
+		return false;
+	for (; size; size -= part, at += part, dst += part) {
+		from = (tab->at + at) % HYBRID_PAGE;
+		part = min_t(u64, size, HYBRID_PAGE - from);
+		page = hybrid_page_read(object, tab->at + at - from);
+		if (!page || page->nr < from + part)
+			return false;
+		memcpy(dst, page->bytes + from, part);
+	}
+	return true;
+}
+
+/* What a linker other than Go's leaves to be put there when the program is loaded. */
+static bool relocated(struct hybrid_object *object, u64 vaddr, u64 *value)
+{
+	GElf_Shdr section;
+	GElf_Rela rela;
+
+	if (!hybrid_relocation_find(object, vaddr, MAX_RELOCATIONS, &rela, &section) ||
+	    GELF_R_TYPE(rela.r_info) != R_X86_64_RELATIVE)
+		return false;
+	*value = rela.r_addend;
+	return true;
+}
+
+/* All that is read behind this is checked against the table's size, and the file's. */
+static bool use_header(struct hybrid_object *object, const struct pc_header *header, u64 vaddr)
+{
+	struct hybrid_pclntab *tab = &object->pclntab;
+	u64 offset;
+
+	tab->text = header->text;
+	tab->names = header->names;
+	tab->pctab = header->pctab;
+	tab->functab = header->functab;
+	tab->flag_at = header->magic == MAGIC_1_18 ? FLAG_AT_1_18 : FLAG_AT_1_20;
+	if (!tab->text && !relocated(object, vaddr + TEXT_AT, &tab->text))
+		return false;
+	if (!hybrid_object_offset(object, tab->text, &offset) ||
+	    !header->nr_functions || header->nr_functions > MAX_FUNCTIONS ||
+	    tab->names >= tab->size || tab->pctab >= tab->size || tab->functab >= tab->size ||
+	    header->nr_functions * 8 + 4 > tab->size - tab->functab)
+		return false;
+	tab->nr = header->nr_functions;
+	return true;
+}
+
+/* Is there a table at @offset of the file, in @size bytes that begin at @vaddr? */
+static bool try_table(struct hybrid_object *object, u64 offset, u64 size, u64 vaddr)
+{
+	struct pc_header header;
+
+	object->pclntab.at = offset;
+	object->pclntab.size = size;
+	return hybrid_pclntab_read(object, 0, &header, sizeof(header)) && is_header(&header) &&
+	       use_header(object, &header, vaddr);
+}
+
+/*
+ * Go's linker gives it a section of its own (src/cmd/link/internal/ld/data.go); where
+ * another one makes a PIE of it, the section is part of .data.rel.ro.
+ */
+static bool find_section(struct hybrid_object *object, bool *is_go)
+{
+	Elf_Scn *scn = NULL;
+	const char *name;
+	GElf_Shdr shdr;
+	size_t names;
+
+	if (elf_getshdrstrndx(object->elf, &names))
+		return false;
+	while ((scn = elf_nextscn(object->elf, scn)) != NULL) {
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS)
+			continue;
+		name = elf_strptr(object->elf, names, shdr.sh_name);
+		if (!name)
+			continue;
+		if (!strcmp(name, ".go.buildinfo") || !strcmp(name, ".note.go.buildid"))
+			*is_go = true;
+		if ((!strcmp(name, ".gopclntab") || !strcmp(name, ".data.rel.ro.gopclntab")) &&
+		    try_table(object, shdr.sh_offset, shdr.sh_size, shdr.sh_addr))
+			return true;
+	}
+	return false;
+}
+
+/* Headers stand at multiples of 32 bytes. */
+static bool scan_segment(struct hybrid_object *object, const GElf_Phdr *phdr, u64 *left)
+{
+	u64 at = (32 - phdr->p_vaddr % 32) % 32, from;
+	const struct hybrid_page *page;
+	u32 magic;
+
+	for (; at < phdr->p_filesz && *left; at += 32, *left -= min_t(u64, *left, 32)) {
+		from = (phdr->p_offset + at) % HYBRID_PAGE;
+		page = hybrid_page_read(object, phdr->p_offset + at - from);
+		if (!page)
+			return false;
+		memcpy(&magic, page->bytes + min_t(u64, from, HYBRID_PAGE - 4), sizeof(magic));
+		if ((magic == MAGIC_1_18 || magic == MAGIC_1_20) &&
+		    try_table(object, phdr->p_offset + at, phdr->p_filesz - at,
+			      phdr->p_vaddr + at))
+			return true;
+	}
+	return false;
+}
+
+static bool scan_segments(struct hybrid_object *object)
+{
+	u64 left = MAX_SCAN;
+	GElf_Phdr phdr;
+	size_t nr, i;
+
+	if (elf_getphdrnum(object->elf, &nr))
+		return false;
+	for (i = 0; i < nr; i++) {
+		if (gelf_getphdr(object->elf, i, &phdr) && phdr.p_type == PT_LOAD &&
+		    !(phdr.p_flags & PF_X) && phdr.p_offset + phdr.p_filesz >= phdr.p_offset &&
+		    scan_segment(object, &phdr, &left))
+			return true;
+	}
+	return false;
+}
+
+bool hybrid_pclntab_find(struct hybrid_object *object)
+{
+	struct hybrid_pclntab *tab = &object->pclntab;
+	bool is_go = false;
+
+	if (tab->tried)
+		return tab->nr;
+	tab->tried = true;
+	if (object->cfi.abi->word == 8 && !find_section(object, &is_go) && is_go)
+		scan_segments(object);
+	return tab->nr;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One symbol of a file, without what libelf would keep of all of them: nearly all files
+ * do not have it, and their names tell.
+ */
+#include <gelf.h>
+#include <string.h>
+#include <unistd.h>
+#include <linux/kernel.h>
+#include "symbol.h"
+
+#define MAX_NAMES	(8ULL << 20)
+#define MAX_SYMBOLS	(16ULL << 20)
+
+#define CHUNK		65536
+#define MAX_NAME	64
+
+/* At which byte of a section of names one is, or -1. */
+static s64 find_name(int fd, const GElf_Shdr *names, const char *name)
+{
+	size_t len = strlen(name) + 1;
+	char buffer[CHUNK];
+	ssize_t got;
+	char *found;
+	u64 at = 0;
+
+	if (names->sh_size > MAX_NAMES || len > MAX_NAME)
+		return -1;
+	while (at < names->sh_size) {
+		got = pread(fd, buffer, min_t(u64, sizeof(buffer), names->sh_size - at),
+			    names->sh_offset + at);
+		if (got <= 0)
+			return -1;
+		found = memmem(buffer, got, name, len);
+		if (found)
+			return at + (found - buffer);
+		if (got < CHUNK)
+			return -1;
+		/* It may begin in this chunk and end in the next one. */
+		at += got - len;
+	}
+	return -1;
+}
+
+/* The value of the symbol whose name stands there; 0: none. */
+static u64 find_value(int fd, const GElf_Shdr *symbols, u64 name)
+{
+	Elf64_Sym buffer[CHUNK / sizeof(Elf64_Sym)];
+	ssize_t got;
+	size_t i;
+	u64 at;
+
+	if (symbols->sh_size > MAX_SYMBOLS)
+		return 0;
+	for (at = 0; at < symbols->sh_size; at += got) {
+		got = pread(fd, buffer, min_t(u64, sizeof(buffer), symbols->sh_size - at),
+			    symbols->sh_offset + at);
+		if (got < (ssize_t)sizeof(*buffer))
+			return 0;
+		got -= got % sizeof(*buffer);
+		for (i = 0; i < got / sizeof(*buffer); i++) {
+			if (buffer[i].st_name == name && buffer[i].st_shndx != SHN_UNDEF)
+				return buffer[i].st_value;
+		}
+	}
+	return 0;
+}
+
+u64 hybrid_object_symbol(const struct hybrid_object *object, const char *name)
+{
+	GElf_Shdr symbols, names;
+	Elf_Scn *scn = NULL;
+	u64 value = 0;
+	s64 at;
+
+	if (object->cfi.abi->word != 8)
+		return 0;
+	while (!value && (scn = elf_nextscn(object->elf, scn)) != NULL) {
+		if (!gelf_getshdr(scn, &symbols) ||
+		    (symbols.sh_type != SHT_DYNSYM && symbols.sh_type != SHT_SYMTAB) ||
+		    !gelf_getshdr(elf_getscn(object->elf, symbols.sh_link), &names) ||
+		    names.sh_type != SHT_STRTAB)
+			continue;
+		at = find_name(object->fd, &names, name);
+		value = at < 0 ? 0 : find_value(object->fd, &symbols, at);
+	}
+	return value;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_SYMBOL_H
+#define __PERF_HYBRID_SYMBOL_H
+
+#include "object.h"
+
+/**
+ * hybrid_object_symbol - the address of a symbol
+ * @object: open, of 64 bits
+ * @name: of it
+ *
+ * Looked for in .dynsym and in .symtab. Tables of more than 16 MiB, with names of more
+ * than 8 MiB, are left out: who reads the rings reads them.
+ *
+ * Return: as the ELF file numbers them; 0 where it has none.
+ */
+u64 hybrid_object_symbol(const struct hybrid_object *object, const char *name);
+
+#endif /* __PERF_HYBRID_SYMBOL_H */
