@@ -13,7 +13,8 @@
 HYBRID	:= ../hybrid
 # Its folders; each is on the path of the headers.
 FOLDERS	:= $(patsubst %/Build,%,$(wildcard $(HYBRID)/*/Build))
-FRAME	:= ../../kmod
+KMOD	:= ../../kmod
+FRAME	:= $(KMOD)/frame
 # The frame analysis, and what it and the unwinder take from the kernel.
 ANALYSIS := $(patsubst $(FRAME)/%.c,%,$(wildcard $(FRAME)/x86-frame*.c))
 KERNEL	:= hweight inat insn rbtree
@@ -21,7 +22,7 @@ KERNEL	:= hweight inat insn rbtree
 SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=all
 WARN	:= -Wall -Wextra
 CFLAGS	:= -g -std=gnu11 -D_GNU_SOURCE -I../test/include $(FOLDERS:%=-I%) -I$(FRAME) \
-	   -I$(FRAME)/include/uapi -I$(OUT) -I$(LINUX)/tools/include \
+	   -I$(KMOD)/include/uapi -I$(OUT) -I$(LINUX)/tools/include \
 	   -I$(LINUX)/tools/include/uapi -I$(LINUX)/tools/arch/x86/include \
 	   -I$(LINUX)/tools/arch/x86/include/uapi -I$(LINUX)/tools/lib/perf/include
 LIBS	:= -ldw -lelf
@@ -29,7 +30,7 @@ FLAGS_plain	:= $(CC) -O2
 FLAGS_asan	:= $(CC) -O1 $(SAN) -fno-omit-frame-pointer
 
 HEADERS	:= $(wildcard *.h ../test/include/linux/*.h $(FOLDERS:%=%/*.h) $(FRAME)/*.h \
-		      $(FRAME)/include/uapi/linux/*.h) Makefile ../build.mk
+		      $(KMOD)/include/uapi/linux/*.h) Makefile ../build.mk
 
 $(OUT)/inat-tables.c: $(LINUX)/tools/arch/x86/lib/x86-opcode-map.txt
 	@mkdir -p $(@D)

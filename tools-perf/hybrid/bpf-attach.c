@@ -47,7 +47,10 @@ static bool is_served_type(const struct perf_event_attr *attr)
 	}
 }
 
-/* Can the program write an event's samples as the kernel would? */
+/*
+ * Can the program write an event's samples as the kernel would? Of one of the kernel alone
+ * it can't be told how many other programs cost (bpf_skel/count.bpf.h).
+ */
 static bool is_served(struct evsel *evsel)
 {
 	const struct perf_event_attr *attr = &evsel->core.attr;
@@ -55,7 +58,8 @@ static bool is_served(struct evsel *evsel)
 	return evsel__has_hybrid_callchain(evsel) && is_served_type(attr) &&
 	       !attr->precise_ip && !(attr->sample_type & ~SERVED) &&
 	       (attr->sample_type & NEEDED) == NEEDED && attr->sample_id_all &&
-	       !attr->exclude_callchain_user && !attr->defer_callchain && !attr->aux_output &&
+	       !attr->exclude_user && !attr->exclude_callchain_user &&
+	       !attr->defer_callchain && !attr->aux_output &&
 	       !attr->write_backward && !evsel->needs_auxtrace_mmap;
 }
 

@@ -17,6 +17,7 @@
 /**
  * struct written - a record of the program's
  * @ids: of the task
+ * @time: when the record was written
  * @cpu: as samples have it
  * @head: see there
  * @ips: of the chain; they need not be aligned
@@ -24,6 +25,7 @@
  */
 struct written {
 	u64			 ids;
+	u64			 time;
 	u64			 cpu;
 	struct hybrid_walk_head	 head;
 	const u8		*ips;
@@ -56,6 +58,7 @@ static const u8 *raw_of(const struct hybrid_bpf *bpf, const struct perf_event_he
 	if (header->size < sizeof(*header) + hweight64(type) * sizeof(u64))
 		return NULL;
 	written->ids = word_at(at);
+	written->time = word_at(at + sizeof(u64));
 	at += 2 * sizeof(u64);
 	written->cpu = 0;
 	if (type & PERF_SAMPLE_CPU) {
@@ -79,6 +82,9 @@ static int parse(const struct hybrid_bpf *bpf, const struct perf_event_header *h
 	if (!raw || size < sizeof(*head))
 		return -EINVAL;
 	memcpy(head, raw, sizeof(*head));
+	/* Before Linux 6.3 the program is not told: it wrote the record at once. */
+	if (!head->time)
+		head->time = written->time;
 	written->nr_user = 0;
 	if (PERF_HYBRID_INFO_END(head->info) != PERF_HYBRID_END_OUTERMOST)
 		return 0;

@@ -124,6 +124,8 @@ const struct hybrid_store_ops *hybrid_bpf__ops(void)
 	static const struct hybrid_store_ops ops = {
 		.teach	= teach,
 		.forget	= forget,
+		.takes_registers = true,
+		.takes_small = true,
 	};
 
 	return &ops;
@@ -152,6 +154,24 @@ static int load(struct hybrid_bpf *bpf)
 	return 0;
 }
 
+/* How many samples other programs cost: where that can't be told, the rest is the same. */
+static void count_lost(struct hybrid_bpf *bpf)
+{
+	struct bpf_prog_info info = {};
+	__u32 size = sizeof(info);
+	int err;
+
+	err = bpf_prog_get_info_by_fd(bpf_program__fd(bpf->skel->progs.hybrid_walk), &info, &size);
+	if (!err) {
+		bpf->skel->bss->walk_id = info.id;
+		bpf->skel->links.hybrid_fired = bpf_program__attach(bpf->skel->progs.hybrid_fired);
+		err = bpf->skel->links.hybrid_fired ? 0 : -errno;
+	}
+	if (err)
+		pr_debug("hybrid: samples that other BPF programs cost are not counted: %s\n",
+			 strerror(-err));
+}
+
 static struct hybrid_bpf *hybrid_bpf__new(void)
 {
 	libbpf_print_fn_t print = verbose > 1 ? NULL : libbpf_set_print(print_nothing);
@@ -162,6 +182,8 @@ static struct hybrid_bpf *hybrid_bpf__new(void)
 		bpf->cpus = libbpf_num_possible_cpus();
 		err = bpf->cpus < 0 ? bpf->cpus : load(bpf);
 	}
+	if (!err)
+		count_lost(bpf);
 	if (print)
 		libbpf_set_print(print);
 	if (!err)
@@ -223,6 +245,7 @@ void hybrid_bpf__stats(const struct hybrid_bpf *bpf, struct perf_hybrid_stats *s
 		counts->whole += cpu->whole;
 		counts->dumped += cpu->dumped;
 		counts->full += cpu->full;
+		counts->dropped += cpu->dropped;
 	}
 	free(cpu);
 }

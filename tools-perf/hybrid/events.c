@@ -6,9 +6,11 @@
 #include <internal/lib.h>
 #include <perf/cpumap.h>
 #include <perf/threadmap.h>
+#include "../callchain.h"
 #include "../event.h"
 #include "../evlist.h"
 #include "../evsel.h"
+#include "../evsel_config.h"
 #include "../record.h"
 #include "../util.h"
 #include "bpf.h"
@@ -57,23 +59,44 @@ static unsigned long nr_rings(struct evlist *evlist)
 	return nr;
 }
 
+/* The user has not named a dump's size for all events, nor for this one. */
+static bool is_default_size(struct evsel *evsel)
+{
+	return evsel__has_hybrid_callchain(evsel) && !callchain_hybrid_size_is_given() &&
+	       !evsel__get_config_term(evsel, STACK_USER);
+}
+
+static void size_dumps(struct evlist *evlist, unsigned long ring_size)
+{
+	u32 size = hybrid_order_dump_size(ring_size);
+	struct evsel *evsel;
+
+	evlist__for_each_entry(evlist, evsel) {
+		if (is_default_size(evsel))
+			evsel->core.attr.sample_stack_user = size;
+	}
+}
+
 void hybrid_record__size_rings(struct evlist *evlist, unsigned int *mmap_pages)
 {
+	/* More than perf_event_mlock_kb is for those who may lock it. */
+	bool by_size = *mmap_pages == UINT_MAX && perf_event_paranoid_check(-1);
 	unsigned long dump_size = 0, size;
 	struct evsel *evsel;
 
+	size_dumps(evlist, by_size ? hybrid_order_most_ring(nr_rings(evlist)) :
+				     evlist__mmap_size(*mmap_pages) - page_size);
 	evlist__for_each_entry(evlist, evsel) {
 		if (evsel__has_hybrid_callchain(evsel))
 			dump_size = max_t(unsigned long, dump_size,
 					  evsel->core.attr.sample_stack_user);
 	}
-	/* More than perf_event_mlock_kb is for those who may lock it. */
-	if (*mmap_pages == UINT_MAX && perf_event_paranoid_check(-1)) {
+	if (by_size) {
 		size = hybrid_order_ring_size(dump_size, nr_rings(evlist));
 		*mmap_pages = size / page_size;
 	}
 	size = evlist__mmap_size(*mmap_pages) - page_size;
-	size = min(size / 8, max(64 * dump_size, 64UL << 10));
+	size = min(size / 4, max(128 * dump_size, 64UL << 10));
 	evlist__for_each_entry(evlist, evsel) {
 		if (!evsel__has_hybrid_callchain(evsel) || evsel->core.attr.watermark ||
 		    evsel->core.attr.wakeup_events)

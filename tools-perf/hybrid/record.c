@@ -14,10 +14,12 @@
 #include "../event.h"
 #include "../evlist.h"
 #include "../evsel.h"
+#include "../record.h"
 #include "recorder.h"
 #include "resolve.h"
 #include "store/store.h"
 #include "tasks/open.h"
+#include "tasks/touch.h"
 #include "tasks/track.h"
 
 /* Where memory is short, files are opened while the rings wait. */
@@ -67,7 +69,8 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 		return NULL;
 	hr->nr_events = evlist__nr_entries(evlist);
 	hr->events = calloc(hr->nr_events, sizeof(*hr->events));
-	if (!hr->events || hybrid_lost_init(&hr->lost, evlist__id_hdr_size(evlist),
+	hr->id_size = evlist__id_hdr_size(evlist);
+	if (!hr->events || hybrid_lost_init(&hr->lost, hr->id_size,
 					    hybrid_deliver_other, hr)) {
 		free(hr->events);
 		free(hr);
@@ -77,8 +80,11 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 	hr->write = write;
 	hr->arg = arg;
 	hybrid_processes_init(&hr->ps, hybrid_open_live);
+	hr->ps.no_build_ids = !opts->build_id;
 	start_loading(hr);
 	hr->unwinder.memory = hybrid_memory_new();
+	hr->unwinder.jit = hybrid_jit_new(&hr->ps.objects, hr->unwinder.memory);
+	hr->touch = hybrid_touch_new();
 	start_teaching(hr);
 	evlist__for_each_entry(evlist, evsel)
 		hybrid_event__init(&hr->events[evsel->core.idx], evsel, opts,
@@ -123,6 +129,8 @@ int hybrid_deliver_other(void *arg, union perf_event *event)
 	struct hybrid_record *hr = arg;
 
 	hybrid_record__track(hr, event);
+	if (hybrid_track_is_change(event))
+		hr->order.changed = hr->now;
 	return hybrid_out_copy(hr, &event->header);
 }
 
@@ -130,12 +138,10 @@ int hybrid_record__timeout(const struct hybrid_record *hr)
 {
 	if (!hr)
 		return -1;
-	if (!hr->waiting && !hybrid_order_holds(&hr->order))
-		return HYBRID_POLL_MS;
-	/* What only the process has is gone with it: there no sample waits for others. */
-	if (!hr->waiting && hr->streams && !hybrid_memory_is_asked(hr->unwinder.memory))
-		return HYBRID_STREAM_MS;
-	return HYBRID_HOLD_MS;
+	if (hr->waiting)
+		return HYBRID_ORDER_HOLD_MS;
+	return hybrid_order_timeout(&hr->order, hr->now,
+				    hybrid_memory_is_asked(hr->unwinder.memory));
 }
 
 void hybrid_record__lost(struct hybrid_record *hr, const struct evsel *evsel, u64 nr)
@@ -157,10 +163,12 @@ void hybrid_record__print(struct hybrid_record *hr, bool failures)
 	if (!hr)
 		return;
 	hybrid_compiler_stop(hr->compiler);
-	if (hr->bpf)
+	if (hr->bpf) {
 		hybrid_bpf__stats(hr->bpf, &hr->stats.store, &walks);
-	else if (hr->stats.taught)
+		hr->stats.dropped = walks.dropped;
+	} else if (hr->stats.taught) {
 		hybrid_store__stats(hr->store, &hr->stats.store);
+	}
 	hybrid_stats_print(&hr->stats, failures, stderr);
 	if (!failures)
 		return;
@@ -195,7 +203,9 @@ void hybrid_record__delete(struct hybrid_record *hr)
 	}
 	free(hr->rings);
 	free(hr->heap);
+	hybrid_jit_delete(hr->unwinder.jit);
 	hybrid_memory_delete(hr->unwinder.memory);
+	hybrid_touch_delete(hr->touch);
 	hybrid_stats_exit(&hr->stats);
 	hybrid_compiler_stop(hr->compiler);
 	/* Before the compiler: it owns the files of the objects that go. */

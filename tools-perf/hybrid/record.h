@@ -43,12 +43,14 @@ bool evlist__has_hybrid_callchain(struct evlist *evlist);
 void hybrid_record__ask_kernel(struct evlist *evlist);
 
 /**
- * hybrid_record__size_rings - rings and wake-ups for samples with a dump
+ * hybrid_record__size_rings - dumps, and rings and wake-ups for samples with them
  * @evlist: the events, configured and not yet open
  * @mmap_pages: pages of a ring; changed where the user has named none
  *
+ * Where the user names no size, a dump is as large as the rings allow, 8 to 60 KiB.
+ *
  * perf's default is made for samples without a dump: eight of 64 KiB fill it.
- * Here a ring has room for 512 samples (16 MiB at most, and 512 MiB for all rings), so
+ * Here a ring has room for 512 samples (32 MiB at most, and 512 MiB for all rings), so
  * that perf may sleep for a while; it is woken for 64, or an eighth of a smaller ring,
  * which are still in the CPU's caches then, and while the processes that were sampled
  * are still alive.

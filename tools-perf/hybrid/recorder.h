@@ -12,16 +12,6 @@
 #include "tasks/load.h"
 #include "tasks/process.h"
 
-/*
- * How long perf record sleeps at most, in ms: until what was held back may be
- * delivered; the same where samples come all the time, each pass delivering what the
- * one before has held back; and until the rings are looked at anew, however little they
- * hold, as files are read of processes that still run.
- */
-#define HYBRID_HOLD_MS		((int)(HYBRID_ORDER_HOLD / 1000000))
-#define HYBRID_STREAM_MS	50
-#define HYBRID_POLL_MS		100
-
 /**
  * struct hybrid_record - a recording
  * @evlist: its events
@@ -34,6 +24,7 @@
  * @stats: the account
  * @lost: processes that may have lost records
  * @loader: opens files; NULL where memory is short
+ * @touch: makes pages of stacks be there; NULL where memory is short
  * @waiting: the object that samples wait for, NULL: they don't
  * @store: /dev/perf_hybrid, -1: there is none
  * @bpf: the BPF program that walks stacks where there is no @store; NULL: there is none
@@ -43,14 +34,15 @@
  * @heap: room for @order, one for each ring
  * @nr_rings: of both
  * @now: of this pass over the rings, in ns
- * @streams: this pass has delivered something
+ * @looked: when it was last noted that what processes have compiled may have changed, in ns
  * @draining: the recording has ended: this is the last pass
  * @shedding: the sample that is read loses its dump
  * @out_used: bytes of @out
  * @flushed: when @out was last written, in ns
  * @frames: of the sample that is unwound
  * @chain: its callchain
- * @made: a record that is made of one of @bpf's
+ * @id_size: bytes that each record ends with, by sample_id_all
+ * @made: a record that is made of one of @bpf's, or is shorter than in its ring
  * @out: records that are to be written
  */
 struct hybrid_record {
@@ -64,6 +56,7 @@ struct hybrid_record {
 	struct hybrid_stats	 stats;
 	struct hybrid_lost	 lost;
 	struct hybrid_loader	*loader;
+	struct hybrid_touch	*touch;
 	struct hybrid_object	*waiting;
 	int			 store;
 	struct hybrid_bpf	*bpf;
@@ -73,13 +66,14 @@ struct hybrid_record {
 	struct hybrid_ring	**heap;
 	int			 nr_rings;
 	u64			 now;
-	bool			 streams;
+	u64			 looked;
 	bool			 draining;
 	bool			 shedding;
 	size_t			 out_used;
 	u64			 flushed;
 	struct hybrid_frame	 frames[HYBRID_MAX_FRAMES];
 	u64			 chain[HYBRID_MAX_RECORD / 8];
+	u16			 id_size;
 	u8			 made[HYBRID_MAX_RECORD] __aligned(8);
 	u8			 out[HYBRID_OUT_SIZE] __aligned(8);
 };

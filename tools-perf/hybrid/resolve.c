@@ -78,15 +78,23 @@ bool hybrid__at_probe(const struct evsel *evsel)
 	return type == PERF_TYPE_TRACEPOINT || type >= PERF_TYPE_MAX;
 }
 
-bool hybrid__resolves(struct perf_sample *sample)
+static bool has_stack(const struct perf_sample *sample)
 {
 	u64 type = sample->evsel->core.attr.sample_type;
 
-	if (!(type & PERF_SAMPLE_REGS_USER) || !(type & PERF_SAMPLE_STACK_USER) ||
-	    !sample->user_regs || !sample->user_regs->regs || !sample->user_stack.size)
-		return false;
-	return symbol_conf.unwind_style[0] == UNWIND_STYLE_HYBRID ||
-	       evsel__has_hybrid_callchain(sample->evsel);
+	return type & PERF_SAMPLE_REGS_USER && type & PERF_SAMPLE_STACK_USER &&
+	       sample->user_regs && sample->user_regs->regs && sample->user_stack.size;
+}
+
+bool hybrid__resolves(struct perf_sample *sample)
+{
+	return has_stack(sample) && (symbol_conf.unwind_style[0] == UNWIND_STYLE_HYBRID ||
+				     evsel__has_hybrid_callchain(sample->evsel));
+}
+
+bool hybrid__keeps(struct perf_sample *sample)
+{
+	return symbol_conf.unwind_style[0] == UNWIND_STYLE_HYBRID && !has_stack(sample);
 }
 
 static void ident_of(struct dso *dso, struct hybrid_ident *ident)

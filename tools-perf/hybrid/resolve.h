@@ -40,6 +40,15 @@ bool hybrid__at_probe(const struct evsel *evsel);
 bool hybrid__resolves(struct perf_sample *sample);
 
 /**
+ * hybrid__keeps - has the sample no stack, so that its callchain is what it will be?
+ * @sample: of any event
+ *
+ * Where hybrid unwinds the others. Who wants addresses alone need not have such a chain
+ * resolved, which reads the symbols of the kernel.
+ */
+bool hybrid__keeps(struct perf_sample *sample);
+
+/**
  * hybrid__callchain - the whole callchain of a sample, kernel and user
  * @thread: that was sampled
  * @sample: hybrid__resolves() it
@@ -61,6 +70,11 @@ static inline bool evsel__has_hybrid_callchain(const struct evsel *evsel __maybe
 }
 
 static inline bool hybrid__resolves(struct perf_sample *sample __maybe_unused)
+{
+	return false;
+}
+
+static inline bool hybrid__keeps(struct perf_sample *sample __maybe_unused)
 {
 	return false;
 }

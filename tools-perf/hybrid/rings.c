@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <internal/lib.h>
 #include <perf/mmap.h>
 #include "../debug.h"
@@ -12,27 +13,46 @@
 #include "../mmap.h"
 #include "../time-utils.h"
 #include "recorder.h"
+#include "record/size.h"
 
 /* Bytes of records that wait in memory for a file, at most. */
 #define KEPT_SIZE	(64ULL << 20)
 
-/* How long records wait to be written together, in ns: as long as in a ring. */
-#define HYBRID_FLUSH	(HYBRID_POLL_MS * 1000000ULL)
+/* How long records wait to be written together, in ns. */
+#define FLUSH		500000000ULL
+
+/* How long what a process has compiled is taken to be what it was, in ns. */
+#define LOOK		100000000ULL
 
 static struct mmap *ring_mmap(struct hybrid_ring *ring)
 {
 	return ring->arg;
 }
 
+/* The record without what is not its own; valid until the next one. */
+static union perf_event *own_part(struct hybrid_record *hr, const struct perf_event_header *header)
+{
+	u16 size = hybrid_record_size(header, hr->id_size);
+	union perf_event *event = (union perf_event *)header;
+
+	if (size == header->size)
+		return event;
+	event = (union perf_event *)hr->made;
+	memcpy(event, header, size);
+	event->header.size = size;
+	return event;
+}
+
 static int deliver(struct hybrid_ring *ring, const struct perf_event_header *header, void *arg)
 {
-	union perf_event *event = (union perf_event *)header;
 	struct hybrid_record *hr = arg;
+	union perf_event *event;
 
 	if (hybrid_bpf__is_record(hr->bpf, header))
 		return hybrid_bpf__deliver(hr, ring, header);
 	if (header->type == PERF_RECORD_SAMPLE)
 		return hybrid_deliver_sample(hr, ring, header, header->size);
+	event = own_part(hr, header);
 	if (header->type == PERF_RECORD_LOST) {
 		hybrid_lost_seen(&hr->lost, hr->now);
 		event = hybrid_bpf__rename_lost(hr, event);
@@ -57,7 +77,7 @@ static u64 record_time(const struct perf_event_header *header, void *arg)
 
 	if (hybrid_bpf__is_record(hr->bpf, header))
 		return hybrid_bpf__time(hr->bpf, header);
-	if (evlist__parse_sample_timestamp(hr->evlist, (union perf_event *)header, &time))
+	if (evlist__parse_sample_timestamp(hr->evlist, own_part(hr, header), &time))
 		return 0;
 	return time == ~0ULL ? 0 : time;
 }
@@ -144,11 +164,16 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 	hr->now = now;
 	hybrid_lost_pass(&hr->lost, now);
 	hybrid_memory_forget(hr->unwinder.memory);
+	/* Passes may come every few ms, and what processes say of their code be long. */
+	if (now - hr->looked >= LOOK) {
+		hybrid_jit_forget(hr->unwinder.jit);
+		hr->looked = now;
+	}
+	hybrid_objects_age(&hr->ps.objects, now);
 	delivered = hybrid_order_pass(&hr->order, all ? HYBRID_ORDER_ALL : now, hr->rings,
 				      hr->nr_rings, hr->heap, &ops, hr);
-	hr->streams = delivered > 0;
 	hybrid_compiler_pass(hr->compiler);
-	if (all || now - hr->flushed >= HYBRID_FLUSH) {
+	if (all || now - hr->flushed >= FLUSH) {
 		err = hybrid_out_flush(hr);
 		hr->flushed = now;
 	}

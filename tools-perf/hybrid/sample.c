@@ -9,6 +9,7 @@
 #include "../evsel.h"
 #include "../mmap.h"
 #include "recorder.h"
+#include "tasks/touch.h"
 #include "walk/merge.h"
 #include "walk/taught.h"
 #include "walk/uretprobe.h"
@@ -68,6 +69,7 @@ static bool prepare(struct hybrid_record *hr, const struct hybrid_event *event,
 	u->dump = sample->stack;
 	u->dump_start = u->regs.value[u->abi->sp];
 	u->dump_size = sample->stack_size;
+	u->dump_room = sample->stack_room;
 	u->max_frames = event->max_stack;
 	u->frames = hr->frames;
 	return true;
@@ -173,6 +175,28 @@ static int unwind_sample(struct hybrid_record *hr, struct hybrid_event *event,
 	return -EAGAIN;
 }
 
+/*
+ * A copy that ended at a page that is not there: the next ones of the thread are to go on
+ * behind it, as far as the word that this one lacked.
+ */
+static void mend_stack(struct hybrid_record *hr, const struct hybrid_unwind *u)
+{
+	u64 end = u->dump_start + u->dump_size;
+
+	if (u->dump_size && u->dump_size < u->dump_room && u->missing >= end &&
+	    u->missing - u->dump_start < u->dump_room)
+		hybrid_touch_pages(hr->touch, u->pid, end, u->missing);
+}
+
+/* What its dump has shown; @size was asked for. */
+static void count_dump(struct hybrid_stats *stats, const struct hybrid_unwind *u,
+		       enum hybrid_outcome outcome, u32 size)
+{
+	if (outcome == HYBRID_TRUNCATED && u->stop == HYBRID_STOP_DUMP_END &&
+	    u->dump_size && u->dump_size == u->dump_room && size < HYBRID_ORDER_MOST_DUMP)
+		hybrid_stats_deeper(stats, size);
+}
+
 /* Makes the sample's callchain, hr->chain. */
 static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 		      struct hybrid_event *event, const struct hybrid_sample *sample,
@@ -205,11 +229,12 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 	outcome = hybrid_merge(&hr->unwinder, merge);
 	hybrid_precise_put_first(&event->precise, hr->chain, merge->nr);
 	hybrid_stats_count(&hr->stats, outcome, unwind.failed_in);
-	if (outcome == HYBRID_TRUNCATED && unwind.stop == HYBRID_STOP_DUMP_END &&
-	    unwind.dump_size == event->layout.attr.sample_stack_user)
-		hybrid_stats_deeper(&hr->stats, unwind.dump_size);
+	mend_stack(hr, &unwind);
+	count_dump(&hr->stats, &unwind, outcome, event->layout.attr.sample_stack_user);
 	if (walk.by_rules || walk.info)
 		hybrid_stats_walk(&hr->stats, walk.info);
+	else if (!sample->regs && !sample->stack_size)
+		hybrid_stats_no_stack(&hr->stats);
 	if (hr->compiler && merge->unwind && !walk.whole)
 		hybrid_compiler_sample(hr->compiler, &hr->unwinder, &unwind, walk.info);
 	return merge->marked && thread ?

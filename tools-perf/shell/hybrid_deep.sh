@@ -63,7 +63,8 @@ test_deep()
 # Without, what the dump holds is right, and nothing is said to be complete.
 test_deep_truncated()
 {
-	build_deep deep-nofp 61 && record "${clock[@]}" "$dir/deep-nofp" || return 1
+	build_deep deep-nofp 61 &&
+		record "${clock[@]}" --call-graph hybrid,8192 "$dir/deep-nofp" || return 1
 	cat "$log"
 	chains "$data" | true_chains "${inner}deep;deep;" '^leaf$' 80 || return 1
 	[ "$(total truncated)" -ge 80 ]

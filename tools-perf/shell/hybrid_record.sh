@@ -149,7 +149,7 @@ test_totals()
 	record "$@" || return 1
 	cat "$log"
 	[ "$(grep -c '^\[ perf record: hybrid: ' "$log")" -eq 1 ] || return 1
-	for name in complete stitched guessed "frame pointer only" truncated "no map" "no CFI" \
+	for name in complete stitched guessed "frame pointer only" truncated "not in memory" "no map" "no CFI" \
 		"bad CFI" "not read" shed; do
 		[ -n "$(total "$name")" ] || { echo "no total for $name"; return 1; }
 		sum=$((sum + $(total "$name")))

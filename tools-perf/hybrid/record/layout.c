@@ -126,6 +126,7 @@ static bool parse_stack(struct cursor *c, struct hybrid_sample *s)
 	if (!size)
 		return true;
 	s->stack = c->base + c->at;
+	s->stack_room = size;
 	return size % 8 == 0 && skip(c, size) && read_u64(c, &s->stack_size) &&
 	       s->stack_size <= size;
 }

@@ -39,6 +39,7 @@ struct hybrid_layout {
  * @rest_at: offset behind the stack dump
  * @stack: the dump; NULL for none
  * @stack_size: bytes of @stack that hold the task's stack
+ * @stack_room: bytes that it has room for
  */
 struct hybrid_sample {
 	const struct perf_event_header	*event;
@@ -54,6 +55,7 @@ struct hybrid_sample {
 	u32				 rest_at;
 	const u8			*stack;
 	u64				 stack_size;
+	u64				 stack_room;
 };
 
 /**

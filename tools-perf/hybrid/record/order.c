@@ -8,13 +8,21 @@
 #include "layout.h"
 #include "order.h"
 
-/* Samples that a ring has room for, and the bytes that each has beside its dump. */
+/*
+ * Samples that a ring has room for: as it is sized for a dump; at least, where a larger dump
+ * is chosen for the ring; and with many rings. And bytes of a sample beside its dump.
+ */
 #define RING_SAMPLES	512UL
+#define MANY_SAMPLES	256UL
 #define LEAST_SAMPLES	2UL
 #define SAMPLE_HEAD	4096UL
 
+/* Bytes of a sample that are mostly read, and what a CPU reads at once. */
+#define FETCHED		1024
+#define CACHE_LINE	64
+
 #define LEAST_RING	(512UL << 10)
-#define MOST_RING	(16UL << 20)
+#define MOST_RING	(32UL << 20)
 
 unsigned long hybrid_order_ring_size(unsigned long dump_size, unsigned long nr)
 {
@@ -25,6 +33,20 @@ unsigned long hybrid_order_ring_size(unsigned long dump_size, unsigned long nr)
 	while (size / 2 >= least && size * nr > HYBRID_RINGS_SIZE)
 		size /= 2;
 	return size;
+}
+
+unsigned long hybrid_order_most_ring(unsigned long nr)
+{
+	return min(HYBRID_RINGS_SIZE / max(nr, 1UL), MOST_RING);
+}
+
+u32 hybrid_order_dump_size(unsigned long ring_size)
+{
+	unsigned long size = HYBRID_ORDER_DUMP;
+
+	while (2 * size * MANY_SAMPLES <= ring_size && size < HYBRID_ORDER_MOST_DUMP)
+		size *= 2;
+	return min(size, HYBRID_ORDER_MOST_DUMP);
 }
 
 static bool is_kept(const struct hybrid_ring *ring, u64 pos)
@@ -114,6 +136,22 @@ static void forget_kept(struct hybrid_ring *ring)
 	ring->kept_start = ring->kept_end;
 }
 
+/*
+ * Asks for the next sample while this one is unwound: it was written long ago, maybe by
+ * another CPU, and is in no cache. What is read of it are the head, the registers and the
+ * first bytes of the stack, and its last word, where it is as long as this one (@size).
+ */
+static void fetch_next(const struct hybrid_ring *ring, u64 pos, u16 size)
+{
+	const u8 *next = ring->data + (pos & ring->mask);
+	u64 i, room = ring->mask + 1 - (pos & ring->mask);
+
+	for (i = 0; i < min_t(u64, room, FETCHED); i += CACHE_LINE)
+		__builtin_prefetch(next + i);
+	if (size <= room)
+		__builtin_prefetch(next + size - 8);
+}
+
 static u64 last_time(struct hybrid_ring *ring, u64 head,
 		     const struct hybrid_order_ops *ops, void *arg)
 {
@@ -178,7 +216,10 @@ static u64 newest_time(struct hybrid_ring *rings, unsigned int nr, bool *filled,
 	return newest;
 }
 
-/* What the last look has found may be delivered when that is old enough. */
+/*
+ * What the last look has found may be delivered when that is old enough; and what is as
+ * much older than the newest record that there is.
+ */
 static void look(struct hybrid_order *order, u64 now, struct hybrid_ring *rings,
 		 unsigned int nr, const struct hybrid_order_ops *ops, void *arg)
 {
@@ -186,13 +227,27 @@ static void look(struct hybrid_order *order, u64 now, struct hybrid_ring *rings,
 	u64 newest = newest_time(rings, nr, &filled, ops, arg);
 
 	if (now - order->looked >= HYBRID_ORDER_HOLD)
-		order->until = order->newest;
+		order->until = max(order->until, order->newest);
+	if (newest > HYBRID_ORDER_HOLD)
+		order->until = max_t(u64, order->until, (newest - HYBRID_ORDER_HOLD));
 	if (newest > order->newest && (filled || !hybrid_order_holds(order))) {
 		order->newest = newest;
 		order->looked = now;
 	}
 	if (filled)
 		order->until = order->newest;
+}
+
+int hybrid_order_timeout(const struct hybrid_order *order, u64 now, bool asked)
+{
+	/* Where samples come all the time some always are held back: for the next ones. */
+	bool streams = now - order->delivered < HYBRID_ORDER_POLL_MS * 1000000ULL;
+
+	if (hybrid_order_holds(order) && (asked || !streams))
+		return HYBRID_ORDER_HOLD_MS;
+	if (asked || now - order->changed < HYBRID_ORDER_CALM)
+		return HYBRID_ORDER_POLL_MS;
+	return HYBRID_ORDER_CALM_MS;
 }
 
 int hybrid_order_pass(struct hybrid_order *order, u64 now,
@@ -221,6 +276,7 @@ int hybrid_order_pass(struct hybrid_order *order, u64 now,
 		u16 size = event->size;
 
 		ring->tail += size;
+		fetch_next(ring, ring->tail, size);
 		err = ops->deliver(ring, event, arg);
 		if (err == -EAGAIN) {
 			ring->tail -= size;
@@ -231,6 +287,7 @@ int hybrid_order_pass(struct hybrid_order *order, u64 now,
 		if (err < 0)
 			return err;
 		delivered++;
+		order->delivered = now;
 		if (!peek(ring, ops, arg))
 			heap[0] = heap[--queued];
 		sift_down(heap, queued, 0);

@@ -72,8 +72,21 @@ struct hybrid_order_ops {
 	void (*consume)(struct hybrid_ring *ring, void *arg);
 };
 
-/* How old, in ns, a look at the rings is before what it has found is delivered. */
+/*
+ * How old, in ns, a look at the rings is before what it has found is delivered; or how
+ * much older than the newest record one is.
+ */
 #define HYBRID_ORDER_HOLD	10000000ULL
+
+#define HYBRID_ORDER_HOLD_MS	((int)(HYBRID_ORDER_HOLD / 1000000))
+
+/*
+ * How long nobody looks at the rings, in ms, however little they hold: files are read of
+ * processes that still run. And the same where none of them has changed for CALM ns.
+ */
+#define HYBRID_ORDER_POLL_MS	100
+#define HYBRID_ORDER_CALM_MS	250
+#define HYBRID_ORDER_CALM	1000000000ULL
 
 /* The time of a pass that delivers all there is. */
 #define HYBRID_ORDER_ALL	(~0ULL)
@@ -86,23 +99,49 @@ struct hybrid_order_ops {
  * @dump_size: bytes of stack in a sample, the largest of all events
  * @nr: rings of the recording
  *
- * A ring has room for 512 samples, 16 MiB at most. Where that is more than
+ * A ring has room for 512 samples, 32 MiB at most. Where that is more than
  * HYBRID_RINGS_SIZE in all, rings get smaller, down to two samples.
  *
  * Return: bytes, a power of two.
  */
 unsigned long hybrid_order_ring_size(unsigned long dump_size, unsigned long nr);
 
+/* What hybrid_order_ring_size() comes to at most. */
+unsigned long hybrid_order_most_ring(unsigned long nr);
+
+/*
+ * The least stack that a sample copies where the user names no size, and the most: the
+ * kernel makes room in a record of 64 KiB for what stands before the stack, and not for
+ * what is behind it, such as the registers of --intr-regs.
+ */
+#define HYBRID_ORDER_DUMP	8192UL
+#define HYBRID_ORDER_MOST_DUMP	61440UL
+
+/**
+ * hybrid_order_dump_size - how much of the stack a sample copies
+ * @ring_size: bytes of a ring
+ *
+ * Room in the ring is what a large dump costs: the kernel copies what the stack has,
+ * and leaves the rest as it is. So it is as large as leaves room for 256 samples.
+ *
+ * Return: bytes.
+ */
+u32 hybrid_order_dump_size(unsigned long ring_size);
+
 /**
  * struct hybrid_order - how far the rings may be delivered; begins as zero
  * @until: newest timestamp that may be
  * @newest: the newest that a look at the rings has found
  * @looked: when that look began, on the caller's clock
+ * @delivered: when a pass has last delivered something
+ * @changed: when a process has last begun, ended or mapped something; the owner's
  */
 struct hybrid_order {
 	u64	until;
 	u64	newest;
 	u64	looked;
+	u64	delivered;
+	u64	changed;
 };
 
 /**
@@ -113,6 +152,18 @@ static inline bool hybrid_order_holds(const struct hybrid_order *order)
 {
 	return order->newest > order->until;
 }
+
+/**
+ * hybrid_order_timeout - how long may perf sleep before the next pass?
+ * @order: the state
+ * @now: of the last pass
+ * @asked: samples may need what only the process has, and is gone with it
+ *
+ * The kernel wakes perf up where a ring fills up.
+ *
+ * Return: milliseconds.
+ */
+int hybrid_order_timeout(const struct hybrid_order *order, u64 now, bool asked);
 
 /**
  * hybrid_order_keep - make room in a ring whose records can't be delivered yet
@@ -140,7 +191,8 @@ s64 hybrid_order_keep(struct hybrid_ring *ring, u64 head);
  * another one showed before. Nothing says how much older: a virtual machine's CPU
  * may not be run for a while. The newest timestamp that is found by a look at the
  * rings is delivered HYBRID_ORDER_HOLD later: who took an earlier one has had that
- * long to finish the record. One that takes longer comes late, behind newer ones of
+ * long to finish the record. So has who took one that is earlier by as much than the
+ * newest: that is delivered at once. One that takes longer comes late, behind newer ones of
  * other rings. Where a ring is more than half full nothing is held back.
  *
  * In a ring a record stays behind those that were written before it: if its time is

@@ -29,6 +29,7 @@ static const char * const outcome_names[HYBRID_NR_OUTCOMES] = {
 	[HYBRID_GUESSED]	= "guessed",
 	[HYBRID_FP_ONLY]	= "frame pointer only",
 	[HYBRID_TRUNCATED]	= "truncated",
+	[HYBRID_NOT_IN_MEMORY]	= "not in memory",
 	[HYBRID_NO_MAP]		= "no map",
 	[HYBRID_NO_CFI]		= "no CFI",
 	[HYBRID_BAD_CFI]	= "bad CFI",
@@ -128,6 +129,11 @@ void hybrid_stats_walk(struct hybrid_stats *stats, u64 info)
 	stats->first[last_bit(stats->read)]++;
 }
 
+void hybrid_stats_no_stack(struct hybrid_stats *stats)
+{
+	stats->no_stack[last_bit(stats->read)]++;
+}
+
 static double percent(u64 part, u64 whole)
 {
 	return 100.0 * part / whole;
@@ -175,9 +181,15 @@ void hybrid_stats_live(struct hybrid_stats *stats, u64 now, FILE *out)
 
 static void print_store(const struct hybrid_stats *stats, FILE *out)
 {
+	u64 nr = stats->read;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(stats->no_stack); i++)
+		nr -= stats->no_stack[i];
 	fprintf(out, "; without dump %" PRIu64, stats->without_dump);
-	if (stats->read)
-		fprintf(out, " (%.2f %%)", percent(stats->without_dump, stats->read));
+	if (nr)
+		fprintf(out, " (%.2f %%%s)", percent(stats->without_dump, nr),
+			nr < stats->read ? " of those with a user stack" : "");
 	fprintf(out, ", taught %" PRIu64 " rows of %u objects, %.3f MB in the kernel",
 		(u64)stats->store.rows, stats->store.objects,
 		stats->store.bytes / 1024.0 / 1024.0);
@@ -214,6 +226,8 @@ void hybrid_stats_print(const struct hybrid_stats *stats, bool all, FILE *out)
 		fprintf(out, ", shed %" PRIu64, stats->shed);
 	if (stats->lost || all)
 		fprintf(out, "; lost %" PRIu64, stats->lost);
+	if (stats->dropped)
+		fprintf(out, "; lost to other BPF programs %" PRIu64, stats->dropped);
 	fprintf(out, "; %.3f MB of stack unwound, %.3f MB of samples written",
 		stats->dump_bytes / 1024.0 / 1024.0, stats->file_bytes / 1024.0 / 1024.0);
 	if (stats->taught)
@@ -242,8 +256,8 @@ static const char * const end_names[] = {
 /* Each line is about as many samples as all before it. */
 static void print_walks(const struct hybrid_stats *stats, FILE *out)
 {
-	unsigned int end;
-	u64 from, to;
+	unsigned int end, bit;
+	u64 from, to, nr;
 
 	for (end = 0; end < ARRAY_SIZE(end_names); end++) {
 		if (end_names[end] && stats->ends[end])
@@ -253,10 +267,12 @@ static void print_walks(const struct hybrid_stats *stats, FILE *out)
 
 	for (from = 1; from && from <= stats->read; from *= 2) {
 		to = min(2 * from - 1, stats->read);
+		bit = last_bit(from);
+		nr = to - from + 1 - stats->no_stack[bit];
 		fprintf(out, "hybrid: samples %" PRIu64 " to %" PRIu64 ": %.2f %% without dump, ",
-			from, to, percent(stats->first[last_bit(from)], to - from + 1));
+			from, to, nr ? percent(stats->first[bit], nr) : 0.0);
 		fprintf(out, "%" PRIu64 " bytes each in the ring\n",
-			stats->ring_bytes[last_bit(from)] / (to - from + 1));
+			stats->ring_bytes[bit] / (to - from + 1));
 	}
 }
 

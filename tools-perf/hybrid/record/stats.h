@@ -34,10 +34,11 @@ struct hybrid_live {
  * @shed_dumps: of HYBRID_FP_ONLY, those with a dump that there was no time for
  * @shed: samples left out: there was no time even to write them, or @bad
  * @bad: of @shed, samples whose sizes contradict each other
+ * @dropped: samples of clock events that the kernel dropped as it ran another BPF program
  * @lost: samples of the events with a hybrid callchain that the kernel had no room for
  * @ring_bytes: of samples read, as the kernel wrote them, by when they came: see
  *	@first
- * @deeper: of HYBRID_TRUNCATED, those whose dump is as large as was asked for
+ * @deeper: of HYBRID_TRUNCATED, those whose dump is full and can be larger
  * @deeper_than: bytes of such a dump, the largest
  * @dump_bytes: of stack that were unwound
  * @file_bytes: of samples written
@@ -46,6 +47,8 @@ struct hybrid_live {
  *	taught
  * @first: of @without_dump by when they came: [N] counts those among samples
  *	2^N to 2^(N+1) - 1
+ * @no_stack: samples of what has no user stack (kernel threads, the idle task), by when they
+ *	came: see @first
  * @ends: why the kernel's walks by rules ended, by enum perf_hybrid_end
  * @store: what the kernel's store holds at the end
  * @live: where hybrid_stats_live() stands
@@ -60,6 +63,7 @@ struct hybrid_stats {
 	u64			 shed;
 	u64			 bad;
 	u64			 lost;
+	u64			 dropped;
 	u64			 ring_bytes[64];
 	u64			 deeper;
 	u32			 deeper_than;
@@ -68,6 +72,7 @@ struct hybrid_stats {
 	bool			 taught;
 	u64			 without_dump;
 	u64			 first[64];
+	u64			 no_stack[64];
 	u64			 ends[PERF_HYBRID_END_BUSY + 1];
 	struct perf_hybrid_stats store;
 	struct hybrid_live	 live;
@@ -111,6 +116,9 @@ void hybrid_stats_deeper(struct hybrid_stats *stats, u32 size);
  * @info: the word behind PERF_CONTEXT_USER_HYBRID
  */
 void hybrid_stats_walk(struct hybrid_stats *stats, u64 info);
+
+/* The same, of a sample that no stack can be walked or copied for. */
+void hybrid_stats_no_stack(struct hybrid_stats *stats);
 
 /**
  * hybrid_stats_live - a line while recording, if the last is a second old

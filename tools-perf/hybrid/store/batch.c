@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../rules/compile.h"
+#include "../bpf_skel/hybrid_walk.h"
 #include "batch.h"
 
 /* One FDE has no more rules than this; else it stays unknown. */
@@ -88,6 +89,37 @@ static void plain_rule(const struct hybrid_rule *rule, struct perf_hybrid_rule *
 	/* What is not used would make rules differ that do not. */
 	if (rule->bp == HYBRID_BP_AT_CFA || rule->bp == HYBRID_BP_AT_BP)
 		to->bp_off = rule->bp_off;
+}
+
+/* The CFA counts from a register other than sp and bp. */
+static void register_rule(const struct hybrid_abi *abi, const struct hybrid_row *row,
+			  struct perf_hybrid_rule *to)
+{
+	/* By DWARF number, word of struct pt_regs. */
+	static const u8 words[] = { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0 };
+	const struct hybrid_full_row *full = row->full;
+	const struct hybrid_where *ra, *bp;
+	u64 reg;
+	s64 off;
+
+	if (abi->word != 8 || row->rule.kind != HYBRID_RULE_FULL || row->rule.signal || !full)
+		return;
+	ra = &full->reg[abi->ip];
+	bp = &full->reg[abi->bp];
+	if (full->cfa.nr_ops != 1 || !hybrid_op_register(full->cfa.ops, &reg, &off) ||
+	    reg >= ARRAY_SIZE(words) || off != (s32)off ||
+	    ra->kind != HYBRID_WHERE_CFA || ra->off != -abi->word)
+		return;
+	if (bp->kind == HYBRID_WHERE_CFA && bp->off == (s32)bp->off) {
+		to->bp = PERF_HYBRID_BP_AT_CFA;
+		to->bp_off = bp->off;
+	} else if (bp->kind != HYBRID_WHERE_SAME) {
+		return;
+	}
+	to->kind = HYBRID_WALK_REGISTER;
+	to->deref_off = words[reg];
+	to->cfa_off = off;
+	to->ra_off = -abi->word;
 }
 
 void hybrid_batch_rule(const struct hybrid_abi *abi, const struct hybrid_row *row,
@@ -207,6 +239,8 @@ static int add_rows(struct hybrid_batch *batch, struct hybrid_object *object,
 		if (hybrid_compile_row(object, vaddr, &row))
 			return -ENOMEM;
 		hybrid_batch_rule(object->cfi.abi, &row, &rule);
+		if (batch->registers && rule.kind == PERF_HYBRID_ASK)
+			register_rule(object->cfi.abi, &row, &rule);
 		err = add_row(batch, offset + (vaddr - start), &rule);
 		vaddr = row.end;
 		hybrid_row_exit(&row);

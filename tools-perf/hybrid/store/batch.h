@@ -16,6 +16,7 @@
  *
  * The rows are those that perf unwinds by itself, as cfi.c compiles them.
  *
+ * @registers: the store takes HYBRID_WALK_REGISTER, too; not cleared
  * @start: first offset in the file that @rows are about
  * @end: offset behind the last
  * @rows: by offset; no two in a row have the same rule
@@ -28,6 +29,7 @@
  * @next: for each of @rules, the next with the same hash
  */
 struct hybrid_batch {
+	bool			 registers;
 	u32			 start;
 	u32			 end;
 	struct perf_hybrid_row	*rows;

@@ -46,6 +46,7 @@ struct hybrid_compiler *hybrid_compiler_new(struct hybrid_objects *objects,
 	compiler->ops = ops;
 	compiler->store = store;
 	hybrid_worker_init(compiler);
+	compiler->batch.registers = ops->takes_registers;
 	objects->release = release;
 	objects->release_arg = compiler;
 	return compiler;

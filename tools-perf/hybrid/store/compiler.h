@@ -14,13 +14,17 @@ struct hybrid_compiler;
  * @teach: PERF_HYBRID_TEACH; @ctime: of the file, before its rows were read: what
  *	was changed since then must not be taught. A kernel's store sees to that itself
  * @forget: PERF_HYBRID_FORGET
+ * @takes_registers: a row may be HYBRID_WALK_REGISTER
+ * @takes_small: a lesson costs what its rows cost, however many the object has
  *
- * Both return 0 or a negative errno.
+ * Both functions return 0 or a negative errno.
  */
 struct hybrid_store_ops {
 	int (*teach)(void *store, const struct perf_hybrid_teach *teach,
 		     const struct timespec *ctime);
 	int (*forget)(void *store, const struct perf_hybrid_forget *forget);
+	bool takes_registers;
+	bool takes_small;
 };
 
 /**

@@ -40,6 +40,7 @@ enum hybrid_stored_state {
  * @path: for messages
  * @want_debug: the file's .debug_frame has to be looked for
  * @ctime: of the file when @object was opened
+ * @changes: how often it was another one, while the object was taught
  * @object: the compiler's own view of the file; NULL: not opened, or closed again
  * @fdes: its FDEs
  * @taught: a bit for each of @fdes
@@ -67,6 +68,7 @@ struct hybrid_stored {
 	char			*path;
 	bool			 want_debug;
 	struct timespec		 ctime;
+	unsigned int		 changes;
 	struct hybrid_object	*object;
 	struct hybrid_fdes	 fdes;
 	unsigned long		*taught;

@@ -23,24 +23,39 @@ static void publish(u64 *word, u64 value)
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
-/* Position of @nr words in a row, which nobody has used. */
+static int add_chunk(struct hybrid_table *table)
+{
+	int err;
+
+	if (table->nr_chunks == HYBRID_WALK_CHUNKS)
+		return -ENOSPC;
+	err = table->more(table->arg, table->nr_chunks, &table->chunks[table->nr_chunks]);
+	if (err)
+		return err;
+	table->nr_chunks++;
+	table->used = 0;
+	return 0;
+}
+
+/*
+ * Position of @nr words in a row, which nobody has used: in one chunk, or, where there is
+ * none so large, in several that follow each other.
+ */
 static int allocate(struct hybrid_table *table, u32 nr, u32 *position)
 {
 	int err;
 
-	if (nr > HYBRID_WALK_CHUNK_WORDS)
-		return -EFBIG;
 	if (!table->nr_chunks || table->used + nr > HYBRID_WALK_CHUNK_WORDS) {
-		if (table->nr_chunks == HYBRID_WALK_CHUNKS)
-			return -ENOSPC;
-		err = table->more(table->arg, table->nr_chunks,
-				  &table->chunks[table->nr_chunks]);
+		err = add_chunk(table);
 		if (err)
 			return err;
-		table->nr_chunks++;
-		table->used = 0;
 	}
 	*position = ((table->nr_chunks - 1) << HYBRID_WALK_CHUNK_BITS) + table->used;
+	for (; nr > HYBRID_WALK_CHUNK_WORDS; nr -= HYBRID_WALK_CHUNK_WORDS) {
+		err = add_chunk(table);
+		if (err)
+			return err;
+	}
 	table->used += nr;
 	return 0;
 }
@@ -60,6 +75,7 @@ static u64 encode(const struct perf_hybrid_rule *rule)
 	case PERF_HYBRID_CFA:
 	case PERF_HYBRID_DEREF:
 	case PERF_HYBRID_PLT:
+	case HYBRID_WALK_REGISTER:
 		break;
 	default:
 		return PERF_HYBRID_ASK << 8;
@@ -74,23 +90,25 @@ static u64 encode(const struct perf_hybrid_rule *rule)
 /* Where the blocks of an object are, with room for that of @offset. */
 static int find_blocks(struct hybrid_table *table, u32 object, u32 offset, u64 *head)
 {
+	const u64 most = HYBRID_TABLE_BLOCKS;
 	u64 nr = (offset >> HYBRID_WALK_BLOCK_BITS) + 1, old;
-	u32 position;
+	u32 position, i;
 	int err;
 
 	*head = table->heads[object];
 	old = *head >> 32;
 	if (nr <= old)
 		return 0;
-	if (nr > HYBRID_WALK_CHUNK_WORDS)
+	if (nr > most)
 		return -EFBIG;
 	/* It grows a few times only: what it leaves behind is lost. */
-	nr = min(max(nr, 2 * old) + 64, (u64)HYBRID_WALK_CHUNK_WORDS);
+	nr = max(nr, old + min(old, (u64)HYBRID_WALK_CHUNK_WORDS / 4)) + 64;
+	nr = min(nr, most);
 	err = allocate(table, nr, &position);
 	if (err)
 		return err;
-	if (old)
-		memcpy(word_at(table, position), word_at(table, *head), old * sizeof(u64));
+	for (i = 0; i < old; i++)
+		*word_at(table, position + i) = *word_at(table, (u32)*head + i);
 	*head = nr << 32 | position;
 	publish(&table->heads[object], *head);
 	return 0;

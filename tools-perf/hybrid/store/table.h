@@ -5,6 +5,9 @@
 #include <linux/perf_hybrid.h>
 #include "../bpf_skel/hybrid_walk.h"
 
+/* Of one object, at most: of 512 MiB of its file. */
+#define HYBRID_TABLE_BLOCKS	(4 * HYBRID_WALK_CHUNK_WORDS)
+
 /**
  * struct hybrid_table - rules in memory that a BPF program reads at the same time
  *

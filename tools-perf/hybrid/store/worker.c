@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "../tasks/background.h"
 #include "worker.h"
 
 /* Files that are kept open, but for those being taught whole. */
@@ -18,6 +18,9 @@
 
 /* Enough to tell. */
 #define MAX_REFUSALS	100
+
+/* How often a file may change while it is being taught. */
+#define MAX_CHANGES	8
 
 int hybrid_notes_add(struct hybrid_notes *notes, const struct hybrid_note *note)
 {
@@ -154,6 +157,20 @@ static void store_is_full(struct hybrid_compiler *compiler)
 	__atomic_store_n(&compiler->generation, compiler->generation + 1, __ATOMIC_RELEASE);
 }
 
+/*
+ * The file is not what it was when it was opened, if only in its links (perf makes one as
+ * it keeps a copy of each file that was sampled). It is opened anew: all of it goes on
+ * being taught, and functions that were asked for are, as those that were lost.
+ */
+static void changed(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
+{
+	bool is_working = !list_empty(&stored->working);
+
+	forget_stored(compiler, stored);
+	if (is_working)
+		list_add_tail(&stored->working, &compiler->working);
+}
+
 /* Returns true where the store has taken the batch. */
 static bool teach(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
 {
@@ -175,6 +192,8 @@ static bool teach(struct hybrid_compiler *compiler, struct hybrid_stored *stored
 	} while (err == -EINTR);
 	if (err == -ENOSPC)
 		store_is_full(compiler);
+	else if (err == -ESTALE && stored->changes++ < MAX_CHANGES)
+		changed(compiler, stored);
 	else if (err)
 		refused(compiler, stored, err);
 	return !err;
@@ -183,16 +202,31 @@ static bool teach(struct hybrid_compiler *compiler, struct hybrid_stored *stored
 static void teach_function(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
 			   u64 vaddr)
 {
-	bool whole = !list_empty(&stored->working);
+	bool part = !list_empty(&stored->working) && !compiler->ops->takes_small;
 	int err = open_stored(compiler, stored);
 
 	/* All of it will be taught: begin with what is needed most. */
 	if (!err)
-		err = hybrid_stored_function(stored, vaddr, whole, &compiler->batch);
+		err = hybrid_stored_function(stored, vaddr, part, &compiler->batch);
 	if (err)
 		refused(compiler, stored, err);
 	else if (compiler->batch.nr_rows && teach(compiler, stored))
-		compiler->functions += !whole;
+		compiler->functions += !part;
+}
+
+/* Behind so many others: their files stay open. */
+#define TURNS	(MAX_OPENED / 2)
+
+/* A small object is not to wait until a large one is taught. */
+static void give_way(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
+{
+	struct hybrid_stored *behind = stored;
+	int i;
+
+	for (i = 0; i < TURNS && !list_is_last(&behind->working, &compiler->working); i++)
+		behind = list_next_entry(behind, working);
+	if (behind != stored)
+		list_move(&stored->working, &behind->working);
 }
 
 /* A part of the first of those that are taught whole. */
@@ -212,8 +246,8 @@ static void teach_part(struct hybrid_compiler *compiler)
 	} else if (!compiler->batch.nr_rows) {
 		compiler->wholes++;
 		finish(compiler, stored, HYBRID_STORED_KNOWS);
-	} else {
-		teach(compiler, stored);
+	} else if (teach(compiler, stored)) {
+		give_way(compiler, stored);
 	}
 	settle(compiler, stored);
 }
@@ -307,13 +341,7 @@ static void *work(void *arg)
 
 int hybrid_compiler_start(struct hybrid_compiler *compiler)
 {
-	sigset_t all, old;
-
-	/* Signals are for those who read the rings: they wake them. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	compiler->threaded = !pthread_create(&compiler->thread, NULL, work, compiler);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	compiler->threaded = !hybrid_background_start(&compiler->thread, work, compiler);
 	return compiler->threaded ? 0 : -1;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,6 +9,7 @@
 #include <linux/list.h>
 #include <linux/time64.h>
 #include "../rules/space.h"
+#include "background.h"
 #include "copy.h"
 #include "load.h"
 #include "open.h"
@@ -192,23 +192,13 @@ static void *work(void *arg)
 /* With the lock; false where there is no thread to open files. */
 static bool start_thread(struct hybrid_loader *loader)
 {
-	pthread_attr_t attr;
-	sigset_t all, old;
 	pthread_t thread;
-	int err;
 
 	if (loader->nr_threads == MAX_THREADS)
 		return true;
-	/* Signals are for those who read the rings: they wake them. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	err = pthread_create(&thread, &attr, work, loader);
-	pthread_attr_destroy(&attr);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (err)
+	if (hybrid_background_start(&thread, work, loader))
 		return loader->nr_threads;
+	pthread_detach(thread);
 	loader->nr_threads++;
 	loader->refs++;
 	return true;

@@ -20,6 +20,7 @@ void hybrid_processes_init(struct hybrid_processes *ps, hybrid_open_fn open)
 	}
 	ps->nr_processes = 0;
 	ps->nr_threads = 0;
+	ps->no_build_ids = false;
 	memset(ps->gone, 0, sizeof(ps->gone));
 	ps->nr_gone = 0;
 	hybrid_objects_init(&ps->objects, open);

@@ -61,6 +61,8 @@ struct hybrid_thread {
  * @nr_processes: of @processes
  * @nr_threads: of @threads
  * @objects: the files they map
+ * @no_build_ids: mmap records have none, whatever they say: where another recording asks
+ *	for build-ids, kernels set the bit in records of this one, too
  * @gone: threads that ended last
  * @nr_gone: how many did
  */
@@ -70,6 +72,7 @@ struct hybrid_processes {
 	unsigned int		nr_processes;
 	unsigned int		nr_threads;
 	struct hybrid_objects	objects;
+	bool			no_build_ids;
 	pid_t			gone[HYBRID_NR_GONE];
 	unsigned int		nr_gone;
 };

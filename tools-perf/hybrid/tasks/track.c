@@ -56,7 +56,7 @@ static int track_mmap2(struct hybrid_processes *ps, const struct perf_record_mma
 	};
 	struct hybrid_ident ident = {};
 
-	if (event->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+	if (event->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID && !ps->no_build_ids) {
 		ident.build_id_size = min_t(u8, event->build_id_size, HYBRID_BUILD_ID_SIZE);
 		memcpy(ident.build_id, event->build_id, ident.build_id_size);
 	} else {
@@ -77,6 +77,21 @@ static int track_fork(struct hybrid_processes *ps, const struct perf_record_fork
 	if (event->header.misc & PERF_RECORD_MISC_FORK_EXEC && event->pid != event->ppid)
 		return hybrid_process_found(ps, event->pid);
 	return hybrid_process_fork(ps, event->pid, event->tid, event->ppid);
+}
+
+bool hybrid_track_is_change(const union perf_event *event)
+{
+	switch (event->header.type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		return true;
+	case PERF_RECORD_COMM:
+		return event->header.misc & PERF_RECORD_MISC_COMM_EXEC;
+	default:
+		return false;
+	}
 }
 
 int hybrid_track(struct hybrid_processes *ps, const union perf_event *event)

@@ -2,6 +2,8 @@
 #ifndef __PERF_HYBRID_TRACK_H
 #define __PERF_HYBRID_TRACK_H
 
+#include <stdbool.h>
+
 struct hybrid_processes;
 union perf_event;
 
@@ -13,5 +15,11 @@ union perf_event;
  * Return: 0, or -ENOMEM.
  */
 int hybrid_track(struct hybrid_processes *ps, const union perf_event *event);
+
+/*
+ * Is a process told to begin, to end, or to map something? Such a one may be short, and
+ * what it has can be read as long as it runs.
+ */
+bool hybrid_track_is_change(const union perf_event *event);
 
 #endif /* __PERF_HYBRID_TRACK_H */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_TOUCH_H
+#define __PERF_HYBRID_TOUCH_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+#include <linux/types.h>
+
+struct hybrid_touch;
+
+/**
+ * hybrid_touch_new - makes pages of stacks be there
+ *
+ * A function may leave pages of its frame alone; the kernel's copy of the stack ends at
+ * the first of them. Reading such a page from outside makes it the kernel's page of
+ * zeroes, which takes no memory, and the next samples' copies go on behind it.
+ *
+ * Return: to be given to hybrid_touch_delete(), or NULL where memory is short.
+ */
+struct hybrid_touch *hybrid_touch_new(void);
+
+/* What waits is dropped; nobody is waited for. */
+void hybrid_touch_delete(struct hybrid_touch *touch);
+
+/**
+ * hybrid_touch_pages - have a thread read one byte of each page
+ * @touch: may be NULL
+ * @pid: of the process; 0: there is none
+ * @from: an address in the first page
+ * @to: an address in the last one
+ *
+ * By a thread, as reading may take for ever where the process answers for the page
+ * itself (userfaultfd). Then no more than some requests wait behind it.
+ *
+ * Return: false where it is not done: too many pages, or requests.
+ */
+bool hybrid_touch_pages(struct hybrid_touch *touch, pid_t pid, u64 from, u64 to);
+
+#endif /* __PERF_HYBRID_TOUCH_H */
