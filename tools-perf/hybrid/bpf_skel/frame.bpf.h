@@ -65,13 +65,20 @@ static __always_inline long ends(struct state *st, enum perf_hybrid_end end)
 	return 1;
 }
 
-/* The registers where the kernel has put them: sp is at a struct ucontext. */
+/*
+ * The registers where the kernel has put them: sp is at a struct ucontext. It is not
+ * while sigreturn() puts them back one by one, so that two words are looked at that are
+ * the same in all: uc_link, and the code segment.
+ */
 static __always_inline bool leave_signal(struct state *st)
 {
-	__u64 ip, sp, bp;
+	__u64 link, cs, ip, sp, bp;
 
-	if (!read_stack(st, st->sp + 120, &bp) || !read_stack(st, st->sp + 160, &sp) ||
-	    !read_stack(st, st->sp + 168, &ip))
+	if (!read_stack(st, st->sp + 8, &link) || !read_stack(st, st->sp + 120, &bp) ||
+	    !read_stack(st, st->sp + 160, &sp) || !read_stack(st, st->sp + 168, &ip) ||
+	    !read_stack(st, st->sp + 184, &cs))
+		return false;
+	if (link || (cs & 0xffff) != USER_CS)
 		return false;
 	st->ip = ip;
 	st->sp = sp;
@@ -85,6 +92,13 @@ static __always_inline bool row_cfa(struct state *st, __u64 row, __u64 *cfa)
 {
 	bool by_bp = HYBRID_WALK_BASE(row) == PERF_HYBRID_BASE_BP;
 
+	if (HYBRID_WALK_KIND(row) == HYBRID_WALK_REGISTER) {
+		if (bpf_probe_read_kernel(cfa, sizeof(*cfa), (void *)st->regs +
+					  HYBRID_WALK_DEREF_OFF(row) * sizeof(*cfa)))
+			return false;
+		*cfa += HYBRID_WALK_CFA_OFF(row);
+		return true;
+	}
 	if (by_bp && !st->bp_known)
 		return false;
 	*cfa = (by_bp ? st->bp : st->sp) + HYBRID_WALK_CFA_OFF(row);
@@ -130,12 +144,23 @@ static long step(__u32 i, void *arg)
 	__u64 row = find_row(loop, st->exact ? st->ip : st->ip - 1);
 	__u32 at;
 
+	/* In sigreturn(): its call ends the trampoline, and nothing is known of what follows. */
+	if (!i && !HYBRID_WALK_KIND(row)) {
+		row = find_row(loop, st->ip - 1);
+		if (HYBRID_WALK_KIND(row) != PERF_HYBRID_SIGNAL)
+			return ends(st, PERF_HYBRID_END_ASK);
+	}
+
+	if (i && HYBRID_WALK_KIND(row) == HYBRID_WALK_REGISTER)
+		return ends(st, PERF_HYBRID_END_ASK);
+
 	switch (HYBRID_WALK_KIND(row)) {
 	case PERF_HYBRID_OUTERMOST:
 		return ends(st, PERF_HYBRID_END_OUTERMOST);
 	case PERF_HYBRID_CFA:
 	case PERF_HYBRID_DEREF:
 	case PERF_HYBRID_PLT:
+	case HYBRID_WALK_REGISTER:
 		if (!step_row(st, row))
 			return ends(st, PERF_HYBRID_END_UNREADABLE);
 		break;

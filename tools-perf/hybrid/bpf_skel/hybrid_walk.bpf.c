@@ -6,6 +6,7 @@
  * others, with their dump.
  */
 #include "frame.bpf.h"
+#include "count.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
@@ -13,8 +14,6 @@ struct {
 	__uint(value_size, sizeof(__u32));
 	__uint(max_entries, 1);
 } output SEC(".maps");
-
-void *bpf_cast_to_kern_ctx(void *ctx) __ksym;
 
 static long kernel_part(__u32 i, void *arg)
 {
@@ -58,9 +57,9 @@ static __always_inline void enter_space(struct state *st, struct task_struct___h
 
 	st->walk++;
 	st->now.end = 0;
-	if (st->space.mm == space.mm && st->space.start_time == space.start_time &&
-	    st->space.exec_id == space.exec_id && st->space.tgid == space.tgid &&
-	    st->space.seq == space.seq)
+	if (has_sequence(mm) && st->space.mm == space.mm && st->space.seq == space.seq &&
+	    st->space.start_time == space.start_time && st->space.exec_id == space.exec_id &&
+	    st->space.tgid == space.tgid)
 		return;
 	st->space = space;
 	for (i = 0; i < NR_MAPPINGS; i++)
@@ -95,21 +94,64 @@ static __always_inline bool may_be_overwritten(struct task_struct___h *task, __u
 	return flags & PF_FORKNOEXEC && BPF_CORE_READ(task, group_leader) == task;
 }
 
+/* What the kernel is going to write of the sample: made before the program runs. */
+static __always_inline void *take_prepared(struct state *st, struct perf_sample_data___h *data)
+{
+	struct hybrid_walk_head *head = &st->record.head;
+
+	head->ip = BPF_CORE_READ(data, ip);
+	head->time = BPF_CORE_READ(data, time);
+	head->id = BPF_CORE_READ(data, id);
+	if (BPF_CORE_READ(data, regs_user.abi) != PERF_SAMPLE_REGS_ABI_64)
+		return NULL;
+	return BPF_CORE_READ(data, regs_user.regs);
+}
+
+/*
+ * Before Linux 6.3 nothing is but what the overflow brings, and the callchain where the
+ * program calls bpf_get_stack(). The rest as perf_prepare_sample() makes it; the time is
+ * that of the program's record.
+ */
+static __always_inline void *prepare(struct state *st, struct bpf_perf_event_data_kern___h *ctx,
+				     __u32 flags, bool in_user)
+{
+	struct pt_regs___h *user, *regs = BPF_CORE_READ(ctx, regs);
+	struct perf_event___h *event = BPF_CORE_READ(ctx, event);
+	struct perf_event___h *parent = BPF_CORE_READ(event, parent);
+	struct hybrid_walk_head *head = &st->record.head;
+	__u64 sp = BPF_CORE_READ(regs, sp);
+
+	bpf_get_stack(ctx, st->window, sizeof(__u64), 0);
+	head->ip = BPF_CORE_READ(regs, ip);
+	head->time = 0;
+	head->id = BPF_CORE_READ(parent ?: event, id);
+	/* It may be a guest that was interrupted. */
+	if (flags & PF_VCPU)
+		return NULL;
+	if (in_user)
+		return regs;
+	user = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	/* The stack ends with them, and they are just being put there. */
+	return sp > (__u64)user && sp <= (__u64)user + PAGE ? NULL : user;
+}
+
 /* The sample's registers and what else is written of it; false: nothing can be walked. */
 static __always_inline bool begin(struct state *st, struct bpf_perf_event_data_kern___h *ctx,
 				  struct task_struct___h *task)
 {
 	struct perf_sample_data___h *data = BPF_CORE_READ(ctx, data);
-	struct pt_regs___h *user = BPF_CORE_READ(data, regs_user.regs);
-	struct pt_regs___h *regs = BPF_CORE_READ(ctx, regs);
+	struct pt_regs___h *user, *regs = BPF_CORE_READ(ctx, regs);
+	__u64 made = BPF_CORE_READ(data, sample_flags);
 	__u32 flags = BPF_CORE_READ(task, flags);
 	struct loop loop = { .st = st };
 	bool in_user = (BPF_CORE_READ(regs, cs) & 3) == 3;
 
-	if (BPF_CORE_READ(data, regs_user.abi) != PERF_SAMPLE_REGS_ABI_64 || !user ||
-	    (BPF_CORE_READ(user, cs) & 0xffff) != USER_CS || flags & PF_KTHREAD)
+	if (made & PERF_SAMPLE_REGS_USER)
+		user = take_prepared(st, data);
+	else
+		user = prepare(st, ctx, flags, in_user);
+	if (!user || (BPF_CORE_READ(user, cs) & 0xffff) != USER_CS || flags & PF_KTHREAD)
 		return false;
-	st->record.head.ip = BPF_CORE_READ(data, ip);
 	/* A guest's. */
 	if (st->record.head.ip != BPF_CORE_READ(regs, ip))
 		return false;
@@ -118,10 +160,9 @@ static __always_inline bool begin(struct state *st, struct bpf_perf_event_data_k
 			 !copy_kernel_part(&loop, BPF_CORE_READ(data, callchain))))
 		return false;
 	st->record.head.misc = in_user ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;
-	st->record.head.time = BPF_CORE_READ(data, time);
-	st->record.head.id = BPF_CORE_READ(data, id);
 	st->record.head.period = BPF_CORE_READ(data, period);
-	st->record.head.addr = BPF_CORE_READ(data, addr);
+	st->record.head.addr = made & PERF_SAMPLE_ADDR ? BPF_CORE_READ(data, addr) : 0;
+	st->regs = (__u64)user;
 	st->ip = BPF_CORE_READ(user, ip);
 	st->sp = BPF_CORE_READ(user, sp);
 	st->bp = BPF_CORE_READ(user, bp);
@@ -141,6 +182,8 @@ static __always_inline bool write_record(void *ctx, struct state *st)
 	st->record.head.info = st->end | PERF_HYBRID_INNERMOST_RULE << 8 | (st->nr & 0xffff) << 16;
 	if (st->end == PERF_HYBRID_END_OUTERMOST)
 		size += nr * 8;
+	/* What is compared is what is passed: the verifier of 6.1 sees no other way. */
+	barrier_var(size);
 	if (size > sizeof(st->record))
 		return false;
 	return !bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, &st->record, size);
@@ -156,7 +199,8 @@ int hybrid_walk(void *ctx)
 
 	if (!st)
 		return 1;
-	if (mm && begin(st, bpf_cast_to_kern_ctx(ctx), task)) {
+	note_run(st, BPF_CORE_READ((struct bpf_perf_event_data_kern___h *)ctx, event));
+	if (mm && begin(st, ctx, task)) {
 		at = st->record.head.nr_kernel;
 		if (at < HYBRID_WALK_IPS)
 			st->record.ips[at] = st->ip;

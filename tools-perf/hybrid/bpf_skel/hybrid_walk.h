@@ -10,7 +10,8 @@
  * Nothing in it is changed but by storing one word, and no room is used twice, so
  * that a walk that reads while perf writes sees what was before or what is after.
  *
- * An object's head says where its blocks are: position, and their number << 32.
+ * An object's head says where its blocks are: position, and their number << 32; one chunk
+ * may end among them, and the next one begin.
  * A block is 256 bytes of the file: position of its rows, and their number << 32; 0
  * where nothing is known. Its rows are in one chunk, by offset, the first at offset 0.
  */
@@ -32,6 +33,14 @@
 #define HYBRID_WALK_DEREF_OFF(row)	((__u32)((row) >> 16) & 0xff)
 #define HYBRID_WALK_BP_OFF(row)		((__s64)((row) << 24) >> 48)
 #define HYBRID_WALK_CFA_OFF(row)	((__s64)(row) >> 40)
+
+/*
+ * A kind that only this table has: the CFA is another register + cfa_off; deref_off says
+ * which, as a word of struct pt_regs. Of the innermost frame only: further out no register
+ * but sp and bp is known. It is how -fstack-clash-protection makes large frames (r11), and
+ * how functions begin that align their stack (r10).
+ */
+#define HYBRID_WALK_REGISTER	PERF_HYBRID_NR_KINDS
 
 /**
  * struct hybrid_walk_key - a file as the kernel knows it
@@ -95,11 +104,13 @@ struct hybrid_walk_record {
  * @whole: written by the program
  * @dumped: left to the kernel, with their dump
  * @full: of these, such for whose record the ring had no room
+ * @dropped: of clock events, by the kernel, as it was running another BPF program
  */
 struct hybrid_walk_counts {
 	__u64	whole;
 	__u64	dumped;
 	__u64	full;
+	__u64	dropped;
 };
 
 #endif /* __HYBRID_WALK_H */

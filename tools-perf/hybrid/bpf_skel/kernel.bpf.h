@@ -10,6 +10,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 
+#define PF_VCPU		0x00000001
 #define PF_FORKNOEXEC	0x00000040
 #define PF_KTHREAD	0x00200000
 #define VM_WRITE	0x2
@@ -18,6 +19,8 @@
 #define WRITER_LOCKED	1
 #define CTIME_NSEC	0x7fffffff
 #define PAGE		4096ULL
+
+#define PERF_HES_STOPPED 1
 
 /* A maple tree is no deeper than this. */
 #define MAX_DEPTH	10
@@ -40,6 +43,7 @@ struct perf_callchain_entry___h {
 } __attribute__((preserve_access_index));
 
 struct perf_sample_data___h {
+	__u64 sample_flags;
 	__u64 period;
 	__u64 time;
 	__u64 id;
@@ -49,9 +53,44 @@ struct perf_sample_data___h {
 	__u64 addr;
 } __attribute__((preserve_access_index));
 
+struct bpf_prog_aux___h {
+	__u32 id;
+} __attribute__((preserve_access_index));
+
+struct bpf_prog___h {
+	struct bpf_prog_aux___h *aux;
+} __attribute__((preserve_access_index));
+
+struct hrtimer___h {
+	void *function;
+} __attribute__((preserve_access_index));
+
+struct hw_perf_event___h {
+	struct hrtimer___h hrtimer;
+	int state;
+} __attribute__((preserve_access_index));
+
+struct perf_event_attr___h {
+	__u32 type;
+} __attribute__((preserve_access_index));
+
+enum perf_event_state___h {
+	EVENT_ACTIVE = 1,
+};
+
+struct perf_event___h {
+	struct perf_event___h *parent;
+	__u64 id;
+	enum perf_event_state___h state;
+	struct perf_event_attr___h attr;
+	struct hw_perf_event___h hw;
+	struct bpf_prog___h *prog;
+} __attribute__((preserve_access_index));
+
 struct bpf_perf_event_data_kern___h {
 	struct pt_regs___h *regs;
 	struct perf_sample_data___h *data;
+	struct perf_event___h *event;
 } __attribute__((preserve_access_index));
 
 struct super_block___h {
@@ -65,6 +104,22 @@ struct inode___h {
 	__u32 i_ctime_nsec;
 } __attribute__((preserve_access_index));
 
+/* Before Linux 6.11. */
+struct inode___6_10 {
+	struct {
+		__s64 tv_sec;
+		long tv_nsec;
+	} __i_ctime;
+} __attribute__((preserve_access_index));
+
+/* Before Linux 6.6. */
+struct inode___6_5 {
+	struct {
+		__s64 tv_sec;
+		long tv_nsec;
+	} i_ctime;
+} __attribute__((preserve_access_index));
+
 struct file___h {
 	struct inode___h *f_inode;
 } __attribute__((preserve_access_index));
@@ -72,6 +127,7 @@ struct file___h {
 struct vm_area_struct___h {
 	unsigned long vm_start;
 	unsigned long vm_end;
+	struct mm_struct___h *vm_mm;
 	unsigned long vm_flags;
 	void *anon_vma;
 	unsigned long vm_pgoff;
@@ -97,6 +153,14 @@ struct mm_struct___h {
 		unsigned int sequence;
 	} mm_lock_seq;
 	struct mm_context___h context;
+	int map_count;
+	unsigned long total_vm;
+	unsigned long exec_vm;
+} __attribute__((preserve_access_index));
+
+/* Before Linux 6.13, or what has that from there. */
+struct mm_struct___6_12 {
+	int mm_lock_seq;
 } __attribute__((preserve_access_index));
 
 struct task_struct___h {

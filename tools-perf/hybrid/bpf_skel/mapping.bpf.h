@@ -8,9 +8,24 @@
  */
 #include "state.bpf.h"
 
+/* Does the kernel count the changes of an address space? From 6.4 on. */
+static __always_inline bool has_sequence(struct mm_struct___h *mm)
+{
+	return bpf_core_field_exists(mm->mm_lock_seq.sequence) ||
+	       bpf_core_field_exists(((struct mm_struct___6_12 *)mm)->mm_lock_seq);
+}
+
+/* A number that changes with it: where there is none, most changes change its sizes. */
 static __always_inline __u32 space_sequence(struct mm_struct___h *mm)
 {
-	return BPF_CORE_READ(mm, mm_lock_seq.sequence);
+	struct mm_struct___6_12 *mm_6_12 = (void *)mm;
+
+	if (bpf_core_field_exists(mm->mm_lock_seq.sequence))
+		return BPF_CORE_READ(mm, mm_lock_seq.sequence);
+	if (bpf_core_field_exists(mm_6_12->mm_lock_seq))
+		return BPF_CORE_READ(mm_6_12, mm_lock_seq);
+	return BPF_CORE_READ(mm, total_vm) + (BPF_CORE_READ(mm, exec_vm) << 10) +
+	       (BPF_CORE_READ(mm, map_count) << 20);
 }
 
 /* May its mappings be changing just now? */
@@ -70,8 +85,19 @@ static __always_inline __u64 find_vma(struct loop *loop, __u64 addr)
 
 static __noinline void file_changed_at(struct inode___h *inode, struct hybrid_walk_key *key)
 {
-	key->ctime_sec = BPF_CORE_READ(inode, i_ctime_sec);
-	key->ctime_nsec = BPF_CORE_READ(inode, i_ctime_nsec) & CTIME_NSEC;
+	struct inode___6_10 *inode_6_10 = (void *)inode;
+	struct inode___6_5 *inode_6_5 = (void *)inode;
+
+	if (bpf_core_field_exists(inode->i_ctime_sec)) {
+		key->ctime_sec = BPF_CORE_READ(inode, i_ctime_sec);
+		key->ctime_nsec = BPF_CORE_READ(inode, i_ctime_nsec) & CTIME_NSEC;
+	} else if (bpf_core_field_exists(inode_6_10->__i_ctime)) {
+		key->ctime_sec = BPF_CORE_READ(inode_6_10, __i_ctime.tv_sec);
+		key->ctime_nsec = BPF_CORE_READ(inode_6_10, __i_ctime.tv_nsec);
+	} else {
+		key->ctime_sec = BPF_CORE_READ(inode_6_5, i_ctime.tv_sec);
+		key->ctime_nsec = BPF_CORE_READ(inode_6_5, i_ctime.tv_nsec);
+	}
 }
 
 static __always_inline bool find_head(struct mapping *m)
@@ -129,6 +155,9 @@ static __always_inline bool look_up(struct loop *loop, __u64 addr)
 		m->key.ctime_nsec = 0;
 	}
 	if (addr < m->start || addr >= m->end || !is_file_code(vma))
+		return false;
+	/* It may have been freed meanwhile, and be another's. */
+	if (!has_sequence(mm) && BPF_CORE_READ(vma, vm_mm) != mm)
 		return false;
 	m->walk = st->walk;
 	return find_head(m);

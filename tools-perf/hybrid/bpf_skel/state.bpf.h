@@ -45,15 +45,18 @@ struct mapping {
 };
 
 #define NR_MAPPINGS	8
+#define NR_RAN		8
 
 /**
  * struct state - of a CPU: no other program of this type runs while one does
  * @counts: what became of samples
+ * @ran: events that the program has run for, by their address
  * @walk: number of this walk
  * @space: that @mappings are of
  * @mappings: looked up last
  * @next: of @mappings, to be replaced
  * @now: the mapping of the last frame
+ * @regs: of the sample, struct pt_regs
  * @ip: of the frame
  * @sp: of the frame
  * @bp: of the frame
@@ -74,11 +77,13 @@ struct mapping {
  */
 struct state {
 	struct hybrid_walk_counts counts;
+	__u64 ran[NR_RAN];
 	__u64 walk;
 	struct space space;
 	struct mapping mappings[NR_MAPPINGS];
 	__u32 next;
 	struct mapping now;
+	__u64 regs;
 	__u64 ip;
 	__u64 sp;
 	__u64 bp;
