@@ -42,12 +42,12 @@ class Judge:
     def verdict(self, log, time, frames, marked):
         """time: ns; marked: the chain says that it is not whole, or not certain."""
         kernel = list(itertools.takewhile(lambda f: f.ip >= chains.KERNEL, frames))
-        if any(chains.NO_USER_STACK.search(f.sym) for f in kernel):
+        user = frames[len(kernel):]
+        if chains.no_user_stack(kernel, user):
             return Verdict(None, "no stack to read")
         number = log.at(time)
         if number is None:
             return Verdict(None, "before or after the log")
-        user = frames[len(kernel):]
         best = self.best(log, number, time, user)
         best.marked = marked
         best.complete = not marked and bool(user) and bool(ROOT.search(user[-1].sym))

@@ -212,10 +212,12 @@ static bool read_frame(char *line, struct frame *frame)
 
 static void read_chains(FILE *in)
 {
-	static char lines[MAX_FRAMES][1024];
+	/* The frames point into them. C++ has names of thousands of characters. */
+	static char *lines[MAX_FRAMES];
+	static size_t sizes[MAX_FRAMES];
 	bool inside = false;
 
-	while (fgets(lines[nr_frames], sizeof(lines[0]), in)) {
+	while (getline(&lines[nr_frames], &sizes[nr_frames], in) > 0) {
 		char *line = lines[nr_frames];
 
 		line[strcspn(line, "\n")] = 0;

@@ -92,6 +92,48 @@ static enum verdict leads(struct object *object, u64 from, const struct frame *c
 }
 
 /*
+ * Go's linker begins functions at multiples of 32, with int3 between them. goexit() is
+ * nop; call; nop: goroutines return to the call, which nothing else would make of it.
+ */
+static bool is_goexit(const struct frame *frame)
+{
+	const u8 *code;
+
+	if (!strncmp(frame->symbol, "runtime.goexit", 14))
+		return true;
+	if (!frame->mapped || !frame->object->readable || frame->addr % 32)
+		return false;
+	code = object_bytes(frame->object, frame->addr, 8);
+	return code && code[0] == 0x90 && code[1] == 0xe8 && code[6] == 0x90 && code[7] == 0xcc;
+}
+
+/* And without symbols these are all that tells where one begins. */
+static bool is_go_begin(const struct frame *frame)
+{
+	const u8 *code = object_bytes(frame->object, frame->addr, 1);
+
+	return code && code[0] == 0xcc && (frame->addr + 1) % 32 == 0;
+}
+
+/*
+ * What called asmcgocall() is cgocallback()'s caller by an address that the runtime has put
+ * there for it: eight bytes into systemstack_switch(), from Go 1.20 on. That begins with
+ * push %rbp; mov %rsp,%rbp; ud2.
+ */
+static bool is_systemstack_switch(const struct frame *frame)
+{
+	static const u8 begin[] = { 0x55, 0x48, 0x89, 0xe5, 0x0f, 0x0b };
+	const u8 *code;
+
+	if (!strncmp(frame->symbol, "runtime.systemstack_switch", 26))
+		return true;
+	if (!frame->mapped || !frame->object->readable || (frame->addr - 7) % 32)
+		return false;
+	code = object_bytes(frame->object, frame->addr - 7, sizeof(begin));
+	return code && !memcmp(code, begin, sizeof(begin));
+}
+
+/*
  * Addresses that were put where a return address stands, to begin with: no call is
  * in front of a function. Go's binaries have no tables for the function.
  */
@@ -99,8 +141,11 @@ static bool is_begin(const struct frame *frame)
 {
 	const struct function *function = object_function(frame->object, frame->addr + 1);
 
-	return (function && frame->addr - function->start + 1 <= 2) ||
-	       !strncmp(frame->symbol, "runtime.goexit", 14);
+	if (is_systemstack_switch(frame))
+		return true;
+	if (function)
+		return frame->addr - function->start + 1 <= 2 || is_goexit(frame);
+	return is_goexit(frame) || is_go_begin(frame);
 }
 
 /* By its CFI it stands for the function whose stack it replaces. */
@@ -161,21 +206,40 @@ enum verdict verdict_of(const struct frame *callee, const struct frame *caller, 
 	return verdict;
 }
 
+/* asyncPreempt(): where it begins, and behind what it calls once it has saved all registers. */
+static bool is_preempt(const struct frame *frame)
+{
+	static const u8 begin[] = { 0x55, 0x48, 0x89, 0xe5, 0x9c };
+	static const u8 restore[] = { 0x44, 0x0f, 0x10, 0xbc, 0x24, 0x60, 0x01 };
+	const u8 *code = object_bytes(frame->object, frame->addr, sizeof(begin));
+
+	if (code && !memcmp(code, begin, sizeof(begin)))
+		return true;
+	code = object_bytes(frame->object, frame->addr + 1, sizeof(restore));
+	return code && !memcmp(code, restore, sizeof(restore));
+}
+
 bool frame_is_trampoline(const struct frame *frame)
 {
 	/* mov $15, %rax; syscall */
 	static const u8 gas[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 	static const u8 go[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	/* At it, one less, and behind the system call that ends it. */
+	static const int at[] = { 0, 1, -(int)sizeof(gas), -(int)sizeof(go) };
 	const u8 *code;
-	int i;
+	size_t i;
 
 	if (strstr(frame->symbol, "restore_rt") || strstr(frame->symbol, "sigreturn"))
 		return true;
 	/* A signal handler of Go's makes any instruction look as if it had called this. */
 	if (!strncmp(frame->symbol, "runtime.asyncPreempt", strlen("runtime.asyncPreempt")))
 		return true;
-	for (i = 0; frame->mapped && frame->object->readable && i < 2; i++) {
-		code = object_bytes(frame->object, frame->addr + i, sizeof(gas));
+	if (!frame->mapped || !frame->object->readable)
+		return false;
+	if (is_preempt(frame))
+		return true;
+	for (i = 0; i < sizeof(at) / sizeof(*at); i++) {
+		code = object_bytes(frame->object, frame->addr + at[i], sizeof(gas));
 		if (code && (!memcmp(code, gas, sizeof(gas)) || !memcmp(code, go, sizeof(go))))
 			return true;
 	}
@@ -203,7 +267,7 @@ bool frame_is_root(const struct frame *frame)
 
 	if (!strcmp(frame->symbol, "_start") || strstr(frame->symbol, "clone") ||
 	    !strcmp(frame->symbol, "__start_context") ||
-	    !strncmp(frame->symbol, "runtime.goexit", 14))
+	    is_goexit(frame))
 		return true;
 	if (!frame->mapped || !frame->object->readable)
 		return false;

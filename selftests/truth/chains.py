@@ -16,6 +16,10 @@ KERNEL = 0xffff800000000000
 # do_wp_page() replaces the page of the stack, after fork, nobody can read it.
 NO_USER_STACK = re.compile(r"execve|exec_binprm|do_exit|do_group_exit|exit_mm|ret_from_fork"
                            r"|sys(32)?_(rt_)?sigreturn|do_wp_page")
+# The kernel's own chain may end in its first frame: its ORC knows no retpolines. Then what
+# the program is in tells what the kernel does.
+RETPOLINE = re.compile(r"__x86_(indirect|return)_thunk")
+NO_RETURN = re.compile(r"(^|_)(execve|_exit)$")
 THUNK = re.compile(r"__x86\.get_pc_thunk")
 SIGRETURN = re.compile(r"__restore_rt|__kernel_(rt_)?sigreturn")
 # Only a few may be so: an unwinder that loses all of the program's frames and
@@ -94,6 +98,14 @@ class Verdict:
         return not self.exact and self.reason.startswith("ends ")
 
 
+def no_user_stack(kernel, user):
+    """Is the program's memory gone, or going?"""
+    if any(NO_USER_STACK.search(f.sym) for f in kernel):
+        return True
+    return len(kernel) == 1 and len(user) == 1 and \
+        bool(RETPOLINE.match(kernel[0].sym) and NO_RETURN.search(user[0].sym))
+
+
 class Wrong(Exception):
     pass
 
@@ -113,7 +125,7 @@ class Judge:
             return Verdict("before exec")
         kernel = list(itertools.takewhile(lambda f: f.ip >= KERNEL, frames))
         user = frames[len(kernel):]
-        if any(NO_USER_STACK.search(f.sym) for f in kernel):
+        if no_user_stack(kernel, user):
             return Verdict("no stack to read")
         if not user:
             return Verdict(reason="no user chain")

@@ -23,7 +23,7 @@ handler_leaf handler
 """
 
 LIBC = {"memcpy", "qsort", "msort", "__libc_start_call_main", "__libc_start_main",
-        "start_thread", "clone3", "__restore_rt", "unnamed1", "exit"}
+        "start_thread", "clone3", "__restore_rt", "unnamed1", "exit", "__GI___execve"}
 START = "__libc_start_call_main __libc_start_main _start"
 
 # What it is; innermost first; exact, to the root; a part of the reason.
@@ -121,6 +121,8 @@ LEFT_OUT = [
     ("no main()", "prog", f"memcpy {START}", chains.AROUND_MAIN),
     ("the end of a thread", "prog", "unnamed1 start_thread clone3", chains.AROUND_MAIN),
     ("exec", "prog", "k:begin_new_exec k:__x64_sys_execve u:1", "no stack to read"),
+    ("exec, and the kernel's chain ends at once", "prog", "k:__x86_indirect_thunk_r14 __GI___execve",
+     "no stack to read"),
 ]
 
 
