@@ -61,6 +61,21 @@ check_orig()
 	done
 }
 
+# check_parts HEAD: does patches/parts name patches, in their order, and the last one last?
+check_parts()
+{
+	local subjects last
+
+	last=$(awk -F '\t' -v name="$name" '$1 == name { last = $3 } END { print last }' \
+		"$here/patches/parts")
+	subjects=$(g log --reverse --format=%s "$base..$1")
+	[ "$(tail -n 1 <<< "$subjects")" = "$last" ] || echo "the last part ends with '$last'"
+	awk -F '\t' -v name="$name" '
+		NR == FNR { number[$0] = NR; next }
+		$1 == name && number[$3] <= before { print $2 ": no patch behind the last part is \"" $3 "\"" }
+		$1 == name { before = number[$3] }' <(echo "$subjects") "$here/patches/parts"
+}
+
 cmd_check()
 {
 	local base head dir patch text status count
@@ -75,11 +90,20 @@ cmd_check()
 	base=$(base_commit)
 	status=0
 	head=$(commit_patches "$base" 2>&1) || status=1
-	tap $status "$name: $count patches apply to $(source_version) without fuzz" "$head"
+	text="$name: $count patches apply to $(source_version) without fuzz"
+	if [ $status -ne 0 ] && [ "$(source_version)" != "$(written_for "$linux")" ]; then
+		tap_skip "$text" "they are of $(written_for "$linux"): scripts/series tree, then write"
+	else
+		tap $status "$text" "$head"
+	fi
 	if [ $status -eq 0 ]; then
 		text=$(check_homes "$head")
 		tap "$([ -z "$text" ]; echo $?)" \
 			"$name: new files are those of the project" "$text"
+		if [ "$linux" = "$main_linux" ] && [ -e "$here/patches/parts" ]; then
+			text=$(check_parts "$head")
+			tap "$([ -z "$text" ]; echo $?)" "$name: the parts that maintainers get" "$text"
+		fi
 		mkdir -p "$patches"
 		dir=$(mktemp -d)
 		print_patches "$base" "$head" "$dir"

@@ -40,7 +40,7 @@ prepare()
 
 source_version()
 {
-	sed -n 's/^\(VERSION\|PATCHLEVEL\|SUBLEVEL\) = //p' "$src/Makefile" | paste -sd.
+	version_of "$src"
 }
 
 # perf asks the top Makefile for the version. The kernel's own wants half of the
@@ -139,18 +139,18 @@ field()
 	sed -n "s/^$1: //p" "$work/info" | head -n 1
 }
 
-# commit_patches BASE: one commit for each patch; prints the last one. git apply
-# takes no fuzz: all of the context must be there.
+# commit_patches BASE [OPTION]: one commit for each patch; prints the last one. git
+# apply takes no fuzz, all of the context must be there, unless OPTION says otherwise.
 commit_patches()
 {
-	local parent=$1 patch tree work
+	local parent=$1 option=${2:-} patch tree work
 
 	work=$(mktemp -d)
 	GIT_INDEX_FILE=$work/index g read-tree "$parent"
 	for patch in $(list_patches); do
 		git mailinfo -b --encoding=UTF-8 "$work/body" "$work/diff" < "$patch" > "$work/info" ||
 			die "${patch#"$here/"} is not as git format-patch writes it"
-		GIT_INDEX_FILE=$work/index g apply --cached --whitespace=nowarn "$work/diff" ||
+		GIT_INDEX_FILE=$work/index g apply --cached ${option:+"$option"} --whitespace=nowarn "$work/diff" ||
 			die "${patch#"$here/"} does not apply to $src"
 		tree=$(GIT_INDEX_FILE=$work/index g write-tree)
 		{ field Subject; echo; cat "$work/body"; } | git stripspace > "$work/message"
