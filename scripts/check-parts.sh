@@ -106,6 +106,7 @@ of_host()
 	part portable all tap host build selftests/portable/run
 	part deb all tap host portable selftests/deb/run
 	part wrapped all tap host portable selftests/wrapped/run
+	part source-package all tap host build selftests/source-package/run
 }
 
 of_sources()
@@ -135,6 +136,7 @@ of_kernels()
 	part kasan all tap vms "kernel build" selftests/callchain/run-tests debug
 	part callchain-all all tap vms "kernels build" selftests/callchain/run-tests
 	part module-all all tap vms2 "kernels build" selftests/module/run-tests
+	part module-kernels all tap vms2 build selftests/module/run-kernels
 	part callchain-6.12 all tap vms2 "kernels build" callchain_6_12
 	part matrix all tap vms2 "stock kernels callchain-6.12" selftests/matrix/run
 }

@@ -60,6 +60,18 @@ source_tree()
 	"$here/scripts/kernel-source" "$linux"
 }
 
+# version_of TREE: as its Makefile has it, like 7.3.4.
+version_of()
+{
+	sed -n 's/^\(VERSION\|PATCHLEVEL\|SUBLEVEL\) = //p' "$1/Makefile" | paste -sd.
+}
+
+# written_for VERSION: the point release that its series were written on.
+written_for()
+{
+	sed -n '/^#/!{s/ .*//;p;}' "$here/patches/$1/BASE"
+}
+
 # source_id TREE: one word that changes when the source does.
 source_id()
 {

@@ -14,7 +14,7 @@ commit()
 # The one of the module, too.
 package_version()
 {
-	sed -n 's/^PACKAGE_VERSION="\(.*\)"$/\1/p' "$here/kmod/dkms.conf"
+	sed -n 's/^PACKAGE_VERSION="\(.*\)"$/\1/p' "$here/kmod/module/dkms.conf"
 }
 
 # Whose packages they are: as Debian's tools take it from the environment, or else of

@@ -34,6 +34,16 @@ ok()
 	[ $((SECONDS - began)) -lt 10 ] || echo "# $((SECONDS - began)) s"
 }
 
+# build_in PART ARGUMENT...: "make" in that folder of selftests; parts that run beside
+# each other build the same programs.
+build_in()
+{
+	# flock would make a file of that name. lib.sh sets both.
+	# shellcheck disable=SC2154
+	mkdir -p "$out/selftests" &&
+		flock "$out/selftests" make -s -C "$here/selftests/$1" "${@:2}"
+}
+
 # says PATTERN COMMAND...: the command fails, with one line on standard error
 # that matches.
 says()

@@ -41,7 +41,7 @@ def deep(b):
     """256 KiB of stack in 100 frames, of which the dump holds 8 KiB."""
     shares = []
     for _ in range(b.runs):
-        b.record(b.perf, "hybrid", "deep100.fp", b.file("deep"))
+        b.record(b.perf, "hybrid,8192", "deep100.fp", b.file("deep"))
         shares.append(b.check(b.file("deep"))["exact_percent"])
     yield bench.Row("100 frames of 2.6 KiB, 8 KiB dump, frame pointers", ">= 99.9 %", shares,
                     lambda share: share >= 99.9, " %")
@@ -53,7 +53,7 @@ def deep_nofp(b):
     is the tails that the thread has shown before."""
     ours, dwarf, wrong, frames = [], [], [], []
     for _ in range(b.runs):
-        b.record(b.perf, "hybrid", "deep100.nofp", b.file("deep"))
+        b.record(b.perf, "hybrid,8192", "deep100.nofp", b.file("deep"))
         figures = b.check(b.file("deep"))
         ours.append(figures["exact_percent"])
         wrong.append(percent(figures["wrong"], figures["samples"]))

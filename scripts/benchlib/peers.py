@@ -16,7 +16,7 @@ PEERS = {
     "fp": ("stock", "fp"),
     "dwarf 8 KiB": ("stock", "dwarf"),
     "dwarf 64 KiB": ("stock", "dwarf,65528"),
-    "hybrid 8 KiB": ("perf", "hybrid"),
+    "hybrid 8 KiB": ("perf", "hybrid,8192"),
     "hybrid 64 KiB": ("perf", "hybrid,65528"),
 }
 # The runs of one value differ by more than this share of their median.

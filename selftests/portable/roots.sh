@@ -56,6 +56,22 @@ make_root()
 	mv "$root.part" "$root"
 }
 
+# clean_root SUITE ROOT DIRECTORY: a copy of that system, as what is installed is to go
+# into a clean one; with the archive's lists.
+clean_root()
+{
+	make_root "$1" && rm -rf "$2" && mkdir -p "${2%/*}" && cp -a "$out/roots/$1" "$2" &&
+		"$here/selftests/portable/inside" "$2" "$3" apt-get update -qq
+}
+
+# apt_install ROOT DIRECTORY PACKAGE...: without a sync for each file, as the system is
+# deleted soon.
+apt_install()
+{
+	"$here/selftests/portable/inside" "$1" "$2" apt-get install -y --no-install-recommends \
+		-o DPkg::Options::=--force-unsafe-io "${@:3}"
+}
+
 # static_program FILE: a truth program that runs in any of them. They have no C library
 # for those of other tests.
 static_program()
@@ -65,3 +81,10 @@ static_program()
 	make -s -C "$here/selftests/truth" OUT="$built" "$built/calls.mixed" &&
 		gcc -static "$built"/obj/calls.mixed.{A,B}.o -o "$1"
 }
+
+# no_traces DIRECTORY: no path of the machine that it was built on is in its files.
+no_traces() { ! grep -rlF "$here" "$1"; }
+
+# For two seconds the system's own program, with its own C library.
+# shellcheck disable=SC2016,SC2034 # perl's own; for those who source this
+perl_program='$end = time + 2; while (time < $end) { my @sorted = sort { $b <=> $a } 1 .. 999 }'
