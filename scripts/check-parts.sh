@@ -120,7 +120,7 @@ of_sources()
 	part unit quick tap sources source make -s -C tools-perf/test check
 	part asan quick tap sources source make -s -C tools-perf/test asan
 	part frame quick tap sources source frame
-	part compare quick tap sources "" selftests/perf-suite/selftest
+	part suite-judge quick tap sources "" selftests/perf-suite/selftest
 	part release usual tap sources source selftests/release/run
 	part precise usual tap sources build selftests/precise/run ${all:+--all}
 	part fuzz usual tap sources source make -s -C tools-perf/test fuzz
