@@ -180,89 +180,6 @@ static bool follow_kernel(struct hybrid_unwinder *unwinder, const struct hybrid_
 	return false;
 }
 
-/* Are all of @some among the callers of @entries, in order? */
-static bool holds(const struct hybrid_tail_entry *entries, unsigned int nr,
-		  const struct hybrid_frame *some, unsigned int nr_some)
-{
-	unsigned int i, found = 0;
-
-	for (i = 0; i < nr && found < nr_some; i++) {
-		if (entries[i].caller.ret == some[found].ret)
-			found++;
-	}
-	return found == nr_some;
-}
-
-static struct hybrid_object *object_of(struct hybrid_unwinder *unwinder,
-				       struct hybrid_space *space, u64 ip)
-{
-	struct hybrid_object *object;
-	bool mapped;
-
-	hybrid_unwind_row(unwinder, space, ip, &mapped, &object);
-	return object;
-}
-
-/*
- * Does the last frame begin the thread? That is code of the C library, called by
- * nothing but the outermost frame and itself, which has called into another object:
- * a function of the program, of a coroutine too, has callers in its own.
- */
-static bool is_start(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
-		     const struct hybrid_tail_entry *outer, unsigned int nr)
-{
-	const struct hybrid_frame *last = &u->frames[u->nr - 1];
-	struct hybrid_object *object = object_of(unwinder, u->space, last->ip);
-	unsigned int i;
-
-	if (!object || object_of(unwinder, u->space, last[-1].ip) == object)
-		return false;
-	for (i = 0; i + 1 < nr; i++) {
-		if (object_of(unwinder, u->space, outer[i].caller.ip) != object)
-			return false;
-	}
-	return nr > 0;
-}
-
-/*
- * Goes on by what the thread was seen to be in, from the outermost call whose
- * place is known; frames that the kernel's chain added behind that must be
- * among it. Returns true where it came to the outermost frame.
- */
-static bool follow_tail(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
-			struct hybrid_tail *tail)
-{
-	const struct hybrid_tail_entry *entries;
-	unsigned int last = u->nr - 1, nr, i;
-	bool complete, sure = false;
-
-	while (last > 0 && !u->frames[last - 1].cfa)
-		last--;
-	if (!last)
-		return false;
-	entries = hybrid_tail_join(tail, &u->frames[last - 1], &u->frames[last],
-				   &nr, &complete);
-	if (nr && holds(entries, nr, &u->frames[last + 1], u->nr - 1 - last)) {
-		u->nr = last + 1;
-		u->sure = min(u->sure, u->nr);
-	} else {
-		entries = hybrid_tail_root(tail, &u->frames[u->nr - 2],
-					   &u->frames[u->nr - 1], &nr);
-		if (!is_start(unwinder, u, entries, nr))
-			nr = 0;
-		complete = nr > 0;
-		/* It runs once in a thread. */
-		sure = u->sure == u->nr;
-	}
-	for (i = 0; i < nr; i++) {
-		if (u->nr == u->max_frames)
-			return false;
-		u->frames[u->nr++] = entries[i].caller;
-		u->sure += sure;
-	}
-	return complete;
-}
-
 /*
  * The kernel copies up to a page that is not there. Where the stack goes on within what it
  * was to copy, a larger dump ends there, too.
@@ -363,7 +280,7 @@ static bool go_on(struct hybrid_unwinder *unwinder, struct hybrid_merge *m,
 	/* What the register holds is no frame pointer, but where the kernel's chain agrees. */
 	if (u->rule.kind == HYBRID_RULE_NONE && !u->by_code && u->nr == nr)
 		u->stop = HYBRID_STOP_NO_CFI;
-	return m->tail && follow_tail(unwinder, u, m->tail);
+	return m->tail && hybrid_tail_follow(unwinder, u, m->tail);
 }
 
 static void add_frames(struct hybrid_merge *m, enum hybrid_outcome outcome)

@@ -107,6 +107,20 @@ const struct hybrid_tail_entry *hybrid_tail_root(const struct hybrid_tail *tail,
 						 struct hybrid_frame *caller,
 						 unsigned int *nr);
 
+/**
+ * hybrid_tail_follow - go on from where a sample ends
+ * @unwinder: caches
+ * @u: the unwound sample; gains the frames that its thread was seen to be in
+ * @tail: of the sample's thread
+ *
+ * It goes on from the outermost call whose place is known; frames that the kernel's
+ * chain added behind that must be among those that were seen.
+ *
+ * Return: whether it came to the outermost frame.
+ */
+bool hybrid_tail_follow(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
+			struct hybrid_tail *tail);
+
 void hybrid_tail_exit(struct hybrid_tail *tail);
 
 #endif /* __PERF_HYBRID_TAIL_H */
