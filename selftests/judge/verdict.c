@@ -206,17 +206,26 @@ enum verdict verdict_of(const struct frame *callee, const struct frame *caller, 
 	return verdict;
 }
 
-/* asyncPreempt(): where it begins, and behind what it calls once it has saved all registers. */
+/*
+ * In asyncPreempt()? It begins with push %rbp; mov %rsp,%rbp; pushf, and has less than
+ * 512 bytes. A signal can stop a thread anywhere in it, as in any other function.
+ */
 static bool is_preempt(const struct frame *frame)
 {
 	static const u8 begin[] = { 0x55, 0x48, 0x89, 0xe5, 0x9c };
-	static const u8 restore[] = { 0x44, 0x0f, 0x10, 0xbc, 0x24, 0x60, 0x01 };
-	const u8 *code = object_bytes(frame->object, frame->addr, sizeof(begin));
+	u64 last = frame->addr & ~31ULL, addr;
+	const u8 *code;
 
-	if (code && !memcmp(code, begin, sizeof(begin)))
-		return true;
-	code = object_bytes(frame->object, frame->addr + 1, sizeof(restore));
-	return code && !memcmp(code, restore, sizeof(restore));
+	/* From one possible beginning to the one before, until there is one: int3 is in front. */
+	for (addr = last; addr && last - addr < 512; addr -= 32) {
+		code = object_bytes(frame->object, addr, sizeof(begin));
+		if (code && !memcmp(code, begin, sizeof(begin)))
+			return true;
+		code = object_bytes(frame->object, addr - 1, 1);
+		if (!code || *code == 0xcc)
+			return false;
+	}
+	return false;
 }
 
 bool frame_is_trampoline(const struct frame *frame)
