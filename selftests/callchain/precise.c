@@ -22,6 +22,9 @@
 #define TYPE	"/sys/bus/event_source/devices/precise_test/type"
 #define PERIOD	1000000
 #define SECONDS	1
+/* A busy machine gives few in a second: rounds of that, until there are as many. */
+#define ENOUGH	20
+#define ROUNDS	30
 /* What precise_pmu.ko adds to the stack pointer. */
 #define SKID	128
 #define BP	0x5ca1ab1eUL
@@ -110,8 +113,9 @@ static void sample(bool with_store, bool in_kernel)
 	struct perf_event_mmap_page *ring;
 	struct counts counts = {};
 	struct perf_event_attr attr;
+	unsigned int round;
 	struct sample one;
-	int event, i;
+	int event, i = 0;
 
 	sampled_attr(&attr);
 	event = event_open(&attr, -1);
@@ -123,10 +127,12 @@ static void sample(bool with_store, bool in_kernel)
 	if (ring == MAP_FAILED)
 		die("mmap");
 	ioctl(event, PERF_EVENT_IOC_ENABLE, 0);
-	run(in_kernel);
+	for (round = 0; round < ROUNDS && counts.samples < ENOUGH; round++) {
+		run(in_kernel);
+		for (; ring_nth(ring, i, &one) > i; i++)
+			count(&one, in_kernel, &counts);
+	}
 	ioctl(event, PERF_EVENT_IOC_DISABLE, 0);
-	for (i = 0; ring_nth(ring, i, &one) > i; i++)
-		count(&one, in_kernel, &counts);
 	printf("%s %s %u %u %u\n", with_store ? "store" : "none", in_kernel ? "kernel" : "user",
 	       counts.samples, counts.same, counts.driver);
 	close(event);
