@@ -116,7 +116,9 @@ static void functions(void)
 {
 	static const char * const names[] = {
 		"caller", "wrapper", "twice", "bare", "switches", "later", "goes", "pushes",
-		"assembled", "outside", "top", "c_leaf",
+		"assembled", "system", "worker", "closure1", "closure2", "starter", "barrier",
+		"unframed", "small", "grows", "grows_plain", "newstack", "copies", "outside",
+		"top", "c_leaf",
 	};
 	struct hybrid_object *object;
 	const struct hybrid_fde *fde;
@@ -221,6 +223,125 @@ static void ends(void)
 	scene_exit();
 }
 
+/* What systemstack() has been given runs, and the goroutine waits with bp at @used. */
+static void start_closure(const char *closure, const char *called_by)
+{
+	static const u64 start[] = { USER };
+
+	mapping_at(closure);
+	scene_reg(&s, BP, GO_END - GO_USED);
+	scene_push(&s, at("system_ret"));
+	scene_fill(&s, 8, 0xdead);
+	chain_start(start, 1);
+	chain_add(at(closure));
+	if (called_by)
+		chain_add(at(called_by));
+	chain_add(at("top") + 1);
+}
+
+/* Of two calls the one that hands over what runs. */
+static void closures(void)
+{
+	start_closure("closure1", "starter_ret");
+	same(merge(), HYBRID_STITCHED);
+	merge_expect(USER, at("closure1"), at("system_ret") - 1, at("worker_ret") - 1,
+		     at("starter_ret") - 1, at("top"));
+	start_closure("closure2", "starter_ret");
+	same(merge(), HYBRID_STITCHED);
+	merge_expect(USER, at("closure2"), at("system_ret") - 1, at("worker_ret2") - 1,
+		     at("starter_ret") - 1, at("top"));
+	/* Nothing hands this over. */
+	start_closure("copies", "starter_ret");
+	same(merge(), HYBRID_BAD_CFI);
+	merge_expect(USER, at("copies"), at("system_ret") - 1, CUT_OFF);
+	scene_exit();
+}
+
+/* No call leads to what a goroutine begins with, but its closures have its name. */
+static void goroutines(void)
+{
+	start_closure("closure1", NULL);
+	same(merge(), HYBRID_STITCHED);
+	merge_expect(USER, at("closure1"), at("system_ret") - 1, at("worker_ret") - 1,
+		     at("top"));
+	start_closure("closure2", NULL);
+	same(merge(), HYBRID_STITCHED);
+	merge_expect(USER, at("closure2"), at("system_ret") - 1, at("worker_ret2") - 1,
+		     at("top"));
+	start_closure("copies", NULL);
+	same(merge(), HYBRID_BAD_CFI);
+	merge_expect(USER, at("copies"), at("system_ret") - 1, CUT_OFF);
+	scene_exit();
+}
+
+/* A caller without a frame, between two that have one. */
+static void frameless(void)
+{
+	start_switch(GO_USED);
+	chain[2] = at("barrier_ret");
+	chain[3] = at("starter_ret3");
+	chain_add(at("top") + 1);
+	same(merge(), HYBRID_STITCHED);
+	merge_expect(USER, at("c_leaf_at"), at("switches_ret") - 1, at("caller_ret") - 1,
+		     at("barrier_ret") - 1, at("unframed_ret") - 1, at("starter_ret3") - 1,
+		     at("top"));
+	/* The chain ends there. */
+	nr_chain -= 2;
+	same(merge(), HYBRID_BAD_CFI);
+	merge_expect(USER, at("c_leaf_at"), at("switches_ret") - 1, at("caller_ret") - 1,
+		     at("barrier_ret") - 1, CUT_OFF);
+	scene_exit();
+}
+
+/* A goroutine needs a larger stack: @bp is of the frame that is to call small(). */
+static void start_growth(u64 sp, u64 ret, u64 bp)
+{
+	static const u64 start[] = { USER };
+
+	mapping_at("copies");
+	scene_reg(&s, BP, s.u.dump_start + 7 * 8);
+	scene_push(&s, at("newstack_ret"));
+	scene_fill(&s, 2, 0xdead);
+	/* newstack()'s frame: struct gobuf begins with sp and pc. */
+	scene_push(&s, sp);
+	scene_push(&s, ret);
+	scene_fill(&s, 2, 0xdead);
+	scene_push(&s, bp);
+	scene_push(&s, at("grows_ret"));
+	scene_fill(&s, 8, 0xdead);
+	chain_start(start, 1);
+	chain_add(at("copies"));
+	chain_add(at("grows_ret"));
+	chain_add(at("top") + 1);
+}
+
+static void same_growth_cut_off(void)
+{
+	same(merge(), HYBRID_BAD_CFI);
+	merge_expect(USER, at("copies"), at("newstack_ret") - 1, at("grows_ret") - 1, CUT_OFF);
+	scene_exit();
+}
+
+static void growth(void)
+{
+	const u64 bp = GO_END - GO_USED, sp = bp - 0x10;
+
+	start_growth(sp, at("starter_small"), bp);
+	same(merge(), HYBRID_STITCHED);
+	merge_expect(USER, at("copies"), at("newstack_ret") - 1, at("grows_ret") - 1,
+		     at("small_ret") - 1, at("starter_small") - 1, at("top"));
+	scene_exit();
+	/* bp is not of that frame. */
+	start_growth(sp, at("starter_small"), bp + 8);
+	same_growth_cut_off();
+	/* What is called there has no call of morestack(). */
+	start_growth(sp, at("starter_ret"), bp);
+	same_growth_cut_off();
+	/* No call is in front of it. */
+	start_growth(sp, at("starter_small") + 1, bp);
+	same_growth_cut_off();
+}
+
 /* What the kernel has seen behind it has called what is in front, or is not taken. */
 static void false_callers(void)
 {
@@ -241,6 +362,10 @@ static const struct tap_test tests[] = {
 	{ "the same with frames as of Go 1.21", follows_later },
 	{ "where that is not known the chain ends", ends },
 	{ "callers that have not called", false_callers },
+	{ "the call that hands over what runs on the other stack", closures },
+	{ "the same in what a goroutine begins with", goroutines },
+	{ "a caller without a frame", frameless },
+	{ "a stack that is too small", growth },
 };
 
 int main(void)

@@ -40,7 +40,8 @@ enum hybrid_after {
  * @saves_bp: does the function in [start, end) begin by saving bp @off bytes above its sp?
  * @call_target: where the call before a return address leads, where that is a direct one;
  *	0: unknown
- * @call_site: the return address of the only direct call to a target in [start, end); 0:
+ * @call_site: the return address of the only direct call to a target in [start, end), or
+ *	of several the only one that is given a function or what points to it; 0:
  *	there is none, or more than one
  * @after: what an instruction leaves, and the address behind it
  *
@@ -56,7 +57,8 @@ struct hybrid_arch {
 	u64 (*sets_sp)(const struct hybrid_object *object, u64 start, u64 end);
 	bool (*saves_bp)(const struct hybrid_object *object, u64 start, u64 end, s32 off);
 	u64 (*call_target)(const struct hybrid_object *object, u64 ret);
-	u64 (*call_site)(const struct hybrid_object *object, u64 start, u64 end, u64 target);
+	u64 (*call_site)(const struct hybrid_object *object, u64 start, u64 end, u64 target,
+			 u64 given);
 	enum hybrid_after (*after)(const struct hybrid_object *object, u64 vaddr, u64 *next);
 };
 

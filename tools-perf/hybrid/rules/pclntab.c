@@ -23,6 +23,10 @@
 /* No frame is larger (src/cmd/internal/obj/x86/obj6.go takes 2 GiB for an error). */
 #define MAX_FRAME	0x40000000
 
+/* A closure's function is looked for among so many, in front of it and behind it. */
+#define NEAR		4096
+#define MAX_NAME	256
+
 /* struct _func */
 #define NAME_AT		4
 #define PCSP_AT		16
@@ -256,4 +260,55 @@ bool hybrid_pclntab_row(struct hybrid_object *object, u64 vaddr, struct hybrid_r
 	row->end = range.end;
 	frame_rule(object, &fn, distance, &row->rule);
 	return true;
+}
+
+/* The name of a function: @size bytes of it at most, the end included; 0: it is longer. */
+static unsigned int read_name(const struct hybrid_object *object, u32 index, char *name,
+			      unsigned int size)
+{
+	const struct hybrid_pclntab *tab = &object->pclntab;
+	u32 offset, at;
+	unsigned int i;
+
+	if (!read_u32(object, tab->functab + index * 8ULL + 4, &offset) ||
+	    !read_u32(object, tab->functab + offset + NAME_AT, &at))
+		return 0;
+	for (i = 0; i < size; i++) {
+		if (!hybrid_pclntab_read(object, tab->names + at + i, &name[i], 1))
+			return 0;
+		if (!name[i])
+			return i;
+	}
+	return 0;
+}
+
+/* How much of a closure's name is that of what it was written in; 0: it is no closure's. */
+static unsigned int parent_length(const char *name, unsigned int len)
+{
+	unsigned int suffix = strlen(".func"), end = len;
+
+	while (len && name[len - 1] >= '0' && name[len - 1] <= '9')
+		len--;
+	if (len == end || len <= suffix || strncmp(name + len - suffix, ".func", suffix))
+		return 0;
+	return len - suffix;
+}
+
+bool hybrid_pclntab_parent(struct hybrid_object *object, u64 vaddr, struct hybrid_fde *fde)
+{
+	char closure[MAX_NAME], name[MAX_NAME];
+	unsigned int len;
+	u32 index, at, i;
+
+	if (!hybrid_pclntab_find(object) || !find_index(object, vaddr, &index))
+		return false;
+	len = parent_length(closure, read_name(object, index, closure, sizeof(closure)));
+	for (i = 2; len && i < 2 * NEAR; i++) {
+		/* One in front, one behind. */
+		at = i & 1 ? index + i / 2 : index - i / 2;
+		if (at < object->pclntab.nr && read_name(object, at, name, sizeof(name)) == len &&
+		    !memcmp(name, closure, len))
+			return hybrid_pclntab_function(object, at, fde);
+	}
+	return false;
 }

@@ -9,6 +9,22 @@ struct hybrid_fde;
 struct hybrid_object;
 struct hybrid_row;
 
+#define HYBRID_NR_SITES	16
+
+/**
+ * struct hybrid_site - where a function is called that leaves its stack
+ * @ret: a return address that the caller's frame has
+ * @callee: where the function begins
+ * @called: and what it has called; 0: unknown
+ * @site: the return address of the call to it; 0: not known
+ */
+struct hybrid_site {
+	u64	ret;
+	u64	callee;
+	u64	called;
+	u64	site;
+};
+
 /**
  * struct hybrid_pclntab - the table of functions that each Go program has
  * @tried: it was looked for
@@ -20,6 +36,7 @@ struct hybrid_row;
  * @pctab: and of what is encoded by address
  * @functab: and of the functions, by address
  * @flag_at: offset in a function's entry of its flags
+ * @sites: what walk/switch.c found last
  */
 struct hybrid_pclntab {
 	bool	tried;
@@ -31,6 +48,7 @@ struct hybrid_pclntab {
 	u64	pctab;
 	u64	functab;
 	u8	flag_at;
+	struct hybrid_site	sites[HYBRID_NR_SITES];
 };
 
 /**
@@ -71,6 +89,19 @@ bool hybrid_pclntab_row(struct hybrid_object *object, u64 vaddr, struct hybrid_r
  * Return: false where there is no table, or no such function in it.
  */
 bool hybrid_pclntab_around(struct hybrid_object *object, u64 vaddr, struct hybrid_fde *fde);
+
+/**
+ * hybrid_pclntab_parent - the function that a closure was written in
+ * @object: open
+ * @vaddr: where the closure begins
+ * @fde: out
+ *
+ * The compiler names it after that: runtime.gcBgMarkWorker.func2 (src/cmd/compile,
+ * closureName()). They are of one package, whose functions stand side by side.
+ *
+ * Return: false where it has no such name, or there is none near it.
+ */
+bool hybrid_pclntab_parent(struct hybrid_object *object, u64 vaddr, struct hybrid_fde *fde);
 
 /**
  * hybrid_pclntab_function - the addresses of a function

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+#include "pages.h"
 #include "relocation.h"
 
 bool hybrid_relocation_find(const struct hybrid_object *object, u64 vaddr, size_t max,
@@ -20,4 +22,44 @@ bool hybrid_relocation_find(const struct hybrid_object *object, u64 vaddr, size_
 		}
 	}
 	return false;
+}
+
+static bool find_offset(const struct hybrid_object *object, u64 vaddr, u64 *offset)
+{
+	GElf_Phdr phdr;
+	size_t i, nr;
+
+	if (elf_getphdrnum(object->elf, &nr))
+		return false;
+	for (i = 0; i < nr; i++) {
+		if (gelf_getphdr(object->elf, i, &phdr) && phdr.p_type == PT_LOAD &&
+		    vaddr - phdr.p_vaddr < phdr.p_filesz) {
+			*offset = vaddr - phdr.p_vaddr + phdr.p_offset;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool hybrid_relocation_word(const struct hybrid_object *object, u64 vaddr, size_t max, u64 *word)
+{
+	const struct hybrid_page *page;
+	GElf_Shdr section;
+	GElf_Rela rela;
+	u64 offset;
+
+	if (vaddr % sizeof(*word) || !find_offset(object, vaddr, &offset) ||
+	    offset % sizeof(*word))
+		return false;
+	page = hybrid_page_read(object, offset - offset % HYBRID_PAGE);
+	if (!page || page->nr < offset % HYBRID_PAGE + sizeof(*word))
+		return false;
+	memcpy(word, page->bytes + offset % HYBRID_PAGE, sizeof(*word));
+	if (*word)
+		return true;
+	if (!hybrid_relocation_find(object, vaddr, max, &rela, &section) ||
+	    GELF_R_TYPE(rela.r_info) != R_X86_64_RELATIVE)
+		return false;
+	*word = rela.r_addend;
+	return true;
 }

@@ -58,10 +58,16 @@ enum hybrid_rule_kind {
 	HYBRID_RULE_SIGRETURN,	/* registers in the struct ucontext at sp */
 	/*
 	 * The caller is on another stack, which no sample has. HYBRID_BP_SAME: it waits,
-	 * and bp is of a frame on its stack. deref_off: sp + cfa_off has how many bytes of
-	 * that are in use.
+	 * and bp is of a frame on its stack. deref_off: enum hybrid_switch.
 	 */
 	HYBRID_RULE_SWITCHED,
+};
+
+/* What is on this stack of the one that waits. */
+enum hybrid_switch {
+	HYBRID_SWITCH_ONLY,	/* nothing */
+	HYBRID_SWITCH_DEPTH,	/* at sp + cfa_off, how many bytes of it are in use */
+	HYBRID_SWITCH_GROWS,	/* below sp, who called the function that needs a larger one */
 };
 
 enum hybrid_rule_base {

@@ -185,13 +185,14 @@ u64 hybrid_code_call_target(const struct hybrid_object *object, u64 ret)
 	return hybrid_call_target(&mem, ret);
 }
 
-u64 hybrid_code_call_site(const struct hybrid_object *object, u64 start, u64 end, u64 target)
+u64 hybrid_code_call_site(const struct hybrid_object *object, u64 start, u64 end, u64 target,
+			  u64 given)
 {
 	struct x86_frame_mem mem;
 	struct reader reader;
 
 	reader_init(&reader, &mem, object);
-	return hybrid_call_site(&mem, start, end, target);
+	return hybrid_call_site(&mem, object, start, end, target, given);
 }
 
 enum hybrid_after hybrid_code_after(const struct hybrid_object *object, u64 vaddr, u64 *next)

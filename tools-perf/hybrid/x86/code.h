@@ -65,7 +65,8 @@ bool hybrid_code_saves_bp(const struct hybrid_object *object, u64 start, u64 end
 
 /* hybrid_call_target() and hybrid_call_site() of a file, by its own addresses. */
 u64 hybrid_code_call_target(const struct hybrid_object *object, u64 ret);
-u64 hybrid_code_call_site(const struct hybrid_object *object, u64 start, u64 end, u64 target);
+u64 hybrid_code_call_site(const struct hybrid_object *object, u64 start, u64 end, u64 target,
+			  u64 given);
 
 /**
  * hybrid_code_after - hybrid_after() of a file

@@ -116,8 +116,10 @@ struct stack_switch {
 /*
  * The CFI of these says nothing of the switch: chains went on with words that others
  * had left there. The caller of asmcgocall() and systemstack() waits for them, and the
- * frame pointer is still its own (src/runtime/asm_amd64.s); that of mcall() and
- * morestack() may run elsewhere, or its stack be another. What asmcgocall() has called
+ * frame pointer is still its own (src/runtime/asm_amd64.s); that of morestack() up to
+ * Go 1.20, too. Nothing waits for mcall(): its goroutine has stopped, and may run elsewhere
+ * by now. Go's own walk ends there (src/runtime/traceback.go, topofstack()).
+ * What asmcgocall() has called
  * takes the goroutine, and how deep its stack was, from the stack that it switched to;
  * or, where it was on that stack already, only its own sp.
  */
@@ -127,8 +129,8 @@ static const struct stack_switch stack_switches[] = {
 			    0x48, 0x2b, 0x74, 0x24, 0x28 },
 		.len	= 16,
 		.to	= 2,
-		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_SAME, .deref_off = 1,
-			    .cfa_off = 0x28 },
+		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_SAME,
+			    .deref_off = HYBRID_SWITCH_DEPTH, .cfa_off = 0x28 },
 	}, {	/* asmcgocall(): call *%rax; mov 0x28(%rsp),%rsi; mov %rsi,%rsp */
 		.code	= { 0xff, 0xd0, 0x48, 0x8b, 0x74, 0x24, 0x28, 0x48, 0x89, 0xf4 },
 		.len	= 10,
@@ -141,22 +143,24 @@ static const struct stack_switch stack_switches[] = {
 		.len	= 23,
 		.any	= { 5 },
 		.to	= 2,
-		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_SAME, .deref_off = 1,
-			    .cfa_off = 0x28 },
+		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_SAME,
+			    .deref_off = HYBRID_SWITCH_DEPTH, .cfa_off = 0x28 },
 	}, {	/* Of later Go: call; mov 0x8(%rsp),%rdi; mov 0x8(%rdi),%rsi; sub (%rsp),%rsi */
 		.code	= { 0xe8, 0, 0, 0, 0, 0x48, 0x8b, 0x7c, 0x24, 0x08, 0x48, 0x8b, 0x77, 0x08,
 			    0x48, 0x2b, 0x34, 0x24 },
 		.len	= 18,
 		.any	= { 1 },
 		.to	= 5,
-		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_SAME, .deref_off = 1 },
+		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_SAME,
+			    .deref_off = HYBRID_SWITCH_DEPTH },
 	}, {	/* The same in PIEs */
 		.code	= { 0xe8, 0, 0, 0, 0, 0x48, 0xc7, 0xc1, 0, 0, 0, 0, 0x48, 0x8b, 0x7c, 0x24,
 			    0x08, 0x48, 0x8b, 0x77, 0x08, 0x48, 0x2b, 0x34, 0x24 },
 		.len	= 25,
 		.any	= { 1, 8 },
 		.to	= 5,
-		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_SAME, .deref_off = 1 },
+		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_SAME,
+			    .deref_off = HYBRID_SWITCH_DEPTH },
 	}, {	/* Of later Go, without a switch: call; mov (%rsp),%rsi; mov %rsi,%rsp */
 		.code	= { 0xe8, 0, 0, 0, 0, 0x48, 0x8b, 0x34, 0x24, 0x48, 0x89, 0xf4 },
 		.len	= 12,
@@ -169,13 +173,14 @@ static const struct stack_switch stack_switches[] = {
 		.code	= { 0x50, 0x4c, 0x8b, 0x22, 0x41, 0xff, 0xd4, 0x58 },
 		.len	= 8,
 		.to	= 8,
-		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_UNDEFINED },
+		.rule	= { .kind = HYBRID_RULE_OUTERMOST },
 	}, {	/* morestack(): mov 0x38(%rbx),%rsp; call newstack(), which does not return */
 		.code	= { 0x48, 0x8b, 0x63, 0x38, 0xe8 },
 		.len	= 5,
 		.from	= 4,
 		.to	= 9,
-		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_UNDEFINED },
+		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_SAME,
+			    .deref_off = HYBRID_SWITCH_GROWS },
 	}, {	/* Of later Go: mov 0x38(%rbx),%rsp; mov 0x68(%rbx),%rbp; call newstack() */
 		.code	= { 0x48, 0x8b, 0x63, 0x38, 0x48, 0x8b, 0x6b, 0x68, 0xe8 },
 		.len	= 9,

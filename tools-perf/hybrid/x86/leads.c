@@ -7,6 +7,7 @@
 #include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <asm/insn.h>
+#include "../rules/relocation.h"
 #include "leads.h"
 #include "x86-frame.h"
 
@@ -17,6 +18,8 @@
 
 /* Of a function in which a call is looked for. */
 #define MAX_SITE_INSNS	16384
+/* Relocations that are looked at for a word. */
+#define MAX_RELOCATIONS	0x100000
 
 /* Of a direct call: e8 and a displacement of 32 bits. */
 #define DIRECT_CALL	5
@@ -244,22 +247,42 @@ u64 hybrid_call_target(const struct x86_frame_mem *mem, u64 ret)
 	return is_direct(mem, ret, &target) ? target : 0;
 }
 
-u64 hybrid_call_site(const struct x86_frame_mem *mem, u64 start, u64 end, u64 target)
+/* lea N(%rip) of @given, or of a word that holds it: what Go has for a function. */
+static bool takes(const struct hybrid_object *object, const struct insn *insn, u64 next, u64 given)
 {
+	u64 addr = next + insn->displacement.value, word;
+
+	if (!given || insn->opcode.bytes[0] != 0x8d || object->cfi.abi->word != sizeof(word) ||
+	    X86_MODRM_MOD(insn->modrm.value) || X86_MODRM_RM(insn->modrm.value) != 5)
+		return false;
+	return addr == given ||
+	       (hybrid_relocation_word(object, addr, MAX_RELOCATIONS, &word) && word == given);
+}
+
+u64 hybrid_call_site(const struct x86_frame_mem *mem, const struct hybrid_object *object,
+		     u64 start, u64 end, u64 target, u64 given)
+{
+	unsigned int i, nr = 0, nr_given = 0;
+	u64 found = 0, found_given = 0;
+	bool taken = false;
 	struct insn insn;
-	unsigned int i;
-	u64 found = 0;
 
 	for (i = 0; start < end; i++) {
 		if (i == MAX_SITE_INSNS || !hybrid_leads_decode(mem, start, &insn))
 			return 0;
 		start += insn.length;
-		if (insn.opcode.bytes[0] != 0xe8 || insn.length != DIRECT_CALL ||
-		    start + insn.immediate.value != target)
+		taken = taken || takes(object, &insn, start, given);
+		if (insn.opcode.bytes[0] != 0xe8 || insn.length != DIRECT_CALL)
 			continue;
-		if (found)
-			return 0;
-		found = start;
+		if (start + insn.immediate.value == target) {
+			found = start;
+			nr++;
+			found_given = taken ? start : found_given;
+			nr_given += taken;
+		}
+		taken = false;
 	}
-	return found;
+	if (nr == 1)
+		return found;
+	return nr_given == 1 ? found_given : 0;
 }

@@ -41,16 +41,20 @@ enum hybrid_leads hybrid_leads_from(const struct x86_frame_mem *mem, u64 target,
 u64 hybrid_call_target(const struct x86_frame_mem *mem, u64 ret);
 
 /**
- * hybrid_call_site - the only direct call to a function in another
+ * hybrid_call_site - the direct call to a function in another
  * @mem: reads the code
+ * @object: whose code it is
  * @start: of the other function
  * @end: behind it
  * @target: where the call leads
+ * @given: a function that is handed to it, by an address that is taken between the call
+ *	and the one before: its own, or that of a word that holds it. 0: unknown
  *
- * Return: its return address; 0 where there is none, or more than one, or something
- * can't be decoded.
+ * Return: the return address of the only call, or of the only one that is given @given; 0
+ * where there is none, or more than one, or something can't be decoded.
  */
-u64 hybrid_call_site(const struct x86_frame_mem *mem, u64 start, u64 end, u64 target);
+u64 hybrid_call_site(const struct x86_frame_mem *mem, const struct hybrid_object *object,
+		     u64 start, u64 end, u64 target, u64 given);
 
 /**
  * hybrid_leads_decode - the instruction at an address

@@ -146,6 +146,120 @@ assembled_body:
 assembled_exit:
 	ret
 
+/* As systemstack() has it: it leaves rbp alone, and has no frame. */
+	.balign	32, 0xcc
+system:
+	mov	%rbx, %rsp
+	mov	%rdi, %rdx
+	mov	(%rdi), %rdi
+	call	*%rdi
+system_ret:
+	ret
+
+/* What a goroutine begins with: it hands over closures, by a word and as they are. */
+	.balign	32, 0xcc
+worker:
+	sub	$0x18, %rsp
+worker_body:
+	mov	%rbp, 0x10(%rsp)
+	lea	0x10(%rsp), %rbp
+	lea	by_word(%rip), %rax
+	mov	%rax, (%rsp)
+	call	system
+worker_ret:
+	lea	closure2(%rip), %rax
+	mov	%rax, (%rsp)
+	call	system
+worker_ret2:
+	add	$0x18, %rsp
+worker_exit:
+	ret
+
+	.balign	32, 0xcc
+closure1:
+	nop
+	ret
+
+	.balign	32, 0xcc
+closure2:
+	nop
+	ret
+
+	.balign	32, 0xcc
+starter:
+	sub	$0x18, %rsp
+starter_body:
+	mov	%rbp, 0x10(%rsp)
+	lea	0x10(%rsp), %rbp
+	call	worker
+starter_ret:
+	call	small
+starter_small:
+	call	unframed
+starter_ret3:
+	add	$0x18, %rsp
+starter_exit:
+	ret
+
+/* As the write barriers of Go up to 1.20: no frame, and a caller on the goroutine's stack. */
+	.balign	32, 0xcc
+barrier:
+	xchg	%rax, %rbx
+	call	caller
+barrier_ret:
+	ret
+
+	.balign	32, 0xcc
+unframed:
+	sub	$0x18, %rsp
+unframed_body:
+	mov	%rbp, 0x10(%rsp)
+	lea	0x10(%rsp), %rbp
+	call	barrier
+unframed_ret:
+	add	$0x18, %rsp
+unframed_exit:
+	ret
+
+/* Its stack is too small. */
+	.balign	32, 0xcc
+small:
+	nop
+	ret
+	call	grows_plain
+small_ret:
+	jmp	small
+
+/* As morestack(), and what most functions call. */
+	.balign	32, 0xcc
+grows:
+	mov	0x38(%rbx), %rsp
+	call	newstack
+grows_ret:
+	ret
+
+	.balign	32, 0xcc
+grows_plain:
+	mov	$0, %edx
+	jmp	grows
+
+	.balign	32, 0xcc
+newstack:
+	sub	$0x38, %rsp
+newstack_body:
+	mov	%rbp, 0x30(%rsp)
+	lea	0x30(%rsp), %rbp
+	call	copies
+newstack_ret:
+	add	$0x38, %rsp
+newstack_exit:
+	ret
+
+	.balign	32, 0xcc
+copies:
+	nop
+	ret
+
 	.balign	32, 0xcc
 outside:
 	nop
@@ -177,15 +291,20 @@ c_leaf_at:
 	.byte	0
 	.endm
 
-	.macro	function name, distances, flags
+	.macro	function name, distances, flags, called=name
 \name\()_function:
-	.long	\name - text, name - names, 0, 0, \distances
+	.long	\name - text, \called - names, 0, 0, \distances
 	.long	0, 0, 0, 0
 #ifndef OLD
 	.long	0
 #endif
 	.byte	0, \flags, 0, 0
 	.endm
+
+	.section .data.rel.ro.words, "aw", @progbits
+	.balign	8
+by_word:
+	.quad	closure1
 
 	.section SECTION
 	.balign	32
@@ -202,6 +321,12 @@ names:
 	.byte	0
 name:
 	.asciz	"name"
+worker_name:
+	.asciz	"runtime.worker"
+closure1_name:
+	.asciz	"runtime.worker.func1"
+closure2_name:
+	.asciz	"runtime.worker.func12"
 pctab:
 	.byte	0
 caller_sp:
@@ -218,6 +343,14 @@ pushes_sp:
 	distances pushes, 8, pushes_body, pushes_exit
 assembled_sp:
 	distances assembled, 0x100, assembled_save, assembled_exit
+worker_sp:
+	distances worker, 0x18, worker_body, worker_exit
+starter_sp:
+	distances starter, 0x18, starter_body, starter_exit
+unframed_sp:
+	distances unframed, 0x18, unframed_body, unframed_exit
+newstack_sp:
+	distances newstack, 0x38, newstack_body, newstack_exit
 none_sp:
 	.uleb128 2, 32
 	.byte	0
@@ -232,6 +365,18 @@ functab:
 	.long	goes - text, goes_function - functab
 	.long	pushes - text, pushes_function - functab
 	.long	assembled - text, assembled_function - functab
+	.long	system - text, system_function - functab
+	.long	worker - text, worker_function - functab
+	.long	closure1 - text, closure1_function - functab
+	.long	closure2 - text, closure2_function - functab
+	.long	starter - text, starter_function - functab
+	.long	barrier - text, barrier_function - functab
+	.long	unframed - text, unframed_function - functab
+	.long	small - text, small_function - functab
+	.long	grows - text, grows_function - functab
+	.long	grows_plain - text, grows_plain_function - functab
+	.long	newstack - text, newstack_function - functab
+	.long	copies - text, copies_function - functab
 	.long	outside - text, outside_function - functab
 	.long	top - text, top_function - functab
 functab_end:
@@ -245,6 +390,18 @@ functab_end:
 	function goes, "goes_sp - pctab", 0
 	function pushes, "pushes_sp - pctab", ASM
 	function assembled, "assembled_sp - pctab", ASM
+	function system, "none_sp - pctab", SP_WRITE_ASM
+	function worker, "worker_sp - pctab", 0, worker_name
+	function closure1, "none_sp - pctab", 0, closure1_name
+	function closure2, "none_sp - pctab", 0, closure2_name
+	function starter, "starter_sp - pctab", 0
+	function barrier, "none_sp - pctab", ASM
+	function unframed, "unframed_sp - pctab", 0
+	function small, "none_sp - pctab", 0
+	function grows, "none_sp - pctab", SP_WRITE_ASM
+	function grows_plain, "none_sp - pctab", ASM
+	function newstack, "newstack_sp - pctab", 0
+	function copies, "none_sp - pctab", 0
 	function outside, 0, 0
 	function top, "none_sp - pctab", TOP_FRAME_ASM
 
