@@ -4,7 +4,8 @@
  *
  * What compilers make aligns sp before it calls, so that sp is lower there than
  * at the exit, see exit_rule().  Assemblers call parts of their own where they
- * are.  Such a call is believed to return where the code at its target does.
+ * are.  Such a call is believed to return where the code at its target does, and
+ * what that calls in the same way.
  */
 #include <linux/types.h>
 
@@ -12,6 +13,8 @@
 
 /* Instructions looked at from a target on. */
 #define X86_CALLEE_INSNS	256
+/* Targets looked at, with those of targets; a function that calls itself ends there. */
+#define X86_CALLEES_MAX		8
 
 /**
  * x86_note_callee - remember the target of a call
@@ -32,7 +35,23 @@ void x86_note_callee(struct x86_scan *scan, s32 pc)
 		work->nr_callees++;
 }
 
-/* Does the code at the path's pc return, straight on, with sp as it is there? */
+/* Is it a call of a known target, with sp where a return would have it?  Notes that. */
+static bool note_inner(struct x86_scan *scan, s32 next)
+{
+	struct x86_path *path = &scan->work->path;
+
+	if (scan->code.map != X86_MAP_ONE || scan->code.op != 0xe8 ||
+	    path->sp_base != X86_BASE_SP || path->sp)
+		return false;
+	path->called = 0;
+	x86_note_callee(scan, x86_pc_add(next, scan->code.imm));
+	return true;
+}
+
+/*
+ * Does the code at the path's pc return, straight on, with sp as it is there, if what it
+ * calls does?
+ */
 static bool returns(struct x86_scan *scan)
 {
 	struct x86_path *path = &scan->work->path;
@@ -55,7 +74,7 @@ static bool returns(struct x86_scan *scan)
 		} else if (step != X86_STEP_NEXT && step != X86_STEP_BRANCH) {
 			return false;
 		}
-		if (path->called || next >= X86_SCAN_REACH || next <= -X86_SCAN_REACH)
+		if ((path->called && !note_inner(scan, next)) || next >= X86_SCAN_REACH || next <= -X86_SCAN_REACH)
 			return false;
 		path->pc = next;
 	}
@@ -74,13 +93,14 @@ static bool returns(struct x86_scan *scan)
 bool x86_callees_return(struct x86_scan *scan)
 {
 	struct x86_frame_work *work = scan->work;
+	unsigned int left = X86_CALLEES_MAX;
 	bool ok = true;
 
 	work->aside = work->path;
 	scan->stop = X86_SCAN_REACH;
 	while (ok && work->nr_callees && work->nr_callees <= X86_FRAME_CALLEES) {
 		work->path = (struct x86_path) { .pc = work->callees[--work->nr_callees] };
-		ok = returns(scan);
+		ok = left-- && returns(scan);
 	}
 	if (!ok)
 		work->nr_callees = X86_FRAME_CALLEES + 1;

@@ -157,6 +157,8 @@ static const struct test_case cases[] = {
 	SP("... over a jump and a branch", "|e8 01 00 00 00 c3 74 fe eb 00 c3", 64, SCAN_SP, 8, 0),
 	SP("four of them", "|e8 10 00 00 00 e8 0c 00 00 00 e8 08 00 00 00 e8 04 00 00 00 "
 	   "c3 c3 c3 c3 c3", 64, SCAN_SP, 8, 0),
+	SP("... of what calls in the same way", "|e8 01 00 00 00 c3 e8 01 00 00 00 c3 c3",
+	   64, SCAN_SP, 8, 0),
 
 	/* Nothing can be known. */
 	UNKNOWN("never returns", "|f4", 64),
@@ -187,6 +189,13 @@ static const struct test_case cases[] = {
 	UNKNOWN("... of what returns elsewhere", "|e8 01 00 00 00 c3 58 c3", 64),
 	UNKNOWN("... of what jumps in a circle", "|e8 01 00 00 00 c3 eb fe", 64),
 	UNKNOWN("... of itself", "|e8 fb ff ff ff c3", 64),
+	UNKNOWN("... of what calls itself", "|e8 01 00 00 00 c3 e8 fb ff ff ff c3", 64),
+	UNKNOWN("... of what moves sp and calls on",
+		"|e8 01 00 00 00 c3 50 e8 02 00 00 00 58 c3 c3", 64),
+	UNKNOWN("... of more, one by the other, than are looked at",
+		"|e8 01 00 00 00 c3 e8 01 00 00 00 c3 e8 01 00 00 00 c3 e8 01 00 00 00 c3 "
+		"e8 01 00 00 00 c3 e8 01 00 00 00 c3 e8 01 00 00 00 c3 e8 01 00 00 00 c3 "
+		"e8 01 00 00 00 c3 c3", 64),
 	UNKNOWN("five calls, where four targets are remembered",
 		"|e8 15 00 00 00 e8 11 00 00 00 e8 0d 00 00 00 e8 09 00 00 00 e8 05 00 00 00 "
 		"c3 c3 c3 c3 c3 c3", 64),
