@@ -123,6 +123,17 @@ noinline bool x86_scan_decode(struct x86_scan *scan)
 }
 
 /*
+ * Assemblers have parts of a function that it calls, and that leave all registers to it:
+ * it has saved bp.  They make no call.
+ */
+static bool may_lose_bp(const struct x86_scan *scan)
+{
+	const struct x86_path *path = &scan->work->path;
+
+	return scan->mem->any_bp && !path->called && path->sp_base == X86_BASE_SP;
+}
+
+/*
  * The path is at a return.  Makes the rule of it, if the path can be trusted:
  * one that went over a call that never returns is in another function.
  */
@@ -132,8 +143,8 @@ static enum x86_frame_kind exit_rule(struct x86_scan *scan,
 	struct x86_path *path = &scan->work->path;
 	int ws = word_size(scan);
 
-	if (path->sp_base == X86_BASE_NONE || path->bp_kind == X86_BP_LOST ||
-	    path->bp_kind == X86_BP_VALUE)
+	rule->fp_lost = path->bp_kind == X86_BP_LOST || path->bp_kind == X86_BP_VALUE;
+	if (path->sp_base == X86_BASE_NONE || (rule->fp_lost && !may_lose_bp(scan)))
 		return X86_FRAME_UNKNOWN;
 	rule->use_fp = path->sp_base == X86_BASE_BP || path->sp_base == X86_BASE_MEM_BP;
 	rule->cfa_off = (path->sp + 1) * ws;

@@ -59,6 +59,7 @@ enum x86_frame_kind x86_frame_analyze_within(const struct x86_frame_mem *mem,
 	work->insns = 0;
 	work->limit = limit;
 	work->run = 1;
+	rule->fp_lost = false;
 	kind = x86_frame_look(mem, ip, rule);
 	if (kind == X86_FRAME_UNKNOWN)
 		kind = x86_frame_scan(mem, ip, rule, work);

@@ -47,6 +47,8 @@ enum x86_frame_kind {
  * @ra_off:	where the return address is, as offset from the CFA
  * @fp_off:	where the caller's bp is, as offset from the CFA; 0: still in bp
  * @use_fp:	the CFA counts from bp
+ * @fp_lost:	the caller's bp is not known, which is so only where struct x86_frame_mem
+ *		allows it
  * @reg:	X86_FRAME_SCAN_REG: the register that the CFA counts from instead, by
  *		the processor's numbers; only where the registers are those of ip
  * @mem_off:	X86_FRAME_SCAN_MEM: where the word is that the CFA counts from instead,
@@ -59,6 +61,7 @@ struct x86_frame_rule {
 	s32	ra_off;
 	s32	fp_off;
 	bool	use_fp;
+	bool	fp_lost;
 	u8	reg;
 	s32	mem_off;
 };
@@ -69,6 +72,8 @@ struct x86_frame_rule {
  *		of them can't be read.  It may fail at any time.
  * @ctx:	for @read
  * @is_64bit:	the code runs in 64-bit mode
+ * @any_bp:	the caller is wanted even where its bp is not known; not with a cache, which
+ *		does not keep that
  *
  * No memory is touched but through @read, and no read crosses a page.
  */
@@ -77,6 +82,7 @@ struct x86_frame_mem {
 			unsigned int len);
 	void	*ctx;
 	bool	is_64bit;
+	bool	any_bp;
 };
 
 /**

@@ -77,7 +77,7 @@ static void check_rule(enum x86_frame_kind kind, const struct x86_frame_rule *r,
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
 	struct x86_frame_rule rule, again;
-	struct x86_frame_mem mem = { fuzz_read, &memory, false };
+	struct x86_frame_mem mem = { fuzz_read, &memory, false, false };
 	enum x86_frame_kind kind, cached;
 	unsigned long ip;
 
@@ -109,6 +109,11 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 			      again.fp_off == rule.fp_off &&
 			      again.use_fp == rule.use_fp, "cache: rule");
 	}
+	mem.any_bp = true;
+	kind = x86_frame_analyze(&mem, ip, &rule, &cache.work);
+	check_rule(kind, &rule, mem.is_64bit ? 8 : 4);
+	check(kind == X86_FRAME_UNKNOWN || !rule.fp_lost || kind == X86_FRAME_SCAN_SP,
+	      "a bp that is lost");
 	x86_frame_call_before(&mem, ip);
 	x86_frame_sigreturn(&mem, ip);
 	return 0;

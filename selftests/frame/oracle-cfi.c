@@ -134,7 +134,7 @@ static enum verdict judge(const struct x86_frame_rule *r,
 		return UNVERIFIED;
 	if (depth != r->cfa_off)
 		return WRONG_CFA;
-	return bp_right(r, t, fi) ? RIGHT : WRONG_BP;
+	return r->fp_lost || bp_right(r, t, fi) ? RIGHT : WRONG_BP;
 }
 
 /* Would a step by frame pointers find the return address here? */
@@ -383,8 +383,9 @@ static void report(const struct stats *st, const char *name, bool verbose)
 }
 
 static const char usage[] =
-	"usage: oracle-cfi [-v] [-s STRIDE] [-l NUMBER] [-w VERDICT|lost] [-n NAME]\n"
+	"usage: oracle-cfi [-bv] [-s STRIDE] [-l NUMBER] [-w VERDICT|lost] [-n NAME]\n"
 	"                  [-W MAX-WRONG] [-L MAX-LOST] [-U MAX-UNKNOWN] FILE\n"
+	"  -b  count rules that do not know the caller's bp, too\n"
 	"  -s  take one function in STRIDE\n"
 	"  -l  list that many boundaries with the verdict that -w names\n"
 	"  -W -L -U  fail where the share (in percent) is higher\n";
@@ -398,8 +399,11 @@ int main(int argc, char **argv)
 	unsigned long wrong;
 	int c, v;
 
-	while ((c = getopt(argc, argv, "vs:l:w:n:W:L:U:")) >= 0) {
+	while ((c = getopt(argc, argv, "bvs:l:w:n:W:L:U:")) >= 0) {
 		switch (c) {
+		case 'b':
+			o.mem.any_bp = true;
+			break;
 		case 'v':
 			verbose = true;
 			break;

@@ -41,7 +41,7 @@ static unsigned int length(const u8 *p, unsigned int len, bool is_64bit)
 /* The instructions that the rule at @ip is kept for. */
 static void check_run(struct elf_image *image, unsigned long ip)
 {
-	struct x86_frame_mem mem = { elf_image_read, image, image->is_64bit };
+	struct x86_frame_mem mem = { elf_image_read, image, image->is_64bit, false };
 	struct x86_frame_rule rule, there;
 	struct x86_frame_work work;
 	enum x86_frame_kind kind;

@@ -83,7 +83,7 @@ static unsigned long assemble_at_end(struct code *code, const char *hex)
 static bool check_case(const struct test_case *t, struct code *code,
 		       unsigned long ip)
 {
-	struct x86_frame_mem mem = { code_read, code, t->bits == 64 };
+	struct x86_frame_mem mem = { code_read, code, t->bits == 64, false };
 	struct x86_frame_rule rule = { 0 };
 	struct x86_frame_work work;
 	enum x86_frame_kind kind;
@@ -119,6 +119,38 @@ static void run_case(const struct test_case *t)
 	report(ok, t->name);
 }
 
+/* Code that leaves bp to who has called it, and code that may be another function's. */
+static void run_any_bp(void)
+{
+	static const struct {
+		const char		*name;
+		const char		*code;
+		enum x86_frame_kind	kind;
+		bool			lost;
+	} tries[] = {
+		{ "any bp: set", "|31 ed c3", X86_FRAME_SCAN_SP, true },
+		{ "any bp: worked out from sp", "|48 8d 6c 24 08 c3", X86_FRAME_SCAN_SP, true },
+		{ "any bp: restored", "|55 31 ed 5d c3", X86_FRAME_SCAN_SP, false },
+		{ "any bp: set, behind a call", "|e8 04 00 00 00 31 ed c3 90 c3",
+		  X86_FRAME_UNKNOWN, false },
+		{ "any bp: set, sp loaded", "|31 ed 48 8b 64 24 20 c3", X86_FRAME_UNKNOWN, false },
+		{ "any bp: at a return", "|c3", X86_FRAME_RET, false },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(tries); i++) {
+		struct code code;
+		struct x86_frame_mem mem = { code_read, &code, true, true };
+		unsigned long ip = assemble(&code, tries[i].code, 0x805);
+		struct x86_frame_rule rule = { .fp_lost = true };
+		struct x86_frame_work work;
+		enum x86_frame_kind kind = x86_frame_analyze(&mem, ip, &rule, &work);
+
+		report(kind == tries[i].kind && (kind == X86_FRAME_UNKNOWN ||
+		       (rule.cfa_off == 8 && rule.fp_lost == tries[i].lost)), tries[i].name);
+	}
+}
+
 struct call_case {
 	const char	*name;
 	const char	*code;
@@ -150,7 +182,7 @@ static const struct call_case calls[] = {
 static void run_call(const struct call_case *t)
 {
 	struct code code;
-	struct x86_frame_mem mem = { code_read, &code, true };
+	struct x86_frame_mem mem = { code_read, &code, true, false };
 	unsigned long ra = assemble(&code, t->code, 0);
 
 	report(x86_frame_call_before(&mem, ra) == t->is_call, t->name);
@@ -178,7 +210,7 @@ static const struct sig_case sigs[] = {
 static void run_sig(const struct sig_case *t)
 {
 	struct code code;
-	struct x86_frame_mem mem = { code_read, &code, t->bits == 64 };
+	struct x86_frame_mem mem = { code_read, &code, t->bits == 64, false };
 	unsigned long ra = assemble_at_end(&code, t->code);
 
 	report(x86_frame_sigreturn(&mem, ra) == t->ret, t->name);
@@ -189,7 +221,7 @@ static void run_cache(void)
 	struct x86_frame_rule a = { 0 }, b = { 0 };
 	static struct x86_frame_cache cache;
 	struct code code;
-	struct x86_frame_mem mem = { code_read, &code, true };
+	struct x86_frame_mem mem = { code_read, &code, true, false };
 	unsigned long ip = assemble(&code, "|90 48 83 c4 18 c3", 0x123);
 	enum x86_frame_kind k1, k2;
 	unsigned int reads;
@@ -222,7 +254,7 @@ static void run_cache_run(void)
 	static struct x86_frame_cache cache;
 	struct x86_frame_rule rule = { 0 };
 	struct code code;
-	struct x86_frame_mem mem = { code_read, &code, true };
+	struct x86_frame_mem mem = { code_read, &code, true, false };
 	unsigned long ip = assemble(&code, "90 90 |90 90 53 5b 58 c3", 0x13d);
 	enum x86_frame_kind kind;
 	unsigned int reads;
@@ -252,6 +284,7 @@ int main(void)
 		run_call(&calls[i]);
 	for (i = 0; i < ARRAY_SIZE(sigs); i++)
 		run_sig(&sigs[i]);
+	run_any_bp();
 	run_cache();
 	run_cache_run();
 	printf("1..%d\n", nr_tests);

@@ -228,6 +228,7 @@ static bool reader_init(struct reader *reader, struct x86_frame_mem *mem,
 	mem->read = read_code;
 	mem->ctx = reader;
 	mem->is_64bit = abi->word == 8;
+	mem->any_bp = false;
 	return reader->mapping;
 }
 

@@ -67,6 +67,7 @@ static void reader_init(struct reader *reader, struct x86_frame_mem *mem,
 	mem->read = read_code;
 	mem->ctx = reader;
 	mem->is_64bit = object->cfi.abi->word == 8;
+	mem->any_bp = true;
 }
 
 /* DWARF's number of one of the processor's registers, of which the first eight differ. */
@@ -87,6 +88,8 @@ static bool to_rule(enum x86_frame_kind kind, const struct x86_frame_rule *found
 	rule->cfa_off = found->cfa_off;
 	rule->ra_off = found->ra_off;
 	rule->bp = found->fp_off ? HYBRID_BP_AT_CFA : HYBRID_BP_SAME;
+	if (found->fp_lost)
+		rule->bp = HYBRID_BP_UNDEFINED;
 	rule->bp_off = found->fp_off;
 	if (kind == X86_FRAME_SCAN_MEM) {
 		rule->kind = HYBRID_RULE_DEREF;
