@@ -22,6 +22,9 @@
 #include "tasks/touch.h"
 #include "tasks/track.h"
 
+/* How long after the start, or after pages of a stack were missing, more will be, in ns. */
+#define EARLY	1000000000ULL
+
 /* Where memory is short, files are opened while the rings wait. */
 static void start_loading(struct hybrid_record *hr)
 {
@@ -134,14 +137,21 @@ int hybrid_deliver_other(void *arg, union perf_event *event)
 	return hybrid_out_copy(hr, &event->header);
 }
 
+/*
+ * Threads begin with stacks whose pages are not there. Until one has been seen, and its
+ * pages been asked for, each of its samples may lack them.
+ */
 int hybrid_record__timeout(const struct hybrid_record *hr)
 {
+	bool mends;
+
 	if (!hr)
 		return -1;
-	if (hr->waiting)
+	if (hr->waiting || hr->now - hr->began < EARLY)
 		return HYBRID_ORDER_HOLD_MS;
+	mends = hr->mended && hr->now - hr->mended < EARLY;
 	return hybrid_order_timeout(&hr->order, hr->now,
-				    hybrid_memory_is_asked(hr->unwinder.memory));
+				    mends || hybrid_memory_is_asked(hr->unwinder.memory));
 }
 
 void hybrid_record__lost(struct hybrid_record *hr, const struct evsel *evsel, u64 nr)

@@ -34,6 +34,8 @@
  * @heap: room for @order, one for each ring
  * @nr_rings: of both
  * @now: of this pass over the rings, in ns
+ * @began: the time of the first pass, in ns
+ * @mended: of the last one that asked for pages of a stack; 0: none did
  * @looked: when it was last noted that what processes have compiled may have changed, in ns
  * @draining: the recording has ended: this is the last pass
  * @shedding: the sample that is read loses its dump
@@ -66,6 +68,8 @@ struct hybrid_record {
 	struct hybrid_ring	**heap;
 	int			 nr_rings;
 	u64			 now;
+	u64			 began;
+	u64			 mended;
 	u64			 looked;
 	bool			 draining;
 	bool			 shedding;

@@ -157,6 +157,7 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 		pr_err("hybrid: out of memory for %d rings\n", nr);
 		return -ENOMEM;
 	}
+	hr->began = hr->began ?: now;
 	if (hr->waiting && !all && keep_rings(hr))
 		return 0;
 	hr->waiting = NULL;

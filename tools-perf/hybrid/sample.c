@@ -177,15 +177,25 @@ static int unwind_sample(struct hybrid_record *hr, struct hybrid_event *event,
 
 /*
  * A copy that ended at a page that is not there: the next ones of the thread are to go on
- * behind it, as far as the word that this one lacked.
+ * behind it, as far as the word that this one lacked. Of a thread that was not seen before
+ * the whole stack is to be there; not of each process's first, many of which live shortly,
+ * with little on the stack.
  */
-static void mend_stack(struct hybrid_record *hr, const struct hybrid_unwind *u)
+static void mend_stack(struct hybrid_record *hr, struct hybrid_thread *thread,
+		       const struct hybrid_unwind *u)
 {
 	u64 end = u->dump_start + u->dump_size;
 
-	if (u->dump_size && u->dump_size < u->dump_room && u->missing >= end &&
-	    u->missing - u->dump_start < u->dump_room)
-		hybrid_touch_pages(hr->touch, u->pid, end, u->missing);
+	if (!u->dump_size || u->dump_size >= u->dump_room)
+		return;
+	if (!thread->touched && thread->tid != thread->process->pid) {
+		thread->touched = true;
+		if (hybrid_touch_stack(hr->touch, u->pid, u->dump_start))
+			hr->mended = hr->now;
+	}
+	if (u->missing >= end && u->missing - u->dump_start < u->dump_room &&
+	    hybrid_touch_pages(hr->touch, u->pid, end, u->missing))
+		hr->mended = hr->now;
 }
 
 /* What its dump has shown; @size was asked for. */
@@ -229,7 +239,8 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 	outcome = hybrid_merge(&hr->unwinder, merge);
 	hybrid_precise_put_first(&event->precise, hr->chain, merge->nr);
 	hybrid_stats_count(&hr->stats, outcome, unwind.failed_in);
-	mend_stack(hr, &unwind);
+	if (thread)
+		mend_stack(hr, thread, &unwind);
 	count_dump(&hr->stats, &unwind, outcome, event->layout.attr.sample_stack_user);
 	if (walk.by_rules || walk.info)
 		hybrid_stats_walk(&hr->stats, walk.info);

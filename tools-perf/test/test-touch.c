@@ -107,6 +107,31 @@ static void gone(void)
 	end();
 }
 
+/* Of the mapping that sp is in, and of no other, as far as a dump may reach. */
+static void stack(void)
+{
+	u64 sp;
+
+	begin();
+	sp = (u64)pages + 20 * PAGE + 8;
+	check(!mprotect(pages, 6 * PAGE, PROT_NONE));
+	check(!mprotect(pages + 30 * PAGE, 2 * PAGE, PROT_READ));
+	check(hybrid_touch_stack(touch, getpid(), sp));
+	check(comes(29));
+	check(is_there(6) && is_there(19) && is_there(20));
+	check(!is_there(5) && !is_there(30));
+	/* What is not written to is no stack. */
+	check(hybrid_touch_stack(touch, getpid(), (u64)pages + 31 * PAGE));
+	check(hybrid_touch_pages(touch, getpid(), (u64)pages, (u64)pages));
+	check(comes(0));
+	check(!is_there(30) && !is_there(31));
+	check(!hybrid_touch_stack(NULL, getpid(), sp));
+	check(!hybrid_touch_stack(touch, 0, sp));
+	check(!hybrid_touch_stack(touch, getpid(), 0));
+	check(!hybrid_touch_stack(touch, getpid(), ~0ULL));
+	end();
+}
+
 /* Pages that the process itself is to bring, and never does. */
 static int never_come(void)
 {
@@ -148,6 +173,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "touch: pages come, and no others", touched },
 		{ "touch: what is not done", refused },
+		{ "touch: a thread's stack", stack },
 		{ "touch: nothing there", gone },
 		{ "touch: a page that never comes", stuck },
 	};

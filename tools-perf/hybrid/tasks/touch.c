@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <linux/kernel.h>
 #include "background.h"
 #include "touch.h"
 
@@ -13,10 +15,15 @@
 #define MAX_PAGES	17
 #define MAX_REQUESTS	64
 
+/* Lines of /proc/PID/maps that are looked at: as many mappings as the kernel allows. */
+#define MAX_LINES	65536
+
+/* @sp: not 0: only what its mapping has of the pages */
 struct request {
 	pid_t	pid;
 	u64	from;
 	u64	to;
+	u64	sp;
 };
 
 /**
@@ -72,12 +79,39 @@ void hybrid_touch_delete(struct hybrid_touch *touch)
 		free_touch(touch);
 }
 
-static void read_pages(const struct request *request)
+/* Takes away what is of another mapping; false where there is none with the stack. */
+static bool clip(struct request *request)
+{
+	char line[256], mode[8];
+	u64 start, end;
+	bool found = false;
+	unsigned int i;
+	FILE *maps;
+
+	snprintf(line, sizeof(line), "/proc/%d/maps", request->pid);
+	maps = fopen(line, "re");
+	if (!maps)
+		return false;
+	/* A long name is read in parts; none of them looks like the start of a line. */
+	for (i = 0; i < MAX_LINES && !found && fgets(line, sizeof(line), maps); i++)
+		found = sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s", &start, &end, mode) == 3 &&
+			request->sp >= start && request->sp < end;
+	fclose(maps);
+	if (!found || strncmp(mode, "rw", 2))
+		return false;
+	request->from = max(request->from, start);
+	request->to = min(request->to, end - 1);
+	return true;
+}
+
+static void read_pages(struct request *request)
 {
 	char path[64], byte;
 	u64 addr;
 	int fd;
 
+	if (request->sp && !clip(request))
+		return;
 	snprintf(path, sizeof(path), "/proc/%d/mem", request->pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -132,29 +166,45 @@ static bool waits(const struct hybrid_touch *touch, const struct request *reques
 	for (i = 0; i < touch->nr; i++) {
 		other = &touch->requests[(touch->first + i) % MAX_REQUESTS];
 		if (other->pid == request->pid && other->from == request->from &&
-		    other->to == request->to)
+		    other->to == request->to && other->sp == request->sp)
 			return true;
 	}
 	return false;
 }
 
-bool hybrid_touch_pages(struct hybrid_touch *touch, pid_t pid, u64 from, u64 to)
+static bool ask(struct hybrid_touch *touch, const struct request *request)
 {
-	struct request request = { pid, from & -PAGE, to & -PAGE };
 	bool taken;
 
-	if (!touch || pid <= 0 || from > to || request.to - request.from >= MAX_PAGES * PAGE)
-		return false;
 	pthread_mutex_lock(&touch->lock);
-	taken = waits(touch, &request);
+	taken = waits(touch, request);
 	if (!taken && touch->nr < MAX_REQUESTS) {
 		touch->running = touch->running || start(touch);
 		if (touch->running) {
-			touch->requests[(touch->first + touch->nr++) % MAX_REQUESTS] = request;
+			touch->requests[(touch->first + touch->nr++) % MAX_REQUESTS] = *request;
 			pthread_cond_signal(&touch->wake);
 			taken = true;
 		}
 	}
 	pthread_mutex_unlock(&touch->lock);
 	return taken;
+}
+
+bool hybrid_touch_pages(struct hybrid_touch *touch, pid_t pid, u64 from, u64 to)
+{
+	struct request request = { pid, from & -PAGE, to & -PAGE };
+
+	if (!touch || pid <= 0 || from > to || request.to - request.from >= MAX_PAGES * PAGE)
+		return false;
+	return ask(touch, &request);
+}
+
+bool hybrid_touch_stack(struct hybrid_touch *touch, pid_t pid, u64 sp)
+{
+	const u64 reach = (MAX_PAGES - 1) * PAGE;
+	struct request request = { pid, (sp & -PAGE) - reach, (sp & -PAGE) + reach, sp };
+
+	if (!touch || pid <= 0 || sp < reach || sp > -2 * reach)
+		return false;
+	return ask(touch, &request);
 }

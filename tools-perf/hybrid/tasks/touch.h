@@ -36,4 +36,17 @@ void hybrid_touch_delete(struct hybrid_touch *touch);
  */
 bool hybrid_touch_pages(struct hybrid_touch *touch, pid_t pid, u64 from, u64 to);
 
+/**
+ * hybrid_touch_stack - have a thread read one byte of each page of a stack
+ * @touch: may be NULL
+ * @pid: of the process
+ * @sp: where the stack is in use
+ *
+ * As far as the largest dump reaches to either side, and no further than the mapping
+ * that @sp is in: before the functions with large frames are called.
+ *
+ * Return: false where it is not done.
+ */
+bool hybrid_touch_stack(struct hybrid_touch *touch, pid_t pid, u64 sp);
+
 #endif /* __PERF_HYBRID_TOUCH_H */
