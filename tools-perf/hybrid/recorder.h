@@ -12,6 +12,8 @@
 #include "tasks/load.h"
 #include "tasks/process.h"
 
+#define HYBRID_NR_FOUND	256
+
 /**
  * struct hybrid_record - a recording
  * @evlist: its events
@@ -36,6 +38,7 @@
  * @now: of this pass over the rings, in ns
  * @began: the time of the first pass, in ns
  * @mended: of the last one that asked for pages of a stack; 0: none did
+ * @found: threads whose stacks were asked for, by the end of their number
  * @looked: when it was last noted that what processes have compiled may have changed, in ns
  * @draining: the recording has ended: this is the last pass
  * @shedding: the sample that is read loses its dump
@@ -70,6 +73,7 @@ struct hybrid_record {
 	u64			 now;
 	u64			 began;
 	u64			 mended;
+	pid_t			 found[HYBRID_NR_FOUND];
 	u64			 looked;
 	bool			 draining;
 	bool			 shedding;
@@ -103,6 +107,17 @@ int hybrid_out_copy(struct hybrid_record *hr, const struct perf_event_header *ev
  */
 int hybrid_deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 			  const struct perf_event_header *header, u16 size);
+
+/**
+ * hybrid_find_thread - have the stack of a sample's thread be there
+ * @hr: the recording
+ * @header: the sample, which need not have been delivered
+ *
+ * Where it is the first that is seen of the thread: each sample may lack pages until
+ * then. Not of a process's first thread: many processes live shortly, with little on
+ * the stack.
+ */
+void hybrid_find_thread(struct hybrid_record *hr, const struct perf_event_header *header);
 
 /* Any other record: @arg is the recording. -EIO where writing failed. */
 int hybrid_deliver_other(void *arg, union perf_event *event);

@@ -82,6 +82,12 @@ static u64 record_time(const struct perf_event_header *header, void *arg)
 	return time == ~0ULL ? 0 : time;
 }
 
+static void found(const struct perf_event_header *header, void *arg)
+{
+	if (header->type == PERF_RECORD_SAMPLE)
+		hybrid_find_thread(arg, header);
+}
+
 static void consume(struct hybrid_ring *ring, void *arg __maybe_unused)
 {
 	struct mmap *map = ring_mmap(ring);
@@ -107,6 +113,7 @@ static int rings_init(struct hybrid_record *hr, struct mmap **maps, int nr)
 		ring->data = maps[i]->core.base + page_size;
 		ring->mask = maps[i]->core.mask;
 		ring->tail = maps[i]->core.prev;
+		ring->looked = ring->tail - 1;
 		ring->copy = malloc(HYBRID_MAX_RECORD);
 		if (!ring->copy)
 			return -ENOMEM;
@@ -147,6 +154,7 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 	static const struct hybrid_order_ops ops = {
 		.head		= ring_head,
 		.time		= record_time,
+		.found		= found,
 		.deliver	= deliver,
 		.consume	= consume,
 	};

@@ -49,13 +49,18 @@ static const struct hybrid_abi *abi_of(const struct hybrid_sample *sample)
 	return sample->regs_abi == PERF_SAMPLE_REGS_ABI_32 ? &hybrid_abi_32 : &hybrid_abi_64;
 }
 
+static const struct hybrid_regs_map *map_of(const struct hybrid_event *event,
+					    const struct hybrid_abi *abi)
+{
+	return abi == &hybrid_abi_64 ? &event->regs_64 : &event->regs_32;
+}
+
 /* The sample's registers and stack; false where there is nothing to unwind. */
 static bool prepare(struct hybrid_record *hr, const struct hybrid_event *event,
 		    const struct hybrid_sample *sample, bool taught, struct hybrid_unwind *u)
 {
 	const struct hybrid_abi *abi = abi_of(sample);
-	const struct hybrid_regs_map *map = abi == &hybrid_abi_64 ? &event->regs_64 :
-								    &event->regs_32;
+	const struct hybrid_regs_map *map = map_of(event, abi);
 
 	if (!taught && (!sample->regs || !map->complete))
 		return false;
@@ -177,23 +182,14 @@ static int unwind_sample(struct hybrid_record *hr, struct hybrid_event *event,
 
 /*
  * A copy that ended at a page that is not there: the next ones of the thread are to go on
- * behind it, as far as the word that this one lacked. Of a thread that was not seen before
- * the whole stack is to be there; not of each process's first, many of which live shortly,
- * with little on the stack.
+ * behind it, as far as the word that this one lacked.
  */
-static void mend_stack(struct hybrid_record *hr, struct hybrid_thread *thread,
-		       const struct hybrid_unwind *u)
+static void mend_stack(struct hybrid_record *hr, const struct hybrid_unwind *u)
 {
 	u64 end = u->dump_start + u->dump_size;
 
-	if (!u->dump_size || u->dump_size >= u->dump_room)
-		return;
-	if (!thread->touched && thread->tid != thread->process->pid) {
-		thread->touched = true;
-		if (hybrid_touch_stack(hr->touch, u->pid, u->dump_start))
-			hr->mended = hr->now;
-	}
-	if (u->missing >= end && u->missing - u->dump_start < u->dump_room &&
+	if (u->dump_size && u->dump_size < u->dump_room && u->missing >= end &&
+	    u->missing - u->dump_start < u->dump_room &&
 	    hybrid_touch_pages(hr->touch, u->pid, end, u->missing))
 		hr->mended = hr->now;
 }
@@ -239,8 +235,7 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 	outcome = hybrid_merge(&hr->unwinder, merge);
 	hybrid_precise_put_first(&event->precise, hr->chain, merge->nr);
 	hybrid_stats_count(&hr->stats, outcome, unwind.failed_in);
-	if (thread)
-		mend_stack(hr, thread, &unwind);
+	mend_stack(hr, &unwind);
 	count_dump(&hr->stats, &unwind, outcome, event->layout.attr.sample_stack_user);
 	if (walk.by_rules || walk.info)
 		hybrid_stats_walk(&hr->stats, walk.info);
@@ -280,6 +275,31 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 	hr->out_used += hybrid_layout_write(&event->layout, sample, hr->chain, merge.nr, out);
 	hr->stats.file_bytes += ((struct perf_event_header *)out)->size;
 	return 0;
+}
+
+void hybrid_find_thread(struct hybrid_record *hr, const struct perf_event_header *header)
+{
+	struct evsel *evsel = evlist__event2evsel(hr->evlist, (union perf_event *)header);
+	struct hybrid_event *event = evsel ? &hr->events[evsel->core.idx] : NULL;
+	struct hybrid_sample sample;
+	const struct hybrid_regs_map *map;
+	const struct hybrid_abi *abi;
+	struct hybrid_regs regs;
+	pid_t *found;
+
+	if (!event || !event->hybrid || hybrid_layout_parse(&event->layout, header, &sample))
+		return;
+	found = &hr->found[(u32)sample.tid % HYBRID_NR_FOUND];
+	if (sample.tid == sample.pid || *found == sample.tid || !sample.regs || !sample.stack_size)
+		return;
+	*found = sample.tid;
+	abi = abi_of(&sample);
+	map = map_of(event, abi);
+	if (!map->complete)
+		return;
+	hybrid_regs_read(map, sample.regs, &regs);
+	if (hybrid_touch_stack(hr->touch, sample.pid, regs.value[abi->sp]))
+		hr->mended = hr->now;
 }
 
 int hybrid_deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,

@@ -405,6 +405,49 @@ static int deliver_id(struct hybrid_ring *ring, const struct perf_event_header *
 	return ring ? 0 : -1;
 }
 
+static bool found[16];
+
+static void find(const struct perf_event_header *event, void *arg)
+{
+	const struct record *record = (const struct record *)event;
+	struct world *world = arg;
+
+	if (!check(record->id < ARRAY_SIZE(found)))
+		return;
+	check(!found[record->id] && !world->seen[record->id]);
+	found[record->id] = true;
+}
+
+/* Each record once, and before it is delivered, however long it is held back. */
+static void found_once(void)
+{
+	static const struct hybrid_order_ops by_found = {
+		.head = head, .time = time_of, .found = find, .deliver = deliver,
+		.consume = consume,
+	};
+	unsigned int i;
+
+	start();
+	memset(found, 0, sizeof(found));
+	for (i = 0; i < RINGS; i++)
+		w.rings[i].looked = w.rings[i].tail - 1;
+	write_record(0, 5, 24);
+	write_record(1, 7, 24);
+	pass_by(&by_found, ++w.now);
+	check(found[0] && found[1]);
+	write_record(0, 9, 24);
+	write_record(0, 10, 32);
+	pass_by(&by_found, ++w.now);
+	check(found[2] && found[3]);
+	pass_by(&by_found, w.now += HOLD);
+	pass_by(&by_found, w.now += HOLD);
+	same(w.delivered, 4);
+	write_record(0, 12, 24);
+	pass_by(&by_found, ++w.now);
+	check(found[4]);
+	end();
+}
+
 /* A record without a time, or with an old one, keeps its place in its ring. */
 static void odd_times(void)
 {
@@ -539,6 +582,7 @@ int main(void)
 		{ "order: what is old enough is not held back", old_enough },
 		{ "order: perf sleeps unless something needs it", sleeps },
 		{ "order: a look goes on where the last one ended", looked_at_once },
+		{ "order: each record is found once", found_once },
 		{ "order: a ring fills up", filled },
 		{ "order: a writer that goes on", concurrent },
 		{ "order: writers that are interrupted", interrupted },

@@ -155,14 +155,18 @@ static void fetch_next(const struct hybrid_ring *ring, u64 pos, u16 size)
 static u64 last_time(struct hybrid_ring *ring, u64 head,
 		     const struct hybrid_order_ops *ops, void *arg)
 {
-	u64 pos = ring->tail, last;
+	u64 pos = ring->tail, last, known = pos - 1;
 	u16 size;
 
 	/* What an earlier look has gone through is far apart in memory: not once more. */
-	if (ring->looked - ring->tail < head - ring->tail)
+	if (ring->looked - ring->tail < head - ring->tail) {
 		pos = ring->looked;
+		known = pos;
+	}
 	last = pos;
 	while ((size = size_at(ring, pos, head)) != 0) {
+		if (ops->found && pos != known)
+			ops->found(record_at(ring, pos), arg);
 		last = pos;
 		pos += size;
 	}

@@ -59,6 +59,8 @@ static inline u64 hybrid_order_consumed(const struct hybrid_ring *ring)
  * struct hybrid_order_ops - what ordering asks of the owner of the rings
  * @head: the ring's current head, read with acquire semantics
  * @time: a record's timestamp; 0 for none
+ * @found: a record that was not there at the last pass, before it is delivered, and in no
+ *	order; NULL: nobody wants to know
  * @deliver: the next record in time order; the ring's tail is behind it when
  *	this returns and may be given to the kernel then (@consume). Negative ends
  *	the pass; -EAGAIN: it is delivered once more by the next pass
@@ -67,6 +69,7 @@ static inline u64 hybrid_order_consumed(const struct hybrid_ring *ring)
 struct hybrid_order_ops {
 	u64 (*head)(struct hybrid_ring *ring, void *arg);
 	u64 (*time)(const struct perf_event_header *event, void *arg);
+	void (*found)(const struct perf_event_header *event, void *arg);
 	int (*deliver)(struct hybrid_ring *ring, const struct perf_event_header *event,
 		       void *arg);
 	void (*consume)(struct hybrid_ring *ring, void *arg);

@@ -42,7 +42,6 @@ struct hybrid_process {
  * @process: that it belongs to
  * @siblings: on the list of that
  * @told: a record told of it, and another will tell that it is gone
- * @touched: the pages of its stack were asked for, see touch.h
  * @tail: what it was last seen to be in
  */
 struct hybrid_thread {
@@ -51,7 +50,6 @@ struct hybrid_thread {
 	struct hybrid_process	*process;
 	struct list_head	 siblings;
 	bool			 told;
-	bool			 touched;
 	struct hybrid_tail	 tail;
 };
 
