@@ -118,6 +118,8 @@ static const struct want {
 	{ "aligned_far_at", ONLY(ASK) },
 	/* rbp was popped, and would be looked for in the caller's frame. */
 	{ "realign_left", RULE(CFA, SP, 8) },
+	{ "realign13_pop", RULE(CFA, SP, 16) },
+	{ "realign13_left", RULE(CFA, SP, 8) },
 	{ "plt_low", RULE(PLT, SP, 8) },
 	{ "plt_high", RULE(PLT, SP, 8) },
 	{ "sigframe_ret", ONLY(SIGNAL) },

@@ -50,18 +50,31 @@ static bool begins_behind_pop(struct hybrid_object *object, const struct hybrid_
 }
 
 /*
- * gcc leaves a frame that it has realigned by pop %rbp; lea -8(%r10),%rsp; ret, in
- * 32-bit code by pop %ebp; lea -4(%ecx),%esp; ret. The length of the lea that ends
- * at @end behind such a pop, 0 for none.
+ * gcc leaves a frame that it has realigned by pop %rbp; lea -8(%r10),%rsp; ret, or by
+ * pop %rbp; lea -16(%r13),%rsp; pop %r13; ret, in 32-bit code by pop %ebp;
+ * lea -4(%ecx),%esp; ret. The length of the lea that ends at @end behind such a pop, 0
+ * for none.
  */
 static u64 realigned_exit(struct hybrid_object *object, u64 end)
 {
 	static const u8 exit_64[] = { 0x5d, 0x49, 0x8d, 0x62, 0xf8 };
+	static const u8 exit_r13[] = { 0x5d, 0x49, 0x8d, 0x65, 0xf0 };
 	static const u8 exit_32[] = { 0x5d, 0x8d, 0x61, 0xfc };
 	bool is_64 = object->cfi.abi->word == 8;
 	u64 len = is_64 ? sizeof(exit_64) : sizeof(exit_32);
 
+	if (is_64 && is_code(object, end - len, exit_r13, len))
+		return len - 1;
 	return is_code(object, end - len, is_64 ? exit_64 : exit_32, len) ? len - 1 : 0;
+}
+
+/* Behind the pop of r13: the CFI still has rbp in the frame that was left. */
+static bool realigned_popped(struct hybrid_object *object, u64 end)
+{
+	static const u8 pop_r13[] = { 0x41, 0x5d };
+
+	return object->cfi.abi->word == 8 && is_code(object, end - 2, pop_r13, 2) &&
+	       realigned_exit(object, end - 2);
 }
 
 /* The lea becomes a row of its own; from it on all registers are the caller's. */
@@ -76,7 +89,7 @@ static void leave_realigned(struct hybrid_object *object, u64 vaddr, struct hybr
 		}
 		row->start = lea;
 		hybrid_row_restored(row);
-	} else if (realigned_exit(object, row->start)) {
+	} else if (realigned_exit(object, row->start) || realigned_popped(object, row->start)) {
 		hybrid_row_restored(row);
 	}
 }

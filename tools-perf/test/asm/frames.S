@@ -192,6 +192,35 @@ realign_left:
 	ret
 	.cfi_endproc
 
+/* The same by %r13, which is the caller's. */
+	.p2align 4
+realign13:
+	.cfi_startproc
+	push	%r13
+	.cfi_def_cfa_offset 16
+	.cfi_offset %r13, -16
+	lea	16(%rsp), %r13
+	.cfi_def_cfa %r13, 0
+	and	$-32, %rsp
+	push	-8(%r13)
+	push	%rbp
+	mov	%rsp, %rbp
+	.cfi_escape 0x10, 0x06, 0x02, 0x76, 0x00
+	push	%r13
+	.cfi_escape 0x0f, 0x03, 0x76, 0x78, 0x06
+	call	leaf
+	pop	%r13
+	.cfi_def_cfa %r13, 0
+	pop	%rbp
+	lea	-16(%r13), %rsp
+	.cfi_def_cfa %rsp, 16
+realign13_pop:
+	pop	%r13
+	.cfi_def_cfa_offset 8
+realign13_left:
+	ret
+	.cfi_endproc
+
 /*
  * As OpenSSL's AVX2 code: the caller's rsp is saved on a stack that is aligned,
  * in its last word (breg7 + 0; deref; plus_uconst 8), or just below.
