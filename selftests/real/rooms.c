@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Frames with arrays that are larger than the usual copy of a stack: one that is written
- * to, and one of which all pages but the outermost are left alone.
+ * to, and one of which all pages but the outermost are left alone. And frames that are
+ * larger than any copy, in threads whose first function calls them once, or twice.
  *
- * usage: rooms wide|holed SECONDS
+ * usage: rooms wide|holed|once|twice SECONDS
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define WIDE	20000
 #define HOLED	49152
+#define HUGE	100000
 
 static volatile unsigned long sink;
 
@@ -59,10 +62,55 @@ static __attribute__((noinline)) void middle(int wanted)
 	sink++;
 }
 
+static __attribute__((noinline)) void huge(double *end)
+{
+	volatile char room[HUGE];
+	unsigned int i;
+
+	for (i = 0; i < HUGE; i += 64)
+		room[i] = i;
+	do {
+		leaf();
+	} while (now() < *end);
+	sink += room[0];
+}
+
+/* No jump, and no other call: what its caller is now it was before. */
+static void *once(void *end)
+{
+	huge(end);
+	return NULL;
+}
+
+static void *twice(void *end)
+{
+	double begun = 0;
+
+	while (now() < *(double *)end) {
+		huge(&begun);
+		sink++;
+		huge(&begun);
+	}
+	return NULL;
+}
+
+static void run_thread(void *(*first)(void *), double end)
+{
+	pthread_t thread;
+
+	if (!pthread_create(&thread, NULL, first, &end))
+		pthread_join(thread, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	double end = now() + (argc > 2 ? atof(argv[2]) : 1);
 	int wanted = argc > 1 && !strcmp(argv[1], "wide");
+
+	if (argc > 1 && !strcmp(argv[1], "once"))
+		run_thread(once, end);
+	if (argc > 1 && !strcmp(argv[1], "twice"))
+		run_thread(twice, end);
 
 	while (now() < end)
 		middle(wanted);

@@ -34,7 +34,7 @@ rooms_of()
 
 test_rooms()
 {
-	builds "large frames" gcc -O2 -g0 -fomit-frame-pointer -Wall -o rooms "$real/rooms.c" ||
+	builds "large frames" gcc -O2 -g0 -fomit-frame-pointer -Wall -pthread -o rooms "$real/rooms.c" ||
 		return
 	record wide.data ./rooms wide 1
 	complete "an array of 20 KiB" wide.data 100 98
@@ -44,6 +44,13 @@ test_rooms()
 	record holed.data ./rooms holed 2
 	ok "pages that were never touched" share holed.data complete 50
 	ok "no larger dump is advised" no_advice holed.data
+	record once.data ./rooms once 2
+	complete "a frame larger than any copy, of a call that is made once" once.data 100 95
+	ok "the process was asked" share once.data stitched 80
+	ok "huge() is called by the thread's first function" \
+		has_chain once.data '>huge>once>'
+	record twice.data ./rooms twice 2
+	ok "one of two calls: not said which" share twice.data truncated 80
 	[ -n "$full" ] || return
 	rooms_of magick imagemagick 99 convert-im6.q16 -size 900x700 plasma:red-blue -blur 0x4 \
 		-resize 70% -rotate 20 picture.jpg

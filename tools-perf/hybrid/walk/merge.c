@@ -7,6 +7,7 @@
 #include <linux/perf_event.h>
 #include "confirm.h"
 #include "merge.h"
+#include "outer.h"
 #include "switch.h"
 #include "taught.h"
 #include "uretprobe.h"
@@ -280,7 +281,9 @@ static bool go_on(struct hybrid_unwinder *unwinder, struct hybrid_merge *m,
 	/* What the register holds is no frame pointer, but where the kernel's chain agrees. */
 	if (u->rule.kind == HYBRID_RULE_NONE && !u->by_code && u->nr == nr)
 		u->stop = HYBRID_STOP_NO_CFI;
-	return m->tail && hybrid_tail_follow(unwinder, u, m->tail);
+	if (m->tail && hybrid_tail_follow(unwinder, u, m->tail))
+		return true;
+	return u->nr == nr && u->rule.kind != HYBRID_RULE_NONE && hybrid_outer_follow(unwinder, u);
 }
 
 static void add_frames(struct hybrid_merge *m, enum hybrid_outcome outcome)

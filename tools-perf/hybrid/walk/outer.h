@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_OUTER_H
+#define __PERF_HYBRID_OUTER_H
+
+#include "unwind.h"
+
+/**
+ * hybrid_outer_follow - go on to the start of the thread by words of the process
+ * @unwinder: caches
+ * @u: an unwound sample that stopped at HYBRID_STOP_DUMP_END; gains frames
+ *
+ * Where what is read now must have been there when the sample was taken.
+ *
+ * Return: true where it came to the outermost frame; else nothing has changed.
+ */
+bool hybrid_outer_follow(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u);
+
+#endif /* __PERF_HYBRID_OUTER_H */
