@@ -8,6 +8,7 @@
  */
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
+#include <linux/string.h>
 #include <linux/types.h>
 
 #include "x86-frame-scan.h"
@@ -401,6 +402,7 @@ enum x86_frame_kind x86_frame_scan(const struct x86_frame_mem *mem,
 	scan.nr_todo = 0;
 	scan.nr_seen = 0;
 	work->nr_callees = 0;
+	memset(work->window + X86_FRAME_WINDOW, 0, X86_FRAME_SLACK);
 	work->path = (struct x86_path) { .pc = 0 };
 	x86_start_stretch(&scan);
 	for (turn = X86_SCAN_TURN; ++work->insns <= work->limit;) {

@@ -13,7 +13,7 @@
 #include "x86-frame-scan.h"
 
 /* Bytes before a jump where the lea of its table is looked for. */
-#define X86_TABLE_BEHIND	(X86_FRAME_WINDOW - X86_QUICK_BYTES)
+#define X86_TABLE_BEHIND	56
 /* Bytes of the lea. */
 #define X86_TABLE_LEA		7
 /* Entries of a table tried. */
@@ -131,6 +131,7 @@ static bool leads_to_jump(struct x86_scan *scan, s32 pc)
 	struct x86_table *t = (struct x86_table *)scan->work->decoder;
 
 	static_assert(sizeof(*t) <= sizeof(scan->work->decoder));
+	static_assert(X86_TABLE_BEHIND + X86_QUICK_BYTES <= sizeof(scan->work->window));
 	t->known = 0;
 	t->entry = -1;
 	t->sum = -1;

@@ -167,6 +167,8 @@ struct x86_path {
 #define X86_FRAME_CALLEES	4
 /* Bytes of code read at once. */
 #define X86_FRAME_WINDOW	64
+/* Zeroes behind them, for who decodes the last ones by the tables. */
+#define X86_FRAME_SLACK		16
 
 /**
  * struct x86_frame_work - what the scan has to remember
@@ -193,7 +195,7 @@ struct x86_frame_work {
 		s16	from;
 		s16	to;
 	} seen[X86_FRAME_SEEN];
-	u8		window[X86_FRAME_WINDOW];
+	u8		window[X86_FRAME_WINDOW + X86_FRAME_SLACK];
 	unsigned long	decoder[16];
 	struct x86_path	aside;
 	s32		callees[X86_FRAME_CALLEES];

@@ -115,6 +115,10 @@ static const struct test_case cases[] = {
 	SP("table, entries that count from elsewhere",
 	   "48 8d 3d 11 00 00 00 48 8d 05 0c 00 00 00 |48 63 04 90 48 01 f8 ff e0 f4 5b c3 00 00 00 00",
 	   64, SCAN_SP, 16, 0),
+	SP("table, 56 bytes behind its lea",
+	   "48 8d 15 36 00 00 00 |31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 "
+	   "31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 31 c0 "
+	   "48 63 04 82 48 01 d0 ff e0 f4 5b c3 fe ff ff ff", 64, SCAN_SP, 16, 0),
 	UNKNOWN("table, ip within an instruction",
 		"48 8d 15 0c 00 00 00 48 63 04 82 48 |01 d0 ff e0 f4 5b c3 fe ff ff ff", 64),
 	UNKNOWN("table, entry by another register",
