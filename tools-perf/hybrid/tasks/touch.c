@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include <linux/kernel.h>
 #include "background.h"
@@ -192,7 +193,7 @@ static bool ask(struct hybrid_touch *touch, const struct request *request)
 
 bool hybrid_touch_pages(struct hybrid_touch *touch, pid_t pid, u64 from, u64 to)
 {
-	struct request request = { pid, from & -PAGE, to & -PAGE };
+	struct request request = { .pid = pid, .from = from & -PAGE, .to = to & -PAGE };
 
 	if (!touch || pid <= 0 || from > to || request.to - request.from >= MAX_PAGES * PAGE)
 		return false;

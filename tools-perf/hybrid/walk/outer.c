@@ -101,6 +101,7 @@ static bool calls_once(const struct outer *o, u64 ret)
 			break;
 		case HYBRID_AFTER_RETURN:
 			return called;
+		case HYBRID_AFTER_SAME:
 		default:
 			return false;
 		}
