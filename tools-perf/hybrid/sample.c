@@ -148,7 +148,7 @@ static int unwind_once(struct hybrid_record *hr, struct hybrid_event *event,
 		hybrid_taught(&hr->unwinder, u, sample->chain, sample->nr_chain);
 		/* The kernel does this by itself. */
 		if (hr->bpf)
-			hybrid_taught_confirm(u);
+			hybrid_taught_confirm(&hr->unwinder, u);
 	} else {
 		hybrid_unwind(&hr->unwinder, u);
 	}

@@ -191,16 +191,27 @@ static void confirmed(void)
 		chain[nr_chain - nr + wrong]++;
 		hybrid_taught(&scene_unwinder, &s.u, chain, nr_chain);
 		same(s.u.nr, nr);
-		hybrid_taught_confirm(&s.u);
+		hybrid_taught_confirm(&scene_unwinder, &s.u);
 		same(s.u.stop, HYBRID_STOP_BAD_FRAME);
 		same(s.u.nr, wrong);
 		same(s.u.sure, wrong);
 		chain[nr_chain - nr + wrong]--;
 	}
 	hybrid_taught(&scene_unwinder, &s.u, chain, nr_chain);
-	hybrid_taught_confirm(&s.u);
+	hybrid_taught_confirm(&scene_unwinder, &s.u);
 	same(s.u.stop, HYBRID_STOP_OUTERMOST);
 	same(s.u.nr, nr);
+	/* As a goroutine's: behind the first byte of what has no caller, and there alone. */
+	chain[nr_chain - 1] = scene_at("outer") + 1;
+	hybrid_taught(&scene_unwinder, &s.u, chain, nr_chain);
+	hybrid_taught_confirm(&scene_unwinder, &s.u);
+	same(s.u.stop, HYBRID_STOP_OUTERMOST);
+	same(s.u.nr, nr);
+	chain[nr_chain - 2] = scene_at("outer") + 1;
+	hybrid_taught(&scene_unwinder, &s.u, chain, nr_chain);
+	hybrid_taught_confirm(&scene_unwinder, &s.u);
+	same(s.u.stop, HYBRID_STOP_BAD_FRAME);
+	same(s.u.nr, nr - 2);
 	merge_finish();
 }
 

@@ -102,7 +102,26 @@ static bool is_behind_call(const struct hybrid_mapping *mapping, u64 ret)
 	       hybrid_object_is_return(mapping, ret);
 }
 
-void hybrid_taught_confirm(struct hybrid_unwind *u)
+/*
+ * Go's scheduler makes the outermost frame of a goroutine by hand: its return address is
+ * that of runtime.goexit() and one byte, behind an instruction that does nothing.
+ */
+static bool is_made_up(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
+		       const struct hybrid_mapping *mapping, u64 ret)
+{
+	struct hybrid_object *object;
+	struct hybrid_row *row;
+	bool mapped;
+	u64 vaddr;
+
+	row = hybrid_unwind_row(unwinder, u->space, ret - 1, &mapped, &object);
+	return row && row->rule.kind == HYBRID_RULE_OUTERMOST &&
+	       hybrid_object_vaddr(mapping->object, ret - 1 - mapping->start + mapping->pgoff,
+				   &vaddr) &&
+	       vaddr == row->start;
+}
+
+void hybrid_taught_confirm(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
 {
 	const struct hybrid_mapping *mapping;
 	unsigned int i;
@@ -115,6 +134,8 @@ void hybrid_taught_confirm(struct hybrid_unwind *u)
 			continue;
 		mapping = hybrid_space_find(u->space, frame->ret);
 		if (!mapping || is_behind_call(mapping, frame->ret))
+			continue;
+		if (i + 1 == u->nr && is_made_up(unwinder, u, mapping, frame->ret))
 			continue;
 		u->failed_in = mapping->object;
 		u->stop = HYBRID_STOP_BAD_FRAME;

@@ -37,10 +37,11 @@ void hybrid_taught(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 
 /**
  * hybrid_taught_confirm - does a call stand before each return address?
+ * @unwinder: caches
  * @u: from hybrid_taught(); ends before the first that none stands before
  *
  * For walks that have not looked at the code.
  */
-void hybrid_taught_confirm(struct hybrid_unwind *u);
+void hybrid_taught_confirm(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u);
 
 #endif /* __PERF_HYBRID_TAUGHT_H */
