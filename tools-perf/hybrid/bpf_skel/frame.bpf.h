@@ -11,7 +11,7 @@
 static __always_inline __u64 find_row(struct loop *loop, __u64 addr)
 {
 	struct state *st = loop->st;
-	__u64 offset, block, rows;
+	__u64 offset, block, rows, *chunk;
 	__u32 nr, step, in_block;
 
 	if (!find_mapping(loop, addr))
@@ -20,18 +20,26 @@ static __always_inline __u64 find_row(struct loop *loop, __u64 addr)
 	block = offset >> HYBRID_WALK_BLOCK_BITS;
 	if (block >= st->now.head >> 32)
 		return 0;
-	rows = table_word((__u32)st->now.head + block);
+	block += (__u32)st->now.head;
+	chunk = table_chunk(block);
+	if (!chunk)
+		return 0;
+	rows = word_of(chunk, block);
 	nr = rows >> 32;
 	if (!nr)
+		return 0;
+	/* A block's rows are in one chunk. */
+	chunk = table_chunk((__u32)rows);
+	if (!chunk)
 		return 0;
 	in_block = offset & (HYBRID_WALK_BLOCK - 1);
 	st->at = 0;
 	for (step = HYBRID_WALK_BLOCK / 2; step; step /= 2) {
 		if (st->at + step < nr &&
-		    HYBRID_WALK_OFFSET(table_word((__u32)rows + st->at + step)) <= in_block)
+		    HYBRID_WALK_OFFSET(word_of(chunk, rows + st->at + step)) <= in_block)
 			st->at += step;
 	}
-	return table_word((__u32)rows + st->at);
+	return word_of(chunk, rows + st->at);
 }
 
 /* A word of the user's stack. */

@@ -150,17 +150,19 @@ struct {
 /* What perf may be storing just now: once, and whole. */
 #define READ_WORD(word)	(*(const volatile __u64 *)(word))
 
-/* A word of the table, by its number; 0 where there is no such chunk. */
-static __always_inline __u64 table_word(__u64 position)
+/* The chunk that a word of the table is in; NULL where there is none. */
+static __always_inline __u64 *table_chunk(__u64 position)
 {
 	__u32 number = position >> HYBRID_WALK_CHUNK_BITS, zero = 0;
 	void *chunk = bpf_map_lookup_elem(&chunks, &number);
-	__u64 *words;
 
-	if (!chunk)
-		return 0;
-	words = bpf_map_lookup_elem(chunk, &zero);
-	return words ? READ_WORD(&words[position & (HYBRID_WALK_CHUNK_WORDS - 1)]) : 0;
+	return chunk ? bpf_map_lookup_elem(chunk, &zero) : NULL;
+}
+
+/* A word of a chunk, by its number in the table. */
+static __always_inline __u64 word_of(__u64 *chunk, __u64 position)
+{
+	return READ_WORD(&chunk[position & (HYBRID_WALK_CHUNK_WORDS - 1)]);
 }
 
 #endif /* __HYBRID_STATE_BPF_H */
