@@ -38,7 +38,7 @@ test_rooms()
 		return
 	record wide.data ./rooms wide 1
 	complete "an array of 20 KiB" wide.data 100 98
-	mode=hybrid,8192 record narrow.data ./rooms wide 1
+	mode=hybrid,8192 record narrow.data --no-hybrid-teach ./rooms wide 1
 	ok "the same, of which 8 KiB are copied" share narrow.data truncated 80
 	# The first samples have perf make the pages be there, as soon as it is run.
 	record holed.data ./rooms holed 2
