@@ -194,12 +194,20 @@ static struct hybrid_bpf *hybrid_bpf__new(void)
 	return NULL;
 }
 
-/* Off unless it is asked for. */
+static int read_config(const char *var, const char *value, void *wanted)
+{
+	if (!strcmp(var, "record.hybrid-bpf"))
+		*(bool *)wanted = perf_config_bool(var, value);
+	return 0;
+}
+
+/* On unless it is turned off. */
 static bool is_wanted(void)
 {
-	int wanted = 0;
+	bool wanted = true;
 
-	return perf_config_scan("record.hybrid-bpf", "%d", &wanted) == 1 && wanted;
+	perf_config(read_config, &wanted);
+	return wanted;
 }
 
 void hybrid_bpf__prepare(struct evlist *evlist)
