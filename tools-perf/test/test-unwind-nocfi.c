@@ -132,6 +132,27 @@ static void unconfirmed(void)
 	same(s.u.sure, 3);
 }
 
+/* What is called jumps to where nobody can tell: true only if frame pointers led there. */
+static void dispatched(void)
+{
+	u64 ret = SCENE_NOCFI + elf_file_symbol("nocfi.so", "enters_ret"), bp;
+
+	scene_start(&s, SCENE_JIT + 100);
+	bp = scene_top(&s);
+	scene_reg(&s, BP, bp);
+	scene_push_bpframe(&s, bp + 16, SCENE_JIT + 200);
+	scene_push_bpframe(&s, bp + 32, ret);
+	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, SCENE_JIT + 100, SCENE_JIT + 199, ret - 1,
+		     scene_at("outer_ret") - 1);
+	same(s.u.sure, 1);
+
+	scene_reg(&s, BP, bp + 16);
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, SCENE_JIT + 100);
+}
+
 /* A signal handler under a trampoline without CFI, as musl's and Go's are. */
 static void sigreturn(void)
 {
@@ -182,6 +203,7 @@ int main(void)
 		{ "unwind: where frame pointers end", frame_pointer_stops },
 		{ "unwind: a file without CFI", no_cfi },
 		{ "unwind: a frame pointer that nothing confirms", unconfirmed },
+		{ "unwind: a call to what jumps elsewhere", dispatched },
 		{ "unwind: a signal without CFI", sigreturn },
 	};
 	int status = tap_run(tests, ARRAY_SIZE(tests));

@@ -139,6 +139,20 @@ static enum hybrid_leads leads_here(const struct hybrid_walk *w, u64 ret)
 }
 
 /*
+ * Does a chain of frame pointers go on at @ret, between code without CFI? V8 enters
+ * JavaScript by a call to what looks at the function and then jumps there.
+ */
+static bool is_linked(const struct hybrid_walk *w, u64 ret)
+{
+	struct hybrid_object *object;
+	struct hybrid_row *row;
+	bool mapped;
+
+	row = hybrid_unwind_row(w->unwinder, w->u->space, ret - 1, &mapped, &object);
+	return w->by_bp && (!row || row->rule.kind == HYBRID_RULE_NONE);
+}
+
+/*
  * In assembler the register may hold anything, and what it points to look like a
  * frame: only a direct call that leads to the last frame shows that it is one. Code
  * made at run time keeps frame pointers, mostly: there a call will do.
@@ -154,8 +168,10 @@ static enum hybrid_stop step_frame_pointer(struct hybrid_walk *w, struct hybrid_
 	mapping = hybrid_space_find(w->u->space, frame->ip);
 	switch (leads_here(w, caller->ip)) {
 	case HYBRID_LEADS_NOT:
-	case HYBRID_LEADS_FAR:
 		return HYBRID_STOP_NO_CFI;
+	case HYBRID_LEADS_FAR:
+		w->guess = true;
+		return is_linked(w, caller->ip) ? stop : HYBRID_STOP_NO_CFI;
 	case HYBRID_LEADS_THERE:
 		return stop;
 	case HYBRID_LEADS_INDIRECT:

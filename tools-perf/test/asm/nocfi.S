@@ -26,4 +26,21 @@ large_at:
 	add	$20480, %rsp
 	ret
 
+/* As V8's: what is called looks at what it is to call, and jumps there. */
+	.p2align 4
+dispatch:
+	mov	-1(%rdi), %rcx
+	movzwl	11(%rcx), %edx
+	mov	16(%rdi), %rcx
+	jmp	*%rcx
+
+	.p2align 4
+enters:
+	push	%rbp
+	mov	%rsp, %rbp
+	call	dispatch
+enters_ret:
+	leave
+	ret
+
 	.section .note.GNU-stack, "", @progbits
