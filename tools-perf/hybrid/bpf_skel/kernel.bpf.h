@@ -120,8 +120,15 @@ struct inode___6_5 {
 	} i_ctime;
 } __attribute__((preserve_access_index));
 
+struct address_space___h {
+	struct {
+		int counter;
+	} i_mmap_writable;
+} __attribute__((preserve_access_index));
+
 struct file___h {
 	struct inode___h *f_inode;
+	struct address_space___h *f_mapping;
 } __attribute__((preserve_access_index));
 
 struct vm_area_struct___h {

@@ -111,12 +111,14 @@ static __always_inline bool find_head(struct mapping *m)
 
 /*
  * What can be written may hold other code than the file does, and so may what has pages
- * of its own.
+ * of its own. A file that is written through a mapping keeps its ctime after the first
+ * write to a page (mapping_writably_mapped()).
  */
 static __always_inline bool is_file_code(struct vm_area_struct___h *vma)
 {
 	return (BPF_CORE_READ(vma, vm_flags) & (VM_EXEC | VM_WRITE)) == VM_EXEC &&
-	       !BPF_CORE_READ(vma, anon_vma);
+	       !BPF_CORE_READ(vma, anon_vma) &&
+	       BPF_CORE_READ(vma, vm_file, f_mapping, i_mmap_writable.counter) <= 0;
 }
 
 /* Looks the mapping of an address up in the address space. */
