@@ -95,6 +95,7 @@ outcome()
 # to the outermost frame. What was not is said in any case, by object and reason.
 # In exec and exit there is no stack to read: up to one sample in fifty may be there,
 # or any number with no_stack_is_right, for processes that do little else.
+# With guessed_is_right chains count, too, of which some frames are marked as guessed.
 # On a machine that does other things a few may be lost: at most one in twenty.
 complete()
 {
@@ -106,6 +107,7 @@ complete()
 		return
 	fi
 	whole=$(($(outcome "$data" complete) + $(outcome "$data" stitched)))
+	[ -z "${guessed_is_right:-}" ] || whole=$((whole + $(outcome "$data" guessed)))
 	without=$(outcome "$data" "frame pointer only")
 	[ -n "${no_stack_is_right:-}" ] || [ "$without" -le $((samples / 50)) ] || without=0
 	whole=$((whole + without))
