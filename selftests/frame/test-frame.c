@@ -145,9 +145,10 @@ static void run_any_bp(void)
 		struct x86_frame_rule rule = { .fp_lost = true };
 		struct x86_frame_work work;
 		enum x86_frame_kind kind = x86_frame_analyze(&mem, ip, &rule, &work);
+		bool same = rule.cfa_off == 8 && rule.fp_lost == tries[i].lost;
 
-		report(kind == tries[i].kind && (kind == X86_FRAME_UNKNOWN ||
-		       (rule.cfa_off == 8 && rule.fp_lost == tries[i].lost)), tries[i].name);
+		report(kind == tries[i].kind && (kind == X86_FRAME_UNKNOWN || same),
+		       tries[i].name);
 	}
 }
 
