@@ -160,7 +160,8 @@ test_record_mode()
 	calls_are_true "$data" 60 || return 1
 	# So little holds no frame.
 	with_config '[call-graph]' 'record-mode = hybrid' 'dump-size = 8' -- \
-		perf record -g -e cpu-clock:u -F 1000 -o "$data" "$calls" 0.1 > /dev/null 2> "$log"
+		perf record -g -e cpu-clock:u -F 1000 --no-hybrid-teach -o "$data" "$calls" 0.1 \
+		> /dev/null 2> "$log"
 	[ "$(total complete)" -eq 0 ] && [ "$(total truncated)" -ge 20 ]
 }
 
