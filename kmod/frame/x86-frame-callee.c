@@ -74,7 +74,8 @@ static bool returns(struct x86_scan *scan)
 		} else if (step != X86_STEP_NEXT && step != X86_STEP_BRANCH) {
 			return false;
 		}
-		if ((path->called && !note_inner(scan, next)) || next >= X86_SCAN_REACH || next <= -X86_SCAN_REACH)
+		if ((path->called && !note_inner(scan, next)) ||
+		    next >= X86_SCAN_REACH || next <= -X86_SCAN_REACH)
 			return false;
 		path->pc = next;
 	}
