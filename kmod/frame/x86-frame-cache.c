@@ -145,6 +145,7 @@ static enum x86_frame_kind recall(const struct x86_frame_cache_entry *e, int ws,
 	rule->ra_off = -ws;
 	rule->fp_off = e->fp_words * ws;
 	rule->use_fp = e->use_fp;
+	rule->fp_lost = false;
 	rule->reg = e->reg;
 	rule->mem_off = e->mem_words * ws;
 	return e->kind;

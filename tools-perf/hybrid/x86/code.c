@@ -106,7 +106,7 @@ static bool to_rule(enum x86_frame_kind kind, const struct x86_frame_rule *found
 bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct x86_frame_cache *frames,
 		     u64 space, struct hybrid_rule *rule)
 {
-	struct x86_frame_rule found;
+	struct x86_frame_rule found = {};
 	struct x86_frame_work work;
 	enum x86_frame_kind kind;
 
