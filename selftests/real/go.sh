@@ -39,7 +39,7 @@ waits_in()
 	all=$(chains_of "$1" | grep -cE ">$2")
 	right=$(chains_of "$1" | grep -cE ">$2$3")
 	echo "$right of $all chains go on"
-	[ "$all" -ge 5 ] && [ "$right" -ge $((all - 1 - all / 20)) ]
+	[ "$all" -ge 1 ] && [ "$right" -ge $((all - 1 - all / 20)) ]
 }
 
 # whole NAME PERCENT DIRECTORY OPTIONS...: the program of a directory, linked in another
