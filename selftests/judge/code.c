@@ -253,6 +253,15 @@ static void jump_indirect(struct work *work, const u8 *code, u8 size, u64 end)
 		go_on_at(work, to.target);
 }
 
+/*
+ * Go's runtime returns from a function that has recovered a panic to its call of
+ * deferreturn(). That stands behind the function's end, where no jump leads.
+ */
+static bool is_after_recovery(const struct object *object, const struct flow *flow, u32 index)
+{
+	return object->is_go && index < flow->nr && flow->insns[index].is_call;
+}
+
 /* From one instruction on, until it ends or is known. */
 static void follow(struct work *work, u64 addr)
 {
@@ -277,8 +286,11 @@ static void follow(struct work *work, u64 addr)
 		if (insn->is_indirect)
 			jump_indirect(work, block->flow.code + insn->off, insn->len,
 				      at + insn->len);
-		if (insn->ends)
+		if (insn->ends) {
+			if (is_after_recovery(work->object, &block->flow, index + 1))
+				go_on_at(work, at + insn->len);
 			return;
+		}
 	}
 	index--;
 	addr = block->flow.insns[index].off + block->flow.insns[index].len;

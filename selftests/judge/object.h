@@ -50,6 +50,7 @@ struct slot {
  * @readable: it is an ELF file that is there; else nothing below is valid
  * @is_loader: it is the dynamic loader
  * @has_landing: functions of it have landing pads for exceptions
+ * @is_go: Go's linker made it, which writes a table of lines of its own
  * @image: its bytes
  * @entry: where a process begins
  * @functions: by address
@@ -67,6 +68,7 @@ struct object {
 	bool			readable;
 	bool			is_loader;
 	bool			has_landing;
+	bool			is_go;
 	struct elf_image	image;
 	u64			entry;
 	struct function		*functions;
