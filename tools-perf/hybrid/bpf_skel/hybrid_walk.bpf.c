@@ -57,7 +57,9 @@ static __always_inline void enter_space(struct state *st, struct task_struct___h
 
 	st->walk++;
 	st->now.end = 0;
-	if (has_sequence(mm) && st->space.mm == space.mm && st->space.seq == space.seq &&
+	st->locked = false;
+	if (has_sequence(mm) && !st->changing &&
+	    st->space.mm == space.mm && st->space.seq == space.seq &&
 	    st->space.start_time == space.start_time && st->space.exec_id == space.exec_id &&
 	    st->space.tgid == space.tgid)
 		return;
@@ -72,16 +74,13 @@ static __always_inline void walk(struct state *st, struct task_struct___h *task,
 	struct loop loop = { .st = st, .mm = mm };
 	__u32 seq = space_sequence(mm);
 
-	/* In the middle of a change; later kernels count when it begins, too. */
-	if (space_changes(mm)) {
-		st->end = PERF_HYBRID_END_BUSY;
-		return;
-	}
+	/* In the middle of a change, which may be of mappings that the walk does not need. */
+	st->changing = space_changes(mm);
 	enter_space(st, task, mm, seq);
 	st->end = PERF_HYBRID_END_LIMIT;
 	bpf_loop(HYBRID_WALK_IPS, step, &loop, 0);
-	if (st->end == PERF_HYBRID_END_OUTERMOST &&
-	    (space_changes(mm) || space_sequence(mm) != seq))
+	if (st->locked || (st->end == PERF_HYBRID_END_OUTERMOST &&
+			   ((!st->changing && space_changes(mm)) || space_sequence(mm) != seq)))
 		st->end = PERF_HYBRID_END_BUSY;
 }
 

@@ -139,6 +139,7 @@ struct vm_area_struct___h {
 	void *anon_vma;
 	unsigned long vm_pgoff;
 	struct file___h *vm_file;
+	unsigned int vm_lock_seq;
 } __attribute__((preserve_access_index));
 
 struct maple_tree___h {

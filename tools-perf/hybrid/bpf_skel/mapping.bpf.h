@@ -34,6 +34,17 @@ static __always_inline bool space_changes(struct mm_struct___h *mm)
 	return BPF_CORE_READ(mm, mmap_lock.count.counter) & WRITER_LOCKED;
 }
 
+/*
+ * May this one? Who changes a mapping locks it first (vma_start_write()), and that ends
+ * with the change of the address space. Asked when all of it has been read.
+ */
+static __always_inline bool mapping_changes(struct mm_struct___h *mm,
+					    struct vm_area_struct___h *vma)
+{
+	return !bpf_core_field_exists(vma->vm_lock_seq) ||
+	       BPF_CORE_READ(vma, vm_lock_seq) == space_sequence(mm);
+}
+
 /* A node's slot for an address. */
 static __always_inline __u64 slot_of(struct state *st, __u32 slots, __u64 addr)
 {
@@ -158,8 +169,12 @@ static __always_inline bool look_up(struct loop *loop, __u64 addr)
 	}
 	if (addr < m->start || addr >= m->end || !is_file_code(vma))
 		return false;
+	if (st->changing && mapping_changes(mm, vma)) {
+		st->locked = true;
+		return false;
+	}
 	/* It may have been freed meanwhile, and be another's. */
-	if (!has_sequence(mm) && BPF_CORE_READ(vma, vm_mm) != mm)
+	if ((st->changing || !has_sequence(mm)) && BPF_CORE_READ(vma, vm_mm) != mm)
 		return false;
 	m->walk = st->walk;
 	return find_head(m);

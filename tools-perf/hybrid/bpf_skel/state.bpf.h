@@ -67,6 +67,8 @@ struct mapping {
  * @at: an index that is looked for: here, as the verifier tries each value that it
  *	knows of
  * @place: the same, of @mappings
+ * @changing: some mapping may be
+ * @locked: a mapping that was needed is
  * @window_at: address of @window
  * @window_size: bytes that are there
  * @window: of the stack
@@ -93,6 +95,8 @@ struct state {
 	__u32 end;
 	volatile __u32 at;
 	volatile __u32 place;
+	__u32 changing;
+	__u32 locked;
 	__u64 window_at;
 	__u64 window_size;
 	__u8 window[WINDOW];
