@@ -34,6 +34,16 @@ ok()
 	[ $((SECONDS - began)) -lt 10 ] || echo "# $((SECONDS - began)) s"
 }
 
+# executes PROGRAM ARGUMENT...: does this machine? Some kernels, and some hypervisors, run no
+# 32-bit programs, whatever the compiler makes: 126 is bash's word for that.
+executes()
+{
+	local status=0
+
+	"$@" > /dev/null 2>&1 || status=$?
+	[ $status -ne 126 ]
+}
+
 # build_in PART ARGUMENT...: "make" in that folder of selftests; parts that run beside
 # each other build the same programs.
 build_in()

@@ -105,11 +105,12 @@ test_breakpoint()
 	# Exactly at a function's first instruction, where no frame stands yet.
 	build_calls fixed -no-pie || return 1
 	at=$(nm "$dir/fixed" | awk '$3 == "middle" { print $1 }')
-	if ! record -e "mem:0x$at:x:u" -c 1 "$dir/fixed" 0.05; then
-		perf record -e "mem:0x$at:x:u" -o "$data" true > /dev/null 2>&1 && return 1
+	# Some hypervisors have breakpoints that are never hit.
+	if ! perf stat -x, -e "mem:0x$at:x:u" "$dir/fixed" 0.05 2>&1 | grep -q '^[1-9].*mem:'; then
 		echo "no breakpoints"
 		return 77
 	fi
+	record -e "mem:0x$at:x:u" -c 1 "$dir/fixed" 0.05 || return 1
 	reads_clean "$data" && chains "$data" | true_chains "$calls_true" "$calls_own" 10 || return 1
 	[ "$(chains "$data" | grep -c '^middle;outer;main;')" -eq "$(chains "$data" | wc -l)" ]
 }
