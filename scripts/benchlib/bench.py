@@ -45,11 +45,11 @@ class Bench:
     def file(self, name):
         return f"{self.data}/{name}.data"
 
-    def record(self, perf, mode, program, path, seconds=None, options=("-F", "2000")):
+    def record(self, perf, options, program, path, rate=2000):
         """Records a truth program from its start to its end."""
         forget(path)
-        meter.run([perf, "record", "-q", "-e", "cpu-clock", *options, "--call-graph", mode,
-                   "-o", path, self.program(program), str(seconds or self.seconds)])
+        meter.run([perf, "record", "-q", "-e", "cpu-clock", "-F", str(rate), *options,
+                   "-o", path, self.program(program), str(self.seconds)])
 
     def check(self, path):
         """check-chains' figures of a file, as our perf reads it."""

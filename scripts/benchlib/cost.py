@@ -8,50 +8,49 @@ import statistics
 import subprocess
 import sys
 
-from . import bench, meter
+from . import bench, meter, peers
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../../selftests/truth")
 import perfdata  # noqa: E402
 
 
-def recorded(b, perf, mode, program, seconds, rate):
-    """(perf's CPU while it recorded, and in all; samples; lost)"""
+def recorded(b, perf, options, program, rate):
+    """(perf's CPU while it recorded, and in all; samples; lost). 5 s, so that the
+    rings have come round many times."""
     path = b.file("cost")
-    used, total = meter.record(perf, ["-F", rate, "--call-graph", mode], path,
-                               [b.program(program), "600"], seconds)
+    used, total = meter.record(perf, ["-F", rate, *options], path, [b.program(program), "600"], 5)
     counts = perfdata.count(path)
     os.remove(path)
     return used, total, counts.samples, counts.lost
 
 
 def recording(b, size, must, rate):
-    """perf's own CPU, hybrid against dwarf, turn by turn.
+    """perf's own CPU, hybrid by BPF and hybrid with dumps against dwarf, turn by turn.
 
-    By sample: at 64 KiB dwarf may lose some, which costs it nothing. 5 s
-    each, so that the rings have come round many times.
+    By sample: at 64 KiB dwarf may lose some, which costs it nothing.
     """
-    suffix = "" if size == 8192 else f",{size}"
+    tools = {"dwarf": (b.stock, ["--call-graph", f"dwarf,{size}"]),
+             "hybrid": (b.perf, ["--call-graph", "hybrid"]),
+             "hybrid with dumps": (b.perf, ["--call-graph", f"hybrid,{size}", peers.DUMPS])}
     for program in ("demo.mixed", "deep60.nofp"):
-        ratios, in_all, per, lost = [], [], {"hybrid": [], "dwarf": []}, {"hybrid": 0, "dwarf": 0}
-        for turn in range(b.runs):
-            one = {}
-            for mode in ("hybrid", "dwarf") if turn % 2 else ("dwarf", "hybrid"):
-                perf = b.perf if mode == "hybrid" else b.stock
-                used, total, samples, gone = recorded(b, perf, mode + suffix, program, 5, rate)
-                one[mode] = (used / max(samples, 1), total / max(samples, 1))
-                per[mode].append(used / max(samples, 1) * 1e6)
-                lost[mode] += gone
-            ratios.append(one["hybrid"][0] / one["dwarf"][0])
-            in_all.append(one["hybrid"][1] / one["dwarf"][1])
-        note = ", ".join(f"{mode} {statistics.median(per[mode]):.1f} us a sample,"
-                         f" {lost[mode]} lost" for mode in ("hybrid", "dwarf"))
-        note += f"; from start to end of perf {statistics.median(in_all):.2f}"
-        yield bench.Row(f"own CPU recording, {size} bytes, {program}, hybrid/dwarf",
-                        f"<= {must}", ratios, lambda ratio: ratio <= must, "", note)
+        per, whole, lost = ({name: [] for name in tools} for _ in range(3))
+        for _, name in peers.in_turn(b, tools):
+            used, total, samples, gone = recorded(b, *tools[name], program, rate)
+            per[name].append(used / max(samples, 1) * 1e6)
+            whole[name].append(total / max(samples, 1) * 1e6)
+            lost[name].append(gone)
+        for name in list(tools)[1:]:
+            ratios = [ours / theirs for ours, theirs in zip(per[name], per["dwarf"])]
+            in_all = [ours / theirs for ours, theirs in zip(whole[name], whole["dwarf"])]
+            note = ", ".join(f"{which} {statistics.median(per[which]):.1f} us a sample,"
+                             f" {sum(lost[which])} lost" for which in (name, "dwarf"))
+            note += f"; from start to end of perf {statistics.median(in_all):.2f}"
+            yield bench.Row(f"own CPU, {size} bytes, {program}, {name}/dwarf", f"<= {must}",
+                            ratios, lambda ratio: ratio <= must, "", note)
 
 
 def record8k(b):
-    yield from recording(b, 8192, 1.0, "2000")
+    yield from recording(b, 8192, 0.35, "2000")
 
 
 def record64k(b):

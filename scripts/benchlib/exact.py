@@ -3,7 +3,7 @@
 
 import statistics
 
-from . import bench, meter
+from . import bench, meter, peers
 
 # The dump of 8 KiB holds the whole stack of each of these.
 FITTING = ("calls", "libc", "frames", "threads", "signals", "dlopen", "forks", "demo",
@@ -24,7 +24,7 @@ def exact(b):
             good = judged = 0
             for _ in range(b.runs):
                 path = b.file("exact")
-                b.record(b.perf, "hybrid", f"{name}.{build}", path)
+                b.record(b.perf, peers.options("hybrid"), f"{name}.{build}", path)
                 figures = b.check(path)
                 judged += figures["samples"]
                 good += figures["exact"]
@@ -41,7 +41,7 @@ def deep(b):
     """256 KiB of stack in 100 frames, of which the dump holds 8 KiB."""
     shares = []
     for _ in range(b.runs):
-        b.record(b.perf, "hybrid,8192", "deep100.fp", b.file("deep"))
+        b.record(b.perf, peers.options("hybrid, 8 KiB dumps"), "deep100.fp", b.file("deep"))
         shares.append(b.check(b.file("deep"))["exact_percent"])
     yield bench.Row("100 frames of 2.6 KiB, 8 KiB dump, frame pointers", ">= 99.9 %", shares,
                     lambda share: share >= 99.9, " %")
@@ -53,11 +53,11 @@ def deep_nofp(b):
     is the tails that the thread has shown before."""
     ours, dwarf, wrong, frames = [], [], [], []
     for _ in range(b.runs):
-        b.record(b.perf, "hybrid,8192", "deep100.nofp", b.file("deep"))
+        b.record(b.perf, peers.options("hybrid, 8 KiB dumps"), "deep100.nofp", b.file("deep"))
         figures = b.check(b.file("deep"))
         ours.append(figures["exact_percent"])
         wrong.append(percent(figures["wrong"], figures["samples"]))
-        b.record(b.stock, "dwarf", "deep100.nofp", b.file("deep"))
+        b.record(b.stock, peers.options("dwarf 8 KiB"), "deep100.nofp", b.file("deep"))
         theirs = b.check(b.file("deep"))
         dwarf.append(theirs["exact_percent"])
         frames.append(figures["mean_frames"] / theirs["mean_frames"])
@@ -74,7 +74,8 @@ def depth(b):
     """500 frames in a dump that holds them."""
     shares, deepest = [], []
     for _ in range(b.runs):
-        b.record(b.perf, "hybrid,32768", "deep500.nofp", b.file("depth"))
+        b.record(b.perf, ["--call-graph", "hybrid,32768", peers.DUMPS], "deep500.nofp",
+                 b.file("depth"))
         figures = b.check(b.file("depth"))
         shares.append(figures["exact_percent"])
         deepest.append(figures["deepest"])
@@ -93,8 +94,8 @@ def size(b):
         ratios = []
         for _ in range(b.runs):
             ours, dwarf, made = b.file("size"), b.file("size-dwarf"), b.file("size-made")
-            b.record(b.perf, "hybrid", program, ours)
-            b.record(b.stock, "dwarf", program, dwarf)
+            b.record(b.perf, peers.options("hybrid"), program, ours)
+            b.record(b.stock, peers.options("dwarf 8 KiB"), program, dwarf)
             bench.forget(made)
             meter.run([b.stock, "inject", "--convert-callchain", "-i", dwarf, "-o", made])
             ratios.append(b.check(ours)["bytes_per_sample"] /

@@ -11,20 +11,31 @@ from . import meter
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../../selftests/truth")
 import perfdata  # noqa: E402
 
-# Name: whose perf, and --call-graph. 65,528 is the largest dump there is.
+# All samples of hybrid with their dump, as where BPF may not be used.
+DUMPS = "--no-hybrid-teach"
+# Name: whose perf, --call-graph, and what else it takes. 65,528 is the largest dump there
+# is. "hybrid" is what a user has who asks for nothing else: by BPF, where that may be.
 PEERS = {
     "fp": ("stock", "fp"),
     "dwarf 8 KiB": ("stock", "dwarf"),
     "dwarf 64 KiB": ("stock", "dwarf,65528"),
-    "hybrid 8 KiB": ("perf", "hybrid,8192"),
-    "hybrid 64 KiB": ("perf", "hybrid,65528"),
+    "hybrid": ("perf", "hybrid"),
+    "hybrid, 8 KiB dumps": ("perf", "hybrid,8192", DUMPS),
+    "hybrid, 64 KiB dumps": ("perf", "hybrid,65528", DUMPS),
 }
+# Those whose stacks are large are left out where that tells nothing.
+SMALL = [name for name in PEERS if name != "hybrid, 64 KiB dumps"]
 # The runs of one value differ by more than this share of their median.
 WIDE = 0.5
 
 
 def perf_of(b, peer):
     return getattr(b, PEERS[peer][0])
+
+
+def options(peer):
+    """What perf record takes to be that tool."""
+    return ["--call-graph", *PEERS[peer][1:]]
 
 
 def in_turn(b, peers):
@@ -39,8 +50,8 @@ def in_turn(b, peers):
 
 def record(b, peer, path, rate, seconds, target):
     """perf attached to a running program, or ["-a"] beside one: a dict."""
-    options = ["-F", str(rate), "--call-graph", PEERS[peer][1], *target]
-    recording = meter.Recording(perf_of(b, peer), options, path)
+    recording = meter.Recording(perf_of(b, peer), ["-F", str(rate), *options(peer), *target],
+                                path)
     recording.start()
     before = recording.cpu()
     time.sleep(seconds)
@@ -76,11 +87,11 @@ class Grid:
 
     def text(self):
         lines = [f"{self.what}{', ' + self.unit if self.unit else ''}",
-                 f"  {self.x_name:<18}" + "".join(f"{peer:>15}" for peer in self.peers)]
+                 f"  {self.x_name:<18}" + "".join(f"{peer:>21}" for peer in self.peers)]
         for x in self.cells:
             shown = f"{x:,}" if isinstance(x, int) else x
             lines.append(f"  {shown:<18}" +
-                         "".join(f"{self.shown(x, peer):>15}" for peer in self.peers))
+                         "".join(f"{self.shown(x, peer):>21}" for peer in self.peers))
         if any("~" in line for line in lines):
             lines.append("  ~ its runs differ by more than half of their median")
         return "\n".join(lines) + "\n"

@@ -35,14 +35,14 @@ def slowdown(b, peer, rate):
     alone = worked(PYTHON)
     bench.forget(path)
     beside = worked([peers.perf_of(b, peer), "record", "-q", "-e", "cpu-clock", "-F", str(rate),
-                     "--call-graph", peers.PEERS[peer][1], "-o", path, *PYTHON])
+                     *peers.options(peer), "-o", path, *PYTHON])
     return 100 * (beside / alone - 1)
 
 
 def rates(b):
     """100 Hz to 20 kHz; a truth program for perf's own CPU, Python for the
     slowdown. What is lost costs nothing: read both together."""
-    names = [name for name in peers.PEERS if name != "hybrid 64 KiB"]
+    names = peers.SMALL
     grids = {
         "cpu_percent": peers.Grid("perf's own CPU while it records", "% of one CPU",
                                   "samples a second", names, 2),

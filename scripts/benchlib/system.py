@@ -13,7 +13,7 @@ STAY = ("threads.nofp", "libc.nofp", "calls.mixed")
 
 def system(b):
     """-a at 1 kHz."""
-    names = [name for name in peers.PEERS if name != "hybrid 64 KiB"]
+    names = peers.SMALL
     case = f"-a, {RATE} Hz"
     units = {"cpu_percent": ("perf's own CPU while it records", "% of one CPU", 1),
              "cpu_us": ("the same", "us a sample", 1),

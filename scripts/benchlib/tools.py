@@ -6,7 +6,7 @@ from . import bench, meter, peers
 PROGRAMS = ("calls.nofp", "libc.nofp", "demo.mixed", "threads.fp", "deep60.nofp",
             "deep100.nofp")
 CONVERTED = "dwarf, inject"
-TOOLS = ("fp", "dwarf 8 KiB", CONVERTED, "dwarf 64 KiB", "hybrid 8 KiB", "hybrid 64 KiB")
+TOOLS = (*list(peers.PEERS)[:2], CONVERTED, *list(peers.PEERS)[2:])
 
 
 def converted(b, source):
@@ -32,8 +32,7 @@ def tools(b):
     for program in PROGRAMS:
         for _, peer in peers.in_turn(b, peers.PEERS):
             path = b.file("tools")
-            b.record(peers.perf_of(b, peer), peers.PEERS[peer][1], program, path,
-                     options=("-F", "1000"))
+            b.record(peers.perf_of(b, peer), peers.options(peer), program, path, rate=1000)
             add(program, peer, path)
             if peer == "dwarf 8 KiB":
                 add(program, CONVERTED, converted(b, path))
