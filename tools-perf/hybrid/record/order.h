@@ -170,10 +170,12 @@ int hybrid_order_timeout(const struct hybrid_order *order, u64 now, bool asked);
 
 /**
  * hybrid_order_keep - make room in a ring whose records can't be delivered yet
- * @ring: to be emptied
+ * @ring: to be emptied, if it fills up
  * @head: of the ring, read with acquire semantics
  *
- * Its records are copied, and delivered from there by later passes, in the same order.
+ * Once it is more than half full its records are copied, and delivered from there by later
+ * passes, in the same order. Before that they stay: most waits are over first, and the
+ * copies would cost more than all else.
  *
  * Return: bytes that were copied, or -ENOMEM.
  */
