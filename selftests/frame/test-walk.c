@@ -3,7 +3,8 @@
  * What can a program do to those who walk its stack?  The module's walk, as it is, over
  * code and stacks that are made to take long: random ones, and pages that can't be read
  * beside code that jumps into them.  Reads are counted, those that fail, what is searched,
- * and, of the worst walks and of honest ones, instructions, step by step.
+ * and, of the worst walks and of honest ones, instructions, step by step.  And what does the
+ * walk by taught rules ask of the code, which it does without a budget?
  *
  * usage: test-walk [SAMPLES]
  *
@@ -17,6 +18,7 @@
 
 #include "../../kmod/module/hook.h"
 #include "../../kmod/frame/x86-frame-cache.h"
+#include "../../kmod/walk/unwind-user-code.h"
 
 #define MAX_STACK	127
 #define PAGE		4096UL
@@ -25,6 +27,9 @@
 #define STACK		0x7ff000000000UL
 #define STACK_PAGES	4
 #define STACK_WORDS	(STACK_PAGES * PAGE / 8)
+
+/* What a look and a step may read: at the end of a page, byte by byte. */
+#define MAX_LOOK_READS	32
 
 /* The rules' walk before it may have 3, and the frame behind the last one. */
 #define MAX_FAILED	(16 - 3)
@@ -386,6 +391,37 @@ static void check_honest(void)
 	       "walk: with a large function");
 }
 
+/* Where no rule is known of ip, rules go on from what a look tells: it searches nothing. */
+static bool look(void)
+{
+	struct unwind_user_state state = {
+		.ip = walk_regs.ip, .sp = walk_regs.sp, .fp = walk_regs.bp,
+		.ws = sizeof(u64), .topmost = true,
+	};
+
+	memory.reads = 0;
+	return unwind_user_code_exact(&state);
+}
+
+static void check_looks(unsigned int samples)
+{
+	unsigned int found = 0, reads = 0, i;
+	bool honest;
+
+	for (i = 0; i < samples; i++) {
+		make_hostile(i);
+		found += look();
+		raise_to(&reads, memory.reads);
+	}
+	make_honest(4000);
+	printf("# looks: %u of %u found a caller, at most %u reads; ", found, samples, reads);
+	honest = look();
+	printf("%u in a large function\n", memory.reads);
+	report(memory.reads && memory.reads <= 4 && !honest,
+	       "walk by rules: a large function is not searched");
+	report(found && reads <= MAX_LOOK_READS, "walk by rules: reads of a look");
+}
+
 /*
  * A search through nothing but moves and branches takes most for what it counts as; and
  * the sample that has most to search, again and again until that is made up for.
@@ -420,6 +456,7 @@ int main(int argc, char **argv)
 		return 2;
 	check_bounds(samples);
 	check_honest();
+	check_looks(samples);
 	check_instructions();
 	printf("1..%d\n", nr_tests);
 	return !!nr_failed;
