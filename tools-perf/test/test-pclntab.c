@@ -83,6 +83,8 @@ static void rows(void)
 	same_rows();
 	file = "gopclntab-moved.so";
 	same_rows();
+	file = "gopclntab-module.so";
+	same_rows();
 	file = "gopclntab.so";
 }
 
@@ -106,6 +108,11 @@ static void assembler(void)
 static void untrue(void)
 {
 	file = "gopclntab-lies.so";
+	same(row_at("caller_body")->rule.kind, HYBRID_RULE_NONE);
+	same(row_at("top")->rule.kind, HYBRID_RULE_NONE);
+	scene_exit();
+	/* What says where the text begins is about other functions. */
+	file = "gopclntab-other.so";
 	same(row_at("caller_body")->rule.kind, HYBRID_RULE_NONE);
 	same(row_at("top")->rule.kind, HYBRID_RULE_NONE);
 	scene_exit();

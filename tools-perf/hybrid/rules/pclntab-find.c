@@ -7,6 +7,8 @@
  *   Go 1.18, 1.19	src/runtime/symtab.go (type pcHeader), magic 0xfffffff0
  *   Go 1.20 and later	the same, magic 0xfffffff1; src/internal/abi/symtab.go
  *			(Go118PCLnTabMagic, Go120PCLnTabMagic)
+ *   Go 1.26 and later	the same, but for the text address: it is in struct moduledata
+ *			alone, which has a section of its own from then on
  * Older tables have other offsets, and no text address; they are not read.
  */
 #include <gelf.h>
@@ -47,6 +49,11 @@ struct pc_header {
 
 #define TEXT_AT		24
 
+/* Offsets in struct moduledata of src/runtime/symtab.go, the first of them 0. */
+#define MODULE_FIRST	160
+#define MODULE_LAST	168
+#define MODULE_TEXT	176
+
 static bool is_header(const struct pc_header *header)
 {
 	return (header->magic == MAGIC_1_18 || header->magic == MAGIC_1_20) &&
@@ -73,38 +80,69 @@ bool hybrid_pclntab_read(const struct hybrid_object *object, u64 at, void *dst, 
 	return true;
 }
 
-/* What a linker other than Go's leaves to be put there when the program is loaded. */
-static bool relocated(struct hybrid_object *object, u64 vaddr, u64 *value)
+/* What a linker other than Go's leaves to be put there when the program is loaded is found, too. */
+static bool read_loaded(const struct hybrid_object *object, u64 vaddr, u64 *value)
 {
-	GElf_Shdr section;
-	GElf_Rela rela;
+	return hybrid_relocation_word(object, vaddr, MAX_RELOCATIONS, value);
+}
 
-	if (!hybrid_relocation_find(object, vaddr, MAX_RELOCATIONS, &rela, &section) ||
-	    GELF_R_TYPE(rela.r_info) != R_X86_64_RELATIVE)
+static bool has_name(const struct hybrid_object *object, const GElf_Shdr *shdr, const char *name)
+{
+	const char *own;
+	size_t names;
+
+	if (elf_getshdrstrndx(object->elf, &names))
 		return false;
-	*value = rela.r_addend;
-	return true;
+	own = elf_strptr(object->elf, names, shdr->sh_name);
+	return own && !strcmp(own, name);
+}
+
+/*
+ * The text address by struct moduledata, which must be about the table at @vaddr: it has
+ * its address, and those of the first function and of the last one's end, as the table.
+ */
+static bool find_text(const struct hybrid_object *object, u64 vaddr, u64 *text)
+{
+	const struct hybrid_pclntab *tab = &object->pclntab;
+	u64 table, first, last;
+	Elf_Scn *scn = NULL;
+	u32 start, end;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(object->elf, scn)) != NULL) {
+		if (gelf_getshdr(scn, &shdr) && has_name(object, &shdr, ".go.module"))
+			break;
+	}
+	return scn && read_loaded(object, shdr.sh_addr, &table) && table == vaddr &&
+	       read_loaded(object, shdr.sh_addr + MODULE_FIRST, &first) &&
+	       read_loaded(object, shdr.sh_addr + MODULE_LAST, &last) &&
+	       read_loaded(object, shdr.sh_addr + MODULE_TEXT, text) &&
+	       hybrid_pclntab_read(object, tab->functab, &start, sizeof(start)) &&
+	       hybrid_pclntab_read(object, tab->functab + tab->nr * 8ULL, &end, sizeof(end)) &&
+	       first == *text + start && last == *text + end;
 }
 
 /* All that is read behind this is checked against the table's size, and the file's. */
 static bool use_header(struct hybrid_object *object, const struct pc_header *header, u64 vaddr)
 {
 	struct hybrid_pclntab *tab = &object->pclntab;
-	u64 offset;
+	u64 text = header->text, offset;
 
-	tab->text = header->text;
 	tab->names = header->names;
 	tab->pctab = header->pctab;
 	tab->functab = header->functab;
 	tab->flag_at = header->magic == MAGIC_1_18 ? FLAG_AT_1_18 : FLAG_AT_1_20;
-	if (!tab->text && !relocated(object, vaddr + TEXT_AT, &tab->text))
-		return false;
-	if (!hybrid_object_offset(object, tab->text, &offset) ||
-	    !header->nr_functions || header->nr_functions > MAX_FUNCTIONS ||
+	if (!header->nr_functions || header->nr_functions > MAX_FUNCTIONS ||
 	    tab->names >= tab->size || tab->pctab >= tab->size || tab->functab >= tab->size ||
 	    header->nr_functions * 8 + 4 > tab->size - tab->functab)
 		return false;
 	tab->nr = header->nr_functions;
+	if ((!text && !read_loaded(object, vaddr + TEXT_AT, &text) &&
+	     !find_text(object, vaddr, &text)) || !hybrid_object_offset(object, text, &offset)) {
+		tab->nr = 0;
+		return false;
+	}
+	tab->text = text;
 	return true;
 }
 
@@ -126,21 +164,16 @@ static bool try_table(struct hybrid_object *object, u64 offset, u64 size, u64 va
 static bool find_section(struct hybrid_object *object, bool *is_go)
 {
 	Elf_Scn *scn = NULL;
-	const char *name;
 	GElf_Shdr shdr;
-	size_t names;
 
-	if (elf_getshdrstrndx(object->elf, &names))
-		return false;
 	while ((scn = elf_nextscn(object->elf, scn)) != NULL) {
 		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS)
 			continue;
-		name = elf_strptr(object->elf, names, shdr.sh_name);
-		if (!name)
-			continue;
-		if (!strcmp(name, ".go.buildinfo") || !strcmp(name, ".note.go.buildid"))
+		if (has_name(object, &shdr, ".go.buildinfo") ||
+		    has_name(object, &shdr, ".note.go.buildid"))
 			*is_go = true;
-		if ((!strcmp(name, ".gopclntab") || !strcmp(name, ".data.rel.ro.gopclntab")) &&
+		if ((has_name(object, &shdr, ".gopclntab") ||
+		     has_name(object, &shdr, ".data.rel.ro.gopclntab")) &&
 		    try_table(object, shdr.sh_offset, shdr.sh_size, shdr.sh_addr))
 			return true;
 	}

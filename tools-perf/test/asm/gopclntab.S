@@ -4,7 +4,8 @@
  * runtime have it. Nothing but c_leaf has CFI.
  *
  * OLD: that of Go 1.18; else of 1.20. HIDDEN: it has no section of its own. LIES: the
- * functions stand where the file has ended.
+ * functions stand where the file has ended. MODULE: as of Go 1.26, so many bytes behind the
+ * last function are said to be code.
  */
 #ifdef OLD
 #define MAGIC	0xfffffff0
@@ -315,7 +316,11 @@ table:
 	.long	MAGIC
 	.byte	0, 0, 1, 8
 	.quad	(functab_end - functab) / 8, 0
+#ifdef MODULE
+	.quad	0
+#else
 	.quad	text
+#endif
 	.quad	names - table, 0, 0, pctab - table, FUNCTAB
 names:
 	.byte	0
@@ -404,5 +409,15 @@ functab_end:
 	function copies, "none_sp - pctab", 0
 	function outside, 0, 0
 	function top, "none_sp - pctab", TOP_FRAME_ASM
+
+#ifdef MODULE
+	/* struct moduledata: the table, six slices, a pointer, the first and the last address. */
+	.section .go.module, "aw", @progbits
+	.balign	32
+	.quad	table
+	.fill	19, 8, 0
+	.quad	caller, end + MODULE
+	.quad	text, end
+#endif
 
 	.section .note.GNU-stack, "", @progbits
