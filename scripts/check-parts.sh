@@ -92,6 +92,7 @@ of_host()
 	part truth quick tap host build truth
 	part callers usual tap host build selftests/callers/run ${all:+--all}
 	part bpf usual tap host build selftests/bpf/run
+	part bpf-files usual tap host build selftests/bpf/files
 	part judge quick tap host build selftests/judge/run
 	part perf-test quick perf host build perf_test
 	part replay quick tap host build selftests/replay/run

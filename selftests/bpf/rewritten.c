@@ -3,8 +3,9 @@
  * A library that is written anew, into the same file, while it is not mapped: what
  * was taught of it before must not be used any more.
  *
- * usage: rewritten SECONDS LIBRARY FIRST SECOND [mapped], LIBRARY being written from the
- * other two; mapped: through a mapping that stays, so that its ctime does, too
+ * usage: rewritten SECONDS LIBRARY [FIRST SECOND [mapped]], LIBRARY being written from the
+ * other two, if there are such; mapped: through a mapping that stays, so that its ctime
+ * does, too
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -73,10 +74,10 @@ int main(int argc, char **argv)
 	double end;
 	int i;
 
-	if (argc < 5)
+	if (argc < 3)
 		return 2;
 	for (i = 0; i < ROUNDS; i++) {
-		if ((argc > 5 ? copy_mapped : copy)(argv[3 + i % 2], argv[2]))
+		if (argc > 4 && (argc > 5 ? copy_mapped : copy)(argv[3 + i % 2], argv[2]))
 			return 1;
 		library = dlopen(argv[2], RTLD_NOW);
 		entry = library ? dlsym(library, "library_entry") : NULL;

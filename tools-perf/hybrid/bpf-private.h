@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_BPF_PRIVATE_H
 #define __PERF_HYBRID_BPF_PRIVATE_H
 
+#include <linux/list.h>
 #include <linux/perf_hybrid.h>
 #include "bpf.h"
 #include "store/table.h"
@@ -14,6 +15,7 @@ struct hybrid_walk_bpf;
  * struct hybrid_bpf - the program, what it is taught, and what it writes to
  * @skel: loaded
  * @table: what it is taught; the compiler's thread's
+ * @files: that the program knows; the same thread's
  * @nr_objects: in @table
  * @stats: of @table
  * @cpus: number of CPUs, those that are not there among them
@@ -25,6 +27,7 @@ struct hybrid_walk_bpf;
 struct hybrid_bpf {
 	struct hybrid_walk_bpf	*skel;
 	struct hybrid_table	 table;
+	struct list_head	 files;
 	u32			 nr_objects;
 	struct perf_hybrid_stats stats;
 	int			 cpus;
@@ -39,5 +42,8 @@ struct hybrid_bpf *hybrid_bpf__take(void);
 
 /* The first event whose samples the program can write as the kernel would; NULL: none. */
 const struct perf_event_attr *hybrid_bpf__first_served(struct evlist *evlist);
+
+/* Only what perf keeps of them: with the program gone. */
+void hybrid_bpf__free_files(struct hybrid_bpf *bpf);
 
 #endif /* __PERF_HYBRID_BPF_PRIVATE_H */

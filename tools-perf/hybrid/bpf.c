@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The BPF program that walks the stacks of samples, bpf_skel/hybrid_walk.bpf.c,
- * and what it is taught.
+ * The BPF program that walks the stacks of samples, bpf_skel/hybrid_walk.bpf.c.
  */
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <perf/cpumap.h>
@@ -20,7 +16,6 @@
 #include "../evsel.h"
 #include "bpf-private.h"
 #include "resolve.h"
-#include "store/compiler.h"
 
 #define CHUNK_SIZE	(HYBRID_WALK_CHUNK_WORDS * sizeof(u64))
 
@@ -56,79 +51,6 @@ static int add_chunk(void *arg, unsigned int number, u64 **words)
 		bpf->stats.bytes += CHUNK_SIZE;
 	close(fd);
 	return err;
-}
-
-/* As the kernel's inode has it. */
-static int key_of(const struct perf_hybrid_teach *teach, const struct timespec *ctime,
-		  struct hybrid_walk_key *key)
-{
-	struct stat st;
-
-	memset(key, 0, sizeof(*key));
-	if (teach->flags) {
-		key->dev = HYBRID_WALK_VDSO;
-		key->ino = teach->flags;
-		return 0;
-	}
-	if (fstat(teach->fd, &st))
-		return -errno;
-	/* The rows may be of what the file was before. */
-	if (st.st_ctim.tv_sec != ctime->tv_sec || st.st_ctim.tv_nsec != ctime->tv_nsec)
-		return -ESTALE;
-	key->dev = (u64)major(st.st_dev) << 20 | minor(st.st_dev);
-	key->ino = st.st_ino;
-	key->ctime_sec = st.st_ctim.tv_sec;
-	key->ctime_nsec = st.st_ctim.tv_nsec;
-	return 0;
-}
-
-static int teach(void *store, const struct perf_hybrid_teach *teach,
-		 const struct timespec *ctime)
-{
-	struct hybrid_bpf *bpf = store;
-	struct bpf_map *objects = bpf->skel->maps.objects;
-	struct hybrid_walk_key key;
-	u32 object = bpf->nr_objects;
-	bool is_new;
-	int err;
-
-	err = key_of(teach, ctime, &key);
-	if (err)
-		return err;
-	is_new = bpf_map__lookup_elem(objects, &key, sizeof(key), &object, sizeof(object), 0);
-	if (is_new && bpf->nr_objects == HYBRID_WALK_OBJECTS)
-		return -ENOSPC;
-	err = hybrid_table_teach(&bpf->table, object, teach);
-	if (err)
-		return err;
-	bpf->stats.taught++;
-	bpf->stats.rows += teach->nr_rows;
-	if (!is_new)
-		return 0;
-	err = bpf_map__update_elem(objects, &key, sizeof(key), &object, sizeof(object),
-				   BPF_NOEXIST);
-	if (!err)
-		bpf->stats.objects = ++bpf->nr_objects;
-	return err;
-}
-
-/* What walks may be reading is not used for anything else: there is no end of them. */
-static int forget(void *store __maybe_unused,
-		  const struct perf_hybrid_forget *what __maybe_unused)
-{
-	return -EOPNOTSUPP;
-}
-
-const struct hybrid_store_ops *hybrid_bpf__ops(void)
-{
-	static const struct hybrid_store_ops ops = {
-		.teach	= teach,
-		.forget	= forget,
-		.takes_registers = true,
-		.takes_small = true,
-	};
-
-	return &ops;
 }
 
 static int load(struct hybrid_bpf *bpf)
@@ -179,6 +101,7 @@ static struct hybrid_bpf *hybrid_bpf__new(void)
 	int err = -ENOMEM;
 
 	if (bpf) {
+		INIT_LIST_HEAD(&bpf->files);
 		bpf->cpus = libbpf_num_possible_cpus();
 		err = bpf->cpus < 0 ? bpf->cpus : load(bpf);
 	}
@@ -271,6 +194,7 @@ void hybrid_bpf__delete(struct hybrid_bpf *bpf)
 	if (bpf->table.heads)
 		munmap(bpf->table.heads, HYBRID_WALK_OBJECTS * sizeof(u64));
 	hybrid_walk_bpf__destroy(bpf->skel);
+	hybrid_bpf__free_files(bpf);
 	free(bpf->fds);
 	free(bpf->ids);
 	free(bpf);

@@ -38,7 +38,7 @@ static struct scene s;
 static struct hybrid_compiler *compiler;
 
 static int fake_teach(void *arg, const struct perf_hybrid_teach *teach,
-		      const struct timespec *ctime __maybe_unused)
+		      const struct hybrid_hold *file __maybe_unused)
 {
 	const struct perf_hybrid_row *rows = (const void *)(uintptr_t)teach->rows;
 	struct store *to = arg;

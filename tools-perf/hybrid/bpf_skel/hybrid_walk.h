@@ -43,21 +43,30 @@
 #define HYBRID_WALK_REGISTER	PERF_HYBRID_NR_KINDS
 
 /**
- * struct hybrid_walk_key - a file as the kernel knows it
- * @dev: of its file system, as the kernel numbers it; HYBRID_WALK_VDSO
- * @ino: inode
+ * struct hybrid_walk_key - a file, as the kernel's mappings of it show it
+ * @inode: the address of its inode in the kernel: that of no other file for as long as
+ *	perf has it open; of the vDSO PERF_HYBRID_VDSO_64
  * @ctime_sec: when it was changed last: what was taught of it before is old
  * @ctime_nsec: the same
+ *
+ * Not its numbers: on overlayfs and btrfs stat() has others than the kernel, and two
+ * files of two subvolumes of btrfs have the same.
  */
 struct hybrid_walk_key {
-	__u64	dev;
-	__u64	ino;
+	__u64	inode;
 	__s64	ctime_sec;
 	__u64	ctime_nsec;
 };
 
-/* No device has this number. */
-#define HYBRID_WALK_VDSO	(~0ULL)
+/**
+ * struct hybrid_walk_file - what perf asks the program hybrid_file() for
+ * @addr: in: of a mapping of perf's own
+ * @key: out: of the file that is mapped there
+ */
+struct hybrid_walk_file {
+	__u64			addr;
+	struct hybrid_walk_key	key;
+};
 
 /* Entries of a callchain, the kernel's part and context words among them. */
 #define HYBRID_WALK_IPS		7000

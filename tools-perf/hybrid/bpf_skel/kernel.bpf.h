@@ -93,13 +93,7 @@ struct bpf_perf_event_data_kern___h {
 	struct perf_event___h *event;
 } __attribute__((preserve_access_index));
 
-struct super_block___h {
-	__u32 s_dev;
-} __attribute__((preserve_access_index));
-
 struct inode___h {
-	struct super_block___h *i_sb;
-	unsigned long i_ino;
 	__s64 i_ctime_sec;
 	__u32 i_ctime_nsec;
 } __attribute__((preserve_access_index));

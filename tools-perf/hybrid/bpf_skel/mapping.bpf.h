@@ -6,6 +6,7 @@
  * The mapping of an address: found in the address space that the sampled task runs in,
  * and kept for as long as that has not changed.
  */
+#include "file.bpf.h"
 #include "state.bpf.h"
 
 /* Does the kernel count the changes of an address space? From 6.4 on. */
@@ -94,26 +95,9 @@ static __always_inline __u64 find_vma(struct loop *loop, __u64 addr)
 	return st->entry & 3 ? 0 : st->entry;
 }
 
-static __noinline void file_changed_at(struct inode___h *inode, struct hybrid_walk_key *key)
-{
-	struct inode___6_10 *inode_6_10 = (void *)inode;
-	struct inode___6_5 *inode_6_5 = (void *)inode;
-
-	if (bpf_core_field_exists(inode->i_ctime_sec)) {
-		key->ctime_sec = BPF_CORE_READ(inode, i_ctime_sec);
-		key->ctime_nsec = BPF_CORE_READ(inode, i_ctime_nsec) & CTIME_NSEC;
-	} else if (bpf_core_field_exists(inode_6_10->__i_ctime)) {
-		key->ctime_sec = BPF_CORE_READ(inode_6_10, __i_ctime.tv_sec);
-		key->ctime_nsec = BPF_CORE_READ(inode_6_10, __i_ctime.tv_nsec);
-	} else {
-		key->ctime_sec = BPF_CORE_READ(inode_6_5, i_ctime.tv_sec);
-		key->ctime_nsec = BPF_CORE_READ(inode_6_5, i_ctime.tv_nsec);
-	}
-}
-
 static __always_inline bool find_head(struct mapping *m)
 {
-	__u32 *number = bpf_map_lookup_elem(&objects, &m->key);
+	__u32 *number = bpf_map_lookup_elem(&files, &m->key);
 	__u64 *head = number ? bpf_map_lookup_elem(&heads, number) : NULL;
 
 	m->head = head ? READ_WORD(head) : 0;
@@ -139,7 +123,6 @@ static __always_inline bool look_up(struct loop *loop, __u64 addr)
 	struct mm_struct___h *mm = loop->mm;
 	struct state *st = loop->st;
 	struct mapping *m = &st->now;
-	struct inode___h *inode;
 	struct file___h *file;
 
 	m->start = 0;
@@ -151,19 +134,13 @@ static __always_inline bool look_up(struct loop *loop, __u64 addr)
 	m->end = BPF_CORE_READ(vma, vm_end);
 	file = BPF_CORE_READ(vma, vm_file);
 	if (file) {
-		inode = BPF_CORE_READ(file, f_inode);
-		m->inode = (__u64)inode;
 		m->shift = BPF_CORE_READ(vma, vm_pgoff) * PAGE - m->start;
-		m->key.dev = BPF_CORE_READ(inode, i_sb, s_dev);
-		m->key.ino = BPF_CORE_READ(inode, i_ino);
-		file_changed_at(inode, &m->key);
+		key_of_file(file, &m->key);
 	} else {
 		if ((__u64)BPF_CORE_READ(mm, context.vdso) != m->start || !m->start)
 			return false;
-		m->inode = 0;
 		m->shift = -m->start;
-		m->key.dev = HYBRID_WALK_VDSO;
-		m->key.ino = PERF_HYBRID_VDSO_64;
+		m->key.inode = PERF_HYBRID_VDSO_64;
 		m->key.ctime_sec = 0;
 		m->key.ctime_nsec = 0;
 	}
@@ -189,8 +166,8 @@ static __always_inline bool is_still_true(struct state *st, struct mapping *m)
 		return true;
 	if (!is_file_code((void *)m->vma))
 		return false;
-	if (m->inode) {
-		file_changed_at((void *)m->inode, &key);
+	if (m->key.inode != PERF_HYBRID_VDSO_64) {
+		file_changed_at((void *)m->key.inode, &key);
 		if (key.ctime_sec != m->key.ctime_sec || key.ctime_nsec != m->key.ctime_nsec)
 			return false;
 	}

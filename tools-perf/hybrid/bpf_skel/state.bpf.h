@@ -28,7 +28,6 @@ struct space {
  * @end: address
  * @shift: what to add to an address for the offset in the file
  * @vma: of which
- * @inode: of its file; 0: the vDSO
  * @key: of its object
  * @head: of its object
  * @walk: number of the walk that looked whether it is still true
@@ -38,7 +37,6 @@ struct mapping {
 	__u64 end;
 	__u64 shift;
 	__u64 vma;
-	__u64 inode;
 	struct hybrid_walk_key key;
 	__u64 head;
 	__u64 walk;
@@ -142,7 +140,7 @@ struct {
 	__type(key, struct hybrid_walk_key);
 	__type(value, __u32);
 	__uint(max_entries, HYBRID_WALK_OBJECTS);
-} objects SEC(".maps");
+} files SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -68,6 +68,7 @@ static void object_close(struct hybrid_object *object)
 	object->elf = NULL;
 	free(object->image);
 	object->image = NULL;
+	hybrid_hold_exit(&object->hold);
 	if (object->fd >= 0)
 		close(object->fd);
 	object->fd = -1;

@@ -6,6 +6,7 @@
 #include <linux/list.h>
 #include "arch.h"
 #include "cfi.h"
+#include "hold.h"
 #include "pages.h"
 #include "pclntab.h"
 
@@ -70,6 +71,8 @@ struct hybrid_segment {
  * @has_debug: and found
  * @is_old: the file was written to since; kept for the mappings it has
  * @is_copy: @fd is a copy of what is needed of the file
+ * @hold: the file that it is a copy of, unless that has changed since, or was given to
+ *	@stored; else nothing
  * @mtime: of the file, when opened
  * @fd: the file, -1 where it is not open
  * @elf: read, not mapped: a file cut short under a mapping would kill us
@@ -109,6 +112,7 @@ struct hybrid_object {
 	bool			 has_debug;
 	bool			 is_old;
 	bool			 is_copy;
+	struct hybrid_hold	 hold;
 	struct timespec		 mtime;
 	const char		*why;
 	struct hybrid_load	*load;

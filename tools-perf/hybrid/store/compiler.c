@@ -12,25 +12,27 @@
 #define AGAIN_PASSES	16
 #define MAX_AGAIN	20
 
+static bool add_note(struct hybrid_compiler *compiler, struct hybrid_note *what)
+{
+	what->nr = what->stored->asked_nr + 1;
+	if (hybrid_notes_add(&compiler->noted, what))
+		return false;
+	what->stored->asked_nr++;
+	return true;
+}
+
 static bool note(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
 		 enum hybrid_note_kind kind, u64 vaddr)
 {
-	struct hybrid_note what = {
-		.stored	= stored,
-		.kind	= kind,
-		.vaddr	= vaddr,
-		.nr	= stored->asked_nr + 1,
-	};
+	struct hybrid_note what = { .stored = stored, .kind = kind, .vaddr = vaddr };
 
-	if (hybrid_notes_add(&compiler->noted, &what))
-		return false;
-	stored->asked_nr++;
-	return true;
+	return add_note(compiler, &what);
 }
 
 /* The file stays open until the compiler is done with it. */
 static void release(struct hybrid_object *object)
 {
+	hybrid_stored_cancel(object->stored);
 	if (note(object->objects->release_arg, object->stored, HYBRID_NOTE_GONE, 0))
 		object->fd = -1;
 	object->stored = NULL;
@@ -69,8 +71,8 @@ static struct hybrid_stored *stored_of(struct hybrid_compiler *compiler,
 	/* Its rows are known, its file is closed: it is for a sample with a new row. */
 	if (!stored && object->state != HYBRID_OBJECT_READY)
 		return NULL;
-	/* The kernel would not know the copy for the file, and reading that may block. */
-	if (object->is_copy)
+	/* A kernel's store would not know the copy for the file. */
+	if (!stored && object->is_copy && (!compiler->ops->drop || !object->hold.page))
 		return NULL;
 	if (!stored) {
 		stored = hybrid_stored_new(object);
@@ -111,10 +113,30 @@ static bool was_lost(const struct hybrid_compiler *compiler, const struct hybrid
 	       compiler->pass >= stored->done_pass + 2 && compiler->pass >= stored->again_at;
 }
 
-static bool teach_again(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
+/* A file like the one before was the reason: there may be many of these. */
+static void look_for_twins(struct hybrid_stored *stored)
 {
-	if (!note(compiler, stored, HYBRID_NOTE_AGAIN, 0))
+	u32 nr = __atomic_load_n(&stored->nr_twins, __ATOMIC_ACQUIRE);
+
+	if (stored->twins_seen == nr)
+		return;
+	stored->twins_seen = nr;
+	stored->again = 0;
+	stored->again_at = 0;
+}
+
+static bool teach_again(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+			const struct hybrid_mapping *mapping)
+{
+	struct hybrid_note what = { .stored = stored, .kind = HYBRID_NOTE_AGAIN };
+
+	if (compiler->ops->add && !stored->flags && mapping &&
+	    !hybrid_stored_twin(stored, mapping, &what.twin))
 		return false;
+	if (!add_note(compiler, &what)) {
+		hybrid_twin_free(what.twin);
+		return false;
+	}
 	stored->again_at = compiler->pass + (AGAIN_PASSES << stored->again);
 	if (stored->again < MAX_AGAIN)
 		stored->again++;
@@ -122,8 +144,9 @@ static bool teach_again(struct hybrid_compiler *compiler, struct hybrid_stored *
 	return true;
 }
 
+/* @stopped: the walk ended here; NULL: it did not. */
 static void meet(struct hybrid_compiler *compiler, struct hybrid_object *object,
-		 struct hybrid_row *row, bool stopped)
+		 struct hybrid_row *row, const struct hybrid_mapping *stopped)
 {
 	struct hybrid_stored *stored = stored_of(compiler, object);
 	u32 state;
@@ -134,8 +157,11 @@ static void meet(struct hybrid_compiler *compiler, struct hybrid_object *object,
 	if (state == HYBRID_STORED_FAILED)
 		return;
 	if (row->asked == stored->epoch) {
-		if (!stopped || !was_lost(compiler, stored, row) ||
-		    !teach_again(compiler, stored))
+		if (!stopped)
+			return;
+		look_for_twins(stored);
+		if (!was_lost(compiler, stored, row) ||
+		    !teach_again(compiler, stored, stopped))
 			return;
 	} else if (state == HYBRID_STORED_KNOWS) {
 		row->asked = stored->epoch;
@@ -200,7 +226,8 @@ void hybrid_compiler_sample(struct hybrid_compiler *compiler, struct hybrid_unwi
 	for (i = 0; i < u->nr; i++) {
 		row = hybrid_unwind_row(unwinder, u->space, u->frames[i].ip, &mapped, &object);
 		if (row && row->rule.kind != HYBRID_RULE_NONE)
-			meet(compiler, object, row, ask && i == stop);
+			meet(compiler, object, row, ask && i == stop ?
+			     hybrid_space_find(u->space, u->frames[i].ip) : NULL);
 	}
 }
 

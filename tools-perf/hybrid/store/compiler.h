@@ -3,7 +3,6 @@
 #define __PERF_HYBRID_COMPILER_H
 
 #include <stdio.h>
-#include <time.h>
 #include <linux/perf_hybrid.h>
 #include "../walk/unwind.h"
 
@@ -11,18 +10,25 @@ struct hybrid_compiler;
 
 /**
  * struct hybrid_store_ops - a store of rules, as /dev/perf_hybrid is
- * @teach: PERF_HYBRID_TEACH; @ctime: of the file, before its rows were read: what
- *	was changed since then must not be taught. A kernel's store sees to that itself
+ * @teach: PERF_HYBRID_TEACH; @file: as it was before its rows were read: what was
+ *	changed since then must not be taught. A kernel's store sees to that itself
  * @forget: PERF_HYBRID_FORGET
  * @takes_registers: a row may be HYBRID_WALK_REGISTER
+ * @has: what was taught of the file is still there
+ * @add: the file @same holds the same as @file, of which there is something; NULL, with
+ *	@has: a store that tells files by what they hold
+ * @drop: the file is held no more from now on; NULL: a store takes no file that is a copy
  * @takes_small: a lesson costs what its rows cost, however many the object has
  *
- * Both functions return 0 or a negative errno.
+ * The functions return 0 or a negative errno.
  */
 struct hybrid_store_ops {
 	int (*teach)(void *store, const struct perf_hybrid_teach *teach,
-		     const struct timespec *ctime);
+		     const struct hybrid_hold *file);
 	int (*forget)(void *store, const struct perf_hybrid_forget *forget);
+	bool (*has)(void *store, const struct hybrid_hold *file);
+	int (*add)(void *store, const struct hybrid_hold *file, const struct hybrid_hold *same);
+	void (*drop)(void *store, const struct hybrid_hold *file);
 	bool takes_registers;
 	bool takes_small;
 };

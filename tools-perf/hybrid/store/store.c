@@ -24,7 +24,7 @@ static int store_ioctl(int fd, unsigned long cmd, void *arg)
 
 /* A lesson in as many as the kernel takes: each replaces what is from its start on. */
 static int store_teach(void *store, const struct perf_hybrid_teach *teach,
-		       const struct timespec *ctime __maybe_unused)
+		       const struct hybrid_hold *file __maybe_unused)
 {
 	const struct perf_hybrid_row *rows = (void *)(uintptr_t)teach->rows;
 	struct perf_hybrid_teach part = *teach;

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/stat.h>
 #include "../rules/debug-frame.h"
 #include "../tasks/open.h"
 #include "stored.h"
@@ -28,7 +27,7 @@ static u32 vdso_flags(const struct hybrid_object *object)
 	return strcmp(object->ident.path, HYBRID_VDSO_32) ? 0 : PERF_HYBRID_VDSO_32;
 }
 
-struct hybrid_stored *hybrid_stored_new(const struct hybrid_object *object)
+struct hybrid_stored *hybrid_stored_new(struct hybrid_object *object)
 {
 	struct hybrid_stored *stored = calloc(1, sizeof(*stored));
 
@@ -37,6 +36,7 @@ struct hybrid_stored *hybrid_stored_new(const struct hybrid_object *object)
 	INIT_LIST_HEAD(&stored->list);
 	INIT_LIST_HEAD(&stored->working);
 	INIT_LIST_HEAD(&stored->opened);
+	INIT_LIST_HEAD(&stored->twins);
 	stored->epoch = 1;
 	stored->fd = object->fd;
 	stored->flags = vdso_flags(object);
@@ -45,17 +45,19 @@ struct hybrid_stored *hybrid_stored_new(const struct hybrid_object *object)
 		free(stored);
 		return NULL;
 	}
+	stored->hold = object->hold;
+	object->hold.page = NULL;
 	return stored;
 }
 
 static int open_file(struct hybrid_stored *stored, struct hybrid_object *object)
 {
-	struct stat st;
+	int err;
 
 	/* Before anything is read of it. */
-	if (fstat(stored->fd, &st))
-		return -errno;
-	stored->ctime = st.st_ctim;
+	err = stored->hold.copied ? 0 : hybrid_hold_file(&stored->hold, stored->fd);
+	if (err)
+		return err;
 	if (hybrid_object_open(object, fcntl(stored->fd, F_DUPFD_CLOEXEC, 0)))
 		return -ENOEXEC;
 	/* Who reads the rings has looked for one, and found it or did not. */
@@ -177,11 +179,79 @@ void hybrid_stored_forget(struct hybrid_stored *stored)
 		hybrid_stored_close(stored);
 }
 
+static struct hybrid_twin *new_twin(struct hybrid_object *object, int fd)
+{
+	struct hybrid_twin *twin = calloc(1, sizeof(*twin));
+
+	if (!twin) {
+		hybrid_hold_exit(&object->hold);
+		close(fd);
+		return NULL;
+	}
+	INIT_LIST_HEAD(&twin->list);
+	twin->fd = fd;
+	twin->hold = object->hold;
+	if (!object->is_copy)
+		hybrid_hold_file(&twin->hold, fd);
+	if (twin->hold.page)
+		return twin;
+	hybrid_twin_free(twin);
+	return NULL;
+}
+
+bool hybrid_stored_twin(struct hybrid_stored *stored, const struct hybrid_mapping *mapping,
+			struct hybrid_twin **twin)
+{
+	struct hybrid_objects *objects = mapping->object->objects;
+	struct hybrid_mapping same = *mapping;
+	int fd;
+
+	*twin = NULL;
+	if (!stored->awaited)
+		stored->awaited = calloc(1, sizeof(*stored->awaited));
+	if (!stored->awaited)
+		return true;
+	stored->awaited->objects = objects;
+	stored->awaited->ident = mapping->object->ident;
+	same.object = stored->awaited;
+	fd = objects->open(&same);
+	if (fd == HYBRID_OPEN_LATER)
+		return false;
+	if (fd >= 0)
+		*twin = new_twin(stored->awaited, fd);
+	hybrid_stored_cancel(stored);
+	return true;
+}
+
+void hybrid_stored_cancel(struct hybrid_stored *stored)
+{
+	if (stored->awaited && stored->awaited->load)
+		stored->awaited->objects->cancel(stored->awaited);
+	free(stored->awaited);
+	stored->awaited = NULL;
+}
+
+void hybrid_twin_free(struct hybrid_twin *twin)
+{
+	if (!twin)
+		return;
+	list_del(&twin->list);
+	hybrid_hold_exit(&twin->hold);
+	if (twin->fd >= 0)
+		close(twin->fd);
+	free(twin);
+}
+
 void hybrid_stored_free(struct hybrid_stored *stored)
 {
+	struct hybrid_twin *twin, *next;
+
+	list_for_each_entry_safe(twin, next, &stored->twins, list)
+		hybrid_twin_free(twin);
 	hybrid_stored_close(stored);
 	list_del(&stored->list);
 	list_del(&stored->working);
+	hybrid_hold_exit(&stored->hold);
 	free(stored->taught);
 	free(stored->path);
 	free(stored);

@@ -2,10 +2,21 @@
 #ifndef __PERF_HYBRID_STORED_H
 #define __PERF_HYBRID_STORED_H
 
-#include <time.h>
 #include <linux/list.h>
 #include "batch.h"
 #include "compiler.h"
+
+/**
+ * struct hybrid_twin - a file with the build-id of another, by which objects are told
+ * @list: of struct hybrid_stored's @twins, once it is known to hold the same
+ * @fd: the file, or a copy of it; -1: none any more
+ * @hold: it
+ */
+struct hybrid_twin {
+	struct list_head	list;
+	int			fd;
+	struct hybrid_hold	hold;
+};
 
 enum hybrid_stored_state {
 	HYBRID_STORED_LEARNS,
@@ -25,9 +36,12 @@ enum hybrid_stored_state {
  * @last_sample: the last of them
  * @again_at: pass from which on it may be taught anew
  * @again: how often it was
+ * @twins_seen: @nr_twins then
+ * @awaited: as much of an object as it takes to open a twin; NULL: none is
  * @asked_nr: number of the last thing asked for
  *
  * @state: enum hybrid_stored_state; shared
+ * @nr_twins: of @twins; shared
  * @done_nr: number of the last thing done; shared
  * @done_pass: when that was; shared
  *
@@ -39,7 +53,8 @@ enum hybrid_stored_state {
  * @flags: PERF_HYBRID_VDSO_*
  * @path: for messages
  * @want_debug: the file's .debug_frame has to be looked for
- * @ctime: of the file when @object was opened
+ * @hold: the file, as it was when @object was opened; @fd may be a copy of it
+ * @twins: other files, of which the store knows that they hold the same
  * @changes: how often it was another one, while the object was taught
  * @object: the compiler's own view of the file; NULL: not opened, or closed again
  * @fdes: its FDEs
@@ -53,9 +68,12 @@ struct hybrid_stored {
 	u64			 last_sample;
 	u64			 again_at;
 	unsigned int		 again;
+	u32			 twins_seen;
+	struct hybrid_object	*awaited;
 	u64			 asked_nr;
 
 	u32			 state;
+	u32			 nr_twins;
 	u64			 done_nr;
 	u64			 done_pass;
 
@@ -67,7 +85,8 @@ struct hybrid_stored {
 	u32			 flags;
 	char			*path;
 	bool			 want_debug;
-	struct timespec		 ctime;
+	struct hybrid_hold	 hold;
+	struct list_head	 twins;
 	unsigned int		 changes;
 	struct hybrid_object	*object;
 	struct hybrid_fdes	 fdes;
@@ -81,7 +100,7 @@ struct hybrid_stored {
  *
  * Return: NULL where memory is short.
  */
-struct hybrid_stored *hybrid_stored_new(const struct hybrid_object *object);
+struct hybrid_stored *hybrid_stored_new(struct hybrid_object *object);
 
 /**
  * hybrid_stored_open - the compiler's own view of the file
@@ -123,5 +142,21 @@ int hybrid_stored_part(struct hybrid_stored *stored, struct hybrid_batch *batch)
 void hybrid_stored_forget(struct hybrid_stored *stored);
 
 void hybrid_stored_free(struct hybrid_stored *stored);
+
+/**
+ * hybrid_stored_twin - the file that a process has mapped in place of an object's
+ * @stored: the object's, the reader's side
+ * @mapping: of the object
+ * @twin: out: NULL where it can't be opened
+ *
+ * Return: false: it is being opened, ask again.
+ */
+bool hybrid_stored_twin(struct hybrid_stored *stored, const struct hybrid_mapping *mapping,
+			struct hybrid_twin **twin);
+
+/* A twin is awaited no more. */
+void hybrid_stored_cancel(struct hybrid_stored *stored);
+
+void hybrid_twin_free(struct hybrid_twin *twin);
 
 #endif /* __PERF_HYBRID_STORED_H */

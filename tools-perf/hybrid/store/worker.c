@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "../tasks/background.h"
+#include "../tasks/copy.h"
 #include "worker.h"
 
 /* Files that are kept open, but for those being taught whole. */
@@ -139,6 +140,36 @@ static void forget_stored(struct hybrid_compiler *compiler, struct hybrid_stored
 		__atomic_store_n(&stored->state, HYBRID_STORED_LEARNS, __ATOMIC_RELEASE);
 }
 
+/* Does another file hold what the rows were made of? */
+static bool is_same(const struct hybrid_stored *stored, const struct hybrid_twin *twin)
+{
+	return hybrid_copy_is_same(stored->fd, stored->hold.copied, twin->fd, twin->hold.copied) &&
+	       (stored->hold.copied || !hybrid_hold_changed(&stored->hold, stored->fd)) &&
+	       (twin->hold.copied || !hybrid_hold_changed(&twin->hold, twin->fd));
+}
+
+/*
+ * A sample met what was taught, and the store did not know it. Where it has it, that was
+ * of another file: images of containers each have their own, with one build-id.
+ */
+static void teach_again(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+			struct hybrid_twin *twin)
+{
+	const struct hybrid_store_ops *ops = compiler->ops;
+
+	if (!twin || !ops->has(compiler->store, &stored->hold)) {
+		forget_stored(compiler, stored);
+	} else if (!ops->has(compiler->store, &twin->hold) && is_same(stored, twin) &&
+		   !ops->add(compiler->store, &stored->hold, &twin->hold)) {
+		close(twin->fd);
+		twin->fd = -1;
+		list_add_tail(&twin->list, &stored->twins);
+		__atomic_store_n(&stored->nr_twins, stored->nr_twins + 1, __ATOMIC_RELEASE);
+		return;
+	}
+	hybrid_twin_free(twin);
+}
+
 /*
  * A store holds 65535 rules that differ, of all objects together. Where they are
  * used up all is taught anew, once, by what is met from then on.
@@ -188,7 +219,7 @@ static bool teach(struct hybrid_compiler *compiler, struct hybrid_stored *stored
 	int err;
 
 	do {
-		err = compiler->ops->teach(compiler->store, &arg, &stored->ctime);
+		err = compiler->ops->teach(compiler->store, &arg, &stored->hold);
 	} while (err == -EINTR);
 	if (err == -ENOSPC)
 		store_is_full(compiler);
@@ -254,7 +285,14 @@ static void teach_part(struct hybrid_compiler *compiler)
 
 static void gone(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
 {
+	struct hybrid_twin *twin;
+
 	close_stored(compiler, stored);
+	if (compiler->ops->drop) {
+		compiler->ops->drop(compiler->store, &stored->hold);
+		list_for_each_entry(twin, &stored->twins, list)
+			compiler->ops->drop(compiler->store, &twin->hold);
+	}
 	close(stored->fd);
 	hybrid_stored_free(stored);
 }
@@ -289,7 +327,7 @@ static void follow_note(struct hybrid_compiler *compiler, const struct hybrid_no
 		}
 		break;
 	case HYBRID_NOTE_AGAIN:
-		forget_stored(compiler, stored);
+		teach_again(compiler, stored, note->twin);
 		break;
 	case HYBRID_NOTE_GONE:
 		gone(compiler, stored);

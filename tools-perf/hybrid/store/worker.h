@@ -12,7 +12,7 @@ enum hybrid_note_kind {
 	HYBRID_NOTE_FUNCTION,	/* teach the function at vaddr */
 	HYBRID_NOTE_WHOLE,	/* teach all */
 	HYBRID_NOTE_DEBUG,	/* it has a .debug_frame */
-	HYBRID_NOTE_AGAIN,	/* what was taught is lost */
+	HYBRID_NOTE_AGAIN,	/* what was taught is lost, or of another file */
 	HYBRID_NOTE_GONE,	/* the reader's object is gone: the file is ours */
 };
 
@@ -20,12 +20,14 @@ enum hybrid_note_kind {
  * struct hybrid_note - what is to be done, in the order of the notes
  * @stored: of which object
  * @vaddr: for HYBRID_NOTE_FUNCTION
+ * @twin: for HYBRID_NOTE_AGAIN: what showed it was in this file; NULL: it can't be told
  * @nr: counts the notes on an object
  * @kind: enum hybrid_note_kind
  */
 struct hybrid_note {
 	struct hybrid_stored	*stored;
 	u64			 vaddr;
+	struct hybrid_twin	*twin;
 	u64			 nr;
 	u8			 kind;
 };

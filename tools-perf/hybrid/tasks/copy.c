@@ -128,7 +128,8 @@ static int copy_elf(struct copy *copy, Elf *elf)
 	return copy_segments(copy, elf) || copy_sections(copy, elf) ? -1 : 0;
 }
 
-int hybrid_copy(int fd)
+/* The file stays open. */
+static int copy_of(int fd)
 {
 	struct copy copy = { .from = fd, .to = -1 };
 	struct stat st;
@@ -146,12 +147,58 @@ int hybrid_copy(int fd)
 		}
 	}
 	elf_end(elf);
-	close(fd);
 	return copy.to;
 }
 
-int hybrid_copy_unless_local(int fd, bool *copied)
+int hybrid_copy(int fd)
 {
+	int copy = copy_of(fd);
+
+	close(fd);
+	return copy;
+}
+
+int hybrid_copy_unless_local(int fd, bool *copied, struct hybrid_hold *hold)
+{
+	int copy;
+
+	hold->page = NULL;
 	*copied = !is_local(fd);
-	return *copied ? hybrid_copy(fd) : fd;
+	if (!*copied)
+		return fd;
+	hybrid_hold_file(hold, fd);
+	hold->copied = true;
+	copy = copy_of(fd);
+	if (copy < 0 || hybrid_hold_changed(hold, fd))
+		hybrid_hold_exit(hold);
+	close(fd);
+	return copy;
+}
+
+static bool same_bytes(int a, int b)
+{
+	char from_a[65536], from_b[65536];
+	ssize_t got;
+	u64 at = 0;
+
+	do {
+		got = pread(a, from_a, sizeof(from_a), at);
+		if (got < 0 || pread(b, from_b, sizeof(from_b), at) != got ||
+		    memcmp(from_a, from_b, got))
+			return false;
+		at += got;
+	} while (got);
+	return true;
+}
+
+bool hybrid_copy_is_same(int a, bool a_copied, int b, bool b_copied)
+{
+	int copy_a = a_copied ? a : copy_of(a), copy_b = b_copied ? b : copy_of(b);
+	bool same = copy_a >= 0 && copy_b >= 0 && same_bytes(copy_a, copy_b);
+
+	if (!a_copied && copy_a >= 0)
+		close(copy_a);
+	if (!b_copied && copy_b >= 0)
+		close(copy_b);
+	return same;
 }

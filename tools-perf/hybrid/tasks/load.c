@@ -30,6 +30,7 @@
  * @fd: the file, when @done
  * @error: errno, where it can't be opened
  * @copied: it is a copy
+ * @hold: of what
  * @done: it is there, or can't be opened
  * @late: samples wait for it no more
  */
@@ -42,6 +43,7 @@ struct hybrid_load {
 	int			fd;
 	int			error;
 	bool			copied;
+	struct hybrid_hold	hold;
 	bool			done;
 	bool			late;
 };
@@ -128,6 +130,7 @@ static void put_load(struct hybrid_load *load)
 		return;
 	if (load->fd >= 0)
 		close(load->fd);
+	hybrid_hold_exit(&load->hold);
 	list_del(&load->list);
 	free((char *)load->object.ident.path);
 	free(load);
@@ -152,6 +155,7 @@ void hybrid_loader_delete(struct hybrid_loader *loader)
 /* With the lock, which is not held meanwhile. */
 static void open_file(struct hybrid_loader *loader, struct hybrid_load *load)
 {
+	struct hybrid_hold hold = {};
 	bool copied = false;
 	int fd, error;
 
@@ -159,12 +163,13 @@ static void open_file(struct hybrid_loader *loader, struct hybrid_load *load)
 	pthread_mutex_unlock(&loader->lock);
 	fd = loader->open(&load->mapping);
 	if (fd >= 0)
-		fd = hybrid_copy_unless_local(fd, &copied);
+		fd = hybrid_copy_unless_local(fd, &copied, &hold);
 	error = errno;
 	pthread_mutex_lock(&loader->lock);
 	load->fd = fd;
 	load->error = fd < 0 ? error : 0;
 	load->copied = copied;
+	load->hold = hold;
 	load->done = true;
 	pthread_cond_broadcast(&loader->answer);
 	put_load(load);
@@ -270,6 +275,8 @@ int hybrid_loader_open(const struct hybrid_mapping *mapping)
 		fd = load->fd;
 		error = load->error;
 		object->is_copy = load->copied;
+		object->hold = load->hold;
+		load->hold.page = NULL;
 		load->fd = -1;
 		object->load = NULL;
 		put_load(load);
