@@ -48,10 +48,10 @@ static bool is_served_type(const struct perf_event_attr *attr)
 }
 
 /*
- * Can the program write an event's samples as the kernel would? Of one of the kernel alone
- * it can't be told how many other programs cost (bpf_skel/count.bpf.h).
+ * Of an event of the kernel alone it can't be told how many samples other programs cost
+ * (bpf_skel/count.bpf.h). One that has a filter has a program already, and takes no other.
  */
-static bool is_served(struct evsel *evsel)
+bool hybrid_bpf__is_served(struct evsel *evsel)
 {
 	const struct perf_event_attr *attr = &evsel->core.attr;
 
@@ -60,7 +60,8 @@ static bool is_served(struct evsel *evsel)
 	       (attr->sample_type & NEEDED) == NEEDED && attr->sample_id_all &&
 	       !attr->exclude_user && !attr->exclude_callchain_user &&
 	       !attr->defer_callchain && !attr->aux_output &&
-	       !attr->write_backward && !evsel->needs_auxtrace_mmap;
+	       !attr->write_backward && !evsel->needs_auxtrace_mmap &&
+	       list_empty(&evsel->bpf_filters);
 }
 
 /* On one CPU; its records go to the ring that @map is of. */
@@ -144,7 +145,6 @@ static int attach(struct hybrid_bpf *bpf, struct evsel *evsel)
 	return 0;
 }
 
-/* An event that has a filter has a program already, and takes no other: it has dumps. */
 static bool attach_all(struct hybrid_bpf *bpf, struct evlist *evlist)
 {
 	bool attached = false;
@@ -152,7 +152,7 @@ static bool attach_all(struct hybrid_bpf *bpf, struct evlist *evlist)
 	int err;
 
 	evlist__for_each_entry(evlist, evsel) {
-		if (!is_served(evsel))
+		if (!hybrid_bpf__is_served(evsel))
 			continue;
 		/* The program's records have no more than they say. */
 		err = -EOPNOTSUPP;
@@ -172,7 +172,7 @@ const struct perf_event_attr *hybrid_bpf__first_served(struct evlist *evlist)
 	struct evsel *evsel;
 
 	evlist__for_each_entry(evlist, evsel) {
-		if (is_served(evsel))
+		if (hybrid_bpf__is_served(evsel))
 			return &evsel->core.attr;
 	}
 	return NULL;

@@ -8,6 +8,7 @@
 #include "store/table.h"
 
 struct evlist;
+struct evsel;
 struct perf_event_attr;
 struct hybrid_walk_bpf;
 
@@ -40,7 +41,10 @@ struct hybrid_bpf {
 /* What hybrid_bpf__prepare() has loaded; NULL for nothing. The caller's from then on. */
 struct hybrid_bpf *hybrid_bpf__take(void);
 
-/* The first event whose samples the program can write as the kernel would; NULL: none. */
+/* Can the program write the event's samples as the kernel would? */
+bool hybrid_bpf__is_served(struct evsel *evsel);
+
+/* The first of these; NULL: none. */
 const struct perf_event_attr *hybrid_bpf__first_served(struct evlist *evlist);
 
 /* Only what perf keeps of them: with the program gone. */

@@ -21,7 +21,8 @@
  * @cpu: as samples have it
  * @head: see there
  * @ips: of the chain; they need not be aligned
- * @nr_user: of @ips, behind the kernel's
+ * @nr_user: of @ips, behind the kernel's; 0 where the walk did not come to the outermost
+ *	frame
  */
 struct written {
 	u64			 ids;
@@ -85,11 +86,10 @@ static int parse(const struct hybrid_bpf *bpf, const struct perf_event_header *h
 	/* Before Linux 6.3 the program is not told: it wrote the record at once. */
 	if (!head->time)
 		head->time = written->time;
-	written->nr_user = 0;
-	if (PERF_HYBRID_INFO_END(head->info) != PERF_HYBRID_END_OUTERMOST)
-		return 0;
 	written->ips = raw + sizeof(*head);
-	written->nr_user = PERF_HYBRID_INFO_FRAMES(head->info) + 1;
+	written->nr_user = 0;
+	if (PERF_HYBRID_INFO_END(head->info) == PERF_HYBRID_END_OUTERMOST)
+		written->nr_user = PERF_HYBRID_INFO_FRAMES(head->info) + 1;
 	size -= sizeof(*head);
 	/* The kernel makes it larger, up to a multiple of 8 of the record. */
 	return (written->nr_user + head->nr_kernel) * sizeof(u64) <= size &&
@@ -111,9 +111,11 @@ static u8 *put_chain(u8 *to, const struct written *written)
 {
 	u32 nr_kernel = written->head.nr_kernel;
 
-	to = put(to, nr_kernel + 3 + written->nr_user);
+	to = put(to, nr_kernel + (written->nr_user ? 3 + written->nr_user : 0));
 	memcpy(to, written->ips, nr_kernel * sizeof(u64));
 	to += nr_kernel * sizeof(u64);
+	if (!written->nr_user)
+		return to;
 	to = put(to, PERF_CONTEXT_USER_HYBRID);
 	to = put(to, written->head.info);
 	to = put(to, PERF_CONTEXT_USER);
@@ -160,11 +162,13 @@ int hybrid_bpf__deliver(struct hybrid_record *hr, struct hybrid_ring *ring,
 	}
 	ring->note_id = written.head.id;
 	ring->note = written.head.info;
-	if (!written.nr_user)
+	if (!written.nr_user && !written.head.nr_kernel)
 		return 0;
 	evsel = evlist__id2evsel(hr->evlist, written.head.id);
 	if (!evsel || !hr->events[evsel->core.idx].hybrid)
 		return 0;
+	if (!written.nr_user)
+		hr->stats.shed_dumps++;
 	make_sample(&written, hr->events[evsel->core.idx].layout.attr.sample_type, made);
 	return hybrid_deliver_sample(hr, ring, made, header->size);
 }
@@ -180,18 +184,13 @@ union perf_event *hybrid_bpf__rename_lost(struct hybrid_record *hr, union perf_e
 {
 	u16 size = event->header.size;
 	union perf_event *renamed = (void *)hr->made;
-	struct evsel *evsel;
+	struct evsel *evsel = hybrid_record__first(hr);
 
-	if (!hr->bpf || size < sizeof(event->lost) + sizeof(u64) ||
+	if (!hr->bpf || !evsel || size < sizeof(event->lost) + sizeof(u64) ||
 	    !hybrid_bpf__is_id(hr->bpf, word_at((const u8 *)event + size - sizeof(u64))))
 		return event;
 	memcpy(renamed, event, size);
-	evlist__for_each_entry(hr->evlist, evsel) {
-		if (!hr->events[evsel->core.idx].hybrid)
-			continue;
-		renamed->lost.id = evsel->core.id[0];
-		put((u8 *)renamed + size - sizeof(u64), evsel->core.id[0]);
-		break;
-	}
+	renamed->lost.id = evsel->core.id[0];
+	put((u8 *)renamed + size - sizeof(u64), evsel->core.id[0]);
 	return renamed;
 }

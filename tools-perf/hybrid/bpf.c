@@ -153,6 +153,19 @@ void hybrid_bpf__prepare(struct evlist *evlist)
 	evlist__set_id_pos(evlist);
 }
 
+bool hybrid_bpf__serves_all(struct evlist *evlist)
+{
+	struct evsel *evsel;
+
+	if (!prepared)
+		return false;
+	evlist__for_each_entry(evlist, evsel) {
+		if (evsel__has_hybrid_callchain(evsel) && !hybrid_bpf__is_served(evsel))
+			return false;
+	}
+	return true;
+}
+
 struct hybrid_bpf *hybrid_bpf__take(void)
 {
 	struct hybrid_bpf *bpf = prepared;
@@ -175,6 +188,7 @@ void hybrid_bpf__stats(const struct hybrid_bpf *bpf, struct perf_hybrid_stats *s
 			break;
 		counts->whole += cpu->whole;
 		counts->dumped += cpu->dumped;
+		counts->shed += cpu->shed;
 		counts->full += cpu->full;
 		counts->dropped += cpu->dropped;
 	}

@@ -23,6 +23,15 @@ struct perf_hybrid_stats;
 void hybrid_bpf__prepare(struct evlist *evlist);
 
 /**
+ * hybrid_bpf__serves_all - will samples need no dump, but for some?
+ * @evlist: events, configured; hybrid_bpf__prepare() has seen them
+ *
+ * Return: true where the program is loaded, and walks for all events that
+ * evsel__has_hybrid_callchain().
+ */
+bool hybrid_bpf__serves_all(struct evlist *evlist);
+
+/**
  * hybrid_bpf__attach - have the program walk the stacks of the events
  * @evlist: events, open, their rings mapped
  *
@@ -56,6 +65,11 @@ const struct hybrid_store_ops *hybrid_bpf__ops(void);
 
 static inline void hybrid_bpf__prepare(struct evlist *evlist __maybe_unused)
 {
+}
+
+static inline bool hybrid_bpf__serves_all(struct evlist *evlist __maybe_unused)
+{
+	return false;
 }
 
 static inline struct hybrid_bpf *hybrid_bpf__attach(struct evlist *evlist __maybe_unused)

@@ -81,18 +81,22 @@ void hybrid_record__size_rings(struct evlist *evlist, unsigned int *mmap_pages)
 {
 	/* More than perf_event_mlock_kb is for those who may lock it. */
 	bool by_size = *mmap_pages == UINT_MAX && perf_event_paranoid_check(-1);
-	unsigned long dump_size = 0, size;
+	bool few_dumps = hybrid_bpf__serves_all(evlist);
+	unsigned long dump_size = 0, size, nr = nr_rings(evlist);
 	struct evsel *evsel;
 
-	size_dumps(evlist, by_size ? hybrid_order_most_ring(nr_rings(evlist)) :
-				     evlist__mmap_size(*mmap_pages) - page_size);
+	if (!by_size)
+		size_dumps(evlist, evlist__mmap_size(*mmap_pages) - page_size);
+	else
+		size_dumps(evlist, few_dumps ? 0 : hybrid_order_most_ring(nr));
 	evlist__for_each_entry(evlist, evsel) {
 		if (evsel__has_hybrid_callchain(evsel))
 			dump_size = max_t(unsigned long, dump_size,
 					  evsel->core.attr.sample_stack_user);
 	}
 	if (by_size) {
-		size = hybrid_order_ring_size(dump_size, nr_rings(evlist));
+		size = few_dumps ? hybrid_order_few_dumps_ring(dump_size, nr) :
+				   hybrid_order_ring_size(dump_size, nr);
 		*mmap_pages = size / page_size;
 	}
 	size = evlist__mmap_size(*mmap_pages) - page_size;

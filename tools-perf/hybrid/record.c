@@ -163,9 +163,27 @@ void hybrid_record__lost(struct hybrid_record *hr, const struct evsel *evsel, u6
 		hr->stats.lost += nr;
 }
 
+struct evsel *hybrid_record__first(const struct hybrid_record *hr)
+{
+	struct evsel *evsel;
+
+	evlist__for_each_entry(hr->evlist, evsel) {
+		if (hr->events[evsel->core.idx].hybrid)
+			return evsel;
+	}
+	return NULL;
+}
+
 u64 hybrid_record__shed(const struct hybrid_record *hr, const struct evsel *evsel)
 {
-	return hr ? hr->events[evsel->core.idx].shed : 0;
+	struct hybrid_walk_counts walks = {};
+	struct perf_hybrid_stats store;
+
+	if (!hr)
+		return 0;
+	if (hr->bpf && evsel == hybrid_record__first(hr))
+		hybrid_bpf__stats(hr->bpf, &store, &walks);
+	return hr->events[evsel->core.idx].shed + walks.full;
 }
 
 void hybrid_record__print(struct hybrid_record *hr, bool failures)
@@ -179,6 +197,7 @@ void hybrid_record__print(struct hybrid_record *hr, bool failures)
 	if (hr->bpf) {
 		hybrid_bpf__stats(hr->bpf, &hr->stats.store, &walks);
 		hr->stats.dropped = walks.dropped;
+		hr->stats.lost += walks.full;
 	} else if (hr->stats.taught) {
 		hybrid_store__stats(hr->store, &hr->stats.store);
 	}
@@ -189,8 +208,9 @@ void hybrid_record__print(struct hybrid_record *hr, bool failures)
 		hybrid_compiler_print(hr->compiler, stderr);
 	if (hr->bpf)
 		fprintf(stderr, "hybrid: BPF walked %" PRIu64 " samples, left %" PRIu64
-			" to the kernel, for %" PRIu64 " of them there was no room\n",
-			(u64)walks.whole, (u64)walks.dumped, (u64)walks.full);
+			" to the kernel, had no room for the dumps of %" PRIu64
+			" and lost %" PRIu64 "\n", (u64)walks.whole, (u64)walks.dumped,
+			(u64)walks.shed, (u64)walks.full);
 	hybrid_stats_print_failures(&hr->stats, stderr);
 	for (i = 0; i < hr->nr_events; i++)
 		hybrid_precise_print(&hr->events[i].precise, stderr);

@@ -53,7 +53,8 @@ void hybrid_record__ask_kernel(struct evlist *evlist);
  * Here a ring has room for 512 samples (32 MiB at most, and 512 MiB for all rings), so
  * that perf may sleep for a while; it is woken for 64, or an eighth of a smaller ring,
  * which are still in the CPU's caches then, and while the processes that were sampled
- * are still alive.
+ * are still alive. After hybrid_record__ask_kernel() it is known whether BPF serves all
+ * events: then a dump is of 8 KiB, and a ring has room for 256.
  */
 void hybrid_record__size_rings(struct evlist *evlist, unsigned int *mmap_pages);
 
@@ -108,7 +109,8 @@ int hybrid_record__timeout(const struct hybrid_record *hr);
 void hybrid_record__lost(struct hybrid_record *hr, const struct evsel *evsel, u64 nr);
 
 /**
- * hybrid_record__shed - samples of an event left out for want of time
+ * hybrid_record__shed - samples of an event left out for want of time, or that the BPF
+ *	program found no room for
  * @hr: state, NULL gives 0
  * @evsel: the event
  */

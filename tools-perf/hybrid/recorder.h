@@ -86,6 +86,9 @@ struct hybrid_record {
 	u8			 out[HYBRID_OUT_SIZE] __aligned(8);
 };
 
+/* The event that what BPF has lost counts for: its program is the same for all. */
+struct evsel *hybrid_record__first(const struct hybrid_record *hr);
+
 /* Room for a record of @size bytes in the output; NULL where writing failed. */
 void *hybrid_out_room(struct hybrid_record *hr, size_t size);
 

@@ -28,6 +28,23 @@ static void ring_sizes(void)
 	same(hybrid_order_ring_size(65528, 300), 1 << 20);
 }
 
+/* Where few samples have dumps: no less than others have that never do. */
+static void few_dumps(void)
+{
+	unsigned long nr, size;
+
+	same(hybrid_order_few_dumps_ring(8192, 1), 2 << 20);
+	same(hybrid_order_few_dumps_ring(8192, 64), 2 << 20);
+	same(hybrid_order_few_dumps_ring(8192, 128), 1 << 20);
+	same(hybrid_order_few_dumps_ring(8192, 256), 512 << 10);
+	same(hybrid_order_few_dumps_ring(8192, 100000), 512 << 10);
+	same(hybrid_order_few_dumps_ring(65528, 1), 16 << 20);
+	for (nr = 1; nr <= 1024; nr++) {
+		size = hybrid_order_few_dumps_ring(65528, nr);
+		check(size >= 512 << 10 && (size == 512 << 10 || size * nr <= 128 << 20));
+	}
+}
+
 /* Without a size: as much as leaves room for many samples. */
 static void dump_sizes(void)
 {
@@ -56,6 +73,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "ring-size: rings", ring_sizes },
 		{ "ring-size: dumps", dump_sizes },
+		{ "ring-size: few dumps", few_dumps },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

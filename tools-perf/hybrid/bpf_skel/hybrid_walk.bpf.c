@@ -26,20 +26,25 @@ static long kernel_part(__u32 i, void *arg)
 	return 0;
 }
 
-/* The kernel's part of the callchain goes in front. */
-static __always_inline bool copy_kernel_part(struct loop *loop,
-					     struct perf_callchain_entry___h *chain)
+/* The callchain that the kernel has made; 0 entries where there is none, or too many. */
+static __always_inline __u32 copy_chain(struct state *st, struct perf_callchain_entry___h *chain)
 {
-	struct state *st = loop->st;
 	__u64 nr = 0;
 
 	if (!chain || bpf_probe_read_kernel(&nr, sizeof(nr), chain) ||
 	    nr > HYBRID_WALK_KERNEL_IPS)
-		return false;
-	if (bpf_probe_read_kernel(st->record.ips, nr * 8, (void *)chain + 8))
-		return false;
+		return 0;
+	return bpf_probe_read_kernel(st->record.ips, nr * 8, (void *)chain + 8) ? 0 : nr;
+}
+
+/* The kernel's part of the callchain goes in front. */
+static __always_inline bool copy_kernel_part(struct loop *loop,
+					     struct perf_callchain_entry___h *chain)
+{
+	__u32 nr = copy_chain(loop->st, chain);
+
 	bpf_loop(nr, kernel_part, loop, 0);
-	return true;
+	return nr;
 }
 
 /* What the mappings that were looked up are of. */
@@ -172,20 +177,71 @@ static __always_inline bool begin(struct state *st, struct bpf_perf_event_data_k
 	return true;
 }
 
-/* Writes the record; the frames only where the chain is whole. */
-static __always_inline bool write_record(void *ctx, struct state *st)
+/*
+ * Is the ring of the event filling up? One half is for dumps, and the other one for what
+ * is small: that is not to be lost where perf is late.
+ */
+static __always_inline bool is_filling(struct bpf_perf_event_data_kern___h *ctx)
 {
-	__u64 size = sizeof(st->record.head);
-	__u32 nr = st->record.head.nr_kernel + 1 + st->nr;
+	struct perf_event___h *event = BPF_CORE_READ(ctx, event);
+	struct perf_event___h *parent = BPF_CORE_READ(event, parent);
+	struct perf_event_mmap_page *page = BPF_CORE_READ(parent ?: event, rb, user_page);
+	struct {
+		__u64 head;
+		__u64 tail;
+		__u64 offset;
+		__u64 size;
+	} data;
 
-	st->record.head.info = st->end | PERF_HYBRID_INNERMOST_RULE << 8 | (st->nr & 0xffff) << 16;
+	if (!page || bpf_probe_read_kernel(&data, sizeof(data), &page->data_head))
+		return false;
+	return data.head - data.tail > data.size / 2;
+}
+
+/*
+ * How much of @ips the record has. For a walk that has not come to the outermost frame
+ * there are none, and the sample follows; or, where its dump is to be shed, those that the
+ * sample would have.
+ */
+static __always_inline __u32 record_length(struct bpf_perf_event_data_kern___h *ctx,
+					   struct state *st)
+{
+	struct hybrid_walk_head *head = &st->record.head;
+
+	head->info = st->end | PERF_HYBRID_INNERMOST_RULE << 8 | (st->nr & 0xffff) << 16;
 	if (st->end == PERF_HYBRID_END_OUTERMOST)
-		size += nr * 8;
+		return head->nr_kernel + 1 + st->nr;
+	head->nr_kernel = is_filling(ctx) ? copy_chain(st, BPF_CORE_READ(ctx, data, callchain)) : 0;
+	return head->nr_kernel;
+}
+
+static __always_inline long write_record(void *ctx, struct state *st, __u32 nr)
+{
+	__u64 size = sizeof(st->record.head) + (__u64)nr * 8;
+
 	/* What is compared is what is passed: the verifier of 6.1 sees no other way. */
 	barrier_var(size);
 	if (size > sizeof(st->record))
+		return -E2BIG;
+	return bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, &st->record, size);
+}
+
+/* Returns false where the kernel is to write the sample. */
+static __always_inline bool write_sample(void *ctx, struct state *st)
+{
+	__u32 nr = record_length(ctx, st);
+	long err = write_record(ctx, st, nr);
+
+	if (!nr || (err && err != -ENOSPC))
 		return false;
-	return !bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, &st->record, size);
+	/* The kernel has counted it as lost: for the sample itself there is no room, either. */
+	if (err)
+		st->counts.full++;
+	else if (st->end == PERF_HYBRID_END_OUTERMOST)
+		st->counts.whole++;
+	else
+		st->counts.shed++;
+	return true;
 }
 
 SEC("perf_event")
@@ -204,12 +260,8 @@ int hybrid_walk(void *ctx)
 		if (at < HYBRID_WALK_IPS)
 			st->record.ips[at] = st->ip;
 		walk(st, task, mm);
-		if (!write_record(ctx, st)) {
-			st->counts.full++;
-		} else if (st->end == PERF_HYBRID_END_OUTERMOST) {
-			st->counts.whole++;
+		if (write_sample(ctx, st))
 			return 0;
-		}
 	}
 	st->counts.dumped++;
 	return 1;

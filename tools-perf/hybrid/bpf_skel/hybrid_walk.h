@@ -79,11 +79,11 @@ struct hybrid_walk_file {
  * @id: of its event
  * @period: of the sample
  * @addr: of the sample
- * @info: as the word behind PERF_CONTEXT_USER_HYBRID; but for
- *	PERF_HYBRID_END_OUTERMOST the record ends here, and the sample itself follows,
- *	with its stack dump
+ * @info: as the word behind PERF_CONTEXT_USER_HYBRID
  * @misc: of the sample's header
- * @nr_kernel: of struct hybrid_walk_record's @ips
+ * @nr_kernel: of struct hybrid_walk_record's @ips; where @info is not that the walk came
+ *	to the outermost frame they are all there are, the callchain that the kernel has
+ *	made, and the ring had no room for the dump; 0: the sample itself follows
  */
 struct hybrid_walk_head {
 	__u64	time;
@@ -101,7 +101,7 @@ struct hybrid_walk_head {
  * @head: see there
  * @ips: the kernel's part of the callchain, with its context words; then that of user
  *	space, without one: the address, and as many return addresses as the head's
- *	info says
+ *	info says. Or the whole callchain that the kernel has made.
  */
 struct hybrid_walk_record {
 	struct hybrid_walk_head	head;
@@ -112,12 +112,14 @@ struct hybrid_walk_record {
  * struct hybrid_walk_counts - what became of the samples, of one CPU
  * @whole: written by the program
  * @dumped: left to the kernel, with their dump
- * @full: of these, such for whose record the ring had no room
+ * @shed: written by the program without the dump that they need: the ring was filling up
+ * @full: lost: the ring had no room for the program's record
  * @dropped: of clock events, by the kernel, as it was running another BPF program
  */
 struct hybrid_walk_counts {
 	__u64	whole;
 	__u64	dumped;
+	__u64	shed;
 	__u64	full;
 	__u64	dropped;
 };

@@ -22,6 +22,9 @@
 
 #define PERF_HES_STOPPED 1
 
+#define E2BIG		7
+#define ENOSPC		28
+
 /* A maple tree is no deeper than this. */
 #define MAX_DEPTH	10
 
@@ -78,8 +81,13 @@ enum perf_event_state___h {
 	EVENT_ACTIVE = 1,
 };
 
+struct perf_buffer___h {
+	struct perf_event_mmap_page *user_page;
+} __attribute__((preserve_access_index));
+
 struct perf_event___h {
 	struct perf_event___h *parent;
+	struct perf_buffer___h *rb;
 	__u64 id;
 	enum perf_event_state___h state;
 	struct perf_event_attr___h attr;

@@ -10,12 +10,16 @@
 
 /*
  * Samples that a ring has room for: as it is sized for a dump; at least, where a larger dump
- * is chosen for the ring; and with many rings. And bytes of a sample beside its dump.
+ * is chosen for the ring, or few samples need one; and with many rings. And bytes of a
+ * sample beside its dump.
  */
 #define RING_SAMPLES	512UL
 #define MANY_SAMPLES	256UL
 #define LEAST_SAMPLES	2UL
 #define SAMPLE_HEAD	4096UL
+
+/* Of what rings take, those that few dumps come to. */
+#define FEW_DUMPS_SIZE	(HYBRID_RINGS_SIZE / 4)
 
 /* Bytes of a sample that are mostly read, and what a CPU reads at once. */
 #define FETCHED		1024
@@ -24,15 +28,26 @@
 #define LEAST_RING	(512UL << 10)
 #define MOST_RING	(32UL << 20)
 
-unsigned long hybrid_order_ring_size(unsigned long dump_size, unsigned long nr)
+static unsigned long ring_size(unsigned long dump_size, unsigned long samples,
+			       unsigned long least, unsigned long nr, unsigned long most)
 {
-	unsigned long size = min(max(RING_SAMPLES * dump_size, LEAST_RING), MOST_RING);
-	unsigned long least = LEAST_SAMPLES * (dump_size + SAMPLE_HEAD);
+	unsigned long size = min(max(samples * dump_size, LEAST_RING), MOST_RING);
 
 	size = roundup_pow_of_two(size);
-	while (size / 2 >= least && size * nr > HYBRID_RINGS_SIZE)
+	while (size / 2 >= max(least, LEAST_SAMPLES * (dump_size + SAMPLE_HEAD)) &&
+	       size * nr > most)
 		size /= 2;
 	return size;
+}
+
+unsigned long hybrid_order_ring_size(unsigned long dump_size, unsigned long nr)
+{
+	return ring_size(dump_size, RING_SAMPLES, 0, nr, HYBRID_RINGS_SIZE);
+}
+
+unsigned long hybrid_order_few_dumps_ring(unsigned long dump_size, unsigned long nr)
+{
+	return ring_size(dump_size, MANY_SAMPLES, LEAST_RING, nr, FEW_DUMPS_SIZE);
 }
 
 unsigned long hybrid_order_most_ring(unsigned long nr)

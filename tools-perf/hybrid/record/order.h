@@ -109,6 +109,18 @@ struct hybrid_order_ops {
  */
 unsigned long hybrid_order_ring_size(unsigned long dump_size, unsigned long nr);
 
+/**
+ * hybrid_order_few_dumps_ring - the same, where few samples have a dump
+ * @dump_size: bytes of stack in these
+ * @nr: rings of the recording
+ *
+ * Half as much, a quarter of HYBRID_RINGS_SIZE in all, and not less than 512 KiB, which
+ * rings have that hold no dumps.
+ *
+ * Return: bytes, a power of two.
+ */
+unsigned long hybrid_order_few_dumps_ring(unsigned long dump_size, unsigned long nr);
+
 /* What hybrid_order_ring_size() comes to at most. */
 unsigned long hybrid_order_most_ring(unsigned long nr);
 
