@@ -145,10 +145,7 @@ static int unwind_once(struct hybrid_record *hr, struct hybrid_event *event,
 	if (!walk->by_rules)
 		return hybrid_precise_unwind(&hr->unwinder, u, &event->precise);
 	if (walk->whole) {
-		hybrid_taught(&hr->unwinder, u, sample->chain, sample->nr_chain);
-		/* The kernel does this by itself. */
-		if (hr->bpf)
-			hybrid_taught_confirm(&hr->unwinder, u);
+		hybrid_taught(&hr->unwinder, u, sample->chain, sample->nr_chain, !hr->bpf);
 	} else {
 		hybrid_unwind(&hr->unwinder, u);
 	}
@@ -222,7 +219,8 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 		unwind.space = thread->process->space;
 		unwind.pid = sample->pid;
 		unwind.overwritten = may_be_overwritten(thread->process, sample);
-		hybrid_uretprobe_chain(&unwind, sample->chain, sample->nr_chain);
+		if (!walk.whole)
+			hybrid_uretprobe_chain(&unwind, sample->chain, sample->nr_chain);
 		unwound = unwind_sample(hr, event, sample, &walk, &unwind);
 		if (unwound < 0)
 			return unwound;

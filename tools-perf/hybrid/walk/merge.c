@@ -289,13 +289,15 @@ static bool go_on(struct hybrid_unwinder *unwinder, struct hybrid_merge *m,
 static void add_frames(struct hybrid_merge *m, enum hybrid_outcome outcome)
 {
 	const struct hybrid_unwind *u = m->unwind;
-	unsigned int i;
+	unsigned int i, nr = min(u->sure, m->max - m->nr);
 
-	for (i = 0; i < u->nr; i++) {
-		if (i == u->sure)
-			add_mark(m, HYBRID_MARK_GUESSED);
+	for (i = 0; i < nr; i++)
+		m->out[m->nr + i] = u->frames[i].ip;
+	m->nr += nr;
+	if (u->sure < u->nr)
+		add_mark(m, HYBRID_MARK_GUESSED);
+	for (i = u->sure; i < u->nr; i++)
 		add_entry(m, u->frames[i].ip);
-	}
 	if (outcome > HYBRID_GUESSED)
 		add_mark(m, HYBRID_MARK_CUT_OFF);
 }

@@ -8,6 +8,7 @@
 #include "../rules/rows.h"
 #include "taught.h"
 #include "unwind.h"
+#include "walk.h"
 
 bool hybrid_chain_info(const u64 *chain, unsigned int nr, u64 *info)
 {
@@ -57,40 +58,6 @@ static bool is_behind_signal(struct hybrid_unwinder *unwinder, struct hybrid_unw
 	return row && row->rule.signal;
 }
 
-void hybrid_taught(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
-		   const u64 *chain, unsigned int nr)
-{
-	struct hybrid_object *object;
-	struct hybrid_row *row;
-	bool exact = true, mapped;
-	unsigned int i;
-
-	chain = user_chain(chain, &nr);
-	u->nr = 0;
-	u->stop = HYBRID_STOP_OUTERMOST;
-	u->failed_in = NULL;
-	u->rule.kind = HYBRID_RULE_NONE;
-	for (i = 0; i < nr; i++) {
-		struct hybrid_frame frame = { .ip = chain[i] - !exact, .ret = chain[i] };
-
-		if (u->nr == u->max_frames) {
-			u->stop = HYBRID_STOP_LIMIT;
-			break;
-		}
-		row = hybrid_unwind_row(unwinder, u->space, frame.ip, &mapped, &object);
-		exact = row && row->rule.signal;
-		if (exact)
-			frame.ip = frame.ret;
-		if (!i && row && row->rule.kind == HYBRID_RULE_NONE &&
-		    is_behind_signal(unwinder, u, frame.ip)) {
-			frame.ip--;
-			exact = true;
-		}
-		u->frames[u->nr++] = frame;
-	}
-	u->sure = u->nr;
-}
-
 /* Behind the last instruction of a segment there is no code to be asked about. */
 static bool is_behind_call(const struct hybrid_mapping *mapping, u64 ret)
 {
@@ -121,26 +88,89 @@ static bool is_made_up(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u
 	       vaddr == row->start;
 }
 
-void hybrid_taught_confirm(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
+/* The same is asked of nearly all that a program's samples have. */
+static struct hybrid_cache_entry *entry_of(struct hybrid_unwinder *unwinder,
+					   const struct hybrid_unwind *u, u64 ret)
+{
+	struct hybrid_cache_entry *entry = hybrid_cache_at(unwinder, u->space->gen, ret - 1);
+
+	return entry->ip == ret - 1 && entry->gen == u->space->gen ? entry : NULL;
+}
+
+/* Does a call stand before the frame's return address? Else the chain ends before it. */
+static bool confirm(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
+		    const struct hybrid_frame *frame, bool outermost)
 {
 	const struct hybrid_mapping *mapping;
-	unsigned int i;
+	struct hybrid_cache_entry *entry;
+	bool is_caller;
 
-	for (i = 1; i < u->nr; i++) {
-		const struct hybrid_frame *frame = &u->frames[i];
-
-		/* That of a signal's handler, and what the signal interrupted. */
-		if (frame->ip == frame->ret)
-			continue;
-		mapping = hybrid_space_find(u->space, frame->ret);
-		if (!mapping || is_behind_call(mapping, frame->ret))
-			continue;
-		if (i + 1 == u->nr && is_made_up(unwinder, u, mapping, frame->ret))
-			continue;
+	/* That of a signal's handler, and what the signal interrupted. */
+	if (frame->ip == frame->ret)
+		return true;
+	mapping = hybrid_space_find(u->space, frame->ret);
+	if (!mapping)
+		return true;
+	is_caller = is_behind_call(mapping, frame->ret);
+	if (!is_caller && !(outermost && is_made_up(unwinder, u, mapping, frame->ret))) {
 		u->failed_in = mapping->object;
 		u->stop = HYBRID_STOP_BAD_FRAME;
-		u->nr = i;
-		u->sure = i;
-		return;
+		return false;
 	}
+	entry = entry_of(unwinder, u, frame->ret);
+	if (entry && entry->row && mapping->object &&
+	    mapping->object->state == HYBRID_OBJECT_READY)
+		entry->is_caller = is_caller;
+	return true;
+}
+
+/* The frame that @ret is of; @first: the sampled address. Returns whether it is exact. */
+static bool make_frame(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u, u64 ret,
+		       bool first, bool exact, struct hybrid_frame *frame)
+{
+	struct hybrid_object *object;
+	struct hybrid_row *row;
+	bool mapped;
+
+	*frame = (struct hybrid_frame) { .ip = ret - !exact, .ret = ret };
+	row = hybrid_unwind_row(unwinder, u->space, frame->ip, &mapped, &object);
+	if (row && row->rule.signal) {
+		frame->ip = ret;
+		return true;
+	}
+	if (first && row && row->rule.kind == HYBRID_RULE_NONE &&
+	    is_behind_signal(unwinder, u, frame->ip)) {
+		frame->ip--;
+		return true;
+	}
+	return false;
+}
+
+void hybrid_taught(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
+		   const u64 *chain, unsigned int nr, bool confirmed)
+{
+	struct hybrid_cache_entry *entry;
+	struct hybrid_frame *frame;
+	bool exact = true;
+	unsigned int i;
+
+	chain = user_chain(chain, &nr);
+	u->stop = HYBRID_STOP_OUTERMOST;
+	u->failed_in = NULL;
+	u->rule.kind = HYBRID_RULE_NONE;
+	for (i = 0; i < nr && i < u->max_frames; i++) {
+		frame = &u->frames[i];
+		entry = exact || confirmed ? NULL : entry_of(unwinder, u, chain[i]);
+		if (entry && entry->is_caller) {
+			*frame = (struct hybrid_frame) { .ip = chain[i] - 1, .ret = chain[i] };
+			continue;
+		}
+		exact = make_frame(unwinder, u, chain[i], !i, exact, frame);
+		if (i && !confirmed && !confirm(unwinder, u, frame, i + 1 == nr))
+			break;
+	}
+	if (i < nr && u->stop == HYBRID_STOP_OUTERMOST)
+		u->stop = HYBRID_STOP_LIMIT;
+	u->nr = i;
+	u->sure = i;
 }

@@ -27,21 +27,14 @@ bool hybrid_is_taught(const u64 *chain, unsigned int nr);
  * @u: the sample, without a dump; comes out as from hybrid_unwind()
  * @chain: callchain of the sample, hybrid_is_taught()
  * @nr: number of @chain
+ * @confirmed: the walk has looked for a call before each return address; else the chain
+ *	ends before the first that none stands before
  *
  * The kernel gives return addresses: which of them a signal's return is, and
  * what it interrupted, the rows tell. Where the frames stand on the stack is not
  * known, as such a sample has no registers: no later one is joined to it.
  */
 void hybrid_taught(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
-		   const u64 *chain, unsigned int nr);
-
-/**
- * hybrid_taught_confirm - does a call stand before each return address?
- * @unwinder: caches
- * @u: from hybrid_taught(); ends before the first that none stands before
- *
- * For walks that have not looked at the code.
- */
-void hybrid_taught_confirm(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u);
+		   const u64 *chain, unsigned int nr, bool confirmed);
 
 #endif /* __PERF_HYBRID_TAUGHT_H */

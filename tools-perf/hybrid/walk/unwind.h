@@ -38,9 +38,19 @@ struct hybrid_frame {
 	u64	cfa;
 };
 
+/**
+ * struct hybrid_cache_entry - what is known of an address
+ * @ip: the address, as struct hybrid_frame has it
+ * @gen: of the space, when it was asked for
+ * @is_caller: @row is no signal's, and a call stands before @ip + 1: hybrid_taught() has
+ *	looked
+ * @row: that it has; NULL: none
+ * @object: that it is in; NULL: none
+ */
 struct hybrid_cache_entry {
 	u64			 ip;
-	u64			 gen;
+	u64			 gen : 63;
+	u64			 is_caller : 1;
 	struct hybrid_row	*row;
 	struct hybrid_object	*object;
 };

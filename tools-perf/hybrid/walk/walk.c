@@ -52,6 +52,7 @@ struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
 		return NULL;
 	entry->ip = ip;
 	entry->gen = space->gen;
+	entry->is_caller = false;
 	entry->object = mapping->object;
 	entry->row = mapping->object ? hybrid_object_row(mapping, ip) : NULL;
 	/* It is to be asked for once more. */
