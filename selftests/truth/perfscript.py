@@ -8,7 +8,7 @@ import tempfile
 from chains import Frame
 
 FIELDS = "comm,pid,tid,time,event,ip,sym,dso"
-HEAD = re.compile(r"^(\S.*?|)\s+(-?\d+)/(-?\d+)\s+(\d+\.\d+):\s+(\S.*?):?\s*$")
+HEAD = re.compile(r"^\s*(\S.*?|)\s+(-?\d+)/(-?\d+)\s+(\d+\.\d+):\s+(\S.*?):?\s*$")
 # What a chain says of itself, as a frame: its callers are not known, or those outside
 # of this one are only likely. An unpatched perf shows the mapping alone.
 MARKS = ("[cut off]", "[guessed]")

@@ -182,15 +182,21 @@ struct hybrid_bpf *hybrid_bpf__attach(struct evlist *evlist)
 {
 	const struct perf_event_attr *like = hybrid_bpf__first_served(evlist);
 	struct hybrid_bpf *bpf = hybrid_bpf__take();
+	bool attached = false;
 	int err;
 
 	if (!bpf)
 		return NULL;
+	if (!like && bpf->off_cpu)
+		like = &hybrid_bpf__off_cpu_evsel(evlist)->core.attr;
 	err = like ? open_outputs(bpf, evlist, like) : -EINVAL;
 	if (err)
 		pr_debug("hybrid: samples have stack dumps: no events for BPF's records: %s\n",
 			 strerror(-err));
-	if (!err && attach_all(bpf, evlist))
+	else
+		attached = attach_all(bpf, evlist);
+	bpf->off_cpu = !err && bpf->off_cpu && hybrid_bpf__attach_off_cpu(bpf);
+	if (attached || bpf->off_cpu)
 		return bpf;
 	hybrid_bpf__delete(bpf);
 	return NULL;

@@ -7,6 +7,7 @@
 #include "bpf.h"
 #include "store/table.h"
 
+struct bpf_map;
 struct evlist;
 struct evsel;
 struct perf_event_attr;
@@ -24,6 +25,7 @@ struct hybrid_walk_bpf;
  * @fds: of the events that the program writes to
  * @ids: of the same, ascending
  * @nr_ids: of both
+ * @off_cpu: the chains of tasks that go to sleep are its, too
  */
 struct hybrid_bpf {
 	struct hybrid_walk_bpf	*skel;
@@ -36,7 +38,21 @@ struct hybrid_bpf {
 	int			*fds;
 	u64			*ids;
 	unsigned int		 nr_ids;
+	bool			 off_cpu;
 };
+
+/* perf record --off-cpu: hybrid_sleep() is to be loaded, or not; before that is done. */
+int hybrid_bpf__prepare_off_cpu(struct hybrid_bpf *bpf, struct evlist *evlist);
+
+/* The event of perf record --off-cpu, where its chains are to be hybrid; NULL: none. */
+const struct evsel *hybrid_bpf__off_cpu_evsel(struct evlist *evlist);
+
+/* Has it walk the stacks of tasks that go to sleep from now on; false where it can't. */
+bool hybrid_bpf__attach_off_cpu(struct hybrid_bpf *bpf);
+
+/* Counts of a map of struct state. */
+void hybrid_bpf__counts(const struct hybrid_bpf *bpf, const struct bpf_map *states,
+			struct hybrid_walk_counts *counts);
 
 /* What hybrid_bpf__prepare() has loaded; NULL for nothing. The caller's from then on. */
 struct hybrid_bpf *hybrid_bpf__take(void);

@@ -12,26 +12,8 @@
 #include "../evlist.h"
 #include "../evsel.h"
 #include "bpf.h"
+#include "bpf-record.h"
 #include "recorder.h"
-
-/**
- * struct written - a record of the program's
- * @ids: of the task
- * @time: when the record was written
- * @cpu: as samples have it
- * @head: see there
- * @ips: of the chain; they need not be aligned
- * @nr_user: of @ips, behind the kernel's; 0 where the walk did not come to the outermost
- *	frame
- */
-struct written {
-	u64			 ids;
-	u64			 time;
-	u64			 cpu;
-	struct hybrid_walk_head	 head;
-	const u8		*ips;
-	u32			 nr_user;
-};
 
 static u64 word_at(const void *from)
 {
@@ -50,7 +32,7 @@ bool hybrid_bpf__is_record(const struct hybrid_bpf *bpf, const struct perf_event
 
 /* The raw data of a record, and what stands before it. */
 static const u8 *raw_of(const struct hybrid_bpf *bpf, const struct perf_event_header *header,
-			struct written *written, u32 *size)
+			struct hybrid_bpf_written *written, u32 *size)
 {
 	u64 type = hybrid_bpf__sample_type(bpf);
 	const u8 *at = (const u8 *)(header + 1) + sizeof(u64);
@@ -72,8 +54,24 @@ static const u8 *raw_of(const struct hybrid_bpf *bpf, const struct perf_event_he
 	return *size <= room ? at : NULL;
 }
 
+/* Of a task that went to sleep: the kernel's frame pointer chain, and what to unwind. */
+static int parse_dump(const u8 *raw, u32 size, struct hybrid_bpf_written *written)
+{
+	struct hybrid_walk_head *head = &written->head;
+	const u32 stack_at = offsetof(struct hybrid_walk_dump, stack);
+
+	if (head->nr_kernel > HYBRID_WALK_FP_IPS || size < stack_at || head->period % 8 ||
+	    head->period > HYBRID_WALK_STACK || head->period > size - stack_at)
+		return -EINVAL;
+	written->dump = raw;
+	written->ips = raw + offsetof(struct hybrid_walk_dump, ips);
+	written->nr_user = head->nr_kernel;
+	head->nr_kernel = 0;
+	return 0;
+}
+
 static int parse(const struct hybrid_bpf *bpf, const struct perf_event_header *header,
-		 struct written *written)
+		 struct hybrid_bpf_written *written)
 {
 	struct hybrid_walk_head *head = &written->head;
 	const u8 *raw;
@@ -86,8 +84,11 @@ static int parse(const struct hybrid_bpf *bpf, const struct perf_event_header *h
 	/* Before Linux 6.3 the program is not told: it wrote the record at once. */
 	if (!head->time)
 		head->time = written->time;
-	written->ips = raw + sizeof(*head);
 	written->nr_user = 0;
+	written->dump = NULL;
+	if (!head->id && PERF_HYBRID_INFO_END(head->info) != PERF_HYBRID_END_OUTERMOST)
+		return parse_dump(raw, size, written);
+	written->ips = raw + sizeof(*head);
 	if (PERF_HYBRID_INFO_END(head->info) == PERF_HYBRID_END_OUTERMOST)
 		written->nr_user = PERF_HYBRID_INFO_FRAMES(head->info) + 1;
 	size -= sizeof(*head);
@@ -107,7 +108,7 @@ static u8 *put_if(u8 *to, bool is_there, u64 word)
 	return is_there ? put(to, word) : to;
 }
 
-static u8 *put_chain(u8 *to, const struct written *written)
+static u8 *put_chain(u8 *to, const struct hybrid_bpf_written *written)
 {
 	u32 nr_kernel = written->head.nr_kernel;
 
@@ -123,8 +124,37 @@ static u8 *put_chain(u8 *to, const struct written *written)
 	return to + written->nr_user * sizeof(u64);
 }
 
-/* As the kernel writes samples of @type; hybrid_bpf__first_served() says what is in that. */
-static void make_sample(const struct written *written, u64 type, struct perf_event_header *made)
+/* What struct pt_regs has, in the order of HYBRID_BPF_REGS. */
+static const u8 reg_words[] = {
+	10, 5, 11, 12, 13, 14, 4, 19, 16,	/* ax, bx, cx, dx, si, di, bp, sp, ip */
+	9, 8, 7, 6, 3, 2, 1, 0,			/* r8 to r15 */
+};
+
+#define CS_WORD		17
+#define USER32_CS	0x23
+
+static u64 reg_of(const u8 *dump, unsigned int word)
+{
+	return word_at(dump + offsetof(struct hybrid_walk_dump, regs) + word * sizeof(u64));
+}
+
+static u8 *put_dump(u8 *to, const u8 *dump, u64 size)
+{
+	bool is_32 = (reg_of(dump, CS_WORD) & 0xffff) == USER32_CS;
+	unsigned int i;
+
+	to = put(to, is_32 ? PERF_SAMPLE_REGS_ABI_32 : PERF_SAMPLE_REGS_ABI_64);
+	for (i = 0; i < ARRAY_SIZE(reg_words); i++)
+		to = put(to, reg_of(dump, reg_words[i]));
+	to = put(to, size);
+	if (!size)
+		return to;
+	memcpy(to, dump + offsetof(struct hybrid_walk_dump, stack), size);
+	return put(to + size, size);
+}
+
+void hybrid_bpf__make_sample(const struct hybrid_bpf_written *written, u64 type,
+			     struct perf_event_header *made)
 {
 	const struct hybrid_walk_head *head = &written->head;
 	u8 *to = (u8 *)(made + 1);
@@ -138,8 +168,12 @@ static void make_sample(const struct written *written, u64 type, struct perf_eve
 	to = put_if(to, type & PERF_SAMPLE_CPU, written->cpu);
 	to = put_if(to, type & PERF_SAMPLE_PERIOD, head->period);
 	to = put_chain(to, written);
-	to = put(to, PERF_SAMPLE_REGS_ABI_NONE);
-	to = put(to, 0);
+	if (written->dump) {
+		to = put_dump(to, written->dump, head->period);
+	} else {
+		to = put(to, PERF_SAMPLE_REGS_ABI_NONE);
+		to = put(to, 0);
+	}
 	*made = (struct perf_event_header) {
 		.type	= PERF_RECORD_SAMPLE,
 		.misc	= head->misc,
@@ -147,11 +181,26 @@ static void make_sample(const struct written *written, u64 type, struct perf_eve
 	};
 }
 
+/* Of a task that went to sleep: in the kernel. */
+static int deliver_asleep(struct hybrid_record *hr, struct hybrid_ring *ring,
+			  struct hybrid_bpf_written *written)
+{
+	struct perf_event_header *made = (void *)hr->made;
+	u64 word = written->head.addr;
+
+	if (!hr->off_cpu.event)
+		return 0;
+	written->head.id = hr->off_cpu.id;
+	written->head.misc = PERF_RECORD_MISC_KERNEL;
+	hybrid_bpf__make_sample(written, hr->off_cpu.event->layout.attr.sample_type, made);
+	return hybrid_off_cpu_chain(hr, ring, made, word);
+}
+
 int hybrid_bpf__deliver(struct hybrid_record *hr, struct hybrid_ring *ring,
 			const struct perf_event_header *header)
 {
 	struct perf_event_header *made = (void *)hr->made;
-	struct written written;
+	struct hybrid_bpf_written written;
 	struct evsel *evsel;
 
 	if (parse(hr->bpf, header, &written)) {
@@ -160,6 +209,8 @@ int hybrid_bpf__deliver(struct hybrid_record *hr, struct hybrid_ring *ring,
 		hr->stats.shed++;
 		return 0;
 	}
+	if (!written.head.id)
+		return deliver_asleep(hr, ring, &written);
 	ring->note_id = written.head.id;
 	ring->note = written.head.info;
 	if (!written.nr_user && !written.head.nr_kernel)
@@ -169,13 +220,13 @@ int hybrid_bpf__deliver(struct hybrid_record *hr, struct hybrid_ring *ring,
 		return 0;
 	if (!written.nr_user)
 		hr->stats.shed_dumps++;
-	make_sample(&written, hr->events[evsel->core.idx].layout.attr.sample_type, made);
+	hybrid_bpf__make_sample(&written, hr->events[evsel->core.idx].layout.attr.sample_type, made);
 	return hybrid_deliver_sample(hr, ring, made, header->size);
 }
 
 u64 hybrid_bpf__time(const struct hybrid_bpf *bpf, const struct perf_event_header *header)
 {
-	struct written written;
+	struct hybrid_bpf_written written;
 
 	return parse(bpf, header, &written) ? 0 : written.head.time;
 }

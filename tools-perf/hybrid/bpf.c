@@ -53,7 +53,7 @@ static int add_chunk(void *arg, unsigned int number, u64 **words)
 	return err;
 }
 
-static int load(struct hybrid_bpf *bpf)
+static int load(struct hybrid_bpf *bpf, struct evlist *evlist)
 {
 	int err;
 
@@ -62,7 +62,9 @@ static int load(struct hybrid_bpf *bpf)
 		return -errno;
 	bpf_map__set_max_entries(bpf->skel->maps.states, bpf->cpus);
 	bpf_map__set_max_entries(bpf->skel->maps.output, bpf->cpus);
-	err = hybrid_walk_bpf__load(bpf->skel);
+	err = hybrid_bpf__prepare_off_cpu(bpf, evlist);
+	if (!err)
+		err = hybrid_walk_bpf__load(bpf->skel);
 	if (err)
 		return err;
 	bpf->table.more = add_chunk;
@@ -94,7 +96,7 @@ static void count_lost(struct hybrid_bpf *bpf)
 			 strerror(-err));
 }
 
-static struct hybrid_bpf *hybrid_bpf__new(void)
+static struct hybrid_bpf *hybrid_bpf__new(struct evlist *evlist, bool off_cpu)
 {
 	libbpf_print_fn_t print = verbose > 1 ? NULL : libbpf_set_print(print_nothing);
 	struct hybrid_bpf *bpf = calloc(1, sizeof(*bpf));
@@ -102,17 +104,18 @@ static struct hybrid_bpf *hybrid_bpf__new(void)
 
 	if (bpf) {
 		INIT_LIST_HEAD(&bpf->files);
+		bpf->off_cpu = off_cpu;
 		bpf->cpus = libbpf_num_possible_cpus();
-		err = bpf->cpus < 0 ? bpf->cpus : load(bpf);
+		err = bpf->cpus < 0 ? bpf->cpus : load(bpf, evlist);
 	}
-	if (!err)
+	if (!err && hybrid_bpf__first_served(evlist))
 		count_lost(bpf);
 	if (print)
 		libbpf_set_print(print);
 	if (!err)
 		return bpf;
-	pr_debug("hybrid: samples have stack dumps: the BPF program can't be loaded: %s\n",
-		 strerror(-err));
+	pr_debug("hybrid: %s: the BPF program can't be loaded: %s\n", off_cpu ?
+		 "off-CPU chains are the kernel's" : "samples have stack dumps", strerror(-err));
 	hybrid_bpf__delete(bpf);
 	return NULL;
 }
@@ -135,16 +138,19 @@ static bool is_wanted(void)
 
 void hybrid_bpf__prepare(struct evlist *evlist)
 {
+	bool off_cpu = hybrid_bpf__off_cpu_evsel(evlist), served;
 	struct evsel *evsel;
 
 	if (!is_wanted())
 		return;
-	if (!hybrid_bpf__first_served(evlist) ||
-	    perf_cpu_map__has_any_cpu_or_is_empty(evlist__core(evlist)->all_cpus)) {
+	served = hybrid_bpf__first_served(evlist) &&
+		 !perf_cpu_map__has_any_cpu_or_is_empty(evlist__core(evlist)->all_cpus);
+	if (!served)
 		pr_debug("hybrid: samples have stack dumps: no event that BPF serves\n");
-		return;
-	}
-	prepared = hybrid_bpf__new();
+	if (off_cpu)
+		prepared = hybrid_bpf__new(evlist, true);
+	if (!prepared && served)
+		prepared = hybrid_bpf__new(evlist, false);
 	if (!prepared)
 		return;
 	/* They tell its records from others. */
@@ -174,25 +180,32 @@ struct hybrid_bpf *hybrid_bpf__take(void)
 	return bpf;
 }
 
-void hybrid_bpf__stats(const struct hybrid_bpf *bpf, struct perf_hybrid_stats *stats,
-		       struct hybrid_walk_counts *counts)
+void hybrid_bpf__counts(const struct hybrid_bpf *bpf, const struct bpf_map *states,
+			struct hybrid_walk_counts *counts)
 {
-	size_t size = bpf_map__value_size(bpf->skel->maps.states);
+	size_t size = bpf_map__value_size(states);
 	struct hybrid_walk_counts *cpu = malloc(size);
 	int i;
 
-	*stats = bpf->stats;
 	memset(counts, 0, sizeof(*counts));
 	for (i = 0; cpu && i < bpf->cpus; i++) {
-		if (bpf_map__lookup_elem(bpf->skel->maps.states, &i, sizeof(i), cpu, size, 0))
+		if (bpf_map__lookup_elem(states, &i, sizeof(i), cpu, size, 0))
 			break;
 		counts->whole += cpu->whole;
 		counts->dumped += cpu->dumped;
 		counts->shed += cpu->shed;
 		counts->full += cpu->full;
 		counts->dropped += cpu->dropped;
+		counts->single += cpu->single;
 	}
 	free(cpu);
+}
+
+void hybrid_bpf__stats(const struct hybrid_bpf *bpf, struct perf_hybrid_stats *stats,
+		       struct hybrid_walk_counts *counts)
+{
+	*stats = bpf->stats;
+	hybrid_bpf__counts(bpf, bpf->skel->maps.states, counts);
 }
 
 void hybrid_bpf__delete(struct hybrid_bpf *bpf)

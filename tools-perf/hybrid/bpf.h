@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <linux/types.h>
 #include "bpf_skel/hybrid_walk.h"
 
@@ -54,6 +55,15 @@ u64 hybrid_bpf__sample_type(const struct hybrid_bpf *bpf);
 void hybrid_bpf__stats(const struct hybrid_bpf *bpf, struct perf_hybrid_stats *stats,
 		       struct hybrid_walk_counts *counts);
 
+/* Are the chains of perf record --off-cpu its? */
+bool hybrid_bpf__is_off_cpu(const struct hybrid_bpf *bpf);
+
+/* The recording has ended: tasks that go to sleep from now on have no chain. */
+void hybrid_bpf__stop_off_cpu(struct hybrid_bpf *bpf);
+
+/* What became of the walks of tasks that went to sleep, a line. */
+void hybrid_bpf__print_off_cpu(const struct hybrid_bpf *bpf, FILE *out);
+
 void hybrid_bpf__delete(struct hybrid_bpf *bpf);
 
 /* For hybrid_compiler_new(); its store is the struct hybrid_bpf. */
@@ -97,6 +107,20 @@ static inline void hybrid_bpf__stats(const struct hybrid_bpf *bpf __maybe_unused
 static inline const struct hybrid_store_ops *hybrid_bpf__ops(void)
 {
 	return NULL;
+}
+
+static inline bool hybrid_bpf__is_off_cpu(const struct hybrid_bpf *bpf __maybe_unused)
+{
+	return false;
+}
+
+static inline void hybrid_bpf__stop_off_cpu(struct hybrid_bpf *bpf __maybe_unused)
+{
+}
+
+static inline void hybrid_bpf__print_off_cpu(const struct hybrid_bpf *bpf __maybe_unused,
+					     FILE *out __maybe_unused)
+{
 }
 
 static inline void hybrid_bpf__delete(struct hybrid_bpf *bpf __maybe_unused)

@@ -11,6 +11,7 @@
 #include "../evlist.h"
 #include "../evsel.h"
 #include "../evsel_config.h"
+#include "../off_cpu.h"
 #include "../record.h"
 #include "../util.h"
 #include "bpf.h"
@@ -39,7 +40,8 @@ static bool kernel_asked;
 void hybrid_record__ask_kernel(struct evlist *evlist)
 {
 	kernel_asked = evlist__has_hybrid_callchain(evlist);
-	if (kernel_asked && !hybrid_store__is_there())
+	/* No kernel walks the stack of a task that goes to sleep by what it is taught. */
+	if (kernel_asked && (off_cpu_tasks() >= 0 || !hybrid_store__is_there()))
 		hybrid_bpf__prepare(evlist);
 }
 

@@ -12,6 +12,8 @@ struct record_opts;
 /**
  * struct hybrid_event - what is known of one event
  * @hybrid: its samples are unwound
+ * @off_cpu: that of perf record --off-cpu; all else is of the samples that its chains are
+ *	made as
  * @at_probe: see struct hybrid_merge
  * @max_stack: user frames to keep
  * @shed: samples left out
@@ -22,6 +24,7 @@ struct record_opts;
  */
 struct hybrid_event {
 	bool			 hybrid;
+	bool			 off_cpu;
 	bool			 at_probe;
 	unsigned int		 max_stack;
 	u64			 shed;

@@ -41,9 +41,9 @@ static void start_loading(struct hybrid_record *hr)
 /* Without a store and without BPF there is nobody to teach: all samples have dumps. */
 static void start_teaching(struct hybrid_record *hr)
 {
-	hr->store = hybrid_record__kernel_asked() ? hybrid_store__open(hr->evlist) : -1;
-	if (hr->store < 0)
-		hr->bpf = hybrid_bpf__attach(hr->evlist);
+	hr->bpf = hybrid_bpf__attach(hr->evlist);
+	hr->store = hybrid_record__kernel_asked() && !hr->bpf ?
+		hybrid_store__open(hr->evlist) : -1;
 	if (hr->bpf)
 		hr->compiler = hybrid_compiler_new(&hr->ps.objects, hybrid_bpf__ops(), hr->bpf);
 	else if (hr->store >= 0)
@@ -92,6 +92,7 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 	evlist__for_each_entry(evlist, evsel)
 		hybrid_event__init(&hr->events[evsel->core.idx], evsel, opts,
 				   max_stack ?: HYBRID_DEFAULT_MAX_STACK);
+	hybrid_off_cpu_init(hr, max_stack ?: HYBRID_DEFAULT_MAX_STACK);
 	return hr;
 }
 
@@ -159,7 +160,7 @@ int hybrid_record__timeout(const struct hybrid_record *hr)
 
 void hybrid_record__lost(struct hybrid_record *hr, const struct evsel *evsel, u64 nr)
 {
-	if (hr && hr->events[evsel->core.idx].hybrid)
+	if (hr && (hr->events[evsel->core.idx].hybrid || hr->events[evsel->core.idx].off_cpu))
 		hr->stats.lost += nr;
 }
 
@@ -211,6 +212,7 @@ void hybrid_record__print(struct hybrid_record *hr, bool failures)
 			" to the kernel, had no room for the dumps of %" PRIu64
 			" and lost %" PRIu64 "\n", (u64)walks.whole, (u64)walks.dumped,
 			(u64)walks.shed, (u64)walks.full);
+	hybrid_bpf__print_off_cpu(hr->bpf, stderr);
 	hybrid_stats_print_failures(&hr->stats, stderr);
 	for (i = 0; i < hr->nr_events; i++)
 		hybrid_precise_print(&hr->events[i].precise, stderr);
@@ -249,6 +251,7 @@ void hybrid_record__delete(struct hybrid_record *hr)
 	if (hr->store >= 0)
 		close(hr->store);
 	hybrid_lost_exit(&hr->lost);
+	hybrid_off_cpu_exit(&hr->off_cpu);
 	free(hr->events);
 	free(hr);
 }

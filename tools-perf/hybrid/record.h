@@ -109,6 +109,20 @@ int hybrid_record__timeout(const struct hybrid_record *hr);
 void hybrid_record__lost(struct hybrid_record *hr, const struct evsel *evsel, u64 nr);
 
 /**
+ * hybrid_record__off_cpu - the callchain of sleeps that are one sample
+ * @hr: state; perf record --off-cpu with its chains
+ * @number: the chain's, as the program of off_cpu.h counts by it
+ * @chain: out: callchain with its context words
+ * @room: in @chain, 2 at least
+ *
+ * The sample counts in the account.
+ *
+ * Return: number of @chain.
+ */
+unsigned int hybrid_record__off_cpu(struct hybrid_record *hr, u32 number, u64 *chain,
+				    unsigned int room);
+
+/**
  * hybrid_record__shed - samples of an event left out for want of time, or that the BPF
  *	program found no room for
  * @hr: state, NULL gives 0
@@ -185,6 +199,14 @@ static inline void hybrid_record__lost(struct hybrid_record *hr __maybe_unused,
 				       const struct evsel *evsel __maybe_unused,
 				       u64 nr __maybe_unused)
 {
+}
+
+static inline unsigned int hybrid_record__off_cpu(struct hybrid_record *hr __maybe_unused,
+						  u32 number __maybe_unused,
+						  u64 *chain __maybe_unused,
+						  unsigned int room __maybe_unused)
+{
+	return 0;
 }
 
 static inline u64 hybrid_record__shed(const struct hybrid_record *hr __maybe_unused,

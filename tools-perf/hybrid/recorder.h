@@ -5,6 +5,7 @@
 #include "bpf.h"
 #include "events.h"
 #include "lost.h"
+#include "off-cpu.h"
 #include "record.h"
 #include "record/order.h"
 #include "record/stats.h"
@@ -30,6 +31,7 @@
  * @waiting: the object that samples wait for, NULL: they don't
  * @store: /dev/perf_hybrid, -1: there is none
  * @bpf: the BPF program that walks stacks where there is no @store; NULL: there is none
+ * @off_cpu: chains of tasks that went to sleep, where @bpf walks these
  * @compiler: what fills @store, or @bpf's table; NULL: there is none
  * @order: of the records of all rings
  * @rings: the rings
@@ -65,6 +67,7 @@ struct hybrid_record {
 	struct hybrid_object	*waiting;
 	int			 store;
 	struct hybrid_bpf	*bpf;
+	struct hybrid_off_cpu	 off_cpu;
 	struct hybrid_compiler	*compiler;
 	struct hybrid_order	 order;
 	struct hybrid_ring	*rings;
@@ -97,6 +100,38 @@ int hybrid_out_flush(struct hybrid_record *hr);
 
 /* A record as it is; -EIO where writing failed. */
 int hybrid_out_copy(struct hybrid_record *hr, const struct perf_event_header *event);
+
+/**
+ * struct hybrid_made - the callchain of a sample, as it was made
+ * @outcome: what became of it
+ * @failed_in: the object that it ended in; NULL for none
+ * @walked: there was a walk by taught rules
+ * @info: what that says of itself
+ * @deeper: a larger dump would show more
+ * @nr: words of struct hybrid_record's @chain
+ */
+struct hybrid_made {
+	enum hybrid_outcome		 outcome;
+	const struct hybrid_object	*failed_in;
+	bool				 walked;
+	u64				 info;
+	bool				 deeper;
+	unsigned int			 nr;
+};
+
+/**
+ * hybrid_make_chain - the callchain of a sample, in struct hybrid_record's @chain
+ * @hr: the recording
+ * @ring: that the sample stands in
+ * @event: its event
+ * @sample: its parts
+ * @made: out; the account is the caller's
+ *
+ * Return: as hybrid_deliver_sample().
+ */
+int hybrid_make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
+		      struct hybrid_event *event, const struct hybrid_sample *sample,
+		      struct hybrid_made *made);
 
 /**
  * hybrid_deliver_sample - one sample, with its callchain in place of its stack

@@ -170,6 +170,9 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 		return 0;
 	hr->waiting = NULL;
 	hr->draining = all;
+	/* What they name would not be read. */
+	if (all)
+		hybrid_bpf__stop_off_cpu(hr->bpf);
 	hr->now = now;
 	hybrid_lost_pass(&hr->lost, now);
 	hybrid_memory_forget(hr->unwinder.memory);

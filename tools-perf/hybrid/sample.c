@@ -192,23 +192,19 @@ static void mend_stack(struct hybrid_record *hr, const struct hybrid_unwind *u)
 }
 
 /* What its dump has shown; @size was asked for. */
-static void count_dump(struct hybrid_stats *stats, const struct hybrid_unwind *u,
-		       enum hybrid_outcome outcome, u32 size)
+static bool is_deeper(const struct hybrid_unwind *u, enum hybrid_outcome outcome, u32 size)
 {
-	if (outcome == HYBRID_TRUNCATED && u->stop == HYBRID_STOP_DUMP_END &&
-	    u->dump_size && u->dump_size == u->dump_room && size < HYBRID_ORDER_MOST_DUMP)
-		hybrid_stats_deeper(stats, size);
+	return outcome == HYBRID_TRUNCATED && u->stop == HYBRID_STOP_DUMP_END &&
+	       u->dump_size && u->dump_size == u->dump_room && size < HYBRID_ORDER_MOST_DUMP;
 }
 
-/* Makes the sample's callchain, hr->chain. */
 static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 		      struct hybrid_event *event, const struct hybrid_sample *sample,
-		      struct hybrid_merge *merge)
+		      struct hybrid_merge *merge, struct hybrid_made *made)
 {
 	struct hybrid_thread *thread = hybrid_thread_find(&hr->ps, sample->pid, sample->tid);
 	struct hybrid_unwind unwind = {};
 	struct walk walk = kernel_walk(hr, ring, sample);
-	enum hybrid_outcome outcome;
 	int unwound;
 
 	/* Not that of the sample before, where this one is not unwound. */
@@ -230,23 +226,23 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 			merge->tail = &thread->tail;
 		}
 	}
-	outcome = hybrid_merge(&hr->unwinder, merge);
+	made->outcome = hybrid_merge(&hr->unwinder, merge);
+	made->nr = merge->nr;
+	made->failed_in = unwind.failed_in;
+	made->walked = walk.by_rules || walk.info;
+	made->info = walk.info;
+	made->deeper = is_deeper(&unwind, made->outcome, event->layout.attr.sample_stack_user);
 	hybrid_precise_put_first(&event->precise, hr->chain, merge->nr);
-	hybrid_stats_count(&hr->stats, outcome, unwind.failed_in);
 	mend_stack(hr, &unwind);
-	count_dump(&hr->stats, &unwind, outcome, event->layout.attr.sample_stack_user);
-	if (walk.by_rules || walk.info)
-		hybrid_stats_walk(&hr->stats, walk.info);
-	else if (!sample->regs && !sample->stack_size)
-		hybrid_stats_no_stack(&hr->stats);
 	if (hr->compiler && merge->unwind && !walk.whole)
 		hybrid_compiler_sample(hr->compiler, &hr->unwinder, &unwind, walk.info);
 	return merge->marked && thread ?
 		map_marks(hr, thread->process, event, sample->event) : 0;
 }
 
-static int write_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
-			struct hybrid_event *event, struct hybrid_sample *sample)
+int hybrid_make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
+		      struct hybrid_event *event, const struct hybrid_sample *sample,
+		      struct hybrid_made *made)
 {
 	struct hybrid_merge merge = {
 		.kernel		= sample->chain,
@@ -257,20 +253,35 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 		.pid		= sample->pid,
 		.abi		= abi_of(sample),
 	};
-	void *out;
-	int err;
 
 	if (hybrid_lost_sample(&hr->lost, &event->layout.attr, sample->event, sample->pid,
 			       sample->tid))
 		return -EIO;
-	err = make_chain(hr, ring, event, sample, &merge);
+	return make_chain(hr, ring, event, sample, &merge, made);
+}
+
+static int write_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
+			struct hybrid_event *event, struct hybrid_sample *sample)
+{
+	struct hybrid_made made;
+	void *out;
+	int err;
+
+	err = hybrid_make_chain(hr, ring, event, sample, &made);
 	if (err)
 		return err;
+	hybrid_stats_count(&hr->stats, made.outcome, made.failed_in);
+	if (made.deeper)
+		hybrid_stats_deeper(&hr->stats, event->layout.attr.sample_stack_user);
+	if (made.walked)
+		hybrid_stats_walk(&hr->stats, made.info);
+	else if (!sample->regs && !sample->stack_size)
+		hybrid_stats_no_stack(&hr->stats);
 	ring->note_id = 0;
 	out = hybrid_out_room(hr, HYBRID_MAX_RECORD);
 	if (!out)
 		return -EIO;
-	hr->out_used += hybrid_layout_write(&event->layout, sample, hr->chain, merge.nr, out);
+	hr->out_used += hybrid_layout_write(&event->layout, sample, hr->chain, made.nr, out);
 	hr->stats.file_bytes += ((struct perf_event_header *)out)->size;
 	return 0;
 }
@@ -308,6 +319,8 @@ int hybrid_deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 	struct hybrid_sample sample;
 	int err;
 
+	if (event && event->off_cpu)
+		return hybrid_off_cpu_deliver(hr, ring, event, header);
 	if (!event || !event->hybrid)
 		return hybrid_out_copy(hr, header);
 	hybrid_stats_read(&hr->stats, size);

@@ -5,15 +5,10 @@
  * itself, and the kernel drops it before the stack is copied; the kernel writes all
  * others, with their dump.
  */
-#include "frame.bpf.h"
+#include "walk.bpf.h"
+#include "output.bpf.h"
 #include "count.bpf.h"
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(__u32));
-	__uint(max_entries, 1);
-} output SEC(".maps");
+#include "off_cpu.bpf.h"
 
 static long kernel_part(__u32 i, void *arg)
 {
@@ -45,57 +40,6 @@ static __always_inline bool copy_kernel_part(struct loop *loop,
 
 	bpf_loop(nr, kernel_part, loop, 0);
 	return nr;
-}
-
-/* What the mappings that were looked up are of. */
-static __always_inline void enter_space(struct state *st, struct task_struct___h *task,
-					struct mm_struct___h *mm, __u32 seq)
-{
-	struct space space = {
-		.mm		= (__u64)mm,
-		.start_time	= BPF_CORE_READ(task, group_leader, start_time),
-		.exec_id	= BPF_CORE_READ(task, self_exec_id),
-		.tgid		= BPF_CORE_READ(task, tgid),
-		.seq		= seq,
-	};
-	__u32 i;
-
-	st->walk++;
-	st->now.end = 0;
-	st->locked = false;
-	if (has_sequence(mm) && !st->changing &&
-	    st->space.mm == space.mm && st->space.seq == space.seq &&
-	    st->space.start_time == space.start_time && st->space.exec_id == space.exec_id &&
-	    st->space.tgid == space.tgid)
-		return;
-	st->space = space;
-	for (i = 0; i < NR_MAPPINGS; i++)
-		st->mappings[i].end = 0;
-}
-
-static __always_inline void walk(struct state *st, struct task_struct___h *task,
-				 struct mm_struct___h *mm)
-{
-	struct loop loop = { .st = st, .mm = mm };
-	__u32 seq = space_sequence(mm);
-
-	/* In the middle of a change, which may be of mappings that the walk does not need. */
-	st->changing = space_changes(mm);
-	enter_space(st, task, mm, seq);
-	st->end = PERF_HYBRID_END_LIMIT;
-	bpf_loop(HYBRID_WALK_IPS, step, &loop, 0);
-	if (st->locked || (st->end == PERF_HYBRID_END_OUTERMOST &&
-			   ((!st->changing && space_changes(mm)) || space_sequence(mm) != seq)))
-		st->end = PERF_HYBRID_END_BUSY;
-}
-
-/*
- * May the stack be another's? execve() gives up the address space before it has another:
- * where vfork() had made the process, its parent runs on the stack meanwhile.
- */
-static __always_inline bool may_be_overwritten(struct task_struct___h *task, __u32 flags)
-{
-	return flags & PF_FORKNOEXEC && BPF_CORE_READ(task, group_leader) == task;
 }
 
 /* What the kernel is going to write of the sample: made before the program runs. */
@@ -160,20 +104,13 @@ static __always_inline bool begin(struct state *st, struct bpf_perf_event_data_k
 	if (st->record.head.ip != BPF_CORE_READ(regs, ip))
 		return false;
 	st->record.head.nr_kernel = 0;
-	if (!in_user && (may_be_overwritten(task, flags) ||
+	if (!in_user && (may_be_overwritten(task, user) ||
 			 !copy_kernel_part(&loop, BPF_CORE_READ(data, callchain))))
 		return false;
 	st->record.head.misc = in_user ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;
 	st->record.head.period = BPF_CORE_READ(data, period);
 	st->record.head.addr = made & PERF_SAMPLE_ADDR ? BPF_CORE_READ(data, addr) : 0;
-	st->regs = (__u64)user;
-	st->ip = BPF_CORE_READ(user, ip);
-	st->sp = BPF_CORE_READ(user, sp);
-	st->bp = BPF_CORE_READ(user, bp);
-	st->bp_known = true;
-	st->exact = true;
-	st->window_size = 0;
-	st->nr = 0;
+	begin_at(st, user);
 	return true;
 }
 

@@ -76,7 +76,7 @@ struct hybrid_walk_file {
  * struct hybrid_walk_head - what begins each of the program's records
  * @time: of the sample, and so on: as its event would have written it
  * @ip: of the sample
- * @id: of its event
+ * @id: of its event; 0: of none, see HYBRID_WALK_CHAIN
  * @period: of the sample
  * @addr: of the sample
  * @info: as the word behind PERF_CONTEXT_USER_HYBRID
@@ -108,13 +108,51 @@ struct hybrid_walk_record {
 	__u64			ips[HYBRID_WALK_IPS];
 };
 
+/*
+ * perf record --off-cpu: a task that goes to sleep is walked by a program of its own. Its
+ * records have the id 0, and in @addr the word by which the samples of that sleep name the
+ * chain: in place of the chain's addresses, which are lower. A chain that was whole is
+ * written once for each process and is known by its number from then on, and of its sleeps
+ * perf may make one sample. All others are known by when the sleep began, and each sleep
+ * is a sample: with its thread there is no other such chain.
+ */
+#define HYBRID_WALK_CHAIN	(1ULL << 62)
+#define HYBRID_WALK_SLEEP	(1ULL << 61)
+
+/* Nothing could be written of it. */
+#define HYBRID_WALK_UNKNOWN	(HYBRID_WALK_SLEEP | 1)
+
+/* Chains that have numbers, from 1 on; and words of all of them. */
+#define HYBRID_WALK_CHAINS	65536
+#define HYBRID_WALK_CHAIN_WORDS	(1U << 21)
+
+/* Of a dump: frame pointer chain, struct pt_regs, bytes of stack. */
+#define HYBRID_WALK_FP_IPS	127
+#define HYBRID_WALK_REGS	21
+#define HYBRID_WALK_STACK	((HYBRID_WALK_IPS - HYBRID_WALK_FP_IPS - HYBRID_WALK_REGS) * 8)
+
 /**
- * struct hybrid_walk_counts - what became of the samples, of one CPU
- * @whole: written by the program
- * @dumped: left to the kernel, with their dump
+ * struct hybrid_walk_dump - raw data where a sleeping task's stack was not walked to its end
+ * @head: see there; @nr_kernel is of @ips, @period the size of @stack
+ * @ips: the kernel's frame pointer chain
+ * @regs: struct pt_regs, as user space was left with
+ * @stack: from sp on; the record ends with it
+ */
+struct hybrid_walk_dump {
+	struct hybrid_walk_head	head;
+	__u64			ips[HYBRID_WALK_FP_IPS];
+	__u64			regs[HYBRID_WALK_REGS];
+	__u8			stack[HYBRID_WALK_STACK];
+};
+
+/**
+ * struct hybrid_walk_counts - what became of the samples, or of the sleeps, of one CPU
+ * @whole: walked to the outermost frame
+ * @dumped: left to the kernel, with their dump; of sleeps, to perf
  * @shed: written by the program without the dump that they need: the ring was filling up
  * @full: lost: the ring had no room for the program's record
  * @dropped: of clock events, by the kernel, as it was running another BPF program
+ * @single: of sleeps that are @whole, such for whose chain there was no number, or no room
  */
 struct hybrid_walk_counts {
 	__u64	whole;
@@ -122,6 +160,7 @@ struct hybrid_walk_counts {
 	__u64	shed;
 	__u64	full;
 	__u64	dropped;
+	__u64	single;
 };
 
 #endif /* __HYBRID_WALK_H */

@@ -11,11 +11,14 @@
 #include <bpf/bpf_core_read.h>
 
 #define PF_VCPU		0x00000001
+#define PF_EXITING	0x00000004
 #define PF_FORKNOEXEC	0x00000040
 #define PF_KTHREAD	0x00200000
 #define VM_WRITE	0x2
 #define VM_EXEC		0x4
 #define USER_CS		0x33
+#define NR_EXECVE	59
+#define NR_EXECVEAT	322
 #define WRITER_LOCKED	1
 #define CTIME_NSEC	0x7fffffff
 #define PAGE		4096ULL
@@ -35,6 +38,7 @@ struct perf_regs___h {
 
 struct pt_regs___h {
 	unsigned long bp;
+	unsigned long orig_ax;
 	unsigned long ip;
 	unsigned long cs;
 	unsigned long sp;

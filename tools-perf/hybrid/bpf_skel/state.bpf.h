@@ -46,7 +46,8 @@ struct mapping {
 #define NR_RAN		8
 
 /**
- * struct state - of a CPU: no other program of this type runs while one does
+ * struct state - of a CPU, and of one program: where that is run by an interrupt, what it
+ *	interrupts may be another
  * @counts: what became of samples
  * @ran: events that the program has run for, by their address
  * @walk: number of this walk
@@ -73,7 +74,10 @@ struct mapping {
  * @node: of the maple tree
  * @entry: of @node, that @addr is behind
  * @addr: that is looked for
+ * @hash: of the chain
+ * @number: for the next chain that has none; 0: to be taken
  * @record: what is written
+ * @dump: the same, where that is not a chain
  */
 struct state {
 	struct hybrid_walk_counts counts;
@@ -101,7 +105,12 @@ struct state {
 	__u64 node[NODE_WORDS];
 	__u64 entry;
 	__u64 addr;
-	struct hybrid_walk_record record;
+	__u64 hash;
+	__u32 number;
+	union {
+		struct hybrid_walk_record record;
+		struct hybrid_walk_dump dump;
+	};
 };
 
 /* What the function that bpf_loop() calls is given. */

@@ -68,12 +68,11 @@ static struct hybrid_failure *find_failure(struct hybrid_stats *stats,
 	return failure;
 }
 
-void hybrid_stats_count(struct hybrid_stats *stats, enum hybrid_outcome outcome,
-			const struct hybrid_object *failed_in)
+void hybrid_stats_failure(struct hybrid_stats *stats, enum hybrid_outcome outcome,
+			  const struct hybrid_object *failed_in)
 {
 	struct hybrid_failure *failure;
 
-	stats->outcomes[outcome]++;
 	if (outcome <= HYBRID_FP_ONLY)
 		return;
 	failure = find_failure(stats, outcome,
@@ -82,6 +81,18 @@ void hybrid_stats_count(struct hybrid_stats *stats, enum hybrid_outcome outcome,
 		return;
 	failure->count++;
 	failure->why = failed_in ? failed_in->why : NULL;
+}
+
+void hybrid_stats_outcome(struct hybrid_stats *stats, enum hybrid_outcome outcome)
+{
+	stats->outcomes[outcome]++;
+}
+
+void hybrid_stats_count(struct hybrid_stats *stats, enum hybrid_outcome outcome,
+			const struct hybrid_object *failed_in)
+{
+	hybrid_stats_outcome(stats, outcome);
+	hybrid_stats_failure(stats, outcome, failed_in);
 }
 
 static unsigned int last_bit(u64 value)

@@ -103,6 +103,18 @@ u64 hybrid_stats_ring_bytes(const struct hybrid_stats *stats);
 void hybrid_stats_count(struct hybrid_stats *stats, enum hybrid_outcome outcome,
 			const struct hybrid_object *failed_in);
 
+/* The same, where hybrid_stats_failure() tells of the object. */
+void hybrid_stats_outcome(struct hybrid_stats *stats, enum hybrid_outcome outcome);
+
+/**
+ * hybrid_stats_failure - account for where a chain ended that several samples may have
+ * @stats: totals
+ * @outcome: what became of it
+ * @failed_in: the object that it ended in, NULL for none
+ */
+void hybrid_stats_failure(struct hybrid_stats *stats, enum hybrid_outcome outcome,
+			  const struct hybrid_object *failed_in);
+
 /**
  * hybrid_stats_deeper - account for a stack that a larger dump would show more of
  * @stats: totals

@@ -31,6 +31,7 @@ static void drop_thread(struct hybrid_processes *ps, struct hybrid_thread *threa
 	hlist_del(&thread->hash);
 	list_del(&thread->siblings);
 	hybrid_tail_exit(&thread->tail);
+	free(thread->asleep);
 	free(thread);
 	ps->nr_threads--;
 }

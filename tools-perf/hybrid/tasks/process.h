@@ -5,6 +5,8 @@
 #include "../rules/space.h"
 #include "../walk/tail.h"
 
+struct hybrid_chain;
+
 #define HYBRID_PROCESS_HASH	1024
 
 /* Threads that are known to be gone: more than end while one of them still runs. */
@@ -43,6 +45,7 @@ struct hybrid_process {
  * @siblings: on the list of that
  * @told: a record told of it, and another will tell that it is gone
  * @tail: what it was last seen to be in
+ * @asleep: the chain that it went to sleep with last; malloc()ed, NULL for none
  */
 struct hybrid_thread {
 	struct hlist_node	 hash;
@@ -51,6 +54,7 @@ struct hybrid_thread {
 	struct list_head	 siblings;
 	bool			 told;
 	struct hybrid_tail	 tail;
+	struct hybrid_chain	*asleep;
 };
 
 /**

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+#ifndef __HYBRID_OFF_CPU_BPF_H
+#define __HYBRID_OFF_CPU_BPF_H
+
+/*
+ * perf record --off-cpu: the chains of tasks that go to sleep. off_cpu.bpf.c notes when one
+ * does, and makes a sample when it runs again; this leaves with the task what that sample
+ * names its chain by. It is attached later, so that it runs behind that program.
+ */
+#include "../../bpf_skel/off_cpu_data.h"
+#include "chain.bpf.h"
+
+/* perf's: of off_cpu.bpf.c. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct tstamp_data);
+} tstamp SEC(".maps");
+
+/* As states; sched_switch is traced with interrupts off, and not by an NMI. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct state));
+	__uint(max_entries, 1);
+} sleep_states SEC(".maps");
+
+/* perf's: of a dump, at most. */
+const volatile __u32 dump_pages = 2;
+
+static long copy_page(__u32 i, void *arg)
+{
+	struct loop *loop = arg;
+	struct state *st = loop->st;
+	struct pt_regs___h *user = (void *)st->regs;
+	__u64 size, addr;
+
+	if (i >= HYBRID_WALK_STACK / PAGE)
+		return 1;
+	addr = BPF_CORE_READ(user, sp) + i * PAGE;
+	if (!bpf_probe_read_user(&st->dump.stack[i * PAGE], PAGE, (void *)addr)) {
+		st->dump.head.period += PAGE;
+		return 0;
+	}
+	/* The next page need not be there. */
+	size = -addr & (PAGE - 1);
+	if (!bpf_probe_read_user(&st->dump.stack[i * PAGE], size, (void *)addr))
+		st->dump.head.period += size & ~7ULL;
+	return 1;
+}
+
+/* What the kernel would copy of a sample. */
+static __always_inline bool write_dump(void *ctx, struct state *st)
+{
+	struct loop loop = { .st = st };
+	__u64 size;
+	long got;
+
+	st->dump.head.period = 0;
+	got = bpf_get_stack(ctx, st->dump.ips, sizeof(st->dump.ips), BPF_F_USER_STACK);
+	st->dump.head.nr_kernel = got > 0 ? got / sizeof(__u64) : 0;
+	if (bpf_probe_read_kernel(st->dump.regs, sizeof(st->dump.regs), (void *)st->regs))
+		return false;
+	bpf_loop(dump_pages, copy_page, &loop, 0);
+	size = offsetof(struct hybrid_walk_dump, stack) + st->dump.head.period;
+	barrier_var(size);
+	if (size > sizeof(st->dump))
+		return false;
+	return !bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, &st->dump, size);
+}
+
+/* Has it a stack of the kind that is walked? */
+static __always_inline bool is_walkable(struct task_struct___h *task, struct pt_regs___h *user)
+{
+	return (BPF_CORE_READ(user, cs) & 0xffff) == USER_CS && !may_be_overwritten(task, user);
+}
+
+/* Walks the stack; writes the chain where perf does not know it. Returns its word; 0: none. */
+static __always_inline __u64 find_chain(void *ctx, struct state *st,
+					struct task_struct___h *task, struct mm_struct___h *mm,
+					__u64 since)
+{
+	struct pt_regs___h *user = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	struct hybrid_walk_head *head = &st->record.head;
+	__u32 number;
+
+	begin_at(st, user);
+	__builtin_memset(head, 0, sizeof(*head));
+	st->end = PERF_HYBRID_END_NONE;
+	if (is_walkable(task, user)) {
+		st->record.ips[0] = st->ip;
+		walk(st, task, mm);
+	}
+	head->info = st->end | PERF_HYBRID_INNERMOST_RULE << 8 | (st->nr & 0xffff) << 16;
+	if (st->end == PERF_HYBRID_END_OUTERMOST) {
+		st->counts.whole++;
+		number = numbered_chain(ctx, st);
+		if (number)
+			return HYBRID_WALK_CHAIN | number;
+		head->addr = HYBRID_WALK_SLEEP | since;
+		if (!write_chain(ctx, st))
+			return 0;
+		st->counts.single++;
+		return head->addr;
+	}
+	st->counts.dumped++;
+	head->addr = HYBRID_WALK_SLEEP | since;
+	return write_dump(ctx, st) ? head->addr : 0;
+}
+
+SEC("tp_btf/sched_switch")
+int hybrid_sleep(__u64 *ctx)
+{
+	struct task_struct *prev = (struct task_struct *)ctx[1];
+	struct task_struct___h *task = (void *)bpf_get_current_task();
+	struct mm_struct___h *mm = BPF_CORE_READ(task, mm);
+	__u32 cpu = bpf_get_smp_processor_id();
+	struct state *st = bpf_map_lookup_elem(&sleep_states, &cpu);
+	struct tstamp_data *sleep = bpf_task_storage_get(&tstamp, prev, NULL, 0);
+	__u64 word;
+
+	/* Of those that off_cpu.bpf.c is to count alone; they have begun just now. */
+	if (!st || !sleep || !sleep->timestamp)
+		return 0;
+	/* One that exits may have no stack any more. */
+	if (!mm)
+		return 0;
+	word = find_chain(ctx, st, task, mm, sleep->timestamp);
+	if (word) {
+		sleep->stack_id = word & HYBRID_WALK_CHAIN ? (__u32)word : 0;
+		sleep->stack.array[0] = word;
+		sleep->stack.array[1] = 0;
+		return 0;
+	}
+	st->counts.full++;
+	if (bpf_get_stack(ctx, &sleep->stack, sizeof(sleep->stack), BPF_F_USER_STACK) < 0)
+		sleep->stack.array[0] = HYBRID_WALK_UNKNOWN;
+	return 0;
+}
+
+#endif /* __HYBRID_OFF_CPU_BPF_H */

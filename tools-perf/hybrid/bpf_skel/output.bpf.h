@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+#ifndef __HYBRID_OUTPUT_BPF_H
+#define __HYBRID_OUTPUT_BPF_H
+
+/*
+ * Where the programs' records go: to an event of each CPU, whose ring is that of the
+ * samples there.
+ */
+#include "state.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(__u32));
+	__uint(max_entries, 1);
+} output SEC(".maps");
+
+#endif /* __HYBRID_OUTPUT_BPF_H */

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+#ifndef __HYBRID_WALK_BPF_H
+#define __HYBRID_WALK_BPF_H
+
+/*
+ * The walk of a task's user stack, of the task that runs: from its registers to the
+ * outermost frame, or to where it ends.
+ */
+#include "frame.bpf.h"
+
+/*
+ * May the stack be another's? execve() gives up the address space before it has another,
+ * and so does a task that exits: where vfork() had made the process, its parent runs on
+ * the stack meanwhile.
+ */
+static __always_inline bool may_be_overwritten(struct task_struct___h *task,
+					       struct pt_regs___h *user)
+{
+	__u32 flags = BPF_CORE_READ(task, flags);
+	__u64 call = BPF_CORE_READ(user, orig_ax);
+
+	return flags & PF_FORKNOEXEC && BPF_CORE_READ(task, group_leader) == task &&
+	       (flags & PF_EXITING || call == NR_EXECVE || call == NR_EXECVEAT);
+}
+
+/* The walk is to begin at a task's user registers. */
+static __always_inline void begin_at(struct state *st, struct pt_regs___h *user)
+{
+	st->regs = (__u64)user;
+	st->ip = BPF_CORE_READ(user, ip);
+	st->sp = BPF_CORE_READ(user, sp);
+	st->bp = BPF_CORE_READ(user, bp);
+	st->bp_known = true;
+	st->exact = true;
+	st->window_size = 0;
+	st->nr = 0;
+}
+
+/* What the mappings that were looked up are of. */
+static __always_inline void enter_space(struct state *st, struct task_struct___h *task,
+					struct mm_struct___h *mm, __u32 seq)
+{
+	struct space space = {
+		.mm		= (__u64)mm,
+		.start_time	= BPF_CORE_READ(task, group_leader, start_time),
+		.exec_id	= BPF_CORE_READ(task, self_exec_id),
+		.tgid		= BPF_CORE_READ(task, tgid),
+		.seq		= seq,
+	};
+	__u32 i;
+
+	st->walk++;
+	st->now.end = 0;
+	st->locked = false;
+	if (has_sequence(mm) && !st->changing &&
+	    st->space.mm == space.mm && st->space.seq == space.seq &&
+	    st->space.start_time == space.start_time && st->space.exec_id == space.exec_id &&
+	    st->space.tgid == space.tgid)
+		return;
+	st->space = space;
+	for (i = 0; i < NR_MAPPINGS; i++)
+		st->mappings[i].end = 0;
+}
+
+static __always_inline void walk(struct state *st, struct task_struct___h *task,
+				 struct mm_struct___h *mm)
+{
+	struct loop loop = { .st = st, .mm = mm };
+	__u32 seq = space_sequence(mm);
+
+	/* In the middle of a change, which may be of mappings that the walk does not need. */
+	st->changing = space_changes(mm);
+	enter_space(st, task, mm, seq);
+	st->end = PERF_HYBRID_END_LIMIT;
+	bpf_loop(HYBRID_WALK_IPS, step, &loop, 0);
+	if (st->locked || (st->end == PERF_HYBRID_END_OUTERMOST &&
+			   ((!st->changing && space_changes(mm)) || space_sequence(mm) != seq)))
+		st->end = PERF_HYBRID_END_BUSY;
+}
+
+#endif /* __HYBRID_WALK_BPF_H */
