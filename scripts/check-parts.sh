@@ -140,6 +140,7 @@ of_kernels()
 	part module-all all tap vms2 "kernels build" selftests/module/run-tests
 	part module-kernels all tap vms2 build selftests/module/run-kernels
 	part callchain-6.12 all tap vms2 "kernels build" callchain_6_12
+	part precise-bpf all tap vms build selftests/precise/run-bpf
 	part matrix all tap vms2 "stock kernels callchain-6.12" selftests/matrix/run
 }
 

@@ -16,8 +16,10 @@
 #include "../evlist.h"
 #include "../evsel.h"
 #include "../mmap.h"
+#include "../pmu.h"
 #include "../../perf-sys.h"
 #include "bpf-private.h"
+#include "moment-evsel.h"
 #include "resolve.h"
 
 /* What the program writes of a sample, and what the reader adds. */
@@ -31,9 +33,11 @@
 /* What is said of each record, and at its end where it is no sample's. */
 #define TRAILER	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
-/* One that samples the task that runs, at its registers. */
-static bool is_served_type(const struct perf_event_attr *attr)
+/* One that samples the task that runs. The processor's PMUs, and AMD's IBS, do so. */
+static bool is_served_type(const struct evsel *evsel)
 {
+	const struct perf_event_attr *attr = &evsel->core.attr;
+
 	switch (attr->type) {
 	case PERF_TYPE_HARDWARE:
 	case PERF_TYPE_HW_CACHE:
@@ -43,8 +47,21 @@ static bool is_served_type(const struct perf_event_attr *attr)
 		return attr->config == PERF_COUNT_SW_CPU_CLOCK ||
 		       attr->config == PERF_COUNT_SW_TASK_CLOCK;
 	default:
-		return false;
+		return evsel->pmu && (evsel->pmu->is_core || hybrid_pmu_is_ibs(evsel->pmu->name));
 	}
+}
+
+/*
+ * Of precise events only the callchain tells whether the interrupt was in the kernel. Linux
+ * wants all of the chain, too, for a program that calls bpf_get_stack().
+ */
+static bool has_interrupt(const struct evsel *evsel)
+{
+	const struct perf_event_attr *attr = &evsel->core.attr;
+
+	return !attr->exclude_callchain_user &&
+	       (!attr->exclude_callchain_kernel ||
+		hybrid_moment__evsel(evsel, NULL) == HYBRID_MOMENT_SAME);
 }
 
 /*
@@ -55,11 +72,10 @@ bool hybrid_bpf__is_served(struct evsel *evsel)
 {
 	const struct perf_event_attr *attr = &evsel->core.attr;
 
-	return evsel__has_hybrid_callchain(evsel) && is_served_type(attr) &&
-	       !attr->precise_ip && !(attr->sample_type & ~SERVED) &&
+	return evsel__has_hybrid_callchain(evsel) && is_served_type(evsel) &&
+	       has_interrupt(evsel) && !(attr->sample_type & ~SERVED) &&
 	       (attr->sample_type & NEEDED) == NEEDED && attr->sample_id_all &&
-	       !attr->exclude_user && !attr->exclude_callchain_user &&
-	       !attr->defer_callchain && !attr->aux_output &&
+	       !attr->exclude_user && !attr->defer_callchain && !attr->aux_output &&
 	       !attr->write_backward && !evsel->needs_auxtrace_mmap &&
 	       list_empty(&evsel->bpf_filters);
 }

@@ -133,8 +133,12 @@ static struct walk kernel_walk(const struct hybrid_record *hr, const struct hybr
 static bool may_be_overwritten(const struct hybrid_process *process,
 			       const struct hybrid_sample *sample)
 {
-	return process->forked && (sample->event->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
-				  PERF_RECORD_MISC_KERNEL;
+	/* That of a precise event says where the sampled address is. */
+	bool in_kernel = (sample->event->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+			 PERF_RECORD_MISC_KERNEL ||
+			 (sample->nr_chain && sample->chain[0] == PERF_CONTEXT_KERNEL);
+
+	return process->forked && in_kernel;
 }
 
 /* Returns 0 where the kernel's chain tells more than the sample's registers. */

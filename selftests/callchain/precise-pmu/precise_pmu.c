@@ -6,53 +6,25 @@
  *
  * config is the address of the counted instruction, sample_period is in nanoseconds.
  */
-#define perf_callchain		(*find_callchain)
-#define perf_event_overflow	(*find_overflow)
-#define perf_sample_save_hybrid	(*find_save_hybrid)
+#include "drivers.h"
 
-#include <linux/hrtimer.h>
-#include <linux/kprobes.h>
 #include <linux/module.h>
-#include <linux/perf_event.h>
 #include <asm/irq_regs.h>
 #include <asm/segment.h>
 
 /* What the registers differ by. precise.c knows it, too. */
 #define SKID	128
 
-/* No module uses them but this one: so they are not exported. */
-struct perf_callchain_entry *(*find_callchain)(struct perf_event *event, struct pt_regs *regs);
-int (*find_overflow)(struct perf_event *event, struct perf_sample_data *data,
-		     struct pt_regs *regs);
-void (*find_save_hybrid)(struct perf_sample_data *data, struct perf_event *event,
-			 struct pt_regs *regs);
-
-#ifndef HAVE_HRTIMER_SETUP
-static void hrtimer_setup(struct hrtimer *timer,
-			  enum hrtimer_restart (*function)(struct hrtimer *), clockid_t clock,
-			  enum hrtimer_mode mode)
-{
-	hrtimer_init(timer, clock, mode);
-	timer->function = function;
-}
-#endif
-
 static void sample(struct perf_event *event, struct pt_regs *iregs)
 {
-	struct perf_sample_data data;
 	struct pt_regs regs = *iregs;
 
-	perf_sample_data_init(&data, 0, event->hw.last_period);
 	/* As set_linear_ip() does it. */
 	regs.ip = event->attr.config;
 	regs.cs = __USER_CS;
 	regs.sp += SKID;
 	regs.bp = ~regs.bp;
-	/* lockdep asks for it here; in an NMI, where drivers do the same, it does not look. */
-	rcu_read_lock();
-	perf_sample_save_callchain(&data, event, iregs);
-	perf_event_overflow(event, &data, &regs);
-	rcu_read_unlock();
+	overflow(event, iregs, &regs);
 }
 
 static enum hrtimer_restart expired(struct hrtimer *timer)
@@ -128,27 +100,12 @@ static struct pmu precise_pmu = {
 	.read		= precise_read,
 };
 
-static void *find(const char *name)
-{
-	struct kprobe probe = { .symbol_name = name };
-	void *found;
-
-	if (register_kprobe(&probe))
-		return NULL;
-	found = probe.addr;
-	unregister_kprobe(&probe);
-	return found;
-}
-
 static int __init precise_init(void)
 {
-	find_callchain = find("perf_callchain");
-	find_overflow = find("perf_event_overflow");
-	find_save_hybrid = find("perf_sample_save_hybrid");
-	if (!find_callchain || !find_overflow || !find_save_hybrid) {
-		pr_err("precise_pmu: this kernel has not the functions that drivers sample by\n");
-		return -ENOENT;
-	}
+	int err = find_all();
+
+	if (err)
+		return err;
 	return perf_pmu_register(&precise_pmu, "precise_test", -1);
 }
 

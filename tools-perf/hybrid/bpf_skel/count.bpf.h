@@ -37,8 +37,9 @@ static __always_inline bool is_counted(struct perf_event___h *event)
 
 	if (bpf_probe_read_kernel(&attr, PERF_ATTR_SIZE_VER0, &event->attr))
 		return false;
-	return attr.config <= PERF_COUNT_SW_TASK_CLOCK && attr.size >= PERF_ATTR_SIZE_VER0 &&
-	       !attr.exclude_kernel && !attr.exclude_user && !attr.exclude_idle;
+	return attr.type == PERF_TYPE_SOFTWARE && attr.config <= PERF_COUNT_SW_TASK_CLOCK &&
+	       attr.size >= PERF_ATTR_SIZE_VER0 && !attr.exclude_kernel && !attr.exclude_user &&
+	       !attr.exclude_idle;
 }
 
 /* Is hybrid_walk() its overflow handler, and is it on? */

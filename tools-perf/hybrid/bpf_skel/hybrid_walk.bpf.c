@@ -10,6 +10,13 @@
 #include "count.bpf.h"
 #include "off_cpu.bpf.h"
 
+/* What the sample's interrupt came into. */
+enum interrupted {
+	NOT_KNOWN,
+	IN_USER,
+	IN_KERNEL,
+};
+
 static long kernel_part(__u32 i, void *arg)
 {
 	struct loop *loop = arg;
@@ -42,75 +49,112 @@ static __always_inline bool copy_kernel_part(struct loop *loop,
 	return nr;
 }
 
-/* What the kernel is going to write of the sample: made before the program runs. */
-static __always_inline void *take_prepared(struct state *st, struct perf_sample_data___h *data)
-{
-	struct hybrid_walk_head *head = &st->record.head;
-
-	head->ip = BPF_CORE_READ(data, ip);
-	head->time = BPF_CORE_READ(data, time);
-	head->id = BPF_CORE_READ(data, id);
-	if (BPF_CORE_READ(data, regs_user.abi) != PERF_SAMPLE_REGS_ABI_64)
-		return NULL;
-	return BPF_CORE_READ(data, regs_user.regs);
-}
-
 /*
- * Before Linux 6.3 nothing is but what the overflow brings, and the callchain where the
- * program calls bpf_get_stack(). The rest as perf_prepare_sample() makes it; the time is
- * that of the program's record.
+ * What the kernel is going to write of the sample. Before Linux 6.3 nothing is made but what
+ * the overflow brings, and the callchain where the program calls bpf_get_stack(): the rest
+ * as perf_prepare_sample() makes it. Where there is no time it is that of the program's record.
  */
-static __always_inline void *prepare(struct state *st, struct bpf_perf_event_data_kern___h *ctx,
-				     __u32 flags, bool in_user)
+static __always_inline void prepare(struct state *st, struct bpf_perf_event_data_kern___h *ctx,
+				    struct perf_sample_data___h *data, __u64 made)
 {
-	struct pt_regs___h *user, *regs = BPF_CORE_READ(ctx, regs);
 	struct perf_event___h *event = BPF_CORE_READ(ctx, event);
 	struct perf_event___h *parent = BPF_CORE_READ(event, parent);
 	struct hybrid_walk_head *head = &st->record.head;
-	__u64 sp = BPF_CORE_READ(regs, sp);
 
+	head->time = made & PERF_SAMPLE_TIME ? BPF_CORE_READ(data, time) : 0;
+	head->period = BPF_CORE_READ(data, period);
+	head->addr = made & PERF_SAMPLE_ADDR ? BPF_CORE_READ(data, addr) : 0;
+	if (made & PERF_SAMPLE_REGS_USER) {
+		head->ip = BPF_CORE_READ(data, ip);
+		head->id = BPF_CORE_READ(data, id);
+		return;
+	}
 	bpf_get_stack(ctx, st->window, sizeof(__u64), 0);
-	head->ip = BPF_CORE_READ(regs, ip);
-	head->time = 0;
+	head->ip = BPF_CORE_READ(ctx, regs, ip);
 	head->id = BPF_CORE_READ(parent ?: event, id);
-	/* It may be a guest that was interrupted. */
-	if (flags & PF_VCPU)
-		return NULL;
-	if (in_user)
-		return regs;
-	user = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
-	/* The stack ends with them, and they are just being put there. */
-	return sp > (__u64)user && sp <= (__u64)user + PAGE ? NULL : user;
 }
 
-/* The sample's registers and what else is written of it; false: nothing can be walked. */
+/*
+ * Where the interrupt was. The callchain is that of the interrupt; the registers of a
+ * precise event's sample are not, or not all of them: their code segment is that of the
+ * sampled address. A guest's callchain has no address.
+ */
+static __always_inline enum interrupted where_interrupted(struct state *st,
+							  struct perf_event___h *event,
+							  struct perf_callchain_entry___h *chain,
+							  bool sampled_user)
+{
+	/* Of the program's stack there is little. */
+	const struct perf_event_attr *attr = (const void *)st->window;
+	/* Their number, the first context word, and an address. */
+	const __u64 *words = (const __u64 *)st->window;
+
+	if (!chain || bpf_probe_read_kernel(st->window, 3 * sizeof(__u64), chain) ||
+	    words[0] < 2 || words[2] >= (__u64)PERF_CONTEXT_MAX)
+		return NOT_KNOWN;
+	if (words[1] == (__u64)PERF_CONTEXT_KERNEL)
+		return IN_KERNEL;
+	if (words[1] != (__u64)PERF_CONTEXT_USER)
+		return NOT_KNOWN;
+	if (sampled_user)
+		return IN_USER;
+	/* Where the kernel's part is not asked for: of no precise event, bpf-attach.c. */
+	if (bpf_probe_read_kernel(st->window, PERF_ATTR_SIZE_VER0, &event->attr))
+		return NOT_KNOWN;
+	return attr->exclude_callchain_kernel ? IN_KERNEL : IN_USER;
+}
+
+/*
+ * The kernel was interrupted: are the user's registers in their place? An NMI may come while
+ * they are being put there, or copied from another stack. That is a few calls deep at
+ * most (error_entry() and what it calls), and the stack pointer is not below them.
+ */
+static __always_inline bool is_entering(const struct state *st, struct pt_regs___h *regs)
+{
+	/* As a number: the verifier does not let the pointer be reckoned with. */
+	__u64 user = READ_WORD(&st->regs);
+
+	return st->record.head.nr_kernel <= 1 + ENTRY_DEPTH &&
+	       user - BPF_CORE_READ(regs, sp) >= THREAD_STACK;
+}
+
+/* Of the sampled address, as perf_misc_flags() has it. */
+static __always_inline __u16 misc_of(struct pt_regs___h *regs, bool sampled_user)
+{
+	__u16 exact = BPF_CORE_READ(regs, flags) & EFLAGS_EXACT ? PERF_RECORD_MISC_EXACT_IP : 0;
+
+	return exact | (sampled_user ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL);
+}
+
+/*
+ * The registers to walk from, and what else is written of the sample; false: nothing can
+ * be walked. The stack is that of the interrupt's moment, and so are the registers which
+ * the task came into the kernel with, be it by the interrupt itself.
+ */
 static __always_inline bool begin(struct state *st, struct bpf_perf_event_data_kern___h *ctx,
 				  struct task_struct___h *task)
 {
+	struct pt_regs___h *user = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
 	struct perf_sample_data___h *data = BPF_CORE_READ(ctx, data);
-	struct pt_regs___h *user, *regs = BPF_CORE_READ(ctx, regs);
-	__u64 made = BPF_CORE_READ(data, sample_flags);
+	struct perf_callchain_entry___h *chain = BPF_CORE_READ(data, callchain);
+	struct pt_regs___h *regs = BPF_CORE_READ(ctx, regs);
+	bool sampled_user = (BPF_CORE_READ(regs, cs) & 3) == 3;
 	__u32 flags = BPF_CORE_READ(task, flags);
 	struct loop loop = { .st = st };
-	bool in_user = (BPF_CORE_READ(regs, cs) & 3) == 3;
+	enum interrupted where;
 
-	if (made & PERF_SAMPLE_REGS_USER)
-		user = take_prepared(st, data);
-	else
-		user = prepare(st, ctx, flags, in_user);
-	if (!user || (BPF_CORE_READ(user, cs) & 0xffff) != USER_CS || flags & PF_KTHREAD)
+	prepare(st, ctx, data, BPF_CORE_READ(data, sample_flags));
+	where = where_interrupted(st, BPF_CORE_READ(ctx, event), chain, sampled_user);
+	if (where == NOT_KNOWN || flags & (PF_KTHREAD | PF_USER_WORKER) ||
+	    (BPF_CORE_READ(user, cs) & 0xffff) != USER_CS)
 		return false;
-	/* A guest's. */
-	if (st->record.head.ip != BPF_CORE_READ(regs, ip))
-		return false;
-	st->record.head.nr_kernel = 0;
-	if (!in_user && (may_be_overwritten(task, user) ||
-			 !copy_kernel_part(&loop, BPF_CORE_READ(data, callchain))))
-		return false;
-	st->record.head.misc = in_user ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL;
-	st->record.head.period = BPF_CORE_READ(data, period);
-	st->record.head.addr = made & PERF_SAMPLE_ADDR ? BPF_CORE_READ(data, addr) : 0;
 	begin_at(st, user);
+	st->record.head.nr_kernel = 0;
+	if (where == IN_KERNEL &&
+	    (may_be_overwritten(task, user) || !copy_kernel_part(&loop, chain) ||
+	     is_entering(st, regs)))
+		return false;
+	st->record.head.misc = misc_of(regs, sampled_user);
 	return true;
 }
 

@@ -10,9 +10,9 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
 
-#define PF_VCPU		0x00000001
 #define PF_EXITING	0x00000004
 #define PF_FORKNOEXEC	0x00000040
+#define PF_USER_WORKER	0x00004000
 #define PF_KTHREAD	0x00200000
 #define VM_WRITE	0x2
 #define VM_EXEC		0x4
@@ -22,6 +22,12 @@
 #define WRITER_LOCKED	1
 #define CTIME_NSEC	0x7fffffff
 #define PAGE		4096ULL
+/* At most. */
+#define THREAD_STACK	(32 * 1024ULL)
+/* Functions that run before a task's registers are in their place. */
+#define ENTRY_DEPTH	4
+/* PERF_EFLAGS_EXACT: the driver's, as the processor has no such flag. */
+#define EFLAGS_EXACT	(1 << 3)
 
 #define PERF_HES_STOPPED 1
 
@@ -31,16 +37,12 @@
 /* A maple tree is no deeper than this. */
 #define MAX_DEPTH	10
 
-struct perf_regs___h {
-	__u64 abi;
-	struct pt_regs___h *regs;
-} __attribute__((preserve_access_index));
-
 struct pt_regs___h {
 	unsigned long bp;
 	unsigned long orig_ax;
 	unsigned long ip;
 	unsigned long cs;
+	unsigned long flags;
 	unsigned long sp;
 } __attribute__((preserve_access_index));
 
@@ -56,7 +58,6 @@ struct perf_sample_data___h {
 	__u64 id;
 	__u64 ip;
 	struct perf_callchain_entry___h *callchain;
-	struct perf_regs___h regs_user;
 	__u64 addr;
 } __attribute__((preserve_access_index));
 

@@ -2,7 +2,6 @@
 /*
  * Precise events: which processors give which mixture of moments.
  */
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <linux/kernel.h>
@@ -51,6 +50,11 @@ static enum hybrid_moment intel(const struct perf_event_attr *attr, unsigned int
 	return attr->precise_ip > 1 ? HYBRID_MOMENT_RETIRED : HYBRID_MOMENT_UNKNOWN;
 }
 
+bool hybrid_pmu_is_ibs(const char *pmu)
+{
+	return !strncmp(pmu, "ibs_", 4);
+}
+
 enum hybrid_moment hybrid_moment(const struct perf_event_attr *attr, const char *pmu,
 				 const char *cpuid)
 {
@@ -58,7 +62,7 @@ enum hybrid_moment hybrid_moment(const struct perf_event_attr *attr, const char 
 	char vendor[16];
 
 	/* These have the address of what they tagged, whether that is asked for or not. */
-	if (pmu && !strncmp(pmu, "ibs_", 4))
+	if (pmu && hybrid_pmu_is_ibs(pmu))
 		return HYBRID_MOMENT_INTERRUPT;
 	if (!attr->precise_ip || attr->type == PERF_TYPE_SOFTWARE ||
 	    attr->type == PERF_TYPE_TRACEPOINT || attr->type == PERF_TYPE_BREAKPOINT)

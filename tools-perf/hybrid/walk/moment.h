@@ -2,6 +2,8 @@
 #ifndef __PERF_HYBRID_MOMENT_H
 #define __PERF_HYBRID_MOMENT_H
 
+#include <stdbool.h>
+
 struct perf_event_attr;
 
 /* Of what moments the address, the user registers and the stack of a sample are. */
@@ -23,5 +25,8 @@ enum hybrid_moment {
  */
 enum hybrid_moment hybrid_moment(const struct perf_event_attr *attr, const char *pmu,
 				 const char *cpuid);
+
+/* AMD's ibs_op and ibs_fetch, by their names. */
+bool hybrid_pmu_is_ibs(const char *pmu);
 
 #endif /* __PERF_HYBRID_MOMENT_H */
