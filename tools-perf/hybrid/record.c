@@ -30,7 +30,7 @@ static void start_loading(struct hybrid_record *hr)
 {
 	struct hybrid_objects *objects = &hr->ps.objects;
 
-	hr->loader = hybrid_loader_new(hybrid_open_live);
+	hr->loader = hybrid_loader_new(hybrid_open_live, hybrid_find_live);
 	if (!hr->loader)
 		return;
 	objects->open = hybrid_loader_open;

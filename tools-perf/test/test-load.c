@@ -27,12 +27,14 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool answers;
 static char file[PATH_MAX];
 static unsigned int opening;
+static pthread_t opener;
 
 /* Paths with a '!' don't answer until they all do. */
 static int open_slowly(const struct hybrid_mapping *mapping)
 {
 	pthread_mutex_lock(&lock);
 	opening++;
+	opener = pthread_self();
 	pthread_cond_broadcast(&changed);
 	while (strchr(mapping->object->ident.path, '!') && !answers)
 		pthread_cond_wait(&changed, &lock);
@@ -40,6 +42,16 @@ static int open_slowly(const struct hybrid_mapping *mapping)
 	pthread_cond_broadcast(&changed);
 	pthread_mutex_unlock(&lock);
 	return open(file, O_RDONLY | O_CLOEXEC);
+}
+
+/* Paths with a '/' behind the first are of another file system, which is not local. */
+static int find(const struct hybrid_mapping *mapping)
+{
+	const char *path = mapping->object->ident.path;
+
+	if (strchr(path, '!'))
+		return -1;
+	return open(strchr(path + 1, '/') ? "/proc/self/maps" : file, O_PATH | O_CLOEXEC);
 }
 
 static void set_answers(bool yes)
@@ -54,7 +66,7 @@ static void start(void)
 {
 	set_answers(false);
 	hybrid_objects_init(&objects, hybrid_loader_open);
-	loader = hybrid_loader_new(open_slowly);
+	loader = hybrid_loader_new(open_slowly, find);
 	objects.open_arg = loader;
 	objects.cancel = hybrid_loader_cancel;
 }
@@ -99,6 +111,23 @@ static void at_hand(void)
 	check(row_at_last(&mapping));
 	check(!hybrid_object_waits(mapping.object) && !mapping.object->why);
 	same(hybrid_loader_state(mapping.object, false), HYBRID_LOAD_DONE);
+	end();
+}
+
+/* A thread opens the first file of a file system, and the others if that is not local. */
+static void local(void)
+{
+	static const char * const paths[] = { "/a", "/b", "/c", "/far/a", "/far/b", "/d" };
+	static const bool by_thread[] = { true, false, false, true, true, false };
+	struct hybrid_mapping mapping;
+	unsigned int i;
+
+	start();
+	for (i = 0; i < ARRAY_SIZE(paths); i++) {
+		mapping = map(paths[i]);
+		check(row_at_last(&mapping));
+		same(!pthread_equal(opener, pthread_self()), by_thread[i]);
+	}
 	end();
 }
 
@@ -220,6 +249,7 @@ int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "load: a file that is at hand", at_hand },
+		{ "load: file systems that are local", local },
 		{ "load: a file that does not answer", does_not_answer },
 		{ "load: with nothing else to do", waits },
 		{ "load: objects that go meanwhile", goes },

@@ -19,16 +19,18 @@ enum hybrid_load_state {
 /**
  * hybrid_loader_new - open files where that may take long
  * @open: how to open a file, by any thread
+ * @find: how to find it without opening it and without waiting (O_PATH)
  *
  * A file system may answer late, or never: FUSE, a network's, layers of a container
  * that are still fetched. Who reads the rings must not wait for it: the kernel would
  * have no room for samples and mappings of all other processes. So files are opened by
  * threads; and what is on a file system that need not be local is copied to memory
- * there, so that no later read waits either.
+ * there, so that no later read waits either. Where a file was local, the next ones of its
+ * file system are opened at once, by who asks.
  *
  * Return: NULL where memory is short.
  */
-struct hybrid_loader *hybrid_loader_new(hybrid_open_fn open);
+struct hybrid_loader *hybrid_loader_new(hybrid_open_fn open, hybrid_open_fn find);
 
 /*
  * Doesn't wait for files that don't answer: their threads end with the process. That

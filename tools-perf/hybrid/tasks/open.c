@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <inttypes.h>
@@ -8,13 +9,25 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <linux/kernel.h>
+#include <linux/openat2.h>
 #include "../../build-id.h"
 #include "../../util.h"
 #include "../../symbol.h"
 #include "open.h"
 #include "../rules/space.h"
+
+/* Not in linux/openat2.h before Linux 5.12, which refuses it. */
+#ifndef RESOLVE_CACHED
+#define RESOLVE_CACHED	0x20
+#endif
+
+/* Not in perf's own copy of the kernel's list. */
+#ifndef __NR_openat2
+#define __NR_openat2	437
+#endif
 
 /* A vdso is a few pages. */
 #define MAX_VDSO	0x100000
@@ -131,6 +144,33 @@ static int open_vdso(const struct hybrid_mapping *mapping)
 	return -1;
 }
 
+static void map_files_path(char *path, size_t size, const struct hybrid_mapping *mapping)
+{
+	snprintf(path, size, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+		 mapping->pid, mapping->start, mapping->end);
+}
+
+/* By what the kernel has in memory of the path: no file system is asked. */
+static int find_cached(const char *path)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED };
+
+	return syscall(__NR_openat2, AT_FDCWD, path, &how, sizeof(how));
+}
+
+int hybrid_find_live(const struct hybrid_mapping *mapping)
+{
+	char path[64];
+	int fd;
+
+	map_files_path(path, sizeof(path), mapping);
+	fd = open(path, O_PATH | O_CLOEXEC);
+	/* The process is gone. */
+	if (fd < 0 && errno == ENOENT)
+		fd = find_cached(mapping->object->ident.path);
+	return fd;
+}
+
 int hybrid_open_live(const struct hybrid_mapping *mapping)
 {
 	const struct hybrid_ident *ident = &mapping->object->ident;
@@ -140,8 +180,7 @@ int hybrid_open_live(const struct hybrid_mapping *mapping)
 	if (!strcmp(ident->path, HYBRID_VDSO_64) || !strcmp(ident->path, HYBRID_VDSO_32))
 		return open_vdso(mapping);
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
-		 mapping->pid, mapping->start, mapping->end);
+	map_files_path(path, sizeof(path), mapping);
 	fd = open_checked(path, ident);
 	if (fd >= 0)
 		return fd;

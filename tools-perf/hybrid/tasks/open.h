@@ -22,6 +22,14 @@ struct hybrid_mapping;
 int hybrid_open_live(const struct hybrid_mapping *mapping);
 
 /**
+ * hybrid_find_live - find that file without opening it, and without waiting for anyone
+ * @mapping: with an object
+ *
+ * Return: a descriptor (O_PATH), or -1 where it can't be found so.
+ */
+int hybrid_find_live(const struct hybrid_mapping *mapping);
+
+/**
  * hybrid_open_stored - open the file that was mapped when a file was recorded
  * @mapping: with an object
  *
