@@ -15,6 +15,9 @@
 
 #define MAX_TAUGHT	64
 
+/* Where many.so is mapped. */
+#define MANY		0x7f7000000000ULL
+
 #define ASK(frames)	(PERF_HYBRID_END_ASK | (frames) << 16)
 #define BY_CODE		(PERF_HYBRID_INNERMOST_CODE << 8)
 
@@ -202,6 +205,39 @@ static void hot(void)
 	i = store.nr;
 	sample_in("outer_ret", ASK(0));
 	sample_in("plt_low", ASK(0));
+	work();
+	same(store.nr, i);
+	end();
+}
+
+/* A sample at an address of many.so, which is as far from frames.so. */
+static void sample_in_many(u64 vaddr)
+{
+	scene_start(&s, scene_at("leaf_at"));
+	scene_unwind(&s);
+	s.u.frames[0].ip = MANY + vaddr;
+	s.u.nr = 1;
+	s.u.stop = HYBRID_STOP_NO_CFI;
+	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, ASK(0));
+}
+
+/* Of 400 functions one in 16 has to be met before it is worth while to teach all. */
+static void hot_large(void)
+{
+	u64 many = elf_file_symbol("many.so", "many");
+	unsigned int i;
+
+	begin();
+	elf_file_map(&scene_ps, SCENE_PID, "many.so", MANY);
+	for (i = 0; i < 25; i++) {
+		same(store.nr, i);
+		same(compiler->wholes, 0);
+		sample_in_many(many + 256 * i + 1);
+		work();
+	}
+	same(compiler->wholes, 1);
+	i = store.nr;
+	sample_in_many(many + 16 * 399 + 1);
 	work();
 	same(store.nr, i);
 	end();
@@ -488,6 +524,7 @@ int main(void)
 		{ "teach: functions that samples met", functions },
 		{ "teach: all frames of a sample", all_frames },
 		{ "teach: an object that is hot", hot },
+		{ "compiler: a large object that samples meet often", hot_large },
 		{ "teach: while an object is hot", while_hot },
 		{ "teach: a rule that no dump shows", beyond_the_dump },
 		{ "teach: the store refuses", refused },

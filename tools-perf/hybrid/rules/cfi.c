@@ -274,10 +274,14 @@ void hybrid_row_restored(struct hybrid_row *row)
 		row->rule.bp = HYBRID_BP_SAME;
 }
 
-static Dwarf_Frame *find_frame(const struct hybrid_cfi *cfi, u64 addr)
+static Dwarf_Frame *find_frame(struct hybrid_cfi *cfi, u64 addr)
 {
 	Dwarf_Frame *frame;
 
+	if (!cfi->eh_tried) {
+		cfi->eh_tried = true;
+		cfi->eh = dwarf_getcfi_elf(cfi->elf);
+	}
 	if (cfi->eh && !dwarf_cfi_addrframe(cfi->eh, addr, &frame))
 		return frame;
 	if (cfi->debug && !dwarf_cfi_addrframe(cfi->debug, addr - cfi->debug_bias, &frame))
@@ -290,7 +294,7 @@ static Dwarf_Frame *find_frame(const struct hybrid_cfi *cfi, u64 addr)
  * so that a row behind it claims the rows between. What ends before @end is
  * none of it.
  */
-static u64 true_start(const struct hybrid_cfi *cfi, u64 addr, u64 start, u64 end)
+static u64 true_start(struct hybrid_cfi *cfi, u64 addr, u64 start, u64 end)
 {
 	Dwarf_Addr other_start, other_end;
 	Dwarf_Frame *frame;
@@ -311,7 +315,7 @@ static u64 true_start(const struct hybrid_cfi *cfi, u64 addr, u64 start, u64 end
 	return addr;
 }
 
-int hybrid_cfi_row(const struct hybrid_cfi *cfi, u64 addr, struct hybrid_row *row)
+int hybrid_cfi_row(struct hybrid_cfi *cfi, u64 addr, struct hybrid_row *row)
 {
 	struct hybrid_full_row *full;
 	Dwarf_Addr start, end;
@@ -346,8 +350,7 @@ int hybrid_cfi_row(const struct hybrid_cfi *cfi, u64 addr, struct hybrid_row *ro
 	return 0;
 }
 
-const struct hybrid_full_row *hybrid_cfi_full(const struct hybrid_cfi *cfi,
-					      struct hybrid_row *row)
+const struct hybrid_full_row *hybrid_cfi_full(struct hybrid_cfi *cfi, struct hybrid_row *row)
 {
 	Dwarf_Frame *frame;
 

@@ -64,14 +64,18 @@ struct hybrid_row {
 /**
  * struct hybrid_cfi - the CFI of one ELF file
  * @abi: by the file's class
- * @eh: .eh_frame, NULL where there is none
+ * @elf: the file
+ * @eh: .eh_frame, NULL where there is none, or no address was looked for yet
+ * @eh_tried: one was: libdw reads all of the section before it finds the first
  * @debug: .debug_frame, of the file or of its debug file; NULL where there is
  *	none
  * @debug_bias: what the debug file's addresses are less than the file's
  */
 struct hybrid_cfi {
 	const struct hybrid_abi	*abi;
+	Elf			*elf;
 	Dwarf_CFI		*eh;
+	bool			 eh_tried;
 	Dwarf_CFI		*debug;
 	u64			 debug_bias;
 };
@@ -88,7 +92,7 @@ bool hybrid_op_register(const Dwarf_Op *op, u64 *reg, s64 *off);
  *
  * Return: 0, or -ENOMEM.
  */
-int hybrid_cfi_row(const struct hybrid_cfi *cfi, u64 addr, struct hybrid_row *row);
+int hybrid_cfi_row(struct hybrid_cfi *cfi, u64 addr, struct hybrid_row *row);
 
 /**
  * hybrid_cfi_full - the whole row, compiled now if it was not yet
@@ -97,8 +101,7 @@ int hybrid_cfi_row(const struct hybrid_cfi *cfi, u64 addr, struct hybrid_row *ro
  *
  * Return: owned by @row; NULL where memory is short or the row can't be read.
  */
-const struct hybrid_full_row *hybrid_cfi_full(const struct hybrid_cfi *cfi,
-					      struct hybrid_row *row);
+const struct hybrid_full_row *hybrid_cfi_full(struct hybrid_cfi *cfi, struct hybrid_row *row);
 
 /**
  * hybrid_row_popped - the instruction before a row was a pop or a leave

@@ -64,6 +64,7 @@ static void object_close(struct hybrid_object *object)
 	if (object->cfi.eh)
 		dwarf_cfi_end(object->cfi.eh);
 	object->cfi.eh = NULL;
+	object->cfi.eh_tried = false;
 	elf_end(object->elf);
 	object->elf = NULL;
 	free(object->image);
@@ -350,7 +351,7 @@ static int open_again(struct hybrid_object *object, int fd)
 		object_close(object);
 		return -1;
 	}
-	object->cfi.eh = dwarf_getcfi_elf(object->elf);
+	object->cfi.elf = object->elf;
 	if (object->has_debug)
 		hybrid_debug_frame_open(object);
 	add_opened(object);
@@ -391,7 +392,7 @@ int hybrid_object_open(struct hybrid_object *object, int fd)
 	object->entry = ehdr.e_entry;
 	object->entry_tried = false;
 	memset(&object->pclntab, 0, sizeof(object->pclntab));
-	object->cfi.eh = dwarf_getcfi_elf(object->elf);
+	object->cfi.elf = object->elf;
 	add_opened(object);
 	return 0;
 }
@@ -417,7 +418,7 @@ struct hybrid_object *hybrid_object_of_image(struct hybrid_objects *objects, voi
 	}
 	/* What is relocatable has no addresses in .debug_frame yet. */
 	object->debug_tried = ehdr.e_type == ET_REL;
-	object->cfi.eh = dwarf_getcfi_elf(object->elf);
+	object->cfi.elf = object->elf;
 	/* There is no descriptor to be given back. */
 	object->is_copy = true;
 	object->state = HYBRID_OBJECT_READY;

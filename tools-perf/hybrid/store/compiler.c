@@ -12,6 +12,41 @@
 #define AGAIN_PASSES	16
 #define MAX_AGAIN	20
 
+int hybrid_notes_add(struct hybrid_notes *notes, const struct hybrid_note *note)
+{
+	size_t alloc = notes->alloc * 2 + 64;
+	struct hybrid_note *more;
+
+	if (notes->nr == notes->alloc) {
+		more = realloc(notes->notes, alloc * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		notes->notes = more;
+		notes->alloc = alloc;
+	}
+	notes->notes[notes->nr++] = *note;
+	return 0;
+}
+
+void hybrid_worker_hand_over(struct hybrid_compiler *compiler)
+{
+	size_t i;
+
+	if (!compiler->noted.nr)
+		return;
+	pthread_mutex_lock(&compiler->lock);
+	for (i = 0; i < compiler->noted.nr; i++) {
+		if (hybrid_notes_add(&compiler->handed, &compiler->noted.notes[i]))
+			break;
+	}
+	pthread_cond_signal(&compiler->wake);
+	pthread_mutex_unlock(&compiler->lock);
+	/* What memory was short for is handed over the next time. */
+	compiler->noted.nr -= i;
+	memmove(compiler->noted.notes, compiler->noted.notes + i,
+		compiler->noted.nr * sizeof(*compiler->noted.notes));
+}
+
 static bool add_note(struct hybrid_compiler *compiler, struct hybrid_note *what)
 {
 	what->nr = what->stored->asked_nr + 1;
@@ -59,6 +94,7 @@ static void forget(struct hybrid_compiler *compiler, struct hybrid_stored *store
 {
 	stored->epoch++;
 	stored->met = 0;
+	stored->whole = false;
 	compiler->space_gen = 0;
 }
 
@@ -176,7 +212,7 @@ static void meet(struct hybrid_compiler *compiler, struct hybrid_object *object,
 		return;
 	stored->last_sample = compiler->nr_samples;
 	if (++stored->met == HYBRID_HOT_SAMPLES)
-		note(compiler, stored, HYBRID_NOTE_WHOLE, 0);
+		note(compiler, stored, HYBRID_NOTE_HOT, 0);
 }
 
 /*
@@ -198,11 +234,11 @@ static void teach_space(struct hybrid_compiler *compiler, struct hybrid_unwinder
 		hybrid_unwind_row(unwinder, space, space->mappings[i].start, &mapped, &object);
 		stored = object && object->state == HYBRID_OBJECT_READY ?
 			stored_of(compiler, object) : NULL;
-		if (!stored || stored->met >= HYBRID_HOT_SAMPLES)
+		if (!stored || stored->whole)
 			continue;
 		if (!note(compiler, stored, HYBRID_NOTE_WHOLE, 0))
 			return;
-		stored->met = HYBRID_HOT_SAMPLES;
+		stored->whole = true;
 	}
 	compiler->space_gen = space->gen;
 }

@@ -41,7 +41,8 @@ struct hybrid_store_ops {
  * @store: for @ops
  *
  * A function is taught when the first sample that needed its stack dump meets
- * it, and the whole object once that has happened to HYBRID_HOT_SAMPLES samples;
+ * it, and the whole object once that has happened to HYBRID_HOT_SAMPLES samples, and, where
+ * it is large, to a part of its functions;
  * all that a process has mapped, where the kernel's walk came further than a dump
  * and lacks a rule there.
  *

@@ -18,6 +18,10 @@
  */
 #define PART_FDES	256
 
+/* One of so many functions is to be met before all are taught; of so many always. */
+#define MET_SHARE	16
+#define SMALL_FDES	128
+
 #define LONG_BITS	(sizeof(unsigned long) * CHAR_BIT)
 
 static u32 vdso_flags(const struct hybrid_object *object)
@@ -167,6 +171,12 @@ int hybrid_stored_part(struct hybrid_stored *stored, struct hybrid_batch *batch)
 			err = part_batch(stored, stored->next, batch);
 	}
 	return err;
+}
+
+bool hybrid_stored_is_worth(const struct hybrid_stored *stored)
+{
+	return stored->fdes.nr <= SMALL_FDES ||
+	       stored->nr_functions * MET_SHARE >= stored->fdes.nr;
 }
 
 void hybrid_stored_forget(struct hybrid_stored *stored)

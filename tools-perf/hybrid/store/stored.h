@@ -34,6 +34,7 @@ enum hybrid_stored_state {
  * @generation: of the store's contents that @epoch counts for
  * @met: samples that met something new
  * @last_sample: the last of them
+ * @whole: all of it was asked for
  * @again_at: pass from which on it may be taught anew
  * @again: how often it was
  * @twins_seen: @nr_twins then
@@ -60,12 +61,15 @@ enum hybrid_stored_state {
  * @fdes: its FDEs
  * @taught: a bit for each of @fdes
  * @next: index of the FDE with which teaching all goes on
+ * @hot: samples meet something new in it again and again
+ * @nr_functions: that samples met
  */
 struct hybrid_stored {
 	u32			 epoch;
 	u32			 generation;
 	unsigned int		 met;
 	u64			 last_sample;
+	bool			 whole;
 	u64			 again_at;
 	unsigned int		 again;
 	u32			 twins_seen;
@@ -92,6 +96,8 @@ struct hybrid_stored {
 	struct hybrid_fdes	 fdes;
 	unsigned long		*taught;
 	size_t			 next;
+	bool			 hot;
+	size_t			 nr_functions;
 };
 
 /**
@@ -137,6 +143,15 @@ int hybrid_stored_function(struct hybrid_stored *stored, u64 vaddr, bool part,
  * Return: 0, or -ENOMEM.
  */
 int hybrid_stored_part(struct hybrid_stored *stored, struct hybrid_batch *batch);
+
+/**
+ * hybrid_stored_is_worth - is all of a hot object to be taught?
+ * @stored: open
+ *
+ * To teach a function takes as long as to unwind some dumps, and of a large object most are
+ * never met: cc1 has 40,000. So all is taught once a part of them was met.
+ */
+bool hybrid_stored_is_worth(const struct hybrid_stored *stored);
 
 /* The store has forgotten all. */
 void hybrid_stored_forget(struct hybrid_stored *stored);

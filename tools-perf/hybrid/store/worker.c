@@ -23,22 +23,6 @@
 /* How often a file may change while it is being taught. */
 #define MAX_CHANGES	8
 
-int hybrid_notes_add(struct hybrid_notes *notes, const struct hybrid_note *note)
-{
-	size_t alloc = notes->alloc * 2 + 64;
-	struct hybrid_note *more;
-
-	if (notes->nr == notes->alloc) {
-		more = realloc(notes->notes, alloc * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		notes->notes = more;
-		notes->alloc = alloc;
-	}
-	notes->notes[notes->nr++] = *note;
-	return 0;
-}
-
 void hybrid_worker_init(struct hybrid_compiler *compiler)
 {
 	pthread_mutex_init(&compiler->lock, NULL);
@@ -49,25 +33,6 @@ void hybrid_worker_init(struct hybrid_compiler *compiler)
 	INIT_LIST_HEAD(&compiler->stored_objects);
 	INIT_LIST_HEAD(&compiler->working);
 	INIT_LIST_HEAD(&compiler->opened);
-}
-
-void hybrid_worker_hand_over(struct hybrid_compiler *compiler)
-{
-	size_t i;
-
-	if (!compiler->noted.nr)
-		return;
-	pthread_mutex_lock(&compiler->lock);
-	for (i = 0; i < compiler->noted.nr; i++) {
-		if (hybrid_notes_add(&compiler->handed, &compiler->noted.notes[i]))
-			break;
-	}
-	pthread_cond_signal(&compiler->wake);
-	pthread_mutex_unlock(&compiler->lock);
-	/* What memory was short for is handed over the next time. */
-	compiler->noted.nr -= i;
-	memmove(compiler->noted.notes, compiler->noted.notes + i,
-		compiler->noted.nr * sizeof(*compiler->noted.notes));
 }
 
 static void close_stored(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
@@ -230,6 +195,26 @@ static bool teach(struct hybrid_compiler *compiler, struct hybrid_stored *stored
 	return !err;
 }
 
+static void teach_whole(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
+{
+	if (list_empty(&stored->working))
+		list_add_tail(&stored->working, &compiler->working);
+}
+
+/* Samples have met something new in it again. */
+static void teach_hot(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
+{
+	int err;
+
+	if (stored->state != HYBRID_STORED_LEARNS)
+		return;
+	err = open_stored(compiler, stored);
+	if (err)
+		refused(compiler, stored, err);
+	else if (hybrid_stored_is_worth(stored))
+		teach_whole(compiler, stored);
+}
+
 static void teach_function(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
 			   u64 vaddr)
 {
@@ -302,10 +287,15 @@ static bool is_stopped(const struct hybrid_compiler *compiler)
 	return __atomic_load_n(&compiler->stop, __ATOMIC_RELAXED);
 }
 
+static bool is_idle(const struct hybrid_compiler *compiler, const struct hybrid_stored *stored)
+{
+	return stored->state == HYBRID_STORED_FAILED || compiler->full || is_stopped(compiler);
+}
+
 static void follow_note(struct hybrid_compiler *compiler, const struct hybrid_note *note)
 {
 	struct hybrid_stored *stored = note->stored;
-	bool idle = stored->state == HYBRID_STORED_FAILED || compiler->full || is_stopped(compiler);
+	bool idle = is_idle(compiler, stored);
 
 	stored->seen_nr = note->nr;
 	switch (note->kind) {
@@ -313,12 +303,20 @@ static void follow_note(struct hybrid_compiler *compiler, const struct hybrid_no
 		list_add(&stored->list, &compiler->stored_objects);
 		break;
 	case HYBRID_NOTE_FUNCTION:
+		stored->nr_functions++;
 		if (!idle)
 			teach_function(compiler, stored, note->vaddr);
+		if (stored->hot && !is_idle(compiler, stored))
+			teach_hot(compiler, stored);
+		break;
+	case HYBRID_NOTE_HOT:
+		stored->hot = true;
+		if (!idle)
+			teach_hot(compiler, stored);
 		break;
 	case HYBRID_NOTE_WHOLE:
-		if (!idle && list_empty(&stored->working))
-			list_add_tail(&stored->working, &compiler->working);
+		if (!idle)
+			teach_whole(compiler, stored);
 		break;
 	case HYBRID_NOTE_DEBUG:
 		if (!stored->want_debug) {

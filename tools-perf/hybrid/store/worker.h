@@ -10,6 +10,7 @@
 enum hybrid_note_kind {
 	HYBRID_NOTE_NEW,	/* the object is new here */
 	HYBRID_NOTE_FUNCTION,	/* teach the function at vaddr */
+	HYBRID_NOTE_HOT,	/* teach all, once that is worth its while */
 	HYBRID_NOTE_WHOLE,	/* teach all */
 	HYBRID_NOTE_DEBUG,	/* it has a .debug_frame */
 	HYBRID_NOTE_AGAIN,	/* what was taught is lost, or of another file */

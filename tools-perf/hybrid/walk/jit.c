@@ -295,7 +295,7 @@ static struct process *find_mapper(struct hybrid_jit *jit, const struct hybrid_s
 
 struct hybrid_row *hybrid_jit_row(struct hybrid_jit *jit, const struct hybrid_space *space,
 				  pid_t pid, const struct hybrid_abi *abi, u64 ip,
-				  const struct hybrid_cfi **cfi)
+				  struct hybrid_cfi **cfi)
 {
 	struct process *process;
 	struct hybrid_row *row;

@@ -48,6 +48,6 @@ void hybrid_jit_forget(struct hybrid_jit *jit);
  */
 struct hybrid_row *hybrid_jit_row(struct hybrid_jit *jit, const struct hybrid_space *space,
 				  pid_t pid, const struct hybrid_abi *abi, u64 ip,
-				  const struct hybrid_cfi **cfi);
+				  struct hybrid_cfi **cfi);
 
 #endif /* __PERF_HYBRID_JIT_H */

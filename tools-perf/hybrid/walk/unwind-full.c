@@ -63,7 +63,7 @@ static void full_step_known(const struct hybrid_walk *w, struct hybrid_regs *nex
 
 static const struct hybrid_full_row *full_row(const struct hybrid_walk *w,
 					      struct hybrid_object *object,
-					      const struct hybrid_cfi *made,
+					      struct hybrid_cfi *made,
 					      struct hybrid_row *row)
 {
 	const struct hybrid_mapping *mapping;
@@ -86,7 +86,7 @@ static int full_step_cfi(struct hybrid_walk *w, struct hybrid_regs *next, u64 *c
 		.regs = &w->full, .word = abi->word, .read = expr_read, .arg = w,
 	};
 	const struct hybrid_full_row *full;
-	const struct hybrid_cfi *made;
+	struct hybrid_cfi *made;
 	struct hybrid_object *object;
 	struct hybrid_row *row;
 	unsigned int i;

@@ -63,7 +63,7 @@ struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
 
 struct hybrid_row *hybrid_walk_row(const struct hybrid_walk *w, u64 ip, bool *mapped,
 				   struct hybrid_object **object,
-				   const struct hybrid_cfi **made)
+				   struct hybrid_cfi **made)
 {
 	const struct hybrid_unwind *u = w->u;
 	struct hybrid_row *row = hybrid_unwind_row(w->unwinder, u->space, ip, mapped, object);

@@ -26,7 +26,7 @@ struct hybrid_walk {
 	bool			 by_bp;
 	bool			 guess;
 	bool			 guessed;
-	const struct hybrid_cfi	*made;
+	struct hybrid_cfi	*made;
 };
 
 /* What one step found: the caller, where @stop is HYBRID_STOP_NR. */
@@ -67,7 +67,7 @@ struct hybrid_object *hybrid_walk_plain(struct hybrid_walk *w);
  */
 struct hybrid_row *hybrid_walk_row(const struct hybrid_walk *w, u64 ip, bool *mapped,
 				   struct hybrid_object **object,
-				   const struct hybrid_cfi **made);
+				   struct hybrid_cfi **made);
 
 /**
  * hybrid_walk_unreadable - why a word can't be read

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* An object with more functions than are worth teaching for a few samples. */
+	.text
+	.globl	many
+	.balign	16
+many:
+	.rept	400
+	.cfi_startproc
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc
+	.balign	16
+	.endr
+
+	.section .note.GNU-stack, "", @progbits
