@@ -49,6 +49,11 @@ frame()
 	make -s -C selftests/frame check LINUX="$(scripts/kernel-source)" OUT="$here/out"
 }
 
+store()
+{
+	make -s -C selftests/store check LINUX="$(scripts/kernel-source)" OUT="$here/out"
+}
+
 truth()
 {
 	case $quick$all in
@@ -121,6 +126,7 @@ of_sources()
 	part unit quick tap sources source make -s -C tools-perf/test check
 	part asan quick tap sources source make -s -C tools-perf/test asan
 	part frame quick tap sources source frame
+	part store quick tap sources source store
 	part suite-judge quick tap sources "" selftests/perf-suite/selftest
 	part release usual tap sources source selftests/release/run
 	part precise usual tap sources build selftests/precise/run ${all:+--all}

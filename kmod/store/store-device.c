@@ -170,12 +170,10 @@ static int teach_charged(struct store *store, const struct perf_hybrid_teach *te
 
 	if (mutex_lock_interruptible(&store->lock))
 		return -EINTR;
-	err = store_charge_lesson(store, bytes);
-	if (err && !store_make_room(store, bytes, NULL))
-		err = store_charge_lesson(store, bytes);
+	err = store_begin_lesson(store, subject, bytes);
 	if (!err) {
 		err = teach_object(store, teach, subject);
-		store_uncharge_lesson(store, bytes);
+		store_end_lesson(store, bytes);
 	}
 	mutex_unlock(&store->lock);
 	return err;

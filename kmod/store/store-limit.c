@@ -93,13 +93,15 @@ static int charge_user(struct store_user *user, size_t bytes)
 }
 
 /**
- * store_charge - account for memory that a store is about to have
+ * store_charge_free - account for memory that a store is about to have
  * @store: locked, or not in use yet
  * @bytes: how much
  *
+ * It makes no room: see store_charge().
+ *
  * Return: 0; -EFBIG beyond the store's limit, -EDQUOT beyond the user's.
  */
-int store_charge(struct store *store, size_t bytes)
+int store_charge_free(struct store *store, size_t bytes)
 {
 	int err;
 

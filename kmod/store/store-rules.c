@@ -16,11 +16,24 @@ static struct perf_hybrid_rules *rules_of(struct store *store)
 	return rcu_dereference_protected(store->base.rules, 1);
 }
 
-/* What is charged: with the links of the hash, which are @max, too. */
-static size_t table_size(u32 max)
+/* What is charged of a table of @max rules, and of the hash's links, which are as many. */
+static size_t rules_memory(u32 max)
 {
-	return store_memory(struct_size_t(struct perf_hybrid_rules, rule, max)) +
-	       store_memory(max * sizeof(u16));
+	return store_memory(struct_size_t(struct perf_hybrid_rules, rule, max));
+}
+
+static size_t links_memory(u32 max)
+{
+	return store_memory(max * sizeof(u16));
+}
+
+/* Samples may read the table yet, and never the links. */
+static void release(struct store *store, struct perf_hybrid_rules *rules)
+{
+	kvfree(store->rule_next);
+	store->rule_next = NULL;
+	store_uncharge(store, links_memory(rules->max));
+	store_retire(store, &rules->retired, rules_memory(rules->max));
 }
 
 static u32 rule_hash(const struct perf_hybrid_rule *rule)
@@ -46,7 +59,7 @@ static int grow(struct store *store)
 
 	if (old && old->max == max)
 		return -ENOSPC;
-	err = store_charge(store, table_size(max));
+	err = store_charge(store, rules_memory(max) + links_memory(max));
 	if (err)
 		return err;
 	new = store_alloc(struct_size(new, rule, max), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
@@ -54,7 +67,7 @@ static int grow(struct store *store)
 	if (!new || !next) {
 		kvfree(new);
 		kvfree(next);
-		store_uncharge(store, table_size(max));
+		store_uncharge(store, rules_memory(max) + links_memory(max));
 		return -ENOMEM;
 	}
 	new->max = max;
@@ -63,11 +76,10 @@ static int grow(struct store *store)
 		memcpy(new->rule, old->rule, old->nr * sizeof(*old->rule));
 		memcpy(next, store->rule_next, old->nr * sizeof(*next));
 	}
-	kvfree(store->rule_next);
-	store->rule_next = next;
 	rcu_assign_pointer(store->base.rules, new);
 	if (old)
-		store_retire(store, &old->retired, table_size(old->max));
+		release(store, old);
+	store->rule_next = next;
 	return 0;
 }
 
@@ -144,9 +156,7 @@ void store_rules_exit(struct store *store)
 	if (!rules)
 		return;
 	rcu_assign_pointer(store->base.rules, NULL);
-	store_retire(store, &rules->retired, table_size(rules->max));
-	kvfree(store->rule_next);
-	store->rule_next = NULL;
+	release(store, rules);
 }
 
 /* When no object has rows any more. */

@@ -51,6 +51,8 @@ static void remove(struct store *store, struct perf_hybrid_object *object)
 
 	store->stats.objects--;
 	hash_del_rcu(&object->node);
+	if (store->taught == object)
+		store->taught = NULL;
 	if (rows) {
 		store->stats.rows -= rows->nr;
 		store_retire(store, &rows->retired, rows_memory(rows->nr));
@@ -65,13 +67,12 @@ static struct perf_hybrid_object *colder(struct perf_hybrid_object *a,
 }
 
 /* Of those with that hash, the one that was not asked for longest makes room. */
-static void evict_from(struct store *store, unsigned long hash,
-		       const struct perf_hybrid_object *but)
+static void evict_from(struct store *store, unsigned long hash)
 {
 	struct perf_hybrid_object *object, *coldest = NULL;
 
 	hash_for_each_possible(store->base.objects, object, node, hash) {
-		if (object != but)
+		if (object != store->taught)
 			coldest = colder(coldest, object);
 	}
 	if (!coldest)
@@ -81,13 +82,13 @@ static void evict_from(struct store *store, unsigned long hash,
 }
 
 /* Makes room by the object that was not asked for longest; false for none. */
-static bool evict(struct store *store, const struct perf_hybrid_object *but)
+static bool evict(struct store *store)
 {
 	struct perf_hybrid_object *object, *coldest = NULL;
 	int bucket;
 
 	hash_for_each(store->base.objects, bucket, object, node) {
-		if (object != but)
+		if (object != store->taught)
 			coldest = colder(coldest, object);
 	}
 	if (!coldest)
@@ -104,14 +105,14 @@ static u64 live_bytes(const struct store *store)
 }
 
 /* Would it fit, if all other objects went?  0, -EFBIG or -EDQUOT. */
-static int can_fit(struct store *store, size_t bytes, const struct perf_hybrid_object *but)
+static int can_fit(struct store *store, size_t bytes)
 {
 	struct perf_hybrid_object *object;
 	u64 others = 0;
 	int bucket;
 
 	hash_for_each(store->base.objects, bucket, object, node) {
-		if (object != but)
+		if (object != store->taught)
 			others += object_size(object);
 	}
 	if (live_bytes(store) - others + bytes > store_max_bytes())
@@ -121,37 +122,44 @@ static int can_fit(struct store *store, size_t bytes, const struct perf_hybrid_o
 	return 0;
 }
 
-/**
- * store_make_room - forget objects that were not asked for longest
- * @store: locked
- * @bytes: room for so much, in the store and in what its user may have
- * @but: not this one; may be NULL
+/*
+ * Forgets objects that were not asked for longest, until there is room for @bytes, in the
+ * store and in what its user may have. What other stores of the user have stays. Waits
+ * until what was forgotten is freed.
  *
- * What other stores of the user have stays. Waits until what was forgotten is freed.
- *
- * Return: 0, -EFBIG or -EDQUOT: nothing was forgotten then, as that would not do.
+ * Returns 0, -EFBIG or -EDQUOT: nothing was forgotten then, as that would not do.
  */
-int store_make_room(struct store *store, size_t bytes, const struct perf_hybrid_object *but)
+static int make_room(struct store *store, size_t bytes)
 {
-	int err = can_fit(store, bytes, but);
+	int err = can_fit(store, bytes);
 
 	if (err)
 		return err;
 	while (live_bytes(store) + bytes > store_max_bytes() ||
 	       store_user_room(store) + (s64)store->retired_bytes < (s64)bytes) {
-		if (!evict(store, but))
+		if (!evict(store))
 			break;
 	}
 	store_reap(store, true);
 	return 0;
 }
 
-static int charge(struct store *store, size_t bytes, const struct perf_hybrid_object *but)
+/**
+ * store_charge - account for memory that a store is about to have, and make room for it
+ * @store: locked, or not in use yet
+ * @bytes: how much
+ *
+ * Objects that were not asked for longest make room, but not the one that is taught.
+ *
+ * Return: 0; -EFBIG beyond the store's limit, -EDQUOT beyond the user's: nothing was
+ *	forgotten then.
+ */
+int store_charge(struct store *store, size_t bytes)
 {
-	int err = store_charge(store, bytes);
+	int err = store_charge_free(store, bytes);
 
 	if (err)
-		err = store_make_room(store, bytes, but) ?: store_charge(store, bytes);
+		err = make_room(store, bytes) ?: store_charge_free(store, bytes);
 	return err;
 }
 
@@ -190,7 +198,7 @@ static struct perf_hybrid_object *add(struct store *store, const struct store_su
 	unsigned int probes = 0;
 	int err;
 
-	err = charge(store, store_memory(sizeof(*object)), NULL);
+	err = store_charge(store, store_memory(sizeof(*object)));
 	if (err)
 		return ERR_PTR(err);
 	object = kzalloc_obj(*object, GFP_KERNEL_ACCOUNT);
@@ -212,12 +220,13 @@ static struct perf_hybrid_object *add(struct store *store, const struct store_su
 	}
 	hash_add_rcu(store->base.objects, &object->node, hash);
 	store->stats.objects++;
+	store->taught = object;
 
 	/* A sample would not look any further. */
 	hash_for_each_possible(store->base.objects, other, node, hash)
 		probes++;
 	if (probes > PERF_HYBRID_MAX_PROBES)
-		evict_from(store, hash, object);
+		evict_from(store, hash);
 	return object;
 }
 
@@ -228,7 +237,7 @@ static int replace_rows(struct store *store, struct perf_hybrid_object *object,
 	struct perf_hybrid_rows *old = rows_of(object), *new;
 	int err;
 
-	err = charge(store, rows_memory(nr), object);
+	err = store_charge(store, rows_memory(nr));
 	if (err)
 		return err;
 	new = store_alloc(store_rows_size(nr), GFP_KERNEL_ACCOUNT);
@@ -247,8 +256,35 @@ static int replace_rows(struct store *store, struct perf_hybrid_object *object,
 }
 
 /**
- * store_teach - have rows of an object in a store
+ * store_begin_lesson - account for what is copied of a lesson, for as long as it takes
  * @store: locked
+ * @subject: what the lesson is about: other objects make room, this one does not
+ * @bytes: of the copy; they count for the user alone
+ *
+ * Return: 0, -EFBIG or -EDQUOT; else store_end_lesson() it.
+ */
+int store_begin_lesson(struct store *store, const struct store_subject *subject, size_t bytes)
+{
+	int err;
+
+	store->taught = find(store, &subject->key);
+	err = store_charge_lesson(store, bytes);
+	if (err && !make_room(store, bytes))
+		err = store_charge_lesson(store, bytes);
+	if (err)
+		store->taught = NULL;
+	return err;
+}
+
+void store_end_lesson(struct store *store, size_t bytes)
+{
+	store->taught = NULL;
+	store_uncharge_lesson(store, bytes);
+}
+
+/**
+ * store_teach - have rows of an object in a store
+ * @store: locked, between store_begin_lesson() and store_end_lesson()
  * @subject: the object
  * @lesson: checked, with the store's rules
  *
@@ -257,7 +293,7 @@ static int replace_rows(struct store *store, struct perf_hybrid_object *object,
 int store_teach(struct store *store, const struct store_subject *subject,
 		const struct store_lesson *lesson)
 {
-	struct perf_hybrid_object *object = find(store, &subject->key);
+	struct perf_hybrid_object *object = store->taught;
 	bool is_new = false;
 	u32 nr;
 	int err;
@@ -322,7 +358,7 @@ void store_forget_all(struct store *store)
 /* A store of current's; an error pointer where there is no memory for it. */
 struct store *store_new(void)
 {
-	struct store *store = kzalloc(sizeof(*store), GFP_KERNEL_ACCOUNT);
+	struct store *store = store_alloc(sizeof(*store), GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	int err = -ENOMEM;
 
 	if (!store)
@@ -333,7 +369,7 @@ struct store *store_new(void)
 	store->user = store_user_get(current_euid());
 	if (!store->user)
 		goto free;
-	err = store_charge(store, store_memory(sizeof(*store)));
+	err = store_charge_free(store, store_memory(sizeof(*store)));
 	if (err)
 		goto put_user;
 	err = store_rules_init(store);
@@ -343,7 +379,7 @@ struct store *store_new(void)
 put_user:
 	store_user_put(store->user);
 free:
-	kfree(store);
+	kvfree(store);
 	return ERR_PTR(err);
 }
 
@@ -356,5 +392,5 @@ void store_delete(struct store *store)
 	store_uncharge(store, store_memory(sizeof(*store)));
 	store_user_put(store->user);
 	mutex_destroy(&store->lock);
-	kfree(store);
+	kvfree(store);
 }

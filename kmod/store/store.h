@@ -30,6 +30,8 @@ struct store_user {
  * @base:	what samples read
  * @lock:	whoever changes it
  * @user:	who opened it
+ * @taught:	the object of the lesson that is under way: all others may make room
+ *		for it; NULL for none
  * @retired:	what was replaced, oldest first: a sample may read it yet
  * @retired_bytes: of it, part of what @stats says
  * @rule_next:	of each rule, the next one with the same hash; 0 for none
@@ -40,6 +42,7 @@ struct store {
 	struct perf_hybrid_store	base;
 	struct mutex			lock; /* see above */
 	struct store_user		*user;
+	struct perf_hybrid_object	*taught;
 	struct list_head		retired;
 	size_t				retired_bytes;
 	u16				*rule_next;
@@ -79,7 +82,7 @@ void store_user_put(struct store_user *user);
 void *store_alloc(size_t bytes, gfp_t gfp);
 size_t store_memory(size_t bytes);
 s64 store_user_room(const struct store *store);
-int store_charge(struct store *store, size_t bytes);
+int store_charge_free(struct store *store, size_t bytes);
 void store_uncharge(struct store *store, size_t bytes);
 int store_charge_lesson(struct store *store, size_t bytes);
 void store_uncharge_lesson(struct store *store, size_t bytes);
@@ -103,7 +106,9 @@ void store_rows_fill(struct perf_hybrid_rows *rows, u32 nr,
 /* store.c */
 struct store *store_new(void);
 void store_delete(struct store *store);
-int store_make_room(struct store *store, size_t bytes, const struct perf_hybrid_object *but);
+int store_charge(struct store *store, size_t bytes);
+int store_begin_lesson(struct store *store, const struct store_subject *subject, size_t bytes);
+void store_end_lesson(struct store *store, size_t bytes);
 int store_teach(struct store *store, const struct store_subject *subject,
 		const struct store_lesson *lesson);
 int store_forget(struct store *store, const struct perf_hybrid_key *key);
