@@ -8,6 +8,7 @@
 #define _STORE_KERNEL_H
 
 #include <errno.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@
 #define remove				remove_object
 
 #define __rcu
+#define U32_MAX				UINT_MAX
 #define PAGE_SHIFT			12
 #define PAGE_SIZE			(1UL << PAGE_SHIFT)
 #define PAGE_ALIGN(bytes)		(((bytes) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
@@ -80,7 +82,7 @@ typedef struct { unsigned int value; } kuid_t;
 extern unsigned long jiffies;
 #define time_before(a, b)		((long)((a) - (b)) < 0)
 
-/* A file that nobody writes to. */
+/* A file that nobody has mapped for writing. */
 typedef s64 time64_t;
 struct timespec64 { time64_t tv_sec; long tv_nsec; };
 struct super_block { dev_t s_dev; };
@@ -89,6 +91,7 @@ struct inode {
 	u32			i_generation;
 	struct super_block	*i_sb;
 	void			*i_mapping;
+	time64_t		ctime;
 };
 
 struct path { int unused; };
@@ -96,18 +99,24 @@ struct kstat { int unused; };
 struct file { struct path f_path; };
 #define STATX_CTIME			0
 #define vfs_getattr_nosec(path, stat, mask, flags)	((void)(path), (void)(stat))
-#define inode_get_ctime_sec(inode)	((void)(inode), 1L)
+#define inode_get_ctime_sec(inode)	((inode)->ctime)
 #define inode_get_ctime_nsec(inode)	((void)(inode), 0L)
 #define mapping_writably_mapped(mapping)	((void)(mapping), false)
-#define ktime_get_coarse_real_ts64(ts)	(*(ts) = (struct timespec64) { .tv_sec = 2 })
+#define ktime_get_coarse_real_ts64(ts)	(*(ts) = (struct timespec64) { .tv_sec = INT_MAX })
 #define timespec64_compare(a, b)	((a)->tv_sec < (b)->tv_sec ? -1 : 1)
 #define schedule_timeout_uninterruptible(ticks)	((void)(ticks))
 
+/* How a sample finds a rule is wanted, too. */
+#define CONFIG_HAVE_PERF_HYBRID_CALLCHAIN
 enum perf_hybrid_innermost { PERF_HYBRID_INNERMOST_NONE };
+enum perf_hybrid_end { PERF_HYBRID_END_NONE };
 struct mm_struct;
 struct pt_regs;
 struct perf_callchain_entry;
 struct perf_callchain_entry_ctx;
-struct perf_event;
+struct perf_event {
+	struct perf_event	*parent;
+	struct file		*hybrid_store;
+};
 
 #endif /* _STORE_KERNEL_H */

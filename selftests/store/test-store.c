@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The store of taught rules, as it is, in a program that counts what it allocates: is all
- * of that charged, does it stay within the limits, and who makes room for whom?
+ * of that charged, does it stay within the limits, and who makes room for whom? And does a
+ * sample find the rule that was taught last?
  *
  * usage: test-store [STEPS]
  *
@@ -108,10 +109,16 @@ static void report(bool ok, const char *format, ...)
 static struct super_block disk = { .s_dev = 1 };
 static struct inode inodes[NR_FILES];
 static struct file file;
+/* Changes of all files; and whether they are told apart by their generation alone. */
+static unsigned int changes;
+static bool same_hash;
 
 static struct store_subject subject_of(unsigned int nr)
 {
-	inodes[nr] = (struct inode) { .i_ino = 100 + nr, .i_sb = &disk };
+	inodes[nr] = (struct inode) {
+		.i_ino = same_hash ? 100 : 100 + nr, .i_generation = nr, .i_sb = &disk,
+		.ctime = changes,
+	};
 	return (struct store_subject) {
 		.key = perf_hybrid_inode_key(&inodes[nr]), .inode = &inodes[nr], .file = &file,
 	};
@@ -150,6 +157,109 @@ static int teach(struct store *store, unsigned int nr, u32 start, u32 nr_rows, u
 		err = store_teach(store, &subject, &lesson);
 	store_end_lesson(store, bytes);
 	return err;
+}
+
+static unsigned int seed = 1;
+
+static unsigned int below(unsigned int n)
+{
+	return rand_r(&seed) % n;
+}
+
+static struct perf_hybrid_object *object_of(struct store *store, unsigned int nr)
+{
+	struct store_subject subject = subject_of(nr);
+	struct perf_hybrid_object *object;
+
+	hash_for_each_possible(store->base.objects, object, node,
+			       perf_hybrid_hash_key(&subject.key)) {
+		if (perf_hybrid_same_key(&object->key, &subject.key))
+			return object;
+	}
+	return NULL;
+}
+
+/* What a sample takes for the offset of the CFA there; 0 for none. */
+static s32 rule_at(struct store *store, unsigned int nr, u32 offset)
+{
+	struct perf_hybrid_object *object = object_of(store, nr);
+	struct perf_hybrid_walk walk = { .end = ULONG_MAX, .rules = store->base.rules };
+	const struct perf_hybrid_rule *rule;
+
+	walk.rows = object ? object->rows : NULL;
+	rule = perf_hybrid_find(&walk, offset);
+	return rule ? rule->cfa_off : 0;
+}
+
+bool perf_hybrid_find_mapping(struct perf_hybrid_walk *walk, unsigned long ip)
+{
+	return false;
+}
+
+/* Lessons over each other, against an array with the rule of each offset. */
+static void check_lookup(unsigned int lessons)
+{
+	static s32 model[8 * MAX_ROWS];
+	struct store *store = store_new();
+	unsigned int wrong = 0, asked = 0, i, k;
+
+	if (IS_ERR(store))
+		abort();
+	for (i = 0; i < lessons; i++) {
+		u32 start = below(4 * MAX_ROWS), nr_rows = 1 + below(below(2) ? 20 : MAX_ROWS);
+		u32 nr_rules = 1 + below(40), rule = below(200);
+
+		if (teach(store, 0, start, nr_rows, rule, nr_rules))
+			abort();
+		for (k = 0; k < nr_rows; k++)
+			model[start + k] = 8 * (1 + rule + k % nr_rules);
+		for (k = 0; k < 8 * MAX_ROWS; k += 1 + below(64), asked++)
+			wrong += rule_at(store, 0, k) != model[k];
+	}
+	printf("# %u lookups\n", asked);
+	report(asked > lessons && !wrong, "%u lessons: a sample finds the rule taught last",
+	       lessons);
+	store_delete(store);
+}
+
+/* Of a file that was changed nothing stays, and its object is not the one that others have. */
+static void check_changed(void)
+{
+	struct store *store = store_new();
+	struct perf_hybrid_object *object;
+
+	if (IS_ERR(store))
+		abort();
+	teach(store, 0, 0, MAX_ROWS, 0, 2);
+	changes++;
+	object = object_of(store, 0);
+	report(object && !perf_hybrid_is_current(object, &inodes[0]),
+	       "a file that was changed has no rules");
+	teach(store, 0, 2 * MAX_ROWS, MAX_ROWS, 0, 2);
+	object = object_of(store, 0);
+	report(object && perf_hybrid_is_current(object, &inodes[0]) && !rule_at(store, 0, 0) &&
+	       rule_at(store, 0, 2 * MAX_ROWS) && store->stats.objects == 1,
+	       "... and taught anew it has those of the lesson alone");
+	store_delete(store);
+}
+
+/* A sample looks at so many with one hash: the coldest makes room for one more. */
+static void check_probes(void)
+{
+	struct store *store = store_new();
+	unsigned int nr;
+
+	if (IS_ERR(store))
+		abort();
+	same_hash = true;
+	for (nr = 0; nr < NR_FILES; nr++)
+		teach(store, nr, 0, 2, 0, 2);
+	report(store->stats.objects == PERF_HYBRID_MAX_PROBES &&
+	       store->stats.evicted == NR_FILES - PERF_HYBRID_MAX_PROBES &&
+	       !object_of(store, 0) && object_of(store, NR_FILES - 1),
+	       "objects of one hash are no more than a sample looks at");
+	same_hash = false;
+	store_delete(store);
 }
 
 static u32 rows_of(struct store *store, unsigned int nr)
@@ -225,13 +335,6 @@ static void check_empty(void)
 	report(!allocated, "nothing is left of it");
 }
 
-static unsigned int seed = 1;
-
-static unsigned int below(unsigned int n)
-{
-	return rand_r(&seed) % n;
-}
-
 static void one_step(struct store **store)
 {
 	struct store_subject subject = subject_of(below(NR_FILES));
@@ -299,6 +402,9 @@ int main(int argc, char **argv)
 
 	set_limits(64 << 10, 256 << 10);
 	check_empty();
+	check_lookup(steps / 50);
+	check_changed();
+	check_probes();
 	set_limits(400, 256 << 10);
 	check_room("the store's");
 	set_limits(64 << 10, 480);
