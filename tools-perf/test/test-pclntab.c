@@ -95,6 +95,7 @@ static void assembler(void)
 	same_row("pushes_body", 16, HYBRID_BP_UNDEFINED);
 	same_row("assembled_save", 0x108, HYBRID_BP_SAME);
 	same_row("assembled_body", 0x108, HYBRID_BP_AT_CFA);
+	same_row("guards_body", 0x20, HYBRID_BP_AT_CFA);
 	same_row("switches", 8, HYBRID_BP_SAME);
 	same_range("switches", "switches", "switches_before");
 	same(row_at("switches_before")->rule.kind, HYBRID_RULE_NONE);
@@ -124,8 +125,8 @@ static void functions(void)
 	static const char * const names[] = {
 		"caller", "wrapper", "twice", "bare", "switches", "later", "goes", "pushes",
 		"assembled", "system", "worker", "closure1", "closure2", "starter", "barrier",
-		"unframed", "small", "grows", "grows_plain", "newstack", "copies", "outside",
-		"top", "c_leaf",
+		"unframed", "counts", "guards", "guarded", "small", "grows", "grows_plain",
+		"newstack", "copies", "outside", "top", "c_leaf",
 	};
 	struct hybrid_object *object;
 	const struct hybrid_fde *fde;
@@ -190,6 +191,22 @@ static void follows_later(void)
 	s.stack[1] += 8;
 	same(merge(), HYBRID_BAD_CFI);
 	merge_expect(USER, at("c_leaf_at"), at("later_ret") - 1, CUT_OFF);
+	scene_exit();
+}
+
+/* The goroutine's stack is behind the one that C runs on, and the dump holds both. */
+static void follows_nearby(void)
+{
+	u64 bp;
+
+	start_switch(GO_USED);
+	bp = s.u.dump_start + 3 * 2048;
+	scene_fill(&s, 4 * 2048 / 8, 0xdead);
+	scene_reg(&s, BP, bp);
+	s.stack[6] = 0x18 - bp % 2048;
+	same(merge(), HYBRID_STITCHED);
+	merge_expect(USER, at("c_leaf_at"), at("switches_ret") - 1, at("caller_ret") - 1,
+		     at("wrapper_ret") - 1, at("top"));
 	scene_exit();
 }
 
@@ -300,6 +317,19 @@ static void frameless(void)
 	scene_exit();
 }
 
+/* One that assembler has made a frame for, and jumped to. */
+static void framed(void)
+{
+	start_switch(GO_USED);
+	chain[2] = at("guards_ret");
+	chain[3] = at("guarded_ret");
+	chain_add(at("top") + 1);
+	same(merge(), HYBRID_STITCHED);
+	merge_expect(USER, at("c_leaf_at"), at("switches_ret") - 1, at("caller_ret") - 1,
+		     at("guards_ret") - 1, at("guarded_ret") - 1, at("top"));
+	scene_exit();
+}
+
 /* A goroutine needs a larger stack: @bp is of the frame that is to call small(). */
 static void start_growth(u64 sp, u64 ret, u64 bp)
 {
@@ -367,11 +397,13 @@ static const struct tap_test tests[] = {
 	{ "the functions, for a store", functions },
 	{ "from C to the goroutine that called it", follows },
 	{ "the same with frames as of Go 1.21", follows_later },
+	{ "the same where both stacks are in the dump", follows_nearby },
 	{ "where that is not known the chain ends", ends },
 	{ "callers that have not called", false_callers },
 	{ "the call that hands over what runs on the other stack", closures },
 	{ "the same in what a goroutine begins with", goroutines },
 	{ "a caller without a frame", frameless },
+	{ "a caller with a frame that was jumped to", framed },
 	{ "a stack that is too small", growth },
 };
 

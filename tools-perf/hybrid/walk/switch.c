@@ -50,6 +50,18 @@ static bool find_place(struct hybrid_unwinder *unwinder, struct hybrid_space *sp
 }
 
 /*
+ * Is the frame that bp belongs to on another stack? Go also allocates the runtime's stacks, so
+ * that a goroutine's may stand right behind one and be in the dump, too.
+ */
+static bool is_elsewhere(const struct hybrid_unwind *u)
+{
+	u64 word;
+
+	return hybrid_unwind_read(u, u->bp, 8, &word) ||
+	       (u->bp > u->sp && u->bp / GO_STACK_ALIGN != u->sp / GO_STACK_ALIGN);
+}
+
+/*
  * Where in the kernel's chain the return address of the frame is that bp belongs to; 0
  * where the kernel has not seen that, or it is on the same stack.
  */
@@ -70,7 +82,7 @@ static unsigned int find_user(const struct hybrid_unwind *u, const u64 *user, un
 		fp = next;
 		i++;
 	}
-	return i < nr_user && hybrid_unwind_read(u, fp, 8, &next) ? i : 0;
+	return i < nr_user && is_elsewhere(u) ? i : 0;
 }
 
 /*

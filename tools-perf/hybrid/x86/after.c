@@ -2,6 +2,7 @@
 /*
  * What one instruction does to the rule for its caller.
  */
+#include <string.h>
 #include <linux/kernel.h>
 #include <asm/insn.h>
 #include "after.h"
@@ -125,11 +126,24 @@ static bool is_save(const struct insn *insn)
 	       insn->sib.value == 0x24;
 }
 
+/* push %rbp; mov %rsp,%rbp */
+static bool is_pushed(const struct x86_frame_mem *mem, u64 start, u64 end)
+{
+	static const u8 prologue[] = { 0x55, 0x48, 0x89, 0xe5 };
+	u8 code[sizeof(prologue)];
+
+	return end - start >= sizeof(code) && !mem->read(mem->ctx, start, code, sizeof(code)) &&
+	       !memcmp(code, prologue, sizeof(code));
+}
+
 bool hybrid_saves_bp(const struct x86_frame_mem *mem, u64 start, u64 end, s32 off)
 {
 	struct insn insn;
 	unsigned int i;
 
+	/* From Go 1.21 on, before it makes room for the rest of the frame. */
+	if (is_pushed(mem, start, end))
+		return true;
 	for (i = 0; i < MAX_SAVES_BP && start < end; i++, start += insn.length) {
 		if (!hybrid_leads_decode(mem, start, &insn))
 			return false;

@@ -187,6 +187,11 @@ static const struct stack_switch stack_switches[] = {
 		.len	= 8,
 		.to	= 8,
 		.rule	= { .kind = HYBRID_RULE_OUTERMOST },
+	}, {	/* Of later Go: a nop behind the call */
+		.code	= { 0x50, 0x4c, 0x8b, 0x22, 0x41, 0xff, 0xd4, 0x90, 0x58 },
+		.len	= 9,
+		.to	= 9,
+		.rule	= { .kind = HYBRID_RULE_OUTERMOST },
 	}, {	/* morestack(): mov 0x38(%rbx),%rsp; call newstack(), which does not return */
 		.code	= { 0x48, 0x8b, 0x63, 0x38, 0xe8 },
 		.len	= 5,
@@ -199,6 +204,12 @@ static const struct stack_switch stack_switches[] = {
 		.len	= 9,
 		.from	= 4,
 		.to	= 13,
+		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_UNDEFINED },
+	}, {	/* Of Go 1.26: mov 0x38(%rbx),%rsp; mov $0,%ebp; call newstack() */
+		.code	= { 0x48, 0x8b, 0x63, 0x38, 0xbd, 0, 0, 0, 0, 0xe8 },
+		.len	= 10,
+		.from	= 4,
+		.to	= 14,
 		.rule	= { .kind = HYBRID_RULE_SWITCHED, .bp = HYBRID_BP_UNDEFINED },
 	}, {	/* systemstack(): mov %rbx,%rsp; mov %rdi,%rdx; mov (%rdi),%rdi; call *%rdi */
 		.code	= { 0x48, 0x89, 0xdc, 0x48, 0x89, 0xfa, 0x48, 0x8b, 0x3f, 0xff, 0xd7 },

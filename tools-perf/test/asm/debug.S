@@ -52,6 +52,26 @@ mcall_ret:
 	.cfi_adjust_cfa_offset -8
 mcall_popped:
 	jmp	mcall
+later_mcall:
+	mov	0x38(%r14), %rsp
+later_mcall_push:
+	push	%rax
+	.cfi_adjust_cfa_offset 8
+	mov	(%rdx), %r12
+	call	*%r12
+later_mcall_ret:
+	nop
+	pop	%rax
+	.cfi_adjust_cfa_offset -8
+later_mcall_popped:
+	jmp	later_mcall
+grows:
+	mov	0x38(%rbx), %rsp
+grows_on:
+	mov	$0, %ebp
+	call	mcall
+grows_ret:
+	ret
 	.cfi_endproc
 
 	.p2align 4

@@ -222,6 +222,38 @@ unframed_ret:
 unframed_exit:
 	ret
 
+/* Those from Go 1.21 on: one that says how many words, and jumps to one with a frame. */
+	.balign	32, 0xcc
+counts:
+	mov	$16, %r11d
+	jmp	guards
+
+	.balign	32, 0xcc
+guards:
+	push	%rbp
+guards_pushed:
+	mov	%rsp, %rbp
+	sub	$0x10, %rsp
+guards_body:
+	nop
+	call	caller
+guards_ret:
+	leave
+guards_exit:
+	ret
+
+	.balign	32, 0xcc
+guarded:
+	sub	$0x18, %rsp
+guarded_body:
+	mov	%rbp, 0x10(%rsp)
+	lea	0x10(%rsp), %rbp
+	call	counts
+guarded_ret:
+	add	$0x18, %rsp
+guarded_exit:
+	ret
+
 /* Its stack is too small. */
 	.balign	32, 0xcc
 small:
@@ -354,6 +386,14 @@ starter_sp:
 	distances starter, 0x18, starter_body, starter_exit
 unframed_sp:
 	distances unframed, 0x18, unframed_body, unframed_exit
+guards_sp:
+	.uleb128 2, guards_pushed - guards
+	.uleb128 2 * 8, guards_body - guards_pushed
+	.uleb128 2 * 0x10, guards_exit - guards_body
+	.uleb128 2 * 0x18 - 1, 1
+	.byte	0
+guarded_sp:
+	distances guarded, 0x18, guarded_body, guarded_exit
 newstack_sp:
 	distances newstack, 0x38, newstack_body, newstack_exit
 none_sp:
@@ -377,6 +417,9 @@ functab:
 	.long	starter - text, starter_function - functab
 	.long	barrier - text, barrier_function - functab
 	.long	unframed - text, unframed_function - functab
+	.long	counts - text, counts_function - functab
+	.long	guards - text, guards_function - functab
+	.long	guarded - text, guarded_function - functab
 	.long	small - text, small_function - functab
 	.long	grows - text, grows_function - functab
 	.long	grows_plain - text, grows_plain_function - functab
@@ -402,6 +445,9 @@ functab_end:
 	function starter, "starter_sp - pctab", 0
 	function barrier, "none_sp - pctab", ASM
 	function unframed, "unframed_sp - pctab", 0
+	function counts, "none_sp - pctab", ASM
+	function guards, "guards_sp - pctab", ASM
+	function guarded, "guarded_sp - pctab", 0
 	function small, "none_sp - pctab", 0
 	function grows, "none_sp - pctab", SP_WRITE_ASM
 	function grows_plain, "none_sp - pctab", ASM
