@@ -41,6 +41,39 @@ returns:
 	ret
 	int3
 
+/* systemstack_switch() of Go 1.20 and of 1.26, and what is none. */
+	.balign	32, 0xcc
+switch20:
+	push	%rbp
+	mov	%rsp, %rbp
+	ud2
+	call	_start
+	pop	%rbp
+	ret
+	int3
+
+	.balign	32, 0xcc
+switch26:
+	push	%rbp
+	mov	%rsp, %rbp
+	.byte	0x0f, 0x1f, 0x40, 0x00	/* nopl 0(%rax) */
+	ud2
+	call	_start
+	pop	%rbp
+	ret
+	int3
+
+	.balign	32, 0xcc
+no_switch:
+	push	%rbp
+	mov	%rsp, %rbp
+	.byte	0x0f, 0x1f, 0x40, 0x00	/* nopl 0(%rax) */
+	nop
+	call	_start
+	pop	%rbp
+	ret
+	int3
+
 	.section .gopclntab, "a", @progbits
 	.long	0xfffffff1
 	.section .note.GNU-stack, "", @progbits

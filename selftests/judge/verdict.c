@@ -118,19 +118,21 @@ static bool is_go_begin(const struct frame *frame)
 /*
  * What called asmcgocall() is cgocallback()'s caller by an address that the runtime has put
  * there for it: eight bytes into systemstack_switch(), from Go 1.20 on. That begins with
- * push %rbp; mov %rsp,%rbp; ud2.
+ * push %rbp; mov %rsp,%rbp; ud2, from Go 1.26 on with a nop of four bytes before the last.
  */
 static bool is_systemstack_switch(const struct frame *frame)
 {
 	static const u8 begin[] = { 0x55, 0x48, 0x89, 0xe5, 0x0f, 0x0b };
+	static const u8 aligned[] = { 0x55, 0x48, 0x89, 0xe5, 0x0f, 0x1f, 0x40, 0x00, 0x0f, 0x0b };
 	const u8 *code;
 
 	if (!strncmp(frame->symbol, "runtime.systemstack_switch", 26))
 		return true;
 	if (!frame->mapped || !frame->object->readable || (frame->addr - 7) % 32)
 		return false;
-	code = object_bytes(frame->object, frame->addr - 7, sizeof(begin));
-	return code && !memcmp(code, begin, sizeof(begin));
+	code = object_bytes(frame->object, frame->addr - 7, sizeof(aligned));
+	return code && (!memcmp(code, begin, sizeof(begin)) ||
+			!memcmp(code, aligned, sizeof(aligned)));
 }
 
 /*
