@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Threads that wait, each in another way, for perf record --off-cpu: what is asked for is
- * where they sleep. usage: waits [SECONDS], 2 unless given.
+ * where they sleep, 2,500 times a second in all, so that the rings have room for a dump of
+ * each. usage: waits [SECONDS], 2 unless given.
  */
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -97,15 +98,15 @@ FN_A(void, name##_wait, (void), #name "_mid" words)
 
 WAITER(sleeping, 100, " libc")
 {
-	static const struct timespec ms = { .tv_nsec = 1000000 };
+	static const struct timespec span = { .tv_nsec = 4000000 };
 
-	nanosleep(&ms, NULL);
+	nanosleep(&span, NULL);
 	spin(10);
 }
 
 WAITER(polling, 1000, " libc")
 {
-	poll(NULL, 0, 1);
+	poll(NULL, 0, 4);
 	spin(10);
 }
 
@@ -120,7 +121,7 @@ WAITER(reading, 3000, " libc")
 
 WAITER(writing, 40, " libc")
 {
-	usleep(700);
+	usleep(4000);
 	if (write(data[1], "x", 1) != 1)
 		spin(20);
 	spin(10);
@@ -129,9 +130,9 @@ WAITER(writing, 40, " libc")
 WAITER(locking, 20, " libc")
 {
 	pthread_mutex_lock(&lock);
-	usleep(300);
+	usleep(1500);
 	pthread_mutex_unlock(&lock);
-	usleep(100);
+	usleep(500);
 	spin(10);
 }
 
@@ -139,7 +140,7 @@ WAITER(contending, 5000, " libc")
 {
 	pthread_mutex_lock(&lock);
 	pthread_mutex_unlock(&lock);
-	usleep(100);
+	usleep(1000);
 	spin(10);
 }
 
@@ -148,7 +149,7 @@ WAITER(signalled, 200, " libc")
 	struct timespec until;
 
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += 1000000;
+	until.tv_nsec += 4000000;
 	if (until.tv_nsec >= 1000000000) {
 		until.tv_sec++;
 		until.tv_nsec -= 1000000000;
@@ -162,9 +163,9 @@ WAITER(signalled, 200, " libc")
 /* Its leaf is a system call without a frame. */
 WAITER(raw, 80, "")
 {
-	static const struct timespec ms = { .tv_nsec = 1000000 };
+	static const struct timespec span = { .tv_nsec = 4000000 };
 
-	raw_futex(&word, 0, 0, &ms);
+	raw_futex(&word, 0, 0, &span);
 	spin(10);
 }
 
@@ -186,7 +187,7 @@ FN_A(void, serve_fault, (const struct uffd_msg *msg), "serve_faults libc")
 		.len	= sizeof(zeroes),
 	};
 
-	usleep(400);
+	usleep(3000);
 	ioctl(faults, UFFDIO_COPY, &copy);
 	spin(10);
 }

@@ -19,6 +19,7 @@
 #include "../pmu.h"
 #include "../../perf-sys.h"
 #include "bpf-private.h"
+#include "bpf-record.h"
 #include "moment-evsel.h"
 #include "resolve.h"
 
@@ -29,9 +30,6 @@
 		 PERF_SAMPLE_STACK_USER)
 #define NEEDED	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN | \
 		 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
-
-/* What is said of each record, and at its end where it is no sample's. */
-#define TRAILER	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
 /* One that samples the task that runs. The processor's PMUs, and AMD's IBS, do so. */
 static bool is_served_type(const struct evsel *evsel)
@@ -89,7 +87,7 @@ static int open_output(struct hybrid_bpf *bpf, const struct perf_event_attr *lik
 		.size		= sizeof(attr),
 		.config		= PERF_COUNT_SW_BPF_OUTPUT,
 		.sample_period	= 1,
-		.sample_type	= (like->sample_type & TRAILER) | PERF_SAMPLE_RAW,
+		.sample_type	= (like->sample_type & HYBRID_BPF_TRAILER) | PERF_SAMPLE_RAW,
 		.sample_id_all	= 1,
 		.use_clockid	= like->use_clockid,
 		.clockid	= like->clockid,
@@ -172,7 +170,7 @@ static bool attach_all(struct hybrid_bpf *bpf, struct evlist *evlist)
 			continue;
 		/* The program's records have no more than they say. */
 		err = -EOPNOTSUPP;
-		if (((evsel->core.attr.sample_type ^ bpf->sample_type) & TRAILER) == 0)
+		if (((evsel->core.attr.sample_type ^ bpf->sample_type) & HYBRID_BPF_TRAILER) == 0)
 			err = attach(bpf, evsel);
 		if (err)
 			pr_debug("hybrid: event %s takes no BPF program: %s\n",
@@ -211,7 +209,7 @@ struct hybrid_bpf *hybrid_bpf__attach(struct evlist *evlist)
 			 strerror(-err));
 	else
 		attached = attach_all(bpf, evlist);
-	bpf->off_cpu = !err && bpf->off_cpu && hybrid_bpf__attach_off_cpu(bpf);
+	bpf->off_cpu = !err && bpf->off_cpu && hybrid_bpf__attach_off_cpu(bpf, evlist);
 	if (attached || bpf->off_cpu)
 		return bpf;
 	hybrid_bpf__delete(bpf);

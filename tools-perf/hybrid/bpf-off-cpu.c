@@ -9,6 +9,7 @@
 #include <string.h>
 #include <bpf/libbpf.h>
 #include <linux/kernel.h>
+#include <internal/evlist.h>
 #include <perf/cpumap.h>
 #include "util/hybrid/bpf_skel/hybrid_walk.skel.h"
 #include "../debug.h"
@@ -68,10 +69,12 @@ int hybrid_bpf__prepare_off_cpu(struct hybrid_bpf *bpf, struct evlist *evlist)
 	return bpf_map__reuse_fd(skel->maps.tstamp, off_cpu_tasks());
 }
 
-bool hybrid_bpf__attach_off_cpu(struct hybrid_bpf *bpf)
+bool hybrid_bpf__attach_off_cpu(struct hybrid_bpf *bpf, struct evlist *evlist)
 {
 	struct hybrid_walk_bpf *skel = bpf->skel;
 
+	/* Of each ring; the other half is for samples. */
+	skel->bss->dump_budget = evlist__core(evlist)->mmap_len / 2;
 	skel->links.hybrid_sleep = bpf_program__attach(skel->progs.hybrid_sleep);
 	if (!skel->links.hybrid_sleep) {
 		pr_debug("hybrid: off-CPU chains are the kernel's: %s\n", strerror(errno));

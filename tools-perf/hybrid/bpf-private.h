@@ -48,7 +48,7 @@ int hybrid_bpf__prepare_off_cpu(struct hybrid_bpf *bpf, struct evlist *evlist);
 const struct evsel *hybrid_bpf__off_cpu_evsel(struct evlist *evlist);
 
 /* Has it walk the stacks of tasks that go to sleep from now on; false where it can't. */
-bool hybrid_bpf__attach_off_cpu(struct hybrid_bpf *bpf);
+bool hybrid_bpf__attach_off_cpu(struct hybrid_bpf *bpf, struct evlist *evlist);
 
 /* Counts of a map of struct state. */
 void hybrid_bpf__counts(const struct hybrid_bpf *bpf, const struct bpf_map *states,

@@ -4,10 +4,15 @@
 
 #include <asm/perf_regs.h>
 #include <linux/bits.h>
+#include <linux/perf_event.h>
 #include <linux/types.h>
 #include "bpf_skel/hybrid_walk.h"
 
 struct perf_event_header;
+
+/* What is said of each record, and at its end where it is no sample's. */
+#define HYBRID_BPF_TRAILER	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | \
+				 PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
 /* The registers of samples that are made of a dump: what there is to unwind by. */
 #define HYBRID_BPF_REGS	(GENMASK_ULL(PERF_REG_X86_IP, PERF_REG_X86_AX) | \

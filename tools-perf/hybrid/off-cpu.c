@@ -78,6 +78,12 @@ static void init_event(struct hybrid_event *event, const struct hybrid_bpf *bpf,
 	hybrid_regs_map_init(&event->regs_32, mask, &hybrid_abi_32);
 }
 
+/* Of other records the id tells what they end with: of an event that has the same there. */
+static bool ends_alike(const struct evsel *evsel, u64 type)
+{
+	return !((evsel->core.attr.sample_type ^ type) & HYBRID_BPF_TRAILER) && evsel->core.id;
+}
+
 void hybrid_off_cpu_init(struct hybrid_record *hr, unsigned int max_stack)
 {
 	struct evsel *evsel;
@@ -85,12 +91,12 @@ void hybrid_off_cpu_init(struct hybrid_record *hr, unsigned int max_stack)
 	if (!hybrid_bpf__is_off_cpu(hr->bpf))
 		return;
 	evlist__for_each_entry(hr->evlist, evsel) {
+		if (ends_alike(evsel, hybrid_bpf__sample_type(hr->bpf)))
+			hr->off_cpu.id = evsel->core.id[0];
 		if (!evsel__is_offcpu_event(evsel))
 			continue;
 		hr->off_cpu.event = &hr->events[evsel->core.idx];
-		hr->off_cpu.id = evsel->core.id[0];
 		init_event(hr->off_cpu.event, hr->bpf, max_stack);
-		return;
 	}
 }
 

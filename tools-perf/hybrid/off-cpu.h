@@ -14,7 +14,7 @@ struct perf_event_header;
 /**
  * struct hybrid_off_cpu - chains of tasks that went to sleep
  * @event: that their samples are of; NULL: there are none
- * @id: of that
+ * @id: of an event; records that are made of a chain are of it
  * @chains: by their number, up to HYBRID_WALK_CHAINS; NULL where one is not known
  * @nr: of @chains
  */

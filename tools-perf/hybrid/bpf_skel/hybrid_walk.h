@@ -150,7 +150,8 @@ struct hybrid_walk_dump {
  * @whole: walked to the outermost frame
  * @dumped: left to the kernel, with their dump; of sleeps, to perf
  * @shed: written by the program without the dump that they need: the ring was filling up
- * @full: lost: the ring had no room for the program's record
+ * @full: lost, as the ring had no room for the program's record; of sleeps, such of
+ *	@dumped for whose record it had none, or too many dumps
  * @dropped: of clock events, by the kernel, as it was running another BPF program
  * @single: of sleeps that are @whole, such for whose chain there was no number, or no room
  */

@@ -26,8 +26,12 @@ struct {
 	__uint(max_entries, 1);
 } sleep_states SEC(".maps");
 
-/* perf's: of a dump, at most. */
+/* perf's: of a dump, at most; bytes of dumps that a CPU may write in DUMP_SPAN. */
 const volatile __u32 dump_pages = 2;
+__u64 dump_budget;
+
+/* How long perf may leave a ring alone, in ns. */
+#define DUMP_SPAN	250000000ULL
 
 static long copy_page(__u32 i, void *arg)
 {
@@ -50,6 +54,16 @@ static long copy_page(__u32 i, void *arg)
 	return 1;
 }
 
+/* Dumps must leave room in the ring for the samples. */
+static __always_inline bool may_dump(struct state *st, __u64 now)
+{
+	if (now - st->dumped_since >= DUMP_SPAN) {
+		st->dumped_since = now;
+		st->dumped = 0;
+	}
+	return st->dumped < dump_budget;
+}
+
 /* What the kernel would copy of a sample. */
 static __always_inline bool write_dump(void *ctx, struct state *st)
 {
@@ -67,6 +81,7 @@ static __always_inline bool write_dump(void *ctx, struct state *st)
 	barrier_var(size);
 	if (size > sizeof(st->dump))
 		return false;
+	st->dumped += size;
 	return !bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, &st->dump, size);
 }
 
@@ -106,7 +121,7 @@ static __always_inline __u64 find_chain(void *ctx, struct state *st,
 	}
 	st->counts.dumped++;
 	head->addr = HYBRID_WALK_SLEEP | since;
-	return write_dump(ctx, st) ? head->addr : 0;
+	return may_dump(st, since) && write_dump(ctx, st) ? head->addr : 0;
 }
 
 SEC("tp_btf/sched_switch")

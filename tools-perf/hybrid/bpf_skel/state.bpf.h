@@ -76,6 +76,8 @@ struct mapping {
  * @addr: that is looked for
  * @hash: of the chain
  * @number: for the next chain that has none; 0: to be taken
+ * @dumped_since: when the span began that @dumped is of, in ns
+ * @dumped: bytes of dumps
  * @record: what is written
  * @dump: the same, where that is not a chain
  */
@@ -107,6 +109,8 @@ struct state {
 	__u64 addr;
 	__u64 hash;
 	__u32 number;
+	__u64 dumped_since;
+	__u64 dumped;
 	union {
 		struct hybrid_walk_record record;
 		struct hybrid_walk_dump dump;
