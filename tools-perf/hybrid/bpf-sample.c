@@ -202,6 +202,7 @@ int hybrid_bpf__deliver(struct hybrid_record *hr, struct hybrid_ring *ring,
 	struct perf_event_header *made = (void *)hr->made;
 	struct hybrid_bpf_written written;
 	struct evsel *evsel;
+	u64 type;
 
 	if (parse(hr->bpf, header, &written)) {
 		hybrid_stats_read(&hr->stats, header->size);
@@ -220,7 +221,8 @@ int hybrid_bpf__deliver(struct hybrid_record *hr, struct hybrid_ring *ring,
 		return 0;
 	if (!written.nr_user)
 		hr->stats.shed_dumps++;
-	hybrid_bpf__make_sample(&written, hr->events[evsel->core.idx].layout.attr.sample_type, made);
+	type = hr->events[evsel->core.idx].layout.attr.sample_type;
+	hybrid_bpf__make_sample(&written, type, made);
 	return hybrid_deliver_sample(hr, ring, made, header->size);
 }
 

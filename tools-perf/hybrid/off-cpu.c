@@ -104,7 +104,7 @@ void hybrid_off_cpu_exit(struct hybrid_off_cpu *off_cpu)
 {
 	u32 i;
 
-	for (i = 0; i < off_cpu->nr; i++)
+	for (i = 0; off_cpu->chains && i <= HYBRID_WALK_CHAINS; i++)
 		free(off_cpu->chains[i]);
 	free(off_cpu->chains);
 }
@@ -129,19 +129,9 @@ static struct hybrid_chain *keep(const struct hybrid_record *hr, const struct hy
 /* Takes the chain; where memory is short it is not known. */
 static void put_numbered(struct hybrid_off_cpu *off_cpu, struct hybrid_chain *chain, u64 number)
 {
-	struct hybrid_chain **chains;
-	u32 nr;
-
-	if (number >= off_cpu->nr && number <= HYBRID_WALK_CHAINS) {
-		nr = max_t(u32, number + 1, 2 * off_cpu->nr);
-		chains = realloc(off_cpu->chains, nr * sizeof(*chains));
-		if (chains) {
-			memset(chains + off_cpu->nr, 0, (nr - off_cpu->nr) * sizeof(*chains));
-			off_cpu->chains = chains;
-			off_cpu->nr = nr;
-		}
-	}
-	if (number >= off_cpu->nr) {
+	if (!off_cpu->chains)
+		off_cpu->chains = calloc(HYBRID_WALK_CHAINS + 1, sizeof(void *));
+	if (!off_cpu->chains || number > HYBRID_WALK_CHAINS) {
 		free(chain);
 		return;
 	}
@@ -182,7 +172,7 @@ int hybrid_off_cpu_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 
 static struct hybrid_chain *find_numbered(const struct hybrid_off_cpu *off_cpu, u64 number)
 {
-	return number < off_cpu->nr ? off_cpu->chains[number] : NULL;
+	return off_cpu->chains && number <= HYBRID_WALK_CHAINS ? off_cpu->chains[number] : NULL;
 }
 
 /* Of a task that exits, and has no stack any more. */
@@ -282,7 +272,7 @@ static int write_sleep(struct hybrid_record *hr, const struct perf_event_header 
 	if (!out)
 		return -EIO;
 	fixed = sleep->raw_at + sizeof(size) + (RAW_CONTEXT + 1) * sizeof(u64) + rest;
-	nr = min_t(u32, chain->nr, (HYBRID_MAX_RECORD - fixed) / sizeof(u64));
+	nr = min(chain->nr, (HYBRID_MAX_RECORD - fixed) / 8);
 	size = (RAW_CONTEXT + nr + 1) * sizeof(u64) + sizeof(size);
 	memcpy(out, header, sleep->raw_at);
 	sleep->words[RAW_NR] = nr;
@@ -322,8 +312,10 @@ int hybrid_off_cpu_deliver(struct hybrid_record *hr, struct hybrid_ring *ring,
 		return 0;
 	}
 	chain = find_chain(hr, &sleep);
-	if (!chain)
-		chain = made = cut_off(hr, ring, header, &sleep);
+	if (!chain) {
+		made = cut_off(hr, ring, header, &sleep);
+		chain = made;
+	}
 	if (chain) {
 		count(hr, chain, header->size);
 		err = write_sleep(hr, header, &sleep, chain);

@@ -15,14 +15,12 @@ struct perf_event_header;
  * struct hybrid_off_cpu - chains of tasks that went to sleep
  * @event: that their samples are of; NULL: there are none
  * @id: of an event; records that are made of a chain are of it
- * @chains: by their number, up to HYBRID_WALK_CHAINS; NULL where one is not known
- * @nr: of @chains
+ * @chains: by their number, up to HYBRID_WALK_CHAINS; NULL where one is not known, or none
  */
 struct hybrid_off_cpu {
 	struct hybrid_event	 *event;
 	u64			  id;
 	struct hybrid_chain	**chains;
-	u32			  nr;
 };
 
 /**
