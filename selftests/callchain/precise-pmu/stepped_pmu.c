@@ -8,7 +8,7 @@
  *   skid    instructions from the sampled one to the interrupt
  *   record  registers are those behind the sampled instruction: adaptive PEBS, and the
  *           interrupt is skid instructions later
- *   guest   whatever was interrupted in the kernel is said to have been a guest
+ *   guest   all samples are of interrupts in the kernel, said to have been a guest's
  *
  * Of a timer that comes in a system call, every other sample is one of its instruction in
  * user space. One in 16 of the others is said to be of an address in the kernel.
@@ -139,13 +139,13 @@ static enum hrtimer_restart expired(struct hrtimer *timer)
 
 	if (event->state != PERF_EVENT_STATE_ACTIVE)
 		return HRTIMER_NORESTART;
-	if (iregs && user_mode(iregs)) {
+	if (iregs && user_mode(iregs) && !guest) {
 		s->event = event;
 		s->task = current;
 		s->before = get_random_u32() % MOST_BEFORE;
 		s->since = 0;
 		iregs->flags |= X86_EFLAGS_TF;
-	} else if (iregs && current->mm && !(current->flags & PF_KTHREAD)) {
+	} else if (iregs && !user_mode(iregs) && current->mm && !(current->flags & PF_KTHREAD)) {
 		in_kernel(event, iregs);
 	}
 	/* Whoever throttles it can't wait for this. */
