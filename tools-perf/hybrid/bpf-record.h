@@ -2,12 +2,14 @@
 #ifndef __PERF_HYBRID_BPF_RECORD_H
 #define __PERF_HYBRID_BPF_RECORD_H
 
+#include <stdbool.h>
 #include <asm/perf_regs.h>
 #include <linux/bits.h>
 #include <linux/perf_event.h>
 #include <linux/types.h>
 #include "bpf_skel/hybrid_walk.h"
 
+struct hybrid_bpf;
 struct perf_event_header;
 
 /* What is said of each record, and at its end where it is no sample's. */
@@ -19,7 +21,7 @@ struct perf_event_header;
 			 GENMASK_ULL(PERF_REG_X86_R15, PERF_REG_X86_R8))
 
 /**
- * struct hybrid_bpf_written - a record of the program's
+ * struct hybrid_bpf_record - one of the program's
  * @ids: of the task
  * @time: when the record was written
  * @cpu: as samples have it
@@ -29,7 +31,7 @@ struct perf_event_header;
  *	frame
  * @dump: where registers and stack are; it need not be aligned; NULL: nowhere
  */
-struct hybrid_bpf_written {
+struct hybrid_bpf_record {
 	u64			 ids;
 	u64			 time;
 	u64			 cpu;
@@ -39,13 +41,23 @@ struct hybrid_bpf_written {
 	const u8		*dump;
 };
 
+/* 0, or -EINVAL where the record's sizes contradict each other. */
+int hybrid_bpf__parse(const struct hybrid_bpf *bpf, const struct perf_event_header *header,
+		      struct hybrid_bpf_record *record);
+
+/* Else the sample follows, and the record says why it was not walked. */
+static inline bool hybrid_bpf__is_sample(const struct hybrid_bpf_record *record)
+{
+	return record->nr_user || record->head.nr_kernel;
+}
+
 /**
- * hybrid_bpf__make_sample - a sample as the kernel writes it
- * @written: what it is made of
- * @type: its event's sample_type: what hybrid_bpf__first_served() asks for
- * @made: room for HYBRID_MAX_RECORD bytes
+ * hybrid_bpf__make_sample - as the kernel writes it
+ * @record: hybrid_bpf__is_sample()
+ * @type: PERF_SAMPLE_* of its event, one that the program serves
+ * @made: out: room for HYBRID_MAX_RECORD bytes
  */
-void hybrid_bpf__make_sample(const struct hybrid_bpf_written *written, u64 type,
+void hybrid_bpf__make_sample(const struct hybrid_bpf_record *record, u64 type,
 			     struct perf_event_header *made);
 
 #endif /* __PERF_HYBRID_BPF_RECORD_H */

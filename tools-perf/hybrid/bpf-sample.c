@@ -5,9 +5,11 @@
  * no difference.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <linux/kernel.h>
 #include <linux/perf_hybrid.h>
+#include "../debug.h"
 #include "../event.h"
 #include "../evlist.h"
 #include "../evsel.h"
@@ -32,7 +34,7 @@ bool hybrid_bpf__is_record(const struct hybrid_bpf *bpf, const struct perf_event
 
 /* The raw data of a record, and what stands before it. */
 static const u8 *raw_of(const struct hybrid_bpf *bpf, const struct perf_event_header *header,
-			struct hybrid_bpf_written *written, u32 *size)
+			struct hybrid_bpf_record *written, u32 *size)
 {
 	u64 type = hybrid_bpf__sample_type(bpf);
 	const u8 *at = (const u8 *)(header + 1) + sizeof(u64);
@@ -55,7 +57,7 @@ static const u8 *raw_of(const struct hybrid_bpf *bpf, const struct perf_event_he
 }
 
 /* Of a task that went to sleep: the kernel's frame pointer chain, and what to unwind. */
-static int parse_dump(const u8 *raw, u32 size, struct hybrid_bpf_written *written)
+static int parse_dump(const u8 *raw, u32 size, struct hybrid_bpf_record *written)
 {
 	struct hybrid_walk_head *head = &written->head;
 	const u32 stack_at = offsetof(struct hybrid_walk_dump, stack);
@@ -70,8 +72,8 @@ static int parse_dump(const u8 *raw, u32 size, struct hybrid_bpf_written *writte
 	return 0;
 }
 
-static int parse(const struct hybrid_bpf *bpf, const struct perf_event_header *header,
-		 struct hybrid_bpf_written *written)
+int hybrid_bpf__parse(const struct hybrid_bpf *bpf, const struct perf_event_header *header,
+		      struct hybrid_bpf_record *written)
 {
 	struct hybrid_walk_head *head = &written->head;
 	const u8 *raw;
@@ -108,7 +110,7 @@ static u8 *put_if(u8 *to, bool is_there, u64 word)
 	return is_there ? put(to, word) : to;
 }
 
-static u8 *put_chain(u8 *to, const struct hybrid_bpf_written *written)
+static u8 *put_chain(u8 *to, const struct hybrid_bpf_record *written)
 {
 	u32 nr_kernel = written->head.nr_kernel;
 
@@ -153,7 +155,7 @@ static u8 *put_dump(u8 *to, const u8 *dump, u64 size)
 	return put(to + size, size);
 }
 
-void hybrid_bpf__make_sample(const struct hybrid_bpf_written *written, u64 type,
+void hybrid_bpf__make_sample(const struct hybrid_bpf_record *written, u64 type,
 			     struct perf_event_header *made)
 {
 	const struct hybrid_walk_head *head = &written->head;
@@ -183,7 +185,7 @@ void hybrid_bpf__make_sample(const struct hybrid_bpf_written *written, u64 type,
 
 /* Of a task that went to sleep: in the kernel. */
 static int deliver_asleep(struct hybrid_record *hr, struct hybrid_ring *ring,
-			  struct hybrid_bpf_written *written)
+			  struct hybrid_bpf_record *written)
 {
 	struct perf_event_header *made = (void *)hr->made;
 	u64 word = written->head.addr;
@@ -200,11 +202,11 @@ int hybrid_bpf__deliver(struct hybrid_record *hr, struct hybrid_ring *ring,
 			const struct perf_event_header *header)
 {
 	struct perf_event_header *made = (void *)hr->made;
-	struct hybrid_bpf_written written;
+	struct hybrid_bpf_record written;
 	struct evsel *evsel;
 	u64 type;
 
-	if (parse(hr->bpf, header, &written)) {
+	if (hybrid_bpf__parse(hr->teaching.bpf, header, &written)) {
 		hybrid_stats_read(&hr->stats, header->size);
 		hr->stats.bad++;
 		hr->stats.shed++;
@@ -214,7 +216,7 @@ int hybrid_bpf__deliver(struct hybrid_record *hr, struct hybrid_ring *ring,
 		return deliver_asleep(hr, ring, &written);
 	ring->note_id = written.head.id;
 	ring->note = written.head.info;
-	if (!written.nr_user && !written.head.nr_kernel)
+	if (!hybrid_bpf__is_sample(&written))
 		return 0;
 	evsel = evlist__id2evsel(hr->evlist, written.head.id);
 	if (!evsel || !hr->events[evsel->core.idx].hybrid)
@@ -228,22 +230,30 @@ int hybrid_bpf__deliver(struct hybrid_record *hr, struct hybrid_ring *ring,
 
 u64 hybrid_bpf__time(const struct hybrid_bpf *bpf, const struct perf_event_header *header)
 {
-	struct hybrid_bpf_written written;
+	struct hybrid_bpf_record written;
 
-	return parse(bpf, header, &written) ? 0 : written.head.time;
+	return hybrid_bpf__parse(bpf, header, &written) ? 0 : written.head.time;
 }
 
-union perf_event *hybrid_bpf__rename_lost(struct hybrid_record *hr, union perf_event *event)
+union perf_event *hybrid_bpf__rename_lost(const struct hybrid_bpf *bpf, u64 id,
+					  union perf_event *event, void *room)
 {
 	u16 size = event->header.size;
-	union perf_event *renamed = (void *)hr->made;
-	struct evsel *evsel = hybrid_record__first(hr);
+	union perf_event *renamed = room;
 
-	if (!hr->bpf || !evsel || size < sizeof(event->lost) + sizeof(u64) ||
-	    !hybrid_bpf__is_id(hr->bpf, word_at((const u8 *)event + size - sizeof(u64))))
+	if (!bpf || size < sizeof(event->lost) + sizeof(u64) ||
+	    !hybrid_bpf__is_id(bpf, word_at((const u8 *)event + size - sizeof(u64))))
 		return event;
 	memcpy(renamed, event, size);
-	renamed->lost.id = evsel->core.id[0];
-	put((u8 *)renamed + size - sizeof(u64), evsel->core.id[0]);
+	renamed->lost.id = id;
+	put((u8 *)renamed + size - sizeof(u64), id);
 	return renamed;
+}
+
+void hybrid_bpf__print(const struct hybrid_walk_counts *walks)
+{
+	pr_debug("hybrid: BPF walked %" PRIu64 " samples, left %" PRIu64 " to the kernel, ",
+		 (u64)walks->whole, (u64)walks->dumped);
+	pr_debug("had no room for the dumps of %" PRIu64 " and lost %" PRIu64 "\n",
+		 (u64)walks->shed, (u64)walks->full);
 }

@@ -152,16 +152,20 @@ int hybrid_bpf__deliver(struct hybrid_record *hr, struct hybrid_ring *ring,
 			const struct perf_event_header *header);
 
 /**
- * hybrid_bpf__rename_lost - a PERF_RECORD_LOST with the id of an event that the file has
- * @hr: recording
+ * hybrid_bpf__rename_lost - a PERF_RECORD_LOST with the id of an event that perf knows
+ * @bpf: attached; NULL: no record is the program's
+ * @id: of that event
  * @event: PERF_RECORD_LOST
+ * @room: for a copy
  *
- * Where records of the program's own event were lost the kernel gives that one's id,
- * which no reader of the file knows.
+ * Where records of the program's own event were lost the kernel gives that one's id.
  *
- * Return: a copy with the id of a sampled event, valid until the next call; @event
- * itself where it names another.
+ * Return: @room, or @event itself where that names another.
  */
-union perf_event *hybrid_bpf__rename_lost(struct hybrid_record *hr, union perf_event *event);
+union perf_event *hybrid_bpf__rename_lost(const struct hybrid_bpf *bpf, u64 id,
+					  union perf_event *event, void *room);
+
+/* With -v: what became of the samples. */
+void hybrid_bpf__print(const struct hybrid_walk_counts *walks);
 
 #endif /* __PERF_HYBRID_BPF_H */

@@ -88,15 +88,15 @@ void hybrid_off_cpu_init(struct hybrid_record *hr, unsigned int max_stack)
 {
 	struct evsel *evsel;
 
-	if (!hybrid_bpf__is_off_cpu(hr->bpf))
+	if (!hybrid_bpf__is_off_cpu(hr->teaching.bpf))
 		return;
 	evlist__for_each_entry(hr->evlist, evsel) {
-		if (ends_alike(evsel, hybrid_bpf__sample_type(hr->bpf)))
+		if (ends_alike(evsel, hybrid_bpf__sample_type(hr->teaching.bpf)))
 			hr->off_cpu.id = evsel->core.id[0];
 		if (!evsel__is_offcpu_event(evsel))
 			continue;
 		hr->off_cpu.event = &hr->events[evsel->core.idx];
-		init_event(hr->off_cpu.event, hr->bpf, max_stack);
+		init_event(hr->off_cpu.event, hr->teaching.bpf, max_stack);
 	}
 }
 
@@ -231,7 +231,7 @@ static struct hybrid_chain *cut_off(struct hybrid_record *hr, struct hybrid_ring
 	bool is_word = sleep->words[RAW_FIRST] & (HYBRID_WALK_CHAIN | HYBRID_WALK_SLEEP);
 	struct hybrid_event *event = hr->off_cpu.event;
 	struct perf_event_header *made = (void *)hr->made;
-	struct hybrid_bpf_written written = {
+	struct hybrid_bpf_record written = {
 		.ids		= sleep->words[RAW_TASK],
 		.head.id	= hr->off_cpu.id,
 		.ips		= (const u8 *)&sleep->words[RAW_FIRST],

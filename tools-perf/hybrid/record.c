@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <linux/zalloc.h>
 #include "../debug.h"
 #include "../event.h"
@@ -36,28 +35,6 @@ static void start_loading(struct hybrid_record *hr)
 	objects->open = hybrid_loader_open;
 	objects->open_arg = hr->loader;
 	objects->cancel = hybrid_loader_cancel;
-}
-
-/* Without a store and without BPF there is nobody to teach: all samples have dumps. */
-static void start_teaching(struct hybrid_record *hr)
-{
-	hr->bpf = hybrid_bpf__attach(hr->evlist);
-	hr->store = hybrid_record__kernel_asked() && !hr->bpf ?
-		hybrid_store__open(hr->evlist) : -1;
-	if (hr->bpf)
-		hr->compiler = hybrid_compiler_new(&hr->ps.objects, hybrid_bpf__ops(), hr->bpf);
-	else if (hr->store >= 0)
-		hr->compiler = hybrid_compiler_new(&hr->ps.objects, &hybrid_store_ops,
-						   &hr->store);
-	else
-		return;
-	if (hr->compiler && !hybrid_compiler_start(hr->compiler)) {
-		hr->stats.taught = true;
-		return;
-	}
-	pr_debug("hybrid: the kernel is taught nothing: no thread to do it\n");
-	hybrid_compiler_delete(hr->compiler);
-	hr->compiler = NULL;
 }
 
 struct hybrid_record *hybrid_record__new(struct evlist *evlist,
@@ -88,7 +65,9 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 	hr->unwinder.memory = hybrid_memory_new();
 	hr->unwinder.jit = hybrid_jit_new(&hr->ps.objects, hr->unwinder.memory);
 	hr->touch = hybrid_touch_new();
-	start_teaching(hr);
+	hybrid_teaching__attach(&hr->teaching, evlist);
+	hybrid_teaching__start(&hr->teaching, &hr->ps.objects);
+	hr->stats.taught = hr->teaching.compiler;
 	evlist__for_each_entry(evlist, evsel)
 		hybrid_event__init(&hr->events[evsel->core.idx], evsel, opts,
 				   max_stack ?: HYBRID_DEFAULT_MAX_STACK);
@@ -182,8 +161,8 @@ u64 hybrid_record__shed(const struct hybrid_record *hr, const struct evsel *evse
 
 	if (!hr)
 		return 0;
-	if (hr->bpf && evsel == hybrid_record__first(hr))
-		hybrid_bpf__stats(hr->bpf, &store, &walks);
+	if (hr->teaching.bpf && evsel == hybrid_record__first(hr))
+		hybrid_bpf__stats(hr->teaching.bpf, &store, &walks);
 	return hr->events[evsel->core.idx].shed + walks.full;
 }
 
@@ -194,25 +173,22 @@ void hybrid_record__print(struct hybrid_record *hr, bool failures)
 
 	if (!hr)
 		return;
-	hybrid_compiler_stop(hr->compiler);
-	if (hr->bpf) {
-		hybrid_bpf__stats(hr->bpf, &hr->stats.store, &walks);
+	hybrid_compiler_stop(hr->teaching.compiler);
+	if (hr->teaching.bpf) {
+		hybrid_bpf__stats(hr->teaching.bpf, &hr->stats.store, &walks);
 		hr->stats.dropped = walks.dropped;
 		hr->stats.lost += walks.full;
 	} else if (hr->stats.taught) {
-		hybrid_store__stats(hr->store, &hr->stats.store);
+		hybrid_store__stats(hr->teaching.store, &hr->stats.store);
 	}
 	hybrid_stats_print(&hr->stats, failures, stderr);
 	if (!failures)
 		return;
-	if (hr->compiler)
-		hybrid_compiler_print(hr->compiler, stderr);
-	if (hr->bpf)
-		fprintf(stderr, "hybrid: BPF walked %" PRIu64 " samples, left %" PRIu64
-			" to the kernel, had no room for the dumps of %" PRIu64
-			" and lost %" PRIu64 "\n", (u64)walks.whole, (u64)walks.dumped,
-			(u64)walks.shed, (u64)walks.full);
-	hybrid_bpf__print_off_cpu(hr->bpf, stderr);
+	if (hr->teaching.compiler)
+		hybrid_compiler_print(hr->teaching.compiler, stderr);
+	if (hr->teaching.bpf)
+		hybrid_bpf__print(&walks);
+	hybrid_bpf__print_off_cpu(hr->teaching.bpf, stderr);
 	hybrid_stats_print_failures(&hr->stats, stderr);
 	for (i = 0; i < hr->nr_events; i++)
 		hybrid_precise_print(&hr->events[i].precise, stderr);
@@ -242,14 +218,11 @@ void hybrid_record__delete(struct hybrid_record *hr)
 	hybrid_memory_delete(hr->unwinder.memory);
 	hybrid_touch_delete(hr->touch);
 	hybrid_stats_exit(&hr->stats);
-	hybrid_compiler_stop(hr->compiler);
+	hybrid_compiler_stop(hr->teaching.compiler);
 	/* Before the compiler: it owns the files of the objects that go. */
 	hybrid_processes_exit(&hr->ps);
 	hybrid_loader_delete(hr->loader);
-	hybrid_compiler_delete(hr->compiler);
-	hybrid_bpf__delete(hr->bpf);
-	if (hr->store >= 0)
-		close(hr->store);
+	hybrid_teaching__exit(&hr->teaching);
 	hybrid_lost_exit(&hr->lost);
 	hybrid_off_cpu_exit(&hr->off_cpu);
 	free(hr->events);

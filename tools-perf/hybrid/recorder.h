@@ -12,6 +12,7 @@
 #include "store/compiler.h"
 #include "tasks/load.h"
 #include "tasks/process.h"
+#include "teach.h"
 
 #define HYBRID_NR_FOUND	256
 
@@ -29,10 +30,8 @@
  * @loader: opens files; NULL where memory is short
  * @touch: makes pages of stacks be there; NULL where memory is short
  * @waiting: the object that samples wait for, NULL: they don't
- * @store: /dev/perf_hybrid, -1: there is none
- * @bpf: the BPF program that walks stacks where there is no @store; NULL: there is none
- * @off_cpu: chains of tasks that went to sleep, where @bpf walks these
- * @compiler: what fills @store, or @bpf's table; NULL: there is none
+ * @teaching: what walks stacks by rules, and is taught
+ * @off_cpu: chains of tasks that went to sleep, where BPF walks these
  * @order: of the records of all rings
  * @rings: the rings
  * @heap: room for @order, one for each ring
@@ -49,7 +48,7 @@
  * @frames: of the sample that is unwound
  * @chain: its callchain
  * @id_size: bytes that each record ends with, by sample_id_all
- * @made: a record that is made of one of @bpf's, or is shorter than in its ring
+ * @made: a record that is made of one of BPF's, or is shorter than in its ring
  * @out: records that are to be written
  */
 struct hybrid_record {
@@ -65,10 +64,8 @@ struct hybrid_record {
 	struct hybrid_loader	*loader;
 	struct hybrid_touch	*touch;
 	struct hybrid_object	*waiting;
-	int			 store;
-	struct hybrid_bpf	*bpf;
+	struct hybrid_teaching	 teaching;
 	struct hybrid_off_cpu	 off_cpu;
-	struct hybrid_compiler	*compiler;
 	struct hybrid_order	 order;
 	struct hybrid_ring	*rings;
 	struct hybrid_ring	**heap;

@@ -31,6 +31,9 @@
 #include "tasks/process.h"
 #include "x86/regs.h"
 #include "resolve.h"
+#include "store/compiler.h"
+#include "teach.h"
+#include "walk/taught.h"
 #include "walk/uretprobe.h"
 
 /* perf top runs for days: what is known of so many tasks is dropped at once. */
@@ -50,6 +53,7 @@ struct event {
 struct resolver {
 	struct hybrid_processes	ps;
 	struct hybrid_unwinder	unwinder;
+	bool			is_taught;
 	unsigned int		nr_samples;
 	u64			regs_mask;
 	struct event		events[MAX_EVENTS];
@@ -60,6 +64,9 @@ struct resolver {
 };
 
 static struct resolver *resolver;
+
+/* Of perf top: what walks by rules; NULL: nothing. */
+static struct hybrid_teaching *teaching;
 
 bool evsel__has_hybrid_callchain(const struct evsel *evsel)
 {
@@ -86,8 +93,16 @@ static bool has_stack(const struct perf_sample *sample)
 	       sample->user_regs && sample->user_regs->regs && sample->user_stack.size;
 }
 
+/* Without a stack, as it was walked, or as there was no room for it. */
+static bool may_be_walked(struct perf_sample *sample)
+{
+	return teaching && sample->callchain && evsel__has_hybrid_callchain(sample->evsel);
+}
+
 bool hybrid__resolves(struct perf_sample *sample)
 {
+	if (may_be_walked(sample))
+		return true;
 	return has_stack(sample) && (symbol_conf.unwind_style[0] == UNWIND_STYLE_HYBRID ||
 				     evsel__has_hybrid_callchain(sample->evsel));
 }
@@ -161,10 +176,31 @@ static bool is_live(const struct evsel *evsel)
 	return !session || !session->data;
 }
 
+/* The files of objects that go are the compiler's. */
+static void forget_processes(void)
+{
+	hybrid_compiler_stop(teaching ? teaching->compiler : NULL);
+	hybrid_processes_exit(&resolver->ps);
+	if (teaching && teaching->compiler) {
+		hybrid_compiler_delete(teaching->compiler);
+		teaching->compiler = NULL;
+	}
+	resolver->is_taught = false;
+}
+
+void hybrid__teach(struct hybrid_teaching *what)
+{
+	if (!what && resolver) {
+		forget_processes();
+		hybrid_processes_init(&resolver->ps, hybrid_open_stored);
+	}
+	teaching = what;
+}
+
 static bool resolver_init(const struct evsel *evsel)
 {
 	if (resolver && resolver->ps.nr_threads > MAX_THREADS) {
-		hybrid_processes_exit(&resolver->ps);
+		forget_processes();
 		hybrid_processes_init(&resolver->ps, hybrid_open_stored);
 	}
 	if (resolver)
@@ -195,7 +231,20 @@ static struct hybrid_thread *current_thread(struct thread *thread)
 	return ht;
 }
 
-static bool prepare(struct hybrid_unwind *u, const struct perf_sample *sample, int max_stack)
+static void teach(const struct hybrid_unwind *u)
+{
+	if (!teaching)
+		return;
+	if (!resolver->is_taught)
+		hybrid_teaching__start(teaching, &resolver->ps.objects);
+	resolver->is_taught = true;
+	if (!teaching->compiler)
+		return;
+	hybrid_compiler_sample(teaching->compiler, &resolver->unwinder, u, 0);
+	hybrid_compiler_pass(teaching->compiler);
+}
+
+static bool prepare(struct hybrid_unwind *u, const struct perf_sample *sample)
 {
 	const struct regs_dump *regs = sample->user_regs;
 	bool is_64 = regs->abi == PERF_SAMPLE_REGS_ABI_64;
@@ -214,8 +263,6 @@ static bool prepare(struct hybrid_unwind *u, const struct perf_sample *sample, i
 	u->dump = (const u8 *)sample->user_stack.data;
 	u->dump_start = u->regs.value[u->abi->sp];
 	u->dump_size = sample->user_stack.size;
-	u->max_frames = min(max_stack, HYBRID_MAX_FRAMES);
-	u->frames = resolver->frames;
 	return true;
 }
 
@@ -267,14 +314,24 @@ struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample
 	chain = (struct ip_callchain *)resolver->chain;
 	merge.out = chain->ips;
 	merge.max = ARRAY_SIZE(resolver->chain) - 1;
-	if (ht && prepare(&unwind, sample, max_stack)) {
+	unwind.max_frames = min(max_stack, HYBRID_MAX_FRAMES);
+	unwind.frames = resolver->frames;
+	resolver->unwinder.add_mapping_arg = thread;
+	if (ht) {
 		unwind.space = ht->process->space;
 		unwind.pid = thread__pid(thread);
+	}
+	if (ht && teaching && hybrid_is_taught(merge.kernel, merge.nr_kernel)) {
+		unwind.abi = &hybrid_abi_64;
+		hybrid_taught(&resolver->unwinder, &unwind, merge.kernel, merge.nr_kernel,
+			      !teaching->bpf);
+		merge.unwind = &unwind;
+	} else if (ht && has_stack(sample) && prepare(&unwind, sample)) {
 		hybrid_uretprobe_chain(&unwind, merge.kernel, merge.nr_kernel);
-		resolver->unwinder.add_mapping_arg = thread;
 		if (hybrid_precise_unwind(&resolver->unwinder, &unwind, precise)) {
 			merge.unwind = &unwind;
 			merge.tail = &ht->tail;
+			teach(&unwind);
 		}
 	}
 	hybrid_merge(&resolver->unwinder, &merge);

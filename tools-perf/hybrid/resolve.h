@@ -6,6 +6,7 @@
 
 struct evsel;
 struct ip_callchain;
+struct hybrid_teaching;
 struct perf_sample;
 struct thread;
 
@@ -58,6 +59,12 @@ bool hybrid__keeps(struct perf_sample *sample);
  */
 struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample *sample,
 				       int max_stack);
+
+/**
+ * hybrid__teach - samples may be walked by rules, and those that are not show which to teach
+ * @teaching: attached, the caller's; NULL: no more
+ */
+void hybrid__teach(struct hybrid_teaching *teaching);
 
 #else /* HAVE_HYBRID_SUPPORT */
 

@@ -10,6 +10,7 @@
 #include "../debug.h"
 #include "../event.h"
 #include "../evlist.h"
+#include "../evsel.h"
 #include "../mmap.h"
 #include "../time-utils.h"
 #include "recorder.h"
@@ -43,19 +44,28 @@ static union perf_event *own_part(struct hybrid_record *hr, const struct perf_ev
 	return event;
 }
 
+static union perf_event *rename_lost(struct hybrid_record *hr, union perf_event *event)
+{
+	const struct evsel *first = hybrid_record__first(hr);
+
+	if (!first)
+		return event;
+	return hybrid_bpf__rename_lost(hr->teaching.bpf, first->core.id[0], event, hr->made);
+}
+
 static int deliver(struct hybrid_ring *ring, const struct perf_event_header *header, void *arg)
 {
 	struct hybrid_record *hr = arg;
 	union perf_event *event;
 
-	if (hybrid_bpf__is_record(hr->bpf, header))
+	if (hybrid_bpf__is_record(hr->teaching.bpf, header))
 		return hybrid_bpf__deliver(hr, ring, header);
 	if (header->type == PERF_RECORD_SAMPLE)
 		return hybrid_deliver_sample(hr, ring, header, header->size);
 	event = own_part(hr, header);
 	if (header->type == PERF_RECORD_LOST) {
 		hybrid_lost_seen(&hr->lost, hr->now);
-		event = hybrid_bpf__rename_lost(hr, event);
+		event = rename_lost(hr, event);
 	}
 	return hybrid_deliver_other(hr, event);
 }
@@ -75,8 +85,8 @@ static u64 record_time(const struct perf_event_header *header, void *arg)
 	struct hybrid_record *hr = arg;
 	u64 time;
 
-	if (hybrid_bpf__is_record(hr->bpf, header))
-		return hybrid_bpf__time(hr->bpf, header);
+	if (hybrid_bpf__is_record(hr->teaching.bpf, header))
+		return hybrid_bpf__time(hr->teaching.bpf, header);
 	if (evlist__parse_sample_timestamp(hr->evlist, own_part(hr, header), &time))
 		return 0;
 	return time == ~0ULL ? 0 : time;
@@ -172,7 +182,7 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 	hr->draining = all;
 	/* What they name would not be read. */
 	if (all)
-		hybrid_bpf__stop_off_cpu(hr->bpf);
+		hybrid_bpf__stop_off_cpu(hr->teaching.bpf);
 	hr->now = now;
 	hybrid_lost_pass(&hr->lost, now);
 	hybrid_memory_forget(hr->unwinder.memory);
@@ -184,7 +194,7 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 	hybrid_objects_age(&hr->ps.objects, now);
 	delivered = hybrid_order_pass(&hr->order, all ? HYBRID_ORDER_ALL : now, hr->rings,
 				      hr->nr_rings, hr->heap, &ops, hr);
-	hybrid_compiler_pass(hr->compiler);
+	hybrid_compiler_pass(hr->teaching.compiler);
 	if (all || now - hr->flushed >= FLUSH) {
 		err = hybrid_out_flush(hr);
 		hr->flushed = now;

@@ -118,10 +118,10 @@ static struct walk kernel_walk(const struct hybrid_record *hr, const struct hybr
 {
 	struct walk walk = {};
 
-	if (hr->store >= 0 || hr->bpf)
+	if (hr->teaching.store >= 0 || hr->teaching.bpf)
 		walk.by_rules = hybrid_chain_info(sample->chain, sample->nr_chain, &walk.info);
 	walk.whole = PERF_HYBRID_INFO_END(walk.info) == PERF_HYBRID_END_OUTERMOST;
-	if (!walk.by_rules && hr->bpf && ring->note_id == *(const u64 *)(sample->event + 1))
+	if (!walk.by_rules && hr->teaching.bpf && ring->note_id == *(const u64 *)(sample->event + 1))
 		walk.info = ring->note;
 	return walk;
 }
@@ -149,7 +149,7 @@ static int unwind_once(struct hybrid_record *hr, struct hybrid_event *event,
 	if (!walk->by_rules)
 		return hybrid_precise_unwind(&hr->unwinder, u, &event->precise);
 	if (walk->whole) {
-		hybrid_taught(&hr->unwinder, u, sample->chain, sample->nr_chain, !hr->bpf);
+		hybrid_taught(&hr->unwinder, u, sample->chain, sample->nr_chain, !hr->teaching.bpf);
 	} else {
 		hybrid_unwind(&hr->unwinder, u);
 	}
@@ -238,8 +238,8 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 	made->deeper = is_deeper(&unwind, made->outcome, event->layout.attr.sample_stack_user);
 	hybrid_precise_put_first(&event->precise, hr->chain, merge->nr);
 	mend_stack(hr, &unwind);
-	if (hr->compiler && merge->unwind && !walk.whole)
-		hybrid_compiler_sample(hr->compiler, &hr->unwinder, &unwind, walk.info);
+	if (hr->teaching.compiler && merge->unwind && !walk.whole)
+		hybrid_compiler_sample(hr->teaching.compiler, &hr->unwinder, &unwind, walk.info);
 	return merge->marked && thread ?
 		map_marks(hr, thread->process, event, sample->event) : 0;
 }

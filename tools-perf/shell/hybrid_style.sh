@@ -172,14 +172,20 @@ test_record_mode_bad()
 }
 
 # top_shows PROGRAM CALLER OPTION...: perf top on a program, until it has shown
-# callers or 50 s are over.
+# callers or 50 s are over. Where $cpu says which, on a CPU, and for 5 s more.
 top_shows()
 {
 	local found=1 top program=$1 caller=$2
 
 	shift 2
-	hybrid_start "$program" 60
-	perf top --stdio -d 1 -e cpu-clock:u -p "$child" "$@" < <(sleep 60) > "$dir/top" 2>&1 &
+	if [ -n "$cpu" ]; then
+		hybrid_start taskset -c "$cpu" "$program" 60
+		set -- -C "$cpu" --comms "${program##*/}" "$@"
+	else
+		hybrid_start "$program" 60
+		set -- -p "$child" "$@"
+	fi
+	perf top --stdio -d 1 -e cpu-clock:u "$@" < <(sleep 60) > "$dir/top" 2>&1 &
 	top=$!
 	children+=("$top")
 	for _ in $(seq 100); do
@@ -187,6 +193,7 @@ top_shows()
 		grep -q '_start' "$dir/top" && grep -q "$caller" "$dir/top" && { found=0; break; }
 		kill -0 "$top" 2> /dev/null || break
 	done
+	[ -z "$cpu" ] || sleep 5
 	hybrid_stop "$top" INT
 	hybrid_stop "$child"
 	[ "$found" -eq 0 ] || tail -n 20 "$dir/top"
@@ -196,6 +203,19 @@ top_shows()
 test_top()
 {
 	top_shows "$calls" middle --call-graph hybrid
+}
+
+# By CPU, BPF walks the stacks where it may be loaded.
+test_top_bpf()
+{
+	local cpu
+
+	cpu=$(awk '/^Cpus_allowed_list/ { split($2, list, /[-,]/); print list[1] }' \
+		/proc/self/status)
+	top_shows "$calls" middle -v -F 200 --call-graph hybrid || return 1
+	! grep -a 'hybrid: samples have stack dumps' "$dir/top" || return 77
+	grep -ao 'hybrid: BPF walked.*' "$dir/top"
+	grep -aq 'hybrid: BPF walked [0-9][0-9]' "$dir/top"
 }
 
 test_top_made()
@@ -254,6 +274,7 @@ hybrid_check "live and later" test_same_as_converted
 hybrid_check "call-graph.record-mode" test_record_mode
 hybrid_check "call-graph.record-mode, bad" test_record_mode_bad
 hybrid_check "perf top" test_top
+hybrid_check "perf top, by BPF" test_top_bpf
 hybrid_check "perf top, call-graph.record-mode" test_top_config
 hybrid_check "perf top, code made at run time" test_top_made
 hybrid_check "perf trace" test_trace
