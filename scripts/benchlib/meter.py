@@ -6,6 +6,8 @@ As a program, for scripts/demo: records a workload that it starts, and prints
 the CPU milliseconds that perf itself used.
 
 usage: meter.py PERF MODE HZ SECONDS FILE WORKLOAD...
+
+What perf says goes to FILE.said.
 """
 
 import os
@@ -127,8 +129,9 @@ class Recording:
             raise Failed(f"perf record failed: {said(self.errors)}")
 
 
-def record(perf, options, path, workload, seconds):
-    """CPU seconds of perf while it records a running workload, and in all."""
+def record(perf, options, path, workload, seconds, log=None):
+    """CPU seconds of perf while it records a running workload, and in all.
+    What it says goes to log."""
     with Workload(workload) as target:
         time.sleep(0.1)
         recording = Recording(perf, [*options, "-p", str(target.pid)], path)
@@ -138,6 +141,10 @@ def record(perf, options, path, workload, seconds):
         recording.drain()
         used = recording.cpu() - before
         recording.stop()
+        if log:
+            recording.errors.seek(0)
+            with open(log, "wb") as file:
+                file.write(recording.errors.read())
     return used, recording.total
 
 
@@ -148,7 +155,7 @@ def main():
     perf, mode, rate, seconds, path, *workload = sys.argv[1:]
     try:
         used, _ = record(perf, ["-F", rate, "--call-graph", mode], path, workload,
-                         float(seconds))
+                         float(seconds), f"{path}.said")
     except (Failed, OSError) as error:
         print(error, file=sys.stderr)
         return 1
