@@ -43,7 +43,7 @@ struct hybrid_bpf_record {
 
 /* 0, or -EINVAL where the record's sizes contradict each other. */
 int hybrid_bpf__parse(const struct hybrid_bpf *bpf, const struct perf_event_header *header,
-		      struct hybrid_bpf_record *record);
+		      struct hybrid_bpf_record *written);
 
 /* Else the sample follows, and the record says why it was not walked. */
 static inline bool hybrid_bpf__is_sample(const struct hybrid_bpf_record *record)
@@ -53,11 +53,11 @@ static inline bool hybrid_bpf__is_sample(const struct hybrid_bpf_record *record)
 
 /**
  * hybrid_bpf__make_sample - as the kernel writes it
- * @record: hybrid_bpf__is_sample()
+ * @written: hybrid_bpf__is_sample()
  * @type: PERF_SAMPLE_* of its event, one that the program serves
  * @made: out: room for HYBRID_MAX_RECORD bytes
  */
-void hybrid_bpf__make_sample(const struct hybrid_bpf_record *record, u64 type,
+void hybrid_bpf__make_sample(const struct hybrid_bpf_record *written, u64 type,
 			     struct perf_event_header *made);
 
 #endif /* __PERF_HYBRID_BPF_RECORD_H */

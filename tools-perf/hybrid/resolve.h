@@ -62,9 +62,9 @@ struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample
 
 /**
  * hybrid__teach - samples may be walked by rules, and those that are not show which to teach
- * @teaching: attached, the caller's; NULL: no more
+ * @what: attached, the caller's; NULL: no more
  */
-void hybrid__teach(struct hybrid_teaching *teaching);
+void hybrid__teach(struct hybrid_teaching *what);
 
 #else /* HAVE_HYBRID_SUPPORT */
 

@@ -148,11 +148,10 @@ static int unwind_once(struct hybrid_record *hr, struct hybrid_event *event,
 {
 	if (!walk->by_rules)
 		return hybrid_precise_unwind(&hr->unwinder, u, &event->precise);
-	if (walk->whole) {
+	if (walk->whole)
 		hybrid_taught(&hr->unwinder, u, sample->chain, sample->nr_chain, !hr->teaching.bpf);
-	} else {
+	else
 		hybrid_unwind(&hr->unwinder, u);
-	}
 	hybrid_precise_walked(&hr->unwinder, u, &event->precise, sample->ip);
 	return 1;
 }
