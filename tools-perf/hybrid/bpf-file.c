@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include "util/hybrid/bpf_skel/hybrid_walk.skel.h"
@@ -15,16 +16,21 @@
 /* The lock of perf's own address space may be another thread's just then. */
 #define TRIES	1000
 
+/* What no walk came through for so long gives its room to others, in s. */
+#define EPOCH	10
+
 /**
  * struct hybrid_bpf_file - one that the program knows
  * @list: among all
  * @key: what the program knows it by
  * @held: until hybrid_store_ops::drop(): the key is no other file's
+ * @object: of the table
  */
 struct hybrid_bpf_file {
 	struct list_head	list;
 	struct hybrid_walk_key	key;
 	const struct hybrid_hold *held;
+	u32			object;
 };
 
 /* The key of what is mapped at an address of perf's. */
@@ -73,6 +79,7 @@ static int key_of(struct hybrid_bpf *bpf, const struct perf_hybrid_teach *teach,
 static int add_file(struct hybrid_bpf *bpf, const struct hybrid_walk_key *key,
 		    const struct hybrid_hold *held, u32 object)
 {
+	u64 found = HYBRID_WALK_FOUND(key->inode, object);
 	struct hybrid_bpf_file *file = malloc(sizeof(*file));
 	int err;
 
@@ -80,20 +87,130 @@ static int add_file(struct hybrid_bpf *bpf, const struct hybrid_walk_key *key,
 		return -ENOMEM;
 	file->key = *key;
 	file->held = held;
-	err = bpf_map__update_elem(bpf->skel->maps.files, key, sizeof(*key), &object,
-				   sizeof(object), BPF_NOEXIST);
-	if (err)
+	file->object = object;
+	err = bpf_map__update_elem(bpf->skel->maps.files, key, sizeof(*key), &found,
+				   sizeof(found), BPF_NOEXIST);
+	if (err) {
 		free(file);
-	else
-		list_add_tail(&file->list, &bpf->files);
-	return err;
+		return err == -E2BIG ? -ENOSPC : err;
+	}
+	list_add_tail(&file->list, &bpf->files);
+	if (!bpf->users[object]++)
+		bpf->stats.objects++;
+	return 0;
 }
 
 static void remove_file(struct hybrid_bpf *bpf, struct hybrid_bpf_file *file)
 {
 	bpf_map__delete_elem(bpf->skel->maps.files, &file->key, sizeof(file->key), 0);
+	if (!--bpf->users[file->object])
+		bpf->stats.objects--;
 	list_del(&file->list);
 	free(file);
+}
+
+static bool is_recent(const struct hybrid_bpf *bpf, u32 object)
+{
+	return bpf->table.objects[object].used + 1 >= bpf->skel->bss->epoch;
+}
+
+/* The files of objects that have no rows, or have not been of use; or all. */
+static void remove_files(struct hybrid_bpf *bpf, bool unused, bool all)
+{
+	struct hybrid_bpf_file *file, *next;
+
+	list_for_each_entry_safe(file, next, &bpf->files, list) {
+		if (all || !bpf->table.objects[file->object].head ||
+		    (unused && !is_recent(bpf, file->object)))
+			remove_file(bpf, file);
+	}
+}
+
+/* What no file leads to. Returns how many words the others take. */
+static u64 clear_objects(struct hybrid_bpf *bpf)
+{
+	u64 size = 0;
+	u32 object;
+
+	for (object = 0; object < bpf->max_objects; object++) {
+		if (!bpf->users[object])
+			__atomic_store_n(&bpf->table.objects[object].head, 0, __ATOMIC_RELEASE);
+		size += hybrid_table_size(&bpf->table, object);
+	}
+	return size;
+}
+
+/*
+ * Half of all is free then, or more. What was found before is not used for anything else
+ * until the walks that may have found it have ended: that is when the chunks are given back.
+ */
+static void make_room(struct hybrid_bpf *bpf)
+{
+	u64 most = (u64)bpf->table.max_chunks * HYBRID_WALK_CHUNK_WORDS / 2;
+	u32 objects = bpf->stats.objects;
+
+	remove_files(bpf, true, false);
+	if (clear_objects(bpf) > most || bpf->stats.objects > bpf->max_objects / 2) {
+		remove_files(bpf, true, true);
+		clear_objects(bpf);
+	}
+	hybrid_table_compact(&bpf->table);
+	remove_files(bpf, false, false);
+	hybrid_table_give_back(&bpf->table);
+	bpf->next_object = 0;
+	bpf->stats.evicted += objects - bpf->stats.objects;
+}
+
+/* An object that no walk has found since the last make_room(). */
+static int new_object(struct hybrid_bpf *bpf, u32 *object)
+{
+	while (bpf->next_object < bpf->max_objects && bpf->users[bpf->next_object])
+		bpf->next_object++;
+	if (bpf->next_object == bpf->max_objects)
+		return -ENOSPC;
+	*object = bpf->next_object++;
+	bpf->table.objects[*object].used = bpf->skel->bss->epoch;
+	return 0;
+}
+
+static void count_epochs(struct hybrid_bpf *bpf)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	if (now.tv_sec - bpf->epoch_at < EPOCH)
+		return;
+	bpf->epoch_at = now.tv_sec;
+	__atomic_store_n(&bpf->skel->bss->epoch, bpf->skel->bss->epoch + 1, __ATOMIC_RELAXED);
+}
+
+/* The object of a key; false: the program knows none. */
+static bool find_object(struct hybrid_bpf *bpf, const struct hybrid_walk_key *key, u32 *object)
+{
+	u64 found;
+
+	if (bpf_map__lookup_elem(bpf->skel->maps.files, key, sizeof(*key), &found, sizeof(found),
+				 0))
+		return false;
+	*object = found & (HYBRID_WALK_OBJECTS - 1);
+	return true;
+}
+
+/* Returns 1 where nothing was known of the object. */
+static int teach_object(struct hybrid_bpf *bpf, const struct hybrid_walk_key *key,
+			const struct perf_hybrid_teach *teach, const struct hybrid_hold *held)
+{
+	bool is_known;
+	u32 object;
+	int err;
+
+	is_known = find_object(bpf, key, &object);
+	err = is_known ? 0 : new_object(bpf, &object);
+	if (!err)
+		err = hybrid_table_teach(&bpf->table, object, teach);
+	if (err || is_known)
+		return err;
+	return add_file(bpf, key, held, object) ?: 1;
 }
 
 static int teach(void *store, const struct perf_hybrid_teach *teach,
@@ -101,52 +218,46 @@ static int teach(void *store, const struct perf_hybrid_teach *teach,
 {
 	struct hybrid_bpf *bpf = store;
 	struct hybrid_walk_key key;
-	u32 object = bpf->nr_objects;
-	bool is_new;
 	int err;
 
 	err = key_of(bpf, teach, held, &key);
 	if (err)
 		return err;
-	is_new = bpf_map__lookup_elem(bpf->skel->maps.files, &key, sizeof(key), &object,
-				      sizeof(object), 0);
-	if (is_new && bpf->nr_objects == HYBRID_WALK_OBJECTS)
-		return -ENOSPC;
-	err = hybrid_table_teach(&bpf->table, object, teach);
-	if (err)
+	count_epochs(bpf);
+	err = teach_object(bpf, &key, teach, held);
+	if (err == -ENOSPC) {
+		make_room(bpf);
+		err = teach_object(bpf, &key, teach, held);
+	}
+	if (err == -ENOSPC)
+		return -EFBIG;
+	if (err < 0)
 		return err;
 	bpf->stats.taught++;
 	bpf->stats.rows += teach->nr_rows;
-	if (!is_new)
-		return 0;
-	err = add_file(bpf, &key, held, object);
-	if (!err)
-		bpf->stats.objects = ++bpf->nr_objects;
 	return err;
 }
 
-/* What walks may be reading is not used for anything else: there is no end of them. */
+/* It makes room by itself. */
 static int forget(void *store __maybe_unused,
 		  const struct perf_hybrid_forget *what __maybe_unused)
 {
 	return -EOPNOTSUPP;
 }
 
-/* The object of a file, as it is now; false: the program knows none. */
-static bool find_object(struct hybrid_bpf *bpf, const struct hybrid_hold *held, u32 *object)
+/* As the file is now. */
+static bool find_file(struct hybrid_bpf *bpf, const struct hybrid_hold *held, u32 *object)
 {
 	struct hybrid_walk_key key;
 
-	return !ask(bpf, held->page, &key) &&
-	       !bpf_map__lookup_elem(bpf->skel->maps.files, &key, sizeof(key), object,
-				     sizeof(*object), 0);
+	return !ask(bpf, held->page, &key) && find_object(bpf, &key, object);
 }
 
 static bool has(void *store, const struct hybrid_hold *held)
 {
 	u32 object;
 
-	return find_object(store, held, &object);
+	return find_file(store, held, &object);
 }
 
 static int add(void *store, const struct hybrid_hold *held, const struct hybrid_hold *same)
@@ -155,7 +266,7 @@ static int add(void *store, const struct hybrid_hold *held, const struct hybrid_
 	u32 object;
 	int err;
 
-	if (!find_object(store, held, &object))
+	if (!find_file(store, held, &object))
 		return -ENOENT;
 	err = ask(store, same->page, &key);
 	/* What was compared is what it held when it was opened. */

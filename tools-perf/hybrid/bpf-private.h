@@ -18,7 +18,10 @@ struct hybrid_walk_bpf;
  * @skel: loaded
  * @table: what it is taught; the compiler's thread's
  * @files: that the program knows; the same thread's
- * @nr_objects: in @table
+ * @users: of each object of @table, the files that it is found by
+ * @next_object: number from which on there may be one that is free
+ * @max_objects: of @table
+ * @epoch_at: when the program's epoch was changed last, in s
  * @stats: of @table
  * @cpus: number of CPUs, those that are not there among them
  * @sample_type: of the events that the program writes to
@@ -31,7 +34,10 @@ struct hybrid_bpf {
 	struct hybrid_walk_bpf	*skel;
 	struct hybrid_table	 table;
 	struct list_head	 files;
-	u32			 nr_objects;
+	u16			 users[HYBRID_WALK_OBJECTS];
+	u32			 next_object;
+	u32			 max_objects;
+	time_t			 epoch_at;
 	struct perf_hybrid_stats stats;
 	int			 cpus;
 	u64			 sample_type;

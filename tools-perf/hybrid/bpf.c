@@ -18,6 +18,11 @@
 #include "resolve.h"
 
 #define CHUNK_SIZE	(HYBRID_WALK_CHUNK_WORDS * sizeof(u64))
+#define OBJECTS_SIZE	(HYBRID_WALK_OBJECTS * sizeof(struct hybrid_walk_object))
+
+/* What is asked for: for each MiB of rows so many objects. */
+#define MB_OBJECTS	32
+#define MAX_MB		(HYBRID_WALK_OBJECTS / MB_OBJECTS)
 
 /* There is one recording: what is loaded before its events are open. */
 static struct hybrid_bpf *prepared;
@@ -50,7 +55,22 @@ static int add_chunk(void *arg, unsigned int number, u64 **words)
 	if (!err)
 		bpf->stats.bytes += CHUNK_SIZE;
 	close(fd);
+	if (err)
+		*words = NULL;
 	return err;
+}
+
+/*
+ * Taken out of the array of maps: the kernel returns when no program that has found it
+ * there runs any more.
+ */
+static void remove_chunk(void *arg, unsigned int number, u64 *words)
+{
+	struct hybrid_bpf *bpf = arg;
+
+	bpf_map__delete_elem(bpf->skel->maps.chunks, &number, sizeof(number), 0);
+	munmap(words, CHUNK_SIZE);
+	bpf->stats.bytes -= CHUNK_SIZE;
 }
 
 static int load(struct hybrid_bpf *bpf, struct evlist *evlist)
@@ -68,11 +88,12 @@ static int load(struct hybrid_bpf *bpf, struct evlist *evlist)
 	if (err)
 		return err;
 	bpf->table.more = add_chunk;
+	bpf->table.less = remove_chunk;
 	bpf->table.arg = bpf;
-	bpf->table.heads = mmap(NULL, HYBRID_WALK_OBJECTS * sizeof(u64), PROT_READ | PROT_WRITE,
-				MAP_SHARED, bpf_map__fd(bpf->skel->maps.heads), 0);
-	if (bpf->table.heads == MAP_FAILED) {
-		bpf->table.heads = NULL;
+	bpf->table.objects = mmap(NULL, OBJECTS_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+				  bpf_map__fd(bpf->skel->maps.objects), 0);
+	if (bpf->table.objects == MAP_FAILED) {
+		bpf->table.objects = NULL;
 		return -errno;
 	}
 	return 0;
@@ -120,28 +141,42 @@ static struct hybrid_bpf *hybrid_bpf__new(struct evlist *evlist, bool off_cpu)
 	return NULL;
 }
 
-static int read_config(const char *var, const char *value, void *wanted)
+/**
+ * struct config - what perf config says
+ * @wanted: on unless it is turned off
+ * @mb: of rows, at most
+ */
+struct config {
+	bool	wanted;
+	u64	mb;
+};
+
+static int read_config(const char *var, const char *value, void *arg)
 {
+	struct config *config = arg;
+
 	if (!strcmp(var, "record.hybrid-bpf"))
-		*(bool *)wanted = perf_config_bool(var, value);
+		config->wanted = perf_config_bool(var, value);
+	else if (!strcmp(var, "record.hybrid-bpf-memory"))
+		return perf_config_u64(&config->mb, var, value);
 	return 0;
 }
 
-/* On unless it is turned off. */
-static bool is_wanted(void)
+static void set_limits(struct hybrid_bpf *bpf, u64 mb)
 {
-	bool wanted = true;
-
-	perf_config(read_config, &wanted);
-	return wanted;
+	mb = min(max(mb, CHUNK_SIZE >> 20), (u64)MAX_MB);
+	bpf->table.max_chunks = mb / (CHUNK_SIZE >> 20);
+	bpf->max_objects = mb * MB_OBJECTS;
 }
 
 void hybrid_bpf__prepare(struct evlist *evlist)
 {
 	bool off_cpu = hybrid_bpf__off_cpu_evsel(evlist), served;
+	struct config config = { .wanted = true, .mb = MAX_MB };
 	struct evsel *evsel;
 
-	if (!is_wanted())
+	perf_config(read_config, &config);
+	if (!config.wanted)
 		return;
 	served = hybrid_bpf__first_served(evlist) &&
 		 !perf_cpu_map__has_any_cpu_or_is_empty(evlist__core(evlist)->all_cpus);
@@ -153,6 +188,7 @@ void hybrid_bpf__prepare(struct evlist *evlist)
 		prepared = hybrid_bpf__new(evlist, false);
 	if (!prepared)
 		return;
+	set_limits(prepared, config.mb);
 	/* They tell its records from others. */
 	evlist__for_each_entry(evlist, evsel)
 		evsel__set_sample_id(evsel, true);
@@ -216,10 +252,12 @@ void hybrid_bpf__delete(struct hybrid_bpf *bpf)
 		return;
 	for (i = 0; i < bpf->nr_ids; i++)
 		close(bpf->fds[i]);
-	for (i = 0; i < bpf->table.nr_chunks; i++)
-		munmap(bpf->table.chunks[i], CHUNK_SIZE);
-	if (bpf->table.heads)
-		munmap(bpf->table.heads, HYBRID_WALK_OBJECTS * sizeof(u64));
+	for (i = 0; i < HYBRID_WALK_CHUNKS; i++) {
+		if (bpf->table.chunks[i])
+			munmap(bpf->table.chunks[i], CHUNK_SIZE);
+	}
+	if (bpf->table.objects)
+		munmap(bpf->table.objects, OBJECTS_SIZE);
 	hybrid_walk_bpf__destroy(bpf->skel);
 	hybrid_bpf__free_files(bpf);
 	free(bpf->fds);

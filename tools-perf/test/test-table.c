@@ -13,33 +13,46 @@
 #define BYTES		8192
 
 static struct hybrid_table table;
-static u64 heads[HYBRID_WALK_OBJECTS];
+static struct hybrid_walk_object objects[HYBRID_WALK_OBJECTS];
 static int no_more;
 
 static int more(void *arg, unsigned int number, u64 **words)
 {
 	same((uintptr_t)arg, (uintptr_t)&table);
-	same(number, table.nr_chunks);
+	same(number, table.first + table.nr_chunks);
 	if (no_more)
 		return no_more;
 	*words = calloc(HYBRID_WALK_CHUNK_WORDS, sizeof(u64));
 	return *words ? 0 : -ENOMEM;
 }
 
+/* Nothing may lead there any more. */
+static void less(void *arg, unsigned int number, u64 *words)
+{
+	same((uintptr_t)arg, (uintptr_t)&table);
+	same((uintptr_t)words, (uintptr_t)table.chunks[number]);
+	memset(words, 0xff, HYBRID_WALK_CHUNK_WORDS * sizeof(u64));
+	free(words);
+}
+
 static void begin(void)
 {
 	no_more = 0;
-	memset(heads, 0, sizeof(heads));
+	memset(objects, 0, sizeof(objects));
 	memset(&table, 0, sizeof(table));
-	table.heads = heads;
+	table.objects = objects;
+	table.max_chunks = HYBRID_WALK_CHUNKS / 2;
 	table.more = more;
+	table.less = less;
 	table.arg = &table;
 }
 
 static void end(void)
 {
-	while (table.nr_chunks)
-		free(table.chunks[--table.nr_chunks]);
+	unsigned int i;
+
+	for (i = 0; i < HYBRID_WALK_CHUNKS; i++)
+		free(table.chunks[i]);
 }
 
 static int teach(u32 object, u32 start, u32 last, const struct perf_hybrid_row *rows, u32 nr_rows,
@@ -174,16 +187,11 @@ static void random_lesson(void)
 	same(teach(object, start, last, rows, nr, rules, nr), 0);
 }
 
-static void test_random(void)
+static void as_expected(void)
 {
-	u32 object, at, lesson;
+	u32 object, at;
 	u64 row;
 
-	begin();
-	tap_seed(1);
-	memset(expected, 0xff, sizeof(expected));
-	for (lesson = 0; lesson < 300; lesson++)
-		random_lesson();
 	for (object = 0; object < OBJECTS; object++) {
 		for (at = 0; at < BYTES; at++) {
 			row = hybrid_table_find(&table, object, at);
@@ -193,6 +201,77 @@ static void test_random(void)
 				same(HYBRID_WALK_CFA_OFF(row), expected[object][at]);
 		}
 	}
+}
+
+static void test_random(void)
+{
+	u32 lesson;
+
+	begin();
+	tap_seed(1);
+	memset(expected, 0xff, sizeof(expected));
+	for (lesson = 0; lesson < 300; lesson++)
+		random_lesson();
+	as_expected();
+	end();
+}
+
+static void compact(void)
+{
+	hybrid_table_compact(&table);
+	hybrid_table_give_back(&table);
+}
+
+/* What objects have stays, and what they had before takes no room. */
+static void test_compact(void)
+{
+	u32 lesson, used;
+
+	begin();
+	tap_seed(2);
+	memset(expected, 0xff, sizeof(expected));
+	for (lesson = 0; lesson < 300; lesson++) {
+		random_lesson();
+		if (lesson % 100 == 50)
+			compact();
+	}
+	used = table.used;
+	compact();
+	as_expected();
+	check(table.used < used);
+	same(table.used, hybrid_table_size(&table, 0) + hybrid_table_size(&table, 1) +
+			 hybrid_table_size(&table, 2));
+	used = table.used - hybrid_table_size(&table, 1);
+	table.objects[1].head = 0;
+	memset(expected[1], 0xff, sizeof(expected[1]));
+	compact();
+	as_expected();
+	same(table.used, used);
+	end();
+}
+
+/* Full again and again: it goes on, in the room that there is. */
+static void test_full(void)
+{
+	const u32 large = (HYBRID_WALK_CHUNK_WORDS - 100) << HYBRID_WALK_BLOCK_BITS;
+	u32 i;
+
+	begin();
+	table.max_chunks = 2;
+	same(teach_one(0, 0x100, 0x110, &plain), 0);
+	for (i = 0; i < 10; i++) {
+		same(teach_one(1, large - 1, large, &plain), 0);
+		same(teach_one(2, large - 1, large, &plain), -ENOSPC);
+		table.objects[1].head = 0;
+		compact();
+		same(kind_at(0, 0x100), PERF_HYBRID_CFA);
+		same(kind_at(1, large - 1), PERF_HYBRID_ASK);
+		same(table.nr_chunks, 1);
+	}
+	same(teach_one(1, large - 1, large, &plain), 0);
+	no_more = -ENOMEM;
+	compact();
+	same(table.objects[0].head | table.objects[1].head, 0);
 	end();
 }
 
@@ -268,6 +347,8 @@ int main(void)
 		{ "the same once more takes no room", test_again },
 		{ "an object of many chunks", test_large },
 		{ "no room", test_no_room },
+		{ "compacted, all is where it was", test_compact },
+		{ "full again and again", test_full },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

@@ -34,6 +34,8 @@ static __always_inline void key_of_file(struct file___h *file, struct hybrid_wal
 	file_changed_at(inode, key);
 }
 
+struct vm_area_struct;
+
 static long key_of_mapping(struct task_struct *task, struct vm_area_struct *vma, void *arg)
 {
 	struct file___h *file = BPF_CORE_READ((struct vm_area_struct___h *)vma, vm_file);

@@ -7,8 +7,10 @@
  * the program writes.
  *
  * The table consists of words of 8 bytes in chunks, numbered through all chunks.
- * Nothing in it is changed but by storing one word, and no room is used twice, so
- * that a walk that reads while perf writes sees what was before or what is after.
+ * Nothing in it is changed but by storing one word, and no room is used twice while a walk
+ * may still read it, so that a walk that reads while perf writes sees what was before or
+ * what is after. Where the table is full, what is of use is copied to other chunks, and the
+ * old ones are taken out, which ends when all walks that had found them have ended.
  *
  * An object's head says where its blocks are: position, and their number << 32; one chunk
  * may end among them, and the next one begin.
@@ -17,8 +19,9 @@
  */
 #define HYBRID_WALK_CHUNK_BITS	19
 #define HYBRID_WALK_CHUNK_WORDS	(1U << HYBRID_WALK_CHUNK_BITS)
-#define HYBRID_WALK_CHUNKS	32
-#define HYBRID_WALK_OBJECTS	4096
+#define HYBRID_WALK_CHUNKS	64
+#define HYBRID_WALK_OBJECT_BITS	12
+#define HYBRID_WALK_OBJECTS	(1U << HYBRID_WALK_OBJECT_BITS)
 #define HYBRID_WALK_BLOCK_BITS	8
 #define HYBRID_WALK_BLOCK	(1U << HYBRID_WALK_BLOCK_BITS)
 
@@ -56,6 +59,22 @@ struct hybrid_walk_key {
 	__u64	inode;
 	__s64	ctime_sec;
 	__u64	ctime_nsec;
+};
+
+/*
+ * What the program finds by a key is a word: the number of the object, and the inode beside
+ * it. The kernel may use the place for another key while the program looks at it.
+ */
+#define HYBRID_WALK_FOUND(inode, object)	((inode) << HYBRID_WALK_OBJECT_BITS | (object))
+
+/**
+ * struct hybrid_walk_object - what the program finds by an object's number
+ * @head: see above
+ * @used: the program's, of perf's epoch: when it was walked through last
+ */
+struct hybrid_walk_object {
+	__u64	head;
+	__u64	used;
 };
 
 /**

@@ -97,10 +97,25 @@ static __always_inline __u64 find_vma(struct loop *loop, __u64 addr)
 
 static __always_inline bool find_head(struct mapping *m)
 {
-	__u32 *number = bpf_map_lookup_elem(&files, &m->key);
-	__u64 *head = number ? bpf_map_lookup_elem(&heads, number) : NULL;
+	__u64 *found = bpf_map_lookup_elem(&files, &m->key), now = READ_WORD(&epoch);
+	struct hybrid_walk_object *object;
+	__u64 number;
+	__u32 index;
 
-	m->head = head ? READ_WORD(head) : 0;
+	m->head = 0;
+	if (!found)
+		return false;
+	number = READ_WORD(found) - HYBRID_WALK_FOUND(m->key.inode, 0);
+	if (number >= HYBRID_WALK_OBJECTS)
+		return false;
+	index = number;
+	object = bpf_map_lookup_elem(&objects, &index);
+	if (!object)
+		return false;
+	/* All CPUs read it: it is seldom written. */
+	if (READ_WORD(&object->used) != now)
+		object->used = now;
+	m->head = READ_WORD(&object->head);
 	return m->head;
 }
 

@@ -144,14 +144,14 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
-	__type(value, __u64);
+	__type(value, struct hybrid_walk_object);
 	__uint(max_entries, HYBRID_WALK_OBJECTS);
-} heads SEC(".maps");
+} objects SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__type(key, struct hybrid_walk_key);
-	__type(value, __u32);
+	__type(value, __u64);
 	__uint(max_entries, HYBRID_WALK_OBJECTS);
 } files SEC(".maps");
 
@@ -161,6 +161,9 @@ struct {
 	__uint(value_size, sizeof(struct state));
 	__uint(max_entries, 1);
 } states SEC(".maps");
+
+/* perf's: goes on by one now and then. */
+__u64 epoch;
 
 /* What perf may be storing just now: once, and whole. */
 #define READ_WORD(word)	(*(const volatile __u64 *)(word))

@@ -20,7 +20,8 @@ struct hybrid_compiler;
  * @drop: the file is held no more from now on; NULL: a store takes no file that is a copy
  * @takes_small: a lesson costs what its rows cost, however many the object has
  *
- * The functions return 0 or a negative errno.
+ * The functions return 0 or a negative errno; @teach 1 where nothing was known of the object,
+ * which may be as it had to make room.
  */
 struct hybrid_store_ops {
 	int (*teach)(void *store, const struct perf_hybrid_teach *teach,

@@ -184,6 +184,7 @@ void hybrid_stored_forget(struct hybrid_stored *stored)
 	free(stored->taught);
 	stored->taught = NULL;
 	stored->next = 0;
+	stored->begun = false;
 	/* It is needed while the file is open. */
 	if (stored->object)
 		hybrid_stored_close(stored);

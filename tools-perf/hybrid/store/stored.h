@@ -56,6 +56,7 @@ enum hybrid_stored_state {
  * @want_debug: the file's .debug_frame has to be looked for
  * @hold: the file, as it was when @object was opened; @fd may be a copy of it
  * @twins: other files, of which the store knows that they hold the same
+ * @begun: the store knows something of it
  * @changes: how often it was another one, while the object was taught
  * @object: the compiler's own view of the file; NULL: not opened, or closed again
  * @fdes: its FDEs
@@ -91,6 +92,7 @@ struct hybrid_stored {
 	bool			 want_debug;
 	struct hybrid_hold	 hold;
 	struct list_head	 twins;
+	bool			 begun;
 	unsigned int		 changes;
 	struct hybrid_object	*object;
 	struct hybrid_fdes	 fdes;

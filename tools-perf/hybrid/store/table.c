@@ -23,13 +23,19 @@ static void publish(u64 *word, u64 value)
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
+static void publish_head(struct hybrid_table *table, u32 object, u64 head)
+{
+	__atomic_store_n(&table->objects[object].head, head, __ATOMIC_RELEASE);
+}
+
 static int add_chunk(struct hybrid_table *table)
 {
+	unsigned int number = table->first + table->nr_chunks;
 	int err;
 
-	if (table->nr_chunks == HYBRID_WALK_CHUNKS)
+	if (table->nr_chunks == table->max_chunks)
 		return -ENOSPC;
-	err = table->more(table->arg, table->nr_chunks, &table->chunks[table->nr_chunks]);
+	err = table->more(table->arg, number, &table->chunks[number]);
 	if (err)
 		return err;
 	table->nr_chunks++;
@@ -50,7 +56,8 @@ static int allocate(struct hybrid_table *table, u32 nr, u32 *position)
 		if (err)
 			return err;
 	}
-	*position = ((table->nr_chunks - 1) << HYBRID_WALK_CHUNK_BITS) + table->used;
+	*position = ((table->first + table->nr_chunks - 1) << HYBRID_WALK_CHUNK_BITS) +
+		    table->used;
 	for (; nr > HYBRID_WALK_CHUNK_WORDS; nr -= HYBRID_WALK_CHUNK_WORDS) {
 		err = add_chunk(table);
 		if (err)
@@ -95,7 +102,7 @@ static int find_blocks(struct hybrid_table *table, u32 object, u32 offset, u64 *
 	u32 position, i;
 	int err;
 
-	*head = table->heads[object];
+	*head = table->objects[object].head;
 	old = *head >> 32;
 	if (nr <= old)
 		return 0;
@@ -110,7 +117,7 @@ static int find_blocks(struct hybrid_table *table, u32 object, u32 offset, u64 *
 	for (i = 0; i < old; i++)
 		*word_at(table, position + i) = *word_at(table, (u32)*head + i);
 	*head = nr << 32 | position;
-	publish(&table->heads[object], *head);
+	publish_head(table, object, *head);
 	return 0;
 }
 
@@ -181,9 +188,64 @@ int hybrid_table_teach(struct hybrid_table *table, u32 object,
 	return err;
 }
 
+u64 hybrid_table_size(const struct hybrid_table *table, u32 object)
+{
+	u64 head = table->objects[object].head, size = head >> 32;
+	u32 i;
+
+	for (i = 0; i < head >> 32; i++)
+		size += *word_at(table, (u32)head + i) >> 32;
+	return size;
+}
+
+/* Walks go by what was there until all of it is where it goes. */
+static void move(struct hybrid_table *table, u32 object)
+{
+	u64 head = table->objects[object].head, block;
+	u32 nr = head >> 32, blocks, rows, i;
+	int err;
+
+	err = allocate(table, nr, &blocks);
+	for (i = 0; !err && i < nr; i++) {
+		block = *word_at(table, (u32)head + i);
+		if (!block)
+			continue;
+		err = allocate(table, block >> 32, &rows);
+		if (err)
+			break;
+		memcpy(word_at(table, rows), word_at(table, (u32)block), (block >> 32) * sizeof(u64));
+		*word_at(table, blocks + i) = block >> 32 << 32 | rows;
+	}
+	publish_head(table, object, err ? 0 : (u64)nr << 32 | blocks);
+}
+
+void hybrid_table_compact(struct hybrid_table *table)
+{
+	u32 object;
+
+	table->first = HYBRID_WALK_CHUNKS / 2 - table->first;
+	table->nr_chunks = 0;
+	table->used = 0;
+	for (object = 0; object < HYBRID_WALK_OBJECTS; object++) {
+		if (table->objects[object].head)
+			move(table, object);
+	}
+}
+
+void hybrid_table_give_back(struct hybrid_table *table)
+{
+	unsigned int first = HYBRID_WALK_CHUNKS / 2 - table->first, i;
+
+	for (i = first; i < first + HYBRID_WALK_CHUNKS / 2; i++) {
+		if (table->chunks[i])
+			table->less(table->arg, i, table->chunks[i]);
+		table->chunks[i] = NULL;
+	}
+}
+
 u64 hybrid_table_find(const struct hybrid_table *table, u32 object, u64 offset)
 {
-	u64 head = table->heads[object], block = offset >> HYBRID_WALK_BLOCK_BITS, found = 0, row;
+	u64 head = table->objects[object].head, block = offset >> HYBRID_WALK_BLOCK_BITS, found = 0, row;
 	u32 i;
 
 	if (block >= head >> 32)

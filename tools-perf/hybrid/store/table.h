@@ -13,19 +13,25 @@
  *
  * See hybrid_walk.h for how it is laid out.
  *
- * @chunks: those that there are
- * @nr_chunks: of @chunks
- * @used: words of the last of @chunks
- * @heads: of all objects
+ * @chunks: those that there are, by their numbers
+ * @first: of the half of them that is in use
+ * @nr_chunks: from @first on
+ * @max_chunks: that many of them, at most; half of all at most
+ * @used: words of the last one
+ * @objects: all
  * @more: makes a chunk: cleared, and readable by the program; or a negative errno
+ * @less: takes one back; when it returns no walk reads it
  * @arg: for @more
  */
 struct hybrid_table {
 	u64		*chunks[HYBRID_WALK_CHUNKS];
+	unsigned int	 first;
 	unsigned int	 nr_chunks;
+	unsigned int	 max_chunks;
 	u32		 used;
-	u64		*heads;
+	struct hybrid_walk_object *objects;
 	int (*more)(void *arg, unsigned int number, u64 **words);
+	void (*less)(void *arg, unsigned int number, u64 *words);
 	void		*arg;
 };
 
@@ -40,6 +46,21 @@ struct hybrid_table {
  */
 int hybrid_table_teach(struct hybrid_table *table, u32 object,
 		       const struct perf_hybrid_teach *teach);
+
+/* Words that the rows of an object take. */
+u64 hybrid_table_size(const struct hybrid_table *table, u32 object);
+
+/**
+ * hybrid_table_compact - move all objects that have a head to the other half of the chunks
+ * @table: one thread's
+ *
+ * One for which there is no room has no head then. Walks find what they need before and
+ * after; hybrid_table_give_back() ends it.
+ */
+void hybrid_table_compact(struct hybrid_table *table);
+
+/* After hybrid_table_compact(): the chunks that nothing is in any more. */
+void hybrid_table_give_back(struct hybrid_table *table);
 
 /* The row of an offset in an object, as the program finds it; 0 for none. */
 u64 hybrid_table_find(const struct hybrid_table *table, u32 object, u64 offset);

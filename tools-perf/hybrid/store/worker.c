@@ -156,7 +156,8 @@ static void store_is_full(struct hybrid_compiler *compiler)
 /*
  * The file is not what it was when it was opened, if only in its links (perf makes one as
  * it keeps a copy of each file that was sampled). It is opened anew: all of it goes on
- * being taught, and functions that were asked for are, as those that were lost.
+ * being taught, and functions that were asked for are, as those that were lost. The same
+ * where the store has made room, and all that it knows of the object is the last lesson.
  */
 static void changed(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
 {
@@ -190,9 +191,13 @@ static bool teach(struct hybrid_compiler *compiler, struct hybrid_stored *stored
 		store_is_full(compiler);
 	else if (err == -ESTALE && stored->changes++ < MAX_CHANGES)
 		changed(compiler, stored);
-	else if (err)
+	else if (err < 0)
 		refused(compiler, stored, err);
-	return !err;
+	else if (err && stored->begun)
+		changed(compiler, stored);
+	else
+		stored->begun = true;
+	return err >= 0;
 }
 
 static void teach_whole(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
