@@ -19,8 +19,8 @@
 #include "../pmu.h"
 #include "../../perf-sys.h"
 #include "bpf-private.h"
-#include "bpf-record.h"
 #include "moment-evsel.h"
+#include "record/walked.h"
 #include "resolve.h"
 
 /* What the program writes of a sample, and what the reader adds. */

@@ -8,11 +8,11 @@
 #include "../evlist.h"
 #include "../evsel.h"
 #include "bpf.h"
-#include "bpf-record.h"
 #include "live.h"
 #include "record.h"
 #include "resolve.h"
 #include "record/layout.h"
+#include "record/walked.h"
 #include "teach.h"
 
 static struct hybrid_teaching live = { .store = -1 };
@@ -47,19 +47,20 @@ static u64 first_id(struct evlist *evlist)
 union perf_event *hybrid_live__event(struct evlist *evlist, union perf_event *event)
 {
 	static u8 made[HYBRID_MAX_RECORD] __aligned(8);
-	struct hybrid_bpf_record record;
+	struct hybrid_walked walked;
 	struct evsel *evsel;
 
 	if (live.bpf && event->header.type == PERF_RECORD_LOST)
 		return hybrid_bpf__rename_lost(live.bpf, first_id(evlist), event, made);
 	if (!hybrid_bpf__is_record(live.bpf, &event->header))
 		return event;
-	if (hybrid_bpf__parse(live.bpf, &event->header, &record) || !hybrid_bpf__is_sample(&record))
+	if (hybrid_walked_parse(hybrid_bpf__sample_type(live.bpf), &event->header, &walked) ||
+	    !hybrid_walked_is_sample(&walked))
 		return NULL;
-	evsel = evlist__id2evsel(evlist, record.head.id);
+	evsel = evlist__id2evsel(evlist, walked.head.id);
 	if (!evsel)
 		return NULL;
-	hybrid_bpf__make_sample(&record, evsel->core.attr.sample_type, (void *)made);
+	hybrid_walked_sample(&walked, evsel->core.attr.sample_type, (void *)made);
 	return (union perf_event *)made;
 }
 

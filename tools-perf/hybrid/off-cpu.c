@@ -11,7 +11,7 @@
 #include "../event.h"
 #include "../evlist.h"
 #include "../evsel.h"
-#include "bpf-record.h"
+#include "record/walked.h"
 #include "recorder.h"
 
 /**
@@ -231,7 +231,7 @@ static struct hybrid_chain *cut_off(struct hybrid_record *hr, struct hybrid_ring
 	bool is_word = sleep->words[RAW_FIRST] & (HYBRID_WALK_CHAIN | HYBRID_WALK_SLEEP);
 	struct hybrid_event *event = hr->off_cpu.event;
 	struct perf_event_header *made = (void *)hr->made;
-	struct hybrid_bpf_record written = {
+	struct hybrid_walked walked = {
 		.ids		= sleep->words[RAW_TASK],
 		.head.id	= hr->off_cpu.id,
 		.ips		= (const u8 *)&sleep->words[RAW_FIRST],
@@ -241,10 +241,10 @@ static struct hybrid_chain *cut_off(struct hybrid_record *hr, struct hybrid_ring
 	struct hybrid_made chain;
 	union perf_event *at = (union perf_event *)header;
 
-	if (evlist__parse_sample_timestamp(hr->evlist, at, &written.time))
-		written.time = 0;
-	written.head.time = written.time;
-	hybrid_bpf__make_sample(&written, event->layout.attr.sample_type, made);
+	if (evlist__parse_sample_timestamp(hr->evlist, at, &walked.time))
+		walked.time = 0;
+	walked.head.time = walked.time;
+	hybrid_walked_sample(&walked, event->layout.attr.sample_type, made);
 	if (hybrid_layout_parse(&event->layout, made, &sample) ||
 	    hybrid_make_chain(hr, ring, event, &sample, &chain))
 		return NULL;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Records of the BPF program of any bytes: parsed, and made samples that are parsed again.
+ *
+ * Input: 8 bytes that choose what the events have; the rest is the record.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <linux/perf_hybrid.h>
+#include "fuzz.h"
+#include "layout.h"
+#include "walked.h"
+
+#define TRAILER	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW)
+#define OPTIONAL (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | \
+		  PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+#define NEEDED	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN | \
+		 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+
+static void check_chain(const struct hybrid_walked *walked, const struct hybrid_sample *sample)
+{
+	u32 nr_kernel = walked->head.nr_kernel;
+
+	if (!walked->nr_user) {
+		if (sample->nr_chain != nr_kernel || memcmp(sample->chain, walked->ips, nr_kernel * 8))
+			abort();
+		return;
+	}
+	if (sample->nr_chain != nr_kernel + 3 + walked->nr_user ||
+	    memcmp(sample->chain, walked->ips, nr_kernel * 8) ||
+	    memcmp(sample->chain + nr_kernel + 3, walked->ips + nr_kernel * 8,
+		   walked->nr_user * 8) ||
+	    sample->chain[nr_kernel] != PERF_CONTEXT_USER_HYBRID ||
+	    sample->chain[nr_kernel + 1] != walked->head.info ||
+	    sample->chain[nr_kernel + 2] != PERF_CONTEXT_USER)
+		abort();
+}
+
+static void make_sample(const struct hybrid_walked *walked, u64 type)
+{
+	struct hybrid_layout layout = {
+		.attr.sample_type	= type,
+		.attr.sample_regs_user	= walked->dump ? HYBRID_BPF_REGS : 0,
+	};
+	struct perf_event_header *made = aligned_alloc(8, HYBRID_MAX_RECORD);
+	struct hybrid_sample sample;
+
+	hybrid_walked_sample(walked, type, made);
+	if (hybrid_layout_parse(&layout, made, &sample))
+		abort();
+	check_chain(walked, &sample);
+	free(made);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct perf_event_header *record;
+	struct hybrid_walked walked;
+	u64 type, words;
+
+	/* Who calls has looked for an identifier. */
+	if (size < 16 || size > 0xffff - sizeof(*record))
+		return 0;
+	memcpy(&type, data, sizeof(type));
+	words = (size - 8) / 8;
+	record = malloc(sizeof(*record) + words * 8);
+	*record = (struct perf_event_header) {
+		.type = PERF_RECORD_SAMPLE, .size = sizeof(*record) + words * 8,
+	};
+	memcpy(record + 1, data + 8, words * 8);
+	if (!hybrid_walked_parse(TRAILER | (type & PERF_SAMPLE_CPU), record, &walked) &&
+	    hybrid_walked_is_sample(&walked))
+		make_sample(&walked, NEEDED | (type & OPTIONAL));
+	free(record);
+	return 0;
+}
