@@ -27,6 +27,9 @@
 /* There is one recording: what is loaded before its events are open. */
 static struct hybrid_bpf *prepared;
 
+/* Of its programs. */
+static u32 own_ids[3];
+
 static int print_nothing(enum libbpf_print_level level __maybe_unused,
 			 const char *format __maybe_unused, va_list args __maybe_unused)
 {
@@ -73,6 +76,15 @@ static void remove_chunk(void *arg, unsigned int number, u64 *words)
 	bpf->stats.bytes -= CHUNK_SIZE;
 }
 
+/* The kernel's number of a program; 0: it does not say. */
+static u32 program_id(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = {};
+	__u32 size = sizeof(info);
+
+	return bpf_prog_get_info_by_fd(bpf_program__fd(program), &info, &size) ? 0 : info.id;
+}
+
 static int load(struct hybrid_bpf *bpf, struct evlist *evlist)
 {
 	int err;
@@ -87,6 +99,9 @@ static int load(struct hybrid_bpf *bpf, struct evlist *evlist)
 		err = hybrid_walk_bpf__load(bpf->skel);
 	if (err)
 		return err;
+	own_ids[0] = program_id(bpf->skel->progs.hybrid_walk);
+	own_ids[1] = program_id(bpf->skel->progs.hybrid_fired);
+	own_ids[2] = program_id(bpf->skel->progs.hybrid_file);
 	bpf->table.more = add_chunk;
 	bpf->table.less = remove_chunk;
 	bpf->table.arg = bpf;
@@ -99,16 +114,24 @@ static int load(struct hybrid_bpf *bpf, struct evlist *evlist)
 	return 0;
 }
 
+bool hybrid_bpf__is_own(u32 id)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(own_ids); i++) {
+		if (id && id == own_ids[i])
+			return true;
+	}
+	return false;
+}
+
 /* How many samples other programs cost: where that can't be told, the rest is the same. */
 static void count_lost(struct hybrid_bpf *bpf)
 {
-	struct bpf_prog_info info = {};
-	__u32 size = sizeof(info);
-	int err;
+	int err = own_ids[0] ? 0 : -EINVAL;
 
-	err = bpf_prog_get_info_by_fd(bpf_program__fd(bpf->skel->progs.hybrid_walk), &info, &size);
 	if (!err) {
-		bpf->skel->bss->walk_id = info.id;
+		bpf->skel->bss->walk_id = own_ids[0];
 		bpf->skel->links.hybrid_fired = bpf_program__attach(bpf->skel->progs.hybrid_fired);
 		err = bpf->skel->links.hybrid_fired ? 0 : -errno;
 	}
@@ -164,7 +187,7 @@ static int read_config(const char *var, const char *value, void *arg)
 
 static void set_limits(struct hybrid_bpf *bpf, u64 mb)
 {
-	mb = min(max(mb, CHUNK_SIZE >> 20), (u64)MAX_MB);
+	mb = min_t(u64, max_t(u64, mb, CHUNK_SIZE >> 20), MAX_MB);
 	bpf->table.max_chunks = mb / (CHUNK_SIZE >> 20);
 	bpf->max_objects = mb * MB_OBJECTS;
 }

@@ -66,6 +66,9 @@ void hybrid_bpf__print_off_cpu(const struct hybrid_bpf *bpf, FILE *out);
 
 void hybrid_bpf__delete(struct hybrid_bpf *bpf);
 
+/* Is a BPF program one of these? @id: as the kernel numbers programs. */
+bool hybrid_bpf__is_own(u32 id);
+
 /* For hybrid_compiler_new(); its store is the struct hybrid_bpf. */
 const struct hybrid_store_ops *hybrid_bpf__ops(void);
 
@@ -102,6 +105,11 @@ static inline void hybrid_bpf__stats(const struct hybrid_bpf *bpf __maybe_unused
 				     struct perf_hybrid_stats *stats __maybe_unused,
 				     struct hybrid_walk_counts *counts __maybe_unused)
 {
+}
+
+static inline bool hybrid_bpf__is_own(u32 id __maybe_unused)
+{
+	return false;
 }
 
 static inline const struct hybrid_store_ops *hybrid_bpf__ops(void)

@@ -213,7 +213,8 @@ static void move(struct hybrid_table *table, u32 object)
 		err = allocate(table, block >> 32, &rows);
 		if (err)
 			break;
-		memcpy(word_at(table, rows), word_at(table, (u32)block), (block >> 32) * sizeof(u64));
+		memcpy(word_at(table, rows), word_at(table, (u32)block),
+		       (block >> 32) * sizeof(u64));
 		*word_at(table, blocks + i) = block >> 32 << 32 | rows;
 	}
 	publish_head(table, object, err ? 0 : (u64)nr << 32 | blocks);
@@ -245,7 +246,8 @@ void hybrid_table_give_back(struct hybrid_table *table)
 
 u64 hybrid_table_find(const struct hybrid_table *table, u32 object, u64 offset)
 {
-	u64 head = table->objects[object].head, block = offset >> HYBRID_WALK_BLOCK_BITS, found = 0, row;
+	u64 head = table->objects[object].head, found = 0, row;
+	u64 block = offset >> HYBRID_WALK_BLOCK_BITS;
 	u32 i;
 
 	if (block >= head >> 32)
