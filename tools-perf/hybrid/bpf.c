@@ -28,7 +28,7 @@
 static struct hybrid_bpf *prepared;
 
 /* Of its programs. */
-static u32 own_ids[3];
+static u32 own_ids[4];
 
 static int print_nothing(enum libbpf_print_level level __maybe_unused,
 			 const char *format __maybe_unused, va_list args __maybe_unused)
@@ -102,6 +102,7 @@ static int load(struct hybrid_bpf *bpf, struct evlist *evlist)
 	own_ids[0] = program_id(bpf->skel->progs.hybrid_walk);
 	own_ids[1] = program_id(bpf->skel->progs.hybrid_fired);
 	own_ids[2] = program_id(bpf->skel->progs.hybrid_file);
+	own_ids[3] = program_id(bpf->skel->progs.hybrid_sleep);
 	bpf->table.more = add_chunk;
 	bpf->table.less = remove_chunk;
 	bpf->table.arg = bpf;

@@ -70,7 +70,7 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 	walked->nr_user = 0;
 	walked->dump = NULL;
 	if (!head->id && PERF_HYBRID_INFO_END(head->info) != PERF_HYBRID_END_OUTERMOST)
-		return parse_dump(raw, size, written);
+		return parse_dump(raw, size, walked);
 	walked->ips = raw + sizeof(*head);
 	if (PERF_HYBRID_INFO_END(head->info) == PERF_HYBRID_END_OUTERMOST)
 		walked->nr_user = PERF_HYBRID_INFO_FRAMES(head->info) + 1;
