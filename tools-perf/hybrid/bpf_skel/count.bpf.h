@@ -27,6 +27,18 @@ static __always_inline void note_run(struct state *st, struct perf_event___h *ev
 	*ran_slot(st, event) = (__u64)event;
 }
 
+/* Linux gives the clocks PMUs, and types, of their own from 6.5 on; other PMUs have timers, too. */
+static __always_inline bool is_clock(struct perf_event___h *event, __u32 type)
+{
+	char name[12] = {};
+
+	if (type == PERF_TYPE_SOFTWARE)
+		return true;
+	bpf_probe_read_kernel_str(name, sizeof(name), BPF_CORE_READ(event, pmu, name));
+	return !bpf_strncmp(name, sizeof(name), "cpu_clock") ||
+	       !bpf_strncmp(name, sizeof(name), "task_clock");
+}
+
 /*
  * Does every timer mean a sample? BPF programs run in the kernel: an event of user space
  * alone loses none. What perf_event_attr begins with is the same in all kernels.
@@ -37,9 +49,9 @@ static __always_inline bool is_counted(struct perf_event___h *event)
 
 	if (bpf_probe_read_kernel(&attr, PERF_ATTR_SIZE_VER0, &event->attr))
 		return false;
-	return attr.type == PERF_TYPE_SOFTWARE && attr.config <= PERF_COUNT_SW_TASK_CLOCK &&
-	       attr.size >= PERF_ATTR_SIZE_VER0 && !attr.exclude_kernel && !attr.exclude_user &&
-	       !attr.exclude_idle;
+	return attr.config <= PERF_COUNT_SW_TASK_CLOCK && attr.size >= PERF_ATTR_SIZE_VER0 &&
+	       !attr.exclude_kernel && !attr.exclude_user && !attr.exclude_idle &&
+	       is_clock(event, attr.type);
 }
 
 /* Is hybrid_walk() its overflow handler, and is it on? */

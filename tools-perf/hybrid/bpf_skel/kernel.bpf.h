@@ -90,7 +90,12 @@ struct perf_buffer___h {
 	struct perf_event_mmap_page *user_page;
 } __attribute__((preserve_access_index));
 
+struct pmu___h {
+	const char *name;
+} __attribute__((preserve_access_index));
+
 struct perf_event___h {
+	struct pmu___h *pmu;
 	struct perf_event___h *parent;
 	struct perf_buffer___h *rb;
 	__u64 id;
