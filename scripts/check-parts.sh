@@ -98,6 +98,7 @@ of_host()
 	part callers usual tap host build selftests/callers/run ${all:+--all}
 	part bpf usual tap host build selftests/bpf/run
 	part bpf-files usual tap host build selftests/bpf/files
+	part off-cpu usual tap host build selftests/bpf/off-cpu
 	part judge quick tap host build selftests/judge/run
 	part perf-test quick perf host build perf_test
 	part replay quick tap host build selftests/replay/run

@@ -40,3 +40,37 @@ library_chains()
 		}
 		END { print nr + 0 " chains" wrong; exit nr < least || wrong != "" }'
 }
+
+# why_not LOG: what keeps BPF from walking here; nothing where it does.
+why_not()
+{
+	if ! grep -q '^hybrid: BPF walked' "$1"; then
+		grep -m 1 'stack dumps' "$1" || echo "no BPF here"
+	fi
+}
+
+# is_broken REASON: on the kernel that the program was written on, root may load it.
+is_broken()
+{
+	[[ $(uname -r) == 6.18.* && -e /sys/kernel/btf/vmlinux &&
+		$1 == *"can't be loaded"* && $1 != *"not permitted"* ]]
+}
+
+# needs_bpf DATA: all is skipped where BPF may not be loaded, and where a kernel other than
+# 6.18 refuses the program. It records to DATA.
+needs_bpf()
+{
+	local reason
+
+	record "$1" true
+	reason=$(why_not "$1.log")
+	rm -f "$1" "$1.log"
+	[ -n "$reason" ] || return 0
+	if is_broken "$reason"; then
+		tap 1 "stacks walked by BPF" "$reason"
+	else
+		tap_skip "stacks walked by BPF" "$reason"
+	fi
+	tap_end
+	exit
+}
