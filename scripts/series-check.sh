@@ -76,6 +76,16 @@ check_parts()
 		$1 == name { before = number[$3] }' <(echo "$subjects") "$here/patches/parts"
 }
 
+# check_sizes HEAD: a patch that one person reviews at once. Tests and their data are longer.
+check_sizes()
+{
+	g log --reverse --format='> %s' --numstat "$base..$1" | awk '
+		function end() { if (lines > 800) print subject " adds " lines " lines: split it" }
+		/^> / { end(); subject = substr($0, 3); lines = 0; next }
+		NF == 3 && $3 !~ /(^|\/)(tests|testing)\// { lines += $1 }
+		END { end() }'
+}
+
 cmd_check()
 {
 	local base head dir patch text status count
@@ -103,6 +113,8 @@ cmd_check()
 		if [ "$linux" = "$main_linux" ] && [ -e "$here/patches/parts" ]; then
 			text=$(check_parts "$head")
 			tap "$([ -z "$text" ]; echo $?)" "$name: the parts that maintainers get" "$text"
+			text=$(check_sizes "$head")
+			tap "$([ -z "$text" ]; echo $?)" "$name: no patch adds over 800 lines" "$text"
 		fi
 		mkdir -p "$patches"
 		dir=$(mktemp -d)

@@ -22,7 +22,8 @@ static void check_chain(const struct hybrid_walked *walked, const struct hybrid_
 	u32 nr_kernel = walked->head.nr_kernel;
 
 	if (!walked->nr_user) {
-		if (sample->nr_chain != nr_kernel || memcmp(sample->chain, walked->ips, nr_kernel * 8))
+		if (sample->nr_chain != nr_kernel ||
+		    memcmp(sample->chain, walked->ips, nr_kernel * 8))
 			abort();
 		return;
 	}
