@@ -209,7 +209,9 @@ attach()
 	hybrid_runs calls || return 1
 	record "${clock[@]}" "${@/PID/$child}" -- "$dir/used" "$child" calls 200 || return 1
 	hybrid_stop "$child"
-	calls_are_true "$data" 20 || return 1
+	# Of a machine with all CPUs in use some samples have no dump: these are marked.
+	reads_clean "$data" && chains "$data" --comm calls | grep -v ';\[cut$' |
+		true_chains "$calls_true" "$calls_own" 20 || return 1
 	chains "$data" --comm calls | head -n 1 | grep -qE "$calls_true"
 }
 

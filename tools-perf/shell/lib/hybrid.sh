@@ -42,6 +42,8 @@ hybrid_init()
 	dir=$(mktemp -d /tmp/__perf_test.hybrid.XXXXX)
 	data=$dir/perf.data
 	log=$dir/log
+	# The cache of build-ids, ~/.debug, would change under tests that run meanwhile.
+	export HOME=$dir
 
 	[ "$(uname -m)" = x86_64 ] || hybrid_skip_all "not x86_64"
 	command -v cc > /dev/null || hybrid_skip_all "no cc"
