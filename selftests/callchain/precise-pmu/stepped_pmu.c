@@ -225,6 +225,8 @@ static struct pmu stepped_pmu = {
 	.read		= stepped_read,
 };
 
+/* A kernel that can't run guests has none; scripts/build-kernel's can't. */
+#ifdef CONFIG_GUEST_PERF_EVENTS
 static unsigned int guest_state(void)
 {
 	return this_cpu_read(in_guest) ? PERF_GUEST_ACTIVE | PERF_GUEST_USER : 0;
@@ -241,6 +243,25 @@ static struct perf_guest_info_callbacks guest_callbacks = {
 	.get_ip	= guest_ip,
 };
 
+static void register_guest(void)
+{
+	perf_register_guest_info_callbacks(&guest_callbacks);
+}
+
+static void unregister_guest(void)
+{
+	perf_unregister_guest_info_callbacks(&guest_callbacks);
+}
+#else
+static void register_guest(void)
+{
+}
+
+static void unregister_guest(void)
+{
+}
+#endif
+
 static int __init stepped_init(void)
 {
 	int err = find_all();
@@ -254,13 +275,13 @@ static int __init stepped_init(void)
 	if (err)
 		unregister_die_notifier(&stepped_block);
 	else
-		perf_register_guest_info_callbacks(&guest_callbacks);
+		register_guest();
 	return err;
 }
 
 static void __exit stepped_exit(void)
 {
-	perf_unregister_guest_info_callbacks(&guest_callbacks);
+	unregister_guest();
 	perf_pmu_unregister(&stepped_pmu);
 	unregister_die_notifier(&stepped_block);
 }
