@@ -121,7 +121,8 @@ static struct walk kernel_walk(const struct hybrid_record *hr, const struct hybr
 	if (hr->teaching.store >= 0 || hr->teaching.bpf)
 		walk.by_rules = hybrid_chain_info(sample->chain, sample->nr_chain, &walk.info);
 	walk.whole = PERF_HYBRID_INFO_END(walk.info) == PERF_HYBRID_END_OUTERMOST;
-	if (!walk.by_rules && hr->teaching.bpf && ring->note_id == *(const u64 *)(sample->event + 1))
+	if (!walk.by_rules && hr->teaching.bpf &&
+	    ring->note_id == *(const u64 *)(sample->event + 1))
 		walk.info = ring->note;
 	return walk;
 }
