@@ -138,10 +138,14 @@ static void print_full(const struct step *step)
 }
 
 /* The section that covers an address; NULL: none. */
-static const char *section_of(const struct hybrid_cfi *cfi, u64 vaddr)
+static const char *section_of(struct hybrid_cfi *cfi, u64 vaddr)
 {
+	struct hybrid_row row;
 	Dwarf_Frame *frame;
 
+	/* What libdw was not needed for it has not opened. */
+	if (!hybrid_cfi_libdw_row(cfi, vaddr, &row))
+		hybrid_row_exit(&row);
 	if (cfi->eh && !dwarf_cfi_addrframe(cfi->eh, vaddr, &frame)) {
 		free(frame);
 		return ".eh_frame";
@@ -156,7 +160,7 @@ static const char *section_of(const struct hybrid_cfi *cfi, u64 vaddr)
 /* Where the rule came from, in the order in which object.c asks. */
 static void print_source(const struct step *step)
 {
-	const struct hybrid_object *object = step->mapping ? step->mapping->object : NULL;
+	struct hybrid_object *object = step->mapping ? step->mapping->object : NULL;
 	const struct hybrid_row *row = step->row;
 	const char *section;
 	u64 vaddr = 0;

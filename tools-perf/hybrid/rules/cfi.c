@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The CFI compiler: one row of .eh_frame or .debug_frame, as libdw reads it,
- * into a rule of 16 bytes.
+ * The CFI compiler: one row of .eh_frame or .debug_frame into a rule of 16 bytes, as
+ * eh-frame.c reads it or, where that can't, libdw.
  *
- * Rows are compiled when an address first needs one. libdw finds the FDE by
- * .eh_frame_hdr's table and runs its program, about 2 us a row; compiling all
- * of libLLVM's or cc1's half million rows ahead would stall a recording.
+ * Rows are compiled when an address first needs one: compiling all of libLLVM's or cc1's
+ * half million rows ahead would stall a recording.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -315,7 +314,7 @@ static u64 true_start(struct hybrid_cfi *cfi, u64 addr, u64 start, u64 end)
 	return addr;
 }
 
-int hybrid_cfi_row(struct hybrid_cfi *cfi, u64 addr, struct hybrid_row *row)
+int hybrid_cfi_libdw_row(struct hybrid_cfi *cfi, u64 addr, struct hybrid_row *row)
 {
 	struct hybrid_full_row *full;
 	Dwarf_Addr start, end;
@@ -348,6 +347,12 @@ int hybrid_cfi_row(struct hybrid_cfi *cfi, u64 addr, struct hybrid_row *row)
 	else
 		full_free(full);
 	return 0;
+}
+
+int hybrid_cfi_row(struct hybrid_cfi *cfi, u64 addr, struct hybrid_row *row)
+{
+	memset(row, 0, sizeof(*row));
+	return hybrid_eh_frame_row(cfi, addr, row) ? 0 : hybrid_cfi_libdw_row(cfi, addr, row);
 }
 
 const struct hybrid_full_row *hybrid_cfi_full(struct hybrid_cfi *cfi, struct hybrid_row *row)

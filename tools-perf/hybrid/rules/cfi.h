@@ -3,6 +3,7 @@
 #define __PERF_HYBRID_CFI_H
 
 #include <linux/rbtree.h>
+#include "eh-frame.h"
 #include "expr.h"
 #include "rule.h"
 
@@ -65,6 +66,7 @@ struct hybrid_row {
  * struct hybrid_cfi - the CFI of one ELF file
  * @abi: by the file's class
  * @elf: the file
+ * @eh_frame: .eh_frame, as far as libdw is not needed
  * @eh: .eh_frame, NULL where there is none, or no address was looked for yet
  * @eh_tried: one was: libdw reads all of the section before it finds the first
  * @debug: .debug_frame, of the file or of its debug file; NULL where there is
@@ -74,6 +76,7 @@ struct hybrid_row {
 struct hybrid_cfi {
 	const struct hybrid_abi	*abi;
 	Elf			*elf;
+	struct hybrid_eh_frame	 eh_frame;
 	Dwarf_CFI		*eh;
 	bool			 eh_tried;
 	Dwarf_CFI		*debug;
@@ -93,6 +96,9 @@ bool hybrid_op_register(const Dwarf_Op *op, u64 *reg, s64 *off);
  * Return: 0, or -ENOMEM.
  */
 int hybrid_cfi_row(struct hybrid_cfi *cfi, u64 addr, struct hybrid_row *row);
+
+/* The same by libdw alone. */
+int hybrid_cfi_libdw_row(struct hybrid_cfi *cfi, u64 addr, struct hybrid_row *row);
 
 /**
  * hybrid_cfi_full - the whole row, compiled now if it was not yet

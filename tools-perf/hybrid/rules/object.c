@@ -65,6 +65,7 @@ static void object_close(struct hybrid_object *object)
 		dwarf_cfi_end(object->cfi.eh);
 	object->cfi.eh = NULL;
 	object->cfi.eh_tried = false;
+	object->cfi.eh_frame.tried = false;
 	elf_end(object->elf);
 	object->elf = NULL;
 	free(object->image);
