@@ -121,46 +121,56 @@ static int find_blocks(struct hybrid_table *table, u32 object, u32 offset, u64 *
 	return 0;
 }
 
-/* The rules of a block, byte by byte; nothing is known where it has none. */
-static void expand(const struct hybrid_table *table, u64 block, u64 *rules)
-{
-	u32 nr = block >> 32, i, at;
+/* Rows of one block, as they are put together. */
+struct rows {
+	u64	words[HYBRID_WALK_BLOCK];
+	u32	nr;
+};
 
-	memset(rules, 0, HYBRID_WALK_BLOCK * sizeof(*rules));
+static void add_row(struct rows *rows, u32 at, u64 rule)
+{
+	if (!rows->nr || RULE(rows->words[rows->nr - 1]) != rule)
+		rows->words[rows->nr++] = rule | at;
+}
+
+/* What a block has had in [from, to); nothing is known where it has no rows. */
+static void add_old(const struct hybrid_table *table, u64 block, u32 from, u32 to,
+		    struct rows *rows)
+{
+	u32 nr = block >> 32, i;
+	u64 row, rule = 0;
+
+	if (from >= to)
+		return;
 	for (i = 0; i < nr; i++) {
-		u64 row = *word_at(table, (u32)block + i);
-
-		for (at = HYBRID_WALK_OFFSET(row); at < HYBRID_WALK_BLOCK; at++)
-			rules[at] = RULE(row);
+		row = *word_at(table, (u32)block + i);
+		if (HYBRID_WALK_OFFSET(row) > from)
+			break;
+		rule = RULE(row);
+	}
+	add_row(rows, from, rule);
+	for (; i < nr; i++) {
+		row = *word_at(table, (u32)block + i);
+		if (HYBRID_WALK_OFFSET(row) >= to)
+			break;
+		add_row(rows, HYBRID_WALK_OFFSET(row), RULE(row));
 	}
 }
 
-/* And back: returns the number of rows. */
-static u32 compress(const u64 *rules, u64 *rows)
+/* Puts a block's rows where the program finds them, if it does not have them yet. */
+static int store_block(struct hybrid_table *table, u64 *block, const struct rows *rows)
 {
-	u32 nr = 0, at;
-
-	for (at = 0; at < HYBRID_WALK_BLOCK; at++) {
-		if (!at || rules[at] != rules[at - 1])
-			rows[nr++] = rules[at] | at;
-	}
-	return nr;
-}
-
-/* Puts a block's rules where the program finds them, if it does not have them yet. */
-static int store_block(struct hybrid_table *table, u64 *block, const u64 *rules)
-{
-	u64 rows[HYBRID_WALK_BLOCK];
-	u32 nr = compress(rules, rows), position;
+	size_t size = rows->nr * sizeof(*rows->words);
+	u32 position;
 	int err;
 
-	if (nr == *block >> 32 && !memcmp(word_at(table, *block), rows, nr * sizeof(*rows)))
+	if (rows->nr == *block >> 32 && !memcmp(word_at(table, *block), rows->words, size))
 		return 0;
-	err = allocate(table, nr, &position);
+	err = allocate(table, rows->nr, &position);
 	if (err)
 		return err;
-	memcpy(word_at(table, position), rows, nr * sizeof(*rows));
-	publish(block, (u64)nr << 32 | position);
+	memcpy(word_at(table, position), rows->words, size);
+	publish(block, (u64)rows->nr << 32 | position);
 	return 0;
 }
 
@@ -169,21 +179,26 @@ int hybrid_table_teach(struct hybrid_table *table, u32 object,
 {
 	const struct perf_hybrid_rule *taught = (void *)(uintptr_t)teach->rules;
 	const struct perf_hybrid_row *rows = (void *)(uintptr_t)teach->rows;
-	u64 rules[HYBRID_WALK_BLOCK], head, *block, rule = 0;
-	u32 at = teach->start, next = 0, end;
+	u64 head, *block, rule = 0, at = teach->start, start, end;
+	u32 next = 0;
+	struct rows made;
 	int err;
 
 	err = find_blocks(table, object, teach->end - 1, &head);
 	while (!err && at < teach->end) {
 		block = word_at(table, (u32)head + (at >> HYBRID_WALK_BLOCK_BITS));
-		expand(table, *block, rules);
-		end = min((u64)teach->end, ((u64)at | (HYBRID_WALK_BLOCK - 1)) + 1);
-		for (; at < end; at++) {
+		start = at & ~(HYBRID_WALK_BLOCK - 1ULL);
+		end = min((u64)teach->end, start + HYBRID_WALK_BLOCK);
+		made.nr = 0;
+		add_old(table, *block, 0, at - start, &made);
+		while (at < end) {
 			while (next < teach->nr_rows && rows[next].offset <= at)
 				rule = encode(&taught[rows[next++].rule]);
-			rules[at & (HYBRID_WALK_BLOCK - 1)] = rule;
+			add_row(&made, at - start, rule);
+			at = next < teach->nr_rows ? min_t(u64, rows[next].offset, end) : end;
 		}
-		err = store_block(table, block, rules);
+		add_old(table, *block, end - start, HYBRID_WALK_BLOCK, &made);
+		err = store_block(table, block, &made);
 	}
 	return err;
 }
