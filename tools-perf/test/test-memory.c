@@ -278,6 +278,7 @@ static void test_forked_unmapped(void)
 static void test_asked(void)
 {
 	unsigned int i;
+	pid_t pid;
 
 	check(!hybrid_memory_is_asked(NULL));
 	begin(getpid());
@@ -290,6 +291,16 @@ static void test_asked(void)
 	check(!hybrid_memory_is_asked(memory));
 	same(cfa_at(BEHIND_CALL), 16);
 	check(hybrid_memory_is_asked(memory));
+	end();
+
+	/* One that is gone could not have been asked any sooner. */
+	pid = fork();
+	if (!pid)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	begin(pid);
+	same(cfa_at(BEHIND_CALL), 0);
+	check(!hybrid_memory_is_asked(memory));
 	end();
 }
 

@@ -56,7 +56,7 @@ struct code_page {
  * @pid: the process
  * @gen: of its space
  * @pass: counts those over the rings; never 0
- * @asked: the last one in which a process was asked for anything; 0: none
+ * @asked: the last one in which a process was there to be asked for anything; 0: none
  * @pages: what was read, by address, space and process
  * @frames: what was found; it looks at the code again each time
  */
@@ -124,12 +124,17 @@ static void open_memory(struct hybrid_memory *memory, pid_t pid, u64 gen)
 {
 	char path[64];
 
-	memory->asked = memory->pass;
-	if (memory->fd >= 0 && memory->pid == pid && memory->gen == gen)
+	if (memory->fd >= 0 && memory->pid == pid && memory->gen == gen) {
+		memory->asked = memory->pass;
 		return;
+	}
 	close_memory(memory);
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
 	memory->fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* For those that are gone before they can be asked nobody has to be quicker. */
+	if (memory->fd < 0)
+		return;
+	memory->asked = memory->pass;
 	snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
 	memory->pagemap = open(path, O_RDONLY | O_CLOEXEC);
 	memory->pid = pid;

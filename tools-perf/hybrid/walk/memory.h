@@ -26,7 +26,7 @@ void hybrid_memory_delete(struct hybrid_memory *memory);
 void hybrid_memory_forget(struct hybrid_memory *memory);
 
 /**
- * hybrid_memory_is_asked - was a process asked for anything lately?
+ * hybrid_memory_is_asked - was a process asked for anything lately, and there?
  * @memory: may be NULL
  *
  * Within the last 64 times that hybrid_memory_forget() was called.
