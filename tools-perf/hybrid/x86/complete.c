@@ -40,13 +40,46 @@ static bool is_code(struct hybrid_object *object, u64 vaddr, const u8 *want, uns
 	return true;
 }
 
-/* Does a pop of a general register, or a leave, end where the row begins? */
-static bool begins_behind_pop(struct hybrid_object *object, const struct hybrid_row *row)
-{
-	u8 last;
+/* Of the code before an address: as many bytes as are looked at of it. */
+#define BEFORE	8
 
-	return byte_at(object, row->start - 1, &last) &&
-	       (last == 0xc9 || (last >= 0x58 && last <= 0x5f));
+/*
+ * What cannot be read is 0, which is none of what is looked for. Each row asks this, and the
+ * bytes are mostly in one page.
+ */
+static void code_before(struct hybrid_object *object, u64 vaddr, u8 *bytes)
+{
+	const struct hybrid_page *page;
+	u64 offset, last, at;
+	unsigned int i;
+
+	if (hybrid_object_offset(object, vaddr - BEFORE, &offset) &&
+	    hybrid_object_offset(object, vaddr - 1, &last) && last - offset == BEFORE - 1 &&
+	    offset / HYBRID_PAGE == last / HYBRID_PAGE) {
+		at = offset % HYBRID_PAGE;
+		page = hybrid_page_read(object, offset - at);
+		if (page && at + BEFORE <= page->nr) {
+			memcpy(bytes, page->bytes + at, BEFORE);
+			return;
+		}
+	}
+	for (i = 0; i < BEFORE; i++) {
+		if (!byte_at(object, vaddr - BEFORE + i, &bytes[i]))
+			bytes[i] = 0;
+	}
+}
+
+/* Does a pop of a general register, or a leave, end where the row begins? */
+static bool begins_behind_pop(const u8 *before)
+{
+	u8 last = before[BEFORE - 1];
+
+	return last == 0xc9 || (last >= 0x58 && last <= 0x5f);
+}
+
+static bool ends_with(const u8 *end, const u8 *want, unsigned int len)
+{
+	return !memcmp(end - len, want, len);
 }
 
 /*
@@ -55,33 +88,36 @@ static bool begins_behind_pop(struct hybrid_object *object, const struct hybrid_
  * lea -4(%ecx),%esp; ret. The length of the lea that ends at @end behind such a pop, 0
  * for none.
  */
-static u64 realigned_exit(struct hybrid_object *object, u64 end)
+static u64 realigned_exit(const struct hybrid_object *object, const u8 *end)
 {
 	static const u8 exit_64[] = { 0x5d, 0x49, 0x8d, 0x62, 0xf8 };
 	static const u8 exit_r13[] = { 0x5d, 0x49, 0x8d, 0x65, 0xf0 };
 	static const u8 exit_32[] = { 0x5d, 0x8d, 0x61, 0xfc };
-	bool is_64 = object->cfi.abi->word == 8;
-	u64 len = is_64 ? sizeof(exit_64) : sizeof(exit_32);
 
-	if (is_64 && is_code(object, end - len, exit_r13, len))
-		return len - 1;
-	return is_code(object, end - len, is_64 ? exit_64 : exit_32, len) ? len - 1 : 0;
+	if (object->cfi.abi->word != 8)
+		return ends_with(end, exit_32, sizeof(exit_32)) ? sizeof(exit_32) - 1 : 0;
+	return ends_with(end, exit_64, sizeof(exit_64)) ||
+	       ends_with(end, exit_r13, sizeof(exit_r13)) ? sizeof(exit_64) - 1 : 0;
 }
 
 /* Behind the pop of r13: the CFI still has rbp in the frame that was left. */
-static bool realigned_popped(struct hybrid_object *object, u64 end)
+static bool realigned_popped(const struct hybrid_object *object, const u8 *end)
 {
 	static const u8 pop_r13[] = { 0x41, 0x5d };
 
-	return object->cfi.abi->word == 8 && is_code(object, end - 2, pop_r13, 2) &&
-	       realigned_exit(object, end - 2);
+	return object->cfi.abi->word == 8 && ends_with(end, pop_r13, sizeof(pop_r13)) &&
+	       realigned_exit(object, end - sizeof(pop_r13));
 }
 
 /* The lea becomes a row of its own; from it on all registers are the caller's. */
-static void leave_realigned(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
+static void leave_realigned(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row,
+			    const u8 *before)
 {
-	u64 lea = row->end - realigned_exit(object, row->end);
+	u8 bytes[BEFORE];
+	u64 lea;
 
+	code_before(object, row->end, bytes);
+	lea = row->end - realigned_exit(object, bytes + BEFORE);
 	if (lea < row->end && lea > row->start) {
 		if (vaddr < lea) {
 			row->end = lea;
@@ -89,7 +125,8 @@ static void leave_realigned(struct hybrid_object *object, u64 vaddr, struct hybr
 		}
 		row->start = lea;
 		hybrid_row_restored(row);
-	} else if (realigned_exit(object, row->start) || realigned_popped(object, row->start)) {
+	} else if (realigned_exit(object, before + BEFORE) ||
+		   realigned_popped(object, before + BEFORE)) {
 		hybrid_row_restored(row);
 	}
 }
@@ -313,16 +350,22 @@ static void complete_root(struct hybrid_object *object, u64 vaddr, struct hybrid
 
 void hybrid_complete_row(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
 {
+	u64 start = row->start;
+	u8 before[BEFORE];
+
+	code_before(object, start, before);
 	if (row->rule.kind == HYBRID_RULE_NONE)
 		complete_root(object, vaddr, row);
 	if (row->rule.kind != HYBRID_RULE_NONE)
-		leave_realigned(object, vaddr, row);
+		leave_realigned(object, vaddr, row, before);
 	/* Go's CFI is all in .debug_frame; its table tells nothing behind a switch. */
 	if (hybrid_pclntab_find(object) ? row->rule.kind <= HYBRID_RULE_CFA :
 	    object->cfi.debug && row->rule.kind == HYBRID_RULE_CFA)
 		leave_switched(object, vaddr, row);
 	if (hybrid_pclntab_find(object) && row->rule.kind == HYBRID_RULE_CFA)
 		save_bp(object, vaddr, row);
-	if (begins_behind_pop(object, row))
+	if (row->start != start)
+		code_before(object, row->start, before);
+	if (begins_behind_pop(before))
 		hybrid_row_popped(&object->cfi, row);
 }
