@@ -110,11 +110,15 @@ int hybrid_out_copy(struct hybrid_record *hr, const struct perf_event_header *ev
 int hybrid_deliver_other(void *arg, union perf_event *event)
 {
 	struct hybrid_record *hr = arg;
+	pid_t *found;
 
 	hybrid_record__track(hr, event);
 	/* The number is another thread's now. */
-	if (event->header.type == PERF_RECORD_FORK)
-		hr->found[event->fork.tid % HYBRID_NR_FOUND] = 0;
+	if (event->header.type == PERF_RECORD_FORK) {
+		found = &hr->found[event->fork.tid % HYBRID_NR_FOUND];
+		if (*found == (pid_t)event->fork.tid)
+			*found = 0;
+	}
 	if (hybrid_track_is_change(event))
 		hr->order.changed = hr->now;
 	return hybrid_out_copy(hr, &event->header);
