@@ -21,8 +21,12 @@
 #include "tasks/touch.h"
 #include "tasks/track.h"
 
-/* How long after the start, or after pages of a stack were missing, more will be, in ns. */
+/*
+ * How long after pages of a stack were missing more will be, in ns; and after the start, where
+ * all threads are new: by then some have been missing, or few are.
+ */
 #define EARLY	1000000000ULL
+#define START	250000000ULL
 
 /* Where memory is short, files are opened while the rings wait. */
 static void start_loading(struct hybrid_record *hr)
@@ -134,7 +138,7 @@ int hybrid_record__timeout(const struct hybrid_record *hr)
 
 	if (!hr)
 		return -1;
-	if (hr->waiting || hr->now - hr->began < EARLY)
+	if (hr->waiting || hr->now - hr->began < START)
 		return HYBRID_ORDER_HOLD_MS;
 	mends = hr->mended && hr->now - hr->mended < EARLY;
 	return hybrid_order_timeout(&hr->order, hr->now,
