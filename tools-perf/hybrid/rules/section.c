@@ -88,7 +88,8 @@ static u8 encoding_of(struct hybrid_section *sec, const Dwarf_FDE *fde)
 		return sec->encoding;
 	sec->cie_at = fde->CIE_pointer;
 	sec->encoding = DW_EH_PE_omit;
-	if (!dwarf_next_cfi(sec->ident, sec->data, sec->is_eh, fde->CIE_pointer, &next, &entry) &&
+	if (fde->CIE_pointer < sec->data->d_size &&
+	    !dwarf_next_cfi(sec->ident, sec->data, sec->is_eh, fde->CIE_pointer, &next, &entry) &&
 	    dwarf_cfi_cie_p(&entry)) {
 		sec->cie = entry.cie;
 		sec->encoding = cie_encoding(sec, &entry.cie);
