@@ -297,6 +297,7 @@ const struct hybrid_store_ops *hybrid_bpf__ops(void)
 		.drop	= drop,
 		.takes_registers = true,
 		.takes_small = true,
+		.takes_codes = true,
 	};
 
 	return &ops;

@@ -240,7 +240,7 @@ static void teach(const struct hybrid_unwind *u)
 	resolver->is_taught = true;
 	if (!teaching->compiler)
 		return;
-	hybrid_compiler_sample(teaching->compiler, &resolver->unwinder, u, 0);
+	hybrid_compiler_sample(teaching->compiler, &resolver->unwinder, u, 0, 0);
 	hybrid_compiler_pass(teaching->compiler);
 }
 

@@ -11,6 +11,7 @@
 #include "recorder.h"
 #include "tasks/touch.h"
 #include "walk/merge.h"
+#include "walk/outer.h"
 #include "walk/taught.h"
 #include "walk/uretprobe.h"
 
@@ -202,6 +203,17 @@ static bool is_deeper(const struct hybrid_unwind *u, enum hybrid_outcome outcome
 	       u->dump_size && u->dump_size == u->dump_room && size < HYBRID_ORDER_MOST_DUMP;
 }
 
+/* @as_unwound: nothing was found out that its dump does not have. */
+static void teach(struct hybrid_record *hr, struct hybrid_unwind *u, u64 info, bool as_unwound)
+{
+	struct hybrid_compiler *compiler = hr->teaching.compiler;
+	unsigned int guessed = 0;
+
+	if (as_unwound && u->stop == HYBRID_STOP_DUMP_END && hybrid_compiler_may_guess(compiler))
+		guessed = hybrid_outer_guess(&hr->unwinder, u);
+	hybrid_compiler_sample(compiler, &hr->unwinder, u, guessed, info);
+}
+
 static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 		      struct hybrid_event *event, const struct hybrid_sample *sample,
 		      struct hybrid_merge *merge, struct hybrid_made *made)
@@ -209,6 +221,7 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 	struct hybrid_thread *thread = hybrid_thread_find(&hr->ps, sample->pid, sample->tid);
 	struct hybrid_unwind unwind = {};
 	struct walk walk = kernel_walk(hr, ring, sample);
+	unsigned int nr;
 	int unwound;
 
 	/* Not that of the sample before, where this one is not unwound. */
@@ -230,6 +243,7 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 			merge->tail = &thread->tail;
 		}
 	}
+	nr = unwind.nr;
 	made->outcome = hybrid_merge(&hr->unwinder, merge);
 	made->nr = merge->nr;
 	made->failed_in = unwind.failed_in;
@@ -239,7 +253,7 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 	hybrid_precise_put_first(&event->precise, hr->chain, merge->nr);
 	mend_stack(hr, &unwind);
 	if (hr->teaching.compiler && merge->unwind && !walk.whole)
-		hybrid_compiler_sample(hr->teaching.compiler, &hr->unwinder, &unwind, walk.info);
+		teach(hr, &unwind, walk.info, nr == unwind.nr);
 	return merge->marked && thread ?
 		map_marks(hr, thread->process, event, sample->event) : 0;
 }

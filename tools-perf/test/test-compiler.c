@@ -28,6 +28,8 @@
  * @forgotten: how often all was
  * @err: what to answer, @errs times
  * @errs: times
+ * @watched: an offset in a file
+ * @rule: that the last lesson had for it
  */
 static struct store {
 	struct perf_hybrid_teach	taught[MAX_TAUGHT];
@@ -35,6 +37,8 @@ static struct store {
 	unsigned int			forgotten;
 	int				err;
 	unsigned int			errs;
+	u32				watched;
+	struct perf_hybrid_rule		rule;
 } store;
 
 static struct scene s;
@@ -43,6 +47,7 @@ static struct hybrid_compiler *compiler;
 static int fake_teach(void *arg, const struct perf_hybrid_teach *teach,
 		      const struct hybrid_hold *file __maybe_unused)
 {
+	const struct perf_hybrid_rule *rules = (const void *)(uintptr_t)teach->rules;
 	const struct perf_hybrid_row *rows = (const void *)(uintptr_t)teach->rows;
 	struct store *to = arg;
 	u32 i;
@@ -51,6 +56,10 @@ static int fake_teach(void *arg, const struct perf_hybrid_teach *teach,
 	check(teach->start < teach->end && rows[0].offset == teach->start);
 	for (i = 0; i < teach->nr_rows; i++)
 		check(rows[i].rule < teach->nr_rules && rows[i].offset < teach->end);
+	for (i = 0; i < teach->nr_rows && rows[i].offset <= to->watched; i++) {
+		if (to->watched < teach->end)
+			to->rule = rules[rows[i].rule];
+	}
 	if (to->errs) {
 		to->errs--;
 		return to->err;
@@ -102,7 +111,7 @@ static void sample_in(const char *name, u64 info)
 	scene_unwind(&s);
 	s.u.nr = 1;
 	s.u.stop = HYBRID_STOP_NO_CFI;
-	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, info);
+	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, 0, info);
 }
 
 static void work(void)
@@ -173,7 +182,7 @@ static void all_frames(void)
 	scene_push_pushed(&s, 0, scene_at("outer_ret"));
 	scene_unwind(&s);
 	same(s.u.nr, 4);
-	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, ASK(0));
+	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, 0, ASK(0));
 	work();
 	same(store.nr, 3);
 	check(knows("leaf_at") && knows("pushed") && knows("outer_ret"));
@@ -218,7 +227,7 @@ static void sample_in_many(u64 vaddr)
 	s.u.frames[0].ip = MANY + vaddr;
 	s.u.nr = 1;
 	s.u.stop = HYBRID_STOP_NO_CFI;
-	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, ASK(0));
+	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, 0, ASK(0));
 }
 
 /* Of 400 functions one in 16 has to be met before it is worth while to teach all. */
@@ -280,18 +289,110 @@ static void beyond_the_dump(void)
 	same(s.u.stop, HYBRID_STOP_DUMP_END);
 	nr = s.u.nr;
 	/* Within the dump: what it shows will do. */
-	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, ASK(nr - 1));
+	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, 0, ASK(nr - 1));
 	work();
 	check(knows("leaf_at") && !knows("outer_ret"));
-	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, ASK(nr));
+	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, 0, ASK(nr));
 	work();
 	check(knows("outer_ret") && knows("realign_at"));
 	/* And not again. */
 	nr = store.nr;
-	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, ASK(nr));
+	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, 0, ASK(nr));
 	work();
 	same(store.nr, nr);
 	end();
+}
+
+/* Two samples that are cut off: all of the objects that they show is taught. */
+static void cut_off(void)
+{
+	begin();
+	scene_start(&s, scene_at("leaf_at"));
+	scene_push(&s, scene_at("pushed_ret"));
+	s.u.dump_size = 8;
+	scene_unwind(&s);
+	same(s.u.stop, HYBRID_STOP_DUMP_END);
+	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, 0, ASK(0));
+	work();
+	check(knows("leaf_at") && knows("pushed") && !knows("realign_at"));
+	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, 0, ASK(0));
+	work();
+	check(knows("realign_at"));
+	end();
+}
+
+/* What is only guessed is taught, less and less often looked for, and shows no loss. */
+static void guessed(void)
+{
+	unsigned int i, nr = 0;
+
+	begin();
+	scene_start(&s, scene_at("leaf_at"));
+	scene_push(&s, scene_at("pushed_ret"));
+	scene_push_pushed(&s, 0, scene_at("outer_ret"));
+	scene_unwind(&s);
+	same(s.u.nr, 3);
+	s.u.nr = 1;
+	s.u.stop = HYBRID_STOP_DUMP_END;
+	check(hybrid_compiler_may_guess(compiler));
+	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, 1, ASK(1));
+	work();
+	check(knows("pushed") && !knows("outer_ret") && !knows("realign_at"));
+	for (i = 0; i < 1000; i++) {
+		bool may = hybrid_compiler_may_guess(compiler);
+
+		nr += may;
+		s.u.stop = HYBRID_STOP_NO_CFI;
+		hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, may, ASK(1));
+		work();
+	}
+	check(nr > 10 && nr < 40);
+	same(store.nr, 2);
+	sample_in("bpframe_at", ASK(0));
+	check(hybrid_compiler_may_guess(compiler) || compiler->guess_at < 1100);
+	end();
+}
+
+/* Code without CFI, for a store that takes what it tells itself: and what stands around. */
+static void by_code(void)
+{
+	const u64 large = elf_file_symbol("nocfi.so", "large_at");
+	unsigned int codes;
+
+	for (codes = 0; codes <= 1; codes++) {
+		fake.takes_codes = codes;
+		begin();
+		scene_start(&s, SCENE_NOCFI + large);
+		scene_fill(&s, 4, 0);
+		scene_unwind(&s);
+		same(s.u.stop, HYBRID_STOP_DUMP_END);
+		same(s.u.nr, 1);
+		store.watched = large;
+		hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, 0, ASK(0));
+		work();
+		same(!!store.nr, codes);
+		same(store.rule.kind, codes ? PERF_HYBRID_CFA : PERF_HYBRID_ASK);
+		same(store.rule.cfa_off, codes ? 20488 : 0);
+		check(!codes || store.taught[0].start <= elf_file_symbol("nocfi.so", "bare_at"));
+		end();
+	}
+	fake.takes_codes = false;
+}
+
+/* But for code that has led to what has called nothing. */
+static void by_wrong_code(void)
+{
+	fake.takes_codes = true;
+	begin();
+	scene_start(&s, SCENE_NOCFI + elf_file_symbol("nocfi.so", "large"));
+	scene_push(&s, 12345);
+	scene_unwind(&s);
+	same(s.u.nr, 1);
+	hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, 0, ASK(0));
+	work();
+	same(store.nr, 0);
+	end();
+	fake.takes_codes = false;
 }
 
 static void answers(int err, unsigned int times)
@@ -320,7 +421,7 @@ static void refused(void)
 		same(store.nr, 0);
 		scene_start_32(&s, scene_at_32("leaf_at"));
 		scene_unwind(&s);
-		hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, ASK(0));
+		hybrid_compiler_sample(compiler, &scene_unwinder, &s.u, 0, ASK(0));
 		work();
 		same(store.nr, 1);
 		out = open_memstream(&text, &size);
@@ -527,6 +628,10 @@ int main(void)
 		{ "compiler: a large object that samples meet often", hot_large },
 		{ "teach: while an object is hot", while_hot },
 		{ "teach: a rule that no dump shows", beyond_the_dump },
+		{ "teach: samples that are cut off", cut_off },
+		{ "teach: frames that are guessed", guessed },
+		{ "teach: code without CFI", by_code },
+		{ "teach: code that tells what is not so", by_wrong_code },
 		{ "teach: the store refuses", refused },
 		{ "teach: the file was changed", changed },
 		{ "teach: the store was interrupted", interrupted },

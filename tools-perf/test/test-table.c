@@ -124,6 +124,28 @@ static void test_rules(void)
 		holds(&rules[i]);
 }
 
+/* Between two functions: what their code has told. */
+static void test_keep(void)
+{
+	static const struct perf_hybrid_row rows[] = {
+		{ .offset = 0x40, .rule = 1 }, { .offset = 0x80 }, { .offset = 0x150, .rule = 1 },
+	};
+	static const struct perf_hybrid_rule rules[] = {
+		{ .kind = HYBRID_TABLE_KEEP },
+		{ .kind = PERF_HYBRID_DEREF, .cfa_off = 8, .ra_off = -8 },
+	};
+	u32 at;
+
+	begin();
+	same(teach_one(0, 0x70, 0x90, &plain), 0);
+	same(teach_one(0, 0x140, 0x160, &plain), 0);
+	same(teach(0, 0x40, 0x180, rows, ARRAY_SIZE(rows), rules, ARRAY_SIZE(rules)), 0);
+	for (at = 0x40; at < 0x180; at++)
+		same(kind_at(0, at), at < 0x80 || at >= 0x150 ? PERF_HYBRID_DEREF :
+		     at < 0x90 || at >= 0x140 ? PERF_HYBRID_CFA : PERF_HYBRID_ASK);
+	end();
+}
+
 /* What the words can't say must not be said otherwise. */
 static void test_no_words(void)
 {
@@ -342,6 +364,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "rules stay what they are", test_rules },
 		{ "what a row can't say is unknown", test_no_words },
+		{ "what lies between functions stays", test_keep },
 		{ "what was not taught is unknown", test_unknown },
 		{ "lessons at random", test_random },
 		{ "the same once more takes no room", test_again },

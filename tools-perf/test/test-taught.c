@@ -219,6 +219,28 @@ static void confirmed(void)
 	confirm_once();
 }
 
+/* What code without CFI has told counts where the call leads there. */
+static void by_code(void)
+{
+	u64 bare = SCENE_NOCFI + elf_file_symbol("nocfi.so", "bare_at");
+	u64 bare_ret = SCENE_NOCFI + elf_file_symbol("nocfi.so", "bare_ret");
+	const u64 callers[] = { bare_ret, scene_at("pushed_ret") };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(callers); i++) {
+		scene_start(&s, bare);
+		chain_start(NULL, 0);
+		chain_add(PERF_CONTEXT_USER_HYBRID);
+		chain_add(OUTERMOST);
+		chain_add(PERF_CONTEXT_USER);
+		chain_add(bare);
+		chain_add(callers[i]);
+		hybrid_taught(&scene_unwinder, &s.u, chain, nr_chain, false);
+		same(s.u.stop, i ? HYBRID_STOP_NO_CFI : HYBRID_STOP_OUTERMOST);
+		same(s.u.nr, 2 - i);
+	}
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -231,6 +253,7 @@ int main(void)
 		{ "taught: more frames than were asked for", limit },
 		{ "taught: nothing to join to", no_places },
 		{ "taught: return addresses that no call stands before", confirmed },
+		{ "taught: callers by code without CFI", by_code },
 	};
 	int ret = tap_run(tests, ARRAY_SIZE(tests));
 

@@ -32,6 +32,8 @@ enum hybrid_after {
  * @complete_row: put into a row what CFI leaves out there or is known to get wrong, and
  *	end the row where that ends
  * @rule: the rule of code without CFI; false where it is not known
+ * @rule_run: the same, with where the straight code ends that it is for, or the instruction,
+ *	and how much of the budget of an analysis that took
  * @is_return: does a call stand before an address?
  * @leads: did the call before a return address lead to a callee? 0: it is in another
  *	file
@@ -52,6 +54,8 @@ struct hybrid_arch {
 	u64 (*entry_size)(struct hybrid_object *object);
 	void (*complete_row)(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row);
 	bool (*rule)(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule);
+	bool (*rule_run)(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule,
+			 u64 *end, unsigned int *took);
 	bool (*is_return)(const struct hybrid_object *object, u64 vaddr);
 	enum hybrid_leads (*leads)(const struct hybrid_object *object, u64 ret, u64 callee);
 	u64 (*sets_sp)(const struct hybrid_object *object, u64 start, u64 end);

@@ -46,6 +46,8 @@ struct hybrid_full_row {
  * @rule: what unwinding needs nearly always
  * @code: where @rule is HYBRID_RULE_NONE, what the code itself tells
  * @code_at: file offset that @code is for, plus 1; 0: none yet
+ * @code_led: by @code a sample came to who has called, or out of its dump
+ * @code_failed: by @code a sample came to what has not called
  * @full: the whole row; compiled when first asked for (HYBRID_RULE_FULL: at
  *	once), NULL before
  */
@@ -59,6 +61,8 @@ struct hybrid_row {
 	struct hybrid_rule	 rule;
 	struct hybrid_rule	 code;
 	u64			 code_at;
+	bool			 code_led;
+	bool			 code_failed;
 	struct hybrid_full_row	*full;
 };
 

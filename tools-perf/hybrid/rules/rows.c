@@ -170,6 +170,8 @@ const struct hybrid_rule *hybrid_object_code_rule(struct hybrid_row *row,
 	if (!hybrid_object_use(mapping))
 		return &none;
 	row->code_at = ret - mapping->start + mapping->pgoff + 1;
+	row->code_led = false;
+	row->code_failed = false;
 	if (!hybrid_object_vaddr(mapping->object, ret - mapping->start + mapping->pgoff, &vaddr) ||
 	    !arch_of(mapping)->rule(mapping->object, vaddr, &row->code))
 		row->code.kind = HYBRID_RULE_NONE;

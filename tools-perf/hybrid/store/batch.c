@@ -12,6 +12,7 @@
 #include "../rules/compile.h"
 #include "../bpf_skel/hybrid_walk.h"
 #include "batch.h"
+#include "table.h"
 
 /* One FDE has no more rules than this; else it stays unknown. */
 #define MAX_FDE_ROWS	16384
@@ -91,12 +92,13 @@ static void plain_rule(const struct hybrid_rule *rule, struct perf_hybrid_rule *
 		to->bp_off = rule->bp_off;
 }
 
+/* By DWARF number, word of struct pt_regs. */
+static const u8 reg_words[] = { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0 };
+
 /* The CFA counts from a register other than sp and bp. */
 static void register_rule(const struct hybrid_abi *abi, const struct hybrid_row *row,
 			  struct perf_hybrid_rule *to)
 {
-	/* By DWARF number, word of struct pt_regs. */
-	static const u8 words[] = { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0 };
 	const struct hybrid_full_row *full = row->full;
 	const struct hybrid_where *ra, *bp;
 	u64 reg;
@@ -107,7 +109,7 @@ static void register_rule(const struct hybrid_abi *abi, const struct hybrid_row 
 	ra = &full->reg[abi->ip];
 	bp = &full->reg[abi->bp];
 	if (full->cfa.nr_ops != 1 || !hybrid_op_register(full->cfa.ops, &reg, &off) ||
-	    reg >= ARRAY_SIZE(words) || off != (s32)off ||
+	    reg >= ARRAY_SIZE(reg_words) || off != (s32)off ||
 	    ra->kind != HYBRID_WHERE_CFA || ra->off != -abi->word)
 		return;
 	if (bp->kind == HYBRID_WHERE_CFA && bp->off == (s32)bp->off) {
@@ -117,7 +119,7 @@ static void register_rule(const struct hybrid_abi *abi, const struct hybrid_row 
 		return;
 	}
 	to->kind = HYBRID_WALK_REGISTER;
-	to->deref_off = words[reg];
+	to->deref_off = reg_words[reg];
 	to->cfa_off = off;
 	to->ra_off = -abi->word;
 }
@@ -142,6 +144,26 @@ void hybrid_batch_rule(const struct hybrid_abi *abi, const struct hybrid_row *ro
 		break;
 	default:
 		break;
+	}
+}
+
+/* What the code itself tells. */
+static void code_rule(const struct hybrid_batch *batch, const struct hybrid_abi *abi,
+		      const struct hybrid_rule *rule, struct perf_hybrid_rule *to)
+{
+	unsigned int reg = rule->base - HYBRID_BASE_REG;
+
+	memset(to, 0, sizeof(*to));
+	to->kind = PERF_HYBRID_ASK;
+	if (rule->kind != HYBRID_RULE_CFA && rule->kind != HYBRID_RULE_DEREF)
+		return;
+	if (rule->base < HYBRID_BASE_REG) {
+		plain_rule(rule, to);
+	} else if (batch->registers && abi->word == 8 && rule->kind == HYBRID_RULE_CFA &&
+		   reg < ARRAY_SIZE(reg_words)) {
+		plain_rule(rule, to);
+		to->kind = HYBRID_WALK_REGISTER;
+		to->deref_off = reg_words[reg];
 	}
 }
 
@@ -248,39 +270,49 @@ static int add_rows(struct hybrid_batch *batch, struct hybrid_object *object,
 	return err;
 }
 
-/* Offset of an FDE, which may be cut where its segment ends. */
-static bool place(const struct hybrid_object *object, const struct hybrid_fde *fde,
-		  u64 *offset, u64 *size)
+/* Offset of what is in a segment, which may be cut where that ends. */
+static bool place(const struct hybrid_object *object, u64 start, u64 end, u64 *offset, u64 *size)
 {
 	size_t i;
 
 	for (i = 0; i < object->nr_segments; i++) {
 		const struct hybrid_segment *seg = &object->segments[i];
-		u64 at = fde->start - seg->vaddr;
+		u64 at = start - seg->vaddr;
 
 		if (at >= seg->size)
 			continue;
 		*offset = seg->offset + at;
-		*size = min(fde->end - fde->start, seg->size - at);
+		*size = min(end - start, seg->size - at);
 		return *offset + *size <= UINT32_MAX;
 	}
 	return false;
 }
 
+/*
+ * What lies behind what was added last is not known: a store that is taught code without CFI
+ * may have been.
+ */
+static int leave_out(struct hybrid_batch *batch, u64 offset)
+{
+	const struct perf_hybrid_rule ask = {
+		.kind = batch->codes ? HYBRID_TABLE_KEEP : PERF_HYBRID_ASK,
+	};
+
+	if (batch->nr_rows && offset < batch->end)
+		return -EAGAIN;
+	return batch->nr_rows && offset > batch->end ? add_row(batch, batch->end, &ask) : 0;
+}
+
 int hybrid_batch_fde(struct hybrid_batch *batch, struct hybrid_object *object,
 		     const struct hybrid_fde *fde)
 {
-	static const struct perf_hybrid_rule ask = { .kind = PERF_HYBRID_ASK };
 	size_t nr_rows = batch->nr_rows;
 	u64 offset, size;
-	int err = 0;
+	int err;
 
-	if (!place(object, fde, &offset, &size))
+	if (!place(object, fde->start, fde->end, &offset, &size))
 		return 0;
-	if (nr_rows && offset < batch->end)
-		return -EAGAIN;
-	if (nr_rows && offset > batch->end)
-		err = add_row(batch, batch->end, &ask);
+	err = leave_out(batch, offset);
 	if (!err)
 		err = add_rows(batch, object, fde->start, fde->start + size, offset);
 	if (err) {
@@ -288,6 +320,30 @@ int hybrid_batch_fde(struct hybrid_batch *batch, struct hybrid_object *object,
 		return err == -EINVAL ? 0 : err;
 	}
 	if (!nr_rows)
+		batch->start = offset;
+	batch->end = offset + size;
+	return 0;
+}
+
+int hybrid_batch_code(struct hybrid_batch *batch, const struct hybrid_object *object,
+		      u64 start, u64 end, const struct hybrid_rule *rule)
+{
+	bool first = !batch->nr_rows;
+	struct perf_hybrid_rule to;
+	u64 offset, size;
+	int err;
+
+	if (!place(object, start, end, &offset, &size) || !size)
+		return 0;
+	code_rule(batch, object->cfi.abi, rule, &to);
+	if (to.kind == PERF_HYBRID_ASK)
+		return 0;
+	err = leave_out(batch, offset);
+	if (!err)
+		err = add_row(batch, offset, &to);
+	if (err)
+		return err;
+	if (first)
 		batch->start = offset;
 	batch->end = offset + size;
 	return 0;

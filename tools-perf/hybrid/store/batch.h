@@ -17,6 +17,7 @@
  * The rows are those that perf unwinds by itself, as cfi.c compiles them.
  *
  * @registers: the store takes HYBRID_WALK_REGISTER, too; not cleared
+ * @codes: the store is taught what code without CFI tells; not cleared
  * @start: first offset in the file that @rows are about
  * @end: offset behind the last
  * @rows: by offset; no two in a row have the same rule
@@ -30,6 +31,7 @@
  */
 struct hybrid_batch {
 	bool			 registers;
+	bool			 codes;
 	u32			 start;
 	u32			 end;
 	struct perf_hybrid_row	*rows;
@@ -65,6 +67,21 @@ void hybrid_batch_rule(const struct hybrid_abi *abi, const struct hybrid_row *ro
  */
 int hybrid_batch_fde(struct hybrid_batch *batch, struct hybrid_object *object,
 		     const struct hybrid_fde *fde);
+
+/**
+ * hybrid_batch_code - add what code without CFI tells
+ * @batch: what was added before, at lower offsets; or cleared
+ * @object: open
+ * @start: first address, as the ELF file numbers them
+ * @end: address behind the last
+ * @rule: of all instructions there
+ *
+ * Nothing is added where the kernel has no such rule.
+ *
+ * Return: as hybrid_batch_fde().
+ */
+int hybrid_batch_code(struct hybrid_batch *batch, const struct hybrid_object *object,
+		      u64 start, u64 end, const struct hybrid_rule *rule);
 
 /* Makes it empty, and keeps the memory. */
 void hybrid_batch_clear(struct hybrid_batch *batch);

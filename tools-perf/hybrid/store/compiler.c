@@ -4,6 +4,7 @@
  * It only takes notes, which go to worker.c after each pass over the rings.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include "worker.h"
@@ -11,6 +12,12 @@
 /* A store that loses what it was taught is taught anew, less and less often. */
 #define AGAIN_PASSES	16
 #define MAX_AGAIN	20
+
+/* Samples in an object that their dumps cut off before all of it is taught. */
+#define CUT_SAMPLES	2
+
+/* Samples until the next guess of what their dumps do not have: 64 at most. */
+#define MAX_GUESS_WAIT	6
 
 int hybrid_notes_add(struct hybrid_notes *notes, const struct hybrid_note *note)
 {
@@ -84,6 +91,7 @@ struct hybrid_compiler *hybrid_compiler_new(struct hybrid_objects *objects,
 	compiler->store = store;
 	hybrid_worker_init(compiler);
 	compiler->batch.registers = ops->takes_registers;
+	compiler->batch.codes = ops->takes_codes;
 	objects->release = release;
 	objects->release_arg = compiler;
 	return compiler;
@@ -94,6 +102,7 @@ static void forget(struct hybrid_compiler *compiler, struct hybrid_stored *store
 {
 	stored->epoch++;
 	stored->met = 0;
+	stored->cut = 0;
 	stored->whole = false;
 	compiler->space_gen = 0;
 }
@@ -128,11 +137,16 @@ static struct hybrid_stored *stored_of(struct hybrid_compiler *compiler,
 	return stored;
 }
 
+static bool has_rule(const struct hybrid_rule *rule)
+{
+	return !rule->signal &&
+	       (rule->kind == HYBRID_RULE_CFA || rule->kind == HYBRID_RULE_DEREF);
+}
+
 static bool is_teachable(const struct hybrid_row *row)
 {
-	return row->rule.kind == HYBRID_RULE_OUTERMOST ||
-	       (!row->rule.signal && (row->rule.kind == HYBRID_RULE_CFA ||
-				      row->rule.kind == HYBRID_RULE_DEREF));
+	return row->rule.kind == HYBRID_RULE_OUTERMOST || has_rule(&row->rule) ||
+	       (row->rule.kind == HYBRID_RULE_NONE && has_rule(&row->code));
 }
 
 /*
@@ -180,9 +194,31 @@ static bool teach_again(struct hybrid_compiler *compiler, struct hybrid_stored *
 	return true;
 }
 
+/* What is to be taught for a frame, and of what has CFI, that a sample met something new. */
+static bool note_row(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+		     struct hybrid_row *row, const struct hybrid_frame *frame)
+{
+	struct hybrid_note what = {
+		.stored = stored, .kind = HYBRID_NOTE_CODE, .vaddr = row->start,
+		.at = row->start + (frame->ret - frame->ip),
+	};
+
+	if (row->rule.kind == HYBRID_RULE_NONE)
+		return add_note(compiler, &what);
+	if (!note(compiler, stored, HYBRID_NOTE_FUNCTION, row->start))
+		return false;
+	if (stored->last_sample == compiler->nr_samples)
+		return true;
+	stored->last_sample = compiler->nr_samples;
+	if (++stored->met == HYBRID_HOT_SAMPLES)
+		note(compiler, stored, HYBRID_NOTE_HOT, 0);
+	return true;
+}
+
 /* @stopped: the walk ended here; NULL: it did not. */
 static void meet(struct hybrid_compiler *compiler, struct hybrid_object *object,
-		 struct hybrid_row *row, const struct hybrid_mapping *stopped)
+		 struct hybrid_row *row, const struct hybrid_frame *frame,
+		 const struct hybrid_mapping *stopped)
 {
 	struct hybrid_stored *stored = stored_of(compiler, object);
 	u32 state;
@@ -199,20 +235,27 @@ static void meet(struct hybrid_compiler *compiler, struct hybrid_object *object,
 		if (!was_lost(compiler, stored, row) ||
 		    !teach_again(compiler, stored, stopped))
 			return;
-	} else if (state == HYBRID_STORED_KNOWS) {
+	} else if (state == HYBRID_STORED_KNOWS && row->rule.kind != HYBRID_RULE_NONE) {
 		row->asked = stored->epoch;
 		return;
 	}
 	if (object->cfi.debug && !note(compiler, stored, HYBRID_NOTE_DEBUG, 0))
 		return;
-	if (!note(compiler, stored, HYBRID_NOTE_FUNCTION, row->start))
-		return;
-	row->asked = stored->epoch;
-	if (stored->last_sample == compiler->nr_samples)
-		return;
-	stored->last_sample = compiler->nr_samples;
-	if (++stored->met == HYBRID_HOT_SAMPLES)
-		note(compiler, stored, HYBRID_NOTE_HOT, 0);
+	if (note_row(compiler, stored, row, frame))
+		row->asked = stored->epoch;
+}
+
+/* Does the frame's code, without CFI, tell what holds of samples? */
+static bool is_told(const struct hybrid_compiler *compiler, const struct hybrid_unwind *u,
+		    const struct hybrid_row *row, const struct hybrid_frame *frame)
+{
+	const struct hybrid_mapping *mapping;
+
+	if (!compiler->ops->takes_codes || !row->code_led || row->code_failed ||
+	    !has_rule(&row->code))
+		return false;
+	mapping = hybrid_space_find(u->space, frame->ret);
+	return mapping && row->code_at == frame->ret - mapping->start + mapping->pgoff + 1;
 }
 
 /*
@@ -243,28 +286,66 @@ static void teach_space(struct hybrid_compiler *compiler, struct hybrid_unwinder
 	compiler->space_gen = space->gen;
 }
 
-void hybrid_compiler_sample(struct hybrid_compiler *compiler, struct hybrid_unwinder *unwinder,
-			    const struct hybrid_unwind *u, u64 info)
+bool hybrid_compiler_may_guess(struct hybrid_compiler *compiler)
 {
-	unsigned int i, stop = PERF_HYBRID_INFO_FRAMES(info);
-	bool ask = PERF_HYBRID_INFO_END(info) == PERF_HYBRID_END_ASK;
+	if (compiler->guess_at > compiler->nr_samples)
+		return false;
+	compiler->guess_at = compiler->nr_samples + (1U << compiler->guess_wait);
+	return true;
+}
+
+/*
+ * Where the stack is deeper than a dump, each function that a sample meets first costs it the
+ * rest of its chain: all that is near is taught.
+ */
+static void meet_cut(struct hybrid_compiler *compiler, struct hybrid_object *object)
+{
+	struct hybrid_stored *stored = stored_of(compiler, object);
+
+	if (!stored || stored->whole || stored->last_cut == compiler->nr_samples)
+		return;
+	stored->last_cut = compiler->nr_samples;
+	if (++stored->cut >= CUT_SAMPLES && note(compiler, stored, HYBRID_NOTE_WHOLE, 0))
+		stored->whole = true;
+}
+
+/* @stop: the frame at which the walk ended; @u->nr or more: none that is shown. */
+static void meet_frame(struct hybrid_compiler *compiler, struct hybrid_unwinder *unwinder,
+		       const struct hybrid_unwind *u, unsigned int i, unsigned int stop)
+{
+	const struct hybrid_frame *frame = &u->frames[i];
 	struct hybrid_object *object;
 	struct hybrid_row *row;
 	bool mapped;
+
+	row = hybrid_unwind_row(unwinder, u->space, frame->ip, &mapped, &object);
+	if (stop != UINT_MAX && i < u->nr && u->stop == HYBRID_STOP_DUMP_END && row)
+		meet_cut(compiler, object);
+	if (row && (row->rule.kind != HYBRID_RULE_NONE || is_told(compiler, u, row, frame)))
+		meet(compiler, object, row, frame, i < u->nr && i == stop ?
+		     hybrid_space_find(u->space, frame->ip) : NULL);
+}
+
+void hybrid_compiler_sample(struct hybrid_compiler *compiler, struct hybrid_unwinder *unwinder,
+			    const struct hybrid_unwind *u, unsigned int guessed, u64 info)
+{
+	unsigned int i, stop = PERF_HYBRID_INFO_FRAMES(info);
+	bool ask = PERF_HYBRID_INFO_END(info) == PERF_HYBRID_END_ASK;
+	size_t notes = compiler->noted.nr;
 
 	if (__atomic_load_n(&compiler->full, __ATOMIC_RELAXED))
 		return;
 	if (PERF_HYBRID_INFO_INNERMOST(info) == PERF_HYBRID_INNERMOST_CODE)
 		stop++;
 	compiler->nr_samples++;
-	if (ask && u->stop == HYBRID_STOP_DUMP_END && stop >= u->nr)
+	if (ask && u->stop == HYBRID_STOP_DUMP_END && stop >= u->nr + guessed)
 		teach_space(compiler, unwinder, u->space);
-	for (i = 0; i < u->nr; i++) {
-		row = hybrid_unwind_row(unwinder, u->space, u->frames[i].ip, &mapped, &object);
-		if (row && row->rule.kind != HYBRID_RULE_NONE)
-			meet(compiler, object, row, ask && i == stop ?
-			     hybrid_space_find(u->space, u->frames[i].ip) : NULL);
-	}
+	for (i = 0; i < u->nr + guessed; i++)
+		meet_frame(compiler, unwinder, u, i, ask ? stop : UINT_MAX);
+	if (compiler->noted.nr != notes)
+		compiler->guess_wait = 0;
+	else if (guessed && compiler->guess_wait < MAX_GUESS_WAIT)
+		compiler->guess_wait++;
 }
 
 void hybrid_compiler_pass(struct hybrid_compiler *compiler)

@@ -19,6 +19,8 @@ struct hybrid_compiler;
  *	@has: a store that tells files by what they hold
  * @drop: the file is held no more from now on; NULL: a store takes no file that is a copy
  * @takes_small: a lesson costs what its rows cost, however many the object has
+ * @takes_codes: what code without CFI tells is taught, too, and a lesson may leave as it
+ *	was what lies between (HYBRID_TABLE_KEEP)
  *
  * The functions return 0 or a negative errno; @teach 1 where nothing was known of the object,
  * which may be as it had to make room.
@@ -32,6 +34,7 @@ struct hybrid_store_ops {
 	void (*drop)(void *store, const struct hybrid_hold *file);
 	bool takes_registers;
 	bool takes_small;
+	bool takes_codes;
 };
 
 /**
@@ -68,10 +71,19 @@ int hybrid_compiler_start(struct hybrid_compiler *compiler);
  * @compiler: nothing is done here but to note what is to be taught
  * @unwinder: caches
  * @u: the sample, unwound
+ * @guessed: frames behind those of @u that it may have had; only to be taught
  * @info: the word behind PERF_CONTEXT_USER_HYBRID
  */
 void hybrid_compiler_sample(struct hybrid_compiler *compiler, struct hybrid_unwinder *unwinder,
-			    const struct hybrid_unwind *u, u64 info);
+			    const struct hybrid_unwind *u, unsigned int guessed, u64 info);
+
+/**
+ * hybrid_compiler_may_guess - is it worth looking for what a sample's dump does not have?
+ * @compiler: to be given what was found
+ *
+ * Less and less often while that shows nothing new.
+ */
+bool hybrid_compiler_may_guess(struct hybrid_compiler *compiler);
 
 /**
  * hybrid_compiler_pass - the rings were read: hand over what was noted

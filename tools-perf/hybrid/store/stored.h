@@ -34,6 +34,8 @@ enum hybrid_stored_state {
  * @generation: of the store's contents that @epoch counts for
  * @met: samples that met something new
  * @last_sample: the last of them
+ * @cut: samples in it that their dumps cut off
+ * @last_cut: the last of them
  * @whole: all of it was asked for
  * @again_at: pass from which on it may be taught anew
  * @again: how often it was
@@ -62,6 +64,8 @@ enum hybrid_stored_state {
  * @fdes: its FDEs
  * @taught: a bit for each of @fdes
  * @next: index of the FDE with which teaching all goes on
+ * @pages: a bit for each page of the file whose code without CFI was taught
+ * @nr_pages: words of @pages
  * @hot: samples meet something new in it again and again
  * @nr_functions: that samples met
  */
@@ -70,6 +74,8 @@ struct hybrid_stored {
 	u32			 generation;
 	unsigned int		 met;
 	u64			 last_sample;
+	unsigned int		 cut;
+	u64			 last_cut;
 	bool			 whole;
 	u64			 again_at;
 	unsigned int		 again;
@@ -98,6 +104,8 @@ struct hybrid_stored {
 	struct hybrid_fdes	 fdes;
 	unsigned long		*taught;
 	size_t			 next;
+	unsigned long		*pages;
+	size_t			 nr_pages;
 	bool			 hot;
 	size_t			 nr_functions;
 };

@@ -179,9 +179,10 @@ int hybrid_table_teach(struct hybrid_table *table, u32 object,
 {
 	const struct perf_hybrid_rule *taught = (void *)(uintptr_t)teach->rules;
 	const struct perf_hybrid_row *rows = (void *)(uintptr_t)teach->rows;
-	u64 head, *block, rule = 0, at = teach->start, start, end;
-	u32 next = 0;
+	u64 head, *block, at = teach->start, start, end, to;
+	const struct perf_hybrid_rule *rule = NULL;
 	struct rows made;
+	u32 next = 0;
 	int err;
 
 	err = find_blocks(table, object, teach->end - 1, &head);
@@ -191,11 +192,14 @@ int hybrid_table_teach(struct hybrid_table *table, u32 object,
 		end = min((u64)teach->end, start + HYBRID_WALK_BLOCK);
 		made.nr = 0;
 		add_old(table, *block, 0, at - start, &made);
-		while (at < end) {
+		for (; at < end; at = to) {
 			while (next < teach->nr_rows && rows[next].offset <= at)
-				rule = encode(&taught[rows[next++].rule]);
-			add_row(&made, at - start, rule);
-			at = next < teach->nr_rows ? min_t(u64, rows[next].offset, end) : end;
+				rule = &taught[rows[next++].rule];
+			to = next < teach->nr_rows ? min_t(u64, rows[next].offset, end) : end;
+			if (rule && rule->kind == HYBRID_TABLE_KEEP)
+				add_old(table, *block, at - start, to - start, &made);
+			else
+				add_row(&made, at - start, rule ? encode(rule) : 0);
 		}
 		add_old(table, *block, end - start, HYBRID_WALK_BLOCK, &made);
 		err = store_block(table, block, &made);

@@ -8,6 +8,9 @@
 /* Of one object, at most: of 512 MiB of its file. */
 #define HYBRID_TABLE_BLOCKS	(4 * HYBRID_WALK_CHUNK_WORDS)
 
+/* A kind of rule: what was taught before stays. */
+#define HYBRID_TABLE_KEEP	255
+
 /**
  * struct hybrid_table - rules in memory that a BPF program reads at the same time
  *
@@ -39,7 +42,8 @@ struct hybrid_table {
  * hybrid_table_teach - put the rows of one lesson in the place of what was there
  * @table: one thread's
  * @object: index of its head, below HYBRID_WALK_OBJECTS
- * @teach: see there; what the table can't say is PERF_HYBRID_ASK in it
+ * @teach: see there; what the table can't say is PERF_HYBRID_ASK in it; a rule may be
+ *	HYBRID_TABLE_KEEP
  *
  * Return: 0; -ENOSPC where there is no more room; -EFBIG, an object that is too
  * large; or what @table->more() returned.

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "../tasks/background.h"
 #include "../tasks/copy.h"
+#include "gap.h"
 #include "worker.h"
 
 /* Files that are kept open, but for those being taught whole. */
@@ -235,6 +236,25 @@ static void teach_function(struct hybrid_compiler *compiler, struct hybrid_store
 		compiler->functions += !part;
 }
 
+/* The page first: what the reader has asked for itself is to stand in any case. */
+static void teach_code(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+		       const struct hybrid_note *note)
+{
+	int err = open_stored(compiler, stored);
+
+	if (!err)
+		err = hybrid_gap_page(stored, note->vaddr, &compiler->batch);
+	if (!err && compiler->batch.nr_rows && !teach(compiler, stored))
+		return;
+	/* The file may have changed, or the store made room. */
+	if (!err && stored->object)
+		err = hybrid_gap_at(stored, note->vaddr, note->at, &compiler->batch);
+	if (err)
+		refused(compiler, stored, err);
+	else if (stored->object && compiler->batch.nr_rows && teach(compiler, stored))
+		compiler->codes++;
+}
+
 /* Behind so many others: their files stay open. */
 #define TURNS	(MAX_OPENED / 2)
 
@@ -313,6 +333,10 @@ static void follow_note(struct hybrid_compiler *compiler, const struct hybrid_no
 			teach_function(compiler, stored, note->vaddr);
 		if (stored->hot && !is_idle(compiler, stored))
 			teach_hot(compiler, stored);
+		break;
+	case HYBRID_NOTE_CODE:
+		if (!idle)
+			teach_code(compiler, stored, note);
 		break;
 	case HYBRID_NOTE_HOT:
 		stored->hot = true;
@@ -405,6 +429,8 @@ void hybrid_compiler_print(const struct hybrid_compiler *compiler, FILE *out)
 
 	fprintf(out, "hybrid: taught %" PRIu64 " functions one by one, %" PRIu64 " objects whole\n",
 		compiler->functions, compiler->wholes);
+	if (compiler->codes)
+		fprintf(out, "hybrid: taught %" PRIu64 " addresses without CFI\n", compiler->codes);
 	if (compiler->generation)
 		fprintf(out, "hybrid: too many rules that differ for one store, %s\n",
 			compiler->full ? "twice: no more was taught" : "all was taught anew");

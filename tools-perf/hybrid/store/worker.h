@@ -10,6 +10,7 @@
 enum hybrid_note_kind {
 	HYBRID_NOTE_NEW,	/* the object is new here */
 	HYBRID_NOTE_FUNCTION,	/* teach the function at vaddr */
+	HYBRID_NOTE_CODE,	/* teach what the code at vaddr tells, and around it */
 	HYBRID_NOTE_HOT,	/* teach all, once that is worth its while */
 	HYBRID_NOTE_WHOLE,	/* teach all */
 	HYBRID_NOTE_DEBUG,	/* it has a .debug_frame */
@@ -20,7 +21,8 @@ enum hybrid_note_kind {
 /**
  * struct hybrid_note - what is to be done, in the order of the notes
  * @stored: of which object
- * @vaddr: for HYBRID_NOTE_FUNCTION
+ * @vaddr: for HYBRID_NOTE_FUNCTION and HYBRID_NOTE_CODE
+ * @at: for HYBRID_NOTE_CODE: of the next instruction
  * @twin: for HYBRID_NOTE_AGAIN: what showed it was in this file; NULL: it can't be told
  * @nr: counts the notes on an object
  * @kind: enum hybrid_note_kind
@@ -28,6 +30,7 @@ enum hybrid_note_kind {
 struct hybrid_note {
 	struct hybrid_stored	*stored;
 	u64			 vaddr;
+	u64			 at;
 	struct hybrid_twin	*twin;
 	u64			 nr;
 	u8			 kind;
@@ -53,6 +56,8 @@ struct hybrid_refusal {
  *
  * @noted: since the last pass
  * @nr_samples: seen
+ * @guess_at: the sample from which on it may be guessed what a dump does not have
+ * @guess_wait: by how many guesses in a row nothing new was met
  * @space_gen: the state of a space that was last taught as a whole, 0 for none
  * @pass: number of passes over the rings; shared, the reader's to change
  *
@@ -79,6 +84,7 @@ struct hybrid_refusal {
  * @refusals: objects that could not be taught
  * @nr_refusals: of @refusals
  * @functions: that were taught one by one
+ * @codes: addresses without CFI that were taught, but for those around them
  * @wholes: objects that were taught whole
  */
 struct hybrid_compiler {
@@ -87,6 +93,8 @@ struct hybrid_compiler {
 
 	struct hybrid_notes		 noted;
 	u64				 nr_samples;
+	u64				 guess_at;
+	unsigned int			 guess_wait;
 	u64				 space_gen;
 	u64				 pass;
 
@@ -109,6 +117,7 @@ struct hybrid_compiler {
 	struct hybrid_refusal		*refusals;
 	size_t				 nr_refusals;
 	u64				 functions;
+	u64				 codes;
 	u64				 wholes;
 };
 

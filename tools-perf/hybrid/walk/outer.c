@@ -19,6 +19,9 @@
 #define MAX_OUTER	8U
 #define START_FRAMES	3U
 
+/* And by who only wants to know what there may be. */
+#define MAX_GUESSED	128U
+
 /* Instructions of a function that makes one call. */
 #define MAX_ONCE	64
 
@@ -171,4 +174,68 @@ bool hybrid_outer_follow(struct hybrid_unwinder *unwinder, struct hybrid_unwind 
 	u->nr = nr;
 	u->frames[nr - 1].cfa = cfa;
 	return false;
+}
+
+/* What leads from the last frame to its caller, where there is no CFI. */
+static const struct hybrid_rule *code_rule(const struct outer *o, struct hybrid_row *row)
+{
+	u64 ret = o->u->frames[o->u->nr - 1].ret;
+	const struct hybrid_mapping *mapping = hybrid_space_find(o->u->space, ret);
+
+	return row->rule.kind == HYBRID_RULE_NONE && mapping && mapping->object ?
+		hybrid_object_code_rule(row, mapping, ret) : &row->rule;
+}
+
+/* A register that only the innermost frame has: where it is above sp. */
+static void add_register(struct outer *o)
+{
+	const struct hybrid_unwind *u = o->u;
+	unsigned int reg = o->rule.base - HYBRID_BASE_REG;
+	s64 off;
+
+	if (o->rule.base < HYBRID_BASE_REG || u->nr > 1 || reg >= u->abi->nr ||
+	    !(u->regs.known & (1U << reg)))
+		return;
+	off = u->regs.value[reg] + o->rule.cfa_off - o->sp;
+	if (off != (s32)off)
+		return;
+	o->rule.base = HYBRID_BASE_SP;
+	o->rule.cfa_off = off;
+}
+
+static void guess(struct outer *o)
+{
+	struct hybrid_unwind *u = o->u;
+	unsigned int i;
+	struct hybrid_object *object;
+	struct hybrid_row *row;
+	bool mapped;
+
+	for (i = 0; i < MAX_GUESSED; i++) {
+		row = hybrid_unwind_row(o->unwinder, u->space, u->frames[u->nr - 1].ip, &mapped,
+					&object);
+		if (!row)
+			return;
+		o->rule = *code_rule(o, row);
+		add_register(o);
+		if (!step(o))
+			return;
+	}
+}
+
+unsigned int hybrid_outer_guess(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
+{
+	struct outer o = {
+		.unwinder = unwinder, .u = u, .sp = u->sp, .bp = u->bp, .bp_known = u->bp_known,
+	};
+	unsigned int nr = u->nr, guessed;
+	u64 cfa = u->frames[nr - 1].cfa;
+
+	if (u->pid <= 0 || u->overwritten || !u->dump_size)
+		return 0;
+	guess(&o);
+	guessed = u->nr - nr;
+	u->nr = nr;
+	u->frames[nr - 1].cfa = cfa;
+	return guessed;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <linux/perf_event.h>
 #include "../rules/rows.h"
+#include "confirm.h"
 #include "taught.h"
 #include "unwind.h"
 #include "walk.h"
@@ -124,9 +125,13 @@ static bool confirm(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 	return true;
 }
 
-/* The frame that @ret is of; @first: the sampled address. Returns whether it is exact. */
+/*
+ * The frame that @ret is of, and its row; @first: the sampled address. Returns whether it is
+ * exact.
+ */
 static bool make_frame(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u, u64 ret,
-		       bool first, bool exact, struct hybrid_frame *frame)
+		       bool first, bool exact, struct hybrid_frame *frame,
+		       const struct hybrid_row **of)
 {
 	struct hybrid_object *object;
 	struct hybrid_row *row;
@@ -134,6 +139,7 @@ static bool make_frame(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u
 
 	*frame = (struct hybrid_frame) { .ip = ret - !exact, .ret = ret };
 	row = hybrid_unwind_row(unwinder, u->space, frame->ip, &mapped, &object);
+	*of = row;
 	if (row && row->rule.signal) {
 		frame->ip = ret;
 		return true;
@@ -146,9 +152,28 @@ static bool make_frame(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u
 	return false;
 }
 
+/*
+ * Where no CFI has led from the last frame to @ret, its code has: that counts where the call
+ * before @ret leads there.
+ */
+static bool leads(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
+		  const struct hybrid_row *row, const struct hybrid_frame *last, u64 ret)
+{
+	const struct hybrid_mapping *mapping;
+
+	if (!row || row->rule.kind != HYBRID_RULE_NONE ||
+	    hybrid_confirm(unwinder, u->space, u->pid, u->abi, ret, last->ip) != HYBRID_LEADS_NOT)
+		return true;
+	mapping = hybrid_space_find(u->space, last->ip);
+	u->failed_in = mapping ? mapping->object : NULL;
+	u->stop = HYBRID_STOP_NO_CFI;
+	return false;
+}
+
 void hybrid_taught(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 		   const u64 *chain, unsigned int nr, bool confirmed)
 {
+	const struct hybrid_row *row = NULL;
 	struct hybrid_cache_entry *entry;
 	struct hybrid_frame *frame;
 	bool exact = true;
@@ -160,12 +185,15 @@ void hybrid_taught(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 	u->rule.kind = HYBRID_RULE_NONE;
 	for (i = 0; i < nr && i < u->max_frames; i++) {
 		frame = &u->frames[i];
+		if (!confirmed && !leads(unwinder, u, row, &frame[-1], chain[i]))
+			break;
 		entry = exact || confirmed ? NULL : entry_of(unwinder, u, chain[i]);
 		if (entry && entry->is_caller) {
 			*frame = (struct hybrid_frame) { .ip = chain[i] - 1, .ret = chain[i] };
+			row = entry->row;
 			continue;
 		}
-		exact = make_frame(unwinder, u, chain[i], !i, exact, frame);
+		exact = make_frame(unwinder, u, chain[i], !i, exact, frame, &row);
 		if (i && !confirmed && !confirm(unwinder, u, frame, i + 1 == nr))
 			break;
 	}

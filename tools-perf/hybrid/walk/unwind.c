@@ -242,12 +242,15 @@ static enum hybrid_stop step_code(struct hybrid_walk *w, struct hybrid_row *row,
 	stop = step_rule(w, &rule, caller);
 	/* Assembler has frames of tens of kilobytes. */
 	u->by_code = stop == HYBRID_STOP_DUMP_END;
-	if (u->by_code)
-		return stop;
-	if (stop != HYBRID_STOP_NR ||
-	    leads_here(w, caller->ip) == HYBRID_LEADS_NOT)
+	if (!u->by_code && (stop != HYBRID_STOP_NR ||
+			    leads_here(w, caller->ip) == HYBRID_LEADS_NOT)) {
+		if (row)
+			row->code_failed = true;
 		return HYBRID_STOP_NO_CFI;
-	return HYBRID_STOP_NR;
+	}
+	if (row)
+		row->code_led = true;
+	return stop;
 }
 
 /* By the rule that its row, or what the process has compiled, says. */

@@ -13,6 +13,7 @@ static const struct hybrid_arch x86 = {
 	.entry_size	= hybrid_entry_size,
 	.complete_row	= hybrid_complete_row,
 	.rule		= hybrid_code_rule,
+	.rule_run	= hybrid_code_rule_run,
 	.is_return	= hybrid_code_is_return,
 	.leads		= hybrid_code_leads,
 	.sets_sp	= hybrid_code_sets_sp,

@@ -128,6 +128,36 @@ bool hybrid_code_rule(const struct hybrid_object *object, u64 vaddr, struct hybr
 	return hybrid_code_ask(&mem, vaddr, NULL, 0, rule);
 }
 
+/* Behind the last instruction that begins in the first @run bytes. */
+static u64 behind(const struct x86_frame_mem *mem, u64 vaddr, unsigned int run)
+{
+	u64 at = vaddr, next;
+
+	do {
+		hybrid_after(mem, at, &next);
+		if (next == at)
+			return at + (at == vaddr);
+		at = next;
+	} while (at - vaddr < run);
+	return at;
+}
+
+bool hybrid_code_rule_run(const struct hybrid_object *object, u64 vaddr,
+			  struct hybrid_rule *rule, u64 *end, unsigned int *took)
+{
+	struct x86_frame_rule found = {};
+	struct x86_frame_work work;
+	struct x86_frame_mem mem;
+	enum x86_frame_kind kind;
+	struct reader reader;
+
+	reader_init(&reader, &mem, object);
+	kind = x86_frame_analyze_within(&mem, vaddr, &found, &work, MAX_INSNS);
+	*took = work.took + 1;
+	*end = behind(&mem, vaddr, kind == X86_FRAME_UNKNOWN ? 1 : work.run);
+	return to_rule(kind, &found, mem.is_64bit, rule);
+}
+
 bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr)
 {
 	struct x86_frame_mem mem;

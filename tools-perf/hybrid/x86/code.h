@@ -36,6 +36,20 @@ bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct x86_frame_c
 bool hybrid_code_rule(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule);
 
 /**
+ * hybrid_code_rule_run - the same, for as much code as the answer is for
+ * @object: open
+ * @vaddr: of the next instruction, as the ELF file numbers them
+ * @rule: out
+ * @end: out: behind the straight code from @vaddr on that @rule is for; where it is not
+ *	known, behind the instruction
+ * @took: out: instructions that were looked at, and what counts as such
+ *
+ * Return: false where it does not know.
+ */
+bool hybrid_code_rule_run(const struct hybrid_object *object, u64 vaddr,
+			  struct hybrid_rule *rule, u64 *end, unsigned int *took);
+
+/**
  * hybrid_code_is_return - does a call stand before an address?
  * @object: open
  * @vaddr: as the ELF file numbers them

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_GAP_H
+#define __PERF_HYBRID_GAP_H
+
+#include "stored.h"
+
+/**
+ * hybrid_gap_page - the rows of the code without CFI around an address
+ * @stored: open; notes that it was done
+ * @vaddr: as the ELF file numbers them
+ * @batch: out; empty where there is nothing to teach, or it was done before
+ *
+ * Of a page, as a sample in a function that works for long is followed by others in it,
+ * at hundreds of addresses.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int hybrid_gap_page(struct hybrid_stored *stored, u64 vaddr, struct hybrid_batch *batch);
+
+/**
+ * hybrid_gap_at - the row of one address without CFI
+ * @stored: open
+ * @vaddr: as the ELF file numbers them: by it the rule is found
+ * @at: of the next instruction: the same, or the one behind the call that ends at @vaddr
+ * @batch: out; empty where there is nothing to teach
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int hybrid_gap_at(struct hybrid_stored *stored, u64 vaddr, u64 at, struct hybrid_batch *batch);
+
+#endif /* __PERF_HYBRID_GAP_H */
