@@ -219,26 +219,46 @@ static void confirmed(void)
 	confirm_once();
 }
 
+/* @ips: a whole chain, as BPF has walked it. */
+static void walked(const u64 *ips, unsigned int nr)
+{
+	unsigned int i;
+
+	scene_start(&s, ips[0]);
+	chain_start(NULL, 0);
+	chain_add(PERF_CONTEXT_USER_HYBRID);
+	chain_add(OUTERMOST);
+	chain_add(PERF_CONTEXT_USER);
+	for (i = 0; i < nr; i++)
+		chain_add(ips[i]);
+	hybrid_taught(&scene_unwinder, &s.u, chain, nr_chain, false);
+}
+
+/* In sigreturn(), behind the trampoline: no CFI, and what was interrupted has not called. */
+static void in_sigreturn(void)
+{
+	const u64 ips[] = {
+		scene_at("sigframe_ret") + 7, scene_at("bpframe_entry"), scene_at("outer_ret"),
+	};
+
+	walked(ips, ARRAY_SIZE(ips));
+	same(s.u.stop, HYBRID_STOP_OUTERMOST);
+	same(s.u.nr, ARRAY_SIZE(ips));
+}
+
 /* What code without CFI has told counts where the call leads there. */
 static void by_code(void)
 {
 	u64 bare = SCENE_NOCFI + elf_file_symbol("nocfi.so", "bare_at");
 	u64 bare_ret = SCENE_NOCFI + elf_file_symbol("nocfi.so", "bare_ret");
-	const u64 callers[] = { bare_ret, scene_at("pushed_ret") };
-	unsigned int i;
+	const u64 called[] = { bare, bare_ret }, not_called[] = { bare, scene_at("pushed_ret") };
 
-	for (i = 0; i < ARRAY_SIZE(callers); i++) {
-		scene_start(&s, bare);
-		chain_start(NULL, 0);
-		chain_add(PERF_CONTEXT_USER_HYBRID);
-		chain_add(OUTERMOST);
-		chain_add(PERF_CONTEXT_USER);
-		chain_add(bare);
-		chain_add(callers[i]);
-		hybrid_taught(&scene_unwinder, &s.u, chain, nr_chain, false);
-		same(s.u.stop, i ? HYBRID_STOP_NO_CFI : HYBRID_STOP_OUTERMOST);
-		same(s.u.nr, 2 - i);
-	}
+	walked(called, ARRAY_SIZE(called));
+	same(s.u.stop, HYBRID_STOP_OUTERMOST);
+	same(s.u.nr, 2);
+	walked(not_called, ARRAY_SIZE(not_called));
+	same(s.u.stop, HYBRID_STOP_NO_CFI);
+	same(s.u.nr, 1);
 }
 
 int main(void)
@@ -253,6 +273,7 @@ int main(void)
 		{ "taught: more frames than were asked for", limit },
 		{ "taught: nothing to join to", no_places },
 		{ "taught: return addresses that no call stands before", confirmed },
+		{ "taught: in the call that ends a signal's trampoline", in_sigreturn },
 		{ "taught: callers by code without CFI", by_code },
 	};
 	int ret = tap_run(tests, ARRAY_SIZE(tests));

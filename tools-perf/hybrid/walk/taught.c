@@ -185,7 +185,8 @@ void hybrid_taught(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 	u->rule.kind = HYBRID_RULE_NONE;
 	for (i = 0; i < nr && i < u->max_frames; i++) {
 		frame = &u->frames[i];
-		if (!confirmed && !leads(unwinder, u, row, &frame[-1], chain[i]))
+		/* What a signal interrupted has called nothing. */
+		if (!confirmed && !exact && !leads(unwinder, u, row, &frame[-1], chain[i]))
 			break;
 		entry = exact || confirmed ? NULL : entry_of(unwinder, u, chain[i]);
 		if (entry && entry->is_caller) {
