@@ -12,13 +12,13 @@
 #include "gap.h"
 
 /* As much code is looked at in one go. */
-#define GAP_PAGE	((u64)4096)
+#define GAP_BLOCK	((u64)1024)
 
 /*
- * Instructions that may be looked at for one page: some paths to where a function returns
+ * Instructions that may be looked at for one block: some paths to where a function returns
  * are thousands long, and there is one to be found for each piece of straight code.
  */
-#define MAX_LOOKED	1048576
+#define MAX_LOOKED	262144
 
 #define LONG_BITS	(sizeof(unsigned long) * CHAR_BIT)
 
@@ -39,36 +39,36 @@ static bool find_gap(const struct hybrid_fdes *fdes, u64 vaddr, u64 *start, u64 
 	return *start <= vaddr;
 }
 
-/* Notes that it is asked for; false: it was before, or is no page of the file. */
-static bool take_page(struct hybrid_stored *stored, u64 vaddr)
+/* Notes that it is asked for; false: it was before, or is not in the file. */
+static bool take_block(struct hybrid_stored *stored, u64 vaddr)
 {
-	u64 offset, page;
+	u64 offset, block;
 
 	if (!hybrid_object_offset(stored->object, vaddr, &offset) || offset > UINT32_MAX)
 		return false;
-	page = offset / GAP_PAGE;
-	if (page / LONG_BITS >= stored->nr_pages) {
-		size_t nr = page / LONG_BITS + 1, i;
-		unsigned long *pages = realloc(stored->pages, nr * sizeof(*pages));
+	block = offset / GAP_BLOCK;
+	if (block / LONG_BITS >= stored->nr_blocks) {
+		size_t nr = block / LONG_BITS + 1, i;
+		unsigned long *blocks = realloc(stored->blocks, nr * sizeof(*blocks));
 
-		if (!pages)
+		if (!blocks)
 			return false;
-		for (i = stored->nr_pages; i < nr; i++)
-			pages[i] = 0;
-		stored->pages = pages;
-		stored->nr_pages = nr;
+		for (i = stored->nr_blocks; i < nr; i++)
+			blocks[i] = 0;
+		stored->blocks = blocks;
+		stored->nr_blocks = nr;
 	}
-	if (stored->pages[page / LONG_BITS] >> page % LONG_BITS & 1)
+	if (stored->blocks[block / LONG_BITS] >> block % LONG_BITS & 1)
 		return false;
-	stored->pages[page / LONG_BITS] |= 1UL << page % LONG_BITS;
+	stored->blocks[block / LONG_BITS] |= 1UL << block % LONG_BITS;
 	return true;
 }
 
 /*
- * Where the page begins within an instruction the first few are none. What is said of them
+ * Where the block begins within an instruction the first few are none. What is said of them
  * nobody asks for, or it is refuted as all that the code tells is.
  */
-int hybrid_gap_page(struct hybrid_stored *stored, u64 vaddr, struct hybrid_batch *batch)
+int hybrid_gap_around(struct hybrid_stored *stored, u64 vaddr, struct hybrid_batch *batch)
 {
 	const struct hybrid_object *object = stored->object;
 	unsigned int looked = 0, took;
@@ -77,17 +77,17 @@ int hybrid_gap_page(struct hybrid_stored *stored, u64 vaddr, struct hybrid_batch
 	int err = 0;
 
 	hybrid_batch_clear(batch);
-	if (!find_gap(&stored->fdes, vaddr, &gap_start, &gap_end) || !take_page(stored, vaddr))
+	if (!find_gap(&stored->fdes, vaddr, &gap_start, &gap_end) || !take_block(stored, vaddr))
 		return 0;
-	at = max(gap_start, vaddr - vaddr % GAP_PAGE);
-	gap_end = min(gap_end, vaddr - vaddr % GAP_PAGE + GAP_PAGE);
+	at = max(gap_start, vaddr - vaddr % GAP_BLOCK);
+	gap_end = min(gap_end, vaddr - vaddr % GAP_BLOCK + GAP_BLOCK);
 	while (!err && at < gap_end && looked < MAX_LOOKED) {
 		if (object->cfi.abi->arch->rule_run(object, at, &rule, &end, &took))
 			err = hybrid_batch_code(batch, object, at, min(end, gap_end), &rule);
 		looked += took;
 		at = end;
 	}
-	/* Two segments may have one page of the file. */
+	/* Two segments may have one part of the file. */
 	return err == -EAGAIN ? 0 : err;
 }
 

@@ -5,17 +5,17 @@
 #include "stored.h"
 
 /**
- * hybrid_gap_page - the rows of the code without CFI around an address
+ * hybrid_gap_around - the rows of the code without CFI around an address
  * @stored: open; notes that it was done
  * @vaddr: as the ELF file numbers them
  * @batch: out; empty where there is nothing to teach, or it was done before
  *
- * Of a page, as a sample in a function that works for long is followed by others in it,
+ * Of a kilobyte, as a sample in a function that works for long is followed by others in it,
  * at hundreds of addresses.
  *
  * Return: 0, or -ENOMEM.
  */
-int hybrid_gap_page(struct hybrid_stored *stored, u64 vaddr, struct hybrid_batch *batch);
+int hybrid_gap_around(struct hybrid_stored *stored, u64 vaddr, struct hybrid_batch *batch);
 
 /**
  * hybrid_gap_at - the row of one address without CFI

@@ -183,9 +183,9 @@ void hybrid_stored_forget(struct hybrid_stored *stored)
 {
 	free(stored->taught);
 	stored->taught = NULL;
-	free(stored->pages);
-	stored->pages = NULL;
-	stored->nr_pages = 0;
+	free(stored->blocks);
+	stored->blocks = NULL;
+	stored->nr_blocks = 0;
 	stored->next = 0;
 	stored->begun = false;
 	/* It is needed while the file is open. */
@@ -267,7 +267,7 @@ void hybrid_stored_free(struct hybrid_stored *stored)
 	list_del(&stored->working);
 	hybrid_hold_exit(&stored->hold);
 	free(stored->taught);
-	free(stored->pages);
+	free(stored->blocks);
 	free(stored->path);
 	free(stored);
 }

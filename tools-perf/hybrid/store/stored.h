@@ -64,8 +64,8 @@ enum hybrid_stored_state {
  * @fdes: its FDEs
  * @taught: a bit for each of @fdes
  * @next: index of the FDE with which teaching all goes on
- * @pages: a bit for each page of the file whose code without CFI was taught
- * @nr_pages: words of @pages
+ * @blocks: a bit for each block of the file (gap.c) whose code without CFI was taught
+ * @nr_blocks: words of @blocks
  * @hot: samples meet something new in it again and again
  * @nr_functions: that samples met
  */
@@ -104,8 +104,8 @@ struct hybrid_stored {
 	struct hybrid_fdes	 fdes;
 	unsigned long		*taught;
 	size_t			 next;
-	unsigned long		*pages;
-	size_t			 nr_pages;
+	unsigned long		*blocks;
+	size_t			 nr_blocks;
 	bool			 hot;
 	size_t			 nr_functions;
 };

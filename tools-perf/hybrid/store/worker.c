@@ -236,23 +236,38 @@ static void teach_function(struct hybrid_compiler *compiler, struct hybrid_store
 		compiler->functions += !part;
 }
 
-/* The page first: what the reader has asked for itself is to stand in any case. */
-static void teach_code(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
-		       const struct hybrid_note *note)
+/* Returns true where the store has taken what the code at an address tells. */
+static bool teach_at(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+		     const struct hybrid_note *note)
 {
 	int err = open_stored(compiler, stored);
 
 	if (!err)
-		err = hybrid_gap_page(stored, note->vaddr, &compiler->batch);
-	if (!err && compiler->batch.nr_rows && !teach(compiler, stored))
-		return;
-	/* The file may have changed, or the store made room. */
-	if (!err && stored->object)
 		err = hybrid_gap_at(stored, note->vaddr, note->at, &compiler->batch);
 	if (err)
 		refused(compiler, stored, err);
-	else if (stored->object && compiler->batch.nr_rows && teach(compiler, stored))
-		compiler->codes++;
+	return !err && compiler->batch.nr_rows && teach(compiler, stored);
+}
+
+/*
+ * What was asked for comes first, as the rest takes longer, and last, as it is to stand in any
+ * case. Where the store made room, or the file has changed, it is all that is taught.
+ */
+static void teach_code(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+		       const struct hybrid_note *note)
+{
+	int err;
+
+	if (!teach_at(compiler, stored, note))
+		return;
+	compiler->codes++;
+	if (!stored->object)
+		return;
+	err = hybrid_gap_around(stored, note->vaddr, &compiler->batch);
+	if (err)
+		refused(compiler, stored, err);
+	else if (compiler->batch.nr_rows && teach(compiler, stored))
+		teach_at(compiler, stored, note);
 }
 
 /* Behind so many others: their files stay open. */
