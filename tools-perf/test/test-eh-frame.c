@@ -91,7 +91,8 @@ out:
 static void own(void)
 {
 	static const char * const names[] = {
-		"debug.so", "entry.so", "frames.so", "i386.so", "many.so", "nocfi.so", "small.so",
+		"debug.so", "eh-frame.so", "entry.so", "frames.so", "i386.so", "many.so",
+		"nocfi.so", "small.so",
 	};
 	size_t i;
 
