@@ -98,6 +98,8 @@ static bool read_operand(enum form form, const u8 **at, const u8 *end, u64 *valu
 			return false;
 		*at += *value;
 		return true;
+	case NONE:
+	case UNKNOWN:
 	default:
 		return true;
 	}
