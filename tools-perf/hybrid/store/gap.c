@@ -12,13 +12,13 @@
 #include "gap.h"
 
 /* As much code is looked at in one go. */
-#define GAP_BLOCK	((u64)1024)
+#define GAP_BLOCK	((u64)65536)
 
 /*
  * Instructions that may be looked at for one block: some paths to where a function returns
  * are thousands long, and there is one to be found for each piece of straight code.
  */
-#define MAX_LOOKED	262144
+#define MAX_LOOKED	1048576
 
 #define LONG_BITS	(sizeof(unsigned long) * CHAR_BIT)
 

@@ -10,8 +10,8 @@
  * @vaddr: as the ELF file numbers them
  * @batch: out; empty where there is nothing to teach, or it was done before
  *
- * Of a kilobyte, as a sample in a function that works for long is followed by others in it,
- * at hundreds of addresses.
+ * Of 64 KiB, as a sample in a function that works for long is followed by others in it, and
+ * in those beside it, at thousands of addresses.
  *
  * Return: 0, or -ENOMEM.
  */
