@@ -153,6 +153,19 @@ static bool is_linked(const struct hybrid_walk *w, u64 ret)
 }
 
 /*
+ * Is @ret in code that was made at run time, as the last frame is? Interpreters that are
+ * made so, as Java's, push return addresses of their own and jump.
+ */
+static bool is_between_made(const struct hybrid_walk *w, u64 ret)
+{
+	const struct hybrid_unwind *u = w->u;
+	const struct hybrid_mapping *of = hybrid_space_find(u->space, u->frames[u->nr - 1].ip);
+	const struct hybrid_mapping *to = hybrid_space_find(u->space, ret);
+
+	return of && !of->object && to && !to->object;
+}
+
+/*
  * In assembler the register may hold anything, and what it points to look like a
  * frame: only a direct call that leads to the last frame shows that it is one. Code
  * made at run time keeps frame pointers, mostly: there a call will do.
@@ -168,7 +181,8 @@ static enum hybrid_stop step_frame_pointer(struct hybrid_walk *w, struct hybrid_
 	mapping = hybrid_space_find(w->u->space, frame->ip);
 	switch (leads_here(w, caller->ip)) {
 	case HYBRID_LEADS_NOT:
-		return HYBRID_STOP_NO_CFI;
+		w->guess = true;
+		return is_between_made(w, caller->ip) ? stop : HYBRID_STOP_NO_CFI;
 	case HYBRID_LEADS_FAR:
 		w->guess = true;
 		return is_linked(w, caller->ip) ? stop : HYBRID_STOP_NO_CFI;
