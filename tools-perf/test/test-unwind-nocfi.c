@@ -2,6 +2,10 @@
 /*
  * Stepping where no CFI says how: by frame pointers, and by what the code tells.
  */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "memory.h"
 #include "scene.h"
 #include "tap.h"
 
@@ -195,6 +199,40 @@ static void sigreturn(void)
 	scene_expect(&s, HYBRID_STOP_NO_MAP, restore);
 }
 
+/*
+ * The process is there to be asked, and no call stands before the return address, which an
+ * interpreter has pushed: one that was made at run time, too, is a guess, and no other is.
+ */
+static void made_without_call(void)
+{
+	struct hybrid_mapping page = { .pid = getpid() };
+	u8 *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const u64 ip = (u64)code + 100, ret = (u64)code + 200;
+
+	check(code != MAP_FAILED);
+	/* jmp *%rax: the code itself tells nothing. */
+	memcpy(code + 100, "\xff\xe0", 2);
+	memcpy(code + 200, "\xff\xe0", 2);
+	scene_unwinder.memory = hybrid_memory_new();
+	page.start = (u64)code;
+	page.end = (u64)code + 4096;
+	scene_start(&s, ip);
+	check(scene_unwinder.memory && !hybrid_space_map(s.u.space, &page, true));
+	s.u.pid = getpid();
+	scene_reg(&s, BP, scene_top(&s));
+	scene_push_bpframe(&s, 0, ret);
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, ip, ret - 1);
+	same(s.u.sure, 1);
+
+	s.stack[1] = scene_at("leaf_at");
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, ip);
+	hybrid_memory_delete(scene_unwinder.memory);
+	scene_unwinder.memory = NULL;
+	munmap(code, 4096);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -205,6 +243,7 @@ int main(void)
 		{ "unwind: a frame pointer that nothing confirms", unconfirmed },
 		{ "unwind: a call to what jumps elsewhere", dispatched },
 		{ "unwind: a signal without CFI", sigreturn },
+		{ "unwind: interpreters push return addresses", made_without_call },
 	};
 	int status = tap_run(tests, ARRAY_SIZE(tests));
 
