@@ -191,7 +191,8 @@ static void read_sections(struct object *object)
 							 shdr.sh_addr + shdr.sh_size };
 		else if (name && !strcmp(name, ".gcc_except_table"))
 			object->has_landing = true;
-		else if (name && strstr(name, "gopclntab"))
+		/* A PIE that gcc links, and that is stripped, has no section for the table. */
+		else if (name && (strstr(name, "gopclntab") || !strcmp(name, ".go.buildinfo")))
 			object->is_go = true;
 	}
 	keep_got(object, gots, nr);
