@@ -12,7 +12,8 @@ unsigned int nr_chain;
 
 void chain_start(const u64 *ips, unsigned int nr)
 {
-	memcpy(chain, ips, nr * sizeof(*ips));
+	if (nr)
+		memcpy(chain, ips, nr * sizeof(*ips));
 	nr_chain = nr;
 }
 
