@@ -205,14 +205,15 @@ static void sigreturn(void)
  */
 static void made_without_call(void)
 {
+	/* jmp *%rax: the code itself tells nothing. */
+	static const u8 jump[] = { 0xff, 0xe0 };
 	struct hybrid_mapping page = { .pid = getpid() };
 	u8 *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const u64 ip = (u64)code + 100, ret = (u64)code + 200;
 
 	check(code != MAP_FAILED);
-	/* jmp *%rax: the code itself tells nothing. */
-	memcpy(code + 100, "\xff\xe0", 2);
-	memcpy(code + 200, "\xff\xe0", 2);
+	memcpy(code + 100, jump, sizeof(jump));
+	memcpy(code + 200, jump, sizeof(jump));
 	scene_unwinder.memory = hybrid_memory_new();
 	page.start = (u64)code;
 	page.end = (u64)code + 4096;
