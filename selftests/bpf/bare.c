@@ -5,18 +5,10 @@
  * usage: bare SECONDS
  */
 #include <stdlib.h>
-#include <time.h>
+#include "clock.h"
 
 void bare_plain(long n);
 void bare_kept(long n);
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
 
 __attribute__((noipa)) void bare_middle(long n)
 {

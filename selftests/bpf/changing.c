@@ -9,21 +9,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
+#include "clock.h"
 
 #define PAGE	4096
 #define SIZE	(16 * PAGE)
 
 /* A page of its own, with code on both sides. */
 asm(".text\n\t.balign 4096\nchanging_page:\n\t.fill 4096, 1, 0xcc");
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
 
 static void *split(void *arg)
 {

@@ -7,15 +7,7 @@
  * usage: clash SECONDS
  */
 #include <stdlib.h>
-#include <time.h>
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
+#include "clock.h"
 
 __attribute__((noipa)) void clash_leaf(void)
 {

@@ -7,15 +7,7 @@
  */
 #include <dlfcn.h>
 #include <stdio.h>
-#include <time.h>
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
+#include "clock.h"
 
 int main(int argc, char **argv)
 {

@@ -17,8 +17,8 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+#include "clock.h"
 
 #define ROUNDS		20000
 #define NR_INSNS	5
@@ -76,14 +76,6 @@ static int attach(int id, int program)
 	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 
 	return fd < 0 ? fd : ioctl(fd, PERF_EVENT_IOC_SET_BPF, program);
-}
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
 int main(int argc, char **argv)

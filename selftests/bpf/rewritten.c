@@ -13,19 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
+#include "clock.h"
 
 #define ROUNDS	6
 #define MAX_SIZE	(1 << 20)
-
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec / 1e9;
-}
 
 /* Into the file that is there: its inode stays. */
 static int copy(const char *from, const char *to)

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "clock.h"
 
 static unsigned long slept[2];
 
@@ -58,14 +59,6 @@ __attribute__((noipa, noinline)) static void sleepers_exec(void)
 		_exit(1);
 	}
 	waitpid(pid, NULL, 0);
-}
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
 int main(int argc, char **argv)

@@ -28,7 +28,7 @@
 static struct hybrid_bpf *prepared;
 
 /* Of its programs. */
-static u32 own_ids[4];
+static u32 own_ids[8];
 
 static int print_nothing(enum libbpf_print_level level __maybe_unused,
 			 const char *format __maybe_unused, va_list args __maybe_unused)
@@ -85,6 +85,17 @@ static u32 program_id(const struct bpf_program *program)
 	return bpf_prog_get_info_by_fd(bpf_program__fd(program), &info, &size) ? 0 : info.id;
 }
 
+static void keep_own_ids(const struct bpf_object *object)
+{
+	struct bpf_program *program;
+	unsigned int i = 0;
+
+	bpf_object__for_each_program(program, object) {
+		if (i < ARRAY_SIZE(own_ids))
+			own_ids[i++] = program_id(program);
+	}
+}
+
 static int load(struct hybrid_bpf *bpf, struct evlist *evlist)
 {
 	int err;
@@ -99,10 +110,7 @@ static int load(struct hybrid_bpf *bpf, struct evlist *evlist)
 		err = hybrid_walk_bpf__load(bpf->skel);
 	if (err)
 		return err;
-	own_ids[0] = program_id(bpf->skel->progs.hybrid_walk);
-	own_ids[1] = program_id(bpf->skel->progs.hybrid_fired);
-	own_ids[2] = program_id(bpf->skel->progs.hybrid_file);
-	own_ids[3] = program_id(bpf->skel->progs.hybrid_sleep);
+	keep_own_ids(bpf->skel->obj);
 	bpf->table.more = add_chunk;
 	bpf->table.less = remove_chunk;
 	bpf->table.arg = bpf;
@@ -129,10 +137,11 @@ bool hybrid_bpf__is_own(u32 id)
 /* How many samples other programs cost: where that can't be told, the rest is the same. */
 static void count_lost(struct hybrid_bpf *bpf)
 {
-	int err = own_ids[0] ? 0 : -EINVAL;
+	u32 walk_id = program_id(bpf->skel->progs.hybrid_walk);
+	int err = walk_id ? 0 : -EINVAL;
 
 	if (!err) {
-		bpf->skel->bss->walk_id = own_ids[0];
+		bpf->skel->bss->walk_id = walk_id;
 		bpf->skel->links.hybrid_fired = bpf_program__attach(bpf->skel->progs.hybrid_fired);
 		err = bpf->skel->links.hybrid_fired ? 0 : -errno;
 	}
@@ -264,7 +273,8 @@ void hybrid_bpf__counts(const struct hybrid_bpf *bpf, const struct bpf_map *stat
 void hybrid_bpf__stats(const struct hybrid_bpf *bpf, struct perf_hybrid_stats *stats,
 		       struct hybrid_walk_counts *counts)
 {
-	*stats = bpf->stats;
+	if (stats)
+		*stats = bpf->stats;
 	hybrid_bpf__counts(bpf, bpf->skel->maps.states, counts);
 }
 

@@ -51,7 +51,7 @@ bool hybrid_bpf__is_id(const struct hybrid_bpf *bpf, u64 id);
 /* What its records have, PERF_SAMPLE_*: an id, the task, a time, and at most the CPU. */
 u64 hybrid_bpf__sample_type(const struct hybrid_bpf *bpf);
 
-/* What the table holds, and what became of samples. */
+/* What the table holds (@stats may be NULL), and what became of samples. */
 void hybrid_bpf__stats(const struct hybrid_bpf *bpf, struct perf_hybrid_stats *stats,
 		       struct hybrid_walk_counts *counts);
 

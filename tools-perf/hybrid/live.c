@@ -3,7 +3,6 @@
  * perf top: what BPF has written becomes samples as they come out of the rings, which
  * perf top then orders and resolves like all others.
  */
-#include <linux/perf_hybrid.h>
 #include "../event.h"
 #include "../evlist.h"
 #include "../evsel.h"
@@ -32,7 +31,7 @@ void hybrid_live__attach(struct evlist *evlist)
 		hybrid__teach(&live);
 }
 
-/* The event that what was lost counts for: hybrid_bpf__rename_lost(). */
+/* Of the first event that BPF walks for. What it lost is counted as that one's. */
 static u64 first_id(struct evlist *evlist)
 {
 	struct evsel *evsel;
@@ -67,11 +66,10 @@ union perf_event *hybrid_live__event(struct evlist *evlist, union perf_event *ev
 void hybrid_live__exit(void)
 {
 	struct hybrid_walk_counts walks;
-	struct perf_hybrid_stats store;
 
 	hybrid__teach(NULL);
 	if (live.bpf) {
-		hybrid_bpf__stats(live.bpf, &store, &walks);
+		hybrid_bpf__stats(live.bpf, NULL, &walks);
 		hybrid_bpf__print(&walks);
 	}
 	hybrid_teaching__exit(&live);

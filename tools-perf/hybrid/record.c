@@ -22,8 +22,8 @@
 #include "tasks/track.h"
 
 /*
- * How long after pages of a stack were missing more will be, in ns; and after the start, where
- * all threads are new: by then some have been missing, or few are.
+ * For so long, in ns, the rings are read every few ms: after a page of a stack was missing, as
+ * the thread's next samples will lack others; and after the start, when all threads are new.
  */
 #define EARLY	1000000000ULL
 #define START	250000000ULL
@@ -165,12 +165,11 @@ struct evsel *hybrid_record__first(const struct hybrid_record *hr)
 u64 hybrid_record__shed(const struct hybrid_record *hr, const struct evsel *evsel)
 {
 	struct hybrid_walk_counts walks = {};
-	struct perf_hybrid_stats store;
 
 	if (!hr)
 		return 0;
 	if (hr->teaching.bpf && evsel == hybrid_record__first(hr))
-		hybrid_bpf__stats(hr->teaching.bpf, &store, &walks);
+		hybrid_bpf__stats(hr->teaching.bpf, NULL, &walks);
 	return hr->events[evsel->core.idx].shed + walks.full;
 }
 

@@ -80,19 +80,31 @@ static void sort(struct hybrid_fdes *fdes)
 	fdes->nr = nr;
 }
 
+/* Index of the first FDE that begins behind an address; @fdes->nr: none does. */
+static size_t first_behind(const struct hybrid_fdes *fdes, u64 vaddr)
+{
+	size_t low = 0, high = fdes->nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (fdes->fdes[mid].start <= vaddr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
 /* Code at the entry that has no FDE, up to what has one, is taken for one. */
 static int add_entry(struct hybrid_object *object, struct hybrid_fdes *fdes)
 {
 	u64 size = object->cfi.abi->arch->entry_size(object);
-	struct hybrid_fde fde = { object->entry, object->entry + size };
-	size_t i;
+	struct hybrid_fde fde = { object->entry, object->entry + size }, gap;
 
-	if (!size || hybrid_fdes_find(fdes, fde.start))
+	if (!size || !hybrid_fdes_gap(fdes, fde.start, &gap))
 		return 0;
-	for (i = 0; i < fdes->nr && fdes->fdes[i].start < fde.start; i++)
-		;
-	if (i < fdes->nr)
-		fde.end = min(fde.end, fdes->fdes[i].start);
+	fde.end = min(fde.end, gap.end);
 	if (add(fdes, &fde))
 		return -ENOMEM;
 	sort(fdes);
@@ -134,19 +146,18 @@ int hybrid_fdes_read(struct hybrid_object *object, struct hybrid_fdes *fdes)
 
 const struct hybrid_fde *hybrid_fdes_find(const struct hybrid_fdes *fdes, u64 vaddr)
 {
-	size_t low = 0, high = fdes->nr;
+	size_t i = first_behind(fdes, vaddr);
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
+	return i && vaddr < fdes->fdes[i - 1].end ? &fdes->fdes[i - 1] : NULL;
+}
 
-		if (vaddr < fdes->fdes[mid].start)
-			high = mid;
-		else if (vaddr >= fdes->fdes[mid].end)
-			low = mid + 1;
-		else
-			return &fdes->fdes[mid];
-	}
-	return NULL;
+bool hybrid_fdes_gap(const struct hybrid_fdes *fdes, u64 vaddr, struct hybrid_fde *gap)
+{
+	size_t i = first_behind(fdes, vaddr);
+
+	gap->start = i ? fdes->fdes[i - 1].end : 0;
+	gap->end = i < fdes->nr ? fdes->fdes[i].start : ~0ULL;
+	return gap->start <= vaddr;
 }
 
 void hybrid_fdes_exit(struct hybrid_fdes *fdes)

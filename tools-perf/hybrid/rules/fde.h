@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_FDE_H
 #define __PERF_HYBRID_FDE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
 
@@ -49,6 +50,16 @@ int hybrid_fdes_read(struct hybrid_object *object, struct hybrid_fdes *fdes);
  * Return: the FDE, or NULL.
  */
 const struct hybrid_fde *hybrid_fdes_find(const struct hybrid_fdes *fdes, u64 vaddr);
+
+/**
+ * hybrid_fdes_gap - the addresses around one that no FDE holds
+ * @fdes: to look in
+ * @vaddr: as the ELF file numbers them
+ * @gap: out: from the FDE before to the one behind, or from 0 and to the last address
+ *
+ * Return: false where an FDE holds @vaddr.
+ */
+bool hybrid_fdes_gap(const struct hybrid_fdes *fdes, u64 vaddr, struct hybrid_fde *gap);
 
 void hybrid_fdes_exit(struct hybrid_fdes *fdes);
 

@@ -14,10 +14,10 @@ struct hybrid_compiler;
  *	changed since then must not be taught. A kernel's store sees to that itself
  * @forget: PERF_HYBRID_FORGET
  * @takes_registers: a row may be HYBRID_WALK_REGISTER
- * @has: what was taught of the file is still there
- * @add: the file @same holds the same as @file, of which there is something; NULL, with
- *	@has: a store that tells files by what they hold
- * @drop: the file is held no more from now on; NULL: a store takes no file that is a copy
+ * @has: does the store still have what it was taught of the file?
+ * @add: use what was taught of @file for @same, too, which has the same contents. NULL, and
+ *	@has with it: the store finds files by their contents, and needs neither
+ * @drop: perf no longer holds the file open. NULL: the store takes no file that is a copy
  * @takes_small: a lesson costs what its rows cost, however many the object has
  * @takes_codes: what code without CFI tells is taught, too, and a lesson may leave as it
  *	was what lies between (HYBRID_TABLE_KEEP)
@@ -44,11 +44,10 @@ struct hybrid_store_ops {
  * @ops: how to reach the store
  * @store: for @ops
  *
- * A function is taught when the first sample that needed its stack dump meets
- * it, and the whole object once that has happened to HYBRID_HOT_SAMPLES samples, and, where
- * it is large, to a part of its functions;
- * all that a process has mapped, where the kernel's walk came further than a dump
- * and lacks a rule there.
+ * A function is taught when the first sample that needed its stack dump meets it. A whole
+ * object is taught once HYBRID_HOT_SAMPLES samples have met something new in it; of a large
+ * one part of the functions must have been met, too. Where the kernel's walk came further
+ * than a dump, and lacked a rule there, all that the process has mapped is taught.
  *
  * Return: the compiler, NULL where memory is short.
  */

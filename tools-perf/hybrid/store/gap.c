@@ -7,7 +7,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <limits.h>
+#include <linux/bitops.h>
 #include <linux/kernel.h>
 #include "gap.h"
 
@@ -20,25 +20,6 @@
  */
 #define MAX_LOOKED	1048576
 
-#define LONG_BITS	(sizeof(unsigned long) * CHAR_BIT)
-
-/* The addresses around @vaddr that no FDE has; false: one has it. */
-static bool find_gap(const struct hybrid_fdes *fdes, u64 vaddr, u64 *start, u64 *end)
-{
-	size_t low = 0, high = fdes->nr, mid;
-
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (fdes->fdes[mid].start <= vaddr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	*start = low ? fdes->fdes[low - 1].end : 0;
-	*end = low < fdes->nr ? fdes->fdes[low].start : ~0ULL;
-	return *start <= vaddr;
-}
-
 /* Notes that it is asked for; false: it was before, or is not in the file. */
 static bool take_block(struct hybrid_stored *stored, u64 vaddr)
 {
@@ -47,8 +28,8 @@ static bool take_block(struct hybrid_stored *stored, u64 vaddr)
 	if (!hybrid_object_offset(stored->object, vaddr, &offset) || offset > UINT32_MAX)
 		return false;
 	block = offset / GAP_BLOCK;
-	if (block / LONG_BITS >= stored->nr_blocks) {
-		size_t nr = block / LONG_BITS + 1, i;
+	if (block / BITS_PER_LONG >= stored->nr_blocks) {
+		size_t nr = block / BITS_PER_LONG + 1, i;
 		unsigned long *blocks = realloc(stored->blocks, nr * sizeof(*blocks));
 
 		if (!blocks)
@@ -58,32 +39,34 @@ static bool take_block(struct hybrid_stored *stored, u64 vaddr)
 		stored->blocks = blocks;
 		stored->nr_blocks = nr;
 	}
-	if (stored->blocks[block / LONG_BITS] >> block % LONG_BITS & 1)
+	if (test_bit(block, stored->blocks))
 		return false;
-	stored->blocks[block / LONG_BITS] |= 1UL << block % LONG_BITS;
+	__set_bit(block, stored->blocks);
 	return true;
 }
 
 /*
- * Where the block begins within an instruction the first few are none. What is said of them
- * nobody asks for, or it is refuted as all that the code tells is.
+ * Where the block begins within an instruction, the first addresses are of instructions that
+ * never run. No walk asks for their rules; if one did, the call before the return address
+ * that it gave would not lead there, and perf would refuse the chain.
  */
 int hybrid_gap_around(struct hybrid_stored *stored, u64 vaddr, struct hybrid_batch *batch)
 {
 	const struct hybrid_object *object = stored->object;
 	unsigned int looked = 0, took;
-	u64 at, end, gap_start, gap_end;
 	struct hybrid_rule rule;
+	struct hybrid_fde gap;
+	u64 at, end;
 	int err = 0;
 
 	hybrid_batch_clear(batch);
-	if (!find_gap(&stored->fdes, vaddr, &gap_start, &gap_end) || !take_block(stored, vaddr))
+	if (!hybrid_fdes_gap(&stored->fdes, vaddr, &gap) || !take_block(stored, vaddr))
 		return 0;
-	at = max(gap_start, vaddr - vaddr % GAP_BLOCK);
-	gap_end = min(gap_end, vaddr - vaddr % GAP_BLOCK + GAP_BLOCK);
-	while (!err && at < gap_end && looked < MAX_LOOKED) {
+	at = max(gap.start, vaddr - vaddr % GAP_BLOCK);
+	gap.end = min(gap.end, vaddr - vaddr % GAP_BLOCK + GAP_BLOCK);
+	while (!err && at < gap.end && looked < MAX_LOOKED) {
 		if (object->cfi.abi->arch->rule_run(object, at, &rule, &end, &took))
-			err = hybrid_batch_code(batch, object, at, min(end, gap_end), &rule);
+			err = hybrid_batch_code(batch, object, at, min(end, gap.end), &rule);
 		looked += took;
 		at = end;
 	}
@@ -94,15 +77,16 @@ int hybrid_gap_around(struct hybrid_stored *stored, u64 vaddr, struct hybrid_bat
 int hybrid_gap_at(struct hybrid_stored *stored, u64 vaddr, u64 at, struct hybrid_batch *batch)
 {
 	const struct hybrid_object *object = stored->object;
-	u64 end, gap_start, gap_end;
 	struct hybrid_rule rule;
+	struct hybrid_fde gap;
 	unsigned int took;
+	u64 end;
 	int err;
 
 	hybrid_batch_clear(batch);
-	if (!find_gap(&stored->fdes, vaddr, &gap_start, &gap_end) ||
+	if (!hybrid_fdes_gap(&stored->fdes, vaddr, &gap) ||
 	    !object->cfi.abi->arch->rule_run(object, at, &rule, &end, &took))
 		return 0;
-	err = hybrid_batch_code(batch, object, vaddr, min(end, gap_end), &rule);
+	err = hybrid_batch_code(batch, object, vaddr, min(end, gap.end), &rule);
 	return err == -EAGAIN ? 0 : err;
 }

@@ -4,10 +4,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <linux/bitmap.h>
 #include "../rules/debug-frame.h"
 #include "../tasks/open.h"
 #include "stored.h"
@@ -21,8 +21,6 @@
 /* One of so many functions is to be met before all are taught; of so many always. */
 #define MET_SHARE	16
 #define SMALL_FDES	128
-
-#define LONG_BITS	(sizeof(unsigned long) * CHAR_BIT)
 
 static u32 vdso_flags(const struct hybrid_object *object)
 {
@@ -71,7 +69,7 @@ static int open_file(struct hybrid_stored *stored, struct hybrid_object *object)
 	if (hybrid_fdes_read(object, &stored->fdes))
 		return -ENOMEM;
 	if (!stored->taught)
-		stored->taught = calloc(stored->fdes.nr / LONG_BITS + 1, sizeof(*stored->taught));
+		stored->taught = bitmap_zalloc(stored->fdes.nr + 1);
 	return stored->taught ? 0 : -ENOMEM;
 }
 
@@ -113,16 +111,6 @@ void hybrid_stored_want_debug(struct hybrid_stored *stored)
 	hybrid_stored_forget(stored);
 }
 
-static bool is_taught(const struct hybrid_stored *stored, size_t i)
-{
-	return stored->taught[i / LONG_BITS] >> i % LONG_BITS & 1;
-}
-
-static void set_taught(struct hybrid_stored *stored, size_t i)
-{
-	stored->taught[i / LONG_BITS] |= 1UL << i % LONG_BITS;
-}
-
 /* From FDE @i on, to the end of its part. */
 static int part_batch(struct hybrid_stored *stored, size_t i, struct hybrid_batch *batch)
 {
@@ -135,7 +123,7 @@ static int part_batch(struct hybrid_stored *stored, size_t i, struct hybrid_batc
 			break;
 		if (err)
 			return err;
-		set_taught(stored, i);
+		__set_bit(i, stored->taught);
 	}
 	return 0;
 }
@@ -149,13 +137,13 @@ int hybrid_stored_function(struct hybrid_stored *stored, u64 vaddr, bool part,
 
 	hybrid_batch_clear(batch);
 	i = fde ? fde - stored->fdes.fdes : 0;
-	if (!fde || is_taught(stored, i))
+	if (!fde || test_bit(i, stored->taught))
 		return 0;
 	if (part)
 		return part_batch(stored, i - i % PART_FDES, batch);
 	err = hybrid_batch_fde(batch, stored->object, fde);
 	if (!err)
-		set_taught(stored, i);
+		__set_bit(i, stored->taught);
 	return err;
 }
 
@@ -165,7 +153,7 @@ int hybrid_stored_part(struct hybrid_stored *stored, struct hybrid_batch *batch)
 
 	hybrid_batch_clear(batch);
 	while (!err && !batch->nr_rows && stored->next < stored->fdes.nr) {
-		if (is_taught(stored, stored->next))
+		if (test_bit(stored->next, stored->taught))
 			stored->next++;
 		else
 			err = part_batch(stored, stored->next, batch);

@@ -16,13 +16,14 @@
 bool hybrid_outer_follow(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u);
 
 /**
- * hybrid_outer_guess - what the thread is in behind the end of its dump, most likely
+ * hybrid_outer_guess - the callers behind the end of a dump, as the thread's stack is now
  * @unwinder: caches
- * @u: an unwound sample that stopped at HYBRID_STOP_DUMP_END: behind its frames others are put
+ * @u: an unwound sample that stopped at HYBRID_STOP_DUMP_END
  *
- * As its stack is now. For what is good to know early, and need not be true of the sample.
+ * The stack may have changed since: these say which rules to teach, and are never shown. They
+ * are put behind the first @u->nr of @u->frames; @u->nr stays.
  *
- * Return: how many frames there are behind @u->nr.
+ * Return: how many there are.
  */
 unsigned int hybrid_outer_guess(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u);
 
