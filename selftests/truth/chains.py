@@ -119,8 +119,9 @@ class Judge:
         return any(f.caller == caller for table in self.tables.all()
                    for f in table.values())
 
-    def verdict(self, comm, frames, loader=False):
-        """loader: the process calls the dynamic loader in its later life."""
+    def verdict(self, comm, frames, loader=False, in_execve=False):
+        """loader: the process calls the dynamic loader in its later life. in_execve: nothing
+        of the program has run, and the chain says that it is cut off."""
         if comm in ("perf", "perf-exec"):
             return Verdict("before exec")
         kernel = list(itertools.takewhile(lambda f: f.ip >= KERNEL, frames))
@@ -130,6 +131,8 @@ class Judge:
         if not user:
             return Verdict(reason="no user chain")
         functions = [self.tables.function(f) for f in user]
+        if in_execve and len(user) == 1 and user[0].dso == "[unknown]":
+            return Verdict("the registers of the program before execve()")
         if not any(functions):
             return self.outside(user, loader)
         try:

@@ -125,6 +125,14 @@ LEFT_OUT = [
      "no stack to read"),
 ]
 
+# Where nothing of the program has run, and the chain is cut off: innermost first; left out?
+IN_EXECVE = [
+    ("w:1", True),
+    ("w:1 copy", False),
+    ("memcpy", False),
+    ("copy", False),
+]
+
 
 def line(word, ip):
     if word.startswith("k:"):
@@ -173,6 +181,14 @@ def left_out_faults(judge):
             yield f"{what} is {got.kind}: '{got.reason}', not {kind}"
 
 
+def execve_faults(judge):
+    for words, want in IN_EXECVE:
+        sample = read_one(text("prog", words))
+        got = judge.verdict(sample.comm, sample.frames, in_execve=True)
+        if (got.kind != "judged") != want:
+            yield f"in execve(), {words} is {got.kind}"
+
+
 def compare_faults():
     whole = read_one(text("prog", "memcpy do_copy copy main")).frames
     lost = [whole[0]] + whole[2:]
@@ -198,6 +214,7 @@ def run():
     tables.add("/tmp/a prog", TABLE)
     faults = list(verdict_faults(chains.Judge(tables), CASES))
     faults += left_out_faults(chains.Judge(tables))
+    faults += execve_faults(chains.Judge(tables))
     anywhere = chains.Tables(anywhere=truthlib.parse(ANYWHERE), name=ANYWHERE_NAME)
     faults += verdict_faults(chains.Judge(anywhere), ANYWHERE_CASES)
     faults += list(compare_faults()) + list(parser_faults())
