@@ -14,7 +14,8 @@ static void step_alu_imm(const struct x86_code *code, struct x86_path *path)
 	if (op == 7)
 		return;
 	if (rm == X86_REG_SP && x86_full_width(code) && (op == 0 || op == 5))
-		x86_sp_add(code, path, op ? -code->imm : code->imm);
+		/* The least number has no negative one: it stays what it is, and is too far. */
+		x86_sp_add(code, path, op ? -(u32)code->imm : code->imm);
 	else
 		x86_clobber(path, rm);
 }

@@ -64,8 +64,11 @@ enum x86_frame_kind x86_frame_analyze_within(const struct x86_frame_mem *mem,
 	if (kind == X86_FRAME_UNKNOWN)
 		kind = x86_frame_scan(mem, ip, rule, work);
 	work->took = work->insns + limit - work->limit;
-	if (kind == X86_FRAME_UNKNOWN)
+	if (kind == X86_FRAME_UNKNOWN) {
+		/* A path that was not believed may have lost it. */
+		rule->fp_lost = false;
 		kind = x86_frame_guess_entry(mem, ip, rule);
+	}
 	return kind;
 }
 

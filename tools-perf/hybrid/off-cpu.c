@@ -295,6 +295,16 @@ static int write_sleep(struct hybrid_record *hr, const struct perf_event_header 
 	return 0;
 }
 
+/* A sample that can't be read, or that there is no memory for. */
+static int drop(struct hybrid_record *hr, struct hybrid_event *event,
+		const struct perf_event_header *header)
+{
+	hybrid_stats_read(&hr->stats, header->size);
+	hr->stats.shed++;
+	event->shed++;
+	return 0;
+}
+
 int hybrid_off_cpu_deliver(struct hybrid_record *hr, struct hybrid_ring *ring,
 			   struct hybrid_event *event, const struct perf_event_header *header)
 {
@@ -302,24 +312,21 @@ int hybrid_off_cpu_deliver(struct hybrid_record *hr, struct hybrid_ring *ring,
 	struct hybrid_chain *made = NULL;
 	const struct hybrid_chain *chain;
 	struct sleep sleep;
-	int err = 0;
+	int err;
 
 	if (parse(evsel, header, &sleep)) {
-		hybrid_stats_read(&hr->stats, header->size);
 		hr->stats.bad++;
-		hr->stats.shed++;
-		event->shed++;
-		return 0;
+		return drop(hr, event, header);
 	}
 	chain = find_chain(hr, &sleep);
 	if (!chain) {
 		made = cut_off(hr, ring, header, &sleep);
 		chain = made;
 	}
-	if (chain) {
-		count(hr, chain, header->size);
-		err = write_sleep(hr, header, &sleep, chain);
-	}
+	if (!chain)
+		return drop(hr, event, header);
+	count(hr, chain, header->size);
+	err = write_sleep(hr, header, &sleep, chain);
 	free(made);
 	return err;
 }
