@@ -136,7 +136,8 @@ static void run_any_bp(void)
 		{ "any bp: set, sp loaded", "|31 ed 48 8b 64 24 20 c3", X86_FRAME_UNKNOWN, false },
 		{ "any bp: at a return", "|c3", X86_FRAME_RET, false },
 		{ "any bp: at an entry, lost on a path that is not believed",
-		  "cc cc cc cc cc cc cc cc cc cc cc |55 31 c0 89 ed c3 90 90", X86_FRAME_ENTRY, false },
+		  "cc cc cc cc cc cc cc cc cc cc cc |55 31 c0 89 ed c3 90 90",
+		  X86_FRAME_ENTRY, false },
 	};
 	unsigned int i;
 
