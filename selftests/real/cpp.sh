@@ -15,7 +15,7 @@ cpp_one()
 	# The library's templates are inlined as ever.
 	builds "$name" g++ -std=c++20 "${inlining[@]}" "$@" -o "$name" "$real/cpp.cc" || return
 	record "$name.data" "./$name" 1
-	exact "C++ $name" "$name.data" --name '^([^(]*)\(' --min-exact 98.5 --min-root 98.5
+	exact "C++ $name" "$name.data" --name '^([^(]*)\(' --min-exact 97 --min-root 97
 }
 
 test_cpp()

@@ -19,19 +19,6 @@
 #include "bpf-private.h"
 #include "resolve.h"
 
-/* As samples have them. */
-static u32 dump_pages(struct evlist *evlist)
-{
-	struct evsel *evsel;
-	u32 size = 0;
-
-	evlist__for_each_entry(evlist, evsel) {
-		if (evsel__has_hybrid_callchain(evsel))
-			size = max(size, evsel->core.attr.sample_stack_user);
-	}
-	return DIV_ROUND_UP(size, 4096);
-}
-
 const struct evsel *hybrid_bpf__off_cpu_evsel(struct evlist *evlist)
 {
 	const u64 needed = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
@@ -58,13 +45,12 @@ static int leave_out(struct hybrid_walk_bpf *skel)
 	return err ?: bpf_map__set_autocreate(skel->maps.chain_words, false);
 }
 
-int hybrid_bpf__prepare_off_cpu(struct hybrid_bpf *bpf, struct evlist *evlist)
+int hybrid_bpf__prepare_off_cpu(struct hybrid_bpf *bpf)
 {
 	struct hybrid_walk_bpf *skel = bpf->skel;
 
 	if (!bpf->off_cpu)
 		return leave_out(skel);
-	skel->rodata->dump_pages = dump_pages(evlist);
 	bpf_map__set_max_entries(skel->maps.sleep_states, bpf->cpus);
 	return bpf_map__reuse_fd(skel->maps.tstamp, off_cpu_tasks());
 }

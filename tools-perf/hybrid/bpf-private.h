@@ -28,6 +28,7 @@ struct hybrid_walk_bpf;
  * @fds: of the events that the program writes to
  * @ids: of the same, ascending
  * @nr_ids: of both
+ * @dump_size: bytes of a dump that the program writes, at most
  * @off_cpu: the chains of tasks that go to sleep are its, too
  */
 struct hybrid_bpf {
@@ -44,11 +45,12 @@ struct hybrid_bpf {
 	int			*fds;
 	u64			*ids;
 	unsigned int		 nr_ids;
+	u32			 dump_size;
 	bool			 off_cpu;
 };
 
 /* perf record --off-cpu: hybrid_sleep() is to be loaded, or not; before that is done. */
-int hybrid_bpf__prepare_off_cpu(struct hybrid_bpf *bpf, struct evlist *evlist);
+int hybrid_bpf__prepare_off_cpu(struct hybrid_bpf *bpf);
 
 /* The event of perf record --off-cpu, where its chains are to be hybrid; NULL: none. */
 const struct evsel *hybrid_bpf__off_cpu_evsel(struct evlist *evlist);

@@ -38,22 +38,28 @@ static int deliver_asleep(struct hybrid_record *hr, struct hybrid_ring *ring,
 {
 	struct perf_event_header *made = (void *)hr->made;
 	u64 word = walked->head.addr;
+	int err;
 
 	if (!hr->off_cpu.event)
 		return 0;
 	walked->head.id = hr->off_cpu.id;
 	walked->head.misc = PERF_RECORD_MISC_KERNEL;
-	hybrid_walked_sample(walked, hr->off_cpu.event->layout.attr.sample_type, made);
-	return hybrid_off_cpu_chain(hr, ring, made, word);
+	hybrid_walked_sample(walked, hr->off_cpu.event->layout.attr.sample_type,
+			     HYBRID_BPF_REGS, made);
+	hr->holes = walked->holes;
+	err = hybrid_off_cpu_chain(hr, ring, made, word);
+	hr->holes = 0;
+	return err;
 }
 
 int hybrid_bpf__deliver(struct hybrid_record *hr, struct hybrid_ring *ring,
 			const struct perf_event_header *header)
 {
 	struct perf_event_header *made = (void *)hr->made;
+	const struct perf_event_attr *attr;
 	struct hybrid_walked walked;
 	struct evsel *evsel;
-	u64 type;
+	int err;
 
 	if (hybrid_walked_parse(hybrid_bpf__sample_type(hr->teaching.bpf), header, &walked)) {
 		hybrid_stats_read(&hr->stats, header->size);
@@ -70,11 +76,24 @@ int hybrid_bpf__deliver(struct hybrid_record *hr, struct hybrid_ring *ring,
 	evsel = evlist__id2evsel(hr->evlist, walked.head.id);
 	if (!evsel || !hr->events[evsel->core.idx].hybrid)
 		return 0;
-	if (!walked.nr_user)
+	if (!walked.nr_user && !walked.dump)
 		hr->stats.shed_dumps++;
-	type = hr->events[evsel->core.idx].layout.attr.sample_type;
-	hybrid_walked_sample(&walked, type, made);
-	return hybrid_deliver_sample(hr, ring, made, header->size);
+	attr = &hr->events[evsel->core.idx].layout.attr;
+	hybrid_walked_sample(&walked, attr->sample_type, attr->sample_regs_user, made);
+	hr->holes = walked.holes;
+	err = hybrid_deliver_sample(hr, ring, made, header->size);
+	hr->holes = 0;
+	return err;
+}
+
+void hybrid_bpf__find_thread(struct hybrid_record *hr, const struct perf_event_header *header)
+{
+	struct hybrid_walked walked;
+
+	if (!hybrid_walked_parse(hybrid_bpf__sample_type(hr->teaching.bpf), header, &walked) &&
+	    walked.dump)
+		hybrid_find_stack(hr, (u32)walked.ids, walked.ids >> 32,
+				  hybrid_walked_sp(&walked));
 }
 
 u64 hybrid_bpf__time(const struct hybrid_bpf *bpf, const struct perf_event_header *header)

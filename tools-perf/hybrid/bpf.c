@@ -15,10 +15,14 @@
 #include "../evlist.h"
 #include "../evsel.h"
 #include "bpf-private.h"
+#include "record/walked.h"
 #include "resolve.h"
 
 #define CHUNK_SIZE	(HYBRID_WALK_CHUNK_WORDS * sizeof(u64))
 #define OBJECTS_SIZE	(HYBRID_WALK_OBJECTS * sizeof(struct hybrid_walk_object))
+
+/* Of the program: x86's. */
+#define BPF_PAGE	4096
 
 /* What is asked for: for each MiB of rows so many objects. */
 #define MB_OBJECTS	32
@@ -96,6 +100,19 @@ static void keep_own_ids(const struct bpf_object *object)
 	}
 }
 
+/* The program has what struct pt_regs has: no vector registers. */
+static bool may_dump_samples(struct evlist *evlist)
+{
+	struct evsel *evsel;
+
+	evlist__for_each_entry(evlist, evsel) {
+		if (hybrid_bpf__is_served(evsel) &&
+		    evsel->core.attr.sample_regs_user & ~HYBRID_BPF_ALL_REGS)
+			return false;
+	}
+	return true;
+}
+
 static int load(struct hybrid_bpf *bpf, struct evlist *evlist)
 {
 	int err;
@@ -105,7 +122,9 @@ static int load(struct hybrid_bpf *bpf, struct evlist *evlist)
 		return -errno;
 	bpf_map__set_max_entries(bpf->skel->maps.states, bpf->cpus);
 	bpf_map__set_max_entries(bpf->skel->maps.output, bpf->cpus);
-	err = hybrid_bpf__prepare_off_cpu(bpf, evlist);
+	bpf->skel->rodata->dump_pages = DIV_ROUND_UP(bpf->dump_size, BPF_PAGE);
+	bpf->skel->rodata->may_dump_samples = may_dump_samples(evlist);
+	err = hybrid_bpf__prepare_off_cpu(bpf);
 	if (!err)
 		err = hybrid_walk_bpf__load(bpf->skel);
 	if (err)
@@ -150,7 +169,7 @@ static void count_lost(struct hybrid_bpf *bpf)
 			 strerror(-err));
 }
 
-static struct hybrid_bpf *hybrid_bpf__new(struct evlist *evlist, bool off_cpu)
+static struct hybrid_bpf *hybrid_bpf__new(struct evlist *evlist, bool off_cpu, u32 dump_size)
 {
 	libbpf_print_fn_t print = verbose > 1 ? NULL : libbpf_set_print(print_nothing);
 	struct hybrid_bpf *bpf = calloc(1, sizeof(*bpf));
@@ -159,6 +178,7 @@ static struct hybrid_bpf *hybrid_bpf__new(struct evlist *evlist, bool off_cpu)
 	if (bpf) {
 		INIT_LIST_HEAD(&bpf->files);
 		bpf->off_cpu = off_cpu;
+		bpf->dump_size = dump_size ?: HYBRID_WALK_STACK;
 		bpf->cpus = libbpf_num_possible_cpus();
 		err = bpf->cpus < 0 ? bpf->cpus : load(bpf, evlist);
 	}
@@ -202,7 +222,7 @@ static void set_limits(struct hybrid_bpf *bpf, u64 mb)
 	bpf->max_objects = mb * MB_OBJECTS;
 }
 
-void hybrid_bpf__prepare(struct evlist *evlist)
+void hybrid_bpf__prepare(struct evlist *evlist, u32 dump_size)
 {
 	bool off_cpu = hybrid_bpf__off_cpu_evsel(evlist), served;
 	struct config config = { .wanted = true, .mb = MAX_MB };
@@ -216,9 +236,9 @@ void hybrid_bpf__prepare(struct evlist *evlist)
 	if (!served)
 		pr_debug("hybrid: samples have stack dumps: no event that BPF serves\n");
 	if (off_cpu)
-		prepared = hybrid_bpf__new(evlist, true);
+		prepared = hybrid_bpf__new(evlist, true, dump_size);
 	if (!prepared && served)
-		prepared = hybrid_bpf__new(evlist, false);
+		prepared = hybrid_bpf__new(evlist, false, dump_size);
 	if (!prepared)
 		return;
 	set_limits(prepared, config.mb);

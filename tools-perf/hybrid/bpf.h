@@ -18,10 +18,11 @@ struct perf_hybrid_stats;
 /**
  * hybrid_bpf__prepare - load the program, where it is asked for and may be
  * @evlist: events, configured and not open; they get ids in their samples
+ * @dump_size: bytes of a dump, at most; 0: the user has named none
  *
  * Without it, all goes on with stack dumps.
  */
-void hybrid_bpf__prepare(struct evlist *evlist);
+void hybrid_bpf__prepare(struct evlist *evlist, u32 dump_size);
 
 /**
  * hybrid_bpf__serves_all - will samples need no dump, but for some?
@@ -76,7 +77,8 @@ const struct hybrid_store_ops *hybrid_bpf__ops(void);
 
 #include <linux/compiler.h>
 
-static inline void hybrid_bpf__prepare(struct evlist *evlist __maybe_unused)
+static inline void hybrid_bpf__prepare(struct evlist *evlist __maybe_unused,
+				       u32 dump_size __maybe_unused)
 {
 }
 
@@ -147,6 +149,9 @@ bool hybrid_bpf__is_record(const struct hybrid_bpf *bpf, const struct perf_event
 
 /* When the sample was taken that one of its records tells of; 0 where that can't be parsed. */
 u64 hybrid_bpf__time(const struct hybrid_bpf *bpf, const struct perf_event_header *header);
+
+/* hybrid_find_thread() of one of its records. */
+void hybrid_bpf__find_thread(struct hybrid_record *hr, const struct perf_event_header *header);
 
 /**
  * hybrid_bpf__deliver - one of its records, as the sample it stands for

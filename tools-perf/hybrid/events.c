@@ -34,6 +34,28 @@ bool evlist__has_hybrid_callchain(struct evlist *evlist)
 	return false;
 }
 
+/* The user has not named a dump's size for all events, nor for this one. */
+static bool is_default_size(struct evsel *evsel)
+{
+	return evsel__has_hybrid_callchain(evsel) && !callchain_hybrid_size_is_given() &&
+	       !evsel__get_config_term(evsel, STACK_USER);
+}
+
+/* The largest that the user has named; 0 where an event has none. */
+static u32 named_size(struct evlist *evlist)
+{
+	struct evsel *evsel;
+	u32 size = 0;
+
+	evlist__for_each_entry(evlist, evsel) {
+		if (is_default_size(evsel))
+			return 0;
+		if (evsel__has_hybrid_callchain(evsel))
+			size = max(size, evsel->core.attr.sample_stack_user);
+	}
+	return size;
+}
+
 /* There is one recording; the store is attached once its events are open. */
 static bool kernel_asked;
 
@@ -42,7 +64,7 @@ void hybrid_record__ask_kernel(struct evlist *evlist)
 	kernel_asked = evlist__has_hybrid_callchain(evlist);
 	/* No kernel walks the stack of a task that goes to sleep by what it is taught. */
 	if (kernel_asked && (off_cpu_tasks() >= 0 || !hybrid_store__is_there()))
-		hybrid_bpf__prepare(evlist);
+		hybrid_bpf__prepare(evlist, named_size(evlist));
 }
 
 bool hybrid_record__kernel_asked(void)
@@ -59,13 +81,6 @@ static unsigned long nr_rings(struct evlist *evlist)
 	if (perf_cpu_map__has_any_cpu_or_is_empty(core->all_cpus))
 		nr += perf_thread_map__nr(core->threads) - 1;
 	return nr;
-}
-
-/* The user has not named a dump's size for all events, nor for this one. */
-static bool is_default_size(struct evsel *evsel)
-{
-	return evsel__has_hybrid_callchain(evsel) && !callchain_hybrid_size_is_given() &&
-	       !evsel__get_config_term(evsel, STACK_USER);
 }
 
 static void size_dumps(struct evlist *evlist, unsigned long ring_size)

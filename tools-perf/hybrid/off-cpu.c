@@ -244,7 +244,7 @@ static struct hybrid_chain *cut_off(struct hybrid_record *hr, struct hybrid_ring
 	if (evlist__parse_sample_timestamp(hr->evlist, at, &walked.time))
 		walked.time = 0;
 	walked.head.time = walked.time;
-	hybrid_walked_sample(&walked, event->layout.attr.sample_type, made);
+	hybrid_walked_sample(&walked, event->layout.attr.sample_type, HYBRID_BPF_REGS, made);
 	if (hybrid_layout_parse(&event->layout, made, &sample) ||
 	    hybrid_make_chain(hr, ring, event, &sample, &chain))
 		return NULL;

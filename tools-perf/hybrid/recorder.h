@@ -39,6 +39,7 @@
  * @now: of this pass over the rings, in ns
  * @began: the time of the first pass, in ns
  * @mended: of the last one that asked for pages of a stack; 0: none did
+ * @holes: of the dump of the sample that is delivered, as struct hybrid_unwind has them
  * @found: threads whose stacks were asked for, by the end of their number
  * @looked: when it was last noted that what processes have compiled may have changed, in ns
  * @draining: the recording has ended: this is the last pass
@@ -73,6 +74,7 @@ struct hybrid_record {
 	u64			 now;
 	u64			 began;
 	u64			 mended;
+	u32			 holes;
 	pid_t			 found[HYBRID_NR_FOUND];
 	u64			 looked;
 	bool			 draining;
@@ -153,6 +155,9 @@ int hybrid_deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
  * the stack.
  */
 void hybrid_find_thread(struct hybrid_record *hr, const struct perf_event_header *header);
+
+/* The same of a thread whose stack pointer is known. */
+void hybrid_find_stack(struct hybrid_record *hr, pid_t pid, pid_t tid, u64 sp);
 
 /* Any other record: @arg is the recording. -EIO where writing failed. */
 int hybrid_deliver_other(void *arg, union perf_event *event);

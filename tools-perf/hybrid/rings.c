@@ -94,8 +94,12 @@ static u64 record_time(const struct perf_event_header *header, void *arg)
 
 static void found(const struct perf_event_header *header, void *arg)
 {
-	if (header->type == PERF_RECORD_SAMPLE)
-		hybrid_find_thread(arg, header);
+	struct hybrid_record *hr = arg;
+
+	if (hybrid_bpf__is_record(hr->teaching.bpf, header))
+		hybrid_bpf__find_thread(hr, header);
+	else if (header->type == PERF_RECORD_SAMPLE)
+		hybrid_find_thread(hr, header);
 }
 
 static void consume(struct hybrid_ring *ring, void *arg __maybe_unused)

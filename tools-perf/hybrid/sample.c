@@ -76,6 +76,7 @@ static bool prepare(struct hybrid_record *hr, const struct hybrid_event *event,
 	u->dump_start = u->regs.value[u->abi->sp];
 	u->dump_size = sample->stack_size;
 	u->dump_room = sample->stack_room;
+	u->holes = hr->holes;
 	u->max_frames = event->max_stack;
 	u->frames = hr->frames;
 	return true;
@@ -184,15 +185,16 @@ static int unwind_sample(struct hybrid_record *hr, struct hybrid_event *event,
 
 /*
  * A copy that ended at a page that is not there: the next ones of the thread are to go on
- * behind it, as far as the word that this one lacked.
+ * behind it, as far as the word that this one lacked. Or it lacked a page.
  */
 static void mend_stack(struct hybrid_record *hr, const struct hybrid_unwind *u)
 {
 	u64 end = u->dump_start + u->dump_size;
 
-	if (u->dump_size && u->dump_size < u->dump_room && u->missing >= end &&
-	    u->missing - u->dump_start < u->dump_room &&
-	    hybrid_touch_pages(hr->touch, u->pid, end, u->missing))
+	if (!u->dump_size || u->missing < u->dump_start ||
+	    u->missing - u->dump_start >= u->dump_room)
+		return;
+	if (hybrid_touch_pages(hr->touch, u->pid, min(end, u->missing), u->missing))
 		hr->mended = hr->now;
 }
 
@@ -249,7 +251,7 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 	made->failed_in = unwind.failed_in;
 	made->walked = walk.by_rules || walk.info;
 	made->info = walk.info;
-	made->deeper = is_deeper(&unwind, made->outcome, event->layout.attr.sample_stack_user);
+	made->deeper = is_deeper(&unwind, made->outcome, sample->stack_room);
 	hybrid_precise_put_first(&event->precise, hr->chain, merge->nr);
 	mend_stack(hr, &unwind);
 	if (hr->teaching.compiler && merge->unwind && !walk.whole)
@@ -290,7 +292,7 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 		return err;
 	hybrid_stats_count(&hr->stats, made.outcome, made.failed_in);
 	if (made.deeper)
-		hybrid_stats_deeper(&hr->stats, event->layout.attr.sample_stack_user);
+		hybrid_stats_deeper(&hr->stats, sample->stack_room);
 	if (made.walked)
 		hybrid_stats_walk(&hr->stats, made.info);
 	else if (!sample->regs && !sample->stack_size)
@@ -304,6 +306,17 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 	return 0;
 }
 
+void hybrid_find_stack(struct hybrid_record *hr, pid_t pid, pid_t tid, u64 sp)
+{
+	pid_t *found = &hr->found[(u32)tid % HYBRID_NR_FOUND];
+
+	if (tid == pid || *found == tid)
+		return;
+	*found = tid;
+	if (hybrid_touch_stack(hr->touch, pid, sp))
+		hr->mended = hr->now;
+}
+
 void hybrid_find_thread(struct hybrid_record *hr, const struct perf_event_header *header)
 {
 	struct evsel *evsel = evlist__event2evsel(hr->evlist, (union perf_event *)header);
@@ -312,21 +325,16 @@ void hybrid_find_thread(struct hybrid_record *hr, const struct perf_event_header
 	const struct hybrid_regs_map *map;
 	const struct hybrid_abi *abi;
 	struct hybrid_regs regs;
-	pid_t *found;
 
-	if (!event || !event->hybrid || hybrid_layout_parse(&event->layout, header, &sample))
+	if (!event || !event->hybrid || hybrid_layout_parse(&event->layout, header, &sample) ||
+	    !sample.regs || !sample.stack_size)
 		return;
-	found = &hr->found[(u32)sample.tid % HYBRID_NR_FOUND];
-	if (sample.tid == sample.pid || *found == sample.tid || !sample.regs || !sample.stack_size)
-		return;
-	*found = sample.tid;
 	abi = abi_of(&sample);
 	map = map_of(event, abi);
 	if (!map->complete)
 		return;
 	hybrid_regs_read(map, sample.regs, &regs);
-	if (hybrid_touch_stack(hr->touch, sample.pid, regs.value[abi->sp]))
-		hr->mended = hr->now;
+	hybrid_find_stack(hr, sample.pid, sample.tid, regs.value[abi->sp]);
 }
 
 int hybrid_deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,

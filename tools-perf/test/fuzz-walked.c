@@ -19,8 +19,19 @@
 
 static void check_chain(const struct hybrid_walked *walked, const struct hybrid_sample *sample)
 {
-	u32 nr_kernel = walked->head.nr_kernel;
+	u32 nr_kernel = walked->head.nr_kernel, front = 0;
 
+	if (!walked->nr_user && walked->dump) {
+		while (front < nr_kernel && sample->chain[front] != PERF_CONTEXT_USER_HYBRID)
+			front++;
+		if (sample->nr_chain != nr_kernel + 2 ||
+		    memcmp(sample->chain, walked->ips, front * 8) ||
+		    (front < nr_kernel && memcmp(sample->chain + front + 2,
+						 walked->ips + front * 8,
+						 (nr_kernel - front) * 8)))
+			abort();
+		return;
+	}
 	if (!walked->nr_user) {
 		if (sample->nr_chain != nr_kernel ||
 		    memcmp(sample->chain, walked->ips, nr_kernel * 8))
@@ -37,19 +48,22 @@ static void check_chain(const struct hybrid_walked *walked, const struct hybrid_
 		abort();
 }
 
-static void make_sample(const struct hybrid_walked *walked, u64 type)
+static void make_sample(const struct hybrid_walked *walked, u64 type, u64 regs)
 {
 	struct hybrid_layout layout = {
 		.attr.sample_type	= type,
-		.attr.sample_regs_user	= walked->dump ? HYBRID_BPF_REGS : 0,
+		.attr.sample_regs_user	= walked->dump ? regs & HYBRID_BPF_ALL_REGS : 0,
 	};
 	struct perf_event_header *made = aligned_alloc(8, HYBRID_MAX_RECORD);
 	struct hybrid_sample sample;
 
-	hybrid_walked_sample(walked, type, made);
+	hybrid_walked_sample(walked, type, layout.attr.sample_regs_user, made);
 	if (hybrid_layout_parse(&layout, made, &sample))
 		abort();
 	check_chain(walked, &sample);
+	if (walked->dump && (sample.stack_size != walked->stack_size ||
+			     sample.stack_room != walked->stack_room))
+		abort();
 	free(made);
 }
 
@@ -71,7 +85,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	memcpy(record + 1, data + 8, words * 8);
 	if (!hybrid_walked_parse(TRAILER | (type & PERF_SAMPLE_CPU), record, &walked) &&
 	    hybrid_walked_is_sample(&walked))
-		make_sample(&walked, NEEDED | (type & OPTIONAL));
+		make_sample(&walked, NEEDED | (type & OPTIONAL), type >> 32);
 	free(record);
 	return 0;
 }

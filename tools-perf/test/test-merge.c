@@ -382,6 +382,11 @@ static void not_in_memory(void)
 	/* The next word is further away than a dump reaches. */
 	s.u.dump_room = 88;
 	same(merge(), HYBRID_TRUNCATED);
+	/* The copy went on behind what was not there. */
+	s.u.dump_room = 80;
+	s.u.holes = 1;
+	same(merge(), HYBRID_NOT_IN_MEMORY);
+	s.u.holes = 0;
 	merge_finish();
 }
 

@@ -128,6 +128,31 @@ static void deep(void)
 		same(s.frames[i].cfa, s.frames[i - 1].cfa + 32);
 }
 
+/* Pages that the dump has not, of a stack that begins anywhere in its first one. */
+static void holes(void)
+{
+	static const u64 shifts[] = { 0, 8, 2048, 4088 };
+	unsigned int i, page;
+
+	for (i = 0; i < ARRAY_SIZE(shifts); i++) {
+		for (page = 1; page < 7; page++) {
+			deep();
+			s.u.dump_start += shifts[i];
+			s.u.regs.value[HYBRID_X86_64_SP] = s.u.dump_start;
+			s.u.holes = 1 << page;
+			scene_unwind(&s);
+			same(s.u.stop, HYBRID_STOP_DUMP_END);
+			check(s.u.missing >= SCENE_STACK + page * 4096 &&
+			      s.u.missing < SCENE_STACK + page * 4096 + 32);
+			/* One that nothing is looked for in. */
+			s.u.holes = 1 << 9;
+			scene_unwind(&s);
+			same(s.u.stop, HYBRID_STOP_OUTERMOST);
+		}
+	}
+	s.u.holes = 0;
+}
+
 static void unaligned_dump(void)
 {
 	static u8 bytes[sizeof(s.stack) + 8];
@@ -337,6 +362,7 @@ int main(void)
 		{ "unwind: the dump ends anywhere", truncated },
 		{ "unwind: a limit of frames", limit },
 		{ "unwind: a thousand frames", deep },
+		{ "unwind: pages that a dump has not", holes },
 		{ "unwind: a dump at any address", unaligned_dump },
 		{ "unwind: addresses without mapping", no_map },
 		{ "unwind: a return address of zero", zero_return },

@@ -2,13 +2,16 @@
 /*
  * perf record --call-graph hybrid: walks the user stack of a sample by the rules that
  * perf compiled. A sample whose stack it walks to the outermost frame it writes by
- * itself, and the kernel drops it before the stack is copied; the kernel writes all
- * others, with their dump.
+ * itself, and the kernel drops it before the stack is copied. Of others it writes the
+ * dump; the kernel does where nothing can be walked, or dumped.
  */
 #include "walk.bpf.h"
-#include "output.bpf.h"
+#include "dump.bpf.h"
 #include "count.bpf.h"
 #include "off_cpu.bpf.h"
+
+/* Dumps that the room for them is to do for. */
+#define DUMPS_AT_ONCE	2
 
 /* What the sample's interrupt came into. */
 enum interrupted {
@@ -159,10 +162,10 @@ static __always_inline bool begin(struct state *st, struct bpf_perf_event_data_k
 }
 
 /*
- * Is the ring of the event filling up? One half is for dumps, and the other one for what
- * is small: that is not to be lost where perf is late.
+ * Bytes of the event's ring that dumps may still take. One half is for dumps, and the other
+ * one for what is small: that is not to be lost where perf is late.
  */
-static __always_inline bool is_filling(struct bpf_perf_event_data_kern___h *ctx)
+static __always_inline __u64 room_for_dumps(struct bpf_perf_event_data_kern___h *ctx)
 {
 	struct perf_event___h *event = BPF_CORE_READ(ctx, event);
 	struct perf_event___h *parent = BPF_CORE_READ(event, parent);
@@ -173,27 +176,41 @@ static __always_inline bool is_filling(struct bpf_perf_event_data_kern___h *ctx)
 		__u64 offset;
 		__u64 size;
 	} data;
+	__u64 used;
 
 	if (!page || bpf_probe_read_kernel(&data, sizeof(data), &page->data_head))
-		return false;
-	return data.head - data.tail > data.size / 2;
+		return ~0ULL;
+	used = data.head - data.tail;
+	return used < data.size / 2 ? data.size / 2 - used : 0;
 }
 
-/*
- * How much of @ips the record has. For a walk that has not come to the outermost frame
- * there are none, and the sample follows; or, where its dump is to be shed, those that the
- * sample would have.
- */
-static __always_inline __u32 record_length(struct bpf_perf_event_data_kern___h *ctx,
-					   struct state *st)
-{
-	struct hybrid_walk_head *head = &st->record.head;
+/* perf's: are the registers of struct pt_regs all that the samples are to have? */
+const volatile bool may_dump_samples;
 
-	head->info = st->end | PERF_HYBRID_INNERMOST_RULE << 8 | (st->nr & 0xffff) << 16;
-	if (st->end == PERF_HYBRID_END_OUTERMOST)
-		return head->nr_kernel + 1 + st->nr;
-	head->nr_kernel = is_filling(ctx) ? copy_chain(st, BPF_CORE_READ(ctx, data, callchain)) : 0;
-	return head->nr_kernel;
+/*
+ * The kernel's callchain, and what perf is to unwind. The less room there is the smaller a
+ * dump, so that there is some for the next ones. Returns false where the kernel is to write
+ * the sample.
+ */
+static __always_inline bool dump_sample(struct bpf_perf_event_data_kern___h *ctx,
+					struct state *st, struct mm_struct___h *mm,
+					__u64 room)
+{
+	__u64 pages = room / DUMPS_AT_ONCE / PAGE, nr;
+	long err;
+
+	nr = copy_chain(st, BPF_CORE_READ(ctx, data, callchain));
+	if (!may_dump_samples || !nr || nr > HYBRID_WALK_DUMP_IPS)
+		return false;
+	if (pages > dump_pages)
+		pages = dump_pages;
+	err = write_dump(ctx, st, mm, nr, pages ?: 1);
+	/* The kernel has counted it as lost: for the sample itself there is no room, either. */
+	if (err == -ENOSPC)
+		st->counts.full++;
+	else if (err > 0)
+		st->counts.dumped++;
+	return err == -ENOSPC || err > 0;
 }
 
 static __always_inline long write_record(void *ctx, struct state *st, __u32 nr)
@@ -207,13 +224,15 @@ static __always_inline long write_record(void *ctx, struct state *st, __u32 nr)
 	return bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, &st->record, size);
 }
 
-/* Returns false where the kernel is to write the sample. */
-static __always_inline bool write_sample(void *ctx, struct state *st)
+/*
+ * A walk that has come to the outermost frame; or the sample without its dump, for which there
+ * is no room, and the kernel's callchain. Returns false where that can't be written.
+ */
+static __always_inline bool write_chain_of(void *ctx, struct state *st, __u32 nr)
 {
-	__u32 nr = record_length(ctx, st);
 	long err = write_record(ctx, st, nr);
 
-	if (!nr || (err && err != -ENOSPC))
+	if (err && err != -ENOSPC)
 		return false;
 	/* The kernel has counted it as lost: for the sample itself there is no room, either. */
 	if (err)
@@ -223,6 +242,30 @@ static __always_inline bool write_sample(void *ctx, struct state *st)
 	else
 		st->counts.shed++;
 	return true;
+}
+
+/* Returns false where the kernel is to write the sample. */
+static __always_inline bool write_sample(void *ctx, struct state *st, struct mm_struct___h *mm)
+{
+	struct perf_sample_data___h *data =
+		BPF_CORE_READ((struct bpf_perf_event_data_kern___h *)ctx, data);
+	struct hybrid_walk_head *head = &st->record.head;
+	__u64 room;
+	__u32 nr;
+
+	head->info = st->end | PERF_HYBRID_INNERMOST_RULE << 8 | (st->nr & 0xffff) << 16;
+	if (st->end == PERF_HYBRID_END_OUTERMOST)
+		return write_chain_of(ctx, st, head->nr_kernel + 1 + st->nr);
+	room = room_for_dumps(ctx);
+	if (room && dump_sample(ctx, st, mm, room))
+		return true;
+	nr = room ? 0 : copy_chain(st, BPF_CORE_READ(data, callchain));
+	head->nr_kernel = nr;
+	if (nr)
+		return write_chain_of(ctx, st, nr);
+	/* Why it was not walked. */
+	write_record(ctx, st, 0);
+	return false;
 }
 
 SEC("perf_event")
@@ -241,7 +284,7 @@ int hybrid_walk(void *ctx)
 		if (at < HYBRID_WALK_IPS)
 			st->record.ips[at] = st->ip;
 		walk(st, task, mm);
-		if (write_sample(ctx, st))
+		if (write_sample(ctx, st, mm))
 			return 0;
 	}
 	st->counts.dumped++;

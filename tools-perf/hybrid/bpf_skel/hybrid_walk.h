@@ -88,7 +88,7 @@ struct hybrid_walk_file {
 };
 
 /* Entries of a callchain, the kernel's part and context words among them. */
-#define HYBRID_WALK_IPS		7000
+#define HYBRID_WALK_IPS		7830
 #define HYBRID_WALK_KERNEL_IPS	256
 
 /**
@@ -100,9 +100,10 @@ struct hybrid_walk_file {
  * @addr: of the sample
  * @info: as the word behind PERF_CONTEXT_USER_HYBRID
  * @misc: of the sample's header
- * @nr_kernel: of struct hybrid_walk_record's @ips; where @info is not that the walk came
- *	to the outermost frame they are all there are, the callchain that the kernel has
- *	made, and the ring had no room for the dump; 0: the sample itself follows
+ * @nr_kernel: of @ips; where @info is not that the walk came to the outermost frame they are
+ *	all there are, the callchain that the kernel has made. With HYBRID_WALK_DUMP the
+ *	record is a struct hybrid_walk_dump; without it the ring had no room for the dump.
+ *	0: the sample itself follows
  */
 struct hybrid_walk_head {
 	__u64	time;
@@ -114,6 +115,9 @@ struct hybrid_walk_head {
 	__u16	misc;
 	__u16	nr_kernel;
 };
+
+/* Of @nr_kernel: registers and stack are there, too. */
+#define HYBRID_WALK_DUMP	(1U << 15)
 
 /**
  * struct hybrid_walk_record - raw data of the program's records
@@ -145,29 +149,39 @@ struct hybrid_walk_record {
 #define HYBRID_WALK_CHAINS	65536
 #define HYBRID_WALK_CHAIN_WORDS	(1U << 21)
 
-/* Of a dump: frame pointer chain, struct pt_regs, bytes of stack. */
-#define HYBRID_WALK_FP_IPS	127
+/* Of a dump: callchain, struct pt_regs, bytes of stack. */
+#define HYBRID_WALK_DUMP_IPS	127
 #define HYBRID_WALK_REGS	21
-#define HYBRID_WALK_STACK	((HYBRID_WALK_IPS - HYBRID_WALK_FP_IPS - HYBRID_WALK_REGS) * 8)
+#define HYBRID_WALK_STACK	((HYBRID_WALK_IPS - HYBRID_WALK_DUMP_IPS - \
+				  HYBRID_WALK_REGS - 2) * 8)
 
 /**
- * struct hybrid_walk_dump - raw data where a sleeping task's stack was not walked to its end
- * @head: see there; @nr_kernel is of @ips, @period the size of @stack
- * @ips: the kernel's frame pointer chain
+ * struct hybrid_walk_dump - raw data where a stack was not walked to its end
+ * @head: see there
+ * @ips: the callchain that the kernel has made; of a task that goes to sleep its addresses
+ *	in user space alone
  * @regs: struct pt_regs, as user space was left with
+ * @room: bytes of stack that were to be copied
+ * @size: of @stack; less, where what follows is not in memory
+ * @holes: pages of @stack that are not, bit 0 for that with sp
+ * @unused: 0
  * @stack: from sp on; the record ends with it
  */
 struct hybrid_walk_dump {
 	struct hybrid_walk_head	head;
-	__u64			ips[HYBRID_WALK_FP_IPS];
+	__u64			ips[HYBRID_WALK_DUMP_IPS];
 	__u64			regs[HYBRID_WALK_REGS];
+	__u32			room;
+	__u32			size;
+	__u32			holes;
+	__u32			unused;
 	__u8			stack[HYBRID_WALK_STACK];
 };
 
 /**
  * struct hybrid_walk_counts - what became of the samples, or of the sleeps, of one CPU
  * @whole: walked to the outermost frame
- * @dumped: left to the kernel, with their dump; of sleeps, to perf
+ * @dumped: left to perf, with their dump
  * @shed: written by the program without the dump that they need: the ring was filling up
  * @full: lost, as the ring had no room for the program's record; of sleeps, such of
  *	@dumped for whose record it had none, or too many dumps

@@ -32,6 +32,7 @@
 #define PERF_HES_STOPPED 1
 
 #define E2BIG		7
+#define EFAULT		14
 #define ENOSPC		28
 
 /* A maple tree is no deeper than this. */

@@ -9,6 +9,7 @@
  */
 #include "../../bpf_skel/off_cpu_data.h"
 #include "chain.bpf.h"
+#include "dump.bpf.h"
 
 /* perf's: of off_cpu.bpf.c. */
 struct {
@@ -26,33 +27,11 @@ struct {
 	__uint(max_entries, 1);
 } sleep_states SEC(".maps");
 
-/* perf's: of a dump, at most; bytes of dumps that a CPU may write in DUMP_SPAN. */
-const volatile __u32 dump_pages = 2;
+/* perf's: bytes of dumps that a CPU may write in DUMP_SPAN. */
 __u64 dump_budget;
 
 /* How long perf may leave a ring alone, in ns. */
 #define DUMP_SPAN	250000000ULL
-
-static long copy_page(__u32 i, void *arg)
-{
-	struct loop *loop = arg;
-	struct state *st = loop->st;
-	struct pt_regs___h *user = (void *)st->regs;
-	__u64 size, addr;
-
-	if (i >= HYBRID_WALK_STACK / PAGE)
-		return 1;
-	addr = BPF_CORE_READ(user, sp) + i * PAGE;
-	if (!bpf_probe_read_user(&st->dump.stack[i * PAGE], PAGE, (void *)addr)) {
-		st->dump.head.period += PAGE;
-		return 0;
-	}
-	/* The next page need not be there. */
-	size = -addr & (PAGE - 1);
-	if (!bpf_probe_read_user(&st->dump.stack[i * PAGE], size, (void *)addr))
-		st->dump.head.period += size & ~7ULL;
-	return 1;
-}
 
 /* Dumps must leave room in the ring for the samples. */
 static __always_inline bool may_dump(struct state *st, __u64 now)
@@ -64,25 +43,16 @@ static __always_inline bool may_dump(struct state *st, __u64 now)
 	return st->dumped < dump_budget;
 }
 
-/* What the kernel would copy of a sample. */
-static __always_inline bool write_dump(void *ctx, struct state *st)
+/* What perf is to unwind. */
+static __always_inline bool write_sleep(void *ctx, struct state *st, struct mm_struct___h *mm)
 {
-	struct loop loop = { .st = st };
-	__u64 size;
-	long got;
+	long got = bpf_get_stack(ctx, st->dump.ips, sizeof(st->dump.ips), BPF_F_USER_STACK);
 
-	st->dump.head.period = 0;
-	got = bpf_get_stack(ctx, st->dump.ips, sizeof(st->dump.ips), BPF_F_USER_STACK);
-	st->dump.head.nr_kernel = got > 0 ? got / sizeof(__u64) : 0;
-	if (bpf_probe_read_kernel(st->dump.regs, sizeof(st->dump.regs), (void *)st->regs))
+	got = write_dump(ctx, st, mm, got > 0 ? got / sizeof(__u64) : 0, dump_pages);
+	if (got < 0)
 		return false;
-	bpf_loop(dump_pages, copy_page, &loop, 0);
-	size = offsetof(struct hybrid_walk_dump, stack) + st->dump.head.period;
-	barrier_var(size);
-	if (size > sizeof(st->dump))
-		return false;
-	st->dumped += size;
-	return !bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, &st->dump, size);
+	st->dumped += got;
+	return true;
 }
 
 /* Has it a stack of the kind that is walked? */
@@ -121,7 +91,7 @@ static __always_inline __u64 find_chain(void *ctx, struct state *st,
 	}
 	st->counts.dumped++;
 	head->addr = HYBRID_WALK_SLEEP | since;
-	return may_dump(st, since) && write_dump(ctx, st) ? head->addr : 0;
+	return may_dump(st, since) && write_sleep(ctx, st, mm) ? head->addr : 0;
 }
 
 SEC("tp_btf/sched_switch")

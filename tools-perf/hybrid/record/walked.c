@@ -37,19 +37,29 @@ static const u8 *raw_of(u64 type, const struct perf_event_header *header,
 	return *size <= room ? at : NULL;
 }
 
-/* Of a task that went to sleep: the kernel's frame pointer chain, and what to unwind. */
+/* A callchain of the kernel, and what to unwind; of a sleep that is one of user space alone. */
 static int parse_dump(const u8 *raw, u32 size, struct hybrid_walked *walked)
 {
 	struct hybrid_walk_head *head = &walked->head;
 	const u32 stack_at = offsetof(struct hybrid_walk_dump, stack);
 
-	if (head->nr_kernel > HYBRID_WALK_FP_IPS || size < stack_at || head->period % 8 ||
-	    head->period > HYBRID_WALK_STACK || head->period > size - stack_at)
+	head->nr_kernel &= ~HYBRID_WALK_DUMP;
+	if (head->nr_kernel > HYBRID_WALK_DUMP_IPS || size < stack_at ||
+	    PERF_HYBRID_INFO_END(head->info) == PERF_HYBRID_END_OUTERMOST)
+		return -EINVAL;
+	memcpy(&walked->stack_room, raw + offsetof(struct hybrid_walk_dump, room), sizeof(u32));
+	memcpy(&walked->stack_size, raw + offsetof(struct hybrid_walk_dump, size), sizeof(u32));
+	memcpy(&walked->holes, raw + offsetof(struct hybrid_walk_dump, holes), sizeof(u32));
+	if (walked->stack_room > HYBRID_WALK_STACK || walked->stack_size > walked->stack_room ||
+	    walked->stack_room % 8 || walked->stack_size % 8 ||
+	    walked->stack_size > size - stack_at)
 		return -EINVAL;
 	walked->dump = raw;
 	walked->ips = raw + offsetof(struct hybrid_walk_dump, ips);
-	walked->nr_user = head->nr_kernel;
-	head->nr_kernel = 0;
+	if (!head->id) {
+		walked->nr_user = head->nr_kernel;
+		head->nr_kernel = 0;
+	}
 	return 0;
 }
 
@@ -69,7 +79,8 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 		head->time = walked->time;
 	walked->nr_user = 0;
 	walked->dump = NULL;
-	if (!head->id && PERF_HYBRID_INFO_END(head->info) != PERF_HYBRID_END_OUTERMOST)
+	walked->holes = 0;
+	if (head->nr_kernel & HYBRID_WALK_DUMP)
 		return parse_dump(raw, size, walked);
 	walked->ips = raw + sizeof(*head);
 	if (PERF_HYBRID_INFO_END(head->info) == PERF_HYBRID_END_OUTERMOST)
@@ -91,10 +102,32 @@ static u8 *put_if(u8 *to, bool is_there, u64 word)
 	return is_there ? put(to, word) : to;
 }
 
+/*
+ * The kernel's callchain, and that the registers are those which it begins at: of a precise
+ * event's sample they are others.
+ */
+static u8 *put_kernel_chain(u8 *to, const struct hybrid_walked *walked)
+{
+	u32 nr = walked->head.nr_kernel, front;
+
+	for (front = 0; front < nr; front++) {
+		if (word_at(walked->ips + front * sizeof(u64)) == PERF_CONTEXT_USER)
+			break;
+	}
+	to = put(to, nr + 2);
+	memcpy(to, walked->ips, front * sizeof(u64));
+	to = put(to + front * sizeof(u64), PERF_CONTEXT_USER_HYBRID);
+	to = put(to, walked->head.info);
+	memcpy(to, walked->ips + front * sizeof(u64), (nr - front) * sizeof(u64));
+	return to + (nr - front) * sizeof(u64);
+}
+
 static u8 *put_chain(u8 *to, const struct hybrid_walked *walked)
 {
 	u32 nr_kernel = walked->head.nr_kernel;
 
+	if (walked->dump && !walked->nr_user)
+		return put_kernel_chain(to, walked);
 	to = put(to, nr_kernel + (walked->nr_user ? 3 + walked->nr_user : 0));
 	memcpy(to, walked->ips, nr_kernel * sizeof(u64));
 	to += nr_kernel * sizeof(u64);
@@ -107,36 +140,49 @@ static u8 *put_chain(u8 *to, const struct hybrid_walked *walked)
 	return to + walked->nr_user * sizeof(u64);
 }
 
-/* What struct pt_regs has, in the order of HYBRID_BPF_REGS. */
+/* Where struct pt_regs has what perf numbers. */
 static const u8 reg_words[] = {
-	10, 5, 11, 12, 13, 14, 4, 19, 16,	/* ax, bx, cx, dx, si, di, bp, sp, ip */
-	9, 8, 7, 6, 3, 2, 1, 0,			/* r8 to r15 */
+	[PERF_REG_X86_AX] = 10, [PERF_REG_X86_BX] = 5, [PERF_REG_X86_CX] = 11,
+	[PERF_REG_X86_DX] = 12, [PERF_REG_X86_SI] = 13, [PERF_REG_X86_DI] = 14,
+	[PERF_REG_X86_BP] = 4, [PERF_REG_X86_SP] = 19, [PERF_REG_X86_IP] = 16,
+	[PERF_REG_X86_FLAGS] = 18, [PERF_REG_X86_CS] = 17, [PERF_REG_X86_SS] = 20,
+	[PERF_REG_X86_R8] = 9, [PERF_REG_X86_R9] = 8, [PERF_REG_X86_R10] = 7,
+	[PERF_REG_X86_R11] = 6, [PERF_REG_X86_R12] = 3, [PERF_REG_X86_R13] = 2,
+	[PERF_REG_X86_R14] = 1, [PERF_REG_X86_R15] = 0,
 };
 
-#define CS_WORD		17
 #define USER32_CS	0x23
 
-static u64 reg_of(const u8 *dump, unsigned int word)
+static u64 reg_of(const u8 *dump, unsigned int reg)
 {
-	return word_at(dump + offsetof(struct hybrid_walk_dump, regs) + word * sizeof(u64));
+	const u8 *regs = dump + offsetof(struct hybrid_walk_dump, regs);
+
+	return word_at(regs + reg_words[reg] * sizeof(u64));
 }
 
-static u8 *put_dump(u8 *to, const u8 *dump, u64 size)
+u64 hybrid_walked_sp(const struct hybrid_walked *walked)
 {
-	bool is_32 = (reg_of(dump, CS_WORD) & 0xffff) == USER32_CS;
+	return reg_of(walked->dump, PERF_REG_X86_SP);
+}
+
+static u8 *put_dump(u8 *to, const struct hybrid_walked *walked, u64 regs)
+{
+	bool is_32 = (reg_of(walked->dump, PERF_REG_X86_CS) & 0xffff) == USER32_CS;
+	u32 room = walked->stack_room, size = walked->stack_size;
 	unsigned int i;
 
 	to = put(to, is_32 ? PERF_SAMPLE_REGS_ABI_32 : PERF_SAMPLE_REGS_ABI_64);
 	for (i = 0; i < ARRAY_SIZE(reg_words); i++)
-		to = put(to, reg_of(dump, reg_words[i]));
-	to = put(to, size);
-	if (!size)
+		to = put_if(to, regs >> i & 1, reg_of(walked->dump, i));
+	to = put(to, room);
+	if (!room)
 		return to;
-	memcpy(to, dump + offsetof(struct hybrid_walk_dump, stack), size);
-	return put(to + size, size);
+	memcpy(to, walked->dump + offsetof(struct hybrid_walk_dump, stack), size);
+	memset(to + size, 0, room - size);
+	return put(to + room, size);
 }
 
-void hybrid_walked_sample(const struct hybrid_walked *walked, u64 type,
+void hybrid_walked_sample(const struct hybrid_walked *walked, u64 type, u64 regs,
 			  struct perf_event_header *made)
 {
 	const struct hybrid_walk_head *head = &walked->head;
@@ -152,7 +198,7 @@ void hybrid_walked_sample(const struct hybrid_walked *walked, u64 type,
 	to = put_if(to, type & PERF_SAMPLE_PERIOD, head->period);
 	to = put_chain(to, walked);
 	if (walked->dump) {
-		to = put_dump(to, walked->dump, head->period);
+		to = put_dump(to, walked, regs);
 	} else {
 		to = put(to, PERF_SAMPLE_REGS_ABI_NONE);
 		to = put(to, 0);

@@ -13,7 +13,7 @@
 #define HYBRID_BPF_TRAILER	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | \
 				 PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
-/* The registers of samples that are made of a dump: what there is to unwind by. */
+/* The registers of sleeps: what there is to unwind by. */
 #define HYBRID_BPF_REGS	(GENMASK_ULL(PERF_REG_X86_IP, PERF_REG_X86_AX) | \
 			 GENMASK_ULL(PERF_REG_X86_R15, PERF_REG_X86_R8))
 
@@ -27,6 +27,9 @@
  * @nr_user: of @ips, behind the kernel's; 0 where the walk did not come to the outermost
  *	frame
  * @dump: where registers and stack are; it need not be aligned; NULL: nowhere
+ * @stack_room: bytes of stack that were to be copied
+ * @stack_size: that were
+ * @holes: pages of these that were not, as struct hybrid_walk_dump has them
  */
 struct hybrid_walked {
 	u64			 ids;
@@ -36,6 +39,9 @@ struct hybrid_walked {
 	const u8		*ips;
 	u32			 nr_user;
 	const u8		*dump;
+	u32			 stack_room;
+	u32			 stack_size;
+	u32			 holes;
 };
 
 /**
@@ -50,6 +56,10 @@ struct hybrid_walked {
 int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 			struct hybrid_walked *walked);
 
+/* Of perf's registers those that a dump has. */
+#define HYBRID_BPF_ALL_REGS	(GENMASK_ULL(PERF_REG_X86_SS, PERF_REG_X86_AX) | \
+				 GENMASK_ULL(PERF_REG_X86_R15, PERF_REG_X86_R8))
+
 /* Else the sample follows, and the record says why it was not walked. */
 static inline bool hybrid_walked_is_sample(const struct hybrid_walked *walked)
 {
@@ -60,9 +70,13 @@ static inline bool hybrid_walked_is_sample(const struct hybrid_walked *walked)
  * hybrid_walked_sample - the sample as the kernel would have written it
  * @walked: hybrid_walked_is_sample()
  * @type: PERF_SAMPLE_* of its event; hybrid_bpf__first_served() says what is in that
+ * @regs: that samples of the event have, of HYBRID_BPF_ALL_REGS
  * @made: out; 64 KiB will do
  */
-void hybrid_walked_sample(const struct hybrid_walked *walked, u64 type,
+void hybrid_walked_sample(const struct hybrid_walked *walked, u64 type, u64 regs,
 			  struct perf_event_header *made);
+
+/* The stack pointer that a dump begins at. */
+u64 hybrid_walked_sp(const struct hybrid_walked *walked);
 
 #endif /* __PERF_HYBRID_WALKED_H */

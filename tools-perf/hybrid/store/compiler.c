@@ -13,8 +13,12 @@
 #define AGAIN_PASSES	16
 #define MAX_AGAIN	20
 
-/* Samples in an object that their dumps cut off before all of it is taught. */
-#define CUT_SAMPLES	2
+/*
+ * Bytes of stack beyond which a dump is costly; and samples in an object that need a larger
+ * one before all of it is taught.
+ */
+#define DEEP		8192
+#define DEEP_SAMPLES	2
 
 /* Samples until the next guess of what their dumps do not have: 64 at most. */
 #define MAX_GUESS_WAIT	6
@@ -102,7 +106,7 @@ static void forget(struct hybrid_compiler *compiler, struct hybrid_stored *store
 {
 	stored->epoch++;
 	stored->met = 0;
-	stored->cut = 0;
+	stored->deep = 0;
 	stored->whole = false;
 	compiler->space_gen = 0;
 }
@@ -294,19 +298,41 @@ bool hybrid_compiler_may_guess(struct hybrid_compiler *compiler)
 	return true;
 }
 
-/*
- * Where the stack is deeper than a dump, each function that a sample meets first costs it the
- * rest of its chain: all that is near is taught.
- */
-static void meet_cut(struct hybrid_compiler *compiler, struct hybrid_object *object)
+/* As far as it is known. */
+static bool is_deep(const struct hybrid_unwind *u)
 {
-	struct hybrid_stored *stored = stored_of(compiler, object);
+	unsigned int i = u->nr;
 
-	if (!stored || stored->whole || stored->last_cut == compiler->nr_samples)
-		return;
-	stored->last_cut = compiler->nr_samples;
-	if (++stored->cut >= CUT_SAMPLES && note(compiler, stored, HYBRID_NOTE_WHOLE, 0))
-		stored->whole = true;
+	if (u->stop == HYBRID_STOP_DUMP_END)
+		return true;
+	while (i && !u->frames[i - 1].cfa)
+		i--;
+	return i && u->frames[i - 1].cfa - u->dump_start > DEEP;
+}
+
+/*
+ * Where the stack is deep, each function that a sample meets first costs a large dump, or
+ * the rest of the chain, where it is deeper than the dump: all that is near is taught.
+ */
+static void meet_deep(struct hybrid_compiler *compiler, struct hybrid_unwinder *unwinder,
+		      const struct hybrid_unwind *u)
+{
+	struct hybrid_object *object;
+	struct hybrid_stored *stored;
+	unsigned int i;
+	bool mapped;
+
+	for (i = 0; i < u->nr; i++) {
+		if (!hybrid_unwind_row(unwinder, u->space, u->frames[i].ip, &mapped, &object))
+			continue;
+		stored = stored_of(compiler, object);
+		if (!stored || stored->whole || stored->last_deep == compiler->nr_samples)
+			continue;
+		stored->last_deep = compiler->nr_samples;
+		if (++stored->deep >= DEEP_SAMPLES &&
+		    note(compiler, stored, HYBRID_NOTE_WHOLE, 0))
+			stored->whole = true;
+	}
 }
 
 /* @stop: the frame at which the walk ended; @u->nr or more: none that is shown. */
@@ -319,8 +345,6 @@ static void meet_frame(struct hybrid_compiler *compiler, struct hybrid_unwinder 
 	bool mapped;
 
 	row = hybrid_unwind_row(unwinder, u->space, frame->ip, &mapped, &object);
-	if (stop != UINT_MAX && i < u->nr && u->stop == HYBRID_STOP_DUMP_END && row)
-		meet_cut(compiler, object);
 	if (row && (row->rule.kind != HYBRID_RULE_NONE || is_told(compiler, u, row, frame)))
 		meet(compiler, object, row, frame, i < u->nr && i == stop ?
 		     hybrid_space_find(u->space, frame->ip) : NULL);
@@ -342,6 +366,8 @@ void hybrid_compiler_sample(struct hybrid_compiler *compiler, struct hybrid_unwi
 		teach_space(compiler, unwinder, u->space);
 	for (i = 0; i < u->nr + guessed; i++)
 		meet_frame(compiler, unwinder, u, i, ask ? stop : UINT_MAX);
+	if (ask && is_deep(u))
+		meet_deep(compiler, unwinder, u);
 	if (compiler->noted.nr != notes)
 		compiler->guess_wait = 0;
 	else if (guessed && compiler->guess_wait < MAX_GUESS_WAIT)

@@ -34,8 +34,8 @@ enum hybrid_stored_state {
  * @generation: of the store's contents that @epoch counts for
  * @met: samples that met something new
  * @last_sample: the last of them
- * @cut: samples in it that their dumps cut off
- * @last_cut: the last of them
+ * @deep: samples in it of deep stacks
+ * @last_deep: the last of them
  * @whole: all of it was asked for
  * @again_at: pass from which on it may be taught anew
  * @again: how often it was
@@ -74,8 +74,8 @@ struct hybrid_stored {
 	u32			 generation;
 	unsigned int		 met;
 	u64			 last_sample;
-	unsigned int		 cut;
-	u64			 last_cut;
+	unsigned int		 deep;
+	u64			 last_deep;
 	bool			 whole;
 	u64			 again_at;
 	unsigned int		 again;

@@ -182,11 +182,13 @@ static bool follow_kernel(struct hybrid_unwinder *unwinder, const struct hybrid_
 }
 
 /*
- * The kernel copies up to a page that is not there. Where the stack goes on within what it
- * was to copy, a larger dump ends there, too.
+ * The kernel copies up to a page that is not there, the BPF program leaves it out. Where the
+ * stack goes on within what was to be copied, a larger dump lacks it, too.
  */
 static bool is_in_memory(const struct hybrid_unwind *u)
 {
+	if (u->missing - u->dump_start < u->dump_size)
+		return false;
 	return u->dump_size >= u->dump_room || u->missing - u->dump_start >= u->dump_room;
 }
 

@@ -85,6 +85,7 @@ struct hybrid_unwinder {
  * @dump_size: bytes
  * @dump_room: bytes that were to be copied; more than @dump_size where the kernel came to
  *	a page that is not there
+ * @holes: pages of @dump that were not there, bit 0 for that with @dump_start
  * @overwritten: another task may have written to the stack before it was copied:
  *	also what CFI led to needs a call that comes to what runs
  * @user: user part of the kernel's callchain, where return probes are; may be NULL
@@ -118,6 +119,7 @@ struct hybrid_unwind {
 	u64				 dump_start;
 	u64				 dump_size;
 	u64				 dump_room;
+	u32				 holes;
 	bool				 overwritten;
 	const u64			*user;
 	unsigned int			 nr_user;
@@ -167,6 +169,15 @@ struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
 				     struct hybrid_space *space, u64 ip,
 				     bool *mapped, struct hybrid_object **object);
 
+/* Bytes of a hole. */
+#define HYBRID_HOLE	4096
+
+/* Is it in a page that was not there? @offset: from dump_start, in the dump. */
+static inline bool hybrid_unwind_is_hole(const struct hybrid_unwind *u, u64 offset)
+{
+	return u->holes >> ((u->dump_start % HYBRID_HOLE + offset) / HYBRID_HOLE) & 1;
+}
+
 /**
  * hybrid_unwind_read - a word or less from the stack dump
  * @u: the sample
@@ -182,6 +193,9 @@ static inline int hybrid_unwind_read(const struct hybrid_unwind *u, u64 addr, un
 	u64 offset = addr - u->dump_start;
 
 	if (offset >= u->dump_size || u->dump_size - offset < size)
+		return -1;
+	if (u->holes && (hybrid_unwind_is_hole(u, offset) ||
+			 hybrid_unwind_is_hole(u, offset + size - 1)))
 		return -1;
 	*value = 0;
 	memcpy(value, u->dump + offset, size);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+#ifndef __HYBRID_DUMP_BPF_H
+#define __HYBRID_DUMP_BPF_H
+
+/*
+ * What perf unwinds where a walk did not come to the outermost frame: registers, and as
+ * much of the stack as there is. The kernel's own dump takes its whole size in the ring.
+ */
+#include "mapping.bpf.h"
+#include "output.bpf.h"
+
+/* perf's: of a dump, at most. */
+const volatile __u32 dump_pages = 2;
+
+/*
+ * A page of the stack, the first one from sp on. One that is not in memory is a hole, and
+ * zeroes: functions with large arrays leave pages alone.
+ */
+static long copy_page(__u32 i, void *arg)
+{
+	struct loop *loop = arg;
+	struct state *st = loop->st;
+	__u64 sp = READ_WORD(&st->sp), in_page = sp & (PAGE - 1);
+	__u64 from = i ? i * PAGE - in_page : 0, size = i ? PAGE : PAGE - in_page;
+
+	barrier_var(from);
+	barrier_var(size);
+	if (from > HYBRID_WALK_STACK - PAGE || size > PAGE)
+		return 1;
+	if (bpf_probe_read_user(&st->dump.stack[from], size, (void *)(sp + from)))
+		st->dump.holes |= 1U << (i & 31);
+	else
+		st->dump.size = from + size;
+	return 0;
+}
+
+/* Pages of the stack from that with sp on, as far as it is mapped. */
+static __always_inline __u64 stack_pages(struct loop *loop, __u64 sp)
+{
+	struct vm_area_struct___h *vma = (void *)find_vma(loop, sp);
+	__u64 end = vma ? BPF_CORE_READ(vma, vm_end) : 0;
+
+	return end > sp ? (end - (sp & ~(PAGE - 1))) / PAGE : ~0ULL;
+}
+
+/*
+ * Writes the dump, behind a callchain of @nr addresses that is there. Returns its size, or
+ * what bpf_perf_event_output() says.
+ */
+static __always_inline long write_dump(void *ctx, struct state *st, struct mm_struct___h *mm,
+				       __u32 nr, __u64 pages)
+{
+	struct loop loop = { .st = st, .mm = mm };
+	struct pt_regs___h *user = (void *)st->regs;
+	__u64 sp = BPF_CORE_READ(user, sp), mapped = stack_pages(&loop, sp), size;
+	long err;
+
+	st->dump.head.nr_kernel = nr | HYBRID_WALK_DUMP;
+	if (sp % 8 || bpf_probe_read_kernel(st->dump.regs, sizeof(st->dump.regs), user))
+		return -EFAULT;
+	if (pages > mapped)
+		pages = mapped;
+	if (pages > HYBRID_WALK_STACK / PAGE)
+		pages = HYBRID_WALK_STACK / PAGE;
+	st->sp = sp;
+	st->dump.room = pages * PAGE - (sp & (PAGE - 1));
+	st->dump.size = 0;
+	st->dump.holes = 0;
+	bpf_loop(pages, copy_page, &loop, 0);
+	size = offsetof(struct hybrid_walk_dump, stack) + st->dump.size;
+	/* What is compared is what is passed: the verifier of 6.1 sees no other way. */
+	barrier_var(size);
+	if (size > sizeof(st->dump))
+		return -E2BIG;
+	err = bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, &st->dump, size);
+	return err ?: size;
+}
+
+#endif /* __HYBRID_DUMP_BPF_H */
