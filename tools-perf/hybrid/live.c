@@ -59,6 +59,7 @@ union perf_event *hybrid_live__event(struct evlist *evlist, union perf_event *ev
 	evsel = evlist__id2evsel(evlist, walked.head.id);
 	if (!evsel)
 		return NULL;
+	hybrid_walked_end_at_hole(&walked);
 	hybrid_walked_sample(&walked, evsel->core.attr.sample_type,
 			     evsel->core.attr.sample_regs_user, (void *)made);
 	return (union perf_event *)made;

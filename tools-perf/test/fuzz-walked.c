@@ -67,6 +67,19 @@ static void make_sample(const struct hybrid_walked *walked, u64 type, u64 regs)
 	free(made);
 }
 
+static void end_at_hole(struct hybrid_walked *walked)
+{
+	u32 holes = walked->holes, in_page = walked->dump ? hybrid_walked_sp(walked) % 4096 : 0;
+	u32 size = walked->stack_size;
+
+	hybrid_walked_end_at_hole(walked);
+	if (walked->stack_size > size || (!holes && walked->stack_size != size))
+		abort();
+	if (walked->dump && walked->stack_size &&
+	    holes & ((2ULL << (in_page + walked->stack_size - 1) / 4096) - 1))
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct perf_event_header *record;
@@ -84,8 +97,11 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	};
 	memcpy(record + 1, data + 8, words * 8);
 	if (!hybrid_walked_parse(TRAILER | (type & PERF_SAMPLE_CPU), record, &walked) &&
-	    hybrid_walked_is_sample(&walked))
+	    hybrid_walked_is_sample(&walked)) {
 		make_sample(&walked, NEEDED | (type & OPTIONAL), type >> 32);
+		end_at_hole(&walked);
+		make_sample(&walked, NEEDED | (type & OPTIONAL), type >> 32);
+	}
 	free(record);
 	return 0;
 }

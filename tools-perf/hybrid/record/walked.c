@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 #include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/perf_hybrid.h>
@@ -163,6 +164,20 @@ static u64 reg_of(const u8 *dump, unsigned int reg)
 u64 hybrid_walked_sp(const struct hybrid_walked *walked)
 {
 	return reg_of(walked->dump, PERF_REG_X86_SP);
+}
+
+void hybrid_walked_end_at_hole(struct hybrid_walked *walked)
+{
+	const u32 page = 4096;
+	u32 end;
+
+	if (!walked->dump || !walked->holes)
+		return;
+	end = (ffs(walked->holes) - 1) * page;
+	if (end)
+		end -= hybrid_walked_sp(walked) % page;
+	walked->stack_size = min(walked->stack_size, end) & ~7U;
+	walked->holes = 0;
 }
 
 static u8 *put_dump(u8 *to, const struct hybrid_walked *walked, u64 regs)

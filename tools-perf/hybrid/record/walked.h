@@ -79,4 +79,7 @@ void hybrid_walked_sample(const struct hybrid_walked *walked, u64 type, u64 regs
 /* The stack pointer that a dump begins at. */
 u64 hybrid_walked_sp(const struct hybrid_walked *walked);
 
+/* Has the dump, if any, end at its first hole: for who takes all of it for what was there. */
+void hybrid_walked_end_at_hole(struct hybrid_walked *walked);
+
 #endif /* __PERF_HYBRID_WALKED_H */
