@@ -28,6 +28,9 @@ struct hybrid_walk_bpf;
  * @fds: of the events that the program writes to
  * @ids: of the same, ascending
  * @nr_ids: of both
+ * @links: of the program with events, where each has a number with it
+ * @nr_links: of @links
+ * @by_thread: rings are of threads, and so is what the program writes to
  * @dump_size: bytes of a dump that the program writes, at most
  * @off_cpu: the chains of tasks that go to sleep are its, too
  */
@@ -45,6 +48,9 @@ struct hybrid_bpf {
 	int			*fds;
 	u64			*ids;
 	unsigned int		 nr_ids;
+	int			*links;
+	unsigned int		 nr_links;
+	bool			 by_thread;
 	u32			 dump_size;
 	bool			 off_cpu;
 };

@@ -9,6 +9,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <perf/cpumap.h>
+#include <perf/threadmap.h>
 #include "util/hybrid/bpf_skel/hybrid_walk.skel.h"
 #include "../config.h"
 #include "../debug.h"
@@ -121,7 +122,9 @@ static int load(struct hybrid_bpf *bpf, struct evlist *evlist)
 	if (!bpf->skel)
 		return -errno;
 	bpf_map__set_max_entries(bpf->skel->maps.states, bpf->cpus);
-	bpf_map__set_max_entries(bpf->skel->maps.output, bpf->cpus);
+	bpf_map__set_max_entries(bpf->skel->maps.output, bpf->by_thread ?
+				 perf_thread_map__nr(evlist__core(evlist)->threads) : bpf->cpus);
+	bpf->skel->rodata->by_thread = bpf->by_thread;
 	bpf->skel->rodata->dump_pages = DIV_ROUND_UP(bpf->dump_size, BPF_PAGE);
 	bpf->skel->rodata->may_dump_samples = may_dump_samples(evlist);
 	err = hybrid_bpf__prepare_off_cpu(bpf);
@@ -172,6 +175,7 @@ static void count_lost(struct hybrid_bpf *bpf)
 static struct hybrid_bpf *hybrid_bpf__new(struct evlist *evlist, bool off_cpu, u32 dump_size)
 {
 	libbpf_print_fn_t print = verbose > 1 ? NULL : libbpf_set_print(print_nothing);
+	const struct perf_evlist *core = evlist__core(evlist);
 	struct hybrid_bpf *bpf = calloc(1, sizeof(*bpf));
 	int err = -ENOMEM;
 
@@ -179,6 +183,7 @@ static struct hybrid_bpf *hybrid_bpf__new(struct evlist *evlist, bool off_cpu, u
 		INIT_LIST_HEAD(&bpf->files);
 		bpf->off_cpu = off_cpu;
 		bpf->dump_size = dump_size ?: HYBRID_WALK_STACK;
+		bpf->by_thread = perf_cpu_map__has_any_cpu_or_is_empty(core->all_cpus);
 		bpf->cpus = libbpf_num_possible_cpus();
 		err = bpf->cpus < 0 ? bpf->cpus : load(bpf, evlist);
 	}
@@ -222,8 +227,35 @@ static void set_limits(struct hybrid_bpf *bpf, u64 mb)
 	bpf->max_objects = mb * MB_OBJECTS;
 }
 
+/* perf leaves the time out where rings are of threads: its records need none to be ordered. */
+static void set_time(struct evlist *evlist, bool set)
+{
+	struct evsel *evsel;
+
+	evlist__for_each_entry(evlist, evsel) {
+		if (set)
+			evsel__set_sample_bit(evsel, TIME);
+		else
+			evsel__reset_sample_bit(evsel, TIME);
+	}
+}
+
+static bool lacks_time(struct evlist *evlist)
+{
+	struct evsel *evsel;
+
+	if (!perf_cpu_map__has_any_cpu_or_is_empty(evlist__core(evlist)->all_cpus))
+		return false;
+	evlist__for_each_entry(evlist, evsel) {
+		if (evsel->core.attr.sample_type & PERF_SAMPLE_TIME)
+			return false;
+	}
+	return true;
+}
+
 void hybrid_bpf__prepare(struct evlist *evlist, u32 dump_size)
 {
+	bool untimed = lacks_time(evlist);
 	bool off_cpu = hybrid_bpf__off_cpu_evsel(evlist), served;
 	struct config config = { .wanted = true, .mb = MAX_MB };
 	struct evsel *evsel;
@@ -231,16 +263,20 @@ void hybrid_bpf__prepare(struct evlist *evlist, u32 dump_size)
 	perf_config(read_config, &config);
 	if (!config.wanted)
 		return;
-	served = hybrid_bpf__first_served(evlist) &&
-		 !perf_cpu_map__has_any_cpu_or_is_empty(evlist__core(evlist)->all_cpus);
+	if (untimed)
+		set_time(evlist, true);
+	served = hybrid_bpf__first_served(evlist);
 	if (!served)
 		pr_debug("hybrid: samples have stack dumps: no event that BPF serves\n");
 	if (off_cpu)
 		prepared = hybrid_bpf__new(evlist, true, dump_size);
 	if (!prepared && served)
 		prepared = hybrid_bpf__new(evlist, false, dump_size);
-	if (!prepared)
+	if (!prepared) {
+		if (untimed)
+			set_time(evlist, false);
 		return;
+	}
 	set_limits(prepared, config.mb);
 	/* They tell its records from others. */
 	evlist__for_each_entry(evlist, evsel)
@@ -306,6 +342,8 @@ void hybrid_bpf__delete(struct hybrid_bpf *bpf)
 		return;
 	for (i = 0; i < bpf->nr_ids; i++)
 		close(bpf->fds[i]);
+	for (i = 0; i < bpf->nr_links; i++)
+		close(bpf->links[i]);
 	for (i = 0; i < HYBRID_WALK_CHUNKS; i++) {
 		if (bpf->table.chunks[i])
 			munmap(bpf->table.chunks[i], CHUNK_SIZE);
@@ -315,6 +353,7 @@ void hybrid_bpf__delete(struct hybrid_bpf *bpf)
 	hybrid_walk_bpf__destroy(bpf->skel);
 	hybrid_bpf__free_files(bpf);
 	free(bpf->fds);
+	free(bpf->links);
 	free(bpf->ids);
 	free(bpf);
 }

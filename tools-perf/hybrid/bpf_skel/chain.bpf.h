@@ -113,7 +113,7 @@ static __always_inline bool write_chain(void *ctx, struct state *st)
 	barrier_var(size);
 	if (size > sizeof(st->record))
 		return false;
-	return !bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, &st->record, size);
+	return !bpf_perf_event_output(ctx, &output, st->output, &st->record, size);
 }
 
 /* Tells perf of the chain, and keeps it. Returns its number; 0 where there is none. */

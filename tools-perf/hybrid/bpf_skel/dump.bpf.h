@@ -72,7 +72,7 @@ static __always_inline long write_dump(void *ctx, struct state *st, struct mm_st
 	barrier_var(size);
 	if (size > sizeof(st->dump))
 		return -E2BIG;
-	err = bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, &st->dump, size);
+	err = bpf_perf_event_output(ctx, &output, st->output, &st->dump, size);
 	return err ?: size;
 }
 

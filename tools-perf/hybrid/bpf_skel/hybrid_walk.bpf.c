@@ -221,7 +221,7 @@ static __always_inline long write_record(void *ctx, struct state *st, __u32 nr)
 	barrier_var(size);
 	if (size > sizeof(st->record))
 		return -E2BIG;
-	return bpf_perf_event_output(ctx, &output, BPF_F_CURRENT_CPU, &st->record, size);
+	return bpf_perf_event_output(ctx, &output, st->output, &st->record, size);
 }
 
 /*
@@ -278,6 +278,7 @@ int hybrid_walk(void *ctx)
 
 	if (!st)
 		return 1;
+	st->output = by_thread ? bpf_get_attach_cookie(ctx) : BPF_F_CURRENT_CPU;
 	note_run(st, BPF_CORE_READ((struct bpf_perf_event_data_kern___h *)ctx, event));
 	if (mm && begin(st, ctx, task)) {
 		at = st->record.head.nr_kernel;

@@ -111,6 +111,7 @@ int hybrid_sleep(__u64 *ctx)
 	/* One that exits may have no stack any more. */
 	if (!mm)
 		return 0;
+	st->output = BPF_F_CURRENT_CPU;
 	word = find_chain(ctx, st, task, mm, sleep->timestamp);
 	if (word) {
 		sleep->stack_id = word & HYBRID_WALK_CHAIN ? (__u32)word : 0;

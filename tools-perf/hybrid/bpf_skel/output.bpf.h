@@ -4,7 +4,7 @@
 
 /*
  * Where the programs' records go: to an event of each CPU, whose ring is that of the
- * samples there.
+ * samples there. Or to one of each thread, where perf has rings of threads.
  */
 #include "state.bpf.h"
 
@@ -14,5 +14,8 @@ struct {
 	__uint(value_size, sizeof(__u32));
 	__uint(max_entries, 1);
 } output SEC(".maps");
+
+/* perf's: the events that samples are of have the number of their thread's ring with them. */
+const volatile bool by_thread;
 
 #endif /* __HYBRID_OUTPUT_BPF_H */

@@ -55,6 +55,7 @@ struct mapping {
  * @mappings: looked up last
  * @next: of @mappings, to be replaced
  * @now: the mapping of the last frame
+ * @output: where to, as bpf_perf_event_output() has it
  * @regs: of the sample, struct pt_regs
  * @ip: of the frame
  * @sp: of the frame
@@ -89,6 +90,7 @@ struct state {
 	struct mapping mappings[NR_MAPPINGS];
 	__u32 next;
 	struct mapping now;
+	__u64 output;
 	__u64 regs;
 	__u64 ip;
 	__u64 sp;
