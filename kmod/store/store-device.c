@@ -267,11 +267,12 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 /* Without the lock: a lesson may wait for memory of whoever teaches. */
 static void device_show_fdinfo(struct seq_file *m, struct file *file)
 {
-	const struct perf_hybrid_stats *stats = &store_of(file)->stats;
+	/* What a lesson changes meanwhile may be shown as before it, or as behind it. */
+	struct perf_hybrid_stats stats = data_race(store_of(file)->stats);
 
-	seq_printf(m, "hybrid-objects:\t%u\n", READ_ONCE(stats->objects));
-	seq_printf(m, "hybrid-rows:\t%llu\n", READ_ONCE(stats->rows));
-	seq_printf(m, "hybrid-bytes:\t%llu\n", READ_ONCE(stats->bytes));
+	seq_printf(m, "hybrid-objects:\t%u\n", stats.objects);
+	seq_printf(m, "hybrid-rows:\t%llu\n", stats.rows);
+	seq_printf(m, "hybrid-bytes:\t%llu\n", stats.bytes);
 }
 
 static const struct file_operations device_fops = {

@@ -169,8 +169,10 @@ static void read_ctime(struct perf_hybrid_object *object, const struct store_sub
 
 	/* Once it was asked for, the next change makes it another. */
 	vfs_getattr_nosec(&subject->file->f_path, &stat, STATX_CTIME, 0);
-	object->sec = inode_get_ctime_sec(subject->inode);
-	object->nsec = inode_get_ctime_nsec(subject->inode);
+	/* Whoever writes to the file changes it without a lock that could be taken here. */
+	object->sec = data_race(inode_get_ctime_sec(subject->inode));
+	/* So it may be of a later moment: that is not current, and is taught anew. */
+	object->nsec = data_race(inode_get_ctime_nsec(subject->inode));
 }
 
 /*
