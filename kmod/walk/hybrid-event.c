@@ -115,8 +115,10 @@ static const struct perf_hybrid_rows *find_rows(const struct perf_hybrid_store *
 
 /*
  * What a file mapping's rows are; NULL for none.  Between the lookup and here the
- * mapping may have gone.  If it has not, its file and inode live until the end of
- * the RCU section: so they are looked into only then.
+ * mapping may have gone.  If it has not, what was read of its file is so, and the
+ * inode lives until the end of the RCU section.  The file need not: its memory stays
+ * a file's, but any other's, or one's that has no inode yet.  So that is read before
+ * the mappings are asked whether they changed, and the inode is looked into behind.
  */
 static const struct perf_hybrid_rows *file_rows(const struct perf_hybrid_walk *walk,
 						const struct vm_area_struct *vma)
@@ -129,12 +131,12 @@ static const struct perf_hybrid_rows *file_rows(const struct perf_hybrid_walk *w
 	 * What can be written may hold other code than the file does, and so may
 	 * what has pages of its own: it could be written to before.
 	 */
-	if ((READ_ONCE(vma->vm_flags) & (VM_EXEC | VM_WRITE)) != VM_EXEC ||
+	if (!file || (READ_ONCE(vma->vm_flags) & (VM_EXEC | VM_WRITE)) != VM_EXEC ||
 	    READ_ONCE(vma->anon_vma))
 		return NULL;
+	inode = READ_ONCE(file->f_inode);
 	if (mmap_lock_speculate_retry(walk->mm, walk->seq))
 		return NULL;
-	inode = READ_ONCE(file->f_inode);
 	key = perf_hybrid_inode_key(inode);
 	return find_rows(walk->store, &key, inode);
 }
