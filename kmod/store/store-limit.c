@@ -144,9 +144,17 @@ void store_retire(struct store *store, struct perf_hybrid_retired *what, size_t 
 	store->retired_bytes += bytes;
 }
 
+static void free_retired(struct store *store, struct perf_hybrid_retired *what)
+{
+	list_del(&what->node);
+	store->retired_bytes -= what->bytes;
+	store_uncharge(store, what->bytes);
+	kvfree(what);
+}
+
 /**
  * store_reap - free what was retired
- * @store: locked, or in use by nobody else
+ * @store: locked
  * @all: wait for what a sample may read yet
  */
 void store_reap(struct store *store, bool all)
@@ -158,9 +166,15 @@ void store_reap(struct store *store, bool all)
 			cond_synchronize_rcu(what->grace);
 		else if (!poll_state_synchronize_rcu(what->grace))
 			break;
-		list_del(&what->node);
-		store->retired_bytes -= what->bytes;
-		store_uncharge(store, what->bytes);
-		kvfree(what);
+		free_retired(store, what);
 	}
+}
+
+/* The same at once, where no sample can have the store any more. */
+void store_free_retired(struct store *store)
+{
+	struct perf_hybrid_retired *what, *next;
+
+	list_for_each_entry_safe(what, next, &store->retired, node)
+		free_retired(store, what);
 }

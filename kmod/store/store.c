@@ -385,12 +385,16 @@ free:
 	return ERR_PTR(err);
 }
 
-/* No event has it any more. */
+/*
+ * No event has it any more, and those that had it were freed after a grace period: no
+ * sample reads what is in it.  Not to wait here matters: where an event was the last
+ * to have it, it is one worker of the whole system that closes the file.
+ */
 void store_delete(struct store *store)
 {
 	remove_all(store);
 	store_rules_exit(store);
-	store_reap(store, true);
+	store_free_retired(store);
 	store_uncharge(store, store_memory(sizeof(*store)));
 	store_user_put(store->user);
 	mutex_destroy(&store->lock);

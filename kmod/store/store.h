@@ -88,6 +88,7 @@ int store_charge_lesson(struct store *store, size_t bytes);
 void store_uncharge_lesson(struct store *store, size_t bytes);
 void store_retire(struct store *store, struct perf_hybrid_retired *what, size_t bytes);
 void store_reap(struct store *store, bool all);
+void store_free_retired(struct store *store);
 u64 store_max_bytes(void);
 
 /* store-rules.c */

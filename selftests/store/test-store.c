@@ -24,7 +24,7 @@ extern unsigned int *const param_store_kbytes, *const param_user_kbytes;
 #define HEADER		16
 
 static size_t allocated;
-static unsigned long grace_now = 1, grace_over;
+static unsigned long grace_now = 1, grace_over, waits;
 unsigned long jiffies = 1;
 
 size_t kmalloc_size_roundup(size_t bytes)
@@ -82,13 +82,16 @@ bool poll_state_synchronize_rcu(unsigned long grace)
 
 void cond_synchronize_rcu(unsigned long grace)
 {
-	if (grace > grace_over)
+	if (grace > grace_over) {
 		grace_over = grace;
+		waits++;
+	}
 }
 
 void synchronize_rcu(void)
 {
 	grace_over = grace_now;
+	waits++;
 }
 
 static int nr_tests, nr_failed;
@@ -335,6 +338,21 @@ static void check_empty(void)
 	report(!allocated, "nothing is left of it");
 }
 
+/* No event has it by then, and no sample. */
+static void check_closed(void)
+{
+	struct store *store = store_new();
+	unsigned long before;
+
+	if (IS_ERR(store))
+		abort();
+	teach(store, 0, 0, MAX_ROWS, 100, 2);
+	teach(store, 0, 0, MAX_ROWS, 200, 2);
+	before = waits;
+	store_delete(store);
+	report(waits == before && !allocated, "a store that is closed waits for no sample");
+}
+
 static void one_step(struct store **store)
 {
 	struct store_subject subject = subject_of(below(NR_FILES));
@@ -402,6 +420,7 @@ int main(int argc, char **argv)
 
 	set_limits(64 << 10, 256 << 10);
 	check_empty();
+	check_closed();
 	check_lookup(steps / 50);
 	check_changed();
 	check_probes();
