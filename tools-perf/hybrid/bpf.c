@@ -125,7 +125,8 @@ static int load(struct hybrid_bpf *bpf, struct evlist *evlist)
 	bpf_map__set_max_entries(bpf->skel->maps.output, bpf->by_thread ?
 				 perf_thread_map__nr(evlist__core(evlist)->threads) : bpf->cpus);
 	bpf->skel->rodata->by_thread = bpf->by_thread;
-	bpf->skel->rodata->dump_pages = DIV_ROUND_UP(bpf->dump_size, BPF_PAGE);
+	/* The stack pointer may be in any place of the first one. */
+	bpf->skel->rodata->dump_pages = DIV_ROUND_UP(bpf->dump_size, BPF_PAGE) + 1;
 	bpf->skel->rodata->may_dump_samples = may_dump_samples(evlist);
 	err = hybrid_bpf__prepare_off_cpu(bpf);
 	if (!err)
