@@ -60,6 +60,8 @@ test_compressed()
 # A library that is mapped while there is no room for the record of it.
 test_lost_mapping()
 {
+	local cpu
+
 	build liblate.so -shared -fPIC <<- 'EOF' || return 1
 	#include <time.h>
 
@@ -103,7 +105,12 @@ test_lost_mapping()
 		return late(1) == 7;
 	}
 	EOF
-	record -v -m 8 -e cpu-clock:u -F 1000 "$dir/late" "$dir/liblate.so" || return 1
+	# The kernel says in the ring of a CPU what that one lost, with the next record there. BPF
+	# sheds dumps where a ring is as small as these.
+	cpu=$(awk '/^Cpus_allowed_list/ { split($2, list, /[-,]/); print list[1] }' \
+		/proc/self/status)
+	record -v -m 8 --no-hybrid-teach -e cpu-clock:u -F 1000 \
+		taskset -c "$cpu" "$dir/late" "$dir/liblate.so" || return 1
 	grep hybrid "$log"
 	reads_clean "$data" || return 1
 	[ "$(total lost)" -ge 50 ] && grep 'synthesized anew' "$log" || return 1

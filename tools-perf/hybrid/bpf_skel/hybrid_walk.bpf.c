@@ -12,6 +12,8 @@
 
 /* Dumps that the room for them is to do for. */
 #define DUMPS_AT_ONCE	2
+/* Bytes of room with which there are dumps at all. */
+#define LEAST_ROOM	(2 * PAGE)
 
 /* What the sample's interrupt came into. */
 enum interrupted {
@@ -202,9 +204,10 @@ static __always_inline bool dump_sample(struct bpf_perf_event_data_kern___h *ctx
 	nr = copy_chain(st, BPF_CORE_READ(ctx, data, callchain));
 	if (!may_dump_samples || !nr || nr > HYBRID_WALK_DUMP_IPS)
 		return false;
-	if (pages > dump_pages)
-		pages = dump_pages;
-	err = write_dump(ctx, st, mm, nr, pages ?: 1);
+	if (pages >= dump_pages)
+		pages = dump_pages - 1;
+	/* Of the first page there may be little. */
+	err = write_dump(ctx, st, mm, nr, (pages ?: 1) + 1);
 	/* The kernel has counted it as lost: for the sample itself there is no room, either. */
 	if (err == -ENOSPC)
 		st->counts.full++;
@@ -257,9 +260,9 @@ static __always_inline bool write_sample(void *ctx, struct state *st, struct mm_
 	if (st->end == PERF_HYBRID_END_OUTERMOST)
 		return write_chain_of(ctx, st, head->nr_kernel + 1 + st->nr);
 	room = room_for_dumps(ctx);
-	if (room && dump_sample(ctx, st, mm, room))
+	if (room >= LEAST_ROOM && dump_sample(ctx, st, mm, room))
 		return true;
-	nr = room ? 0 : copy_chain(st, BPF_CORE_READ(data, callchain));
+	nr = room >= LEAST_ROOM ? 0 : copy_chain(st, BPF_CORE_READ(data, callchain));
 	head->nr_kernel = nr;
 	if (nr)
 		return write_chain_of(ctx, st, nr);
