@@ -12,8 +12,6 @@
 
 /* Dumps that the room for them is to do for. */
 #define DUMPS_AT_ONCE	2
-/* Bytes of room with which there are dumps at all. */
-#define LEAST_ROOM	(2 * PAGE)
 
 /* What the sample's interrupt came into. */
 enum interrupted {
@@ -191,7 +189,8 @@ const volatile bool may_dump_samples;
 
 /*
  * The kernel's callchain, and what perf is to unwind. The less room there is the smaller a
- * dump, so that there is some for the next ones. Returns false where the kernel is to write
+ * dump, so that there is some for the next ones; the last one goes beyond: perf empties a
+ * ring that is more than half full even where its samples have to wait. Returns false where the kernel is to write
  * the sample.
  */
 static __always_inline bool dump_sample(struct bpf_perf_event_data_kern___h *ctx,
@@ -260,9 +259,9 @@ static __always_inline bool write_sample(void *ctx, struct state *st, struct mm_
 	if (st->end == PERF_HYBRID_END_OUTERMOST)
 		return write_chain_of(ctx, st, head->nr_kernel + 1 + st->nr);
 	room = room_for_dumps(ctx);
-	if (room >= LEAST_ROOM && dump_sample(ctx, st, mm, room))
+	if (room && dump_sample(ctx, st, mm, room))
 		return true;
-	nr = room >= LEAST_ROOM ? 0 : copy_chain(st, BPF_CORE_READ(data, callchain));
+	nr = room ? 0 : copy_chain(st, BPF_CORE_READ(data, callchain));
 	head->nr_kernel = nr;
 	if (nr)
 		return write_chain_of(ctx, st, nr);
