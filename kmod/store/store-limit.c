@@ -170,7 +170,10 @@ void store_reap(struct store *store, bool all)
 	}
 }
 
-/* The same at once, where no sample can have the store any more. */
+/**
+ * store_free_retired - free what was retired, at once
+ * @store: in use by nobody else, and by no sample that is under way
+ */
 void store_free_retired(struct store *store)
 {
 	struct perf_hybrid_retired *what, *next;

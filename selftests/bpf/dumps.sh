@@ -36,14 +36,7 @@ holes_in_dumps()
 		/^hybrid: BPF walked/ { left = $7 }
 		END { print left + 0 " dumps, " cut + 0 " cut off"; exit left < 1 || cut > 0 }' \
 		"$data.log" &&
-		"$perf" script -i "$data" -F ip,sym 2> /dev/null | awk '
-		BEGIN { RS = "" }
-		/holes_leaf/ {
-			nr++
-			if (!/leaf[^\n]*\n[^\n]*inner[^\n]*\n[^\n]*middle[^\n]*\n[^\n]*outer[^\n]*\n[^\n]*main/)
-				wrong = wrong "\n" $0
-		}
-		END { print nr + 0 " chains" wrong; exit nr < 1 || wrong != "" }'
+		chains_through "$data" 1 holes_leaf inner middle outer main
 }
 
 # A program whose stack pointer, frame pointer and stack are anything, at 10 kHz: the

@@ -27,18 +27,32 @@ walked()
 	return 1
 }
 
-# library_chains DATA LEAST: each chain through the library (library.S) names all its
-# callers, and there are so many. With the rules of another file some lack one.
-library_chains()
+# chains_through DATA LEAST FUNCTION CALLER...: each chain with the function names its callers,
+# one after the other, and there are so many. A name is a part of the symbol's.
+chains_through()
 {
-	"$perf" script -i "$1" -F ip,sym 2> /dev/null | awk -v least="$2" '
+	local data=$1 least=$2 function=$3 callers=$3 caller
+
+	shift 3
+	for caller; do
+		callers+=$'[^\n]*\n[^\n]*'$caller
+	done
+	"$perf" script -i "$data" -F ip,sym 2> /dev/null | FUNCTION=$function CALLERS=$callers \
+		awk -v least="$least" '
 		BEGIN { RS = "" }
-		/library_leaf/ {
+		$0 ~ ENVIRON["FUNCTION"] {
 			nr++
-			if (!/leaf[^\n]*\n[^\n]*middle[^\n]*\n[^\n]*entry[^\n]*\n[^\n]*main/)
+			if ($0 !~ ENVIRON["CALLERS"])
 				wrong = wrong "\n" $0
 		}
 		END { print nr + 0 " chains" wrong; exit nr < least || wrong != "" }'
+}
+
+# library_chains DATA LEAST: through the library (library.S). With the rules of another file
+# some lack a caller.
+library_chains()
+{
+	chains_through "$1" "$2" library_leaf middle entry main
 }
 
 # why_not LOG: what keeps BPF from walking here; nothing where it does.

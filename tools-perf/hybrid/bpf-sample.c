@@ -90,7 +90,9 @@ void hybrid_bpf__find_thread(struct hybrid_record *hr, const struct perf_event_h
 {
 	struct hybrid_walked walked;
 
-	if (!hybrid_walked_parse(hybrid_bpf__sample_type(hr->teaching.bpf), header, &walked) &&
+	/* Most records have no dump, and are shorter than one. */
+	if (header->size > offsetof(struct hybrid_walk_dump, stack) &&
+	    !hybrid_walked_parse(hybrid_bpf__sample_type(hr->teaching.bpf), header, &walked) &&
 	    walked.dump)
 		hybrid_find_stack(hr, (u32)walked.ids, walked.ids >> 32,
 				  hybrid_walked_sp(&walked));

@@ -22,9 +22,6 @@
 #define CHUNK_SIZE	(HYBRID_WALK_CHUNK_WORDS * sizeof(u64))
 #define OBJECTS_SIZE	(HYBRID_WALK_OBJECTS * sizeof(struct hybrid_walk_object))
 
-/* Of the program: x86's. */
-#define BPF_PAGE	4096
-
 /* What is asked for: for each MiB of rows so many objects. */
 #define MB_OBJECTS	32
 #define MAX_MB		(HYBRID_WALK_OBJECTS / MB_OBJECTS)
@@ -126,7 +123,7 @@ static int load(struct hybrid_bpf *bpf, struct evlist *evlist)
 				 perf_thread_map__nr(evlist__core(evlist)->threads) : bpf->cpus);
 	bpf->skel->rodata->by_thread = bpf->by_thread;
 	/* The stack pointer may be in any place of the first one. */
-	bpf->skel->rodata->dump_pages = DIV_ROUND_UP(bpf->dump_size, BPF_PAGE) + 1;
+	bpf->skel->rodata->dump_pages = DIV_ROUND_UP(bpf->dump_size, HYBRID_WALK_PAGE) + 1;
 	bpf->skel->rodata->may_dump_samples = may_dump_samples(evlist);
 	err = hybrid_bpf__prepare_off_cpu(bpf);
 	if (!err)

@@ -306,13 +306,21 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 	return 0;
 }
 
+static pid_t *found_at(struct hybrid_record *hr, pid_t tid)
+{
+	return &hr->found[(u32)tid % HYBRID_NR_FOUND];
+}
+
+static bool is_new_thread(struct hybrid_record *hr, pid_t pid, pid_t tid)
+{
+	return tid != pid && *found_at(hr, tid) != tid;
+}
+
 void hybrid_find_stack(struct hybrid_record *hr, pid_t pid, pid_t tid, u64 sp)
 {
-	pid_t *found = &hr->found[(u32)tid % HYBRID_NR_FOUND];
-
-	if (tid == pid || *found == tid)
+	if (!is_new_thread(hr, pid, tid))
 		return;
-	*found = tid;
+	*found_at(hr, tid) = tid;
 	if (hybrid_touch_stack(hr->touch, pid, sp))
 		hr->mended = hr->now;
 }
@@ -327,7 +335,7 @@ void hybrid_find_thread(struct hybrid_record *hr, const struct perf_event_header
 	struct hybrid_regs regs;
 
 	if (!event || !event->hybrid || hybrid_layout_parse(&event->layout, header, &sample) ||
-	    !sample.regs || !sample.stack_size)
+	    !sample.regs || !sample.stack_size || !is_new_thread(hr, sample.pid, sample.tid))
 		return;
 	abi = abi_of(&sample);
 	map = map_of(event, abi);

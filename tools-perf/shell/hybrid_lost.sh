@@ -107,8 +107,7 @@ test_lost_mapping()
 	EOF
 	# The kernel says in the ring of a CPU what that one lost, with the next record there. BPF
 	# sheds dumps where a ring is as small as these.
-	cpu=$(awk '/^Cpus_allowed_list/ { split($2, list, /[-,]/); print list[1] }' \
-		/proc/self/status)
+	cpu=$(hybrid_first_cpu)
 	record -v -m 8 --no-hybrid-teach -e cpu-clock:u -F 1000 \
 		taskset -c "$cpu" "$dir/late" "$dir/liblate.so" || return 1
 	grep hybrid "$log"

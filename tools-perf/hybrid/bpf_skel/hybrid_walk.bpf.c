@@ -189,9 +189,9 @@ const volatile bool may_dump_samples;
 
 /*
  * The kernel's callchain, and what perf is to unwind. The less room there is the smaller a
- * dump, so that there is some for the next ones; the last one goes beyond: perf empties a
- * ring that is more than half full even where its samples have to wait. Returns false where the kernel is to write
- * the sample.
+ * dump, so that there is some for the next ones. The last one goes beyond the room: perf
+ * empties a ring that is more than half full even where its samples have to wait. Returns
+ * false where the kernel is to write the sample.
  */
 static __always_inline bool dump_sample(struct bpf_perf_event_data_kern___h *ctx,
 					struct state *st, struct mm_struct___h *mm,

@@ -149,6 +149,9 @@ struct hybrid_walk_record {
 #define HYBRID_WALK_CHAINS	65536
 #define HYBRID_WALK_CHAIN_WORDS	(1U << 21)
 
+/* Of memory: x86's. */
+#define HYBRID_WALK_PAGE	4096
+
 /* Of a dump: callchain, struct pt_regs, bytes of stack. */
 #define HYBRID_WALK_DUMP_IPS	127
 #define HYBRID_WALK_REGS	21

@@ -168,14 +168,13 @@ u64 hybrid_walked_sp(const struct hybrid_walked *walked)
 
 void hybrid_walked_end_at_hole(struct hybrid_walked *walked)
 {
-	const u32 page = 4096;
 	u32 end;
 
 	if (!walked->dump || !walked->holes)
 		return;
-	end = (ffs(walked->holes) - 1) * page;
+	end = (ffs(walked->holes) - 1) * HYBRID_WALK_PAGE;
 	if (end)
-		end -= hybrid_walked_sp(walked) % page;
+		end -= hybrid_walked_sp(walked) % HYBRID_WALK_PAGE;
 	walked->stack_size = min(walked->stack_size, end) & ~7U;
 	walked->holes = 0;
 }

@@ -13,7 +13,7 @@
 #define HYBRID_BPF_TRAILER	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | \
 				 PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
-/* The registers of sleeps: what there is to unwind by. */
+/* The registers of tasks that went to sleep: what there is to unwind by. */
 #define HYBRID_BPF_REGS	(GENMASK_ULL(PERF_REG_X86_IP, PERF_REG_X86_AX) | \
 			 GENMASK_ULL(PERF_REG_X86_R15, PERF_REG_X86_R8))
 
