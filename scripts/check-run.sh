@@ -40,17 +40,20 @@ show_failures()
 }
 
 # report NAME LOG SECONDS WHY PASSED FAILED SKIPPED: WHY, if any, is what failed
-# beside tests.
+# beside tests. What failed is said once more at the end of all, where the last lines are all
+# that is kept of what is printed.
 report()
 {
 	printf '%-14s %5d passed %5d failed %5d skipped %6d s\n' "$1" "$5" "$6" "$7" "$3"
 	[ "$6" -gt 0 ] || return 0
-	show_failures "$2"
-	if [ -n "$4" ]; then
-		echo "    it did not end well: $4"
-		tail -n 15 "$2" | sed 's/^/    | /'
-	fi
-	echo "    the whole log: ${2#"$here/"}"
+	{
+		show_failures "$2"
+		if [ -n "$4" ]; then
+			echo "    it did not end well: $4"
+			tail -n 15 "$2" | sed 's/^/    | /'
+		fi
+		echo "    the whole log of $1: ${2#"$here/"}"
+	} | tee -a "$state/failures"
 }
 
 # Is there no time left?
@@ -201,6 +204,10 @@ run_parts()
 		: > "$state/host.over"
 	wait "${lanes[@]}"
 	lanes=()
+	if [ -s "$state/failures" ]; then
+		echo "what failed:"
+		cat "$state/failures"
+	fi
 	awk '{ p += $1; f += $2; s += $3 }
 		END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }' "$state/totals"
 }
