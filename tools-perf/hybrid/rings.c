@@ -70,14 +70,29 @@ static int deliver(struct hybrid_ring *ring, const struct perf_event_header *hea
 	return hybrid_deliver_other(hr, event);
 }
 
+/*
+ * Behind what a full ring holds records may have been lost. The kernel says so with the next
+ * record in this ring only, which may be long after the process went on, on another CPU.
+ */
+static void note_full(struct hybrid_ring *ring, u64 head)
+{
+	u64 size = ring->mask + 1, left = size - (head - hybrid_order_consumed(ring));
+
+	if (!ring->full_at && left < min_t(u64, sizeof(union perf_event), size / 4))
+		ring->full_at = head;
+}
+
 static u64 ring_head(struct hybrid_ring *ring, void *arg __maybe_unused)
 {
 	struct mmap *map = ring_mmap(ring);
+	u64 head;
 
 	/* Unmapped when its last event was gone: nothing more will come. */
 	if (!map->core.base)
 		return ring->tail;
-	return perf_mmap__read_head(&map->core);
+	head = perf_mmap__read_head(&map->core);
+	note_full(ring, head);
+	return head;
 }
 
 static u64 record_time(const struct perf_event_header *header, void *arg)
@@ -102,10 +117,15 @@ static void found(const struct perf_event_header *header, void *arg)
 		hybrid_find_thread(hr, header);
 }
 
-static void consume(struct hybrid_ring *ring, void *arg __maybe_unused)
+static void consume(struct hybrid_ring *ring, void *arg)
 {
+	struct hybrid_record *hr = arg;
 	struct mmap *map = ring_mmap(ring);
 
+	if (ring->full_at && ring->tail >= ring->full_at) {
+		hybrid_lost_seen(&hr->lost, hr->now);
+		ring->full_at = 0;
+	}
 	if (!map->core.base)
 		return;
 	map->core.prev = hybrid_order_consumed(ring);

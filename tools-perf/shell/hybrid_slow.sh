@@ -158,7 +158,7 @@ few_lost()
 # for 120 ms of samples.
 test_late()
 {
-	slowly 1200 record -v -m 256 -B -N --no-hybrid-teach -e cpu-clock:u -F 1000 \
+	slowly 1200 record -v -m 256 -B -N -e cpu-clock:u -F 1000 \
 		"$dir/slow" 2 || return
 	grep hybrid "$log"
 	chains "$data" --comm slow |

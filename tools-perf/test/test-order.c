@@ -506,10 +506,10 @@ static void keep_all(void)
 
 	for (i = 0; i < RINGS; i++) {
 		used = w.head[i] - hybrid_order_consumed(&w.rings[i]);
-		same(hybrid_order_keep(&w.rings[i], w.head[i]), used > SIZE / 2 ? used : 0);
+		same(hybrid_order_keep(&w.rings[i], w.head[i]), used > HYBRID_ORDER_KEEP(SIZE) ? used : 0);
 		consume(&w.rings[i], &w);
-		same(w.head[i] - w.consumed[i], used > SIZE / 2 ? 0 : used);
-		w.copied += used > SIZE / 2;
+		same(w.head[i] - w.consumed[i], used > HYBRID_ORDER_KEEP(SIZE) ? 0 : used);
+		w.copied += used > HYBRID_ORDER_KEEP(SIZE);
 	}
 }
 
@@ -521,7 +521,7 @@ static void keeps(void)
 
 	start();
 	for (round = 0; round < 300; round++) {
-		/* All that is asked for fits: no ring is more than half full before it. */
+		/* All that is asked for fits: no ring is full before it. */
 		before = w.written;
 		write_some(6);
 		same(w.written, before + 6);

@@ -190,7 +190,7 @@ const volatile bool may_dump_samples;
 /*
  * The kernel's callchain, and what perf is to unwind. The less room there is the smaller a
  * dump, so that there is some for the next ones. The last one goes beyond the room: perf
- * empties a ring that is more than half full even where its samples have to wait. Returns
+ * empties a ring before that even where its samples have to wait (HYBRID_ORDER_KEEP). Returns
  * false where the kernel is to write the sample.
  */
 static __always_inline bool dump_sample(struct bpf_perf_event_data_kern___h *ctx,

@@ -124,7 +124,7 @@ s64 hybrid_order_keep(struct hybrid_ring *ring, u64 head)
 	u64 pos = hybrid_order_consumed(ring), from = pos;
 	u16 size;
 
-	if (head - pos <= (ring->mask + 1) / 2)
+	if (head - pos <= HYBRID_ORDER_KEEP(ring->mask + 1))
 		return 0;
 	if (ring->kept_start == ring->kept_end) {
 		ring->kept_start = pos;

@@ -22,6 +22,7 @@
  * @kept_start: position of the first
  * @kept_end: position behind the last; @kept_start where there are none
  * @kept_size: room in @kept, in bytes
+ * @full_at: the head at which it was found full, the owner's; 0: it was not
  * @note: what was said of a sample that follows, the owner's
  * @note_id: of the event whose sample that is, the owner's
  * @arg: the owner's
@@ -39,6 +40,7 @@ struct hybrid_ring {
 	u64		 kept_start;
 	u64		 kept_end;
 	u64		 kept_size;
+	u64		 full_at;
 	u64		 note;
 	u64		 note_id;
 	void		*arg;
@@ -180,14 +182,20 @@ static inline bool hybrid_order_holds(const struct hybrid_order *order)
  */
 int hybrid_order_timeout(const struct hybrid_order *order, u64 now, bool asked);
 
+/*
+ * The part of a ring of this size that records may fill before they are copied: half of what
+ * the BPF program leaves to dumps, which it writes no more where half of a ring is used.
+ */
+#define HYBRID_ORDER_KEEP(size)	((size) / 4)
+
 /**
  * hybrid_order_keep - make room in a ring whose records can't be delivered yet
  * @ring: to be emptied, if it fills up
  * @head: of the ring, read with acquire semantics
  *
- * Once it is more than half full its records are copied, and delivered from there by later
- * passes, in the same order. Before that they stay: most waits are over first, and the
- * copies would cost more than all else.
+ * Once more than HYBRID_ORDER_KEEP of it is used its records are copied, and delivered from
+ * there by later passes, in the same order. Before that they stay: most waits are over first,
+ * and the copies would cost more than all else.
  *
  * Return: bytes that were copied, or -ENOMEM.
  */
