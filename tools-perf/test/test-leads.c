@@ -160,6 +160,20 @@ static void bounded(void)
 	same(asked(300), HYBRID_LEADS_NOT);
 }
 
+/* More code than is followed stands on the way, but not before the callee. */
+static void nearest_first(void)
+{
+	begin();
+	CALL(16, 256);
+	JNE(256, 4096);
+	JNE(262, 512);
+	PUT(268, "\x90\xc3");
+	memset(code + 512, 0x90, 3000);
+	PUT(4096, "\x90\x90\x90\xc3");
+	same(asked(4098), HYBRID_LEADS_THERE);
+	same(asked(5000), HYBRID_LEADS_FAR);
+}
+
 static void random_code(void)
 {
 	unsigned int round, i;
@@ -182,6 +196,7 @@ int main(void)
 		{ "leads: calls without a target", indirect },
 		{ "leads: a PLT, a jump table", plt },
 		{ "leads: no more than is bounded", bounded },
+		{ "leads: what is nearest before the callee comes first", nearest_first },
 		{ "leads: random code", random_code },
 	};
 

@@ -185,11 +185,26 @@ static bool follow(struct flow *f, u64 addr)
 	return false;
 }
 
+/* What is nearest before the callee comes first: mostly nothing else has to be decoded then. */
+static u64 next_todo(struct flow *f)
+{
+	unsigned int i, best = f->nr_todo - 1;
+	u64 addr;
+
+	for (i = f->nr_todo; i--;) {
+		if (f->callee - f->todo[i] < f->callee - f->todo[best])
+			best = i;
+	}
+	addr = f->todo[best];
+	f->todo[best] = f->todo[--f->nr_todo];
+	return addr;
+}
+
 static enum hybrid_leads explore(struct flow *f, u64 target)
 {
 	follow_later(f, target);
 	while (f->nr_todo) {
-		u64 addr = f->todo[--f->nr_todo];
+		u64 addr = next_todo(f);
 
 		if (!was_followed(f, addr) && follow(f, addr))
 			return HYBRID_LEADS_THERE;
