@@ -13,9 +13,10 @@
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 
+#include "bpf-program.h"
+
 #define CALLED		__attribute__((noinline, noclone))
 #define MAX_DEPTH	16
-#define ARRAY_SIZE(x)	(sizeof(x) / sizeof((x)[0]))
 
 /* Counted in assembler, so that no call becomes a jump and nothing is left out. */
 static int sum;
@@ -38,32 +39,6 @@ CALLED void outer(int i)
 	asm volatile("incl %0" : "+m" (sum));
 }
 
-static void die(const char *what)
-{
-	perror(what);
-	exit(2);
-}
-
-static int bpf(int cmd, union bpf_attr *attr)
-{
-	return syscall(SYS_bpf, cmd, attr, sizeof(*attr));
-}
-
-static int make_map(void)
-{
-	union bpf_attr attr = {
-		.map_type	= BPF_MAP_TYPE_STACK_TRACE,
-		.key_size	= 4,
-		.value_size	= MAX_DEPTH * 8,
-		.max_entries	= 4,
-	};
-	int fd = bpf(BPF_MAP_CREATE, &attr);
-
-	if (fd < 0)
-		die("BPF_MAP_CREATE");
-	return fd;
-}
-
 /* bpf_get_stackid(ctx, map, BPF_F_USER_STACK); return 0; */
 static int load_program(int map)
 {
@@ -76,23 +51,8 @@ static int load_program(int map)
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = 0 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
-	static char log[4096];
-	union bpf_attr attr = {
-		.prog_type	= BPF_PROG_TYPE_KPROBE,
-		.insn_cnt	= ARRAY_SIZE(insns),
-		.insns		= (unsigned long)insns,
-		.license	= (unsigned long)"GPL",
-		.log_buf	= (unsigned long)log,
-		.log_size	= sizeof(log),
-		.log_level	= 1,
-	};
-	int fd = bpf(BPF_PROG_LOAD, &attr);
 
-	if (fd < 0) {
-		fputs(log, stderr);
-		die("BPF_PROG_LOAD");
-	}
-	return fd;
+	return load_insns(BPF_PROG_TYPE_KPROBE, insns, ARRAY_SIZE(insns));
 }
 
 /* Where in this file an address of it is. */
@@ -186,7 +146,7 @@ static void print_stacks(int map)
 
 int main(void)
 {
-	int map = make_map();
+	int map = make_map(BPF_MAP_TYPE_STACK_TRACE, MAX_DEPTH * 8, 4);
 
 	attach(load_program(map), file_offset((unsigned long)leaf));
 	outer(1);
