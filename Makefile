@@ -8,8 +8,8 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 
 .PHONY: help setup perf perf-stock replay demo demo-vm bench charts check check-quick check-all \
-	check-real check-list series check-series kernel kernel-stock kernel-debug bisect variants kmod dkms plugin \
-	release portable deb clean
+	check-real check-list series check-series kernel kernel-stock kernel-debug kernel-kcsan bisect \
+	variants kmod dkms plugin release portable deb clean
 
 help:
 	@sed -n 's/^\([a-z-]*\):.*## /  \1\t/p' Makefile | expand -t 18
@@ -79,6 +79,10 @@ kernel-stock: ## the same without the patches: out/kernel-stock/bzImage
 kernel-debug: ## the first with KASAN, UBSAN and lockdep: out/kernel-debug/bzImage
 	@scripts/setup base vm
 	@scripts/build-kernel debug
+
+kernel-kcsan: ## the first with KCSAN, which finds data races: out/kernel-kcsan/bzImage
+	@scripts/setup base vm
+	@scripts/build-kernel kcsan
 
 kmod: ## build out/kmod/<release>/perf_hybrid.ko; KDIR=<kernel build directory>
 	@scripts/setup base

@@ -141,8 +141,9 @@ of_kernels()
 	part vm usual tap vms "kernel build" selftests/vm/run-tests
 	part callchain usual tap vms "kernel build" selftests/callchain/run-tests check
 	part module usual tap vms2 "kernel build" selftests/module/run-tests check
-	part kernels all tap kernels source builds kernel-stock kernel
+	part kernels all tap kernels source builds kernel-stock kernel kernel-kcsan
 	part kasan all tap vms "kernel build" selftests/callchain/run-tests debug
+	part kcsan all tap vms2 "kernels build" selftests/callchain/run-tests kcsan
 	part callchain-all all tap vms "kernels build" selftests/callchain/run-tests
 	part module-all all tap vms2 "kernels build" selftests/module/run-tests
 	part module-kernels all tap vms2 build selftests/module/run-kernels

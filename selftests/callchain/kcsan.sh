@@ -1,0 +1,87 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Part of selftests/callchain/run-tests: a kernel with KCSAN (make kernel-kcsan), which runs
+# hostile programs while it looks for data races.
+# shellcheck disable=SC2154,SC2317 # run-tests sets them; called by ok
+
+# What KCSAN must be able to see: instrumented objects of ours, in the kernel and the module.
+kcsan_objects()
+{
+	local object nr=0
+
+	for object in arch/x86/kernel/unwind_user/unwind-user-code.o \
+		arch/x86/kernel/unwind_user/x86-frame-cache.o kernel/events/hybrid.o \
+		kernel/events/hybrid_store/store.o; do
+		nm "$out/build/$built/$object" | grep -q ' U __tsan_' || { echo "$object: none"; return 1; }
+		nr=$((nr + 1))
+	done
+	echo "$nr objects"
+}
+
+# The functions of these in the kernel; those of the module are told by its name.
+our_functions()
+{
+	nm "$out/build/$built"/arch/x86/kernel/unwind_user/*.o "$out/build/$built/kernel/events/hybrid.o" |
+		awk '$2 ~ /^[tT]$/ { sub(/\..*/, "", $3); print $3 }' | sort -u
+}
+
+# Of all the reports of data races those in which one of the two accesses is made by a
+# function of ours, as the title says, and reports of other kinds. The others are of the
+# rest of the kernel.
+no_races()
+{
+	our_functions > "$work/functions"
+	[ -s "$work/functions" ] || return
+	cp "$work/kcsan" "$out/selftests/callchain/kcsan.log"
+	awk '
+	NR == FNR { ours[$1] = 1; next }
+	{ sub(/^\[[^]]*\] /, "") }
+	/^BUG: KCSAN: / {
+		all++
+		is_ours = /hybrid/
+		for (i = 4; i <= NF; i++) {
+			name = $i
+			sub(/[.+].*/, "", name)
+			if (name in ours)
+				is_ours = 1
+		}
+		found += is_ours
+	}
+	/^======/ { is_ours = 0 }
+	/^setup_watchpoints: / { watched = $2 }
+	is_ours { print }
+	/cut here|Oops: |BUG: |UBSAN: |INFO: task / && !/BUG: KCSAN: / { other++; print }
+	END {
+		print all + 0 " data races at " watched + 0 " watchpoints, " found + 0 " ours"
+		exit found || other || watched < 1000
+	}' "$work/functions" "$work/kcsan"
+}
+
+# under_kcsan SECONDS: of each program. The console would take longer than they do.
+under_kcsan()
+{
+	local calls=$out/selftests/truth/calls.nofp name names=(bpf-stacks hybrid hostile
+		hybrid-fuzz hybrid-fuzz-2 store-memory teaches removal)
+
+	ok "our objects are watched" kcsan_objects
+	ok "a program of known chains builds" make -s -C "$here/selftests/truth" \
+		OUT="$out/selftests/truth" "$calls"
+	guest kcsan-on kcsan on
+	guest bpf-stacks bpf-stacks
+	guest hybrid hybrid
+	guest hostile hostile "$1"
+	guest hybrid-fuzz watched hybrid-fuzz "$1"
+	guest hybrid-fuzz-2 watched hybrid-fuzz "$1" 77
+	guest store-memory watched store-memory "$1" "$store_kbytes"
+	guest teaches teaches "$calls"
+	guest removal removal "$out/kernel-kcsan$at/perf_hybrid.ko"
+	guest kcsan kcsan said
+	boot_kernel kernel-kcsan --append loglevel=3
+	for name in kcsan-on "${names[@]}" kcsan; do
+		ok "$name: run" ran "$name"
+	done
+	ok "lessons that lie are taken, and give chains" fuzzed hybrid-fuzz
+	ok "hostile chains are bounded" hostile_bounded
+	ok "no data race of ours" no_races
+}
