@@ -62,7 +62,7 @@ no_races()
 under_kcsan()
 {
 	local calls=$out/selftests/truth/calls.nofp name names=(bpf-stacks hybrid hostile
-		hybrid-fuzz hybrid-fuzz-2 store-memory teaches removal)
+		hybrid-fuzz hybrid-fuzz-2 hybrid-attack store-memory teaches removal)
 
 	ok "our objects are watched" kcsan_objects
 	ok "a program of known chains builds" make -s -C "$here/selftests/truth" \
@@ -73,6 +73,7 @@ under_kcsan()
 	guest hostile hostile "$1"
 	guest hybrid-fuzz watched hybrid-fuzz "$1"
 	guest hybrid-fuzz-2 watched hybrid-fuzz "$1" 77
+	guest hybrid-attack watched hybrid-attack "$1"
 	guest store-memory watched store-memory "$1" "$store_kbytes"
 	guest teaches teaches "$calls"
 	guest removal removal "$out/kernel-kcsan$at/perf_hybrid.ko"
@@ -82,6 +83,7 @@ under_kcsan()
 		ok "$name: run" ran "$name"
 	done
 	ok "lessons that lie are taken, and give chains" fuzzed hybrid-fuzz
+	ok "an ordinary user's attacks leave nothing in a store" attacked hybrid-attack
 	ok "hostile chains are bounded" hostile_bounded
 	ok "no data race of ours" no_races
 }
