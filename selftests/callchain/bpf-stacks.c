@@ -68,20 +68,21 @@ CALLED void outer(enum source source)
 /* Both, with the same flags, into the one element of the map. */
 static int load(unsigned int flags)
 {
+	/* BPF_IMM and BPF_K are 0, as BPF_LD and BPF_ADD are. */
 	const struct bpf_insn insns[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = 6, .src_reg = 1 },
 		{ .code = BPF_ST | BPF_MEM | BPF_W, .dst_reg = 10, .off = -4 },
-		{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = 1,
+		{ .code = BPF_LD | BPF_DW, .dst_reg = 1,
 		  .src_reg = BPF_PSEUDO_MAP_FD, .imm = results },
 		{},
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = 2, .src_reg = 10 },
-		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = 2, .imm = -4 },
+		{ .code = BPF_ALU64 | BPF_ADD, .dst_reg = 2, .imm = -4 },
 		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_map_lookup_elem },
 		{ .code = BPF_JMP | BPF_JEQ | BPF_K, .dst_reg = 0, .off = 14 },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = 7, .src_reg = 0 },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = 1, .src_reg = 6 },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = 2, .src_reg = 7 },
-		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = 2,
+		{ .code = BPF_ALU64 | BPF_ADD, .dst_reg = 2,
 		  .imm = offsetof(struct result, ips) },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 3, .imm = MAX_DEPTH * 8 },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 4, .imm = flags },
@@ -89,7 +90,7 @@ static int load(unsigned int flags)
 		{ .code = BPF_STX | BPF_MEM | BPF_DW, .dst_reg = 7, .src_reg = 0,
 		  .off = offsetof(struct result, stack) },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = 1, .src_reg = 6 },
-		{ .code = BPF_LD | BPF_DW | BPF_IMM, .dst_reg = 2,
+		{ .code = BPF_LD | BPF_DW, .dst_reg = 2,
 		  .src_reg = BPF_PSEUDO_MAP_FD, .imm = stacks },
 		{},
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 3, .imm = flags },

@@ -502,14 +502,16 @@ static void stops(void)
 static void keep_all(void)
 {
 	unsigned int i;
+	bool full;
 	u64 used;
 
 	for (i = 0; i < RINGS; i++) {
 		used = w.head[i] - hybrid_order_consumed(&w.rings[i]);
-		same(hybrid_order_keep(&w.rings[i], w.head[i]), used > HYBRID_ORDER_KEEP(SIZE) ? used : 0);
+		full = used > HYBRID_ORDER_KEEP(SIZE);
+		same(hybrid_order_keep(&w.rings[i], w.head[i]), full ? used : 0);
 		consume(&w.rings[i], &w);
-		same(w.head[i] - w.consumed[i], used > HYBRID_ORDER_KEEP(SIZE) ? 0 : used);
-		w.copied += used > HYBRID_ORDER_KEEP(SIZE);
+		same(w.head[i] - w.consumed[i], full ? 0 : used);
+		w.copied += full;
 	}
 }
 
