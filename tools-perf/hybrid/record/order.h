@@ -183,8 +183,8 @@ static inline bool hybrid_order_holds(const struct hybrid_order *order)
 int hybrid_order_timeout(const struct hybrid_order *order, u64 now, bool asked);
 
 /*
- * The part of a ring of this size that records may fill before they are copied: half of what
- * the BPF program leaves to dumps, which it writes no more where half of a ring is used.
+ * Bytes that records may take in a ring of that size before they are copied. It is less than
+ * half of the ring: where that much is used the BPF program writes no more dumps.
  */
 #define HYBRID_ORDER_KEEP(size)	((size) / 4)
 
@@ -193,9 +193,9 @@ int hybrid_order_timeout(const struct hybrid_order *order, u64 now, bool asked);
  * @ring: to be emptied, if it fills up
  * @head: of the ring, read with acquire semantics
  *
- * Once more than HYBRID_ORDER_KEEP of it is used its records are copied, and delivered from
- * there by later passes, in the same order. Before that they stay: most waits are over first,
- * and the copies would cost more than all else.
+ * Once its records take more than HYBRID_ORDER_KEEP() they are copied, and later passes
+ * deliver them from there, in the same order. Before that they stay: most waits are over
+ * first, and the copies would cost more than all else.
  *
  * Return: bytes that were copied, or -ENOMEM.
  */

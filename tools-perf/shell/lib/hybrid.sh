@@ -92,12 +92,6 @@ hybrid_check()
 calls_true='^(((leaf;)?middle;)?outer;|([^;]*(clock|unknown)[^;]*;)*)main;([^;]+;)*_start$'
 calls_own='^(leaf|middle|outer|main)$'
 
-# A CPU that the test may run on.
-hybrid_first_cpu()
-{
-	awk '/^Cpus_allowed_list/ { split($2, list, /[-,]/); print list[1] }' /proc/self/status
-}
-
 # hybrid_start COMMAND...: in the background; its PID is in $child.
 hybrid_start()
 {
