@@ -18,6 +18,7 @@
 #include "resolve.h"
 #include "store/store.h"
 #include "tasks/open.h"
+#include "tasks/priority.h"
 #include "tasks/touch.h"
 #include "tasks/track.h"
 
@@ -76,6 +77,8 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 		hybrid_event__init(&hr->events[evsel->core.idx], evsel, opts,
 				   max_stack ?: HYBRID_DEFAULT_MAX_STACK);
 	hybrid_off_cpu_init(hr, max_stack ?: HYBRID_DEFAULT_MAX_STACK);
+	/* Last: what compiles in the background is not before the workload. */
+	hr->raised = hybrid_priority_raise();
 	return hr;
 }
 
@@ -215,6 +218,7 @@ void hybrid_record__delete(struct hybrid_record *hr)
 
 	if (!hr)
 		return;
+	hybrid_priority_restore(&hr->raised);
 	for (i = 0; i < hr->nr_rings; i++) {
 		free(hr->rings[i].copy);
 		free(hr->rings[i].kept);

@@ -42,6 +42,7 @@
  * @holes: of the dump of the sample that is delivered, as struct hybrid_unwind has them
  * @found: threads whose stacks were asked for, by the end of their number
  * @looked: when it was last noted that what processes have compiled may have changed, in ns
+ * @raised: hybrid_priority_raise() has raised it
  * @draining: the recording has ended: this is the last pass
  * @shedding: the sample that is read loses its dump
  * @out_used: bytes of @out
@@ -77,6 +78,7 @@ struct hybrid_record {
 	u32			 holes;
 	pid_t			 found[HYBRID_NR_FOUND];
 	u64			 looked;
+	bool			 raised;
 	bool			 draining;
 	bool			 shedding;
 	size_t			 out_used;

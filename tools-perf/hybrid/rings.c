@@ -204,9 +204,11 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 		return 0;
 	hr->waiting = NULL;
 	hr->draining = all;
-	/* What they name would not be read. */
-	if (all)
+	if (all) {
+		hybrid_priority_restore(&hr->raised);
+		/* What they name would not be read. */
 		hybrid_bpf__stop_off_cpu(hr->teaching.bpf);
+	}
 	hr->now = now;
 	hybrid_lost_pass(&hr->lost, now);
 	hybrid_memory_forget(hr->unwinder.memory);

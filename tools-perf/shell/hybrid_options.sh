@@ -251,6 +251,30 @@ test_mixed()
 	calls_are_true "$data" 60
 }
 
+# perf's nice value while it records, by its process's line in /proc, and the workload's.
+nice_values()
+{
+	record -e cpu-clock:u -F 100 \
+		sh -c 'echo "$(cut -d " " -f 19 "/proc/$PPID/stat") $(nice)"' || return 1
+	cat "$dir/stdout"
+}
+
+# The workload may raise its own priority; perf's is above that where it may be, and who has
+# chosen one gets that.
+test_priority()
+{
+	local usual expected
+
+	usual=$(nice)
+	expected="$usual $usual"
+	if [ "$usual" -eq 0 ] && [ "$(nice -n -10 nice 2> /dev/null)" = -10 ]; then
+		expected="-10 0"
+	fi
+	[ "$(nice_values)" = "$expected" ] || { echo "not $expected"; nice_values; return 1; }
+	renice -n 15 -p "$BASHPID" > /dev/null || return 1
+	[ "$(nice_values)" = "15 15" ] || { echo "not 15 15"; nice_values; return 1; }
+}
+
 hybrid_init
 hybrid_check "-a" record "${clock[@]}" -a "$calls" 0.2
 hybrid_check "-a, chains" calls_are_true "$data"
@@ -294,5 +318,6 @@ hybrid_check "--aio" ignored --aio --aio
 hybrid_check "--affinity" ignored --affinity --affinity node
 hybrid_check "--mmap-flush" ignored --mmap-flush --mmap-flush 64K
 hybrid_check "the rings of many threads" test_many_rings
+hybrid_check "who is run first" eval '(test_priority)'
 hybrid_check "--tail-synthesize" refused '--tail-synthesize: .* from the start' --tail-synthesize
 hybrid_done

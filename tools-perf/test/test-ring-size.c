@@ -33,12 +33,14 @@ static void few_dumps(void)
 {
 	unsigned long nr, size;
 
-	same(hybrid_order_few_dumps_ring(8192, 1), 2 << 20);
+	same(hybrid_order_few_dumps_ring(8192, 1), 8 << 20);
+	same(hybrid_order_few_dumps_ring(8192, 16), 8 << 20);
+	same(hybrid_order_few_dumps_ring(8192, 17), 4 << 20);
 	same(hybrid_order_few_dumps_ring(8192, 64), 2 << 20);
 	same(hybrid_order_few_dumps_ring(8192, 128), 1 << 20);
 	same(hybrid_order_few_dumps_ring(8192, 256), 512 << 10);
 	same(hybrid_order_few_dumps_ring(8192, 100000), 512 << 10);
-	same(hybrid_order_few_dumps_ring(65528, 1), 16 << 20);
+	same(hybrid_order_few_dumps_ring(65528, 1), 32 << 20);
 	for (nr = 1; nr <= 1024; nr++) {
 		size = hybrid_order_few_dumps_ring(65528, nr);
 		check(size >= 512 << 10 && (size == 512 << 10 || size * nr <= 128 << 20));

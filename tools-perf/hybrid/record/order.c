@@ -9,11 +9,12 @@
 #include "order.h"
 
 /*
- * Samples that a ring has room for: as it is sized for a dump; at least, where a larger dump
- * is chosen for the ring, or few samples need one; and with many rings. And bytes of a
- * sample beside its dump.
+ * Samples that a ring has room for: as it is sized for a dump; where few need one, which is
+ * then as long as the stack; at least, where a larger dump is chosen for the ring; and with
+ * many rings. And bytes of a sample beside its dump.
  */
 #define RING_SAMPLES	512UL
+#define FEW_DUMPS	1024UL
 #define MANY_SAMPLES	256UL
 #define LEAST_SAMPLES	2UL
 #define SAMPLE_HEAD	4096UL
@@ -47,7 +48,7 @@ unsigned long hybrid_order_ring_size(unsigned long dump_size, unsigned long nr)
 
 unsigned long hybrid_order_few_dumps_ring(unsigned long dump_size, unsigned long nr)
 {
-	return ring_size(dump_size, MANY_SAMPLES, LEAST_RING, nr, FEW_DUMPS_SIZE);
+	return ring_size(dump_size, FEW_DUMPS, LEAST_RING, nr, FEW_DUMPS_SIZE);
 }
 
 unsigned long hybrid_order_most_ring(unsigned long nr)

@@ -116,8 +116,8 @@ unsigned long hybrid_order_ring_size(unsigned long dump_size, unsigned long nr);
  * @dump_size: bytes of stack in these
  * @nr: rings of the recording
  *
- * Half as much, a quarter of HYBRID_RINGS_SIZE in all, and not less than 512 KiB, which
- * rings have that hold no dumps.
+ * Twice as much, as the BPF program writes dumps as long as the stack is, a quarter of
+ * HYBRID_RINGS_SIZE in all, and not less than 512 KiB, which rings have that hold no dumps.
  *
  * Return: bytes, a power of two.
  */
