@@ -15,6 +15,7 @@
 #include "../time-utils.h"
 #include "recorder.h"
 #include "record/size.h"
+#include "tasks/priority.h"
 
 /* Bytes of records that wait in memory for a file, at most. */
 #define KEPT_SIZE	(64ULL << 20)

@@ -252,6 +252,7 @@ test_mixed()
 }
 
 # perf's nice value while it records, by its process's line in /proc, and the workload's.
+# shellcheck disable=SC2016 # a shell of perf's expands it
 nice_values()
 {
 	record -e cpu-clock:u -F 100 \
