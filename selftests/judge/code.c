@@ -17,11 +17,13 @@
  * @start: its first address
  * @next: in the list of the object's
  * @flow: its instructions
+ * @cut: it goes on behind them
  */
 struct block {
 	u64		start;
 	struct block	*next;
 	struct flow	flow;
+	bool		cut;
 };
 
 /* The code from an address on, up to the next function. */
@@ -37,6 +39,7 @@ static u64 end_of_gap(const struct object *object, u64 addr)
 
 static struct block *block_from(struct object *object, u64 start, u64 end)
 {
+	const u64 all = end;
 	struct block **list = &object->blocks[start % OBJECT_LISTS], *block;
 	const u8 *code;
 
@@ -53,6 +56,7 @@ static struct block *block_from(struct object *object, u64 start, u64 end)
 		return NULL;
 	}
 	block->start = start;
+	block->cut = end < all || end == start + MAX_GAP;
 	block->next = *list;
 	*list = block;
 	return block;
@@ -296,7 +300,7 @@ static void follow(struct work *work, u64 addr)
 	addr = block->flow.insns[index].off + block->flow.insns[index].len;
 	if (addr + MAX_INSN_SIZE <= block->flow.size)
 		work->reach->open = true;
-	else if (!block->flow.insns[index].is_call)
+	else if (block->cut || !block->flow.insns[index].is_call)
 		go_on_at(work, block->start + addr);
 }
 
