@@ -8,264 +8,10 @@
  */
 #include <linux/compiler.h>
 #include <linux/kernel.h>
-#include "../rules/rows.h"
-#include "confirm.h"
-#include "uretprobe.h"
-#include "walk.h"
-
-/* Offsets in bytes: arch/x86/include/uapi/asm/ucontext.h, sigcontext.h. */
-#define UCONTEXT_BP	120
-#define UCONTEXT_SP	160
-#define UCONTEXT_IP	168
+#include "step.h"
 
 /* How often a word there is asked for, about 1 us each. */
 #define MAX_ASKED	16
-
-static int read_word(const struct hybrid_unwind *u, u64 addr, u64 *value)
-{
-	/* The common case apart: the compiler makes one load of it. */
-	if (u->abi->word == 8)
-		return hybrid_unwind_read(u, addr, 8, value);
-	return hybrid_unwind_read(u, (u32)addr, 4, value);
-}
-
-static bool is_behind_call(const struct hybrid_walk *w, u64 ret);
-
-/* As it was before a return probe replaced it. */
-static u64 true_return(const struct hybrid_walk *w, u64 at, u64 ret)
-{
-	u64 was;
-
-	if (!hybrid_uretprobe_is_trampoline(ret))
-		return ret;
-	was = hybrid_uretprobe_return(w->u, at, ret);
-	return was != ret && is_behind_call(w, was) ? was : ret;
-}
-
-/* A register that is not followed from frame to frame; out: the CFA. */
-static bool add_register(const struct hybrid_unwind *u, const struct hybrid_rule *rule, u64 *cfa)
-{
-	unsigned int reg = rule->base - HYBRID_BASE_REG;
-
-	if (u->nr > 1 || reg >= u->abi->nr || !(u->regs.known & (1U << reg)))
-		return false;
-	*cfa = u->regs.value[reg] + rule->cfa_off;
-	return true;
-}
-
-static enum hybrid_stop step_rule(struct hybrid_walk *w, const struct hybrid_rule *rule,
-				  struct hybrid_caller *caller)
-{
-	struct hybrid_unwind *u = w->u;
-	u64 base = rule->base == HYBRID_BASE_BP ? u->bp : u->sp;
-	u64 cfa = base + rule->cfa_off;
-
-	if (rule->base == HYBRID_BASE_BP && !u->bp_known)
-		return HYBRID_STOP_BAD_FRAME;
-	if (rule->base >= HYBRID_BASE_REG && !add_register(u, rule, &cfa))
-		return HYBRID_STOP_BAD_FRAME;
-	if (rule->kind == HYBRID_RULE_DEREF && hybrid_walk_read(w, cfa, u->abi->word, &cfa))
-		return hybrid_walk_unreadable(u, cfa);
-	cfa += rule->deref_off;
-	caller->cfa = cfa;
-	if (read_word(u, cfa + rule->ra_off, &caller->ip))
-		return hybrid_walk_unreadable(u, cfa + rule->ra_off);
-	caller->ip = true_return(w, cfa + rule->ra_off, caller->ip);
-
-	caller->bp = u->bp;
-	caller->bp_known = u->bp_known;
-	if (rule->bp == HYBRID_BP_AT_CFA)
-		caller->bp_known = !read_word(u, cfa + rule->bp_off, &caller->bp);
-	else if (rule->bp == HYBRID_BP_AT_BP)
-		caller->bp_known = !read_word(u, u->bp + rule->bp_off, &caller->bp);
-	else if (rule->bp == HYBRID_BP_UNDEFINED)
-		caller->bp_known = false;
-	caller->exact = rule->signal;
-	return HYBRID_STOP_NR;
-}
-
-/* The handler's return took all of struct rt_sigframe but its struct ucontext. */
-static enum hybrid_stop step_sigreturn(struct hybrid_unwind *u, struct hybrid_caller *caller)
-{
-	if (read_word(u, u->sp + UCONTEXT_BP, &caller->bp) ||
-	    read_word(u, u->sp + UCONTEXT_SP, &caller->cfa) ||
-	    read_word(u, u->sp + UCONTEXT_IP, &caller->ip))
-		return hybrid_walk_unreadable(u, u->sp + UCONTEXT_BP);
-	caller->bp_known = true;
-	caller->exact = true;
-	return HYBRID_STOP_NR;
-}
-
-/*
- * Code without CFI (psABI x86-64 3.2.2: a frame pointer of 0 is the deepest). What
- * code with CFI, or none, has in the register need not be a frame pointer: 0 is
- * often none, as below code that PHP compiles.
- */
-static enum hybrid_stop read_frame_pointer(struct hybrid_walk *w, struct hybrid_caller *caller)
-{
-	struct hybrid_unwind *u = w->u;
-	u8 word = u->abi->word;
-
-	if (!u->bp_known)
-		return HYBRID_STOP_NO_CFI;
-	if (!u->bp)
-		return w->by_bp ? HYBRID_STOP_OUTERMOST : HYBRID_STOP_NO_CFI;
-	if (u->bp < u->sp || u->bp % word)
-		return HYBRID_STOP_NO_CFI;
-	caller->cfa = u->bp + 2 * word;
-	if (read_word(u, u->bp, &caller->bp) || read_word(u, u->bp + word, &caller->ip))
-		return hybrid_walk_unreadable(u, u->bp);
-	caller->ip = true_return(w, u->bp + word, caller->ip);
-	caller->bp_known = true;
-	caller->exact = false;
-	return HYBRID_STOP_NR;
-}
-
-/*
- * Did the call before @ret lead to the last frame? What nobody called tells of no target:
- * Go leaves such an address on a stack that it has switched from.
- */
-static enum hybrid_leads leads_here(const struct hybrid_walk *w, u64 ret)
-{
-	const struct hybrid_unwind *u = w->u;
-	const struct hybrid_frame *frame = &u->frames[u->nr - 1];
-	enum hybrid_leads leads;
-
-	leads = hybrid_confirm(w->unwinder, u->space, u->pid, u->abi, ret, frame->ip);
-	if (leads <= HYBRID_LEADS_FAR && u->nr > 1 && !is_behind_call(w, frame->ret) &&
-	    is_behind_call(w, ret))
-		return HYBRID_LEADS_MAYBE;
-	return leads;
-}
-
-/*
- * Does a chain of frame pointers go on at @ret, between code without CFI? V8 enters
- * JavaScript by a call to what looks at the function and then jumps there.
- */
-static bool is_linked(const struct hybrid_walk *w, u64 ret)
-{
-	struct hybrid_object *object;
-	struct hybrid_row *row;
-	bool mapped;
-
-	row = hybrid_unwind_row(w->unwinder, w->u->space, ret - 1, &mapped, &object);
-	return w->by_bp && (!row || row->rule.kind == HYBRID_RULE_NONE);
-}
-
-/*
- * Is @ret in code that was made at run time, as the last frame is? Interpreters that are
- * made so, as Java's, push return addresses of their own and jump.
- */
-static bool is_between_made(const struct hybrid_walk *w, u64 ret)
-{
-	const struct hybrid_unwind *u = w->u;
-	const struct hybrid_mapping *of = hybrid_space_find(u->space, u->frames[u->nr - 1].ip);
-	const struct hybrid_mapping *to = hybrid_space_find(u->space, ret);
-
-	return of && !of->object && to && !to->object;
-}
-
-/*
- * In assembler the register may hold anything, and what it points to look like a
- * frame: only a direct call that leads to the last frame shows that it is one. Code
- * made at run time keeps frame pointers, mostly: there a call will do.
- */
-static enum hybrid_stop step_frame_pointer(struct hybrid_walk *w, struct hybrid_caller *caller)
-{
-	const struct hybrid_frame *frame = &w->u->frames[w->u->nr - 1];
-	enum hybrid_stop stop = read_frame_pointer(w, caller);
-	const struct hybrid_mapping *mapping;
-
-	if (stop != HYBRID_STOP_NR || !caller->ip)
-		return stop;
-	mapping = hybrid_space_find(w->u->space, frame->ip);
-	switch (leads_here(w, caller->ip)) {
-	case HYBRID_LEADS_NOT:
-		w->guess = true;
-		return is_between_made(w, caller->ip) ? stop : HYBRID_STOP_NO_CFI;
-	case HYBRID_LEADS_FAR:
-		w->guess = true;
-		return is_linked(w, caller->ip) ? stop : HYBRID_STOP_NO_CFI;
-	case HYBRID_LEADS_THERE:
-		return stop;
-	case HYBRID_LEADS_INDIRECT:
-		w->guess = mapping && mapping->object;
-		return stop;
-	case HYBRID_LEADS_MAYBE:
-	default:
-		w->guess = true;
-		return stop;
-	}
-}
-
-/* What the code of the last frame tells; its object's row keeps that. */
-static bool code_rule(const struct hybrid_walk *w, struct hybrid_row *row, struct hybrid_rule *rule)
-{
-	const struct hybrid_unwind *u = w->u;
-	u64 ret = u->frames[u->nr - 1].ret;
-	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, ret);
-
-	if (mapping && !mapping->object)
-		return hybrid_memory_rule(w->unwinder->memory, u->space, u->pid, u->abi, ret, rule);
-	if (!mapping || !row)
-		return false;
-	*rule = *hybrid_object_code_rule(row, mapping, ret);
-	return rule->kind != HYBRID_RULE_NONE;
-}
-
-static bool is_return(const struct hybrid_walk *w, u64 ret)
-{
-	const struct hybrid_unwind *u = w->u;
-	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, ret);
-
-	if (mapping && !mapping->object)
-		return hybrid_memory_is_return(w->unwinder->memory, u->space, u->pid, u->abi, ret);
-	return mapping && hybrid_object_is_return(mapping, ret);
-}
-
-/* Looked up as a frame is: so its mapping is there, if it can be. */
-static bool is_behind_call(const struct hybrid_walk *w, u64 ret)
-{
-	struct hybrid_object *object;
-	bool mapped;
-
-	hybrid_unwind_row(w->unwinder, w->u->space, ret - 1, &mapped, &object);
-	return is_return(w, ret);
-}
-
-/*
- * By that, where it leads to behind a call, or to what a signal interrupted.
- * HYBRID_STOP_NO_CFI: the code does not tell.
- */
-static enum hybrid_stop step_code(struct hybrid_walk *w, struct hybrid_row *row,
-				  struct hybrid_caller *caller)
-{
-	struct hybrid_frame *frame = &w->u->frames[w->u->nr - 1];
-	struct hybrid_unwind *u = w->u;
-	struct hybrid_rule rule;
-	enum hybrid_stop stop;
-
-	if (!code_rule(w, row, &rule))
-		return HYBRID_STOP_NO_CFI;
-	if (rule.kind == HYBRID_RULE_SIGRETURN) {
-		/* Nobody called it: see frame_row(). */
-		frame->ip = frame->ret;
-		u->rule = rule;
-		return step_sigreturn(u, caller);
-	}
-	stop = step_rule(w, &rule, caller);
-	/* Assembler has frames of tens of kilobytes. */
-	u->by_code = stop == HYBRID_STOP_DUMP_END;
-	if (!u->by_code && (stop != HYBRID_STOP_NR ||
-			    leads_here(w, caller->ip) == HYBRID_LEADS_NOT)) {
-		if (row)
-			row->code_failed = true;
-		return HYBRID_STOP_NO_CFI;
-	}
-	if (row)
-		row->code_led = true;
-	return stop;
-}
 
 /* By the rule that its row, or what the process has compiled, says. */
 static enum hybrid_stop step_said(struct hybrid_walk *w, struct hybrid_caller *caller)
@@ -280,10 +26,10 @@ static enum hybrid_stop step_said(struct hybrid_walk *w, struct hybrid_caller *c
 		return HYBRID_STOP_BAD_FRAME;
 	case HYBRID_RULE_CFA:
 	case HYBRID_RULE_DEREF:
-		return step_rule(w, &u->rule, caller);
+		return hybrid_step_rule(w, &u->rule, caller);
 	case HYBRID_RULE_FULL:
 		stop = hybrid_walk_full(w, &u->rule, caller);
-		caller->ip = true_return(w, caller->cfa - u->abi->word, caller->ip);
+		caller->ip = hybrid_step_true_return(w, caller->cfa - u->abi->word, caller->ip);
 		return stop;
 	default:
 		return HYBRID_STOP_NO_CFI;
@@ -305,14 +51,14 @@ static enum hybrid_stop step_made(struct hybrid_walk *w, struct hybrid_row *row,
 
 	u->rule = none;
 	if (u->nr == 1) {
-		stop = step_code(w, NULL, caller);
+		stop = hybrid_step_code(w, NULL, caller);
 		if (stop == HYBRID_STOP_NR)
 			return stop;
 	}
 	u->rule = row->rule;
 	stop = step_said(w, caller);
 	if (stop != HYBRID_STOP_NR || caller->exact || !caller->ip ||
-	    leads_here(w, caller->ip) != HYBRID_LEADS_NOT)
+	    hybrid_step_leads(w, caller->ip) != HYBRID_LEADS_NOT)
 		return stop;
 	u->rule = none;
 	return HYBRID_STOP_NO_CFI;
@@ -329,8 +75,8 @@ static enum hybrid_stop step_row(struct hybrid_walk *w, struct hybrid_row *row,
 	stop = w->made ? step_made(w, row, caller) : step_said(w, caller);
 	if (u->rule.kind != HYBRID_RULE_NONE || stop != HYBRID_STOP_NO_CFI)
 		return stop;
-	stop = step_code(w, row, caller);
-	return stop == HYBRID_STOP_NO_CFI ? step_frame_pointer(w, caller) : stop;
+	stop = hybrid_step_code(w, row, caller);
+	return stop == HYBRID_STOP_NO_CFI ? hybrid_step_frame_pointer(w, caller) : stop;
 }
 
 /*
@@ -350,7 +96,7 @@ static enum hybrid_stop step(struct hybrid_walk *w, struct hybrid_row *row,
 		stop = step_row(w, row, caller);
 		if (!w->below)
 			return stop;
-		if (stop == HYBRID_STOP_NR && is_behind_call(w, caller->ip))
+		if (stop == HYBRID_STOP_NR && hybrid_step_is_return(w, caller->ip))
 			return stop;
 	}
 	return HYBRID_STOP_BAD_FRAME;
@@ -418,10 +164,10 @@ static void check_innermost(struct hybrid_walk *w, struct hybrid_row *row,
 	struct hybrid_rule rule = u->rule;
 	struct hybrid_caller by_code = {};
 
-	if (rule.kind == HYBRID_RULE_NONE || caller->exact || is_behind_call(w, caller->ip))
+	if (rule.kind == HYBRID_RULE_NONE || caller->exact || hybrid_step_is_return(w, caller->ip))
 		return;
 	u->rule.kind = HYBRID_RULE_NONE;
-	if (step_code(w, row, &by_code) == HYBRID_STOP_NR)
+	if (hybrid_step_code(w, row, &by_code) == HYBRID_STOP_NR)
 		*caller = by_code;
 	else
 		u->rule = rule;
@@ -431,7 +177,7 @@ static void check_innermost(struct hybrid_walk *w, struct hybrid_row *row,
 static bool is_overwritten(const struct hybrid_walk *w, const struct hybrid_caller *caller)
 {
 	return w->u->overwritten && caller->ip && !caller->exact &&
-	       leads_here(w, caller->ip) == HYBRID_LEADS_NOT;
+	       hybrid_step_leads(w, caller->ip) == HYBRID_LEADS_NOT;
 }
 
 /*

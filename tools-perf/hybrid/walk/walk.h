@@ -38,6 +38,15 @@ struct hybrid_caller {
 	bool	exact;
 };
 
+/* A word of the task's stack, from the dump; -1 where it is not there. */
+static inline int hybrid_walk_word(const struct hybrid_unwind *u, u64 addr, u64 *value)
+{
+	/* The common case apart: the compiler makes one load of it. */
+	if (u->abi->word == 8)
+		return hybrid_unwind_read(u, addr, 8, value);
+	return hybrid_unwind_read(u, (u32)addr, 4, value);
+}
+
 /* Where the row for an address is, if it is known in that state of a space. */
 static inline struct hybrid_cache_entry *hybrid_cache_at(struct hybrid_unwinder *unwinder,
 							 u64 gen, u64 ip)
