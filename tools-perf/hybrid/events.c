@@ -3,10 +3,12 @@
  * The events of perf record --call-graph hybrid: what the kernel is asked for,
  * and what the file says of it.
  */
+#include <sys/resource.h>
 #include <internal/lib.h>
 #include <perf/cpumap.h>
 #include <perf/threadmap.h>
 #include "../callchain.h"
+#include "../cap.h"
 #include "../event.h"
 #include "../evlist.h"
 #include "../evsel.h"
@@ -94,18 +96,34 @@ static void size_dumps(struct evlist *evlist, unsigned long ring_size)
 	}
 }
 
+/*
+ * Bytes that each of @nr rings may have. Beyond perf_event_mlock_kb, which all recordings of
+ * a user share, they count against RLIMIT_MEMLOCK (perf_mmap_calc_limits()): in a container
+ * root mostly has no CAP_IPC_LOCK.
+ */
+static unsigned long most_locked(unsigned long nr)
+{
+	struct rlimit limit;
+
+	if (perf_event_paranoid() < 0 || perf_cap__capable(CAP_IPC_LOCK) ||
+	    getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return ULONG_MAX;
+	return limit.rlim_cur / nr - min(limit.rlim_cur / nr, (rlim_t)page_size);
+}
+
 void hybrid_record__size_rings(struct evlist *evlist, unsigned int *mmap_pages)
 {
-	/* More than perf_event_mlock_kb is for those who may lock it. */
-	bool by_size = *mmap_pages == UINT_MAX && perf_event_paranoid_check(-1);
+	unsigned long dump_size = 0, size, nr = nr_rings(evlist), most = most_locked(nr);
 	bool few_dumps = hybrid_bpf__serves_all(evlist);
-	unsigned long dump_size = 0, size, nr = nr_rings(evlist);
 	struct evsel *evsel;
+	bool by_size;
 
+	size = evlist__mmap_size(*mmap_pages) - page_size;
+	by_size = *mmap_pages == UINT_MAX && perf_event_paranoid_check(-1) && most > size;
 	if (!by_size)
-		size_dumps(evlist, evlist__mmap_size(*mmap_pages) - page_size);
+		size_dumps(evlist, size);
 	else
-		size_dumps(evlist, few_dumps ? 0 : hybrid_order_most_ring(nr));
+		size_dumps(evlist, few_dumps ? 0 : min(hybrid_order_most_ring(nr), most));
 	evlist__for_each_entry(evlist, evsel) {
 		if (evsel__has_hybrid_callchain(evsel))
 			dump_size = max_t(unsigned long, dump_size,
@@ -114,6 +132,8 @@ void hybrid_record__size_rings(struct evlist *evlist, unsigned int *mmap_pages)
 	if (by_size) {
 		size = few_dumps ? hybrid_order_few_dumps_ring(dump_size, nr) :
 				   hybrid_order_ring_size(dump_size, nr);
+		while (size > most)
+			size /= 2;
 		*mmap_pages = size / page_size;
 	}
 	size = evlist__mmap_size(*mmap_pages) - page_size;

@@ -251,6 +251,24 @@ test_mixed()
 	calls_are_true "$data" 60
 }
 
+# Memory that root may lock no more of than others, as in most containers.
+test_locked()
+{
+	local kib
+
+	[ "$(id -u)" -eq 0 ] && setpriv --bounding-set -ipc_lock true 2> "$dir/said.not" ||
+		{ echo "no setpriv, or not root"; return 77; }
+	for kib in 64 8192; do
+		(
+			ulimit -l "$kib" || { echo "no limit of $kib KiB"; exit 77; }
+			setpriv --bounding-set -ipc_lock perf record --call-graph hybrid "${clock[@]}" \
+				-a -o "$data" "$calls" 0.2 > "$dir/stdout" 2> "$log" ||
+				{ cat "$log"; exit 1; }
+		) || return
+		calls_are_true "$data" || return
+	done
+}
+
 # perf's nice value while it records, by its process's line in /proc, and the workload's.
 # shellcheck disable=SC2016 # a shell of perf's expands it
 nice_values()
@@ -319,6 +337,7 @@ hybrid_check "--aio" ignored --aio --aio
 hybrid_check "--affinity" ignored --affinity --affinity node
 hybrid_check "--mmap-flush" ignored --mmap-flush --mmap-flush 64K
 hybrid_check "the rings of many threads" test_many_rings
+hybrid_check "memory that may not be locked" test_locked
 hybrid_check "who is run first" eval '(test_priority)'
 hybrid_check "--tail-synthesize" refused '--tail-synthesize: .* from the start' --tail-synthesize
 hybrid_done
