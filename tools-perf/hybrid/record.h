@@ -51,10 +51,10 @@ void hybrid_record__ask_kernel(struct evlist *evlist);
  *
  * perf's default is made for samples without a dump: eight of 64 KiB fill it.
  * Here a ring has room for 512 samples (32 MiB at most, and 512 MiB for all rings), so
- * that perf may sleep for a while; it is woken for 64, or an eighth of a smaller ring,
- * which are still in the CPU's caches then, and while the processes that were sampled
- * are still alive. After hybrid_record__ask_kernel() it is known whether BPF serves all
- * events: then a dump is of 8 KiB, and a ring has room for 256.
+ * that perf may sleep for a while; it is woken for 128, or a quarter of a smaller ring,
+ * while the processes that were sampled are still alive. After hybrid_record__ask_kernel()
+ * it is known whether BPF serves all events: then a dump is of 8 KiB, and a ring has room
+ * for 1024 (128 MiB for all rings). Who may not lock so much memory has smaller rings.
  */
 void hybrid_record__size_rings(struct evlist *evlist, unsigned int *mmap_pages);
 
