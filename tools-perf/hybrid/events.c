@@ -4,6 +4,7 @@
  * and what the file says of it.
  */
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <internal/lib.h>
 #include <perf/cpumap.h>
 #include <perf/threadmap.h>
@@ -96,17 +97,29 @@ static void size_dumps(struct evlist *evlist, unsigned long ring_size)
 	}
 }
 
+/* USER_NS_INIT_INO, which include/uapi/linux/nsfs.h has since Linux 6.18. */
+#define FIRST_USER_NS	0xeffffffdU
+
+/* Root in a container mostly may not, and capabilities in a user namespace say nothing. */
+static bool may_lock_all(void)
+{
+	struct stat st;
+
+	return perf_event_paranoid() < 0 ||
+	       (perf_cap__capable(CAP_IPC_LOCK) &&
+		(stat("/proc/self/ns/user", &st) || st.st_ino == FIRST_USER_NS));
+}
+
 /*
  * Bytes that each of @nr rings may have. Beyond perf_event_mlock_kb, which all recordings of
- * a user share, they count against RLIMIT_MEMLOCK (perf_mmap_calc_limits()): in a container
- * root mostly has no CAP_IPC_LOCK.
+ * a user share, they count against RLIMIT_MEMLOCK (kernel: perf_mmap_calc_limits()).
  */
 static unsigned long most_locked(unsigned long nr)
 {
 	struct rlimit limit;
 
-	if (perf_event_paranoid() < 0 || perf_cap__capable(CAP_IPC_LOCK) ||
-	    getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
+	if (may_lock_all() || getrlimit(RLIMIT_MEMLOCK, &limit) ||
+	    limit.rlim_cur == RLIM_INFINITY)
 		return ULONG_MAX;
 	return limit.rlim_cur / nr - min(limit.rlim_cur / nr, (rlim_t)page_size);
 }
