@@ -65,18 +65,18 @@ ring_size()
 			print substr($3, 1, length($3) - 1) - page }' "$dir/rings.data.log"
 }
 
-# Few samples have dumps where BPF serves all events: 2 MiB are enough, but not for another
+# Few samples have dumps where BPF serves all events: 8 MiB are enough, but not for another
 # event; and what -m says counts.
 sizes_of_rings()
 {
 	local few all given
 
-	few=$(ring_size) && given=$(ring_size -m 8M) &&
+	few=$(ring_size) && given=$(ring_size -m 2M) &&
 		all=$(ring_size -e page-faults/call-graph=hybrid/) || return 1
-	echo "$few bytes, with another event $all, with -m 8M $given"
+	echo "$few bytes, with another event $all, with -m 2M $given"
 	rm -f "$dir"/rings.data*
-	[ "$few" -le $((2 << 20)) ] && [ "$few" -ge $((512 << 10)) ] && [ "$all" -gt "$few" ] &&
-		[ "$given" -eq $((8 << 20)) ]
+	[ "$few" -le $((8 << 20)) ] && [ "$few" -ge $((512 << 10)) ] && [ "$all" -gt "$few" ] &&
+		[ "$given" -eq $((2 << 20)) ]
 }
 
 # test_dumps NAME [OPTION...] PROGRAM: the program of BPF can't make such samples. They
