@@ -17,7 +17,7 @@
  * @start: its first address
  * @next: in the list of the object's
  * @flow: its instructions
- * @cut: it goes on behind them
+ * @cut: the code is longer: only so much is decoded in one piece
  */
 struct block {
 	u64		start;
@@ -32,14 +32,13 @@ static u64 end_of_gap(const struct object *object, u64 addr)
 	const struct function *next = object_function_behind(object, addr);
 	u64 end = object->image.base + object->image.size;
 
-	if (next && next->start < end)
-		end = next->start;
-	return end > addr + MAX_GAP ? addr + MAX_GAP : end;
+	return next && next->start < end ? next->start : end;
 }
 
-static struct block *block_from(struct object *object, u64 start, u64 end)
+/* As much of the code from @start to @end as @most. */
+static struct block *block_from(struct object *object, u64 start, u64 end, u64 most)
 {
-	const u64 all = end;
+	const bool cut = end > start + most;
 	struct block **list = &object->blocks[start % OBJECT_LISTS], *block;
 	const u8 *code;
 
@@ -47,8 +46,8 @@ static struct block *block_from(struct object *object, u64 start, u64 end)
 		if (block->start == start)
 			return block;
 	}
-	if (end > start + MAX_BLOCK)
-		end = start + MAX_BLOCK;
+	if (cut)
+		end = start + most;
 	code = end > start ? object_bytes(object, start, end - start) : NULL;
 	block = code ? calloc(1, sizeof(*block)) : NULL;
 	if (!block || flow_decode(&block->flow, code, end - start, object->image.is_64bit)) {
@@ -56,7 +55,7 @@ static struct block *block_from(struct object *object, u64 start, u64 end)
 		return NULL;
 	}
 	block->start = start;
-	block->cut = end < all || end == start + MAX_GAP;
+	block->cut = cut;
 	block->next = *list;
 	*list = block;
 	return block;
@@ -67,9 +66,9 @@ static struct block *block_at(struct object *object, u64 addr)
 	const struct function *function = object_function(object, addr);
 
 	if (function)
-		return block_from(object, function->start, function->end);
+		return block_from(object, function->start, function->end, MAX_BLOCK);
 	return object_is_code(object, addr) ?
-		block_from(object, addr, end_of_gap(object, addr)) : NULL;
+		block_from(object, addr, end_of_gap(object, addr), MAX_GAP) : NULL;
 }
 
 /* The address that an instruction names relative to its end: its last four bytes. */
@@ -167,7 +166,7 @@ bool code_call(struct object *object, u64 ret, struct call *call)
 
 	*call = (struct call) { .ret = ret };
 	if (function)
-		block = block_from(object, function->start, function->end);
+		block = block_from(object, function->start, function->end, MAX_BLOCK);
 	if (!block)
 		return guess_call(object, call);
 	/* The instruction that ends there. */
