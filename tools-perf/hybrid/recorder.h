@@ -42,7 +42,7 @@
  * @holes: of the dump of the sample that is delivered, as struct hybrid_unwind has them
  * @found: threads whose stacks were asked for, by the end of their number
  * @looked: when it was last noted that what processes have compiled may have changed, in ns
- * @raised: hybrid_priority_raise() has raised it
+ * @raised: the reading thread runs before others, see hybrid_priority_raise()
  * @draining: the recording has ended: this is the last pass
  * @shedding: the sample that is read loses its dump
  * @out_used: bytes of @out

@@ -14,7 +14,7 @@
  * many rings. And bytes of a sample beside its dump.
  */
 #define RING_SAMPLES	512UL
-#define FEW_DUMPS	1024UL
+#define FEW_DUMPS_SAMPLES	1024UL
 #define MANY_SAMPLES	256UL
 #define LEAST_SAMPLES	2UL
 #define SAMPLE_HEAD	4096UL
@@ -48,7 +48,7 @@ unsigned long hybrid_order_ring_size(unsigned long dump_size, unsigned long nr)
 
 unsigned long hybrid_order_few_dumps_ring(unsigned long dump_size, unsigned long nr)
 {
-	return ring_size(dump_size, FEW_DUMPS, LEAST_RING, nr, FEW_DUMPS_SIZE);
+	return ring_size(dump_size, FEW_DUMPS_SAMPLES, LEAST_RING, nr, FEW_DUMPS_SIZE);
 }
 
 unsigned long hybrid_order_most_ring(unsigned long nr)
