@@ -235,8 +235,10 @@ bool frame_is_trampoline(const struct frame *frame)
 	/* mov $15, %rax; syscall */
 	static const u8 gas[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 	static const u8 go[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
-	/* At it, one less, and behind the system call that ends it. */
-	static const int at[] = { 0, 1, -(int)sizeof(gas), -(int)sizeof(go) };
+	/* At it and behind the system call that ends it; perf's entries may be one less. */
+	static const int at[] = {
+		0, 1, -(int)sizeof(gas), 1 - (int)sizeof(gas), -(int)sizeof(go), 1 - (int)sizeof(go),
+	};
 	const u8 *code;
 	size_t i;
 
