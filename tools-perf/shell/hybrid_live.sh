@@ -223,6 +223,38 @@ test_32_bit()
 	chains "$data" --comm calls32 | true_chains "$inner"'main;([^;]+;)*_start$' '^leaf$' 100
 }
 
+# perf stands still as long as the program lives, and can't read its vDSO from it then.
+# Its system calls are made there.
+test_32_bit_gone()
+{
+	local all right
+
+	build asks32 -m32 2> /dev/null > /dev/null <<- 'EOF' && "$dir/asks32" ||
+	#include <time.h>
+	#include <unistd.h>
+
+	int main(void)
+	{
+		clock_t end = clock() + CLOCKS_PER_SEC / 3;
+
+		while (clock() < end)
+			getppid();
+		return 0;
+	}
+	EOF
+		{ echo "no cc -m32"; return 77; }
+	# shellcheck disable=SC2016 # for the inner shell
+	record "${clock[@]}" sh -c 'kill -STOP "$PPID"; "$1"; kill -CONT "$PPID"' sh \
+		"$dir/asks32" || return 1
+	perf script -i "$data" --comm asks32 -F ip,sym,dso --no-inline > "$dir/gone" 2> /dev/null
+	all=$(awk 'BEGIN { RS = "" } /vdso/ && / main / { n++ } END { print n + 0 }' "$dir/gone")
+	right=$(awk 'BEGIN { RS = "" }
+		/vdso/ && / main / && /_start/ && !/\[(guessed|cut off)\]/ { n++ }
+		END { print n + 0 }' "$dir/gone")
+	echo "$right of $all samples in the vDSO reach _start"
+	[ "$all" -ge 20 ] && [ "$right" -ge $((all - 1 - all / 50)) ]
+}
+
 hybrid_init
 hybrid_check "threads" test_threads
 hybrid_check "later threads" test_later_threads
@@ -234,4 +266,5 @@ hybrid_check "mount namespace" test_mount_namespace
 hybrid_check "attach, -p" attach -p PID
 hybrid_check "attach, -a" attach -a
 hybrid_check "32-bit program" test_32_bit
+hybrid_check "32-bit program that is gone" test_32_bit_gone
 hybrid_done

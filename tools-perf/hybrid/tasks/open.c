@@ -17,6 +17,7 @@
 #include "../../util.h"
 #include "../../symbol.h"
 #include "open.h"
+#include "vdso32.h"
 #include "../rules/space.h"
 
 /* Not in linux/openat2.h before Linux 5.12, which refuses it. */
@@ -141,7 +142,9 @@ static int open_vdso(const struct hybrid_mapping *mapping)
 	}
 	if (!strcmp(mapping->object->ident.path, HYBRID_VDSO_64))
 		return open_own_vdso(size);
-	return -1;
+	if (hybrid_read_vdso32(image, size) != (ssize_t)size)
+		return -1;
+	return memory_file(image, size);
 }
 
 static void map_files_path(char *path, size_t size, const struct hybrid_mapping *mapping)
