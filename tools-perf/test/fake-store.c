@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+#include "fake-store.h"
+#include "tap.h"
+
+struct store store;
+struct scene sample;
+struct hybrid_compiler *compiler;
+
+const char * const store_labels[HYBRID_HOT_SAMPLES] = {
+	"leaf_at", "pushed_at", "bpframe_at", "redzone_at", "remember_one",
+	"undefbp_at", "raoff_at", "next",
+};
+
+static int fake_teach(void *arg, const struct perf_hybrid_teach *teach,
+		      const struct hybrid_hold *file __maybe_unused)
+{
+	const struct perf_hybrid_rule *rules = (const void *)(uintptr_t)teach->rules;
+	const struct perf_hybrid_row *rows = (const void *)(uintptr_t)teach->rows;
+	struct store *to = arg;
+	u32 i;
+
+	check(teach->nr_rows >= 1 && teach->nr_rules >= 1 && teach->nr_rules <= 65535);
+	check(teach->start < teach->end && rows[0].offset == teach->start);
+	for (i = 0; i < teach->nr_rows; i++)
+		check(rows[i].rule < teach->nr_rules && rows[i].offset < teach->end);
+	for (i = 0; i < teach->nr_rows && rows[i].offset <= to->watched; i++) {
+		if (to->watched < teach->end)
+			to->rule = rules[rows[i].rule];
+	}
+	if (to->errs) {
+		to->errs--;
+		return to->err;
+	}
+	if (!check(to->nr < MAX_TAUGHT))
+		return 0;
+	to->taught[to->nr] = *teach;
+	__atomic_store_n(&to->nr, to->nr + 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int fake_forget(void *arg, const struct perf_hybrid_forget *forget)
+{
+	struct store *to = arg;
+
+	same(forget->fd, -1);
+	same(forget->flags, 0);
+	to->forgotten++;
+	to->nr = 0;
+	return 0;
+}
+
+struct hybrid_store_ops store_ops = {
+	.teach	= fake_teach,
+	.forget	= fake_forget,
+};
+
+void store_begin(void)
+{
+	memset(&store, 0, sizeof(store));
+	/* The scene is made by its first sample. */
+	scene_start(&sample, 0);
+	compiler = hybrid_compiler_new(&scene_ps.objects, &store_ops, &store);
+	if (!compiler)
+		exit(2);
+}
+
+void store_end(void)
+{
+	hybrid_compiler_stop(compiler);
+	scene_exit();
+	hybrid_compiler_delete(compiler);
+}
+
+void store_sample(const char *name, u64 info)
+{
+	scene_start(&sample, scene_at(name));
+	scene_unwind(&sample);
+	sample.u.nr = 1;
+	sample.u.stop = HYBRID_STOP_NO_CFI;
+	hybrid_compiler_sample(compiler, &scene_unwinder, &sample.u, 0, info);
+}
+
+void store_work(void)
+{
+	hybrid_compiler_pass(compiler);
+	while (hybrid_compiler_work(compiler))
+		;
+}
+
+u32 store_offset(const char *label)
+{
+	const struct hybrid_mapping *mapping;
+	u64 ip = scene_at(label);
+
+	mapping = hybrid_space_find(sample.u.space, ip);
+	return ip - mapping->start + mapping->pgoff;
+}
+
+bool store_has(const struct perf_hybrid_teach *lesson, const char *label)
+{
+	u32 offset = store_offset(label);
+
+	return offset >= lesson->start && offset < lesson->end;
+}
+
+bool store_knows(const char *label)
+{
+	unsigned int i;
+
+	for (i = 0; i < store.nr; i++) {
+		if (store_has(&store.taught[i], label))
+			return true;
+	}
+	return false;
+}

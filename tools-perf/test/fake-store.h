@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __HYBRID_TEST_FAKE_STORE_H
+#define __HYBRID_TEST_FAKE_STORE_H
+
+#include <linux/perf_event.h>
+#include "scene.h"
+#include "worker.h"
+
+#define MAX_TAUGHT	64
+
+/**
+ * struct store - what would be the kernel's
+ * @taught: what came, rows and rules left out
+ * @nr: of @taught
+ * @forgotten: how often all was
+ * @err: what to answer, @errs times
+ * @errs: times
+ * @watched: an offset in a file
+ * @rule: that the last lesson had for it
+ */
+struct store {
+	struct perf_hybrid_teach	taught[MAX_TAUGHT];
+	unsigned int			nr;
+	unsigned int			forgotten;
+	int				err;
+	unsigned int			errs;
+	u32				watched;
+	struct perf_hybrid_rule		rule;
+};
+
+/* A store that is none of the kernel's; who teaches it; the sample that shows what. */
+extern struct store store;
+extern struct hybrid_store_ops store_ops;
+extern struct hybrid_compiler *compiler;
+extern struct scene sample;
+
+/* Functions whose samples make their object hot, the last of them. */
+extern const char * const store_labels[HYBRID_HOT_SAMPLES];
+
+void store_begin(void);
+void store_end(void);
+
+/* leaf() called from the label @name, and nothing known of that one's caller. */
+void store_sample(const char *name, u64 info);
+
+/* Teaches all that is due, as a thread does otherwise. */
+void store_work(void);
+
+/* Where a label of the sample's objects stands in its file. */
+u32 store_offset(const char *label);
+bool store_has(const struct perf_hybrid_teach *lesson, const char *label);
+bool store_knows(const char *label);
+
+#endif /* __HYBRID_TEST_FAKE_STORE_H */

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What becomes of it when a store refuses, is full, or says that it has lost something; and
+ * when what is taught goes away.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "debug-frame.h"
+#include "fake-store.h"
+#include "tap.h"
+
+/* Where many.so is mapped. */
+#define MANY		0x7f7000000000ULL
+
+#define ASK(frames)	(PERF_HYBRID_END_ASK | (frames) << 16)
+#define BY_CODE		(PERF_HYBRID_INNERMOST_CODE << 8)
+
+static void answers(int err, unsigned int times)
+{
+	store.err = err;
+	store.errs = times;
+}
+
+/* An object that can't be taught is left alone, and others are taught. */
+static void refused(void)
+{
+	static const int errs[] = { -EDQUOT, -EFBIG, -ENOMEM, -EINVAL };
+	char *text = NULL;
+	unsigned int i;
+	size_t size;
+	FILE *out;
+
+	for (i = 0; i < ARRAY_SIZE(errs); i++) {
+		store_begin();
+		answers(errs[i], 1);
+		store_sample("pushed_at", ASK(0));
+		store_work();
+		same(store.errs, 0);
+		store_sample("bpframe_at", ASK(0));
+		store_work();
+		same(store.nr, 0);
+		scene_start_32(&sample, scene_at_32("leaf_at"));
+		scene_unwind(&sample);
+		hybrid_compiler_sample(compiler, &scene_unwinder, &sample.u, 0, ASK(0));
+		store_work();
+		same(store.nr, 1);
+		out = open_memstream(&text, &size);
+		hybrid_compiler_print(compiler, out);
+		fclose(out);
+		check(strstr(text, "frames.so can't be taught: ") &&
+		      strstr(text, strerror(-errs[i])));
+		free(text);
+		store_end();
+	}
+}
+
+/* A file that is changed while it is taught is opened anew, if not for ever. */
+static void changed(void)
+{
+	unsigned int i;
+
+	/* A function: as soon as it is seen to be lost. */
+	store_begin();
+	answers(-ESTALE, 1);
+	for (i = 0; i < 4; i++) {
+		same(store.nr, 0);
+		store_sample("pushed_at", ASK(0));
+		store_work();
+	}
+	check(store_knows("pushed_at"));
+	store_end();
+
+	/* The whole object, from its beginning. */
+	store_begin();
+	for (i = 0; i < ARRAY_SIZE(store_labels); i++) {
+		answers(-ESTALE, i == HYBRID_HOT_SAMPLES - 1 ? 2 : 0);
+		store_sample(store_labels[i], ASK(0));
+		store_work();
+	}
+	same(store.errs, 0);
+	check(store_knows("outer_ret") && store_knows("plt_low"));
+	store_end();
+
+	store_begin();
+	answers(-ESTALE, 100);
+	for (i = 0; i < 60; i++) {
+		store_sample("pushed_at", ASK(0));
+		store_work();
+	}
+	check(store.errs > 80);
+	store_end();
+}
+
+static void interrupted(void)
+{
+	store_begin();
+	answers(-EINTR, 3);
+	store_sample("pushed_at", ASK(0));
+	store_work();
+	same(store.nr, 1);
+	store_end();
+}
+
+/* Rules are used up: forget all and begin anew, once. */
+static void no_space(void)
+{
+	store_begin();
+	store_sample("pushed_at", ASK(0));
+	store_work();
+	answers(-ENOSPC, 1);
+	store_sample("bpframe_at", ASK(0));
+	store_work();
+	same(store.forgotten, 1);
+	same(store.nr, 0);
+	store_sample("pushed_at", ASK(0));
+	store_sample("bpframe_at", ASK(0));
+	store_work();
+	same(store.nr, 2);
+
+	answers(-ENOSPC, 1);
+	store_sample("leaf_at", ASK(0));
+	store_work();
+	same(store.forgotten, 1);
+	store_sample("redzone_at", ASK(0));
+	store_work();
+	same(store.nr, 2);
+	store_end();
+}
+
+/* Samples that were in the rings already say nothing; later ones do. */
+static void lost(void)
+{
+	unsigned int pass;
+
+	store_begin();
+	store_sample("pushed_at", ASK(0));
+	store_work();
+	for (pass = 0; pass < 2; pass++) {
+		same(store.nr, 1);
+		store_sample("pushed_at", ASK(0));
+		store_work();
+	}
+	store_sample("pushed_at", ASK(0));
+	store_work();
+	same(store.nr, 2);
+	same(store.taught[0].start, store.taught[1].start);
+
+	/* It does not help: not again for a while. */
+	for (pass = 0; pass < 10; pass++) {
+		store_sample("pushed_at", ASK(0));
+		store_work();
+	}
+	same(store.nr, 2);
+	for (; pass < 30; pass++) {
+		store_sample("pushed_at", ASK(0));
+		store_work();
+	}
+	same(store.nr, 3);
+	store_end();
+}
+
+/* Only where the walk ended for want of a rule, and at that frame. */
+static void not_lost(void)
+{
+	static const u64 infos[] = {
+		ASK(1), ASK(0) | BY_CODE, PERF_HYBRID_END_NOT_RETURN,
+		PERF_HYBRID_END_UNREADABLE, PERF_HYBRID_END_LIMIT, PERF_HYBRID_END_BUSY,
+	};
+	unsigned int i, pass;
+
+	store_begin();
+	store_sample("pushed_at", ASK(0));
+	store_sample("inreg_at", ASK(0));
+	store_work();
+	same(store.nr, 2);
+	for (pass = 0; pass < 8; pass++) {
+		for (i = 0; i < ARRAY_SIZE(infos); i++)
+			store_sample("pushed_at", infos[i]);
+		/* The kernel is told to ask there. */
+		store_sample("inreg_at", ASK(0));
+		store_work();
+	}
+	same(store.nr, 2);
+	store_end();
+}
+
+/* The reader closes a file that is still to be taught. */
+static void object_gone(void)
+{
+	store_begin();
+	store_sample("pushed_at", ASK(0));
+	hybrid_processes_exit(&scene_ps);
+	store_work();
+	same(store.nr, 1);
+	check(fcntl(store.taught[0].fd, F_GETFD) < 0);
+	hybrid_processes_init(&scene_ps, elf_file_open);
+	store_end();
+}
+
+/* With a thread the same is taught, and stopping leaves nothing behind. */
+static void threaded(void)
+{
+	unsigned int tries;
+
+	store_begin();
+	same(hybrid_compiler_start(compiler), 0);
+	store_sample("pushed_at", ASK(0));
+	hybrid_compiler_pass(compiler);
+	for (tries = 0; tries < 10000; tries++) {
+		if (__atomic_load_n(&store.nr, __ATOMIC_ACQUIRE))
+			break;
+		usleep(1000);
+	}
+	hybrid_compiler_stop(compiler);
+	same(store.nr, 1);
+	check(store_knows("pushed"));
+	store_sample("bpframe_at", ASK(0));
+	hybrid_compiler_pass(compiler);
+	store_end();
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "teach: the store refuses", refused },
+		{ "teach: the file was changed", changed },
+		{ "teach: the store was interrupted", interrupted },
+		{ "teach: the store's rules are used up", no_space },
+		{ "teach: the store has lost it", lost },
+		{ "teach: the store has not lost it", not_lost },
+		{ "teach: an object goes", object_gone },
+		{ "teach: in a thread", threaded },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
