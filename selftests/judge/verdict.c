@@ -237,7 +237,8 @@ bool frame_is_trampoline(const struct frame *frame)
 	static const u8 go[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 	/* At it and behind the system call that ends it; perf's entries may be one less. */
 	static const int at[] = {
-		0, 1, -(int)sizeof(gas), 1 - (int)sizeof(gas), -(int)sizeof(go), 1 - (int)sizeof(go),
+		0, 1, -(int)sizeof(gas), 1 - (int)sizeof(gas),
+		-(int)sizeof(go), 1 - (int)sizeof(go),
 	};
 	const u8 *code;
 	size_t i;

@@ -94,7 +94,8 @@ outcome()
 # complete TEXT FILE SAMPLES PERCENT: at least so many samples, that share of them
 # to the outermost frame. What was not is said in any case, by object and reason.
 # In exec and exit there is no stack to read: up to one sample in fifty may be there,
-# or any number with no_stack_is_right, for processes that do little else.
+# or any number with no_stack_is_right, for processes that do little else: these fork,
+# too, and while a page of the stack is copied, it is not there.
 # With guessed_is_right chains count, too, of which some frames are marked as guessed.
 # On a machine that does other things a few may be lost: at most one in twenty.
 complete()
@@ -110,6 +111,7 @@ complete()
 	[ -z "${guessed_is_right:-}" ] || whole=$((whole + $(outcome "$data" guessed)))
 	without=$(outcome "$data" "frame pointer only")
 	[ -n "${no_stack_is_right:-}" ] || [ "$without" -le $((samples / 50)) ] || without=0
+	[ -z "${no_stack_is_right:-}" ] || without=$((without + $(outcome "$data" "not in memory")))
 	whole=$((whole + without))
 	said=$(awk -v w="$whole" -v n="$samples" 'BEGIN { printf "%.2f", n ? 100 * w / n : 0 }')
 	awk -v s="$said" -v p="$4" 'BEGIN { exit !(s >= p) }' || status=1

@@ -81,6 +81,29 @@ class Tables:
         return [self.anywhere] + [table for table in self.by_path.values() if table]
 
 
+class Processes:
+    """What the processes of a file run, from all of its samples, in their order."""
+
+    def __init__(self, tables, samples):
+        self.loaders = set()
+        self.first = {}
+        self.comms = {}
+        for number, sample in enumerate(samples):
+            for frame in sample.frames:
+                table = tables.table(frame.dso)
+                if table or tables.function(frame):
+                    self.first.setdefault(sample.pid, number)
+                    self.comms.setdefault(sample.pid, set()).add(sample.comm)
+                if table and any(f.loader for f in table.values()):
+                    self.loaders.add(sample.pid)
+
+    def is_other(self, sample, number):
+        """Does it run nothing of the tables, or not yet: between fork() and execve() of
+        a shell it has the shell's name?"""
+        return sample.pid not in self.first or \
+            (number < self.first[sample.pid] and sample.comm not in self.comms[sample.pid])
+
+
 class Verdict:
     """exact: right up to main or the thread's function. root: beyond, too.
 

@@ -189,6 +189,19 @@ def execve_faults(judge):
             yield f"in execve(), {words} is {got.kind}"
 
 
+def process_faults(tables):
+    """Samples of one process in their order, and which are of another program."""
+    cases = [("sh", "u:1", True), ("sh", "k:execve u:1", True), ("prog", "l:relocate", False),
+             ("prog", "copy main", False), ("prog", "memcpy", False), ("sh", "memcpy", False)]
+    samples = [read_one(text(comm, words)) for comm, words, _ in cases]
+    processes = chains.Processes(tables, samples)
+    for number, (comm, words, want) in enumerate(cases):
+        if processes.is_other(samples[number], number) != want:
+            yield f"{words} of {comm} is taken for {'the' if want else 'another'} program's"
+    if not chains.Processes(tables, samples[:2]).is_other(samples[0], 0):
+        yield "a process that runs nothing else is taken for the program's"
+
+
 def compare_faults():
     whole = read_one(text("prog", "memcpy do_copy copy main")).frames
     lost = [whole[0]] + whole[2:]
@@ -217,9 +230,10 @@ def run():
     faults += execve_faults(chains.Judge(tables))
     anywhere = chains.Tables(anywhere=truthlib.parse(ANYWHERE), name=ANYWHERE_NAME)
     faults += verdict_faults(chains.Judge(anywhere), ANYWHERE_CASES)
+    faults += list(process_faults(tables))
     faults += list(compare_faults()) + list(parser_faults())
     for fault in faults:
         print(f"check-chains self-test: {fault}")
-    total = len(CASES) + len(LEFT_OUT) + len(ANYWHERE_CASES) + 4
+    total = len(CASES) + len(LEFT_OUT) + len(ANYWHERE_CASES) + 5
     print(f"check-chains self-test: {total - len(faults)} passed, {len(faults)} failed")
     return 1 if faults else 0

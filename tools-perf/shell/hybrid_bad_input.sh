@@ -197,17 +197,24 @@ test_cut_refused()
 # A dump size that lies makes one sample wrong, not more.
 test_bad_dump()
 {
-	local kept
+	local all kept status=0
 
 	record_dwarf && cp "$dir/dwarf.data" "$dir/lies" || return 1
 	# The last word of a sample is how much of the dump is valid.
 	printf '\xff\xff\xff\xff\xff\xff\xff\xff' |
 		dd of="$dir/lies" bs=1 seek=$((offset + size - 8)) conv=notrunc 2> /dev/null
-	timeout 60 perf script --unwind-style hybrid -i "$dir/lies" -F ip,sym > "$dir/read" 2> "$log"
+	timeout 60 perf script --unwind-style hybrid -i "$dir/lies" -F ip,sym > "$dir/read" \
+		2> "$log" || status=$?
+	# Those before it; on a busy machine the loader has some.
+	all=$(perf script -i "$dir/dwarf.data" -F ip,sym 2> /dev/null |
+		awk 'BEGIN { RS = "" } NR < 100 && / main\n/ { n++ } END { print n + 0 }')
 	kept=$(grep -c ' main$' "$dir/read")
-	echo "exit status $?, kept: $kept"
+	echo "exit status $status, kept: $kept of $all"
 	cat "$log"
-	[ "$kept" -ge 99 ]
+	case $status in
+	124|134|137|139) return 1 ;;
+	esac
+	[ "$all" -ge 50 ] && [ "$kept" -ge "$all" ]
 }
 
 test_full_disk()

@@ -150,7 +150,8 @@ test_return_probe()
 	cat "$log"
 	chains "$dir/fp.data" | grep -qE '^leaf;(middle;)?outer;' ||
 		{ echo "the kernel's own chains end at return probes"; return 77; }
-	chains "$data" | true_chains "$calls_true" '^(leaf|middle)$' 100
+	# Of a machine with all CPUs in use some samples have no dump: these are marked.
+	chains "$data" | grep -v ';\[cut$' | true_chains "$calls_true" '^(leaf|middle)$' 100
 }
 
 hybrid_init
