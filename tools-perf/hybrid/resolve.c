@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <linux/string.h>
 #include <linux/zalloc.h>
 #include "../callchain.h"
 #include "../debug.h"
@@ -159,6 +160,7 @@ static void add_mapping(struct hybrid_space *space, u64 ip, void *arg)
 	mapping.end = map__end(map);
 	mapping.pgoff = map__pgoff(map);
 	ident_of(map__dso(map), &ident);
+	mapping.is_uprobes = strstarts(ident.path, HYBRID_UPROBES);
 	/* That is how perf calls memory that no file backs. */
 	if (!is_perf_pid_map_name(ident.path))
 		mapping.object = hybrid_object_get(&resolver->ps.objects, &ident);

@@ -154,10 +154,65 @@ test_return_probe()
 	chains "$data" | grep -v ';\[cut$' | true_chains "$calls_true" '^(leaf|middle)$' 100
 }
 
+# From Linux 6.18 on a uprobe at a nop of five bytes is a call of the kernel's code, which
+# the kernel maps when the probe is hit: many of the samples are in there.
+test_uprobe()
+{
+	local event=probe_nops:hybrid_nops_$$ status=0 at all right
+
+	build nops <<- 'EOF' || return 1
+	#include <time.h>
+
+	__attribute__((noinline)) void leaf(void)
+	{
+		asm volatile(".globl probe_here\nprobe_here: .byte 0x0f,0x1f,0x44,0x00,0x00");
+	}
+
+	__attribute__((noinline)) void middle(void)
+	{
+		int i;
+
+		for (i = 0; i < 1000; i++) {
+			leaf();
+			asm volatile("");
+		}
+	}
+
+	int main(void)
+	{
+		clock_t end = clock() + CLOCKS_PER_SEC / 2;
+
+		while (clock() < end)
+			middle();
+		return 0;
+	}
+	EOF
+	at=$(nm "$dir/nops" | awk '$3 == "leaf" { leaf = $1 } $3 == "probe_here" { at = $1 }
+		END { print "0x" at " - 0x" leaf }')
+	perf probe -q -x "$dir/nops" "hybrid_nops_$$=leaf+$((at))" > "$log" 2>&1 ||
+		{ echo "no uprobes: $(head -n 1 "$log")"; return 77; }
+	record -e cpu-clock -F 2000 -e "$event" "$dir/nops" || status=1
+	perf probe -q -d "$event" > /dev/null 2>&1
+	[ "$status" -eq 0 ] || return 1
+	cat "$log"
+	perf script -i "$data" -F ip,sym,dso --no-inline > "$dir/nops.script" 2> /dev/null
+	all=$(awk 'BEGIN { RS = "" } /\(\[uprobes-tramp/ { n++ } END { print n + 0 }' \
+		"$dir/nops.script")
+	[ "$all" -gt 0 ] || { echo "uprobes at a nop are traps here"; return 77; }
+	right=$(awk 'BEGIN { RS = "" }
+		/\(\[uprobes-tramp[^\n]*\n[^\n]* leaf [^\n]*\n[^\n]* middle [^\n]*\n[^\n]* main .*_start / {
+			n++
+		}
+		END { print n + 0 }' "$dir/nops.script")
+	echo "$right of $all samples in the kernel's code are true"
+	[ $((right * 100)) -ge $((all * 98)) ]
+}
+
 hybrid_init
 hybrid_check "data is no frame, dwarf files" test_data
 hybrid_check "data is no frame, recording" test_data_live
 hybrid_check "return probes" test_return_probe
+hybrid_check "uprobes" test_uprobe
 hybrid_check "code made at run time, after fork" test_forked_code
 hybrid_check "a program that is gone before perf is woken" test_soon_gone
 hybrid_check "the same with --verbose" test_soon_gone -v

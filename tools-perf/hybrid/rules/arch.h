@@ -35,6 +35,8 @@ enum hybrid_after {
  * @rule_run: the same, with where the straight code ends that it is for, or the instruction,
  *	and how much of the budget of an analysis that took
  * @is_return: does a call stand before an address?
+ * @is_uprobe: may an optimized uprobe be before an address? How many bytes of the stack it
+ *	leaves alone below sp before it calls the kernel's code
  * @leads: did the call before a return address lead to a callee? 0: it is in another
  *	file
  * @sets_sp: the first instruction of [start, end) that sets sp to what is not some bytes
@@ -57,6 +59,7 @@ struct hybrid_arch {
 	bool (*rule_run)(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule,
 			 u64 *end, unsigned int *took);
 	bool (*is_return)(const struct hybrid_object *object, u64 vaddr);
+	bool (*is_uprobe)(const struct hybrid_object *object, u64 vaddr, u64 *left);
 	enum hybrid_leads (*leads)(const struct hybrid_object *object, u64 ret, u64 callee);
 	u64 (*sets_sp)(const struct hybrid_object *object, u64 start, u64 end);
 	bool (*saves_bp)(const struct hybrid_object *object, u64 start, u64 end, s32 off);

@@ -206,6 +206,16 @@ bool hybrid_object_is_return(const struct hybrid_mapping *mapping, u64 ret)
 	return hybrid_object_vaddr(mapping->object, offset, &vaddr) && found_return(mapping, vaddr);
 }
 
+bool hybrid_object_is_uprobe(const struct hybrid_mapping *mapping, u64 ret, u64 *left)
+{
+	u64 vaddr;
+
+	return mapping->object && hybrid_object_use(mapping) &&
+	       hybrid_object_vaddr(mapping->object, ret - 1 - mapping->start + mapping->pgoff,
+				   &vaddr) &&
+	       arch_of(mapping)->is_uprobe(mapping->object, vaddr + 1, left);
+}
+
 /* What the code of files says does not change: one look serves all processes. */
 static enum hybrid_leads found_leads(const struct hybrid_mapping *mapping, u64 ret, u64 callee)
 {

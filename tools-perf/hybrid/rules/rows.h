@@ -55,6 +55,14 @@ const struct hybrid_rule *hybrid_object_code_rule(struct hybrid_row *row,
 bool hybrid_object_is_return(const struct hybrid_mapping *mapping, u64 ret);
 
 /**
+ * hybrid_object_is_uprobe - may an optimized uprobe be before an address?
+ * @mapping: that holds it; may have no object
+ * @ret: the address
+ * @left: out: bytes below sp that it leaves alone before it calls the kernel's code
+ */
+bool hybrid_object_is_uprobe(const struct hybrid_mapping *mapping, u64 ret, u64 *left);
+
+/**
  * hybrid_object_leads - did the call before a return address lead to a callee?
  * @mapping: that holds @ret - 1, with an object
  * @ret: the return address

@@ -5,6 +5,12 @@
 #include <sys/types.h>
 #include "object.h"
 
+/*
+ * How the name begins of the mapping with the kernel's code for optimized uprobes, from
+ * Linux 6.18 on: [uprobes-trampoline], of which a record has 15 characters.
+ */
+#define HYBRID_UPROBES	"[uprobes-trampo"
+
 /**
  * struct hybrid_mapping - an executable mapping
  * @start: first address
@@ -12,6 +18,7 @@
  * @pgoff: offset of @start in the file, in bytes
  * @pid: a process that has it, for /proc/PID
  * @object: the file, referenced; NULL: anonymous memory, code made at run time
+ * @is_uprobes: the kernel's code that optimized uprobes call
  */
 struct hybrid_mapping {
 	u64			 start;
@@ -19,6 +26,7 @@ struct hybrid_mapping {
 	u64			 pgoff;
 	pid_t			 pid;
 	struct hybrid_object	*object;
+	bool			 is_uprobes;
 };
 
 /**

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <linux/kernel.h>
+#include <linux/string.h>
 #include <perf/event.h>
 #include "open.h"
 #include "process.h"
@@ -25,9 +26,10 @@ static const char *name_of(const char *path, u64 start)
 	return is_anonymous(path) ? NULL : path;
 }
 
-static int map(struct hybrid_processes *ps, const struct hybrid_mapping *mapping,
+static int map(struct hybrid_processes *ps, struct hybrid_mapping *mapping,
 	       struct hybrid_ident *ident, const char *path, bool exec)
 {
+	mapping->is_uprobes = strstarts(path, HYBRID_UPROBES);
 	ident->path = name_of(path, mapping->start);
 	return hybrid_process_map(ps, mapping, ident->path ? ident : NULL, exec);
 }

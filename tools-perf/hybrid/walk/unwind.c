@@ -9,6 +9,7 @@
 #include <linux/compiler.h>
 #include <linux/kernel.h>
 #include "step.h"
+#include "uprobe.h"
 
 /* How often a word there is asked for, about 1 us each. */
 #define MAX_ASKED	16
@@ -75,7 +76,9 @@ static enum hybrid_stop step_row(struct hybrid_walk *w, struct hybrid_row *row,
 	stop = w->made ? step_made(w, row, caller) : step_said(w, caller);
 	if (u->rule.kind != HYBRID_RULE_NONE || stop != HYBRID_STOP_NO_CFI)
 		return stop;
-	stop = hybrid_step_code(w, row, caller);
+	stop = hybrid_step_uprobe(w, caller);
+	if (stop == HYBRID_STOP_NO_CFI)
+		stop = hybrid_step_code(w, row, caller);
 	return stop == HYBRID_STOP_NO_CFI ? hybrid_step_frame_pointer(w, caller) : stop;
 }
 

@@ -15,6 +15,7 @@ static const struct hybrid_arch x86 = {
 	.rule		= hybrid_code_rule,
 	.rule_run	= hybrid_code_rule_run,
 	.is_return	= hybrid_code_is_return,
+	.is_uprobe	= hybrid_code_is_uprobe,
 	.leads		= hybrid_code_leads,
 	.sets_sp	= hybrid_code_sets_sp,
 	.saves_bp	= hybrid_code_saves_bp,

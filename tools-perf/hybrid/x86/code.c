@@ -3,12 +3,19 @@
 #include "code.h"
 #include "plt.h"
 #include "x86-frame-cache.h"
+#include "x86-frame-scan.h"
 
 /*
  * Instructions that an analysis of a file's code may take: there is more time than in
  * the kernel, and assembler has functions of thousands without a branch that leaves.
  */
 #define MAX_INSNS	16384
+
+/* Bytes. */
+#define MAX_INSN	15
+
+/* psABI x86-64 3.2.2: what leaf functions may use below sp. */
+#define RED_ZONE	128
 
 /**
  * struct reader - of an object's code
@@ -165,6 +172,28 @@ bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr)
 
 	reader_init(&reader, &mem, object);
 	return x86_frame_call_before(&mem, vaddr);
+}
+
+static bool has_code(const struct x86_frame_mem *mem, u64 vaddr, const u8 *code, unsigned int len)
+{
+	u8 found[MAX_INSN];
+
+	return x86_frame_fetch(mem, vaddr, found, len) == len && !memcmp(found, code, len);
+}
+
+bool hybrid_code_is_uprobe(const struct hybrid_object *object, u64 vaddr, u64 *left)
+{
+	static const u8 nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+	static const u8 nop10[] = { 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00 };
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	reader_init(&reader, &mem, object);
+	*left = RED_ZONE;
+	if (has_code(&mem, vaddr - sizeof(nop10), nop10, sizeof(nop10)))
+		return true;
+	*left = 0;
+	return has_code(&mem, vaddr - sizeof(nop5), nop5, sizeof(nop5));
 }
 
 enum hybrid_leads hybrid_code_leads(const struct hybrid_object *object, u64 ret, u64 callee)

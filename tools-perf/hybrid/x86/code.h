@@ -57,6 +57,18 @@ bool hybrid_code_rule_run(const struct hybrid_object *object, u64 vaddr,
 bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr);
 
 /**
+ * hybrid_code_is_uprobe - may an optimized uprobe be before an address?
+ * @object: open
+ * @vaddr: as the ELF file numbers them
+ * @left: out: bytes below sp that it leaves alone before it calls the kernel's code
+ *
+ * The kernel writes the call over a nop of five bytes, or, where it has to leave the red
+ * zone alone, "lea -128(%rsp), %rsp" and the call over one of ten (arch/x86/kernel/uprobes.c).
+ * The file still has the nop.
+ */
+bool hybrid_code_is_uprobe(const struct hybrid_object *object, u64 vaddr, u64 *left);
+
+/**
  * hybrid_code_leads - did the call before a return address lead to a callee?
  * @object: open
  * @ret: the return address, as the ELF file numbers them

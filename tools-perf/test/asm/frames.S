@@ -315,6 +315,16 @@ outer_ret:
 	.cfi_endproc
 
 	.p2align 4
+probed:
+	.cfi_startproc
+	.byte	0x0f, 0x1f, 0x44, 0x00, 0x00
+nop5_behind:
+	.byte	0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00
+nop10_behind:
+	ret
+	.cfi_endproc
+
+	.p2align 4
 inreg:
 	.cfi_startproc
 	.cfi_register %rip, %rbx
