@@ -151,7 +151,7 @@ run_lane()
 # Each half minute a line: how far it is.
 progress()
 {
-	local start=$EPOCHSECONDS file name line never
+	local start=$EPOCHSECONDS file name line began other never
 
 	# No sleep, which would be left behind.
 	exec {never}<> <(:)
@@ -159,14 +159,15 @@ progress()
 		line='' name=("$state"/*.done)
 		[ -e "${name[0]}" ] || name=()
 		for file in "$state"/*.runs; do
-			[ -e "$file" ] || continue
+			# Of a part that ends now it is gone: no number would end this shell.
+			began=$(cat "$file") || continue
 			line+=", ${file##*/}"
-			line="${line%.runs} since $((EPOCHSECONDS - $(cat "$file"))) s"
+			line="${line%.runs} since $((EPOCHSECONDS - began)) s"
 		done
 		for file in "$state"/*.waits; do
-			[ -e "$file" ] || continue
+			other=$(cat "$file") || continue
 			line+=", ${file##*/}"
-			line="${line%.waits} waits for $(cat "$file")"
+			line="${line%.waits} waits for $other"
 		done
 		echo "  $((EPOCHSECONDS - start)) s: ${#name[@]} of ${#chosen[@]} parts done; ${line#, }"
 	done 2> /dev/null
