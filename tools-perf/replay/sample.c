@@ -7,6 +7,7 @@
 #include <string.h>
 #include <linux/compiler.h>
 #include <linux/kernel.h>
+#include <linux/string.h>
 #include "sample.h"
 
 #define MAX_STACK	0x10000
@@ -191,6 +192,7 @@ static void read_map(char **line)
 	if (!*rest)
 		bad("the map has no path: add it, or //anon where no file is behind it");
 	ident.path = rest;
+	map.is_uprobes = strstarts(rest, HYBRID_UPROBES);
 	if (is_file(rest)) {
 		map.object = hybrid_object_get(in.objects, &ident);
 		if (!map.object)
