@@ -199,8 +199,12 @@ test_uprobe()
 	all=$(awk 'BEGIN { RS = "" } /\(\[uprobes-tramp/ { n++ } END { print n + 0 }' \
 		"$dir/nops.script")
 	[ "$all" -gt 0 ] || { echo "uprobes at a nop are traps here"; return 77; }
-	right=$(awk 'BEGIN { RS = "" }
-		/\(\[uprobes-tramp[^\n]*\n[^\n]* leaf [^\n]*\n[^\n]* middle [^\n]*\n[^\n]* main .*_start / {
+	right=$(awk 'BEGIN { RS = ""; FS = "\n" }
+		{
+			for (i = 1; i <= NF && $i !~ /\(\[uprobes-tramp/; i++)
+				;
+		}
+		$(i + 1) ~ / leaf / && $(i + 2) ~ / middle / && $(i + 3) ~ / main / && / _start / {
 			n++
 		}
 		END { print n + 0 }' "$dir/nops.script")
