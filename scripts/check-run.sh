@@ -159,7 +159,7 @@ progress()
 		line='' name=("$state"/*.done)
 		[ -e "${name[0]}" ] || name=()
 		for file in "$state"/*.runs; do
-			# Of a part that ends now it is gone: no number would end this shell.
+			# A part that ends now removes it, and $(()) of no number ends the shell.
 			began=$(cat "$file") || continue
 			line+=", ${file##*/}"
 			line="${line%.runs} since $((EPOCHSECONDS - began)) s"

@@ -8,6 +8,10 @@
 
 #define MAX_TAUGHT	64
 
+/* What the kernel says of a walk: see PERF_HYBRID_END_*. */
+#define ASK(frames)	(PERF_HYBRID_END_ASK | (frames) << 16)
+#define BY_CODE		(PERF_HYBRID_INNERMOST_CODE << 8)
+
 /**
  * struct store - what would be the kernel's
  * @taught: what came, rows and rules left out

@@ -47,7 +47,6 @@ u64 world_head(struct hybrid_ring *ring, void *arg)
 {
 	struct world *world = arg;
 
-	world->heads_read++;
 	if (world->bursts)
 		world_write_some(tap_random() % world->bursts);
 	return world->head[ring - world->rings];

@@ -28,8 +28,6 @@ struct world {
 	u64			written;
 	u64			delivered;
 	u64			last_time;
-	u64			newest_head_time;
-	unsigned int		heads_read;
 	unsigned int		bursts;
 	bool			seen[200000];
 	int			stop_at;

@@ -8,15 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "debug-frame.h"
 #include "fake-store.h"
 #include "tap.h"
-
-/* Where many.so is mapped. */
-#define MANY		0x7f7000000000ULL
-
-#define ASK(frames)	(PERF_HYBRID_END_ASK | (frames) << 16)
-#define BY_CODE		(PERF_HYBRID_INNERMOST_CODE << 8)
 
 static void answers(int err, unsigned int times)
 {

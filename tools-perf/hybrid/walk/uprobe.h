@@ -7,7 +7,7 @@
 /**
  * hybrid_step_uprobe - leave the kernel's code that an optimized uprobe calls
  * @w: under way
- * @caller: out: where the uprobe is, or behind it
+ * @caller: out: its address is that behind the uprobe
  *
  * Return: HYBRID_STOP_NO_CFI where the last frame is not that code, or was not called from
  * a place that can have such a uprobe.

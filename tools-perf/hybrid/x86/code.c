@@ -11,7 +11,7 @@
  */
 #define MAX_INSNS	16384
 
-/* Bytes. */
+/* Bytes of the longest instruction. */
 #define MAX_INSN	15
 
 /* psABI x86-64 3.2.2: what leaf functions may use below sp. */
