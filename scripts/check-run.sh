@@ -30,13 +30,20 @@ counts()
 	}' "$2"
 }
 
-# The failed tests of a log and the lines that follow each. A fuzzer's words are
-# any bytes.
+# show_failures LOG: the failed tests and what each has said, which follows in TAP and
+# stands before in what perf test prints. A fuzzer's words are any bytes.
 show_failures()
 {
-	grep -a -E -A 8 '^not ok|: FAILED!$' "$1" |
-		awk '/^ok / || /^--$/ { skip = 1 } /^not ok/ || /FAILED!$/ { skip = 0 } !skip' |
-		head -n 60 | sed 's/^/    /'
+	LC_ALL=C awk '
+	/^---- start ----/ { lines = 0; next }
+	/: FAILED!$/ {
+		for (i = lines > 20 ? lines - 20 : 0; i < lines; i++) print said[i % 20]
+		print
+	}
+	/^ok / { left = 0 }
+	/^not ok/ { left = 9 }
+	left-- > 0
+	!/ \[Success\]$/ { said[lines++ % 20] = $0 }' "$1" | head -n 60 | sed 's/^/    /'
 }
 
 # report NAME LOG SECONDS WHY PASSED FAILED SKIPPED: WHY, if any, is what failed
