@@ -23,41 +23,6 @@
 /* Samples until the next guess of what their dumps do not have: 64 at most. */
 #define MAX_GUESS_WAIT	6
 
-int hybrid_notes_add(struct hybrid_notes *notes, const struct hybrid_note *note)
-{
-	size_t alloc = notes->alloc * 2 + 64;
-	struct hybrid_note *more;
-
-	if (notes->nr == notes->alloc) {
-		more = realloc(notes->notes, alloc * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		notes->notes = more;
-		notes->alloc = alloc;
-	}
-	notes->notes[notes->nr++] = *note;
-	return 0;
-}
-
-void hybrid_worker_hand_over(struct hybrid_compiler *compiler)
-{
-	size_t i;
-
-	if (!compiler->noted.nr)
-		return;
-	pthread_mutex_lock(&compiler->lock);
-	for (i = 0; i < compiler->noted.nr; i++) {
-		if (hybrid_notes_add(&compiler->handed, &compiler->noted.notes[i]))
-			break;
-	}
-	pthread_cond_signal(&compiler->wake);
-	pthread_mutex_unlock(&compiler->lock);
-	/* What memory was short for is handed over the next time. */
-	compiler->noted.nr -= i;
-	memmove(compiler->noted.notes, compiler->noted.notes + i,
-		compiler->noted.nr * sizeof(*compiler->noted.notes));
-}
-
 static bool add_note(struct hybrid_compiler *compiler, struct hybrid_note *what)
 {
 	what->nr = what->stored->asked_nr + 1;
