@@ -44,6 +44,8 @@ hybrid_init()
 	log=$dir/log
 	# The cache of build-ids, ~/.debug, would change under tests that run meanwhile.
 	export HOME=$dir
+	# On a busy machine half a second is too short for the mappings of what runs.
+	printf '[core]\n\tproc-map-timeout = 60000\n' > "$dir/.perfconfig"
 
 	[ "$(uname -m)" = x86_64 ] || hybrid_skip_all "not x86_64"
 	command -v cc > /dev/null || hybrid_skip_all "no cc"
