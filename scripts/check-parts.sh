@@ -74,6 +74,17 @@ perf_test()
 	cd out/series/perf/tools/perf && "$perf" test -v "${tests[@]}"
 }
 
+# The same on a machine that has half a processor, where one can be had.
+slow_perf_test()
+{
+	local status=0
+
+	cd out/series/perf/tools/perf || return
+	"$here/scripts/slow" 50 "$here/out/bin/perf" test -v hybrid to-pprof || status=$?
+	[ $status -ne 77 ] || echo "  1: tests of perf on a slow machine : Skip"
+	[ $status -eq 77 ] || return $status
+}
+
 # On Linux 6.12 what the series does at all, once.
 callchain_6_12()
 {
@@ -110,6 +121,7 @@ of_host()
 	part docs usual tap host "build stock" selftests/docs/run
 	part compat usual tap host "build stock" selftests/compat/run
 	part perf-suite usual tap host "build stock" selftests/perf-suite/run
+	part perf-test-slow all perf host build slow_perf_test
 	part portable all tap host build selftests/portable/run
 	part deb all tap host portable selftests/deb/run
 	part wrapped all tap host portable selftests/wrapped/run

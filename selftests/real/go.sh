@@ -18,7 +18,8 @@ never_lost()
 }
 
 # few_at_a_switch FILE: the goroutine that waits for C, or for the runtime's own code on
-# another stack, is found by the kernel's frame pointers: one chain in fifty may end there.
+# another stack, is found by the kernel's frame pointers: one chain in fifty may end there,
+# and a few of the first samples, whose dumps hold none but the stack in use.
 few_at_a_switch()
 {
 	local all lost
@@ -27,7 +28,7 @@ few_at_a_switch()
 	all=$(chains_of "$1" | grep -cE 'runtime.(asmcgocall|systemstack)[^_]')
 	lost=$(chains_of "$1" | grep -cE 'runtime.(asmcgocall|systemstack)[^_>]*>$')
 	echo "$lost of $all chains end at a switch of stacks"
-	[ "$all" -ge 20 ] && [ "$lost" -le $((1 + all / 50)) ]
+	[ "$all" -ge 20 ] && [ "$lost" -le $((4 + all / 50)) ]
 }
 
 # waits_in FILE SWITCH CALLER: behind that switch of stacks stands the caller. The first

@@ -54,7 +54,7 @@ static double deadline;
 
 FN_A(void, above_leaf, (void), "above_handler")
 {
-	spin(30000);
+	spin(300000);
 }
 
 FN_B(void, above_handler, (int sig), "@signal")
