@@ -56,18 +56,31 @@ files_static()
 	exact "a static position-independent program" static-pie.data "${all[@]}"
 }
 
+# while_it_runs DATA COMMAND: once the program is what runs and has begun, for a second.
+while_it_runs()
+{
+	# shellcheck disable=SC2016 # it is sh that expands
+	record "$1" sh -c './gone 1 &
+		while kill -0 $! && [ "$(readlink "/proc/$!/exe")" != "$PWD/gone" ]; do
+			sleep 0.05
+		done
+		sleep 0.2
+		'"$2"'
+		wait'
+}
+
 # perf keeps a copy by build-id: that is where names come from, once all are gone.
 files_gone()
 {
 	mkdir -p whole
 	builds "deleted" gcc "${cflags[@]}" -o whole/gone "$truth/libc.c" || return
 	cp whole/gone gone
-	record gone.data sh -c './gone 1 & sleep 0.2; rm gone; wait'
+	while_it_runs gone.data 'rm gone'
 	cp whole/gone gone
 	exact "deleted while it runs" gone.data "${all[@]}"
 
 	gcc "${cflags[@]}" -O0 -fno-omit-frame-pointer -o other "$truth/calls.c"
-	record replaced.data sh -c './gone 1 & sleep 0.2; mv other gone; wait'
+	while_it_runs replaced.data 'mv other gone'
 	cp whole/gone gone
 	exact "replaced while it runs" replaced.data "${all[@]}"
 
