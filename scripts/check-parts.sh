@@ -62,27 +62,26 @@ truth()
 	esac
 }
 
-# From its source: in the build directory stand logs in place of shell tests.
-# With perf record's other options there are fifty recordings: too long to be
-# quick.
+# perf_test [COMMAND...]: by that command. From perf's source: in the build directory
+# stand logs in place of shell tests. With perf record's other options there are fifty
+# recordings: too long to be quick.
 perf_test()
 {
 	local perf=$PWD/out/bin/perf tests=(hybrid to-pprof)
 
 	[ -z "$quick" ] || tests=("hybrid: chains" "hybrid: bad" "hybrid of stacks"
 		"hybrid while" "hybrid unwinding" to-pprof)
-	cd out/series/perf/tools/perf && "$perf" test -v "${tests[@]}"
+	cd out/series/perf/tools/perf && "$@" "$perf" test -v "${tests[@]}"
 }
 
-# The same on a machine that has half a processor, where one can be had.
+# The same with half of one processor, where that can be set.
 slow_perf_test()
 {
 	local status=0
 
-	cd out/series/perf/tools/perf || return
-	"$here/scripts/slow" 50 "$here/out/bin/perf" test -v hybrid to-pprof || status=$?
-	[ $status -ne 77 ] || echo "  1: tests of perf on a slow machine : Skip"
+	perf_test "$here/scripts/slow" 50 || status=$?
 	[ $status -eq 77 ] || return $status
+	echo "  1: tests of perf on a slow machine : Skip"
 }
 
 # On Linux 6.12 what the series does at all, once.

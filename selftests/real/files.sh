@@ -56,17 +56,21 @@ files_static()
 	exact "a static position-independent program" static-pie.data "${all[@]}"
 }
 
-# while_it_runs DATA COMMAND: once the program is what runs and has begun, for a second.
+# until_runs PID: until the process is the program gone. Before that the file is the
+# shell's to open.
+until_runs()
+{
+	while [ "$(readlink "/proc/$1/exe")" != "$PWD/gone" ] && kill -0 "$1"; do
+		sleep 0.05
+	done
+}
+
+# while_it_runs DATA COMMAND: records the program for a second; the command comes once it
+# has begun.
 while_it_runs()
 {
-	# shellcheck disable=SC2016 # it is sh that expands
-	record "$1" sh -c './gone 1 &
-		while kill -0 $! && [ "$(readlink "/proc/$!/exe")" != "$PWD/gone" ]; do
-			sleep 0.05
-		done
-		sleep 0.2
-		'"$2"'
-		wait'
+	export -f until_runs
+	record "$1" bash -c "./gone 1 & until_runs \$!; sleep 0.2; $2; wait"
 }
 
 # perf keeps a copy by build-id: that is where names come from, once all are gone.
@@ -86,10 +90,7 @@ files_gone()
 
 	./gone 60 &
 	local pid=$!
-	# Not before it runs: until then the file is the shell's to open.
-	while [ "$(readlink "/proc/$pid/exe")" != "$work/gone" ] && kill -0 $pid; do
-		sleep 0.05
-	done
+	until_runs $pid
 	rm gone
 	record late.data -p $pid -- sleep 0.5
 	{ kill $pid; wait $pid; } 2> /dev/null

@@ -174,8 +174,8 @@ test_record_mode_bad()
 }
 
 # top_shows PROGRAM CALLER OPTION...: perf top on a program, until it has shown
-# callers or 50 s are over; on a CPU where $cpu says which. Where $more says so, until the
-# program has used so many milliseconds more, however busy the machine is.
+# callers or 50 s are over. Where $cpu is set, on that CPU. Where $more_ms is set perf top
+# goes on until the program has used so many milliseconds of CPU time more.
 top_shows()
 {
 	local found=1 top program=$1 caller=$2
@@ -196,7 +196,7 @@ top_shows()
 		grep -q '_start' "$dir/top" && grep -q "$caller" "$dir/top" && { found=0; break; }
 		kill -0 "$top" 2> /dev/null || break
 	done
-	[ -z "$more" ] || "$dir/used" "$child" "${program##*/}" "$more"
+	[ -z "$more_ms" ] || "$dir/used" "$child" "${program##*/}" "$more_ms"
 	hybrid_stop "$top" INT
 	hybrid_stop "$child"
 	[ "$found" -eq 0 ] || tail -n 20 "$dir/top"
@@ -211,7 +211,7 @@ test_top()
 # Of a CPU, and of a process, BPF walks the stacks where it may be loaded.
 test_top_bpf()
 {
-	local cpu first more=2000
+	local cpu first more_ms=2000
 
 	first=$(awk '/^Cpus_allowed_list/ { split($2, list, /[-,]/); print list[1] }' \
 		/proc/self/status)

@@ -42,7 +42,7 @@ void jit_say(struct jit_entry *entry, const void *addr, u64 size)
 	*entry = (struct jit_entry) { .addr = (u64)addr, .size = size };
 }
 
-void jit_begin(const char *name, pid_t pid)
+void jit_begin(const char *name)
 {
 	struct hybrid_mapping code = { .start = CODE, .end = CODE + PAGE, .pid = getpid() };
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS;
@@ -67,7 +67,7 @@ void jit_begin(const char *name, pid_t pid)
 	memset(&jit.u, 0, sizeof(jit.u));
 	jit.u.abi = &hybrid_abi_64;
 	jit.u.space = hybrid_thread_get(&jit.ps, getpid(), getpid())->process->space;
-	jit.u.pid = pid;
+	jit.u.pid = getpid();
 	jit.u.frames = jit.frames;
 	jit.u.max_frames = ARRAY_SIZE(jit.frames);
 	jit.u.dump = (const u8 *)jit.stack;

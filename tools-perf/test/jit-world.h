@@ -42,8 +42,9 @@ struct jit_world {
 /* That of the running test. */
 extern struct jit_world jit;
 
-/* The list has one image, that file, the code of which is where it says; and all of it gone. */
-void jit_begin(const char *name, pid_t pid);
+/* Begins a test: the list has one image, of that file, whose code is at its addresses. */
+void jit_begin(const char *name);
+/* Frees all that, and looks that no rows are left. */
 void jit_end(void);
 
 /* The next pass over the rings. */
@@ -52,17 +53,20 @@ void jit_pass(void);
 /* The address of a label of the image. */
 u64 jit_at(const char *label);
 
+/* An entry of the list, with neither neighbour. */
 void jit_say(struct jit_entry *entry, const void *addr, u64 size);
 
-/* In leaf(), which middle() has called, which root() has called. */
+/* Unwinds from leaf(), which middle() has called, which root() has called. */
 enum hybrid_stop jit_unwind_leaf(void);
+/* Does that lead to the root? */
 bool jit_is_known(void);
 
+/* The header of a section of the image. */
 Elf64_Shdr *jit_section(const char *name);
 
 /*
- * The linker's work, in memory alone: only where sections are does the image say. Returns
- * where .eh_frame is.
+ * Relocates an image that is not linked: where its sections are loaded, and nowhere else.
+ * The image has no more than their addresses. Returns where .eh_frame is.
  */
 u8 *jit_load(void);
 

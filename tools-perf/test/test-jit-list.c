@@ -12,7 +12,7 @@
 /* The first one is good, and stays; what comes behind it is none. */
 static void test_lists(void)
 {
-	jit_begin("jit.so", getpid());
+	jit_begin("jit.so");
 	/* A list that goes round, with and without what says so. */
 	jit.entries[0].next = (u64)&jit.entries[0];
 	check(jit_is_known());
@@ -51,7 +51,7 @@ static void test_sizes(void)
 	};
 	unsigned int i;
 
-	jit_begin("jit.so", getpid());
+	jit_begin("jit.so");
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		jit_say(&jit.entries[0], jit.image, sizes[i]);
 		jit_say(&jit.entries[1], jit.image, jit.image_size);
@@ -74,7 +74,7 @@ static void test_many(void)
 	unsigned int nr = 2 * HYBRID_JIT_IMAGES, good, i;
 	struct jit_entry *many = calloc(nr, sizeof(*many));
 
-	jit_begin("jit.so", getpid());
+	jit_begin("jit.so");
 	for (good = HYBRID_JIT_IMAGES - 1; good <= HYBRID_JIT_IMAGES; good++) {
 		for (i = 0; i < nr; i++) {
 			/* ELF files of nothing but a header. */
@@ -115,10 +115,10 @@ static void break_image(void)
 
 static void test_broken(void)
 {
-	jit_begin("jit-debug.so", getpid());
+	jit_begin("jit-debug.so");
 	break_image();
 	jit_end();
-	jit_begin("jit-unlinked.so", getpid());
+	jit_begin("jit-unlinked.so");
 	jit_load();
 	break_image();
 	jit_end();
@@ -131,7 +131,7 @@ static void test_not_there(void)
 	int fd = memfd_create("list", MFD_CLOEXEC);
 	unsigned char there;
 
-	jit_begin("jit.so", getpid());
+	jit_begin("jit.so");
 	same(pwrite(fd, jit.descriptor, PAGE, 0), PAGE);
 	check(mmap(jit.descriptor, PAGE, PROT_READ, flags | MAP_POPULATE, fd, 0) == jit.descriptor);
 	check(!jit_is_known());
@@ -150,7 +150,7 @@ static void test_mapped(void)
 	struct hybrid_mapping other = { .start = CODE + PAGE, .end = CODE + 2 * PAGE };
 	unsigned int i, known = 0;
 
-	jit_begin("jit.so", getpid());
+	jit_begin("jit.so");
 	other.pid = getpid();
 	for (i = 0; i < 100; i++) {
 		check(!hybrid_process_map(&jit.ps, &other, NULL, true));

@@ -11,7 +11,7 @@
 
 static void check_chain(const char *name)
 {
-	jit_begin(name, getpid());
+	jit_begin(name);
 	same(jit_unwind_leaf(), HYBRID_STOP_OUTERMOST);
 	same(jit.u.nr, 3);
 	same(jit.u.sure, 3);
@@ -38,7 +38,7 @@ static void test_unsaid(void)
 {
 	struct hybrid_jit *kept;
 
-	jit_begin("jit.so", getpid());
+	jit_begin("jit.so");
 	kept = jit.unwinder.jit;
 	jit.unwinder.jit = NULL;
 	same(jit_unwind_leaf(), HYBRID_STOP_NO_CFI);
@@ -63,7 +63,7 @@ static void test_unsaid(void)
 /* A frame that only all registers lead to. */
 static void test_full(void)
 {
-	jit_begin("jit.so", getpid());
+	jit_begin("jit.so");
 	jit.u.regs.value[HYBRID_X86_64_IP] = jit_at("other_at");
 	jit.u.regs.value[12] = STACK + 64;
 	jit.u.regs.known |= 1U << 12;
@@ -84,7 +84,7 @@ static void test_one_row(void)
 	};
 	unsigned int i;
 
-	jit_begin("jit-debug.so", getpid());
+	jit_begin("jit-debug.so");
 	for (i = 0; i < ARRAY_SIZE(places); i++) {
 		memset(jit.stack, 0x11, sizeof(jit.stack));
 		/* At the return, the row's word is a return address, too. */
@@ -105,7 +105,7 @@ static void test_unlinked(void)
 {
 	u8 *loaded;
 
-	jit_begin("jit-unlinked.so", getpid());
+	jit_begin("jit-unlinked.so");
 	check(!jit_is_known());
 	loaded = jit_load();
 	jit_pass();
@@ -126,7 +126,7 @@ static void test_unlinked(void)
 /* What nobody called from there is no caller. */
 static void test_false(void)
 {
-	jit_begin("jit.so", getpid());
+	jit_begin("jit.so");
 	check(jit_is_known());
 	jit.stack[3] = jit_at("leaf_at");
 	jit.u.regs.value[HYBRID_X86_64_IP] = jit_at("leaf_at");
@@ -141,7 +141,7 @@ static void test_changed(void)
 {
 	size_t nr;
 
-	jit_begin("jit.so", getpid());
+	jit_begin("jit.so");
 	jit.descriptor->first = 0;
 	check(!jit_is_known());
 	jit.descriptor->first = (u64)&jit.entries[0];
@@ -168,7 +168,7 @@ static void test_gone(void)
 	struct hybrid_space *before;
 	pid_t pid;
 
-	jit_begin("jit.so", getpid());
+	jit_begin("jit.so");
 	pid = fork();
 	if (!pid)
 		pause();
@@ -193,7 +193,7 @@ static void test_forked(void)
 {
 	pid_t pid;
 
-	jit_begin("jit.so", getpid());
+	jit_begin("jit.so");
 	pid = fork();
 	if (!pid)
 		pause();
@@ -211,7 +211,7 @@ static void test_forked(void)
 /* A child that is gone before it is looked at: what it began with is its parent's. */
 static void test_forked_gone(void)
 {
-	jit_begin("jit.so", getpid());
+	jit_begin("jit.so");
 	jit.u.pid = fork();
 	if (!jit.u.pid)
 		_exit(0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rows of objects are compiled and handed to the store, for the worker's thread: of a
- * function, of code without CFI, or of the next part of an object.
+ * What the worker's thread does with an object: it compiles the rows of a function, of code
+ * without CFI or of the next part of all, and hands them to the store.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 /* Files that are kept open, but for those being taught whole. */
 #define MAX_OPENED	32
 
-/* Enough to tell. */
+/* Objects that could not be taught, of which hybrid_compiler_print() tells. */
 #define MAX_REFUSALS	100
 
 /* How often a file may change while it is being taught. */

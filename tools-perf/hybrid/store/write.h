@@ -5,18 +5,18 @@
 #include "worker.h"
 
 /*
- * All of it is the worker's: called by its thread, or where there is none. What can't be
+ * For the worker's thread, or for who does its work where there is none. What can't be
  * taught is kept in the compiler's refusals, and its object's state says so.
  */
 
-/* Closes the object's own handle of its file; it is opened again where that is needed. */
+/* Closes the Elf handle of an object; it is opened again where that is needed. */
 void hybrid_write_close(struct hybrid_compiler *compiler, struct hybrid_stored *stored);
 
 /**
- * hybrid_write_again - have the store know what it should
+ * hybrid_write_again - teach again what the store did not know
  * @compiler: under way
- * @stored: a sample met what was taught, and the store did not know it
- * @twin: the file it was met in, which is given away; NULL: not known
+ * @stored: an object in which a sample met what had been taught, unknown to the store
+ * @twin: the file that the sample was in, the callee's to free; NULL: not known
  *
  * Where the store has the object, the sample was in another file: images of containers
  * each have their own, with one build-id.
@@ -24,22 +24,22 @@ void hybrid_write_close(struct hybrid_compiler *compiler, struct hybrid_stored *
 void hybrid_write_again(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
 			struct hybrid_twin *twin);
 
-/* The function that has @vaddr, of those that CFI is for. */
+/* Teaches the function at @vaddr, by its CFI. */
 void hybrid_write_function(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
 			   u64 vaddr);
 
-/* What code without CFI tells of @note's address, and of those around it. */
+/* Teaches what code without CFI tells of @note's address, and of those around it. */
 void hybrid_write_code(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
 		       const struct hybrid_note *note);
 
-/* All of it, in parts, by hybrid_write_part(). */
+/* Has all of an object taught, in parts, by hybrid_write_part(). */
 void hybrid_write_whole(struct hybrid_compiler *compiler, struct hybrid_stored *stored);
 
-/* Samples have met something new in it again: all of it, if that is worth its while. */
+/* The same for one in which samples go on to meet what is new, if that is worth its cost. */
 void hybrid_write_hot(struct hybrid_compiler *compiler, struct hybrid_stored *stored);
 
 /**
- * hybrid_write_part - a part of the first of those that are taught whole
+ * hybrid_write_part - teach a part of the first object of those that are taught whole
  * @compiler: under way
  *
  * Return: the object, or NULL where none is left.

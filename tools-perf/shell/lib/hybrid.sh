@@ -44,7 +44,8 @@ hybrid_init()
 	log=$dir/log
 	# The cache of build-ids, ~/.debug, would change under tests that run meanwhile.
 	export HOME=$dir
-	# On a busy machine half a second is too short for the mappings of what runs.
+	# perf's default, half a second, may be too short on a busy machine to read the
+	# mappings of a process.
 	printf '[core]\n\tproc-map-timeout = 60000\n' > "$dir/.perfconfig"
 
 	[ "$(uname -m)" = x86_64 ] || hybrid_skip_all "not x86_64"
