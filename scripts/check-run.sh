@@ -46,21 +46,34 @@ show_failures()
 	!/ \[Success\]$/ { said[lines++ % 20] = $0 }' "$1" | head -n 60 | sed 's/^/    /'
 }
 
-# report NAME LOG SECONDS WHY PASSED FAILED SKIPPED: WHY, if any, is what failed
-# beside tests. What failed is said once more at the end of all, where the last lines are all
-# that is kept of what is printed.
+# report NAME LOG SECONDS PROCESSOR WHY PASSED FAILED SKIPPED: PROCESSOR are the seconds of
+# processor time that it took; WHY, if any, is what failed beside tests. What failed is said
+# once more at the end of all, where the last lines are all that is kept of what is printed.
 report()
 {
-	printf '%-14s %5d passed %5d failed %5d skipped %6d s\n' "$1" "$5" "$6" "$7" "$3"
-	[ "$6" -gt 0 ] || return 0
+	printf '%-14s %5d passed %5d failed %5d skipped %6d s %6d s of a CPU\n' \
+		"$1" "$6" "$7" "$8" "$3" "$4"
+	[ "$7" -gt 0 ] || return 0
 	{
 		show_failures "$2"
-		if [ -n "$4" ]; then
-			echo "    it did not end well: $4"
+		if [ -n "$5" ]; then
+			echo "    it did not end well: $5"
 			tail -n 15 "$2" | sed 's/^/    | /'
 		fi
 		echo "    the whole log of $1: ${2#"$here/"}"
 	} | tee -a "$state/failures"
+}
+
+# cpu_seconds FILE: what "times" has written there, of a shell's children.
+cpu_seconds()
+{
+	awk 'NR == 2 {
+		for (i = 1; i <= 2; i++) {
+			split($i, part, "[ms]")
+			seconds += part[1] * 60 + part[2]
+		}
+		print int(seconds)
+	}' "$1"
 }
 
 # Is there no time left?
@@ -101,9 +114,13 @@ print_part()
 run_part()
 {
 	local name=$1 title=$1 log=$out/log/check-$1.log status=0 start=$EPOCHSECONDS
-	local died='' p f s planned
+	local died='' p f s planned cpu
 
+	times > "$state/$name.times"
+	cpu=$(cpu_seconds "$state/$name.times")
 	print_part "$name" > "$log" 2>&1 < /dev/null || status=$?
+	times > "$state/$name.times"
+	cpu=$(($(cpu_seconds "$state/$name.times") - cpu))
 	read -r p f s planned < <(counts "${part_format[$name]}" "$log")
 	if over && [ "$planned" != $((p + f + s)) ]; then
 		s=$((s + 1)) title+=", cut off"
@@ -117,7 +134,7 @@ run_part()
 	[ -z "$died" ] || f=$((f + 1))
 	{
 		flock 9
-		report "$title" "$log" $((EPOCHSECONDS - start)) "$died" "$p" "$f" "$s"
+		report "$title" "$log" $((EPOCHSECONDS - start)) "$cpu" "$died" "$p" "$f" "$s"
 		echo "$p $f $s" >&9
 	} 9>> "$state/totals"
 }
@@ -125,15 +142,18 @@ run_part()
 # await NAME: until the parts have ended that it is to run after, of those chosen.
 await()
 {
-	local other
+	local other never
 
+	# No sleep: a process each time is what slow machines are slow at.
+	exec {never}<> <(:)
 	for other in ${part_after[$1]}; do
 		[[ " ${chosen[*]} " == *" $other "* ]] || continue
 		echo "$other" > "$state/$1.waits"
 		while [ ! -e "$state/$other.done" ]; do
-			sleep 0.2
+			read -r -t 0.2 -u "$never" || :
 		done
 	done
+	exec {never}>&-
 	rm -f "$state/$1.waits"
 }
 
