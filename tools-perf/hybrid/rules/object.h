@@ -229,6 +229,15 @@ static inline bool hybrid_object_waits(const struct hybrid_object *object)
 	return object && object->load && object->state == HYBRID_OBJECT_NEW;
 }
 
+/*
+ * May the file be written to in place, and be another behind the same ident? A vdso is no
+ * file: what is read of it is a copy, and any process's is the same.
+ */
+static inline bool hybrid_object_may_change(const struct hybrid_object *object)
+{
+	return !object->ident.build_id_size && object->ident.path[0] != '[';
+}
+
 void hybrid_objects_init(struct hybrid_objects *objects, hybrid_open_fn open);
 void hybrid_objects_exit(struct hybrid_objects *objects);
 
@@ -243,6 +252,16 @@ void hybrid_objects_exit(struct hybrid_objects *objects);
 struct hybrid_object *hybrid_object_get(struct hybrid_objects *objects,
 					const struct hybrid_ident *ident);
 void hybrid_object_put(struct hybrid_object *object);
+
+/**
+ * hybrid_object_new - an object that is not opened yet
+ * @objects: session; it is not among what hybrid_object_get() finds
+ * @ident: copied
+ *
+ * Return: the object, to be given to hybrid_object_free(); NULL where memory is short.
+ */
+struct hybrid_object *hybrid_object_new(struct hybrid_objects *objects,
+					const struct hybrid_ident *ident);
 
 /**
  * hybrid_object_open - read an object from a file
@@ -270,6 +289,12 @@ int hybrid_object_open(struct hybrid_object *object, int fd);
 struct hybrid_object *hybrid_object_of_image(struct hybrid_objects *objects, void *image,
 					     size_t size);
 void hybrid_object_free(struct hybrid_object *object);
+
+/**
+ * hybrid_object_close - give up the descriptor, and what libelf and libdw hold
+ * @object: what was compiled of it stays; its state is the caller's to set
+ */
+void hybrid_object_close(struct hybrid_object *object);
 
 /**
  * hybrid_objects_close_one - give a descriptor back
