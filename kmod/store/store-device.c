@@ -82,14 +82,14 @@ static bool rule_is_valid(const struct perf_hybrid_rule *rule)
 	       (rule->kind == PERF_HYBRID_DEREF || !rule->deref_off);
 }
 
-static bool rows_are_valid(const struct store_lesson *lesson, u32 nr_rules)
+static bool rows_are_valid(const struct store_update *update, u32 nr_rules)
 {
 	u32 i;
 
-	for (i = 0; i < lesson->nr_rows; i++) {
-		const struct perf_hybrid_row *row = &lesson->rows[i];
+	for (i = 0; i < update->nr_rows; i++) {
+		const struct perf_hybrid_row *row = &update->rows[i];
 
-		if (row->offset < lesson->start || row->offset >= lesson->end ||
+		if (row->offset < update->start || row->offset >= update->end ||
 		    row->rule >= nr_rules || row->__reserved ||
 		    (i && row->offset <= row[-1].offset))
 			return false;
@@ -113,7 +113,7 @@ static void *copy_array(u64 from, u32 nr, size_t size)
 
 /* Replaces the caller's rule numbers by the store's. */
 static int add_rules(struct store *store, const struct perf_hybrid_teach *teach,
-		     struct store_lesson *lesson)
+		     struct store_update *update)
 {
 	struct perf_hybrid_rule *rules __free(kvfree) = NULL;
 	u16 *index __free(kvfree) = NULL;
@@ -127,7 +127,7 @@ static int add_rules(struct store *store, const struct perf_hybrid_teach *teach,
 		if (!rule_is_valid(&rules[i]))
 			return -EINVAL;
 	}
-	if (!rows_are_valid(lesson, teach->nr_rules))
+	if (!rows_are_valid(update, teach->nr_rules))
 		return -EINVAL;
 	index = store_alloc(teach->nr_rules * sizeof(*index), GFP_KERNEL_ACCOUNT);
 	if (!index)
@@ -135,8 +135,8 @@ static int add_rules(struct store *store, const struct perf_hybrid_teach *teach,
 	err = store_rules_add(store, rules, teach->nr_rules, index);
 	if (err)
 		return err;
-	for (i = 0; i < lesson->nr_rows; i++)
-		lesson->rows[i].rule = index[lesson->rows[i].rule];
+	for (i = 0; i < update->nr_rows; i++)
+		update->rows[i].rule = index[update->rows[i].rule];
 	return 0;
 }
 
@@ -144,7 +144,7 @@ static int teach_object(struct store *store, const struct perf_hybrid_teach *tea
 			const struct store_subject *subject)
 {
 	struct perf_hybrid_row *rows __free(kvfree) = NULL;
-	struct store_lesson lesson = {
+	struct store_update update = {
 		.start		= teach->start,
 		.end		= teach->end,
 		.nr_rows	= teach->nr_rows,
@@ -154,12 +154,12 @@ static int teach_object(struct store *store, const struct perf_hybrid_teach *tea
 	rows = copy_array(teach->rows, teach->nr_rows, sizeof(*rows));
 	if (IS_ERR(rows))
 		return PTR_ERR(no_free_ptr(rows));
-	lesson.rows = rows;
-	err = add_rules(store, teach, &lesson);
-	return err ?: store_teach(store, subject, &lesson);
+	update.rows = rows;
+	err = add_rules(store, teach, &update);
+	return err ?: store_teach(store, subject, &update);
 }
 
-/* What is copied counts before it is, and a store has one lesson at a time. */
+/* What is copied counts before it is, and a store has one update at a time. */
 static int teach_charged(struct store *store, const struct perf_hybrid_teach *teach,
 			 const struct store_subject *subject)
 {
@@ -170,10 +170,10 @@ static int teach_charged(struct store *store, const struct perf_hybrid_teach *te
 
 	if (mutex_lock_interruptible(&store->lock))
 		return -EINTR;
-	err = store_begin_lesson(store, subject, bytes);
+	err = store_begin_update(store, subject, bytes);
 	if (!err) {
 		err = teach_object(store, teach, subject);
-		store_end_lesson(store, bytes);
+		store_end_update(store, bytes);
 	}
 	mutex_unlock(&store->lock);
 	return err;
@@ -264,10 +264,10 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	}
 }
 
-/* Without the lock: a lesson may wait for memory of whoever teaches. */
+/* Without the lock: an update may wait for memory of whoever teaches. */
 static void device_show_fdinfo(struct seq_file *m, struct file *file)
 {
-	/* What a lesson changes meanwhile may be shown as before it, or as behind it. */
+	/* What an update changes meanwhile may be shown as before it, or as behind it. */
 	struct perf_hybrid_stats stats = data_race(store_of(file)->stats);
 
 	seq_printf(m, "hybrid-objects:\t%u\n", stats.objects);

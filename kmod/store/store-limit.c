@@ -56,7 +56,7 @@ void store_user_put(struct store_user *user)
 }
 
 /**
- * store_alloc - memory for a store, or for a lesson
+ * store_alloc - memory for a store, or for an update
  * @bytes: of it
  * @gfp: GFP_KERNEL_ACCOUNT, and __GFP_ZERO if need be
  *
@@ -120,12 +120,12 @@ void store_uncharge(struct store *store, size_t bytes)
 }
 
 /* For as long as an ioctl takes: it counts for the user alone.  0 or -EDQUOT. */
-int store_charge_lesson(struct store *store, size_t bytes)
+int store_charge_update(struct store *store, size_t bytes)
 {
 	return charge_user(store->user, bytes);
 }
 
-void store_uncharge_lesson(struct store *store, size_t bytes)
+void store_uncharge_update(struct store *store, size_t bytes)
 {
 	atomic64_sub(bytes, &store->user->bytes);
 }

@@ -24,25 +24,25 @@ static void put_row(struct row_writer *writer, u32 offset, u16 rule)
 }
 
 static void put_rows(struct row_writer *writer, const struct perf_hybrid_rows *old,
-		     const struct store_lesson *lesson)
+		     const struct store_update *update)
 {
 	u16 behind = 0;
 	u32 at = 0, i;
 
-	for (; old && at < old->nr && old->offset[at] < lesson->start; at++) {
+	for (; old && at < old->nr && old->offset[at] < update->start; at++) {
 		put_row(writer, old->offset[at], old->rule[at]);
 		behind = old->rule[at];
 	}
 	/* Nothing is known from @start to the first row. */
-	if (lesson->rows[0].offset > lesson->start)
-		put_row(writer, lesson->start, 0);
-	for (i = 0; i < lesson->nr_rows; i++)
-		put_row(writer, lesson->rows[i].offset, lesson->rows[i].rule);
+	if (update->rows[0].offset > update->start)
+		put_row(writer, update->start, 0);
+	for (i = 0; i < update->nr_rows; i++)
+		put_row(writer, update->rows[i].offset, update->rows[i].rule);
 
 	/* What the old rows say at @end goes on there. */
-	for (; old && at < old->nr && old->offset[at] <= lesson->end; at++)
+	for (; old && at < old->nr && old->offset[at] <= update->end; at++)
 		behind = old->rule[at];
-	put_row(writer, lesson->end, behind);
+	put_row(writer, update->end, behind);
 	for (; old && at < old->nr; at++)
 		put_row(writer, old->offset[at], old->rule[at]);
 }
@@ -80,15 +80,15 @@ static void fill_blocks(struct perf_hybrid_rows *rows)
 /**
  * store_rows_count - rows that an object will have
  * @old: those it has, may be NULL
- * @lesson: taught now
+ * @update: taught now
  *
  * Return: their number; 0 where nothing is known of it then.
  */
-u32 store_rows_count(const struct perf_hybrid_rows *old, const struct store_lesson *lesson)
+u32 store_rows_count(const struct perf_hybrid_rows *old, const struct store_update *update)
 {
 	struct row_writer writer = {};
 
-	put_rows(&writer, old, lesson);
+	put_rows(&writer, old, update);
 	return writer.nr;
 }
 
@@ -97,16 +97,16 @@ u32 store_rows_count(const struct perf_hybrid_rows *old, const struct store_less
  * @rows: out: of store_rows_size(@nr) bytes
  * @nr: what store_rows_count() says, at least 1
  * @old: those it has, may be NULL
- * @lesson: taught now
+ * @update: taught now
  */
 void store_rows_fill(struct perf_hybrid_rows *rows, u32 nr,
-		     const struct perf_hybrid_rows *old, const struct store_lesson *lesson)
+		     const struct perf_hybrid_rows *old, const struct store_update *update)
 {
 	struct row_writer writer = { .rows = rows };
 
 	rows->nr = nr;
 	rows->block = &rows->offset[nr];
 	rows->rule = (u16 *)&rows->block[max_blocks(nr)];
-	put_rows(&writer, old, lesson);
+	put_rows(&writer, old, update);
 	fill_blocks(rows);
 }

@@ -14,7 +14,7 @@
 
 #include "store.h"
 
-/* What was replaced and waits for its end may grow to this before a lesson waits. */
+/* What was replaced and waits for its end may grow to this before an update waits. */
 #define STORE_MAX_RETIRED	(4 << 20)
 
 static struct perf_hybrid_rows *rows_of(const struct perf_hybrid_object *object)
@@ -234,7 +234,7 @@ static struct perf_hybrid_object *add(struct store *store, const struct store_su
 
 /* @nr: rows that it will have, at least 1 */
 static int replace_rows(struct store *store, struct perf_hybrid_object *object,
-			const struct store_lesson *lesson, u32 nr)
+			const struct store_update *update, u32 nr)
 {
 	struct perf_hybrid_rows *old = rows_of(object), *new;
 	int err;
@@ -247,7 +247,7 @@ static int replace_rows(struct store *store, struct perf_hybrid_object *object,
 		store_uncharge(store, rows_memory(nr));
 		return -ENOMEM;
 	}
-	store_rows_fill(new, nr, old, lesson);
+	store_rows_fill(new, nr, old, update);
 	rcu_assign_pointer(object->rows, new);
 	store->stats.rows += nr;
 	if (old) {
@@ -258,42 +258,42 @@ static int replace_rows(struct store *store, struct perf_hybrid_object *object,
 }
 
 /**
- * store_begin_lesson - account for what is copied of a lesson, for as long as it takes
+ * store_begin_update - account for what is copied of an update, for as long as it takes
  * @store: locked
- * @subject: what the lesson is about: other objects make room, this one does not
+ * @subject: what the update is about: other objects make room, this one does not
  * @bytes: of the copy; they count for the user alone
  *
- * Return: 0, -EFBIG or -EDQUOT; else store_end_lesson() it.
+ * Return: 0, -EFBIG or -EDQUOT; else store_end_update() it.
  */
-int store_begin_lesson(struct store *store, const struct store_subject *subject, size_t bytes)
+int store_begin_update(struct store *store, const struct store_subject *subject, size_t bytes)
 {
 	int err;
 
 	store->taught = find(store, &subject->key);
-	err = store_charge_lesson(store, bytes);
+	err = store_charge_update(store, bytes);
 	if (err && !make_room(store, bytes))
-		err = store_charge_lesson(store, bytes);
+		err = store_charge_update(store, bytes);
 	if (err)
 		store->taught = NULL;
 	return err;
 }
 
-void store_end_lesson(struct store *store, size_t bytes)
+void store_end_update(struct store *store, size_t bytes)
 {
 	store->taught = NULL;
-	store_uncharge_lesson(store, bytes);
+	store_uncharge_update(store, bytes);
 }
 
 /**
  * store_teach - have rows of an object in a store
- * @store: locked, between store_begin_lesson() and store_end_lesson()
+ * @store: locked, between store_begin_update() and store_end_update()
  * @subject: the object
- * @lesson: checked, with the store's rules
+ * @update: checked, with the store's rules
  *
  * Return: 0, -EFBIG, -EDQUOT or -ENOMEM.
  */
 int store_teach(struct store *store, const struct store_subject *subject,
-		const struct store_lesson *lesson)
+		const struct store_update *update)
 {
 	struct perf_hybrid_object *object = store->taught;
 	bool is_new = false;
@@ -305,7 +305,7 @@ int store_teach(struct store *store, const struct store_subject *subject,
 		remove(store, object);
 		object = NULL;
 	}
-	nr = store_rows_count(object ? rows_of(object) : NULL, lesson);
+	nr = store_rows_count(object ? rows_of(object) : NULL, update);
 	if (!nr) {
 		if (object)
 			remove(store, object);
@@ -318,7 +318,7 @@ int store_teach(struct store *store, const struct store_subject *subject,
 			return PTR_ERR(object);
 		is_new = true;
 	}
-	err = replace_rows(store, object, lesson, nr);
+	err = replace_rows(store, object, update, nr);
 	if (err && is_new)
 		remove(store, object);
 	if (!err)

@@ -30,7 +30,7 @@ struct store_user {
  * @base:	what samples read
  * @lock:	whoever changes it
  * @user:	who opened it
- * @taught:	the object of the lesson that is under way: all others may make room
+ * @taught:	the object of the update that is under way: all others may make room
  *		for it; NULL for none
  * @retired:	what was replaced, oldest first: a sample may read it yet
  * @retired_bytes: of it, part of what @stats says
@@ -51,13 +51,13 @@ struct store {
 };
 
 /**
- * struct store_lesson - rows to teach, as user space gave them
+ * struct store_update - rows to teach, as user space gave them
  * @start:	first offset that they are about
  * @end:	offset behind the last
  * @nr_rows:	at least 1
  * @rows:	their rules are those of the store already
  */
-struct store_lesson {
+struct store_update {
 	u32			start;
 	u32			end;
 	u32			nr_rows;
@@ -65,7 +65,7 @@ struct store_lesson {
 };
 
 /**
- * struct store_subject - what a lesson is about
+ * struct store_subject - what an update is about
  * @key:	of the object
  * @inode:	that its mappings have; NULL for a vDSO
  * @file:	open, with a reference, for as long as the ioctl takes; NULL for a vDSO
@@ -84,8 +84,8 @@ size_t store_memory(size_t bytes);
 s64 store_user_room(const struct store *store);
 int store_charge_free(struct store *store, size_t bytes);
 void store_uncharge(struct store *store, size_t bytes);
-int store_charge_lesson(struct store *store, size_t bytes);
-void store_uncharge_lesson(struct store *store, size_t bytes);
+int store_charge_update(struct store *store, size_t bytes);
+void store_uncharge_update(struct store *store, size_t bytes);
 void store_retire(struct store *store, struct perf_hybrid_retired *what, size_t bytes);
 void store_reap(struct store *store, bool all);
 void store_free_retired(struct store *store);
@@ -100,18 +100,18 @@ void store_rules_forget(struct store *store);
 
 /* store-rows.c */
 size_t store_rows_size(u32 nr);
-u32 store_rows_count(const struct perf_hybrid_rows *old, const struct store_lesson *lesson);
+u32 store_rows_count(const struct perf_hybrid_rows *old, const struct store_update *update);
 void store_rows_fill(struct perf_hybrid_rows *rows, u32 nr,
-		     const struct perf_hybrid_rows *old, const struct store_lesson *lesson);
+		     const struct perf_hybrid_rows *old, const struct store_update *update);
 
 /* store.c */
 struct store *store_new(void);
 void store_delete(struct store *store);
 int store_charge(struct store *store, size_t bytes);
-int store_begin_lesson(struct store *store, const struct store_subject *subject, size_t bytes);
-void store_end_lesson(struct store *store, size_t bytes);
+int store_begin_update(struct store *store, const struct store_subject *subject, size_t bytes);
+void store_end_update(struct store *store, size_t bytes);
 int store_teach(struct store *store, const struct store_subject *subject,
-		const struct store_lesson *lesson);
+		const struct store_update *update);
 int store_forget(struct store *store, const struct perf_hybrid_key *key);
 void store_forget_all(struct store *store);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lessons that lie, mappings that come and go, stores and events that are closed
+ * Updates that lie, mappings that come and go, stores and events that are closed
  * in any order, for a kernel that walks stacks by what it was taught meanwhile.
  *
  * usage: hybrid-fuzz SECONDS [SEED]
@@ -24,7 +24,7 @@ static bool stop;
 static unsigned int first_seed = 1;
 static int files[NR_FILES], store;
 static struct perf_event_mmap_page *rings[NR_EVENTS];
-static unsigned long nr_samples, nr_whole, nr_over, nr_lessons;
+static unsigned long nr_samples, nr_whole, nr_over, nr_updates;
 
 static bool stopped(void)
 {
@@ -57,7 +57,7 @@ static int some_offset(unsigned int *seed)
 	return x % 8 ? 8 * (int)(x / 8 % 16) - 16 : (int)rand_r(seed) * 2;
 }
 
-static void random_lesson(unsigned int *seed)
+static void random_update(unsigned int *seed)
 {
 	struct perf_hybrid_rule rules[8] = {};
 	struct perf_hybrid_row rows[256] = {};
@@ -78,7 +78,7 @@ static void random_lesson(unsigned int *seed)
 		rows[i].rule = rand_r(seed) % 8;
 		offset += 1 + rand_r(seed) % 64;
 	}
-	nr_lessons += !teach(store, files[rand_r(seed) % NR_FILES], start,
+	nr_updates += !teach(store, files[rand_r(seed) % NR_FILES], start,
 			     rand_r(seed) % 4 ? offset : ~0U, rows, nr_rows, rules, 8);
 }
 
@@ -101,7 +101,7 @@ static void *teacher(void *unused)
 		else if (what < 24)
 			teach_code(store, files[what % NR_FILES], 0);
 		else
-			random_lesson(&seed);
+			random_update(&seed);
 	}
 	return unused;
 }
@@ -244,6 +244,6 @@ int main(int argc, char **argv)
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	for (i = 0; i < 4; i++)
 		pthread_join(thread[i], NULL);
-	printf("%lu %lu %lu %lu\n", nr_samples, nr_whole, nr_over, nr_lessons);
+	printf("%lu %lu %lu %lu\n", nr_samples, nr_whole, nr_over, nr_updates);
 	return 0;
 }

@@ -82,7 +82,7 @@ under_kcsan()
 	for name in kcsan-on "${names[@]}" kcsan; do
 		ok "$name: run" ran "$name"
 	done
-	ok "lessons that lie are taken, and give chains" fuzzed hybrid-fuzz
+	ok "updates that lie are taken, and give chains" fuzzed hybrid-fuzz
 	ok "an ordinary user's attacks leave nothing in a store" attacked hybrid-attack
 	ok "hostile chains are bounded" hostile_bounded
 	ok "no data race of ours" no_races

@@ -7,7 +7,7 @@
  * usage: store-memory SECONDS KBYTES
  *
  * Prints in KiB: the most that was in use while stores were open beyond what was before;
- * the same once all are closed; and how many lessons were taken, and how many evicted.
+ * the same once all are closed; and how many updates were taken, and how many evicted.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 
 static struct perf_hybrid_row rows[NR_ROWS];
 static int files[NR_FILES], stores[NR_STORES];
-static unsigned long lessons, evicted;
+static unsigned long updates, evicted;
 
 static void die(const char *what)
 {
@@ -91,7 +91,7 @@ static void teach_one(int store, int file, unsigned int *seed)
 	for (i = 0; i < nr; i++)
 		rows[i] = (struct perf_hybrid_row) { .offset = i, .rule = i & 1 };
 	if (!teach(store, file, 0, nr, rows, nr, rules, 2))
-		lessons++;
+		updates++;
 	else if (errno != EDQUOT && errno != EFBIG)
 		die("PERF_HYBRID_TEACH");
 }
@@ -175,6 +175,6 @@ int main(int argc, char **argv)
 	now = in_use() - before;
 	set_parameter("store_kbytes", store_kbytes);
 	set_parameter("user_kbytes", user_kbytes);
-	printf("%ld %ld %lu %lu\n", most, now, lessons, evicted);
+	printf("%ld %ld %lu %lu\n", most, now, updates, evicted);
 	return 0;
 }

@@ -169,32 +169,32 @@ TEST_F(hybrid_store, other_user)
 	EXPECT_EQ(0, WEXITSTATUS(status));
 }
 
-/* One lesson that is right but for what a test makes wrong. */
-struct lesson {
+/* One update that is right but for what a test makes wrong. */
+struct update {
 	struct perf_hybrid_teach	arg;
 	struct perf_hybrid_row		rows[3];
 	struct perf_hybrid_rule		rules[2];
 };
 
-static void lesson_init(struct lesson *lesson, int fd)
+static void update_init(struct update *update, int fd)
 {
-	*lesson = (struct lesson) {
+	*update = (struct update) {
 		.arg = {
 			.fd = fd, .start = 16, .end = 64, .nr_rows = 3, .nr_rules = 2,
-			.rows = (unsigned long)lesson->rows,
-			.rules = (unsigned long)lesson->rules,
+			.rows = (unsigned long)update->rows,
+			.rules = (unsigned long)update->rules,
 		},
 		.rows = { { .offset = 16 }, { .offset = 20, .rule = 1 }, { .offset = 63 } },
 		.rules = { CFA_SP(8), CFA_SP(16) },
 	};
 }
 
-#define EXPECT_LESSON(error, change) do {						\
-	struct lesson lesson;								\
-	lesson_init(&lesson, self->file);						\
+#define EXPECT_UPDATE(error, change) do {						\
+	struct update update;								\
+	update_init(&update, self->file);						\
 	change;										\
 	EXPECT_EQ(error, ioctl_error(self->store, PERF_HYBRID_TEACH,			\
-				     (unsigned long)&lesson.arg)) {			\
+				     (unsigned long)&update.arg)) {			\
 		TH_LOG("after %s", #change);						\
 	}										\
 } while (0)
@@ -204,31 +204,31 @@ TEST_F(hybrid_store, teach)
 	struct perf_hybrid_stats stats;
 	int unreadable = open("/tmp", O_PATH), directory = open("/tmp", O_RDONLY);
 
-	EXPECT_LESSON(EBADF, lesson.arg.fd = -1);
-	EXPECT_LESSON(EBADF, lesson.arg.fd = unreadable);
-	EXPECT_LESSON(EINVAL, lesson.arg.fd = directory);
-	EXPECT_LESSON(EINVAL, lesson.arg.flags = 1U << 31);
-	EXPECT_LESSON(EINVAL, lesson.arg.flags = PERF_HYBRID_VDSO_64);
-	EXPECT_LESSON(EINVAL, (lesson.arg.fd = -1, lesson.arg.flags = PERF_HYBRID_VDSO_64 |
+	EXPECT_UPDATE(EBADF, update.arg.fd = -1);
+	EXPECT_UPDATE(EBADF, update.arg.fd = unreadable);
+	EXPECT_UPDATE(EINVAL, update.arg.fd = directory);
+	EXPECT_UPDATE(EINVAL, update.arg.flags = 1U << 31);
+	EXPECT_UPDATE(EINVAL, update.arg.flags = PERF_HYBRID_VDSO_64);
+	EXPECT_UPDATE(EINVAL, (update.arg.fd = -1, update.arg.flags = PERF_HYBRID_VDSO_64 |
 								     PERF_HYBRID_VDSO_32));
-	EXPECT_LESSON(EINVAL, lesson.arg.end = 16);
-	EXPECT_LESSON(EINVAL, lesson.arg.end = 63);
-	EXPECT_LESSON(EINVAL, lesson.arg.start = 17);
-	EXPECT_LESSON(EINVAL, lesson.arg.nr_rows = 0);
-	EXPECT_LESSON(EINVAL, lesson.arg.nr_rules = 0);
-	EXPECT_LESSON(EINVAL, lesson.arg.nr_rules = 1);
-	EXPECT_LESSON(EINVAL, lesson.arg.nr_rules = 65536);
-	EXPECT_LESSON(E2BIG, lesson.arg.nr_rows = PERF_HYBRID_MAX_ROWS + 1);
-	EXPECT_LESSON(E2BIG, lesson.arg.nr_rows = -1U);
-	EXPECT_LESSON(EFAULT, lesson.arg.rows = 8);
-	EXPECT_LESSON(EFAULT, lesson.arg.rules = 8);
-	EXPECT_LESSON(EINVAL, lesson.rows[1].offset = 16);
-	EXPECT_LESSON(EINVAL, lesson.rows[1].rule = 2);
-	EXPECT_LESSON(EINVAL, lesson.rows[1].__reserved = 1);
-	EXPECT_LESSON(EINVAL, lesson.rules[1].kind = PERF_HYBRID_NR_KINDS);
-	EXPECT_LESSON(EINVAL, lesson.rules[1].base = PERF_HYBRID_NR_BASES);
-	EXPECT_LESSON(EINVAL, lesson.rules[1].bp = PERF_HYBRID_NR_BPS);
-	EXPECT_LESSON(EINVAL, lesson.rules[1].deref_off = 1);
+	EXPECT_UPDATE(EINVAL, update.arg.end = 16);
+	EXPECT_UPDATE(EINVAL, update.arg.end = 63);
+	EXPECT_UPDATE(EINVAL, update.arg.start = 17);
+	EXPECT_UPDATE(EINVAL, update.arg.nr_rows = 0);
+	EXPECT_UPDATE(EINVAL, update.arg.nr_rules = 0);
+	EXPECT_UPDATE(EINVAL, update.arg.nr_rules = 1);
+	EXPECT_UPDATE(EINVAL, update.arg.nr_rules = 65536);
+	EXPECT_UPDATE(E2BIG, update.arg.nr_rows = PERF_HYBRID_MAX_ROWS + 1);
+	EXPECT_UPDATE(E2BIG, update.arg.nr_rows = -1U);
+	EXPECT_UPDATE(EFAULT, update.arg.rows = 8);
+	EXPECT_UPDATE(EFAULT, update.arg.rules = 8);
+	EXPECT_UPDATE(EINVAL, update.rows[1].offset = 16);
+	EXPECT_UPDATE(EINVAL, update.rows[1].rule = 2);
+	EXPECT_UPDATE(EINVAL, update.rows[1].__reserved = 1);
+	EXPECT_UPDATE(EINVAL, update.rules[1].kind = PERF_HYBRID_NR_KINDS);
+	EXPECT_UPDATE(EINVAL, update.rules[1].base = PERF_HYBRID_NR_BASES);
+	EXPECT_UPDATE(EINVAL, update.rules[1].bp = PERF_HYBRID_NR_BPS);
+	EXPECT_UPDATE(EINVAL, update.rules[1].deref_off = 1);
 	EXPECT_EQ(EFAULT, ioctl_error(self->store, PERF_HYBRID_TEACH, 8));
 	EXPECT_EQ(ENOTTY, ioctl_error(self->store, _IO('$', 0x2f), 0));
 
@@ -237,7 +237,7 @@ TEST_F(hybrid_store, teach)
 	EXPECT_EQ(0, stats.objects);
 	EXPECT_EQ(0, stats.rows);
 	EXPECT_EQ(0, stats.taught);
-	EXPECT_LESSON(0, lesson.arg.flags = 0);
+	EXPECT_UPDATE(0, update.arg.flags = 0);
 	ASSERT_EQ(0, ioctl(self->store, PERF_HYBRID_STATS, &stats));
 	EXPECT_EQ(1, stats.objects);
 	EXPECT_EQ(4, stats.rows);	/* and from the end on, nothing known */
@@ -249,9 +249,9 @@ TEST_F(hybrid_store, teach)
 /* Two rows, and all offsets that there can be between them. */
 TEST_F(hybrid_store, sparse)
 {
-	EXPECT_LESSON(0, (lesson.arg.nr_rows = 1, lesson.arg.end = -1U));
-	EXPECT_LESSON(0, (lesson.arg.nr_rows = 1, lesson.arg.start = 0, lesson.rows[0].offset = 0,
-			  lesson.arg.end = -1U));
+	EXPECT_UPDATE(0, (update.arg.nr_rows = 1, update.arg.end = -1U));
+	EXPECT_UPDATE(0, (update.arg.nr_rows = 1, update.arg.start = 0, update.rows[0].offset = 0,
+			  update.arg.end = -1U));
 }
 
 /* To know nothing needs no memory. */
@@ -259,9 +259,9 @@ TEST_F(hybrid_store, nothing)
 {
 	struct perf_hybrid_stats stats;
 
-	EXPECT_LESSON(0, lesson.arg.flags = 0);
-	EXPECT_LESSON(0, lesson.rules[0].kind = lesson.rules[1].kind = PERF_HYBRID_ASK);
-	EXPECT_LESSON(0, lesson.rules[0].kind = lesson.rules[1].kind = PERF_HYBRID_ASK);
+	EXPECT_UPDATE(0, update.arg.flags = 0);
+	EXPECT_UPDATE(0, update.rules[0].kind = update.rules[1].kind = PERF_HYBRID_ASK);
+	EXPECT_UPDATE(0, update.rules[0].kind = update.rules[1].kind = PERF_HYBRID_ASK);
 	ASSERT_EQ(0, ioctl(self->store, PERF_HYBRID_STATS, &stats));
 	EXPECT_EQ(0, stats.objects);
 	EXPECT_EQ(0, stats.rows);
@@ -270,7 +270,7 @@ TEST_F(hybrid_store, nothing)
 
 TEST_F(hybrid_store, vdso)
 {
-	EXPECT_LESSON(0, (lesson.arg.fd = -1, lesson.arg.flags = PERF_HYBRID_VDSO_64));
+	EXPECT_UPDATE(0, (update.arg.fd = -1, update.arg.flags = PERF_HYBRID_VDSO_64));
 }
 
 TEST_F(hybrid_store, forget)
@@ -280,9 +280,9 @@ TEST_F(hybrid_store, forget)
 
 	ASSERT_EQ(0, ioctl(self->store, PERF_HYBRID_STATS, &before));
 	EXPECT_EQ(ENOENT, ioctl_error(self->store, PERF_HYBRID_FORGET, (unsigned long)&object));
-	EXPECT_LESSON(0, lesson.arg.flags = 0);
+	EXPECT_UPDATE(0, update.arg.flags = 0);
 	EXPECT_EQ(0, ioctl_error(self->store, PERF_HYBRID_FORGET, (unsigned long)&object));
-	EXPECT_LESSON(0, lesson.arg.flags = 0);
+	EXPECT_UPDATE(0, update.arg.flags = 0);
 	EXPECT_EQ(0, ioctl_error(self->store, PERF_HYBRID_FORGET, (unsigned long)&all));
 	EXPECT_EQ(0, ioctl_error(self->store, PERF_HYBRID_FORGET, (unsigned long)&all));
 	ASSERT_EQ(0, ioctl(self->store, PERF_HYBRID_STATS, &after));
@@ -315,7 +315,7 @@ static int set_limit(unsigned int kbytes)
 }
 
 /* Rows from @start on that all differ from the one before, so that none is left out. */
-static int teach_lesson(int store, int file, unsigned int start, unsigned int nr)
+static int teach_update(int store, int file, unsigned int start, unsigned int nr)
 {
 	static const struct perf_hybrid_rule rules[] = { CFA_SP(8), CFA_SP(16) };
 	struct perf_hybrid_row *rows = calloc(nr, sizeof(*rows));
@@ -336,7 +336,7 @@ static int teach_many(int store, int file, unsigned int nr)
 
 	for (start = 0; start < nr && !err; start += part) {
 		part = nr - start < PERF_HYBRID_MAX_ROWS ? nr - start : PERF_HYBRID_MAX_ROWS;
-		err = teach_lesson(store, file, start, part);
+		err = teach_update(store, file, start, part);
 	}
 	return err;
 }
@@ -444,14 +444,14 @@ TEST_F(hybrid_store, memory_cgroup)
 }
 
 /*
- * What was replaced counts until it is freed: lessons one after the other never have
+ * What was replaced counts until it is freed: updates one after the other never have
  * more memory than the store may.
  */
 TEST_F(hybrid_store, replaced)
 {
 	const unsigned int kbytes = 4096, seconds = 3;
 	struct perf_hybrid_stats stats;
-	unsigned long lessons = 0;
+	unsigned long updates = 0;
 	time_t end = time(NULL) + seconds;
 	long before;
 
@@ -460,16 +460,16 @@ TEST_F(hybrid_store, replaced)
 	if (set_limit(kbytes))
 		SKIP(return, "can't set " LIMIT);
 	before = charged("hybrid_replaced", "current");
-	while (time(NULL) <= end || lessons < 50) {
-		ASSERT_EQ(0, teach_many(self->store, self->file, 50000 + lessons % 2));
+	while (time(NULL) <= end || updates < 50) {
+		ASSERT_EQ(0, teach_many(self->store, self->file, 50000 + updates % 2));
 		ASSERT_EQ(0, ioctl(self->store, PERF_HYBRID_STATS, &stats));
 		EXPECT_GE(kbytes << 10, stats.bytes);
-		lessons++;
+		updates++;
 	}
 	set_limit(65536);
-	/* The store, a lesson, and this program's copy of it. */
+	/* The store, an update, and this program's copy of it. */
 	EXPECT_GE(before + ((long)kbytes << 10) + (4 << 20), charged("hybrid_replaced", "peak")) {
-		TH_LOG("%ld before, %lu lessons", before, lessons);
+		TH_LOG("%ld before, %lu updates", before, updates);
 	}
 }
 

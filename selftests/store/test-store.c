@@ -134,14 +134,14 @@ static int teach(struct store *store, unsigned int nr, u32 start, u32 nr_rows, u
 	static struct perf_hybrid_rule rules[MAX_RULES];
 	static struct perf_hybrid_row rows[3 * MAX_ROWS];
 	static u16 index[MAX_RULES];
-	struct store_lesson lesson = {
+	struct store_update update = {
 		.start = start, .end = start + nr_rows, .nr_rows = nr_rows, .rows = rows,
 	};
 	struct store_subject subject = subject_of(nr);
 	size_t bytes = store_memory(nr_rows * sizeof(*rows)) +
 		       store_memory(nr_rules * sizeof(*rules)) +
 		       store_memory(nr_rules * sizeof(*index));
-	int err = store_begin_lesson(store, &subject, bytes);
+	int err = store_begin_update(store, &subject, bytes);
 	u32 i;
 
 	jiffies++;
@@ -157,8 +157,8 @@ static int teach(struct store *store, unsigned int nr, u32 start, u32 nr_rows, u
 			.offset = start + i, .rule = index[i % nr_rules],
 		};
 	if (!err)
-		err = store_teach(store, &subject, &lesson);
-	store_end_lesson(store, bytes);
+		err = store_teach(store, &subject, &update);
+	store_end_update(store, bytes);
 	return err;
 }
 
@@ -199,8 +199,8 @@ bool perf_hybrid_find_mapping(struct perf_hybrid_walk *walk, unsigned long ip)
 	return false;
 }
 
-/* Lessons over each other, against an array with the rule of each offset. */
-static void check_lookup(unsigned int lessons)
+/* Updates over each other, against an array with the rule of each offset. */
+static void check_lookup(unsigned int updates)
 {
 	static s32 model[8 * MAX_ROWS];
 	struct store *store = store_new();
@@ -208,7 +208,7 @@ static void check_lookup(unsigned int lessons)
 
 	if (IS_ERR(store))
 		abort();
-	for (i = 0; i < lessons; i++) {
+	for (i = 0; i < updates; i++) {
 		u32 start = below(4 * MAX_ROWS), nr_rows = 1 + below(below(2) ? 20 : MAX_ROWS);
 		u32 nr_rules = 1 + below(40), rule = below(200);
 
@@ -220,8 +220,8 @@ static void check_lookup(unsigned int lessons)
 			wrong += rule_at(store, 0, k) != model[k];
 	}
 	printf("# %u lookups\n", asked);
-	report(asked > lessons && !wrong, "%u lessons: a sample finds the rule taught last",
-	       lessons);
+	report(asked > updates && !wrong, "%u updates: a sample finds the rule taught last",
+	       updates);
 	store_delete(store);
 }
 
@@ -242,7 +242,7 @@ static void check_changed(void)
 	object = object_of(store, 0);
 	report(object && perf_hybrid_is_current(object, &inodes[0]) && !rule_at(store, 0, 0) &&
 	       rule_at(store, 0, 2 * MAX_ROWS) && store->stats.objects == 1,
-	       "... and taught anew it has those of the lesson alone");
+	       "... and taught anew it has those of the update alone");
 	store_delete(store);
 }
 

@@ -98,11 +98,11 @@ u32 store_offset(const char *label)
 	return ip - mapping->start + mapping->pgoff;
 }
 
-bool store_has(const struct perf_hybrid_teach *lesson, const char *label)
+bool store_has(const struct perf_hybrid_teach *update, const char *label)
 {
 	u32 offset = store_offset(label);
 
-	return offset >= lesson->start && offset < lesson->end;
+	return offset >= update->start && offset < update->end;
 }
 
 bool store_knows(const char *label)

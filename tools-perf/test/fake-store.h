@@ -20,7 +20,7 @@
  * @err: what to answer, @errs times
  * @errs: times
  * @watched: an offset in a file
- * @rule: that the last lesson had for it
+ * @rule: that the last update had for it
  */
 struct store {
 	struct perf_hybrid_teach	taught[MAX_TAUGHT];
@@ -52,7 +52,7 @@ void store_work(void);
 
 /* Where a label of the sample's objects stands in its file. */
 u32 store_offset(const char *label);
-bool store_has(const struct perf_hybrid_teach *lesson, const char *label);
+bool store_has(const struct perf_hybrid_teach *update, const char *label);
 bool store_knows(const char *label);
 
 #endif /* __HYBRID_TEST_FAKE_STORE_H */

@@ -110,7 +110,7 @@ static void hot_large(void)
 
 /*
  * What a sample meets in an object that all is going to be taught of: its part of that,
- * or only itself, for a store that takes such lessons.
+ * or only itself, for a store that takes such updates.
  */
 static void while_hot(void)
 {

@@ -58,7 +58,7 @@ static void end(void)
 static int teach(u32 object, u32 start, u32 last, const struct perf_hybrid_row *rows, u32 nr_rows,
 		 const struct perf_hybrid_rule *rules, u32 nr_rules)
 {
-	struct perf_hybrid_teach lesson = {
+	struct perf_hybrid_teach update = {
 		.start		= start,
 		.end		= last,
 		.rows		= (uintptr_t)rows,
@@ -67,7 +67,7 @@ static int teach(u32 object, u32 start, u32 last, const struct perf_hybrid_row *
 		.nr_rules	= nr_rules,
 	};
 
-	return hybrid_table_teach(&table, object, &lesson);
+	return hybrid_table_teach(&table, object, &update);
 }
 
 /* One rule for [start, last). */
@@ -187,10 +187,10 @@ static void test_unknown(void)
 	end();
 }
 
-/* Lessons at random, against a plain array. */
+/* Updates at random, against a plain array. */
 static s32 expected[OBJECTS][BYTES];
 
-static void random_lesson(void)
+static void random_update(void)
 {
 	struct perf_hybrid_rule rules[64] = {};
 	struct perf_hybrid_row rows[64] = {};
@@ -227,13 +227,13 @@ static void as_expected(void)
 
 static void test_random(void)
 {
-	u32 lesson;
+	u32 update;
 
 	begin();
 	tap_seed(1);
 	memset(expected, 0xff, sizeof(expected));
-	for (lesson = 0; lesson < 300; lesson++)
-		random_lesson();
+	for (update = 0; update < 300; update++)
+		random_update();
 	as_expected();
 	end();
 }
@@ -247,14 +247,14 @@ static void compact(void)
 /* What objects have stays, and what they had before takes no room. */
 static void test_compact(void)
 {
-	u32 lesson, used;
+	u32 update, used;
 
 	begin();
 	tap_seed(2);
 	memset(expected, 0xff, sizeof(expected));
-	for (lesson = 0; lesson < 300; lesson++) {
-		random_lesson();
-		if (lesson % 100 == 50)
+	for (update = 0; update < 300; update++) {
+		random_update();
+		if (update % 100 == 50)
 			compact();
 	}
 	used = table.used;
@@ -366,7 +366,7 @@ int main(void)
 		{ "what a row can't say is unknown", test_no_words },
 		{ "what lies between functions stays", test_keep },
 		{ "what was not taught is unknown", test_unknown },
-		{ "lessons at random", test_random },
+		{ "updates at random", test_random },
 		{ "the same once more takes no room", test_again },
 		{ "an object of many chunks", test_large },
 		{ "no room", test_no_room },

@@ -18,8 +18,8 @@ struct hybrid_compiler;
  * @add: use what was taught of @file for @same, too, which has the same contents. NULL, and
  *	@has with it: the store finds files by their contents, and needs neither
  * @drop: perf no longer holds the file open. NULL: the store takes no file that is a copy
- * @takes_small: a lesson costs what its rows cost, however many the object has
- * @takes_codes: what code without CFI tells is taught, too, and a lesson may leave as it
+ * @takes_small: an update costs what its rows cost, however many the object has
+ * @takes_codes: what code without CFI tells is taught, too, and an update may leave as it
  *	was what lies between (HYBRID_TABLE_KEEP)
  *
  * The functions return 0 or a negative errno; @teach 1 where nothing was known of the object,

@@ -39,7 +39,7 @@ struct hybrid_table {
 };
 
 /**
- * hybrid_table_teach - put the rows of one lesson in the place of what was there
+ * hybrid_table_teach - put the rows of one update in the place of what was there
  * @table: one thread's
  * @object: index of its head, below HYBRID_WALK_OBJECTS
  * @teach: see there; what the table can't say is PERF_HYBRID_ASK in it; a rule may be

@@ -116,7 +116,7 @@ struct perf_hybrid_row {
 #define PERF_HYBRID_VDSO_64	0x1
 #define PERF_HYBRID_VDSO_32	0x2
 
-/* Rows of one lesson; an object may have more. */
+/* Rows of one update; an object may have more. */
 #define PERF_HYBRID_MAX_ROWS	65536
 
 /**
@@ -187,7 +187,7 @@ struct perf_hybrid_stats {
 
 /*
  * Errors: EBADF, no such open file; EFAULT, an array can't be read; EINVAL,
- * something in it is not as above; E2BIG, more rows than one lesson may have;
+ * something in it is not as above; E2BIG, more rows than one update may have;
  * EFBIG, more rows than a store may hold; EDQUOT, all stores of the user hold what
  * they may, and what this one could forget is not enough; ENOSPC, the store has no
  * room for another rule (forget all, and teach anew); ENOMEM; EINTR.  What the store
