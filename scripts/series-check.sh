@@ -10,13 +10,16 @@
 check_homes()
 {
 	local head=$1 path bad=
+	declare -A ours=() theirs=()
 
+	hash_homes ours "$here"
+	hash_commit theirs "$head"
 	while read -r path; do
 		[ -z "$path" ] || [ -n "${home[$path]:-}" ] ||
 			bad+="$path is in the patches but not in $(place_for "$path")"$'\n'
 	done <<< "$(added_files "$base" "$head")"
 	for path in "${!home[@]}"; do
-		[ "$(g rev-parse -q --verify "$head:$path" || :)" = "$(hash_of "$here/${home[$path]}")" ] ||
+		[ "${theirs[$path]:-}" = "${ours[$path]}" ] ||
 			bad+="${home[$path]} is not as in the patches: run make series"$'\n'
 	done
 	echo -n "$bad"
@@ -86,6 +89,19 @@ check_sizes()
 		END { end() }'
 }
 
+# check_maintained BASE HEAD: what checkpatch would ask for each file alone: is what the
+# patches change obsolete?
+check_maintained()
+{
+	local paths=() said
+
+	mapfile -t paths < <(g diff --name-only --no-renames --diff-filter=M "$1" "$2")
+	[ ${#paths[@]} -gt 0 ] || return 0
+	said=$(cd "$src" && perl scripts/get_maintainer.pl --status --nom --nol --nogit \
+		--nogit-fallback -f "${paths[@]}" 2>&1) || { echo "$said"; return; }
+	grep -i obsolete <<< "$said" || :
+}
+
 cmd_check()
 {
 	local base head dir patch text status count
@@ -123,6 +139,10 @@ cmd_check()
 		rm -rf "$dir"
 		tap "$([ -z "$text" ]; echo $?)" \
 			"$name: patches are as make series writes them" "$text"
+	fi
+	if [ $status -eq 0 ]; then
+		text=$(check_maintained "$base" "$head")
+		tap "$([ -z "$text" ]; echo $?)" "$name: nothing obsolete is changed" "$text"
 	fi
 	[ "$orig" != orig ] || check_orig
 	for patch in $(list_patches); do

@@ -195,19 +195,21 @@ place_for()
 # commit that touches it; prints the new last commit.
 fold()
 {
-	local base=$1 head=$2 commit parent path index tree blob mode changed=
-	declare -A text=() pending=() newest=()
+	local base=$1 head=$2 commit parent path index tree mode
+	declare -A ours=() theirs=() text=() pending=() newest=()
 
+	hash_homes ours "$here"
+	hash_commit theirs "$head"
 	for path in "${!home[@]}"; do
-		blob=$(g hash-object -w "$here/${home[$path]}")
-		[ "$blob" = "$(g rev-parse -q --verify "$head:$path" || :)" ] && continue
-		text[$path]=$blob
-		changed=1
+		[ "${ours[$path]}" = "${theirs[$path]:-}" ] || text[$path]=${ours[$path]}
 	done
-	if [ -z "$changed" ]; then
+	if [ ${#text[@]} -eq 0 ]; then
 		g rev-parse "$head"
 		return
 	fi
+	for path in "${!text[@]}"; do
+		echo "$here/${home[$path]}"
+	done | g hash-object -w --no-filters --stdin-paths > /dev/null
 	for path in "${!text[@]}"; do
 		commit=$(g rev-list -n 1 "$base..$head" -- "$path")
 		[ -z "$commit" ] || pending[$commit]+="$path "
@@ -280,35 +282,68 @@ dirty_unmapped()
 	done
 }
 
+# hash_homes NAME $here|$repo: NAME[path there] is what git calls that side's text, of
+# those files that are there. One process does it: there are hundreds of files.
+hash_homes()
+{
+	local -n hashes=$1
+	local path file hash i=0 paths=() files=()
+
+	for path in "${!home[@]}"; do
+		file=$2/$path
+		[ "$2" != "$here" ] || file=$here/${home[$path]}
+		[ ! -e "$file" ] || paths+=("$path") files+=("$file")
+	done
+	[ ${#files[@]} -gt 0 ] || return 0
+	while read -r hash; do
+		# shellcheck disable=SC2034 # the caller's
+		hashes[${paths[i++]}]=$hash
+	done < <(printf '%s\n' "${files[@]}" | git hash-object --no-filters --stdin-paths)
+}
+
+# hash_commit NAME COMMIT: the same of what a commit has.
+hash_commit()
+{
+	local -n in_commit=$1
+	local hash path
+
+	[ ${#home[@]} -gt 0 ] || return 0
+	while read -r _ _ hash path; do
+		# shellcheck disable=SC2004,SC2034 # the caller's, and its index is a word
+		in_commit[$path]=$hash
+	done < <(g ls-tree -r "$2" -- "${!home[@]}")
+}
+
 # sync_files: see the usage. What both sides had the last time is on record.
 sync_files()
 {
-	local path ours theirs last
+	local path last
 	local synced=$repo/.git/series-synced
+	declare -A ours=() theirs=() fresh=() record=()
 
 	touch "$synced"
-	declare -A record=()
+	hash_homes ours "$here"
+	hash_homes theirs "$repo"
+	hash_commit fresh HEAD
 	while read -r last path; do
 		record[$path]=$last
 	done < "$synced"
 	for path in "${!home[@]}"; do
-		ours=$(hash_of "$here/${home[$path]}")
-		theirs=$(hash_of "$repo/$path")
 		# A tree fresh from its patches: the project's text is the newer one.
-		last=${record[$path]:-$(g rev-parse -q --verify "HEAD:$path" || :)}
-		if [ "$ours" = "$theirs" ]; then
+		last=${record[$path]:-${fresh[$path]:-}}
+		if [ "${ours[$path]}" = "${theirs[$path]:-}" ]; then
 			:
-		elif [ -z "$theirs" ] || [ "$theirs" = "$last" ]; then
+		elif [ -z "${theirs[$path]:-}" ] || [ "${theirs[$path]}" = "$last" ]; then
 			mkdir -p "$(dirname "$repo/$path")"
 			cp "$here/${home[$path]}" "$repo/$path"
-		elif [ "$ours" = "$last" ]; then
+		elif [ "${ours[$path]}" = "$last" ]; then
 			cp "$repo/$path" "$here/${home[$path]}"
 			echo "series: ${home[$path]} taken from $rel" >&2
-			ours=$theirs
+			ours[$path]=${theirs[$path]}
 		else
 			die "${home[$path]} and $rel/$path were both changed: make them agree"
 		fi
-		record[$path]=$ours
+		record[$path]=${ours[$path]}
 	done
 	for path in "${!record[@]}"; do
 		if [ -n "${home[$path]:-}" ]; then
