@@ -249,6 +249,9 @@ int pprof_profile__location(struct pprof_profile *profile, struct map *map, u64 
 	int nr;
 
 	if (map) {
+		/* Some files' build-ids are known from then on only, and tell mappings apart. */
+		if (profile->symbols)
+			map__load(map);
 		nr = mapping_number(profile, map);
 		if (nr < 0)
 			return nr;
