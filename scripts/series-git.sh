@@ -282,8 +282,8 @@ dirty_unmapped()
 	done
 }
 
-# hash_homes NAME $here|$repo: NAME[path there] is what git calls that side's text, of
-# those files that are there. One process does it: there are hundreds of files.
+# hash_homes NAME $here|$repo: sets NAME[path there] to git's name for that side's text of each
+# file of home that exists. In one process: there are hundreds of files.
 hash_homes()
 {
 	local -n hashes=$1
@@ -299,9 +299,11 @@ hash_homes()
 		# shellcheck disable=SC2034 # the caller's
 		hashes[${paths[i++]}]=$hash
 	done < <(printf '%s\n' "${files[@]}" | git hash-object --no-filters --stdin-paths)
+	# What has no hash would count as missing, and be written over.
+	[ $i -eq ${#files[@]} ] || die "${files[i]} can't be read"
 }
 
-# hash_commit NAME COMMIT: the same of what a commit has.
+# hash_commit NAME COMMIT: the same for a commit's text.
 hash_commit()
 {
 	local -n in_commit=$1
