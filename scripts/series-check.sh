@@ -89,8 +89,8 @@ check_sizes()
 		END { end() }'
 }
 
-# check_maintained BASE HEAD: what checkpatch would ask for each file alone: is what the
-# patches change obsolete?
+# check_maintained BASE HEAD: is a file obsolete that the patches change? scripts/checkpatch
+# leaves that out.
 check_maintained()
 {
 	local paths=() said
@@ -102,9 +102,30 @@ check_maintained()
 	grep -i obsolete <<< "$said" || :
 }
 
+# says_nothing TEXT COMMAND...: a test that it prints nothing.
+says_nothing()
+{
+	local said
+
+	said=$("${@:2}")
+	tap "$([ -z "$said" ]; echo $?)" "$name: $1" "$said"
+}
+
+# check_printed BASE HEAD: are the patches as the commits print them?
+check_printed()
+{
+	local dir
+
+	mkdir -p "$patches"
+	dir=$(mktemp -d)
+	print_patches "$1" "$2" "$dir"
+	diff -r -x '0000-*' "$dir" "$patches" | head -n 20 || :
+	rm -rf "$dir"
+}
+
 cmd_check()
 {
-	local base head dir patch text status count
+	local base head patch text status count
 
 	count=$(list_patches | wc -l)
 	if [ "$count" -eq 0 ] && [ ${#home[@]} -eq 0 ]; then
@@ -123,26 +144,13 @@ cmd_check()
 		tap $status "$text" "$head"
 	fi
 	if [ $status -eq 0 ]; then
-		text=$(check_homes "$head")
-		tap "$([ -z "$text" ]; echo $?)" \
-			"$name: new files are those of the project" "$text"
+		says_nothing "new files are those of the project" check_homes "$head"
 		if [ "$linux" = "$main_linux" ] && [ -e "$here/patches/parts" ]; then
-			text=$(check_parts "$head")
-			tap "$([ -z "$text" ]; echo $?)" "$name: the parts that maintainers get" "$text"
-			text=$(check_sizes "$head")
-			tap "$([ -z "$text" ]; echo $?)" "$name: no patch adds over 800 lines" "$text"
+			says_nothing "the parts that maintainers get" check_parts "$head"
+			says_nothing "no patch adds over 800 lines" check_sizes "$head"
 		fi
-		mkdir -p "$patches"
-		dir=$(mktemp -d)
-		print_patches "$base" "$head" "$dir"
-		text=$(diff -r -x '0000-*' "$dir" "$patches" | head -n 20 || :)
-		rm -rf "$dir"
-		tap "$([ -z "$text" ]; echo $?)" \
-			"$name: patches are as make series writes them" "$text"
-	fi
-	if [ $status -eq 0 ]; then
-		text=$(check_maintained "$base" "$head")
-		tap "$([ -z "$text" ]; echo $?)" "$name: nothing obsolete is changed" "$text"
+		says_nothing "patches are as make series writes them" check_printed "$base" "$head"
+		says_nothing "nothing obsolete is changed" check_maintained "$base" "$head"
 	fi
 	[ "$orig" != orig ] || check_orig
 	for patch in $(list_patches); do
