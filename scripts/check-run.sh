@@ -64,7 +64,7 @@ report()
 	} | tee -a "$state/failures"
 }
 
-# cpu_seconds FILE: what "times" has written there, of a shell's children.
+# cpu_seconds FILE: of a shell's children, from what its "times" has written there.
 cpu_seconds()
 {
 	awk 'NR == 2 {
@@ -139,21 +139,25 @@ run_part()
 	} 9>> "$state/totals"
 }
 
+# pause SECONDS: nobody writes to that. No sleep: it would be left behind by who ends here, and
+# to begin a process five times a second takes a slow machine's time.
+pause()
+{
+	read -r -t "$1" <> "$state/never" || :
+}
+
 # await NAME: until the parts have ended that it is to run after, of those chosen.
 await()
 {
-	local other never
+	local other
 
-	# No sleep: a process each time is what slow machines are slow at.
-	exec {never}<> <(:)
 	for other in ${part_after[$1]}; do
 		[[ " ${chosen[*]} " == *" $other "* ]] || continue
 		echo "$other" > "$state/$1.waits"
 		while [ ! -e "$state/$other.done" ]; do
-			read -r -t 0.2 -u "$never" || :
+			pause 0.2
 		done
 	done
-	exec {never}>&-
 	rm -f "$state/$1.waits"
 }
 
@@ -178,11 +182,9 @@ run_lane()
 # Each half minute a line: how far it is.
 progress()
 {
-	local start=$EPOCHSECONDS file name line began other never
+	local start=$EPOCHSECONDS file name line began other
 
-	# No sleep, which would be left behind.
-	exec {never}<> <(:)
-	while ! read -r -t 30 -u "$never"; do
+	while pause 30; do
 		line='' name=("$state"/*.done)
 		[ -e "${name[0]}" ] || name=()
 		for file in "$state"/*.runs; do
@@ -220,6 +222,7 @@ run_parts()
 	chosen=("$@") lanes=()
 
 	state=$(mktemp -d)
+	mkfifo "$state/never"
 	progress &
 	progress=$!
 	trap stop_parts EXIT
