@@ -181,11 +181,15 @@ static int mapping_number(struct pprof_profile *profile, struct map *map)
 		.dso	= dso,
 		.offset	= map__pgoff(map),
 		.size	= map__size(map),
-		.start	= dso__has_build_id(dso) && !dso__kernel(dso) ? 0 : map__start(map),
 	};
 	bool is_new;
 	int nr;
 
+	/* perf may learn a file's build-id only when it loads the symbols. */
+	if (profile->symbols)
+		map__load(map);
+	if (!dso__has_build_id(dso) || dso__kernel(dso))
+		key.start = map__start(map);
 	nr = pprof_table__number(&profile->mappings, &key, sizeof(key), &is_new);
 	if (nr >= 0 && is_new) {
 		dso__get(dso);
@@ -249,9 +253,6 @@ int pprof_profile__location(struct pprof_profile *profile, struct map *map, u64 
 	int nr;
 
 	if (map) {
-		/* Some files' build-ids are known from then on only, and tell mappings apart. */
-		if (profile->symbols)
-			map__load(map);
 		nr = mapping_number(profile, map);
 		if (nr < 0)
 			return nr;

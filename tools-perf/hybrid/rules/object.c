@@ -149,8 +149,7 @@ static int open_again(struct hybrid_object *object, int fd)
 	if (fd < 0)
 		return -1;
 	if (hybrid_object_may_change(object) &&
-	    (fstat(fd, &st) || st.st_mtim.tv_sec != object->mtime.tv_sec ||
-	     st.st_mtim.tv_nsec != object->mtime.tv_nsec))
+	    (fstat(fd, &st) || hybrid_object_was_written(object, &st)))
 		object->is_old = true;
 	else
 		object->elf = elf_begin(fd, ELF_C_READ, NULL);

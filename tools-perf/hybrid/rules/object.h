@@ -238,6 +238,14 @@ static inline bool hybrid_object_may_change(const struct hybrid_object *object)
 	return !object->ident.build_id_size && object->ident.path[0] != '[';
 }
 
+/* Was the file written to since it was opened first? @now is what fstat() says of it. */
+static inline bool hybrid_object_was_written(const struct hybrid_object *object,
+					     const struct stat *now)
+{
+	return now->st_mtim.tv_sec != object->mtime.tv_sec ||
+	       now->st_mtim.tv_nsec != object->mtime.tv_nsec;
+}
+
 void hybrid_objects_init(struct hybrid_objects *objects, hybrid_open_fn open);
 void hybrid_objects_exit(struct hybrid_objects *objects);
 

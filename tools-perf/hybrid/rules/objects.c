@@ -116,16 +116,16 @@ static bool is_stale(const struct hybrid_object *object)
 		return !object->refs;
 	if (object->state != HYBRID_OBJECT_READY || fstat(object->fd, &now))
 		return false;
-	return now.st_mtim.tv_sec != object->mtime.tv_sec ||
-	       now.st_mtim.tv_nsec != object->mtime.tv_nsec;
+	return hybrid_object_was_written(object, &now);
 }
 
 struct hybrid_object *hybrid_object_get(struct hybrid_objects *objects,
 					const struct hybrid_ident *ident)
 {
+	struct hlist_head *chain = &objects->hash[hash_ident(ident)];
 	struct hybrid_object *object;
 
-	hlist_for_each_entry(object, &objects->hash[hash_ident(ident)], hash) {
+	hlist_for_each_entry(object, chain, hash) {
 		if (object->is_old || !same_file(&object->ident, ident))
 			continue;
 		if (is_stale(object)) {
@@ -145,7 +145,7 @@ struct hybrid_object *hybrid_object_get(struct hybrid_objects *objects,
 	object = hybrid_object_new(objects, ident);
 	if (!object)
 		return NULL;
-	hlist_add_head(&object->hash, &objects->hash[hash_ident(ident)]);
+	hlist_add_head(&object->hash, chain);
 	object->refs = 1;
 	return object;
 }

@@ -22,7 +22,7 @@ static int store_ioctl(int fd, unsigned long cmd, void *arg)
 	return ioctl(fd, cmd, arg) < 0 ? -errno : 0;
 }
 
-/* An update in as many as the kernel takes: each replaces what is from its start on. */
+/* In parts of as many rows as the kernel takes: each replaces what is from its start on. */
 static int store_teach(void *store, const struct perf_hybrid_teach *teach,
 		       const struct hybrid_hold *file __maybe_unused)
 {
