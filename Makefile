@@ -7,7 +7,7 @@ SHELL := /bin/bash
 # The parts share two cores and one log each: one after the other.
 .NOTPARALLEL:
 
-.PHONY: help setup perf perf-stock replay demo demo-vm bench charts check check-quick check-all \
+.PHONY: help setup perf perf-stock replay demo demo-vm bench charts check check-kernel check-ci check-all \
 	check-real check-list series check-series kernel kernel-stock kernel-debug kernel-kcsan bisect \
 	variants kmod dkms plugin release portable deb clean
 
@@ -43,12 +43,17 @@ charts: ## draw Documentation/figures from the JSON files there
 	@scripts/setup charts
 	@scripts/charts
 
-check: ## set up all that is needed and run the tests; PARTS="NAME..." runs some
-	@scripts/setup base perf test vm module flame charts
+check: ## the tests that need no kernel and no VM: 10 minutes; PARTS="NAME..." runs some
+	@scripts/setup base perf test $(if $(PARTS),vm module flame charts)
 	@scripts/check $(PARTS)
 
-check-quick: ## the tests that need neither a VM nor a download
-	@scripts/check --quick $(PARTS)
+check-kernel: ## build kernels, and test them, modules and both series in VMs: 20 minutes
+	@scripts/setup base perf test vm module
+	@scripts/check --kernel $(PARTS)
+
+check-ci: ## both, and all programs that CI records
+	@scripts/setup base perf test vm module flame charts
+	@scripts/check --ci $(PARTS)
 
 check-all: ## every test in its long form: hours
 	@scripts/setup base perf test vm module flame charts install
@@ -58,7 +63,7 @@ check-real: ## every test of selftests/real; "selftests/real/run NAME..." runs s
 	@scripts/setup base perf test real
 	@selftests/real/run --all
 
-check-list: ## name the parts of check, check-quick and check-all
+check-list: ## name the parts, and which of these commands has each
 	@scripts/check --list
 
 series: ## write the commits of out/series/* back to patches/

@@ -9,7 +9,7 @@
 #   vms, vms2  what runs in VMs, which take one processor each
 #
 # What is not in the lane host runs at a lower priority until that is over.
-# shellcheck disable=SC2154 # scripts/check sets $here, $quick, $all and $other_linux
+# shellcheck disable=SC2154 # scripts/check sets $here, $short, $all and $other_linux
 
 # builds TARGET...: each as one test; make's own output is in the log.
 builds()
@@ -37,7 +37,7 @@ source_part()
 
 check_series()
 {
-	if [ -n "$quick" ]; then
+	if [ -n "$short" ]; then
 		scripts/check-series
 	else
 		scripts/check-series orig
@@ -56,9 +56,9 @@ store()
 
 truth()
 {
-	case $quick$all in
+	case $short$all in
 	"") selftests/truth/run --some ;;
-	*) selftests/truth/run ${quick:+--quick} ;;
+	*) selftests/truth/run ${short:+--quick} ;;
 	esac
 }
 
@@ -69,7 +69,7 @@ perf_test()
 {
 	local perf=$PWD/out/bin/perf tests=(hybrid to-pprof)
 
-	[ -z "$quick" ] || tests=("hybrid: chains" "hybrid: bad" "hybrid of stacks"
+	[ -z "$short" ] || tests=("hybrid: chains" "hybrid: bad" "hybrid of stacks"
 		"hybrid while" "hybrid unwinding" to-pprof)
 	cd out/series/perf/tools/perf && "$@" "$perf" test -v "${tests[@]}"
 }
@@ -93,33 +93,33 @@ callchain_6_12()
 # What is about that Linux only.
 of_linux()
 {
-	part source quick tap host "" source_part
-	part build quick tap host source builds perf perf-stock
-	part kernel usual tap host build with_linux "$1" builds kernel-stock kernel kernel-debug
-	part callchain usual tap vms kernel with_linux "$1" selftests/callchain/run-tests
-	part kasan usual tap vms2 kernel with_linux "$1" selftests/callchain/run-tests debug
+	part source check,kernel tap host "" source_part
+	part build check,kernel tap host source builds perf perf-stock
+	part kernel kernel tap host build with_linux "$1" builds kernel-stock kernel kernel-debug
+	part callchain kernel tap vms kernel with_linux "$1" selftests/callchain/run-tests
+	part kasan kernel tap vms2 kernel with_linux "$1" selftests/callchain/run-tests debug
 }
 
 of_host()
 {
-	part source quick tap host "" source_part
-	part build quick tap host source builds perf
-	part truth quick tap host build truth
-	part callers usual tap host build selftests/callers/run ${all:+--all}
-	part bpf usual tap host build selftests/bpf/run
-	part bpf-files usual tap host build selftests/bpf/files
-	part off-cpu usual tap host build selftests/bpf/off-cpu
-	part judge quick tap host build selftests/judge/run
-	part perf-test quick perf host build perf_test
-	part replay quick tap host build selftests/replay/run
-	part real usual tap host build selftests/real/run
-	part flame usual tap host build selftests/flame/run
-	part open usual tap host build selftests/open/run
-	part pprof usual tap host build selftests/pprof/run
-	part fleet usual tap host build selftests/fleet/run
-	part docs usual tap host "build stock" selftests/docs/run
-	part compat usual tap host "build stock" selftests/compat/run
-	part perf-suite usual tap host "build stock" selftests/perf-suite/run
+	part source check,kernel tap host "" source_part
+	part build check,kernel tap host source builds perf
+	part truth check tap host build truth
+	part callers check tap host build selftests/callers/run ${all:+--all}
+	part bpf check tap host build selftests/bpf/run
+	part bpf-files ci tap host build selftests/bpf/files
+	part off-cpu ci tap host build selftests/bpf/off-cpu
+	part judge check tap host build selftests/judge/run
+	part perf-test check perf host build perf_test
+	part replay ci tap host build selftests/replay/run
+	part real ci tap host build selftests/real/run
+	part flame ci tap host build selftests/flame/run
+	part open ci tap host build selftests/open/run
+	part pprof ci tap host build selftests/pprof/run
+	part fleet ci tap host build selftests/fleet/run
+	part docs check tap host "build stock" selftests/docs/run
+	part compat kernel tap host "build stock" selftests/compat/run
+	part perf-suite kernel tap host "build stock" selftests/perf-suite/run
 	part perf-test-slow all perf host build slow_perf_test
 	part portable all tap host build selftests/portable/run
 	part deb all tap host portable selftests/deb/run
@@ -129,29 +129,29 @@ of_host()
 
 of_sources()
 {
-	part style quick tap style source scripts/check-style ${quick:+--quick}
-	part setup quick tap sources source selftests/setup/run
-	part awk quick tap sources "${all:+build}" selftests/awk/run ${all:+--all}
+	part style check tap style source scripts/check-style ${short:+--recent}
+	part setup ci tap sources source selftests/setup/run
+	part awk ci tap sources "${all:+build}" selftests/awk/run ${all:+--all}
 	# First, as parts of the lane host wait for it.
-	part stock usual tap sources source builds perf-stock
-	part series quick tap sources source check_series
-	part unit quick tap sources source make -s -C tools-perf/test check
-	part asan quick tap sources source make -s -C tools-perf/test asan
-	part frame quick tap sources source frame
-	part store quick tap sources source store
-	part suite-judge quick tap sources "" selftests/perf-suite/selftest
-	part release usual tap sources source selftests/release/run
-	part precise usual tap sources build selftests/precise/run ${all:+--all}
-	part fuzz usual tap sources source make -s -C tools-perf/test fuzz
+	part stock kernel tap sources source builds perf-stock
+	part series kernel tap sources source check_series
+	part unit check tap sources source make -s -C tools-perf/test check
+	part asan check tap sources source make -s -C tools-perf/test asan
+	part frame ci tap sources source frame
+	part store ci tap sources source store
+	part suite-judge ci tap sources "" selftests/perf-suite/selftest
+	part release ci tap sources source selftests/release/run
+	part precise ci tap sources build selftests/precise/run ${all:+--all}
+	part fuzz ci tap sources source make -s -C tools-perf/test fuzz
 }
 
-# One kernel, with KASAN and lockdep, serves all of make check.
+# One kernel, with KASAN and lockdep, serves all of make check-kernel.
 of_kernels()
 {
-	part kernel usual tap kernels source builds kernel-debug
-	part vm usual tap vms "kernel build" selftests/vm/run-tests
-	part callchain usual tap vms "kernel build" selftests/callchain/run-tests check
-	part module usual tap vms2 "kernel build" selftests/module/run-tests check
+	part kernel kernel tap kernels source builds kernel-debug
+	part vm kernel tap vms "kernel build" selftests/vm/run-tests
+	part callchain kernel tap vms "kernel build" selftests/callchain/run-tests check
+	part module kernel tap vms2 "kernel build" selftests/module/run-tests check
 	part kernels all tap kernels source builds kernel-stock kernel kernel-kcsan
 	part kasan all tap vms "kernel build" selftests/callchain/run-tests debug
 	part kcsan all tap vms2 "kernels build" selftests/callchain/run-tests kcsan

@@ -101,10 +101,10 @@ print_part()
 		command+=(timeout -s KILL "$left")
 	fi
 	command+=("$here/scripts/check")
-	[ "$extent" = usual ] || command+=("--$extent")
+	[ "$extent" = check ] || command+=("--$extent")
 	# With a process group of its own, which can be ended as a whole.
 	set -m
-	LINUX=$other_linux "${command[@]}" --run "$1" &
+	LINUX=$other_linux TMPDIR=$state/$1.tmp "${command[@]}" --run "$1" &
 	set +m
 	echo $! > "$state/$1.pid"
 	wait $!
@@ -116,6 +116,8 @@ run_part()
 	local name=$1 title=$1 log=$out/log/check-$1.log status=0 start=$EPOCHSECONDS
 	local died='' p f s planned cpu
 
+	# Tests run programs as other users, too.
+	mkdir -m 1777 "$state/$name.tmp"
 	times > "$state/$name.times"
 	cpu=$(cpu_seconds "$state/$name.times")
 	print_part "$name" > "$log" 2>&1 < /dev/null || status=$?
@@ -130,7 +132,10 @@ run_part()
 		died="$planned tests planned, $((p + f + s)) run, exit status $status"
 	elif [ "$status" -ne 0 ] && [ "$f" -eq 0 ]; then
 		died="exit status $status"
+	elif [ -n "$(ls -A "$state/$name.tmp")" ]; then
+		died="it left $(cd "$state/$name.tmp" && echo *) in TMPDIR"
 	fi
+	rm -rf "$state/$name.tmp"
 	[ -z "$died" ] || f=$((f + 1))
 	{
 		flock 9
@@ -222,6 +227,7 @@ run_parts()
 	chosen=("$@") lanes=()
 
 	state=$(mktemp -d)
+	chmod 755 "$state"
 	mkfifo "$state/never"
 	progress &
 	progress=$!
