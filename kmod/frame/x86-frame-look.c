@@ -290,7 +290,7 @@ static bool behind_go_check(const struct x86_look *look)
 
 	if (look->before < 10)
 		return false;
-	if ((p[0] == 0x76 || (p[0] == 0x0f && p[1] == 0x86)) &&
+	if ((p[0] == 0x76 || (look->after >= 2 && p[0] == 0x0f && p[1] == 0x86)) &&
 	    x86_is_go_check(p - 4, 4))
 		return true;
 	return (p[-2] == 0x76 && x86_is_go_check(p - 6, 4)) ||

@@ -12,6 +12,7 @@
 #include <linux/ftrace.h>
 #include <linux/sched.h>
 #include <linux/types.h>
+#include <linux/uaccess.h>
 #include <linux/unwind_user_types.h>
 
 /* The kernel's own has not all that the analysis needs, if there is one. */
@@ -21,6 +22,26 @@
 /* Those are not for modules. */
 bool perf_hybrid_uaccess_okay(void);
 unsigned long perf_hybrid_uretprobe_trampoline(void);
+
+/**
+ * perf_hybrid_mask - make an address of user space of any value
+ * @addr:	the value
+ * @limit:	TASK_SIZE_MAX, where nothing is ever mapped
+ *
+ * It has no branch, so that no load of another address runs speculatively. Linux 6.1
+ * lacks mask_user_address(); that of later kernels loads its limit anew each time.
+ *
+ * Return: the smaller one
+ */
+static __always_inline void __user *perf_hybrid_mask(const void __user *addr,
+						     unsigned long limit)
+{
+	void __user *ret;
+
+	asm("cmp %1,%0\n\tcmova %1,%0" : "=r" (ret) : "r" (limit), "0" (addr) : "cc");
+	return ret;
+}
+#define mask_user_address(addr)		perf_hybrid_mask(addr, TASK_SIZE_MAX)
 
 /* Linux 6.13, and stable kernels before it, put the registers out of sight. */
 static inline struct pt_regs *perf_hybrid_ftrace_regs(struct ftrace_regs *fregs)

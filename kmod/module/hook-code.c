@@ -35,7 +35,7 @@ unsigned long perf_hybrid_uretprobe_trampoline(void)
 
 	ri = current->utask ? READ_ONCE(current->utask->return_instances) : NULL;
 	if (ri && !copy_from_kernel_nofault(&addr, &ri->stack, sizeof(addr)) &&
-	    !copy_from_user_nofault(&word, (const void __user *)addr, ws))
+	    !copy_from_user_nofault(&word, mask_user_address((const void __user *)addr), ws))
 		return word;
 #endif
 	return 0;

@@ -35,14 +35,19 @@ static __always_inline bool walk_fp(struct hook_walk *walk, unsigned int ws)
 	unsigned long ip = walk->state.ip, fp = walk->state.fp, next_fp, next_ip;
 	u64 *first = entry->entry->ip + entry->entry->nr, *chain = first;
 	u64 *room = chain + (entry->max_stack - entry->nr);
-	const unsigned long limit = TASK_SIZE_MAX - 2 * sizeof(u64);
+	const unsigned long limit = TASK_SIZE_MAX;
+	const u32 __user *insn;
 	bool trampoline = false;
 	u32 code;
 
-	__uaccess_begin_nospec();
+	__uaccess_begin();
 	while (chain < room) {
-		if (unlikely(fp > limit))
-			break;
+		/*
+		 * Masked and not compared: the next address comes out of this one, so that a
+		 * load before its check would tell of any memory. One barrier would not do
+		 * for a loop, and one for each frame takes longer.
+		 */
+		fp = (unsigned long)perf_hybrid_mask((const void __user *)fp, limit);
 		if (ws == sizeof(u64)) {
 			unsafe_get_user(next_fp, (const u64 __user *)fp, end);
 			unsafe_get_user(next_ip, (const u64 __user *)(fp + ws), end);
@@ -52,8 +57,9 @@ static __always_inline bool walk_fp(struct hook_walk *walk, unsigned int ws)
 		}
 		*chain++ = ip;
 		ip = next_ip;
-		if (likely(ip <= limit && walk->state.failed < UNWIND_USER_FAILED_MAX)) {
-			unsafe_get_user(code, (const u32 __user *)ip, unreadable);
+		if (likely(walk->state.failed < UNWIND_USER_FAILED_MAX)) {
+			insn = perf_hybrid_mask((const void __user *)ip, limit);
+			unsafe_get_user(code, insn, unreadable);
 			if (unlikely(unwind_user_code_is_trampoline(code, ws))) {
 				trampoline = true;
 				break;

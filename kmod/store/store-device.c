@@ -117,7 +117,7 @@ static int add_rules(struct store *store, const struct perf_hybrid_teach *teach,
 {
 	struct perf_hybrid_rule *rules __free(kvfree) = NULL;
 	u16 *index __free(kvfree) = NULL;
-	u32 i;
+	u32 i, rule;
 	int err;
 
 	rules = copy_array(teach->rules, teach->nr_rules, sizeof(*rules));
@@ -135,8 +135,10 @@ static int add_rules(struct store *store, const struct perf_hybrid_teach *teach,
 	err = store_rules_add(store, rules, teach->nr_rules, index);
 	if (err)
 		return err;
-	for (i = 0; i < update->nr_rows; i++)
-		update->rows[i].rule = index[update->rows[i].rule];
+	for (i = 0; i < update->nr_rows; i++) {
+		rule = array_index_nospec(update->rows[i].rule, teach->nr_rules);
+		update->rows[i].rule = index[rule];
+	}
 	return 0;
 }
 

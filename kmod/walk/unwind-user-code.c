@@ -102,16 +102,21 @@ static void cache_put(void)
 
 #ifdef CONFIG_UPROBES
 /*
- * Where a uprobe has its breakpoint (or, optimized, its call), the code as it
- * was. Only of the probe whose handler runs: others may be gone any time.
+ * Replaces a uprobe's breakpoint (or, if the probe is optimized, its call) in the bytes
+ * at @dst by the probed instruction. Only the probe whose handler runs is known: other
+ * probes may be removed at any time. That handler runs at the ip of the task's
+ * registers, and a return address is never there.
  */
-static void restore_probed(unsigned long ip, unsigned long addr, u8 *dst, unsigned int len)
+static void restore_probed(const struct unwind_user_state *state, unsigned long addr,
+			   u8 *dst, unsigned int len)
 {
 	struct uprobe_task *utask = current->utask;
 	struct arch_uprobe *auprobe = utask ? READ_ONCE(utask->auprobe) : NULL;
+	unsigned long ip = state->ip;
 	unsigned int i, nr;
 
-	if (!auprobe || addr > ip || ip - addr >= len)
+	if (!auprobe || !state->topmost || addr > ip || ip - addr >= len ||
+	    ip != instruction_pointer(task_pt_regs(current)))
 		return;
 	dst += ip - addr;
 	len -= ip - addr;
@@ -131,7 +136,8 @@ static bool is_uretprobe_trampoline(unsigned long ip)
 	return current->utask && ip == uprobe_get_trampoline_vaddr();
 }
 #else
-static void restore_probed(unsigned long ip, unsigned long addr, u8 *dst, unsigned int len)
+static void restore_probed(const struct unwind_user_state *state, unsigned long addr,
+			   u8 *dst, unsigned int len)
 {
 }
 
@@ -148,7 +154,7 @@ static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
 
 	if (!unwind_user_read(state, dst, addr, len))
 		return -EFAULT;
-	restore_probed(state->ip, addr, dst, len);
+	restore_probed(state, addr, dst, len);
 	return 0;
 }
 

@@ -19,7 +19,8 @@ static inline bool unwind_user_read(struct unwind_user_state *state, void *dst,
 {
 	if (state->failed >= UNWIND_USER_FAILED_MAX)
 		return false;
-	if (!copy_from_user_nofault(dst, (const void __user *)addr, len))
+	/* Masked and not only compared: no load of another address runs speculatively. */
+	if (!copy_from_user_nofault(dst, mask_user_address((const void __user *)addr), len))
 		return true;
 	state->failed++;
 	return false;

@@ -121,11 +121,10 @@ static __always_inline bool read_words(const struct perf_hybrid_walk *walk,
 		unsafe_get_user(word, (u32 __user *)ra_at, unreadable);
 		words->ra = word;
 	}
-	call = (const u8 __user *)words->ra - CALL_INSN_SIZE;
-	if (__access_ok(call, 1)) {
-		unsafe_get_user(opcode, call, no_code);
-		words->plain_call = opcode == CALL_INSN_OPCODE;
-	}
+	/* The value may be anything: masked, as a comparison does not stop the load. */
+	call = mask_user_address((const u8 __user *)words->ra - CALL_INSN_SIZE);
+	unsafe_get_user(opcode, call, no_code);
+	words->plain_call = opcode == CALL_INSN_OPCODE;
 code_read:
 	if (fp_at && ws == sizeof(u64)) {
 		unsafe_get_user(words->fp, (unsigned long __user *)fp_at, no_fp);
@@ -204,6 +203,8 @@ static __always_inline enum perf_hybrid_end step(struct perf_hybrid_walk *walk,
 		/* What was interrupted may be on another stack. */
 		if (!perf_hybrid_find_stack(walk, state->sp))
 			return PERF_HYBRID_END_UNREADABLE;
+		/* The signal frame has all registers. */
+		frame->fp_known = true;
 		break;
 	default:
 		if (!state->topmost || !unwind_user_code_exact(state))
@@ -254,7 +255,7 @@ enum perf_hybrid_end arch_perf_hybrid_walk(struct perf_hybrid_walk *walk,
 
 	/* Guests, and segments that do not begin at 0: not by rules. */
 	if (perf_guest_state() || (regs->flags & (X86_VM_MASK | PERF_EFLAGS_VM)) ||
-	    (regs->cs != __USER_CS && regs->cs != __USER32_CS))
+	    (regs->cs != __USER_CS && (regs->cs != __USER32_CS || regs->ss != __USER_DS)))
 		return PERF_HYBRID_END_ASK;
 	if (!nmi_uaccess_okay())
 		return PERF_HYBRID_END_UNREADABLE;

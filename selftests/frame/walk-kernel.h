@@ -21,6 +21,12 @@
 int walk_read(void *dst, unsigned long addr, unsigned int len);
 
 #define __user
+#define mask_user_address(addr)			perf_hybrid_mask(addr, TASK_SIZE_MAX)
+static inline void *perf_hybrid_mask(const void *addr, unsigned long limit)
+{
+	return (unsigned long)addr > limit ? (void *)limit : (void *)addr;
+}
+
 static inline long copy_from_user_nofault(void *dst, const void *src, unsigned int len)
 {
 	return walk_read(dst, (unsigned long)src, len);
@@ -33,6 +39,7 @@ static inline long copy_from_user_nofault(void *dst, const void *src, unsigned i
 	(x) = word_;								\
 } while (0)
 #define __uaccess_begin_nospec()		do { } while (0)
+#define __uaccess_begin()			do { } while (0)
 #define __uaccess_end()				do { } while (0)
 #define TASK_SIZE_MAX				0x7ffffffff000UL
 

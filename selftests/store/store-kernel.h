@@ -39,6 +39,8 @@
 #define GFP_KERNEL_ACCOUNT		1
 #define __GFP_ZERO			2
 
+#define array_index_nospec(index, size)	(index)
+
 size_t kmalloc_size_roundup(size_t bytes);
 void *kmalloc(size_t bytes, gfp_t gfp);
 void *__vmalloc(size_t bytes, gfp_t gfp);

@@ -12,6 +12,7 @@
 #include <linux/fs.h>
 #include <linux/hashtable.h>
 #include <linux/list.h>
+#include <linux/nospec.h>
 #include <linux/perf_event.h>
 #include <linux/rcupdate.h>
 #include <linux/types.h>
@@ -206,6 +207,7 @@ static __always_inline u32 perf_hybrid_find_row(const struct perf_hybrid_rows *r
 
 	if (block >= rows->nr_blocks)
 		return rows->nr - 1;
+	block = array_index_nospec(block, rows->nr_blocks);
 	low = rows->block[block];
 	if (block + 1 < rows->nr_blocks)
 		high = rows->block[block + 1] + 1;
@@ -237,8 +239,8 @@ static __always_inline u32 perf_hybrid_find_row(const struct perf_hybrid_rows *r
 static __always_inline const struct perf_hybrid_rule *
 perf_hybrid_find(struct perf_hybrid_walk *walk, unsigned long ip)
 {
+	u32 index, nr;
 	u64 offset;
-	u16 index;
 
 	if (unlikely(ip < walk->start || ip >= walk->end) && !perf_hybrid_find_mapping(walk, ip))
 		return NULL;
@@ -248,7 +250,10 @@ perf_hybrid_find(struct perf_hybrid_walk *walk, unsigned long ip)
 	if (offset - walk->rows->offset[0] > U32_MAX)
 		return NULL;
 	index = walk->rows->rule[perf_hybrid_find_row(walk->rows, offset)];
-	return index < READ_ONCE(walk->rules->nr) ? &walk->rules->rule[index] : NULL;
+	nr = READ_ONCE(walk->rules->nr);
+	if (index >= nr)
+		return NULL;
+	return &walk->rules->rule[array_index_nospec(index, nr)];
 }
 
 /* What an architecture that has HAVE_PERF_HYBRID_CALLCHAIN provides. */
