@@ -135,6 +135,7 @@ of_sources()
 	# First, as parts of the lane host wait for it.
 	part stock kernel tap sources source builds perf-stock
 	part series kernel tap sources source check_series
+	part layers check tap sources "" scripts/check-layers
 	part unit check tap sources source make -s -C tools-perf/test check
 	part asan check tap sources source make -s -C tools-perf/test asan
 	part frame ci tap sources source frame

@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# How hybrid/'s sources are compiled without perf. A Makefile of a directory beside
-# it includes this behind its first target, and sets
+# How the core of ../hybrid is compiled without perf: the folders that include no header
+# of perf's. A Makefile of a directory beside it includes this after its first target, and
+# sets
 #
 #   LINUX  the kernel tree whose tools/include and tools/lib are used
 #   OUT    where objects go
 #   CC     the compiler
 #
-# It gets ANALYSIS and KERNEL, the objects that come from elsewhere, CFLAGS, WARN,
-# LIBS, FLAGS_plain, FLAGS_asan, and objects, the rules of one variant.
+# It gets CFLAGS, WARN, LIBS, FLAGS_plain, FLAGS_asan, and objects, the rules of one
+# variant. These make $(OUT)/VARIANT/core.a of the core, of the frame analysis of
+# kmod/frame, and of what both use of the kernel's source.
 
 HYBRID	:= ../hybrid
-# Its folders; each is on the path of the headers.
-FOLDERS	:= $(patsubst %/Build,%,$(wildcard $(HYBRID)/*/Build))
+# Each is on the path of the headers; scripts/check-layers has the same list.
+FOLDERS	:= $(addprefix $(HYBRID)/,rules x86 unwind process records compiler)
+CORE	:= $(basename $(notdir $(wildcard $(FOLDERS:%=%/*.c))))
 KMOD	:= ../../kmod
 FRAME	:= $(KMOD)/frame
 # The frame analysis, and what it and the unwinder take from the kernel.
@@ -63,4 +66,8 @@ $(OUT)/$(1)/%.o: $(LINUX)/tools/lib/%.c Makefile
 $(OUT)/$(1)/%.o: $(LINUX)/tools/arch/x86/lib/%.c $(OUT)/inat-tables.c Makefile
 	@mkdir -p $$(@D)
 	$$(FLAGS_$(1)) $(CFLAGS) -c -o $$@ $$<
+
+$(OUT)/$(1)/core.a: $(patsubst %,$(OUT)/$(1)/%.o,$(CORE) $(ANALYSIS) $(KERNEL))
+	@rm -f $$@
+	ar rcs $$@ $$^
 endef

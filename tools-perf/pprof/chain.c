@@ -13,7 +13,7 @@
 #include "../env.h"
 #include "../event.h"
 #include "../evsel.h"
-#include "../hybrid/walk/mark.h"
+#include "../hybrid/glue/synthetic-map.h"
 #include "../machine.h"
 #include "../map.h"
 #include "../sample.h"
@@ -84,8 +84,8 @@ static bool note_mark(struct pprof_chain *chain, u64 ip)
 {
 	unsigned int mark;
 
-	for (mark = 0; mark < HYBRID_NR_MARKS; mark++) {
-		if (ip == hybrid_mark_ip(mark)) {
+	for (mark = 0; mark < HYBRID_NR_SYNTHETIC; mark++) {
+		if (ip == hybrid_synthetic_ip(mark)) {
 			chain->marks |= 1U << mark;
 			return true;
 		}

@@ -16,7 +16,7 @@ struct pprof_chain {
 	u32	*locations;
 	u32	 nr;
 	u32	 max;
-	u32	 marks;		/* a bit for each enum hybrid_mark */
+	u32	 marks;		/* a bit for each enum hybrid_synthetic */
 	int	 max_stack;	/* of samples that perf unwinds; 0: not asked for yet */
 	s8	 has_calls;	/* user callers in the file are addresses of calls; -1: not known */
 };

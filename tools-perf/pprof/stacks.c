@@ -7,7 +7,7 @@
 #include <linux/zalloc.h>
 #include "../evlist.h"
 #include "../evsel.h"
-#include "../hybrid/walk/mark.h"
+#include "../hybrid/glue/synthetic-map.h"
 #include "chain.h"
 #include "profile.h"
 #include "stacks.h"
@@ -175,13 +175,13 @@ static int lay_out(struct layout *layout, struct pprof_profile *profile, struct 
 
 static u32 add_marks(struct pprof_profile *profile, struct pprof_label *labels, u32 marks)
 {
-	static const char * const names[HYBRID_NR_MARKS] = {
-		[HYBRID_MARK_CUT_OFF]	= "cut off",
-		[HYBRID_MARK_GUESSED]	= "guessed",
+	static const char * const names[HYBRID_NR_SYNTHETIC] = {
+		[HYBRID_SYNTHETIC_CUT_OFF]	= "cut off",
+		[HYBRID_SYNTHETIC_GUESSED]	= "guessed",
 	};
 	u32 mark, nr = 0;
 
-	for (mark = 0; mark < HYBRID_NR_MARKS; mark++) {
+	for (mark = 0; mark < HYBRID_NR_SYNTHETIC; mark++) {
 		if (marks & (1U << mark)) {
 			labels[nr].key = "callchain";
 			labels[nr++].str = pprof_profile__string(profile, names[mark]);

@@ -15,9 +15,10 @@
 #include <string.h>
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
-#include "layout.h"
+#include "abi.h"
+#include "sample-layout.h"
 #include "merge.h"
-#include "order.h"
+#include "ring-order.h"
 #include "place.h"
 #include "precise.h"
 #include "process.h"
@@ -269,8 +270,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	read_file(argv[optind]);
-	replay.precise.moment = same ? HYBRID_MOMENT_SAME :
-				hybrid_moment(&replay.layout.attr, "cpu", cpuid);
+	replay.precise.moment = same ? HYBRID_SKID_NONE :
+				hybrid_skid(&replay.layout.attr, "cpu", cpuid);
 	run();
 	print_account();
 	return 0;

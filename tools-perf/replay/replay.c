@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <dwarf.h>
 #include <linux/kernel.h>
+#include "abi.h"
 #include "place.h"
 #include "rows.h"
 #include "sample.h"
@@ -337,7 +338,7 @@ int main(int argc, char **argv)
 		fputs(USAGE, stderr);
 		return 1;
 	}
-	hybrid_objects_init(&objects, place_open);
+	hybrid_objects_init(&objects, place_open, hybrid_x86_abi);
 	sample_read(argv[optind], &objects, &u);
 	hybrid_unwind(&unwinder, &u);
 	for (i = 0; i < u.nr; i++)

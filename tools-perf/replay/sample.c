@@ -8,6 +8,7 @@
 #include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
+#include "abi.h"
 #include "sample.h"
 
 #define MAX_STACK	0x10000

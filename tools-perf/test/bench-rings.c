@@ -20,9 +20,10 @@
 #include <linux/compiler.h>
 #include <linux/time64.h>
 #include "../../../arch/x86/include/uapi/asm/perf_regs.h"
-#include "layout.h"
+#include "abi.h"
+#include "sample-layout.h"
 #include "merge.h"
-#include "order.h"
+#include "ring-order.h"
 #include "regs.h"
 #include "scene.h"
 #include "stats.h"

@@ -14,7 +14,7 @@ const char * const store_labels[HYBRID_HOT_SAMPLES] = {
 };
 
 static int fake_teach(void *arg, const struct perf_hybrid_teach *teach,
-		      const struct hybrid_hold *file __maybe_unused)
+		      const struct hybrid_pinned_file *file __maybe_unused)
 {
 	const struct perf_hybrid_rule *rules = (const void *)(uintptr_t)teach->rules;
 	const struct perf_hybrid_row *rows = (const void *)(uintptr_t)teach->rows;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include <linux/kernel.h>
+#include "abi.h"
 #include "compile.h"
 #include "fde.h"
 #include "fuzz.h"

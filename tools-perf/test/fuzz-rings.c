@@ -10,8 +10,8 @@
 #include <string.h>
 #include <linux/compiler.h>
 #include "fuzz.h"
-#include "layout.h"
-#include "order.h"
+#include "sample-layout.h"
+#include "ring-order.h"
 
 #define RINGS	3
 #define SIZE	1024U

@@ -9,8 +9,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "abi.h"
 #include "fuzz.h"
-#include "layout.h"
+#include "sample-layout.h"
 #include "merge.h"
 #include "precise.h"
 #include "regs.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <linux/perf_hybrid.h>
 #include "fuzz.h"
-#include "layout.h"
-#include "walked.h"
+#include "sample-layout.h"
+#include "walk-record.h"
 
 #define TRAILER	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW)
 #define OPTIONAL (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | \

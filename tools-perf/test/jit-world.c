@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "abi.h"
 #include "elf-file.h"
 #include "jit-world.h"
 #include "tap.h"

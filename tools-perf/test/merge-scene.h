@@ -11,8 +11,8 @@
 #define USER	PERF_CONTEXT_USER
 
 /* What a chain ends in that is not known to the outermost frame. */
-#define CUT_OFF	hybrid_mark_ip(HYBRID_MARK_CUT_OFF)
-#define GUESSED	hybrid_mark_ip(HYBRID_MARK_GUESSED)
+#define CUT_OFF	hybrid_synthetic_ip(HYBRID_SYNTHETIC_CUT_OFF)
+#define GUESSED	hybrid_synthetic_ip(HYBRID_SYNTHETIC_GUESSED)
 
 /* The kernel's part of a chain is these three words. */
 #define KERNEL	PERF_CONTEXT_KERNEL

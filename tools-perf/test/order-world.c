@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "layout.h"
+#include "sample-layout.h"
 #include "order-world.h"
 #include "tap.h"
 

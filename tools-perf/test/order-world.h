@@ -2,7 +2,7 @@
 #ifndef __HYBRID_TEST_ORDER_WORLD_H
 #define __HYBRID_TEST_ORDER_WORLD_H
 
-#include "order.h"
+#include "ring-order.h"
 
 #define RINGS	5
 #define SIZE	4096U

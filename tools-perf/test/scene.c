@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdlib.h>
 #include <string.h>
+#include "abi.h"
 #include "scene.h"
 #include "tap.h"
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "abi.h"
 #include "elf-file.h"
 #include "../hybrid/bpf_skel/hybrid_walk.h"
 #include "batch.h"

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "abi.h"
 #include "elf-file.h"
 #include "fde.h"
 #include "tap.h"
@@ -65,7 +66,7 @@ static void compare_file(const char *path)
 	u64 vaddr, next;
 	size_t i;
 
-	hybrid_objects_init(objects, NULL);
+	hybrid_objects_init(objects, NULL, hybrid_x86_abi);
 	object = hybrid_object_get(objects, &ident);
 	/* A script, or an object of no code. */
 	if (hybrid_object_open(object, open(path, O_RDONLY | O_CLOEXEC)))
@@ -145,7 +146,7 @@ static void any_order(void)
 	u64 vaddr;
 	size_t i;
 
-	hybrid_objects_init(objects, NULL);
+	hybrid_objects_init(objects, NULL, hybrid_x86_abi);
 	object = hybrid_object_get(objects, &ident);
 	same(hybrid_object_open(object, open(ident.path, O_RDONLY | O_CLOEXEC)), 0);
 	same(hybrid_fdes_read(object, &fdes), 0);

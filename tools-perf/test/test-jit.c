@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "abi.h"
 #include "jit-world.h"
 #include "tap.h"
 

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "abi.h"
 #include "memory.h"
 #include "tap.h"
 

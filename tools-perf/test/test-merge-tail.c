@@ -27,7 +27,7 @@ static bool is_guessed(void)
 	unsigned int i;
 
 	for (i = 0; i < m.nr; i++) {
-		if (out[i] == hybrid_mark_ip(HYBRID_MARK_GUESSED))
+		if (out[i] == hybrid_synthetic_ip(HYBRID_SYNTHETIC_GUESSED))
 			return true;
 	}
 	return false;
@@ -78,7 +78,7 @@ static void learned_bounded(void)
 		memset(&s.frames[frames], 0xee, sizeof(s.frames[0]));
 		same(merge(), HYBRID_TRUNCATED);
 		same(m.nr, 1 + frames + (frames > 2) + 1);
-		same(out[m.nr - 1], hybrid_mark_ip(HYBRID_MARK_CUT_OFF));
+		same(out[m.nr - 1], hybrid_synthetic_ip(HYBRID_SYNTHETIC_CUT_OFF));
 		same(s.frames[frames].ip, 0xeeeeeeeeeeeeeeee);
 		merge_finish();
 	}
@@ -110,7 +110,7 @@ static void root_elsewhere(void)
 	s.u.dump_size = 8;
 	same(merge(), HYBRID_TRUNCATED);
 	merge_expect(PERF_CONTEXT_USER, scene_at("leaf_at"), scene_at("pushed_ret") - 1,
-		     hybrid_mark_ip(HYBRID_MARK_CUT_OFF));
+		     hybrid_synthetic_ip(HYBRID_SYNTHETIC_CUT_OFF));
 	merge_finish();
 }
 
@@ -138,7 +138,7 @@ static void kernel_disagrees(void)
 	same(merge(), HYBRID_TRUNCATED);
 	merge_expect(PERF_CONTEXT_USER, scene_at("bpframe_at"), scene_at("bpframe_ret") - 1,
 		     scene_at("bpframe_ret") - 1, scene_at("far_ret") - 1,
-		     hybrid_mark_ip(HYBRID_MARK_CUT_OFF));
+		     hybrid_synthetic_ip(HYBRID_SYNTHETIC_CUT_OFF));
 	merge_finish();
 
 	/* The same, with a chain that agrees. */

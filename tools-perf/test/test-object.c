@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include "abi.h"
 #include "elf-file.h"
 #include "rows.h"
 #include "tap.h"
@@ -35,7 +36,7 @@ static void sharing(void)
 {
 	struct hybrid_object *a;
 
-	hybrid_objects_init(&objects, elf_file_open);
+	hybrid_objects_init(&objects, elf_file_open, hybrid_x86_abi);
 	a = get("/a", "01234567890123456789", 0, 0);
 	check(get("/b", "01234567890123456789", 0, 0) == a);
 	check(get("/a", "0123456789012345678x", 0, 0) != a);
@@ -61,7 +62,7 @@ static void idle(void)
 	char path[32];
 	unsigned int i;
 
-	hybrid_objects_init(&objects, elf_file_open);
+	hybrid_objects_init(&objects, elf_file_open, hybrid_x86_abi);
 	for (i = 0; i < 200; i++) {
 		snprintf(path, sizeof(path), "/lib%u", i);
 		object = get(path, NULL, 0, 0);
@@ -91,7 +92,7 @@ static void mapped_stay(void)
 	char path[32];
 	unsigned int i;
 
-	hybrid_objects_init(&objects, elf_file_open);
+	hybrid_objects_init(&objects, elf_file_open, hybrid_x86_abi);
 	for (i = 0; i < 100; i++) {
 		snprintf(path, sizeof(path), "/lib%u", i);
 		held[i] = get(path, NULL, 0, 0);

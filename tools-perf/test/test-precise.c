@@ -5,7 +5,7 @@
  */
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
-#include "after.h"
+#include "insn-effect.h"
 #include "precise.h"
 #include "scene.h"
 #include "tap.h"
@@ -13,33 +13,33 @@
 
 #define CALL_AT	0x1000
 
-static enum hybrid_moment moment(unsigned int precise, u64 type, const char *pmu,
-				 const char *cpuid)
+static enum hybrid_skid moment(unsigned int precise, u64 type, const char *pmu,
+			       const char *cpuid)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE, .precise_ip = precise, .sample_type = type,
 	};
 
-	return hybrid_moment(&attr, pmu, cpuid);
+	return hybrid_skid(&attr, pmu, cpuid);
 }
 
 static void moments(void)
 {
 	const u64 intr = PERF_SAMPLE_REGS_INTR;
 
-	same(moment(0, 0, "cpu", "AuthenticAMD,25,1,1"), HYBRID_MOMENT_SAME);
-	same(moment(2, 0, "cpu", "AuthenticAMD,25,1,1"), HYBRID_MOMENT_INTERRUPT);
-	same(moment(0, 0, "ibs_op", "AuthenticAMD,25,1,1"), HYBRID_MOMENT_INTERRUPT);
-	same(moment(2, 0, NULL, "HygonGenuine,24,1,1"), HYBRID_MOMENT_INTERRUPT);
-	same(moment(3, 0, "cpu", "GenuineIntel,6,85,4"), HYBRID_MOMENT_INTERRUPT);
-	same(moment(3, intr, "cpu", "GenuineIntel,6,85,4"), HYBRID_MOMENT_RETIRED);
-	same(moment(3, 0, "cpu", "GenuineIntel,6,106,6"), HYBRID_MOMENT_RETIRED);
-	same(moment(3, 0, "cpu_atom", "GenuineIntel,6,151,2"), HYBRID_MOMENT_RETIRED);
-	same(moment(2, 0, "cpu", "GenuineIntel,19,1,1"), HYBRID_MOMENT_RETIRED);
-	same(moment(1, 0, "cpu", "GenuineIntel,6,106,6"), HYBRID_MOMENT_UNKNOWN);
-	same(moment(2, 0, "cpu", "CentaurHauls,7,11,0"), HYBRID_MOMENT_UNKNOWN);
-	same(moment(2, 0, "cpu", NULL), HYBRID_MOMENT_UNKNOWN);
-	same(moment(2, 0, "cpu", "GenuineIntel,six"), HYBRID_MOMENT_UNKNOWN);
+	same(moment(0, 0, "cpu", "AuthenticAMD,25,1,1"), HYBRID_SKID_NONE);
+	same(moment(2, 0, "cpu", "AuthenticAMD,25,1,1"), HYBRID_SKID_ADDRESS);
+	same(moment(0, 0, "ibs_op", "AuthenticAMD,25,1,1"), HYBRID_SKID_ADDRESS);
+	same(moment(2, 0, NULL, "HygonGenuine,24,1,1"), HYBRID_SKID_ADDRESS);
+	same(moment(3, 0, "cpu", "GenuineIntel,6,85,4"), HYBRID_SKID_ADDRESS);
+	same(moment(3, intr, "cpu", "GenuineIntel,6,85,4"), HYBRID_SKID_STACK);
+	same(moment(3, 0, "cpu", "GenuineIntel,6,106,6"), HYBRID_SKID_STACK);
+	same(moment(3, 0, "cpu_atom", "GenuineIntel,6,151,2"), HYBRID_SKID_STACK);
+	same(moment(2, 0, "cpu", "GenuineIntel,19,1,1"), HYBRID_SKID_STACK);
+	same(moment(1, 0, "cpu", "GenuineIntel,6,106,6"), HYBRID_SKID_UNKNOWN);
+	same(moment(2, 0, "cpu", "CentaurHauls,7,11,0"), HYBRID_SKID_UNKNOWN);
+	same(moment(2, 0, "cpu", NULL), HYBRID_SKID_UNKNOWN);
+	same(moment(2, 0, "cpu", "GenuineIntel,six"), HYBRID_SKID_UNKNOWN);
 }
 
 struct code {
@@ -61,35 +61,35 @@ static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
 	return 0;
 }
 
-static void leaves(const char *bytes, unsigned int len, enum hybrid_after want)
+static void leaves(const char *bytes, unsigned int len, enum hybrid_effect want)
 {
 	struct code code = { bytes, len };
 	struct x86_frame_mem mem = { .read = read_code, .ctx = &code, .is_64bit = true };
 	u64 next;
 
-	same(hybrid_after(&mem, CALL_AT, &next), want);
+	same(hybrid_insn_effect(&mem, CALL_AT, &next), want);
 	same(next, CALL_AT + len);
 }
 
 static void after(void)
 {
-	leaves("\x55", 1, HYBRID_AFTER_NEXT);
-	leaves("\xc9", 1, HYBRID_AFTER_NEXT);
-	leaves("\x48\x83\xec\x18", 4, HYBRID_AFTER_NEXT);
-	leaves("\xff\x35\x00\x00\x00\x00", 6, HYBRID_AFTER_NEXT);
-	leaves("\xe8\x00\x01\x00\x00", 5, HYBRID_AFTER_CALL);
-	leaves("\x41\xff\xd4", 3, HYBRID_AFTER_CALL);
-	leaves("\xc3", 1, HYBRID_AFTER_RETURN);
-	leaves("\xf3\xc3", 2, HYBRID_AFTER_RETURN);
-	leaves("\x74\x10", 2, HYBRID_AFTER_SAME);
-	leaves("\x0f\x84\x00\x01\x00\x00", 6, HYBRID_AFTER_SAME);
-	leaves("\xff\x25\x00\x01\x00\x00", 6, HYBRID_AFTER_SAME);
-	leaves("\x0f\x05", 2, HYBRID_AFTER_SAME);
-	leaves("\xc5\xf8\x77", 3, HYBRID_AFTER_NEXT);
+	leaves("\x55", 1, HYBRID_EFFECT_NEXT);
+	leaves("\xc9", 1, HYBRID_EFFECT_NEXT);
+	leaves("\x48\x83\xec\x18", 4, HYBRID_EFFECT_NEXT);
+	leaves("\xff\x35\x00\x00\x00\x00", 6, HYBRID_EFFECT_NEXT);
+	leaves("\xe8\x00\x01\x00\x00", 5, HYBRID_EFFECT_CALL);
+	leaves("\x41\xff\xd4", 3, HYBRID_EFFECT_CALL);
+	leaves("\xc3", 1, HYBRID_EFFECT_RETURN);
+	leaves("\xf3\xc3", 2, HYBRID_EFFECT_RETURN);
+	leaves("\x74\x10", 2, HYBRID_EFFECT_SAME);
+	leaves("\x0f\x84\x00\x01\x00\x00", 6, HYBRID_EFFECT_SAME);
+	leaves("\xff\x25\x00\x01\x00\x00", 6, HYBRID_EFFECT_SAME);
+	leaves("\x0f\x05", 2, HYBRID_EFFECT_SAME);
+	leaves("\xc5\xf8\x77", 3, HYBRID_EFFECT_NEXT);
 }
 
 /* The kernel's chain begins at @interrupt; 0: it has no user's part. */
-static bool unwind(struct scene *s, enum hybrid_moment moment, u64 interrupt,
+static bool unwind(struct scene *s, enum hybrid_skid moment, u64 interrupt,
 		   struct hybrid_precise *precise)
 {
 	bool unwound;
@@ -123,7 +123,7 @@ static void interrupt(void)
 	scene_start(&s, scene_at("leaf_at"));
 	scene_fill(&s, 2, 0);
 	push_callers(&s, 1);
-	check(unwind(&s, HYBRID_MOMENT_INTERRUPT, scene_at("pushed_ret"), &precise));
+	check(unwind(&s, HYBRID_SKID_ADDRESS, scene_at("pushed_ret"), &precise));
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("pushed_ret"),
 		     scene_at("bpframe_ret") - 1);
 	same(precise.first, 0);
@@ -131,7 +131,7 @@ static void interrupt(void)
 
 	/* In the same function: what was sampled stands first. */
 	s.u.regs.value[HYBRID_X86_64_IP] = scene_at("pushed_at");
-	check(unwind(&s, HYBRID_MOMENT_INTERRUPT, scene_at("pushed_ret"), &precise));
+	check(unwind(&s, HYBRID_SKID_ADDRESS, scene_at("pushed_ret"), &precise));
 	same(s.u.frames[0].ip, scene_at("pushed_ret"));
 	same(precise.first, scene_at("pushed_at"));
 }
@@ -144,7 +144,7 @@ static void retired(void)
 	/* The push has run: one word more is on the stack than its own rule says. */
 	scene_start(&s, scene_at("pushed"));
 	push_callers(&s, 1);
-	check(unwind(&s, HYBRID_MOMENT_RETIRED, scene_at("pushed_at"), &precise));
+	check(unwind(&s, HYBRID_SKID_STACK, scene_at("pushed_at"), &precise));
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("pushed_one"),
 		     scene_at("bpframe_ret") - 1);
 	same(precise.first, scene_at("pushed"));
@@ -154,7 +154,7 @@ static void retired(void)
 	scene_push(&s, scene_at("pushed_ret"));
 	scene_fill(&s, 2, 0);
 	push_callers(&s, 1);
-	check(unwind(&s, HYBRID_MOMENT_RETIRED, scene_at("leaf"), &precise));
+	check(unwind(&s, HYBRID_SKID_STACK, scene_at("leaf"), &precise));
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("pushed_at"),
 		     scene_at("bpframe_ret") - 1);
 	same(precise.ways[HYBRID_PRECISE_RETIRED], 1);
@@ -164,7 +164,7 @@ static void retired(void)
 	scene_push(&s, 0);
 	scene_push(&s, 0);
 	scene_reg(&s, HYBRID_X86_64_BP, SCENE_STACK);
-	check(unwind(&s, HYBRID_MOMENT_RETIRED, scene_at("bpframe_ret"), &precise));
+	check(unwind(&s, HYBRID_SKID_STACK, scene_at("bpframe_ret"), &precise));
 	same(s.u.frames[0].ip, scene_at("bpframe_ret"));
 	same(precise.ways[HYBRID_PRECISE_INTERRUPT], 1);
 }
@@ -178,11 +178,11 @@ static void refuted(void)
 	scene_start(&s, scene_at("leaf_at"));
 	scene_push(&s, scene_at("leaf_at"));
 	scene_fill(&s, 8, 0);
-	check(!unwind(&s, HYBRID_MOMENT_RETIRED, scene_at("leaf_at"), &precise));
+	check(!unwind(&s, HYBRID_SKID_STACK, scene_at("leaf_at"), &precise));
 	same(precise.ways[HYBRID_PRECISE_REFUTED], 1);
 	/* Without the kernel's chain: what was sampled, and no more. */
 	s.u.regs.value[HYBRID_X86_64_IP] = scene_at("leaf_at");
-	check(unwind(&s, HYBRID_MOMENT_INTERRUPT, 0, &precise));
+	check(unwind(&s, HYBRID_SKID_ADDRESS, 0, &precise));
 	same(s.u.nr, 1);
 	same(s.u.stop, HYBRID_STOP_BAD_FRAME);
 }
@@ -190,7 +190,7 @@ static void refuted(void)
 /* Of a processor that is not known, what fits one moment only tells which. */
 static void unknown(void)
 {
-	struct hybrid_precise precise = { .moment = HYBRID_MOMENT_UNKNOWN };
+	struct hybrid_precise precise = { .moment = HYBRID_SKID_UNKNOWN };
 	u64 at = scene_at("pushed");
 	unsigned int i;
 	struct scene s;
@@ -203,7 +203,7 @@ static void unknown(void)
 		check(hybrid_precise_unwind(&scene_unwinder, &s.u, &precise));
 		same(s.u.frames[0].ip, scene_at("pushed_one"));
 	}
-	same(precise.moment, HYBRID_MOMENT_RETIRED);
+	same(precise.moment, HYBRID_SKID_STACK);
 }
 
 static void kernel(void)
@@ -213,17 +213,17 @@ static void kernel(void)
 
 	scene_start(&s, scene_at("pushed"));
 	s.u.regs.value[HYBRID_X86_64_SP] = 0xffffc90000123e58ULL;
-	check(!unwind(&s, HYBRID_MOMENT_INTERRUPT, scene_at("pushed_at"), &precise));
+	check(!unwind(&s, HYBRID_SKID_ADDRESS, scene_at("pushed_at"), &precise));
 	same(precise.ways[HYBRID_PRECISE_KERNEL], 1);
 	same(precise.first, scene_at("pushed"));
-	check(!unwind(&s, HYBRID_MOMENT_UNKNOWN, 0, &precise));
+	check(!unwind(&s, HYBRID_SKID_UNKNOWN, 0, &precise));
 	same(precise.first, 0);
 }
 
 /* Registers and stack are the interrupt's, whatever processor it is. */
 static void walked(void)
 {
-	struct hybrid_precise precise = { .moment = HYBRID_MOMENT_RETIRED };
+	struct hybrid_precise precise = { .moment = HYBRID_SKID_STACK };
 	struct scene s;
 
 	scene_start(&s, scene_at("pushed_ret"));
@@ -242,7 +242,7 @@ static void walked(void)
 	same(precise.first, 0);
 	same(precise.ways[HYBRID_PRECISE_INTERRUPT], 3);
 	/* No precise event: the address is the interrupt's, too. */
-	precise = (struct hybrid_precise) { .moment = HYBRID_MOMENT_SAME };
+	precise = (struct hybrid_precise) { .moment = HYBRID_SKID_NONE };
 	hybrid_precise_walked(&scene_unwinder, &s.u, &precise, scene_at("pushed_at"));
 	same(precise.first, 0);
 	same(precise.ways[HYBRID_PRECISE_INTERRUPT], 0);

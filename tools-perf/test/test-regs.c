@@ -4,6 +4,7 @@
  */
 #include <string.h>
 #include "../../../arch/x86/include/uapi/asm/perf_regs.h"
+#include "abi.h"
 #include "regs.h"
 #include "tap.h"
 

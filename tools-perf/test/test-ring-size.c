@@ -2,7 +2,7 @@
 /*
  * How large rings and dumps are made where nobody asked for a size.
  */
-#include "order.h"
+#include "ring-order.h"
 #include "tap.h"
 
 /* Many rings are smaller ones, so that all of them together are no more than is told. */

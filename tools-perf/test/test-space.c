@@ -3,6 +3,7 @@
  * Mappings of an address space, held to a model that knows each page.
  */
 #include <string.h>
+#include "abi.h"
 #include "space.h"
 #include "tap.h"
 
@@ -102,7 +103,7 @@ static struct hybrid_space *start(struct model *model)
 	struct hybrid_space *space;
 
 	memset(model, 0, sizeof(*model));
-	hybrid_objects_init(&objects, open_nothing);
+	hybrid_objects_init(&objects, open_nothing, hybrid_x86_abi);
 	space = hybrid_space_new();
 	check(space && !hybrid_space_find(space, BASE));
 	return space;

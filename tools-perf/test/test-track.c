@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <perf/event.h>
-#include "open.h"
 #include "process.h"
 #include "tap.h"
 #include "track.h"

@@ -2,6 +2,11 @@
 #ifndef __HYBRID_WALK_H
 #define __HYBRID_WALK_H
 
+/* The BPF program has the types from vmlinux.h. */
+#ifndef __bpf__
+#include <linux/types.h>
+#endif
+
 /*
  * What hybrid_walk.bpf.c and perf share: the table of rules, and the records that
  * the program writes.

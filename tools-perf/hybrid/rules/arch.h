@@ -10,20 +10,20 @@ struct hybrid_row;
 struct hybrid_rule;
 
 /* Did the call before a return address lead to what runs? */
-enum hybrid_leads {
-	HYBRID_LEADS_NOT,	/* there is no call, or its target can't come there */
-	HYBRID_LEADS_FAR,	/* its target does not come there soon, or by a jump table */
-	HYBRID_LEADS_MAYBE,	/* the code can't be read */
-	HYBRID_LEADS_INDIRECT,	/* a call through a register, a pointer or a PLT */
-	HYBRID_LEADS_THERE,	/* its target comes there without a further call */
+enum hybrid_reach {
+	HYBRID_REACH_NOT,	/* there is no call, or its target can't come there */
+	HYBRID_REACH_FAR,	/* its target does not come there soon, or by a jump table */
+	HYBRID_REACH_MAYBE,	/* the code can't be read */
+	HYBRID_REACH_INDIRECT,	/* a call through a register, a pointer or a PLT */
+	HYBRID_REACH_THERE,	/* its target comes there without a further call */
 };
 
 /* Where the rule stands that holds once an instruction has run. */
-enum hybrid_after {
-	HYBRID_AFTER_SAME,	/* with it: a jump, which leaves the stack alone */
-	HYBRID_AFTER_NEXT,	/* with the next instruction */
-	HYBRID_AFTER_CALL,	/* with it, once the return address is taken away */
-	HYBRID_AFTER_RETURN,	/* with the caller, wherever that is */
+enum hybrid_effect {
+	HYBRID_EFFECT_SAME,	/* with it: a jump, which leaves the stack alone */
+	HYBRID_EFFECT_NEXT,	/* with the next instruction */
+	HYBRID_EFFECT_CALL,	/* with it, once the return address is taken away */
+	HYBRID_EFFECT_RETURN,	/* with the caller, wherever that is */
 };
 
 /**
@@ -60,13 +60,13 @@ struct hybrid_arch {
 			 u64 *end, unsigned int *took);
 	bool (*is_return)(const struct hybrid_object *object, u64 vaddr);
 	bool (*is_uprobe)(const struct hybrid_object *object, u64 vaddr, u64 *left);
-	enum hybrid_leads (*leads)(const struct hybrid_object *object, u64 ret, u64 callee);
+	enum hybrid_reach (*leads)(const struct hybrid_object *object, u64 ret, u64 callee);
 	u64 (*sets_sp)(const struct hybrid_object *object, u64 start, u64 end);
 	bool (*saves_bp)(const struct hybrid_object *object, u64 start, u64 end, s32 off);
 	u64 (*call_target)(const struct hybrid_object *object, u64 ret);
 	u64 (*call_site)(const struct hybrid_object *object, u64 start, u64 end, u64 target,
 			 u64 given);
-	enum hybrid_after (*after)(const struct hybrid_object *object, u64 vaddr, u64 *next);
+	enum hybrid_effect (*after)(const struct hybrid_object *object, u64 vaddr, u64 *next);
 };
 
 #endif /* __PERF_HYBRID_ARCH_H */

@@ -43,14 +43,14 @@ u64 hybrid_function_start(const struct hybrid_mapping *mapping, u64 ip)
 	return fde ? ip - (vaddr - fde->start) : 0;
 }
 
-enum hybrid_after hybrid_function_after(const struct hybrid_mapping *mapping, u64 ip, u64 *next)
+enum hybrid_effect hybrid_function_after(const struct hybrid_mapping *mapping, u64 ip, u64 *next)
 {
-	enum hybrid_after after;
+	enum hybrid_effect after;
 	u64 vaddr;
 
 	*next = ip;
 	if (!vaddr_of(mapping, ip, &vaddr))
-		return HYBRID_AFTER_SAME;
+		return HYBRID_EFFECT_SAME;
 	after = mapping->object->cfi.abi->arch->after(mapping->object, vaddr, next);
 	*next += ip - vaddr;
 	return after;

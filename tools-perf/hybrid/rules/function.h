@@ -16,11 +16,11 @@
 u64 hybrid_function_start(const struct hybrid_mapping *mapping, u64 ip);
 
 /**
- * hybrid_function_after - hybrid_after() of the code of a file
+ * hybrid_function_after - hybrid_insn_effect() of the code of a file
  * @mapping: that holds @ip, with an object
  * @ip: the instruction
  * @next: out: the address behind it
  */
-enum hybrid_after hybrid_function_after(const struct hybrid_mapping *mapping, u64 ip, u64 *next);
+enum hybrid_effect hybrid_function_after(const struct hybrid_mapping *mapping, u64 ip, u64 *next);
 
 #endif /* __PERF_HYBRID_FUNCTION_H */

@@ -61,7 +61,7 @@ void hybrid_object_close(struct hybrid_object *object)
 	object->elf = NULL;
 	free(object->image);
 	object->image = NULL;
-	hybrid_hold_exit(&object->hold);
+	hybrid_unpin_file(&object->hold);
 	if (object->fd >= 0)
 		close(object->fd);
 	object->fd = -1;
@@ -126,6 +126,21 @@ static int read_segments(struct hybrid_object *object)
 	return object->nr_segments ? 0 : -1;
 }
 
+bool hybrid_objects_close_one(struct hybrid_objects *objects)
+{
+	struct hybrid_object *object;
+
+	list_for_each_entry(object, &objects->opened, opened) {
+		/* The compiler's thread reads that, too. */
+		if (object->stored)
+			continue;
+		hybrid_object_close(object);
+		object->state = HYBRID_OBJECT_CLOSED;
+		return true;
+	}
+	return false;
+}
+
 static void add_opened(struct hybrid_object *object)
 {
 	struct hybrid_objects *objects = object->objects;
@@ -168,13 +183,8 @@ static int read_header(struct hybrid_object *object, GElf_Ehdr *ehdr)
 {
 	if (!object->elf || !gelf_getehdr(object->elf, ehdr))
 		return fail(object, "not an ELF file");
-	if (ehdr->e_machine == EM_X86_64)
-		object->cfi.abi = &hybrid_abi_64;
-	else if (ehdr->e_machine == EM_386)
-		object->cfi.abi = &hybrid_abi_32;
-	else
-		return fail(object, "an ELF file of another architecture");
-	return 0;
+	object->cfi.abi = object->objects->find_abi(ehdr->e_machine);
+	return object->cfi.abi ? 0 : fail(object, "an ELF file of another architecture");
 }
 
 int hybrid_object_open(struct hybrid_object *object, int fd)

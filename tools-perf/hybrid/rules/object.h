@@ -6,9 +6,9 @@
 #include <linux/list.h>
 #include "arch.h"
 #include "cfi.h"
-#include "hold.h"
 #include "pages.h"
 #include "pclntab.h"
+#include "pinned-file.h"
 
 #define HYBRID_BUILD_ID_SIZE	20
 
@@ -112,7 +112,7 @@ struct hybrid_object {
 	bool			 has_debug;
 	bool			 is_old;
 	bool			 is_copy;
-	struct hybrid_hold	 hold;
+	struct hybrid_pinned_file	 hold;
 	struct timespec		 mtime;
 	const char		*why;
 	struct hybrid_load	*load;
@@ -139,6 +139,10 @@ struct hybrid_object {
 	bool			 functions_read;
 	struct hybrid_stored	*stored;
 };
+
+/* Paths of the vDSO as struct hybrid_ident has them: one for each ABI. */
+#define HYBRID_VDSO_64	"[vdso]"
+#define HYBRID_VDSO_32	"[vdso32]"
 
 /**
  * typedef hybrid_open_fn - open the file that a mapping shows
@@ -170,7 +174,7 @@ struct hybrid_found_leads {
 	u64			 id;
 	u64			 ret;
 	u64			 callee;
-	enum hybrid_leads	 leads;
+	enum hybrid_reach	 leads;
 };
 
 #define HYBRID_FOUND_LEADS_BITS		11
@@ -194,6 +198,7 @@ struct hybrid_found_leads {
  * @found_returns: does a call stand before an address? by object and address, too
  * @found_leads: what that call leads to; by the address of the callee, too
  * @open: how to open a file
+ * @find_abi: finds the ABI of an ELF file
  * @open_arg: the owner's
  * @cancel: an object goes, or is opened, that @open has said HYBRID_OPEN_LATER of
  * @waiting: the last object that @open has said that of
@@ -216,6 +221,7 @@ struct hybrid_objects {
 	struct hybrid_found_return found_returns[1 << HYBRID_FOUND_RETURNS_BITS];
 	struct hybrid_found_leads found_leads[1 << HYBRID_FOUND_LEADS_BITS];
 	hybrid_open_fn		open;
+	hybrid_abi_fn		find_abi;
 	void			*open_arg;
 	void (*cancel)(struct hybrid_object *object);
 	struct hybrid_object	*waiting;
@@ -246,7 +252,8 @@ static inline bool hybrid_object_was_written(const struct hybrid_object *object,
 	       now->st_mtim.tv_nsec != object->mtime.tv_nsec;
 }
 
-void hybrid_objects_init(struct hybrid_objects *objects, hybrid_open_fn open);
+void hybrid_objects_init(struct hybrid_objects *objects, hybrid_open_fn open,
+			 hybrid_abi_fn find_abi);
 void hybrid_objects_exit(struct hybrid_objects *objects);
 
 /**

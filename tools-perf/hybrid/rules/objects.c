@@ -24,7 +24,8 @@ static unsigned int max_opened(void)
 	return max((unsigned int)limit.rlim_cur / 4, (unsigned int)MIN_OPENED);
 }
 
-void hybrid_objects_init(struct hybrid_objects *objects, hybrid_open_fn open)
+void hybrid_objects_init(struct hybrid_objects *objects, hybrid_open_fn open,
+			 hybrid_abi_fn find_abi)
 {
 	unsigned int i;
 
@@ -35,22 +36,8 @@ void hybrid_objects_init(struct hybrid_objects *objects, hybrid_open_fn open)
 	INIT_LIST_HEAD(&objects->opened);
 	objects->max_opened = max_opened();
 	objects->open = open;
+	objects->find_abi = find_abi;
 	elf_version(EV_CURRENT);
-}
-
-bool hybrid_objects_close_one(struct hybrid_objects *objects)
-{
-	struct hybrid_object *object;
-
-	list_for_each_entry(object, &objects->opened, opened) {
-		/* The compiler's thread reads that, too. */
-		if (object->stored)
-			continue;
-		hybrid_object_close(object);
-		object->state = HYBRID_OBJECT_CLOSED;
-		return true;
-	}
-	return false;
 }
 
 void hybrid_objects_exit(struct hybrid_objects *objects)

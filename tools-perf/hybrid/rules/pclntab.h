@@ -36,7 +36,7 @@ struct hybrid_site {
  * @pctab: and of what is encoded by address
  * @functab: and of the functions, by address
  * @flag_at: offset in a function's entry of its flags
- * @sites: what walk/switch.c found last
+ * @sites: what unwind/stack-switch.c found last
  */
 struct hybrid_pclntab {
 	bool	tried;

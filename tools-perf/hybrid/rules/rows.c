@@ -217,7 +217,7 @@ bool hybrid_object_is_uprobe(const struct hybrid_mapping *mapping, u64 ret, u64 
 }
 
 /* What the code of files says does not change: one look serves all processes. */
-static enum hybrid_leads found_leads(const struct hybrid_mapping *mapping, u64 ret, u64 callee)
+static enum hybrid_reach found_leads(const struct hybrid_mapping *mapping, u64 ret, u64 callee)
 {
 	struct hybrid_object *object = mapping->object;
 	struct hybrid_found_leads *found;
@@ -227,7 +227,7 @@ static enum hybrid_leads found_leads(const struct hybrid_mapping *mapping, u64 r
 	if (found->id == object->id && found->ret == ret && found->callee == callee)
 		return found->leads;
 	if (!hybrid_object_use(mapping))
-		return HYBRID_LEADS_MAYBE;
+		return HYBRID_REACH_MAYBE;
 	*found = (struct hybrid_found_leads) {
 		.id	= object->id,
 		.ret	= ret,
@@ -237,16 +237,16 @@ static enum hybrid_leads found_leads(const struct hybrid_mapping *mapping, u64 r
 	return found->leads;
 }
 
-enum hybrid_leads hybrid_object_leads(const struct hybrid_mapping *mapping, u64 ret,
+enum hybrid_reach hybrid_object_leads(const struct hybrid_mapping *mapping, u64 ret,
 				      const struct hybrid_mapping *callee_mapping, u64 callee)
 {
 	struct hybrid_object *object = mapping->object;
 	u64 last, vaddr = 0;
 
 	if (!is_known(mapping))
-		return HYBRID_LEADS_MAYBE;
+		return HYBRID_REACH_MAYBE;
 	if (!hybrid_object_vaddr(object, ret - 1 - mapping->start + mapping->pgoff, &last))
-		return HYBRID_LEADS_NOT;
+		return HYBRID_REACH_NOT;
 	if (callee_mapping && callee_mapping->object == object)
 		hybrid_object_vaddr(object, callee - callee_mapping->start + callee_mapping->pgoff,
 				    &vaddr);

@@ -69,9 +69,9 @@ bool hybrid_object_is_uprobe(const struct hybrid_mapping *mapping, u64 ret, u64 
  * @callee_mapping: that holds @callee; NULL: none does
  * @callee: an address of the frame that was called
  *
- * Return: HYBRID_LEADS_MAYBE where the object can't be read.
+ * Return: HYBRID_REACH_MAYBE where the object can't be read.
  */
-enum hybrid_leads hybrid_object_leads(const struct hybrid_mapping *mapping, u64 ret,
+enum hybrid_reach hybrid_object_leads(const struct hybrid_mapping *mapping, u64 ret,
 				      const struct hybrid_mapping *callee_mapping, u64 callee);
 
 #endif /* __PERF_HYBRID_ROWS_H */

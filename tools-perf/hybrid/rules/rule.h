@@ -45,9 +45,13 @@ struct hybrid_abi {
 	const struct hybrid_arch *arch;
 };
 
-/* The two of an x86 kernel (x86/abi.c). */
-extern const struct hybrid_abi hybrid_abi_64;
-extern const struct hybrid_abi hybrid_abi_32;
+/**
+ * typedef hybrid_abi_fn - find the ABI of an ELF file
+ * @machine: e_machine of its header
+ *
+ * Return: the ABI, or NULL if the unwinder does not know the architecture.
+ */
+typedef const struct hybrid_abi *(*hybrid_abi_fn)(unsigned int machine);
 
 enum hybrid_rule_kind {
 	HYBRID_RULE_NONE,	/* no CFI covers the address */

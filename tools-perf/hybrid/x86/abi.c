@@ -3,25 +3,27 @@
  * The user ABIs of an x86 kernel: psABI x86-64 3.6.2 and psABI i386 2.4.2 number the
  * registers.
  */
+#include <elf.h>
+#include <stddef.h>
 #include "../rules/arch.h"
-#include "../rules/rule.h"
+#include "abi.h"
 #include "code.h"
-#include "complete.h"
 #include "entry.h"
+#include "refine-row.h"
 
 static const struct hybrid_arch x86 = {
 	.entry_size	= hybrid_entry_size,
-	.complete_row	= hybrid_complete_row,
+	.complete_row	= hybrid_refine_row,
 	.rule		= hybrid_code_rule,
 	.rule_run	= hybrid_code_rule_run,
 	.is_return	= hybrid_code_is_return,
 	.is_uprobe	= hybrid_code_is_uprobe,
-	.leads		= hybrid_code_leads,
+	.leads		= hybrid_code_reaches,
 	.sets_sp	= hybrid_code_sets_sp,
 	.saves_bp	= hybrid_code_saves_bp,
 	.call_target	= hybrid_code_call_target,
 	.call_site	= hybrid_code_call_site,
-	.after		= hybrid_code_after,
+	.after		= hybrid_code_effect,
 };
 
 const struct hybrid_abi hybrid_abi_64 = {
@@ -41,3 +43,15 @@ const struct hybrid_abi hybrid_abi_32 = {
 	.ip	= HYBRID_I386_IP,
 	.arch	= &x86,
 };
+
+const struct hybrid_abi *hybrid_x86_abi(unsigned int machine)
+{
+	switch (machine) {
+	case EM_X86_64:
+		return &hybrid_abi_64;
+	case EM_386:
+		return &hybrid_abi_32;
+	default:
+		return NULL;
+	}
+}

@@ -141,7 +141,7 @@ static u64 behind(const struct x86_frame_mem *mem, u64 vaddr, unsigned int run)
 	u64 at = vaddr, next;
 
 	do {
-		hybrid_after(mem, at, &next);
+		hybrid_insn_effect(mem, at, &next);
 		if (next == at)
 			return at + (at == vaddr);
 		at = next;
@@ -196,24 +196,24 @@ bool hybrid_code_is_uprobe(const struct hybrid_object *object, u64 vaddr, u64 *l
 	return has_code(&mem, vaddr - sizeof(nop5), nop5, sizeof(nop5));
 }
 
-enum hybrid_leads hybrid_code_leads(const struct hybrid_object *object, u64 ret, u64 callee)
+enum hybrid_reach hybrid_code_reaches(const struct hybrid_object *object, u64 ret, u64 callee)
 {
 	struct x86_frame_mem mem;
-	enum hybrid_leads leads;
+	enum hybrid_reach leads;
 	struct reader reader;
 	u64 slot, target;
 
 	reader_init(&reader, &mem, object);
 	if (x86_frame_sigreturn(&mem, ret) != X86_SIGRETURN_NONE)
-		return HYBRID_LEADS_THERE;
-	leads = hybrid_leads(&mem, ret, callee, &slot);
+		return HYBRID_REACH_THERE;
+	leads = hybrid_call_reaches(&mem, ret, callee, &slot);
 	if (!slot || !callee)
 		return leads;
 	switch (hybrid_plt_target(object, slot, &target)) {
 	case HYBRID_PLT_HERE:
-		return hybrid_leads_from(&mem, target, callee, &slot);
+		return hybrid_target_reaches(&mem, target, callee, &slot);
 	case HYBRID_PLT_ELSEWHERE:
-		return HYBRID_LEADS_NOT;
+		return HYBRID_REACH_NOT;
 	case HYBRID_PLT_UNKNOWN:
 	default:
 		return leads;
@@ -257,11 +257,11 @@ u64 hybrid_code_call_site(const struct hybrid_object *object, u64 start, u64 end
 	return hybrid_call_site(&mem, object, start, end, target, given);
 }
 
-enum hybrid_after hybrid_code_after(const struct hybrid_object *object, u64 vaddr, u64 *next)
+enum hybrid_effect hybrid_code_effect(const struct hybrid_object *object, u64 vaddr, u64 *next)
 {
 	struct x86_frame_mem mem;
 	struct reader reader;
 
 	reader_init(&reader, &mem, object);
-	return hybrid_after(&mem, vaddr, next);
+	return hybrid_insn_effect(&mem, vaddr, next);
 }

@@ -2,9 +2,9 @@
 #ifndef __PERF_HYBRID_CODE_H
 #define __PERF_HYBRID_CODE_H
 
-#include "after.h"
-#include "leads.h"
 #include "../rules/object.h"
+#include "call-reach.h"
+#include "insn-effect.h"
 
 struct x86_frame_cache;
 struct x86_frame_mem;
@@ -69,14 +69,14 @@ bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr);
 bool hybrid_code_is_uprobe(const struct hybrid_object *object, u64 vaddr, u64 *left);
 
 /**
- * hybrid_code_leads - did the call before a return address lead to a callee?
+ * hybrid_code_reaches - did the call before a return address lead to a callee?
  * @object: open
  * @ret: the return address, as the ELF file numbers them
  * @callee: the same; 0: in another file
  *
  * A signal trampoline needs no call.
  */
-enum hybrid_leads hybrid_code_leads(const struct hybrid_object *object, u64 ret, u64 callee);
+enum hybrid_reach hybrid_code_reaches(const struct hybrid_object *object, u64 ret, u64 callee);
 
 /**
  * hybrid_code_sets_sp - hybrid_sets_sp() of a file
@@ -95,11 +95,11 @@ u64 hybrid_code_call_site(const struct hybrid_object *object, u64 start, u64 end
 			  u64 given);
 
 /**
- * hybrid_code_after - hybrid_after() of a file
+ * hybrid_code_effect - hybrid_insn_effect() of a file
  * @object: open
  * @vaddr: of the instruction, as the ELF file numbers them
  * @next: out: the address behind it
  */
-enum hybrid_after hybrid_code_after(const struct hybrid_object *object, u64 vaddr, u64 *next);
+enum hybrid_effect hybrid_code_effect(const struct hybrid_object *object, u64 vaddr, u64 *next);
 
 #endif /* __PERF_HYBRID_CODE_H */

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Code that no FDE covers: what it tells by itself of its callers, as the rows of a store.
+ *
+ * Each sample in such code would need its dump otherwise, and have no whole chain where the
+ * stack is deeper than that.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include "code-rows.h"
+
+/* As much code is looked at in one go. */
+#define GAP_BLOCK	((u64)65536)
+
+/*
+ * Instructions that may be looked at for one block: some paths to where a function returns
+ * are thousands long, and there is one to be found for each piece of straight code.
+ */
+#define MAX_LOOKED	1048576
+
+/* Notes that it is asked for; false: it was before, or is not in the file. */
+static bool take_block(struct hybrid_stored *stored, u64 vaddr)
+{
+	u64 offset, block;
+
+	if (!hybrid_object_offset(stored->object, vaddr, &offset) || offset > UINT32_MAX)
+		return false;
+	block = offset / GAP_BLOCK;
+	if (block / BITS_PER_LONG >= stored->nr_blocks) {
+		size_t nr = block / BITS_PER_LONG + 1, i;
+		unsigned long *blocks = realloc(stored->blocks, nr * sizeof(*blocks));
+
+		if (!blocks)
+			return false;
+		for (i = stored->nr_blocks; i < nr; i++)
+			blocks[i] = 0;
+		stored->blocks = blocks;
+		stored->nr_blocks = nr;
+	}
+	if (test_bit(block, stored->blocks))
+		return false;
+	__set_bit(block, stored->blocks);
+	return true;
+}
+
+/*
+ * Where the block begins within an instruction, the first addresses are of instructions that
+ * never run. No walk asks for their rules; if one did, the call before the return address
+ * that it gave would not lead there, and perf would refuse the chain.
+ */
+int hybrid_code_rows_around(struct hybrid_stored *stored, u64 vaddr, struct hybrid_batch *batch)
+{
+	const struct hybrid_object *object = stored->object;
+	unsigned int looked = 0, took;
+	struct hybrid_rule rule;
+	struct hybrid_fde gap;
+	u64 at, end;
+	int err = 0;
+
+	hybrid_batch_clear(batch);
+	if (!hybrid_fdes_gap(&stored->fdes, vaddr, &gap) || !take_block(stored, vaddr))
+		return 0;
+	at = max(gap.start, vaddr - vaddr % GAP_BLOCK);
+	gap.end = min(gap.end, vaddr - vaddr % GAP_BLOCK + GAP_BLOCK);
+	while (!err && at < gap.end && looked < MAX_LOOKED) {
+		if (object->cfi.abi->arch->rule_run(object, at, &rule, &end, &took))
+			err = hybrid_batch_code(batch, object, at, min(end, gap.end), &rule);
+		looked += took;
+		at = end;
+	}
+	/* Two segments may have one part of the file. */
+	return err == -EAGAIN ? 0 : err;
+}
+
+int hybrid_code_row_at(struct hybrid_stored *stored, u64 vaddr, u64 at, struct hybrid_batch *batch)
+{
+	const struct hybrid_object *object = stored->object;
+	struct hybrid_rule rule;
+	struct hybrid_fde gap;
+	unsigned int took;
+	u64 end;
+	int err;
+
+	hybrid_batch_clear(batch);
+	if (!hybrid_fdes_gap(&stored->fdes, vaddr, &gap) ||
+	    !object->cfi.abi->arch->rule_run(object, at, &rule, &end, &took))
+		return 0;
+	err = hybrid_batch_code(batch, object, vaddr, min(end, gap.end), &rule);
+	return err == -EAGAIN ? 0 : err;
+}

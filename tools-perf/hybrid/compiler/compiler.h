@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_COMPILER_H
+#define __PERF_HYBRID_COMPILER_H
+
+#include <stdio.h>
+#include <linux/perf_hybrid.h>
+#include "../unwind/unwind.h"
+
+struct hybrid_compiler;
+
+/**
+ * struct hybrid_store_ops - a store of rules, as /dev/perf_hybrid is
+ * @teach: PERF_HYBRID_TEACH; @file: as it was before its rows were read: what was
+ *	changed since then must not be taught. A kernel's store sees to that itself
+ * @forget: PERF_HYBRID_FORGET
+ * @takes_registers: a row may be HYBRID_WALK_REGISTER
+ * @has: does the store still have what it was taught of the file?
+ * @add: use what was taught of @file for @same, too, which has the same contents. NULL, and
+ *	@has with it: the store finds files by their contents, and needs neither
+ * @drop: perf no longer holds the file open. NULL: the store takes no file that is a copy
+ * @takes_small: an update costs what its rows cost, however many the object has
+ * @takes_codes: what code without CFI tells is taught, too, and an update may leave as it
+ *	was what lies between (HYBRID_TABLE_KEEP)
+ *
+ * The functions return 0 or a negative errno; @teach 1 where nothing was known of the object,
+ * which may be as it had to make room.
+ */
+struct hybrid_store_ops {
+	int (*teach)(void *store, const struct perf_hybrid_teach *teach,
+		     const struct hybrid_pinned_file *file);
+	int (*forget)(void *store, const struct perf_hybrid_forget *forget);
+	bool (*has)(void *store, const struct hybrid_pinned_file *file);
+	int (*add)(void *store, const struct hybrid_pinned_file *file,
+		   const struct hybrid_pinned_file *same);
+	void (*drop)(void *store, const struct hybrid_pinned_file *file);
+	bool takes_registers;
+	bool takes_small;
+	bool takes_codes;
+};
+
+/**
+ * hybrid_compiler_new - teach a store what samples meet
+ * @objects: that the samples' spaces map; those that are taught are followed
+ *	until they go
+ * @ops: how to reach the store
+ * @store: for @ops
+ *
+ * A function is taught when the first sample that needed its stack dump meets it. A whole
+ * object is taught once HYBRID_HOT_SAMPLES samples have met something new in it; of a large
+ * one part of the functions must have been met, too. Where the kernel's walk came further
+ * than a dump, and lacked a rule there, all that the process has mapped is taught.
+ *
+ * Return: the compiler, NULL where memory is short.
+ */
+struct hybrid_compiler *hybrid_compiler_new(struct hybrid_objects *objects,
+					    const struct hybrid_store_ops *ops, void *store);
+
+/* Samples that met something new in an object before all of it is taught. */
+#define HYBRID_HOT_SAMPLES	8
+
+/**
+ * hybrid_compiler_start - have a thread of its own do the work
+ * @compiler: new
+ *
+ * Return: 0, or -1 where there can be no thread; hybrid_compiler_work() works.
+ */
+int hybrid_compiler_start(struct hybrid_compiler *compiler);
+
+/**
+ * hybrid_compiler_sample - a sample that could not do without its dump
+ * @compiler: nothing is done here but to note what is to be taught
+ * @unwinder: caches
+ * @u: the sample, unwound
+ * @guessed: frames behind those of @u that it may have had; only to be taught
+ * @info: the word behind PERF_CONTEXT_USER_HYBRID
+ */
+void hybrid_compiler_sample(struct hybrid_compiler *compiler, struct hybrid_unwinder *unwinder,
+			    const struct hybrid_unwind *u, unsigned int guessed, u64 info);
+
+/**
+ * hybrid_compiler_may_guess - is it worth looking for what a sample's dump does not have?
+ * @compiler: to be given what was found
+ *
+ * Less and less often while that shows nothing new.
+ */
+bool hybrid_compiler_may_guess(struct hybrid_compiler *compiler);
+
+/**
+ * hybrid_compiler_pass - the rings were read: hand over what was noted
+ * @compiler: NULL does nothing
+ */
+void hybrid_compiler_pass(struct hybrid_compiler *compiler);
+
+/**
+ * hybrid_compiler_work - teach all functions handed over, and a part of an object
+ * @compiler: without a thread
+ *
+ * Return: is there more to do?
+ */
+bool hybrid_compiler_work(struct hybrid_compiler *compiler);
+
+/**
+ * hybrid_compiler_stop - end the thread; what it has not got to is left
+ * @compiler: NULL does nothing
+ */
+void hybrid_compiler_stop(struct hybrid_compiler *compiler);
+
+/**
+ * hybrid_compiler_print - what could not be taught, and why
+ * @compiler: stopped
+ * @out: stream
+ */
+void hybrid_compiler_print(const struct hybrid_compiler *compiler, FILE *out);
+
+void hybrid_compiler_delete(struct hybrid_compiler *compiler);
+
+#endif /* __PERF_HYBRID_COMPILER_H */

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_UPDATE_H
+#define __PERF_HYBRID_UPDATE_H
+
+#include "worker.h"
+
+/*
+ * For the worker's thread, or for who does its work where there is none. What can't be
+ * taught is kept in the compiler's refusals, and its object's state says so.
+ */
+
+/* Closes the Elf handle of an object; it is opened again where that is needed. */
+void hybrid_update_close(struct hybrid_compiler *compiler, struct hybrid_stored *stored);
+
+/**
+ * hybrid_update_again - teach again what the store did not know
+ * @compiler: under way
+ * @stored: an object in which a sample met what had been taught, unknown to the store
+ * @twin: the file that the sample was in, the callee's to free; NULL: not known
+ *
+ * Where the store has the object, the sample was in another file: images of containers
+ * each have their own, with one build-id.
+ */
+void hybrid_update_again(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+			 struct hybrid_twin *twin);
+
+/* Teaches the function at @vaddr, by its CFI. */
+void hybrid_update_function(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+			    u64 vaddr);
+
+/* Teaches what code without CFI tells of @note's address, and of those around it. */
+void hybrid_update_code(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+			const struct hybrid_request *note);
+
+/* Has all of an object taught, in parts, by hybrid_update_part(). */
+void hybrid_update_whole(struct hybrid_compiler *compiler, struct hybrid_stored *stored);
+
+/* The same for one in which samples go on to meet what is new, if that is worth its cost. */
+void hybrid_update_hot(struct hybrid_compiler *compiler, struct hybrid_stored *stored);
+
+/**
+ * hybrid_update_part - teach a part of the first object of those that are taught whole
+ * @compiler: under way
+ *
+ * Return: the object, or NULL where none is left.
+ */
+struct hybrid_stored *hybrid_update_part(struct hybrid_compiler *compiler);
+
+#endif /* __PERF_HYBRID_UPDATE_H */

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The thread that compiles rows for the store, so that reading the rings never waits for
+ * it. Functions that a sample met come first; objects that are taught whole go on in parts
+ * between them.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "../process/background.h"
+#include "../x86/abi.h"
+#include "update.h"
+
+void hybrid_worker_init(struct hybrid_compiler *compiler)
+{
+	pthread_mutex_init(&compiler->lock, NULL);
+	pthread_cond_init(&compiler->wake, NULL);
+	hybrid_objects_init(&compiler->objects, NULL, hybrid_x86_abi);
+	/* Those in @opened are all. */
+	compiler->objects.max_opened = UINT_MAX;
+	INIT_LIST_HEAD(&compiler->stored_objects);
+	INIT_LIST_HEAD(&compiler->working);
+	INIT_LIST_HEAD(&compiler->opened);
+}
+
+int hybrid_requests_add(struct hybrid_requests *notes, const struct hybrid_request *note)
+{
+	size_t alloc = notes->alloc * 2 + 64;
+	struct hybrid_request *more;
+
+	if (notes->nr == notes->alloc) {
+		more = realloc(notes->notes, alloc * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		notes->notes = more;
+		notes->alloc = alloc;
+	}
+	notes->notes[notes->nr++] = *note;
+	return 0;
+}
+
+void hybrid_worker_hand_over(struct hybrid_compiler *compiler)
+{
+	size_t i;
+
+	if (!compiler->noted.nr)
+		return;
+	pthread_mutex_lock(&compiler->lock);
+	for (i = 0; i < compiler->noted.nr; i++) {
+		if (hybrid_requests_add(&compiler->handed, &compiler->noted.notes[i]))
+			break;
+	}
+	pthread_cond_signal(&compiler->wake);
+	pthread_mutex_unlock(&compiler->lock);
+	/* What memory was short for is handed over the next time. */
+	compiler->noted.nr -= i;
+	memmove(compiler->noted.notes, compiler->noted.notes + i,
+		compiler->noted.nr * sizeof(*compiler->noted.notes));
+}
+
+/* Nothing is left to do that was asked for. */
+static void settle(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
+{
+	if (!list_empty(&stored->working))
+		return;
+	stored->done_pass = __atomic_load_n(&compiler->pass, __ATOMIC_ACQUIRE);
+	__atomic_store_n(&stored->done_nr, stored->seen_nr, __ATOMIC_RELEASE);
+}
+
+static void gone(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
+{
+	struct hybrid_twin *twin;
+
+	hybrid_update_close(compiler, stored);
+	if (compiler->ops->drop) {
+		compiler->ops->drop(compiler->store, &stored->hold);
+		list_for_each_entry(twin, &stored->twins, list)
+			compiler->ops->drop(compiler->store, &twin->hold);
+	}
+	close(stored->fd);
+	hybrid_stored_free(stored);
+}
+
+static bool is_stopped(const struct hybrid_compiler *compiler)
+{
+	return __atomic_load_n(&compiler->stop, __ATOMIC_RELAXED);
+}
+
+static bool is_idle(const struct hybrid_compiler *compiler, const struct hybrid_stored *stored)
+{
+	return stored->state == HYBRID_STORED_FAILED || compiler->full || is_stopped(compiler);
+}
+
+static void follow_note(struct hybrid_compiler *compiler, const struct hybrid_request *note)
+{
+	struct hybrid_stored *stored = note->stored;
+	bool idle = is_idle(compiler, stored);
+
+	stored->seen_nr = note->nr;
+	switch (note->kind) {
+	case HYBRID_REQUEST_NEW:
+		list_add(&stored->list, &compiler->stored_objects);
+		break;
+	case HYBRID_REQUEST_FUNCTION:
+		stored->nr_functions++;
+		if (!idle)
+			hybrid_update_function(compiler, stored, note->vaddr);
+		if (stored->hot && !is_idle(compiler, stored))
+			hybrid_update_hot(compiler, stored);
+		break;
+	case HYBRID_REQUEST_CODE:
+		if (!idle)
+			hybrid_update_code(compiler, stored, note);
+		break;
+	case HYBRID_REQUEST_HOT:
+		stored->hot = true;
+		if (!idle)
+			hybrid_update_hot(compiler, stored);
+		break;
+	case HYBRID_REQUEST_WHOLE:
+		if (!idle)
+			hybrid_update_whole(compiler, stored);
+		break;
+	case HYBRID_REQUEST_DEBUG:
+		if (!stored->want_debug) {
+			hybrid_update_close(compiler, stored);
+			hybrid_stored_want_debug(stored);
+		}
+		break;
+	case HYBRID_REQUEST_AGAIN:
+		hybrid_update_again(compiler, stored, note->twin);
+		break;
+	case HYBRID_REQUEST_GONE:
+		gone(compiler, stored);
+		return;
+	default:
+		break;
+	}
+	settle(compiler, stored);
+}
+
+bool hybrid_compiler_work(struct hybrid_compiler *compiler)
+{
+	struct hybrid_stored *stored = NULL;
+	struct hybrid_requests taken;
+	bool more;
+	size_t i;
+
+	pthread_mutex_lock(&compiler->lock);
+	taken = compiler->handed;
+	compiler->handed = compiler->taken;
+	compiler->handed.nr = 0;
+	compiler->taken = taken;
+	pthread_mutex_unlock(&compiler->lock);
+
+	for (i = 0; i < taken.nr; i++)
+		follow_note(compiler, &taken.notes[i]);
+	if (!compiler->full && !is_stopped(compiler))
+		stored = hybrid_update_part(compiler);
+	if (stored)
+		settle(compiler, stored);
+
+	pthread_mutex_lock(&compiler->lock);
+	more = compiler->handed.nr || (!list_empty(&compiler->working) && !compiler->full);
+	pthread_mutex_unlock(&compiler->lock);
+	return more;
+}
+
+static void *work(void *arg)
+{
+	struct hybrid_compiler *compiler = arg;
+
+	while (!is_stopped(compiler)) {
+		if (hybrid_compiler_work(compiler))
+			continue;
+		pthread_mutex_lock(&compiler->lock);
+		while (!compiler->handed.nr && !is_stopped(compiler))
+			pthread_cond_wait(&compiler->wake, &compiler->lock);
+		pthread_mutex_unlock(&compiler->lock);
+	}
+	return NULL;
+}
+
+int hybrid_compiler_start(struct hybrid_compiler *compiler)
+{
+	compiler->threaded = !hybrid_background_start(&compiler->thread, work, compiler);
+	return compiler->threaded ? 0 : -1;
+}
+
+void hybrid_compiler_stop(struct hybrid_compiler *compiler)
+{
+	if (!compiler)
+		return;
+	pthread_mutex_lock(&compiler->lock);
+	__atomic_store_n(&compiler->stop, true, __ATOMIC_RELAXED);
+	pthread_cond_signal(&compiler->wake);
+	pthread_mutex_unlock(&compiler->lock);
+	if (compiler->threaded)
+		pthread_join(compiler->thread, NULL);
+	compiler->threaded = false;
+}
+
+void hybrid_compiler_print(const struct hybrid_compiler *compiler, FILE *out)
+{
+	size_t i;
+
+	fprintf(out, "hybrid: taught %" PRIu64 " functions one by one, %" PRIu64 " objects whole\n",
+		compiler->functions, compiler->wholes);
+	if (compiler->codes)
+		fprintf(out, "hybrid: taught %" PRIu64 " addresses without CFI\n", compiler->codes);
+	if (compiler->generation)
+		fprintf(out, "hybrid: too many rules that differ for one store, %s\n",
+			compiler->full ? "twice: no more was taught" : "all was taught anew");
+	for (i = 0; i < compiler->nr_refusals; i++)
+		fprintf(out, "hybrid: %s can't be taught: %s\n", compiler->refusals[i].path,
+			strerror(-compiler->refusals[i].err));
+}
+
+void hybrid_compiler_delete(struct hybrid_compiler *compiler)
+{
+	struct hybrid_stored *stored, *next;
+	size_t i;
+
+	if (!compiler)
+		return;
+	hybrid_compiler_stop(compiler);
+	hybrid_worker_hand_over(compiler);
+	hybrid_compiler_work(compiler);
+	list_for_each_entry_safe(stored, next, &compiler->stored_objects, list) {
+		hybrid_update_close(compiler, stored);
+		hybrid_stored_free(stored);
+	}
+	hybrid_objects_exit(&compiler->objects);
+	hybrid_batch_exit(&compiler->batch);
+	for (i = 0; i < compiler->nr_refusals; i++)
+		free(compiler->refusals[i].path);
+	free(compiler->refusals);
+	free(compiler->noted.notes);
+	free(compiler->handed.notes);
+	free(compiler->taken.notes);
+	pthread_cond_destroy(&compiler->wake);
+	pthread_mutex_destroy(&compiler->lock);
+	free(compiler);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_WORKER_H
+#define __PERF_HYBRID_WORKER_H
+
+#include <pthread.h>
+#include <linux/perf_event.h>
+#include "compiler.h"
+#include "stored.h"
+
+enum hybrid_request_kind {
+	HYBRID_REQUEST_NEW,	/* the object is new here */
+	HYBRID_REQUEST_FUNCTION,	/* teach the function at vaddr */
+	HYBRID_REQUEST_CODE,	/* teach what the code at vaddr tells, and around it */
+	HYBRID_REQUEST_HOT,	/* teach all, once that is worth its while */
+	HYBRID_REQUEST_WHOLE,	/* teach all */
+	HYBRID_REQUEST_DEBUG,	/* it has a .debug_frame */
+	HYBRID_REQUEST_AGAIN,	/* what was taught is lost, or of another file */
+	HYBRID_REQUEST_GONE,	/* the reader's object is gone: the file is ours */
+};
+
+/**
+ * struct hybrid_request - what is to be done, in the order of the notes
+ * @stored: of which object
+ * @vaddr: for HYBRID_REQUEST_FUNCTION and HYBRID_REQUEST_CODE
+ * @at: for HYBRID_REQUEST_CODE: of the next instruction
+ * @twin: for HYBRID_REQUEST_AGAIN: what showed it was in this file; NULL: it can't be told
+ * @nr: counts the notes on an object
+ * @kind: enum hybrid_request_kind
+ */
+struct hybrid_request {
+	struct hybrid_stored	*stored;
+	u64			 vaddr;
+	u64			 at;
+	struct hybrid_twin	*twin;
+	u64			 nr;
+	u8			 kind;
+};
+
+struct hybrid_requests {
+	struct hybrid_request	*notes;
+	size_t			 nr;
+	size_t			 alloc;
+};
+
+struct hybrid_refusal {
+	char	*path;
+	int	 err;
+};
+
+/**
+ * struct hybrid_compiler - what compiles rows for a store, and hands them over
+ * @ops: how to reach it
+ * @store: for @ops
+ *
+ * The reader's:
+ *
+ * @noted: since the last pass
+ * @nr_samples: seen
+ * @guess_at: the sample from which on it may be guessed what a dump does not have
+ * @guess_wait: by how many guesses in a row nothing new was met
+ * @space_gen: the state of a space that was last taught as a whole, 0 for none
+ * @pass: number of passes over the rings; shared, the reader's to change
+ *
+ * Shared:
+ *
+ * @generation: of the store's contents: how often all was forgotten
+ * @full: the store has no room for more rules even so: nothing is taught
+ * @lock: for @handed, @stop
+ * @wake: something was handed over, or @stop
+ * @handed: noted and not yet taken
+ * @stop: the thread is to end
+ *
+ * The thread's:
+ *
+ * @threaded: there is one
+ * @thread: who works
+ * @taken: what is being worked on
+ * @objects: the files of @stored_objects, opened once more
+ * @stored_objects: all
+ * @working: those being taught whole
+ * @opened: those whose files are open, longest unused first
+ * @nr_opened: of @opened
+ * @batch: what is being taught
+ * @refusals: objects that could not be taught
+ * @nr_refusals: of @refusals
+ * @functions: that were taught one by one
+ * @codes: addresses without CFI that were taught, but for those around them
+ * @wholes: objects that were taught whole
+ */
+struct hybrid_compiler {
+	const struct hybrid_store_ops	*ops;
+	void				*store;
+
+	struct hybrid_requests		 noted;
+	u64				 nr_samples;
+	u64				 guess_at;
+	unsigned int			 guess_wait;
+	u64				 space_gen;
+	u64				 pass;
+
+	u32				 generation;
+	bool				 full;
+	pthread_mutex_t			 lock;
+	pthread_cond_t			 wake;
+	struct hybrid_requests		 handed;
+	bool				 stop;
+
+	bool				 threaded;
+	pthread_t			 thread;
+	struct hybrid_requests		 taken;
+	struct hybrid_objects		 objects;
+	struct list_head		 stored_objects;
+	struct list_head		 working;
+	struct list_head		 opened;
+	unsigned int			 nr_opened;
+	struct hybrid_batch		 batch;
+	struct hybrid_refusal		*refusals;
+	size_t				 nr_refusals;
+	u64				 functions;
+	u64				 codes;
+	u64				 wholes;
+};
+
+/* Return: 0, or -ENOMEM. */
+int hybrid_requests_add(struct hybrid_requests *notes, const struct hybrid_request *note);
+
+void hybrid_worker_init(struct hybrid_compiler *compiler);
+
+/* Gives what was noted to the thread, and wakes it. */
+void hybrid_worker_hand_over(struct hybrid_compiler *compiler);
+
+#endif /* __PERF_HYBRID_WORKER_H */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_OPEN_FILE_H
+#define __PERF_HYBRID_OPEN_FILE_H
+
+struct hybrid_mapping;
+
+/**
+ * hybrid_open_live - open the file that a process has mapped
+ * @mapping: with an object
+ *
+ * By the mapping itself (/proc/PID/map_files), which finds it deleted,
+ * replaced, or in another mount namespace; else by its path in the process's
+ * root, or in ours where the process is gone. A path must lead to the file that
+ * was mapped: its build-id or inode is compared.
+ *
+ * Return: a file descriptor, or -1.
+ */
+int hybrid_open_live(const struct hybrid_mapping *mapping);
+
+/**
+ * hybrid_find_live - find that file without opening it, and without waiting for anyone
+ * @mapping: with an object
+ *
+ * Return: a descriptor (O_PATH), or -1 where it can't be found so.
+ */
+int hybrid_find_live(const struct hybrid_mapping *mapping);
+
+/**
+ * hybrid_open_stored - open the file that was mapped when a file was recorded
+ * @mapping: with an object
+ *
+ * Where perf report looks: at the path, under --symfs, and in the build-id
+ * cache.
+ *
+ * Return: a file descriptor, or -1.
+ */
+int hybrid_open_stored(const struct hybrid_mapping *mapping);
+
+#endif /* __PERF_HYBRID_OPEN_FILE_H */

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * perf record --call-graph hybrid: samples are unwound straight out of the
+ * rings, in the time order of all of them, and written with their callchain in
+ * place of their stack dump.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/zalloc.h>
+#include "../../debug.h"
+#include "../../event.h"
+#include "../../evlist.h"
+#include "../../evsel.h"
+#include "../../record.h"
+#include "../glue/evsel.h"
+#include "../glue/open-file.h"
+#include "../process/prefault.h"
+#include "../process/priority.h"
+#include "../process/track.h"
+#include "recording.h"
+
+/*
+ * For so long, in ns, the rings are read every few ms: after a page of a stack was missing, as
+ * the thread's next samples will lack others; and after the start, when all threads are new.
+ */
+#define EARLY	1000000000ULL
+#define START	250000000ULL
+
+/* Where memory is short, files are opened while the rings wait. */
+static void start_loading(struct hybrid_record *hr)
+{
+	struct hybrid_objects *objects = &hr->ps.objects;
+
+	hr->loader = hybrid_loader_new(hybrid_open_live, hybrid_find_live);
+	if (!hr->loader)
+		return;
+	objects->open = hybrid_loader_open;
+	objects->open_arg = hr->loader;
+	objects->cancel = hybrid_loader_cancel;
+}
+
+struct hybrid_record *hybrid_record__new(struct evlist *evlist,
+					 const struct record_opts *opts,
+					 unsigned int max_stack,
+					 hybrid_write_fn write, void *arg)
+{
+	struct hybrid_record *hr = zalloc(sizeof(*hr));
+	struct evsel *evsel;
+
+	if (!hr)
+		return NULL;
+	hr->nr_events = evlist__nr_entries(evlist);
+	hr->events = calloc(hr->nr_events, sizeof(*hr->events));
+	hr->id_size = evlist__id_hdr_size(evlist);
+	if (!hr->events || hybrid_lost_init(&hr->lost, hr->id_size,
+					    hybrid_deliver_other, hr)) {
+		free(hr->events);
+		free(hr);
+		return NULL;
+	}
+	hr->evlist = evlist;
+	hr->out.write = write;
+	hr->out.arg = arg;
+	hybrid_processes_init(&hr->ps, hybrid_open_live);
+	hr->ps.no_build_ids = !opts->build_id;
+	start_loading(hr);
+	hr->unwinder.memory = hybrid_memory_new();
+	hr->unwinder.jit = hybrid_jit_new(&hr->ps.objects, hr->unwinder.memory);
+	hr->stacks.prefault = hybrid_prefault_new();
+	hybrid_walker__attach(&hr->walker, evlist);
+	hybrid_walker__start(&hr->walker, &hr->ps.objects);
+	hr->stats.taught = hr->walker.compiler;
+	evlist__for_each_entry(evlist, evsel)
+		hybrid_event__init(&hr->events[evsel->core.idx], evsel, opts,
+				   max_stack ?: HYBRID_DEFAULT_MAX_STACK);
+	hybrid_off_cpu_init(hr, max_stack ?: HYBRID_DEFAULT_MAX_STACK);
+	/* Last: what compiles in the background is not before the workload. */
+	hr->raised = hybrid_priority_raise();
+	return hr;
+}
+
+void hybrid_record__track(struct hybrid_record *hr, const union perf_event *event)
+{
+	if (hr && hybrid_track(&hr->ps, event))
+		pr_warning_once("hybrid: out of memory, callchains will be incomplete\n");
+}
+
+int hybrid_deliver_other(void *arg, union perf_event *event)
+{
+	struct hybrid_record *hr = arg;
+	pid_t *found;
+
+	hybrid_record__track(hr, event);
+	/* The number is another thread's now. */
+	if (event->header.type == PERF_RECORD_FORK) {
+		found = &hr->stacks.threads[event->fork.tid % HYBRID_NR_THREADS];
+		if (*found == (pid_t)event->fork.tid)
+			*found = 0;
+	}
+	if (hybrid_track_is_change(event))
+		hr->rings.order.changed = hr->pass.now;
+	return hybrid_output_copy(&hr->out, &event->header);
+}
+
+/*
+ * Threads begin with stacks whose pages are not there. Until one has been seen, and its
+ * pages been asked for, each of its samples may lack them.
+ */
+int hybrid_record__timeout(const struct hybrid_record *hr)
+{
+	bool mends;
+
+	if (!hr)
+		return -1;
+	if (hr->pass.waiting || hr->pass.now - hr->pass.began < START)
+		return HYBRID_ORDER_HOLD_MS;
+	mends = hr->stacks.asked && hr->pass.now - hr->stacks.asked < EARLY;
+	return hybrid_order_timeout(&hr->rings.order, hr->pass.now,
+				    mends || hybrid_memory_is_asked(hr->unwinder.memory));
+}
+
+void hybrid_record__lost(struct hybrid_record *hr, const struct evsel *evsel, u64 nr)
+{
+	if (hr && (hr->events[evsel->core.idx].hybrid || hr->events[evsel->core.idx].off_cpu))
+		hr->stats.lost += nr;
+}
+
+struct evsel *hybrid_record__first(const struct hybrid_record *hr)
+{
+	struct evsel *evsel;
+
+	evlist__for_each_entry(hr->evlist, evsel) {
+		if (hr->events[evsel->core.idx].hybrid)
+			return evsel;
+	}
+	return NULL;
+}
+
+u64 hybrid_record__shed(const struct hybrid_record *hr, const struct evsel *evsel)
+{
+	struct hybrid_walk_counts walks = {};
+
+	if (!hr)
+		return 0;
+	if (evsel == hybrid_record__first(hr))
+		hybrid_walker__stats(&hr->walker, NULL, &walks);
+	return hr->events[evsel->core.idx].shed + walks.full;
+}
+
+void hybrid_record__print(struct hybrid_record *hr, bool failures)
+{
+	struct hybrid_walk_counts walks = {};
+	int i;
+
+	if (!hr)
+		return;
+	hybrid_compiler_stop(hr->walker.compiler);
+	hybrid_walker__stats(&hr->walker, &hr->stats.store, &walks);
+	hr->stats.dropped = walks.dropped;
+	hr->stats.lost += walks.full;
+	hybrid_stats_print(&hr->stats, failures, stderr);
+	if (!failures)
+		return;
+	hybrid_walker__print(&hr->walker);
+	hybrid_stats_print_failures(&hr->stats, stderr);
+	for (i = 0; i < hr->nr_events; i++)
+		hybrid_precise_print(&hr->events[i].precise, stderr);
+	fprintf(stderr, "hybrid: in the rings: %" PRIu64 " bytes a sample\n",
+		hybrid_stats_ring_bytes(&hr->stats));
+	if (hr->lost.nr)
+		fprintf(stderr, "hybrid: records were lost: %" PRIu64
+			" times a process was synthesized anew\n", hr->lost.nr);
+	fprintf(stderr, "hybrid: kept at the end: %u processes, %u threads, ",
+		hr->ps.nr_processes, hr->ps.nr_threads);
+	fprintf(stderr, "%zu objects, %zu rows\n", hr->ps.objects.nr, hr->ps.objects.nr_rows);
+}
+
+void hybrid_record__delete(struct hybrid_record *hr)
+{
+	int i;
+
+	if (!hr)
+		return;
+	hybrid_priority_restore(&hr->raised);
+	for (i = 0; i < hr->rings.nr; i++) {
+		free(hr->rings.ring[i].copy);
+		free(hr->rings.ring[i].kept);
+	}
+	free(hr->rings.ring);
+	free(hr->rings.heap);
+	hybrid_jit_delete(hr->unwinder.jit);
+	hybrid_memory_delete(hr->unwinder.memory);
+	hybrid_prefault_delete(hr->stacks.prefault);
+	hybrid_stats_exit(&hr->stats);
+	hybrid_compiler_stop(hr->walker.compiler);
+	/* Before the compiler: it owns the files of the objects that go. */
+	hybrid_processes_exit(&hr->ps);
+	hybrid_loader_delete(hr->loader);
+	hybrid_walker__exit(&hr->walker);
+	hybrid_lost_exit(&hr->lost);
+	hybrid_off_cpu_exit(&hr->off_cpu);
+	free(hr->events);
+	free(hr);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_RECORDING_H
+#define __PERF_HYBRID_RECORDING_H
+
+#include "../compiler/compiler.h"
+#include "../process/file-loader.h"
+#include "../process/process.h"
+#include "../records/ring-order.h"
+#include "../records/stats.h"
+#include "../walkers/bpf.h"
+#include "../walkers/walker.h"
+#include "event.h"
+#include "lost-records.h"
+#include "off-cpu.h"
+#include "output.h"
+#include "record.h"
+
+/* Threads whose stacks are remembered to have been asked for. */
+#define HYBRID_NR_THREADS	256
+
+/**
+ * struct hybrid_rings - the ring buffers of all CPUs, or of all threads
+ * @order: of their records in time
+ * @ring: each one's state
+ * @heap: room for @order, one for each
+ * @nr: of both
+ */
+struct hybrid_rings {
+	struct hybrid_order	 order;
+	struct hybrid_ring	*ring;
+	struct hybrid_ring	**heap;
+	int			 nr;
+};
+
+/**
+ * struct hybrid_pass - one pass over the rings
+ * @now: when it began, in ns
+ * @began: when the first one began, in ns
+ * @looked: when it was last noted that what processes have compiled may have changed, in ns
+ * @draining: the recording has ended: this is the last pass
+ * @waiting: the object that samples wait for; NULL: they do not wait
+ */
+struct hybrid_pass {
+	u64			 now;
+	u64			 began;
+	u64			 looked;
+	bool			 draining;
+	struct hybrid_object	*waiting;
+};
+
+/**
+ * struct hybrid_stack_pages - reads pages of stacks, so that later samples have them
+ * @prefault: reads them; NULL if memory is short
+ * @asked: when a sample last asked for pages, in ns; 0: never
+ * @threads: whose stacks were asked for, by the end of their number
+ */
+struct hybrid_stack_pages {
+	struct hybrid_prefault	*prefault;
+	u64			 asked;
+	pid_t			 threads[HYBRID_NR_THREADS];
+};
+
+/**
+ * struct hybrid_current - the sample that is delivered
+ * @shedding: it loses its dump
+ * @holes: of its dump, as struct hybrid_unwind has them
+ * @frames: unwound
+ * @chain: its callchain
+ * @made: a record that is made of one of BPF's, or is shorter than in its ring
+ */
+struct hybrid_current {
+	bool			 shedding;
+	u32			 holes;
+	struct hybrid_frame	 frames[HYBRID_MAX_FRAMES];
+	u64			 chain[HYBRID_MAX_RECORD / 8];
+	u8			 made[HYBRID_MAX_RECORD] __aligned(8);
+};
+
+/**
+ * struct hybrid_record - a recording
+ * @evlist: its events
+ * @events: what is known of each, by its index
+ * @nr_events: number of @events
+ * @id_size: bytes that each record ends with, by sample_id_all
+ * @raised: the reading thread runs before others, see hybrid_priority_raise()
+ * @ps: processes, threads and what they map
+ * @loader: opens files; NULL if memory is short
+ * @unwinder: caches
+ * @stats: what became of samples
+ * @lost: processes that may have lost records
+ * @walker: walks stacks in the kernel
+ * @off_cpu: callchains of tasks that went to sleep, if BPF walks these
+ * @stacks: their pages
+ * @rings: where records come from
+ * @pass: over the rings
+ * @current: sample
+ * @out: where records go
+ */
+struct hybrid_record {
+	struct evlist			*evlist;
+	struct hybrid_event		*events;
+	int				 nr_events;
+	u16				 id_size;
+	bool				 raised;
+	struct hybrid_processes		 ps;
+	struct hybrid_loader		*loader;
+	struct hybrid_unwinder		 unwinder;
+	struct hybrid_stats		 stats;
+	struct hybrid_lost		 lost;
+	struct hybrid_walker		 walker;
+	struct hybrid_off_cpu		 off_cpu;
+	struct hybrid_stack_pages	 stacks;
+	struct hybrid_rings		 rings;
+	struct hybrid_pass		 pass;
+	struct hybrid_current		 current;
+	struct hybrid_output		 out;
+};
+
+/* The event that what BPF has lost counts for: its program is the same for all. */
+struct evsel *hybrid_record__first(const struct hybrid_record *hr);
+
+/**
+ * struct hybrid_made - the callchain of a sample, as it was made
+ * @outcome: what became of it
+ * @failed_in: the object that it ended in; NULL for none
+ * @walked: there was a walk by taught rules
+ * @info: what that says of itself
+ * @deeper: a larger dump would show more
+ * @nr: words of struct hybrid_current's @chain
+ */
+struct hybrid_made {
+	enum hybrid_outcome		 outcome;
+	const struct hybrid_object	*failed_in;
+	bool				 walked;
+	u64				 info;
+	bool				 deeper;
+	unsigned int			 nr;
+};
+
+/**
+ * hybrid_make_chain - the callchain of a sample, in struct hybrid_current's @chain
+ * @hr: the recording
+ * @ring: that the sample stands in
+ * @event: its event
+ * @sample: its parts
+ * @made: out; the account is the caller's
+ *
+ * Return: as hybrid_deliver_sample().
+ */
+int hybrid_make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
+		      struct hybrid_event *event, const struct hybrid_sample *sample,
+		      struct hybrid_made *made);
+
+/**
+ * hybrid_deliver_sample - one sample, with its callchain in place of its stack
+ * @hr: the recording
+ * @ring: that it stands in
+ * @event: its event; NULL: unknown
+ * @header: the sample
+ * @size: of what stands in the ring for it
+ *
+ * Return: 0; -EAGAIN where it waits for a file and is to be delivered again; -EIO where
+ * writing failed.
+ */
+int hybrid_deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
+			  struct hybrid_event *event, const struct perf_event_header *header,
+			  u16 size);
+
+/**
+ * hybrid_find_thread - have the stack of a sample's thread be there
+ * @hr: the recording
+ * @header: the sample, which need not have been delivered
+ *
+ * Where it is the first that is seen of the thread: each sample may lack pages until
+ * then. Not of a process's first thread: many processes live shortly, with little on
+ * the stack.
+ */
+void hybrid_find_thread(struct hybrid_record *hr, const struct perf_event_header *header);
+
+/* The same of a thread whose stack pointer is known. */
+void hybrid_find_stack(struct hybrid_record *hr, pid_t pid, pid_t tid, u64 sp);
+
+/* hybrid_find_thread() of a record of the BPF program. */
+void hybrid_find_thread_of_bpf(struct hybrid_record *hr, const struct perf_event_header *header);
+
+/**
+ * hybrid_deliver_bpf - a record of the BPF program, as the sample that it stands for
+ * @hr: recording
+ * @ring: that it is in; notes here what the record says of the sample that follows
+ * @header: hybrid_bpf__is_record()
+ *
+ * Return: as hybrid_deliver_sample().
+ */
+int hybrid_deliver_bpf(struct hybrid_record *hr, struct hybrid_ring *ring,
+		       const struct perf_event_header *header);
+
+/* Any other record: @arg is the recording. -EIO where writing failed. */
+int hybrid_deliver_other(void *arg, union perf_event *event);
+
+#endif /* __PERF_HYBRID_RECORDING_H */

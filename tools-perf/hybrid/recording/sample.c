@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One sample's way from its ring to the file.
+ */
+#include <errno.h>
+#include <perf/mmap.h>
+#include "../../event.h"
+#include "../../evlist.h"
+#include "../../evsel.h"
+#include "../../mmap.h"
+#include "../glue/synthetic-map.h"
+#include "../process/prefault.h"
+#include "../unwind/kernel-walk.h"
+#include "../unwind/live-stack.h"
+#include "../unwind/merge.h"
+#include "../unwind/uretprobe.h"
+#include "../x86/abi.h"
+#include "recording.h"
+
+/*
+ * Halves of a ring's size, read from it in a row without the ring getting emptier
+ * than three quarters, before dumps are shed, and before samples are. A ring that
+ * was found full may only have waited for us to be run: half of it has been read
+ * without an end only where it fills half as fast as it is read, or faster.
+ */
+#define SHED_DUMPS	1
+#define SHED_SAMPLES	4
+
+/*
+ * Where the ring fills up although it is being emptied, dumps go first, then
+ * samples; records of mmap, fork, exec and exit never do.
+ */
+static bool must_shed(struct hybrid_record *hr, struct hybrid_ring *ring, u16 record_size)
+{
+	struct mmap *map = ring->arg;
+	u64 size = ring->mask + 1, used;
+
+	hr->current.shedding = false;
+	if (hr->pass.draining)
+		return false;
+	used = perf_mmap__read_head(&map->core) - hybrid_order_consumed(ring);
+	if (used < size - size / 4)
+		ring->behind = 0;
+	else
+		ring->behind += record_size;
+	hr->current.shedding = ring->behind > size / 2 * SHED_DUMPS;
+	return ring->behind > size / 2 * SHED_SAMPLES;
+}
+
+static const struct hybrid_abi *abi_of(const struct hybrid_sample *sample)
+{
+	return sample->regs_abi == PERF_SAMPLE_REGS_ABI_32 ? &hybrid_abi_32 : &hybrid_abi_64;
+}
+
+static const struct hybrid_regs_map *map_of(const struct hybrid_event *event,
+					    const struct hybrid_abi *abi)
+{
+	return abi == &hybrid_abi_64 ? &event->regs_64 : &event->regs_32;
+}
+
+/* The sample's registers and stack; false where there is nothing to unwind. */
+static bool prepare(struct hybrid_record *hr, const struct hybrid_event *event,
+		    const struct hybrid_sample *sample, bool taught, struct hybrid_unwind *u)
+{
+	const struct hybrid_abi *abi = abi_of(sample);
+	const struct hybrid_regs_map *map = map_of(event, abi);
+
+	if (!taught && (!sample->regs || !map->complete))
+		return false;
+	if (!taught && hr->current.shedding) {
+		hr->stats.shed_dumps++;
+		return false;
+	}
+	u->abi = abi;
+	if (sample->regs)
+		hybrid_regs_read(map, sample->regs, &u->regs);
+	u->dump = sample->stack;
+	u->dump_start = u->regs.value[u->abi->sp];
+	u->dump_size = sample->stack_size;
+	u->dump_room = sample->stack_room;
+	u->holes = hr->current.holes;
+	u->max_frames = event->max_stack;
+	u->frames = hr->current.frames;
+	return true;
+}
+
+/* Before the first chain of a process that has a mark. */
+static int map_marks(struct hybrid_record *hr, struct hybrid_process *process,
+		     const struct hybrid_event *event, const struct perf_event_header *sample)
+{
+	unsigned int mark;
+	void *out;
+
+	if (process->synthetic_mapped)
+		return 0;
+	process->synthetic_mapped = true;
+	for (mark = 0; mark < HYBRID_NR_SYNTHETIC; mark++) {
+		out = hybrid_output_room(&hr->out, HYBRID_SYNTHETIC_EVENT_SIZE);
+		if (!out)
+			return -EIO;
+		hr->out.used += hybrid_synthetic__event(mark, &event->layout.attr, sample,
+							process->pid, out);
+	}
+	return 0;
+}
+
+/**
+ * struct walk - the walk of a sample by taught rules, in the kernel
+ * @by_rules: was there one?
+ * @whole: it reached the outermost frame: there are neither registers nor a dump
+ * @info: what the kernel says of it, or what the BPF program said before it left the
+ *	sample to the kernel; 0 where there was none
+ */
+struct walk {
+	bool	by_rules;
+	bool	whole;
+	u64	info;
+};
+
+static struct walk kernel_walk(const struct hybrid_record *hr, const struct hybrid_ring *ring,
+			       const struct hybrid_sample *sample)
+{
+	struct walk walk = {};
+
+	if (hybrid_walker__is_attached(&hr->walker))
+		walk.by_rules = hybrid_chain_info(sample->chain, sample->nr_chain, &walk.info);
+	walk.whole = PERF_HYBRID_INFO_END(walk.info) == PERF_HYBRID_END_OUTERMOST;
+	if (!walk.by_rules && hr->walker.bpf &&
+	    ring->note_id == *(const u64 *)(sample->event + 1))
+		walk.info = ring->note;
+	return walk;
+}
+
+/*
+ * execve() gives up the address space before it has another (begin_new_exec(), mm_release()):
+ * where vfork() had made the process, its parent runs on the stack meanwhile.
+ */
+static bool may_be_overwritten(const struct hybrid_process *process,
+			       const struct hybrid_sample *sample)
+{
+	/* That of a precise event says where the sampled address is. */
+	bool in_kernel = (sample->event->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+			 PERF_RECORD_MISC_KERNEL ||
+			 (sample->nr_chain && sample->chain[0] == PERF_CONTEXT_KERNEL);
+
+	return process->forked && in_kernel;
+}
+
+/* Returns 0 where the kernel's chain tells more than the sample's registers. */
+static int unwind_once(struct hybrid_record *hr, struct hybrid_event *event,
+		       const struct hybrid_sample *sample, const struct walk *walk,
+		       struct hybrid_unwind *u)
+{
+	if (!walk->by_rules)
+		return hybrid_precise_unwind(&hr->unwinder, u, &event->precise);
+	if (walk->whole)
+		hybrid_kernel_walk_frames(&hr->unwinder, u, sample->chain, sample->nr_chain,
+					  hybrid_walker__checks_calls(&hr->walker));
+	else
+		hybrid_unwind(&hr->unwinder, u);
+	hybrid_precise_walked(&hr->unwinder, u, &event->precise, sample->ip);
+	return 1;
+}
+
+/* The same; where a file is not there yet the sample waits for it, up to a bound: -EAGAIN. */
+static int unwind_sample(struct hybrid_record *hr, struct hybrid_event *event,
+			 const struct hybrid_sample *sample, const struct walk *walk,
+			 struct hybrid_unwind *u)
+{
+	struct hybrid_objects *objects = &hr->ps.objects;
+	const struct hybrid_regs regs = u->regs;
+	enum hybrid_load_state state;
+	int unwound;
+
+	do {
+		/* Of a precise event's sample another moment's may stand there. */
+		u->regs = regs;
+		objects->waiting = NULL;
+		unwound = unwind_once(hr, event, sample, walk, u);
+		state = objects->waiting ?
+			hybrid_loader_state(objects->waiting, hr->pass.draining) : HYBRID_LOAD_LATE;
+	} while (state == HYBRID_LOAD_DONE);
+	if (state == HYBRID_LOAD_LATE)
+		return unwound;
+	hr->pass.waiting = objects->waiting;
+	return -EAGAIN;
+}
+
+/*
+ * A copy that ended at a page that is not there: the next ones of the thread are to go on
+ * behind it, as far as the word that this one lacked. Or it lacked a page.
+ */
+static void mend_stack(struct hybrid_record *hr, const struct hybrid_unwind *u)
+{
+	u64 end = u->dump_start + u->dump_size;
+
+	if (!u->dump_size || u->missing < u->dump_start ||
+	    u->missing - u->dump_start >= u->dump_room)
+		return;
+	if (hybrid_prefault_pages(hr->stacks.prefault, u->pid, min(end, u->missing), u->missing))
+		hr->stacks.asked = hr->pass.now;
+}
+
+/* What its dump has shown; @size was asked for. */
+static bool is_deeper(const struct hybrid_unwind *u, enum hybrid_outcome outcome, u32 size)
+{
+	return outcome == HYBRID_TRUNCATED && u->stop == HYBRID_STOP_DUMP_END &&
+	       u->dump_size && u->dump_size == u->dump_room && size < HYBRID_ORDER_MOST_DUMP;
+}
+
+/* @as_unwound: nothing was found out that its dump does not have. */
+static void teach(struct hybrid_record *hr, struct hybrid_unwind *u, u64 info, bool as_unwound)
+{
+	struct hybrid_compiler *compiler = hr->walker.compiler;
+	unsigned int guessed = 0;
+
+	if (as_unwound && u->stop == HYBRID_STOP_DUMP_END && hybrid_compiler_may_guess(compiler))
+		guessed = hybrid_live_stack_guess(&hr->unwinder, u);
+	hybrid_compiler_sample(compiler, &hr->unwinder, u, guessed, info);
+}
+
+static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
+		      struct hybrid_event *event, const struct hybrid_sample *sample,
+		      struct hybrid_merge *merge, struct hybrid_made *made)
+{
+	struct hybrid_thread *thread = hybrid_thread_find(&hr->ps, sample->pid, sample->tid);
+	struct hybrid_unwind unwind = {};
+	struct walk walk = kernel_walk(hr, ring, sample);
+	unsigned int nr;
+	int unwound;
+
+	/* Not that of the sample before, where this one is not unwound. */
+	event->precise.first = 0;
+	if (thread)
+		merge->space = thread->process->space;
+	if (thread && prepare(hr, event, sample, walk.whole, &unwind)) {
+		unwind.space = thread->process->space;
+		unwind.pid = sample->pid;
+		unwind.overwritten = may_be_overwritten(thread->process, sample);
+		if (!walk.whole)
+			hybrid_uretprobe_chain(&unwind, sample->chain, sample->nr_chain);
+		unwound = unwind_sample(hr, event, sample, &walk, &unwind);
+		if (unwound < 0)
+			return unwound;
+		hr->stats.dump_bytes += sample->stack_size;
+		if (unwound) {
+			merge->unwind = &unwind;
+			merge->tail = &thread->tail;
+		}
+	}
+	nr = unwind.nr;
+	made->outcome = hybrid_merge(&hr->unwinder, merge);
+	made->nr = merge->nr;
+	made->failed_in = unwind.failed_in;
+	made->walked = walk.by_rules || walk.info;
+	made->info = walk.info;
+	made->deeper = is_deeper(&unwind, made->outcome, sample->stack_room);
+	hybrid_precise_put_first(&event->precise, hr->current.chain, merge->nr);
+	mend_stack(hr, &unwind);
+	if (hr->walker.compiler && merge->unwind && !walk.whole)
+		teach(hr, &unwind, walk.info, nr == unwind.nr);
+	return merge->marked && thread ?
+		map_marks(hr, thread->process, event, sample->event) : 0;
+}
+
+int hybrid_make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
+		      struct hybrid_event *event, const struct hybrid_sample *sample,
+		      struct hybrid_made *made)
+{
+	struct hybrid_merge merge = {
+		.kernel		= sample->chain,
+		.nr_kernel	= sample->nr_chain,
+		.out		= hr->current.chain,
+		.at_probe	= event->at_probe,
+		.max		= hybrid_layout_room(&event->layout, sample),
+		.pid		= sample->pid,
+		.abi		= abi_of(sample),
+	};
+
+	if (hybrid_lost_sample(&hr->lost, &event->layout.attr, sample->event, sample->pid,
+			       sample->tid))
+		return -EIO;
+	return make_chain(hr, ring, event, sample, &merge, made);
+}
+
+static int write_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
+			struct hybrid_event *event, struct hybrid_sample *sample)
+{
+	struct hybrid_made made;
+	void *out;
+	int err;
+
+	err = hybrid_make_chain(hr, ring, event, sample, &made);
+	if (err)
+		return err;
+	hybrid_stats_count(&hr->stats, made.outcome, made.failed_in);
+	if (made.deeper)
+		hybrid_stats_deeper(&hr->stats, sample->stack_room);
+	if (made.walked)
+		hybrid_stats_walk(&hr->stats, made.info);
+	else if (!sample->regs && !sample->stack_size)
+		hybrid_stats_no_stack(&hr->stats);
+	ring->note_id = 0;
+	out = hybrid_output_room(&hr->out, HYBRID_MAX_RECORD);
+	if (!out)
+		return -EIO;
+	hr->out.used += hybrid_layout_write(&event->layout, sample, hr->current.chain, made.nr,
+					    out);
+	hr->stats.file_bytes += ((struct perf_event_header *)out)->size;
+	return 0;
+}
+
+static pid_t *found_at(struct hybrid_record *hr, pid_t tid)
+{
+	return &hr->stacks.threads[(u32)tid % HYBRID_NR_THREADS];
+}
+
+static bool is_new_thread(struct hybrid_record *hr, pid_t pid, pid_t tid)
+{
+	return tid != pid && *found_at(hr, tid) != tid;
+}
+
+void hybrid_find_stack(struct hybrid_record *hr, pid_t pid, pid_t tid, u64 sp)
+{
+	if (!is_new_thread(hr, pid, tid))
+		return;
+	*found_at(hr, tid) = tid;
+	if (hybrid_prefault_stack(hr->stacks.prefault, pid, sp))
+		hr->stacks.asked = hr->pass.now;
+}
+
+void hybrid_find_thread(struct hybrid_record *hr, const struct perf_event_header *header)
+{
+	struct evsel *evsel = evlist__event2evsel(hr->evlist, (union perf_event *)header);
+	struct hybrid_event *event = evsel ? &hr->events[evsel->core.idx] : NULL;
+	struct hybrid_sample sample;
+	const struct hybrid_regs_map *map;
+	const struct hybrid_abi *abi;
+	struct hybrid_regs regs;
+
+	if (!event || !event->hybrid || hybrid_layout_parse(&event->layout, header, &sample) ||
+	    !sample.regs || !sample.stack_size || !is_new_thread(hr, sample.pid, sample.tid))
+		return;
+	abi = abi_of(&sample);
+	map = map_of(event, abi);
+	if (!map->complete)
+		return;
+	hybrid_regs_read(map, sample.regs, &regs);
+	hybrid_find_stack(hr, sample.pid, sample.tid, regs.value[abi->sp]);
+}
+
+int hybrid_deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
+			  struct hybrid_event *event, const struct perf_event_header *header,
+			  u16 size)
+{
+	struct hybrid_sample sample;
+	int err;
+
+	if (!event || !event->hybrid)
+		return hybrid_output_copy(&hr->out, header);
+	hybrid_stats_read(&hr->stats, size);
+	if (must_shed(hr, ring, size)) {
+		hr->stats.shed++;
+		event->shed++;
+		return 0;
+	}
+	if (hybrid_layout_parse(&event->layout, header, &sample)) {
+		/* The file's layout is another: it can't be kept as it is. */
+		hr->stats.bad++;
+		hr->stats.shed++;
+		event->shed++;
+		return 0;
+	}
+	err = write_sample(hr, ring, event, &sample);
+	if (err == -EAGAIN)
+		hybrid_stats_unread(&hr->stats, size);
+	return err;
+}

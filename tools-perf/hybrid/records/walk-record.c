@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/perf_hybrid.h>
+#include "walk-record.h"
+
+static u64 word_at(const void *from)
+{
+	u64 word;
+
+	memcpy(&word, from, sizeof(word));
+	return word;
+}
+
+/* The raw data of a record, and what stands before it. */
+static const u8 *raw_of(u64 type, const struct perf_event_header *header,
+			struct hybrid_walked *walked, u32 *size)
+{
+	const u8 *at = (const u8 *)(header + 1) + sizeof(u64);
+	u32 room;
+
+	if (header->size < sizeof(*header) + hweight64(type) * sizeof(u64))
+		return NULL;
+	walked->ids = word_at(at);
+	walked->time = word_at(at + sizeof(u64));
+	at += 2 * sizeof(u64);
+	walked->cpu = 0;
+	if (type & PERF_SAMPLE_CPU) {
+		walked->cpu = word_at(at);
+		at += sizeof(u64);
+	}
+	memcpy(size, at, sizeof(*size));
+	at += sizeof(*size);
+	room = (const u8 *)header + header->size - at;
+	return *size <= room ? at : NULL;
+}
+
+/* A callchain of the kernel, and what to unwind; of a sleep that is one of user space alone. */
+static int parse_dump(const u8 *raw, u32 size, struct hybrid_walked *walked)
+{
+	struct hybrid_walk_head *head = &walked->head;
+	const u32 stack_at = offsetof(struct hybrid_walk_dump, stack);
+
+	head->nr_kernel &= ~HYBRID_WALK_DUMP;
+	if (head->nr_kernel > HYBRID_WALK_DUMP_IPS || size < stack_at ||
+	    PERF_HYBRID_INFO_END(head->info) == PERF_HYBRID_END_OUTERMOST)
+		return -EINVAL;
+	memcpy(&walked->stack_room, raw + offsetof(struct hybrid_walk_dump, room), sizeof(u32));
+	memcpy(&walked->stack_size, raw + offsetof(struct hybrid_walk_dump, size), sizeof(u32));
+	memcpy(&walked->holes, raw + offsetof(struct hybrid_walk_dump, holes), sizeof(u32));
+	if (walked->stack_room > HYBRID_WALK_STACK || walked->stack_size > walked->stack_room ||
+	    walked->stack_room % 8 || walked->stack_size % 8 ||
+	    walked->stack_size > size - stack_at)
+		return -EINVAL;
+	walked->dump = raw;
+	walked->ips = raw + offsetof(struct hybrid_walk_dump, ips);
+	if (!head->id) {
+		walked->nr_user = head->nr_kernel;
+		head->nr_kernel = 0;
+	}
+	return 0;
+}
+
+int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
+			struct hybrid_walked *walked)
+{
+	struct hybrid_walk_head *head = &walked->head;
+	const u8 *raw;
+	u32 size;
+
+	raw = raw_of(type, header, walked, &size);
+	if (!raw || size < sizeof(*head))
+		return -EINVAL;
+	memcpy(head, raw, sizeof(*head));
+	/* Before Linux 6.3 the program is not told: it wrote the record at once. */
+	if (!head->time)
+		head->time = walked->time;
+	walked->nr_user = 0;
+	walked->dump = NULL;
+	walked->holes = 0;
+	if (head->nr_kernel & HYBRID_WALK_DUMP)
+		return parse_dump(raw, size, walked);
+	walked->ips = raw + sizeof(*head);
+	if (PERF_HYBRID_INFO_END(head->info) == PERF_HYBRID_END_OUTERMOST)
+		walked->nr_user = PERF_HYBRID_INFO_FRAMES(head->info) + 1;
+	size -= sizeof(*head);
+	/* The kernel makes it larger, up to a multiple of 8 of the record. */
+	return (walked->nr_user + head->nr_kernel) * sizeof(u64) <= size &&
+	       walked->nr_user + head->nr_kernel <= HYBRID_WALK_IPS ? 0 : -EINVAL;
+}
+
+static u8 *put(u8 *to, u64 word)
+{
+	memcpy(to, &word, sizeof(word));
+	return to + sizeof(word);
+}
+
+static u8 *put_if(u8 *to, bool is_there, u64 word)
+{
+	return is_there ? put(to, word) : to;
+}
+
+/*
+ * The kernel's callchain, and that the registers are those which it begins at: of a precise
+ * event's sample they are others.
+ */
+static u8 *put_kernel_chain(u8 *to, const struct hybrid_walked *walked)
+{
+	u32 nr = walked->head.nr_kernel, front;
+
+	for (front = 0; front < nr; front++) {
+		if (word_at(walked->ips + front * sizeof(u64)) == PERF_CONTEXT_USER)
+			break;
+	}
+	to = put(to, nr + 2);
+	memcpy(to, walked->ips, front * sizeof(u64));
+	to = put(to + front * sizeof(u64), PERF_CONTEXT_USER_HYBRID);
+	to = put(to, walked->head.info);
+	memcpy(to, walked->ips + front * sizeof(u64), (nr - front) * sizeof(u64));
+	return to + (nr - front) * sizeof(u64);
+}
+
+static u8 *put_chain(u8 *to, const struct hybrid_walked *walked)
+{
+	u32 nr_kernel = walked->head.nr_kernel;
+
+	if (walked->dump && !walked->nr_user)
+		return put_kernel_chain(to, walked);
+	to = put(to, nr_kernel + (walked->nr_user ? 3 + walked->nr_user : 0));
+	memcpy(to, walked->ips, nr_kernel * sizeof(u64));
+	to += nr_kernel * sizeof(u64);
+	if (!walked->nr_user)
+		return to;
+	to = put(to, PERF_CONTEXT_USER_HYBRID);
+	to = put(to, walked->head.info);
+	to = put(to, PERF_CONTEXT_USER);
+	memcpy(to, walked->ips + nr_kernel * sizeof(u64), walked->nr_user * sizeof(u64));
+	return to + walked->nr_user * sizeof(u64);
+}
+
+/* Where struct pt_regs has what perf numbers. */
+static const u8 reg_words[] = {
+	[PERF_REG_X86_AX] = 10, [PERF_REG_X86_BX] = 5, [PERF_REG_X86_CX] = 11,
+	[PERF_REG_X86_DX] = 12, [PERF_REG_X86_SI] = 13, [PERF_REG_X86_DI] = 14,
+	[PERF_REG_X86_BP] = 4, [PERF_REG_X86_SP] = 19, [PERF_REG_X86_IP] = 16,
+	[PERF_REG_X86_FLAGS] = 18, [PERF_REG_X86_CS] = 17, [PERF_REG_X86_SS] = 20,
+	[PERF_REG_X86_R8] = 9, [PERF_REG_X86_R9] = 8, [PERF_REG_X86_R10] = 7,
+	[PERF_REG_X86_R11] = 6, [PERF_REG_X86_R12] = 3, [PERF_REG_X86_R13] = 2,
+	[PERF_REG_X86_R14] = 1, [PERF_REG_X86_R15] = 0,
+};
+
+#define USER32_CS	0x23
+
+static u64 reg_of(const u8 *dump, unsigned int reg)
+{
+	const u8 *regs = dump + offsetof(struct hybrid_walk_dump, regs);
+
+	return word_at(regs + reg_words[reg] * sizeof(u64));
+}
+
+u64 hybrid_walked_sp(const struct hybrid_walked *walked)
+{
+	return reg_of(walked->dump, PERF_REG_X86_SP);
+}
+
+void hybrid_walked_end_at_hole(struct hybrid_walked *walked)
+{
+	u32 end;
+
+	if (!walked->dump || !walked->holes)
+		return;
+	end = (ffs(walked->holes) - 1) * HYBRID_WALK_PAGE;
+	if (end)
+		end -= hybrid_walked_sp(walked) % HYBRID_WALK_PAGE;
+	walked->stack_size = min(walked->stack_size, end) & ~7U;
+	walked->holes = 0;
+}
+
+static u8 *put_dump(u8 *to, const struct hybrid_walked *walked, u64 regs)
+{
+	bool is_32 = (reg_of(walked->dump, PERF_REG_X86_CS) & 0xffff) == USER32_CS;
+	u32 room = walked->stack_room, size = walked->stack_size;
+	unsigned int i;
+
+	to = put(to, is_32 ? PERF_SAMPLE_REGS_ABI_32 : PERF_SAMPLE_REGS_ABI_64);
+	for (i = 0; i < ARRAY_SIZE(reg_words); i++)
+		to = put_if(to, regs >> i & 1, reg_of(walked->dump, i));
+	to = put(to, room);
+	if (!room)
+		return to;
+	memcpy(to, walked->dump + offsetof(struct hybrid_walk_dump, stack), size);
+	memset(to + size, 0, room - size);
+	return put(to + room, size);
+}
+
+void hybrid_walked_sample(const struct hybrid_walked *walked, u64 type, u64 regs,
+			  struct perf_event_header *made)
+{
+	const struct hybrid_walk_head *head = &walked->head;
+	u8 *to = (u8 *)(made + 1);
+
+	to = put_if(to, type & PERF_SAMPLE_IDENTIFIER, head->id);
+	to = put_if(to, type & PERF_SAMPLE_IP, head->ip);
+	to = put_if(to, type & PERF_SAMPLE_TID, walked->ids);
+	to = put_if(to, type & PERF_SAMPLE_TIME, head->time);
+	to = put_if(to, type & PERF_SAMPLE_ADDR, head->addr);
+	to = put_if(to, type & PERF_SAMPLE_ID, head->id);
+	to = put_if(to, type & PERF_SAMPLE_CPU, walked->cpu);
+	to = put_if(to, type & PERF_SAMPLE_PERIOD, head->period);
+	to = put_chain(to, walked);
+	if (walked->dump) {
+		to = put_dump(to, walked, regs);
+	} else {
+		to = put(to, PERF_SAMPLE_REGS_ABI_NONE);
+		to = put(to, 0);
+	}
+	*made = (struct perf_event_header) {
+		.type	= PERF_RECORD_SAMPLE,
+		.misc	= head->misc,
+		.size	= to - (u8 *)made,
+	};
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_WALK_RECORD_H
+#define __PERF_HYBRID_WALK_RECORD_H
+
+#include <stdbool.h>
+#include <asm/perf_regs.h>
+#include <linux/bits.h>
+#include <linux/perf_event.h>
+#include <linux/types.h>
+#include "../bpf_skel/hybrid_walk.h"
+
+/* What is said of each record, and at its end where it is no sample's. */
+#define HYBRID_BPF_TRAILER	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | \
+				 PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
+
+/* The registers of tasks that went to sleep: what there is to unwind by. */
+#define HYBRID_BPF_REGS	(GENMASK_ULL(PERF_REG_X86_IP, PERF_REG_X86_AX) | \
+			 GENMASK_ULL(PERF_REG_X86_R15, PERF_REG_X86_R8))
+
+/**
+ * struct hybrid_walked - a record of bpf_skel/hybrid_walk.bpf.c
+ * @ids: of the task
+ * @time: when the record was written
+ * @cpu: as samples have it
+ * @head: see there
+ * @ips: of the chain; they need not be aligned
+ * @nr_user: of @ips, behind the kernel's; 0 where the walk did not come to the outermost
+ *	frame
+ * @dump: where registers and stack are; it need not be aligned; NULL: nowhere
+ * @stack_room: bytes of stack that were to be copied
+ * @stack_size: that were
+ * @holes: pages of these that were not, as struct hybrid_walk_dump has them
+ */
+struct hybrid_walked {
+	u64			 ids;
+	u64			 time;
+	u64			 cpu;
+	struct hybrid_walk_head	 head;
+	const u8		*ips;
+	u32			 nr_user;
+	const u8		*dump;
+	u32			 stack_room;
+	u32			 stack_size;
+	u32			 holes;
+};
+
+/**
+ * hybrid_walked_parse - what a record says
+ * @type: of the event that the program writes to, PERF_SAMPLE_*: an identifier, the task, a
+ *	time, and at most the CPU before the raw data
+ * @header: all of it is readable, and it has an identifier
+ * @walked: out; valid for as long as @header is
+ *
+ * Return: 0, or -EINVAL.
+ */
+int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
+			struct hybrid_walked *walked);
+
+/* Of perf's registers those that a dump has. */
+#define HYBRID_BPF_ALL_REGS	(GENMASK_ULL(PERF_REG_X86_SS, PERF_REG_X86_AX) | \
+				 GENMASK_ULL(PERF_REG_X86_R15, PERF_REG_X86_R8))
+
+/* Else the sample follows, and the record says why it was not walked. */
+static inline bool hybrid_walked_is_sample(const struct hybrid_walked *walked)
+{
+	return walked->nr_user || walked->head.nr_kernel;
+}
+
+/**
+ * hybrid_walked_sample - the sample as the kernel would have written it
+ * @walked: hybrid_walked_is_sample()
+ * @type: PERF_SAMPLE_* of its event; hybrid_bpf__first_served() says what is in that
+ * @regs: that samples of the event have, of HYBRID_BPF_ALL_REGS
+ * @made: out; 64 KiB will do
+ */
+void hybrid_walked_sample(const struct hybrid_walked *walked, u64 type, u64 regs,
+			  struct perf_event_header *made);
+
+/* The stack pointer that a dump begins at. */
+u64 hybrid_walked_sp(const struct hybrid_walked *walked);
+
+/* Has the dump, if any, end at its first hole: for who takes all of it for what was there. */
+void hybrid_walked_end_at_hole(struct hybrid_walked *walked);
+
+#endif /* __PERF_HYBRID_WALK_RECORD_H */

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "../rules/rows.h"
+#include "call-check.h"
+
+static enum hybrid_reach ask_process(const struct hybrid_unwinder *unwinder,
+				     const struct hybrid_space *space, pid_t pid,
+				     const struct hybrid_abi *abi, u64 ret)
+{
+	if (!unwinder->memory)
+		return HYBRID_REACH_MAYBE;
+	return hybrid_memory_is_return(unwinder->memory, space, pid, abi, ret) ?
+		HYBRID_REACH_INDIRECT : HYBRID_REACH_NOT;
+}
+
+enum hybrid_reach hybrid_check_call(struct hybrid_unwinder *unwinder, struct hybrid_space *space,
+				    pid_t pid, const struct hybrid_abi *abi, u64 ret, u64 callee)
+{
+	const struct hybrid_mapping *mapping;
+	struct hybrid_object *object;
+	struct hybrid_row *row;
+	bool mapped;
+
+	/* The call may be the mapping's last instruction. */
+	row = hybrid_unwind_row(unwinder, space, ret - 1, &mapped, &object);
+	if (!mapped)
+		return HYBRID_REACH_NOT;
+	if (row && row->rule.signal)
+		return HYBRID_REACH_THERE;
+	mapping = hybrid_space_find(space, ret - 1);
+	if (!mapping)
+		return HYBRID_REACH_NOT;
+	if (!mapping->object)
+		return ask_process(unwinder, space, pid, abi, ret);
+	return hybrid_object_leads(mapping, ret, hybrid_space_find(space, callee), callee);
+}

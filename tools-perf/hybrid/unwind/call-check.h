@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_CALL_CHECK_H
+#define __PERF_HYBRID_CALL_CHECK_H
+
+#include "../rules/arch.h"
+#include "unwind.h"
+
+/**
+ * hybrid_check_call - did the call before a return address lead to what runs?
+ * @unwinder: caches
+ * @space: the mappings; may gain one where they come on demand
+ * @pid: the process, to be asked for code that no file backs; 0: it can't be
+ * @abi: of the task
+ * @ret: the return address, found by anything else than CFI
+ * @callee: of the frame inside of it, as struct hybrid_frame has it
+ *
+ * Of code that no file backs only the call itself is looked for. A signal
+ * handler's return needs none.
+ *
+ * Return: see enum hybrid_reach; HYBRID_REACH_NOT where no mapping holds @ret.
+ */
+enum hybrid_reach hybrid_check_call(struct hybrid_unwinder *unwinder, struct hybrid_space *space,
+				    pid_t pid, const struct hybrid_abi *abi, u64 ret, u64 callee);
+
+#endif /* __PERF_HYBRID_CALL_CHECK_H */

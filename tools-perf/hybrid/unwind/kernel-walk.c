@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Samples that came without a dump: the kernel has walked their stack by the
+ * rules that it was taught.
+ */
+#include <string.h>
+#include <linux/perf_event.h>
+#include "../rules/rows.h"
+#include "call-check.h"
+#include "kernel-walk.h"
+#include "unwind.h"
+#include "walk.h"
+
+bool hybrid_chain_info(const u64 *chain, unsigned int nr, u64 *info)
+{
+	unsigned int i;
+
+	*info = 0;
+	for (i = 0; i + 1 < nr; i++) {
+		if (chain[i] != PERF_CONTEXT_USER_HYBRID)
+			continue;
+		*info = chain[i + 1];
+		return true;
+	}
+	return false;
+}
+
+bool hybrid_is_kernel_walk(const u64 *chain, unsigned int nr)
+{
+	u64 info;
+
+	return hybrid_chain_info(chain, nr, &info) &&
+	       PERF_HYBRID_INFO_END(info) == PERF_HYBRID_END_OUTERMOST;
+}
+
+static const u64 *user_chain(const u64 *chain, unsigned int *nr)
+{
+	unsigned int i, first = 0;
+
+	while (first < *nr && chain[first++] != PERF_CONTEXT_USER)
+		;
+	for (i = first; i < *nr && chain[i] < (u64)PERF_CONTEXT_MAX; i++)
+		;
+	*nr = i - first;
+	return chain + first;
+}
+
+/*
+ * Does a signal's trampoline end before the sampled address? Its system call may be its
+ * last instruction.
+ */
+static bool is_behind_signal(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u, u64 ip)
+{
+	struct hybrid_object *object;
+	struct hybrid_row *row;
+	bool mapped;
+
+	row = hybrid_unwind_row(unwinder, u->space, ip - 1, &mapped, &object);
+	return row && row->rule.signal;
+}
+
+/* Behind the last instruction of a segment there is no code to be asked about. */
+static bool is_behind_call(const struct hybrid_mapping *mapping, u64 ret)
+{
+	u64 vaddr;
+
+	return !mapping->object || mapping->object->state != HYBRID_OBJECT_READY ||
+	       !hybrid_object_vaddr(mapping->object, ret - mapping->start + mapping->pgoff,
+				    &vaddr) ||
+	       hybrid_object_is_return(mapping, ret);
+}
+
+/*
+ * Go's scheduler makes the outermost frame of a goroutine by hand: its return address is
+ * that of runtime.goexit() and one byte, behind an instruction that does nothing.
+ */
+static bool is_made_up(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
+		       const struct hybrid_mapping *mapping, u64 ret)
+{
+	struct hybrid_object *object;
+	struct hybrid_row *row;
+	bool mapped;
+	u64 vaddr;
+
+	row = hybrid_unwind_row(unwinder, u->space, ret - 1, &mapped, &object);
+	return row && row->rule.kind == HYBRID_RULE_OUTERMOST &&
+	       hybrid_object_vaddr(mapping->object, ret - 1 - mapping->start + mapping->pgoff,
+				   &vaddr) &&
+	       vaddr == row->start;
+}
+
+/* The same is asked of nearly all that a program's samples have. */
+static struct hybrid_cache_entry *entry_of(struct hybrid_unwinder *unwinder,
+					   const struct hybrid_unwind *u, u64 ret)
+{
+	struct hybrid_cache_entry *entry = hybrid_cache_at(unwinder, u->space->gen, ret - 1);
+
+	return entry->ip == ret - 1 && entry->gen == u->space->gen ? entry : NULL;
+}
+
+/* Does a call stand before the frame's return address? Else the chain ends before it. */
+static bool confirm(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
+		    const struct hybrid_frame *frame, bool outermost)
+{
+	const struct hybrid_mapping *mapping;
+	struct hybrid_cache_entry *entry;
+	bool is_caller;
+
+	/* That of a signal's handler, and what the signal interrupted. */
+	if (frame->ip == frame->ret)
+		return true;
+	mapping = hybrid_space_find(u->space, frame->ret);
+	if (!mapping)
+		return true;
+	is_caller = is_behind_call(mapping, frame->ret);
+	if (!is_caller && !(outermost && is_made_up(unwinder, u, mapping, frame->ret))) {
+		u->failed_in = mapping->object;
+		u->stop = HYBRID_STOP_BAD_FRAME;
+		return false;
+	}
+	entry = entry_of(unwinder, u, frame->ret);
+	if (entry && entry->row && mapping->object &&
+	    mapping->object->state == HYBRID_OBJECT_READY)
+		entry->is_caller = is_caller;
+	return true;
+}
+
+/*
+ * The frame that @ret is of, and its row; @first: the sampled address. Returns whether it is
+ * exact.
+ */
+static bool make_frame(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u, u64 ret,
+		       bool first, bool exact, struct hybrid_frame *frame,
+		       const struct hybrid_row **of)
+{
+	struct hybrid_object *object;
+	struct hybrid_row *row;
+	bool mapped;
+
+	*frame = (struct hybrid_frame) { .ip = ret - !exact, .ret = ret };
+	row = hybrid_unwind_row(unwinder, u->space, frame->ip, &mapped, &object);
+	*of = row;
+	if (row && row->rule.signal) {
+		frame->ip = ret;
+		return true;
+	}
+	if (first && row && row->rule.kind == HYBRID_RULE_NONE &&
+	    is_behind_signal(unwinder, u, frame->ip)) {
+		frame->ip--;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Where no CFI has led from the last frame to @ret, its code has: that counts where the call
+ * before @ret leads there.
+ */
+static bool leads(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
+		  const struct hybrid_row *row, const struct hybrid_frame *last, u64 ret)
+{
+	const struct hybrid_mapping *mapping;
+
+	if (!row || row->rule.kind != HYBRID_RULE_NONE ||
+	    hybrid_check_call(unwinder, u->space, u->pid, u->abi, ret, last->ip) !=
+	    HYBRID_REACH_NOT)
+		return true;
+	mapping = hybrid_space_find(u->space, last->ip);
+	u->failed_in = mapping ? mapping->object : NULL;
+	u->stop = HYBRID_STOP_NO_CFI;
+	return false;
+}
+
+void hybrid_kernel_walk_frames(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
+			       const u64 *chain, unsigned int nr, bool confirmed)
+{
+	const struct hybrid_row *row = NULL;
+	struct hybrid_cache_entry *entry;
+	struct hybrid_frame *frame;
+	bool exact = true;
+	unsigned int i;
+
+	chain = user_chain(chain, &nr);
+	u->stop = HYBRID_STOP_OUTERMOST;
+	u->failed_in = NULL;
+	u->rule.kind = HYBRID_RULE_NONE;
+	for (i = 0; i < nr && i < u->max_frames; i++) {
+		frame = &u->frames[i];
+		/* What a signal interrupted has called nothing. */
+		if (!confirmed && !exact && !leads(unwinder, u, row, &frame[-1], chain[i]))
+			break;
+		entry = exact || confirmed ? NULL : entry_of(unwinder, u, chain[i]);
+		if (entry && entry->is_caller) {
+			*frame = (struct hybrid_frame) { .ip = chain[i] - 1, .ret = chain[i] };
+			row = entry->row;
+			continue;
+		}
+		exact = make_frame(unwinder, u, chain[i], !i, exact, frame, &row);
+		if (i && !confirmed && !confirm(unwinder, u, frame, i + 1 == nr))
+			break;
+	}
+	if (i < nr && u->stop == HYBRID_STOP_OUTERMOST)
+		u->stop = HYBRID_STOP_LIMIT;
+	u->nr = i;
+	u->sure = i;
+}

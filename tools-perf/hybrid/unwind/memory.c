@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What only the process itself has, as long as it runs.
+ *
+ * Code that no file backs: compiled by the program as it runs, or copied by it
+ * from a template, as Python does for each function with -X perf. No CFI tells of
+ * it, and mostly no frame pointer, so the code is read and asked.
+ *
+ * And words below the stack pointer, where no dump reaches: OpenSSL's AVX2 code
+ * saves its caller's there.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <linux/bits.h>
+#include <linux/hash.h>
+#include <linux/kernel.h>
+#include "../x86/code.h"
+#include "memory.h"
+#include "x86-frame-cache.h"
+
+#define PAGE	4096
+#define PAGES	64
+
+/* Passes over the rings in which who was asked is likely to be asked again. */
+#define ASKED_PASSES	64
+
+/* Documentation/admin-guide/mm/pagemap.rst: bits of an entry of 8 bytes a page. */
+#define PAGEMAP_FILE	BIT_ULL(61)
+#define PAGEMAP_PRESENT	BIT_ULL(63)
+
+/**
+ * struct code_page - code as it was in this pass over the rings
+ * @gen: of the space that it is in
+ * @pid: of the process that was sampled: what fork made has a copy of its own
+ * @addr: of its first byte
+ * @pass: when it was read
+ * @readable: @bytes are valid
+ * @bytes: the code
+ */
+struct code_page {
+	u64	gen;
+	pid_t	pid;
+	u64	addr;
+	u64	pass;
+	bool	readable;
+	u8	bytes[PAGE];
+};
+
+/**
+ * struct hybrid_memory - the memory of the process that was looked at last
+ * @fd: its /proc/PID/mem, or -1
+ * @pagemap: its /proc/PID/pagemap, or -1
+ * @pid: the process
+ * @gen: of its space
+ * @pass: counts those over the rings; never 0
+ * @asked: the last one in which a process was there to be asked for anything; 0: none
+ * @pages: what was read, by address, space and process
+ * @frames: what was found; it looks at the code again each time
+ */
+struct hybrid_memory {
+	int			 fd;
+	int			 pagemap;
+	pid_t			 pid;
+	u64			 gen;
+	u64			 pass;
+	u64			 asked;
+	struct code_page	 pages[PAGES];
+	struct x86_frame_cache	 frames;
+};
+
+struct reader {
+	struct hybrid_memory		*memory;
+	const struct hybrid_mapping	*mapping;
+	u64				 gen;
+	pid_t				 pid;
+};
+
+struct hybrid_memory *hybrid_memory_new(void)
+{
+	struct hybrid_memory *memory = calloc(1, sizeof(*memory));
+
+	if (memory) {
+		memory->fd = -1;
+		memory->pagemap = -1;
+		memory->pass = 1;
+	}
+	return memory;
+}
+
+static void close_memory(struct hybrid_memory *memory)
+{
+	if (memory->fd >= 0)
+		close(memory->fd);
+	if (memory->pagemap >= 0)
+		close(memory->pagemap);
+	memory->fd = -1;
+	memory->pagemap = -1;
+}
+
+void hybrid_memory_delete(struct hybrid_memory *memory)
+{
+	if (!memory)
+		return;
+	close_memory(memory);
+	free(memory);
+}
+
+void hybrid_memory_forget(struct hybrid_memory *memory)
+{
+	if (memory)
+		memory->pass++;
+}
+
+bool hybrid_memory_is_asked(const struct hybrid_memory *memory)
+{
+	return memory && memory->asked && memory->pass - memory->asked < ASKED_PASSES;
+}
+
+/* The file stays that of the space it was opened for: exec makes another space. */
+static void open_memory(struct hybrid_memory *memory, pid_t pid, u64 gen)
+{
+	char path[64];
+
+	if (memory->fd >= 0 && memory->pid == pid && memory->gen == gen) {
+		memory->asked = memory->pass;
+		return;
+	}
+	close_memory(memory);
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	memory->fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* For those that are gone before they can be asked nobody has to be quicker. */
+	if (memory->fd < 0)
+		return;
+	memory->asked = memory->pass;
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
+	memory->pagemap = open(path, O_RDONLY | O_CLOEXEC);
+	memory->pid = pid;
+	memory->gen = gen;
+}
+
+/* What /proc/PID/pagemap says of a page; 0 where the process, or its memory, is gone. */
+static ssize_t read_entry(const struct hybrid_memory *memory, u64 addr, u64 *entry)
+{
+	if (memory->fd < 0 || memory->pagemap < 0)
+		return 0;
+	return pread(memory->pagemap, entry, sizeof(*entry), addr / PAGE * sizeof(*entry));
+}
+
+/*
+ * All within a page, and only if that is there, and of no file: a file system of
+ * the user's may let who reads it wait for ever, and a page that was never touched
+ * would be made.
+ */
+static bool read_memory(const struct hybrid_memory *memory, u64 addr, void *dst, unsigned int size)
+{
+	u64 entry;
+
+	return read_entry(memory, addr, &entry) == sizeof(entry) &&
+	       entry & PAGEMAP_PRESENT && !(entry & PAGEMAP_FILE) &&
+	       pread(memory->fd, dst, size, addr) == size;
+}
+
+static bool is_page(const struct code_page *page, const struct reader *reader, u64 addr)
+{
+	return page->pass && page->addr == addr && page->gen == reader->gen &&
+	       page->pid == reader->pid;
+}
+
+/*
+ * From the process that was sampled. Where that is gone, and nothing was read of it,
+ * from the one that mapped the page: fork copied it from there.
+ */
+static void fill_page(const struct reader *reader, struct code_page *page)
+{
+	struct hybrid_memory *memory = reader->memory;
+	u64 entry;
+
+	open_memory(memory, reader->pid, reader->gen);
+	if (!page->readable && reader->pid != reader->mapping->pid &&
+	    !read_entry(memory, page->addr, &entry))
+		open_memory(memory, reader->mapping->pid, reader->gen);
+	if (read_memory(memory, page->addr, page->bytes, PAGE))
+		page->readable = true;
+}
+
+/* What was read of a process that is gone by now is what its last samples ran. */
+static const struct code_page *read_page(const struct reader *reader, u64 addr)
+{
+	struct hybrid_memory *memory = reader->memory;
+	u64 key = addr / PAGE + reader->gen + ((u64)reader->pid << 32);
+	struct code_page *page = &memory->pages[hash_64(key, 6)];
+
+	if (!is_page(page, reader, addr)) {
+		page->addr = addr;
+		page->gen = reader->gen;
+		page->pid = reader->pid;
+		page->readable = false;
+	} else if (page->pass == memory->pass) {
+		return page;
+	}
+	page->pass = memory->pass;
+	fill_page(reader, page);
+	return page;
+}
+
+/* Never across a page: see struct x86_frame_mem. */
+static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
+{
+	const struct reader *reader = ctx;
+	const struct code_page *page;
+	u64 at = addr & (PAGE - 1);
+
+	if (len > PAGE - at || addr < reader->mapping->start || addr >= reader->mapping->end)
+		return -1;
+	page = read_page(reader, addr - at);
+	if (!page->readable)
+		return -1;
+	memcpy(dst, page->bytes + at, len);
+	return 0;
+}
+
+static bool reader_init(struct reader *reader, struct x86_frame_mem *mem,
+			struct hybrid_memory *memory, const struct hybrid_space *space,
+			pid_t pid, const struct hybrid_abi *abi, u64 ip)
+{
+	reader->memory = memory;
+	reader->mapping = memory ? hybrid_space_find(space, ip) : NULL;
+	reader->gen = space->gen;
+	reader->pid = pid;
+	mem->read = read_code;
+	mem->ctx = reader;
+	mem->is_64bit = abi->word == 8;
+	mem->any_bp = false;
+	return reader->mapping;
+}
+
+bool hybrid_memory_rule(struct hybrid_memory *memory, const struct hybrid_space *space,
+			pid_t pid, const struct hybrid_abi *abi, u64 ip, struct hybrid_rule *rule)
+{
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	return reader_init(&reader, &mem, memory, space, pid, abi, ip) &&
+	       hybrid_code_ask(&mem, ip, &memory->frames, space->gen, rule);
+}
+
+int hybrid_memory_read(struct hybrid_memory *memory, const struct hybrid_space *space,
+		       pid_t pid, u64 addr, unsigned int size, u64 *value)
+{
+	if (!memory || pid <= 0 || addr % PAGE + size > PAGE)
+		return -1;
+	open_memory(memory, pid, space->gen);
+	*value = 0;
+	return read_memory(memory, addr, value, size) ? 0 : -1;
+}
+
+int hybrid_memory_copy(struct hybrid_memory *memory, const struct hybrid_space *space,
+		       pid_t pid, u64 addr, void *dst, size_t size)
+{
+	size_t part;
+
+	if (!memory || pid <= 0 || addr + size < addr)
+		return -1;
+	open_memory(memory, pid, space->gen);
+	while (size) {
+		part = min(size, (size_t)(PAGE - addr % PAGE));
+		if (!read_memory(memory, addr, dst, part))
+			return -1;
+		addr += part;
+		dst += part;
+		size -= part;
+	}
+	return 0;
+}
+
+bool hybrid_memory_is_return(struct hybrid_memory *memory, const struct hybrid_space *space,
+			     pid_t pid, const struct hybrid_abi *abi, u64 ret)
+{
+	struct x86_frame_mem mem;
+	struct reader reader;
+	u8 byte;
+
+	if (!reader_init(&reader, &mem, memory, space, pid, abi, ret) ||
+	    read_code(&reader, ret, &byte, sizeof(byte)))
+		return true;
+	return x86_frame_call_before(&mem, ret);
+}
+
+enum hybrid_effect hybrid_memory_after(struct hybrid_memory *memory,
+				       const struct hybrid_space *space, pid_t pid,
+				       const struct hybrid_abi *abi, u64 ip, u64 *next)
+{
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	*next = ip;
+	if (!reader_init(&reader, &mem, memory, space, pid, abi, ip))
+		return HYBRID_EFFECT_SAME;
+	return hybrid_insn_effect(&mem, ip, next);
+}

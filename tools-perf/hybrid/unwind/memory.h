@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_MEMORY_H
+#define __PERF_HYBRID_MEMORY_H
+
+#include "../rules/arch.h"
+#include "../rules/space.h"
+
+struct hybrid_memory;
+
+/**
+ * hybrid_memory_new - reads what only processes have: code that they made, words
+ *
+ * Only while they run: of a recording that is over nothing can be read.
+ *
+ * Return: to be given to hybrid_memory_delete(), or NULL where memory is short.
+ */
+struct hybrid_memory *hybrid_memory_new(void);
+void hybrid_memory_delete(struct hybrid_memory *memory);
+
+/**
+ * hybrid_memory_forget - read again what is asked for from now on
+ * @memory: may be NULL
+ *
+ * Programs that compile as they run write new code where old code was.
+ */
+void hybrid_memory_forget(struct hybrid_memory *memory);
+
+/**
+ * hybrid_memory_is_asked - was a process asked for anything lately, and there?
+ * @memory: may be NULL
+ *
+ * Within the last 64 times that hybrid_memory_forget() was called.
+ */
+bool hybrid_memory_is_asked(const struct hybrid_memory *memory);
+
+/**
+ * hybrid_memory_rule - work out from the code itself where the caller is
+ * @memory: may be NULL
+ * @space: with the mapping that holds @ip
+ * @pid: the process that was sampled; another may have its mappings, too
+ * @abi: of the task
+ * @ip: the next instruction, in memory that no file backs
+ * @rule: out
+ *
+ * Return: false where it can't be read, or does not tell.
+ */
+bool hybrid_memory_rule(struct hybrid_memory *memory, const struct hybrid_space *space,
+			pid_t pid, const struct hybrid_abi *abi, u64 ip, struct hybrid_rule *rule);
+
+/**
+ * hybrid_memory_read - what is at an address now
+ * @memory: may be NULL
+ * @space: of the process
+ * @pid: the process; 0: it can't be read
+ * @addr: in it; all is within a page
+ * @size: bytes, 1 to 8
+ * @value: zero-extended
+ *
+ * Return: 0, or -1 where it can't be read.
+ */
+int hybrid_memory_read(struct hybrid_memory *memory, const struct hybrid_space *space,
+		       pid_t pid, u64 addr, unsigned int size, u64 *value);
+
+/**
+ * hybrid_memory_copy - what is at many addresses now
+ * @memory: may be NULL
+ * @space: of the process
+ * @pid: the process
+ * @addr: in it
+ * @dst: out
+ * @size: bytes
+ *
+ * Return: 0, or -1 where not all of it can be read.
+ */
+int hybrid_memory_copy(struct hybrid_memory *memory, const struct hybrid_space *space,
+		       pid_t pid, u64 addr, void *dst, size_t size);
+
+/**
+ * hybrid_memory_is_return - may an address be a return address?
+ * @memory: may be NULL
+ * @space: with the mapping that holds @ret
+ * @pid: the process that was sampled
+ * @abi: of the task
+ * @ret: in memory that no file backs
+ *
+ * Return: false where it can be read and no call stands before it.
+ */
+bool hybrid_memory_is_return(struct hybrid_memory *memory, const struct hybrid_space *space,
+			     pid_t pid, const struct hybrid_abi *abi, u64 ret);
+
+/**
+ * hybrid_memory_after - hybrid_insn_effect() of code that no file backs
+ * @memory: may be NULL
+ * @space: with the mapping that holds @ip
+ * @pid: the process that was sampled
+ * @abi: of the task
+ * @ip: of the instruction
+ * @next: out: the address behind it
+ */
+enum hybrid_effect hybrid_memory_after(struct hybrid_memory *memory,
+				       const struct hybrid_space *space, pid_t pid,
+				       const struct hybrid_abi *abi, u64 ip, u64 *next);
+
+#endif /* __PERF_HYBRID_MEMORY_H */

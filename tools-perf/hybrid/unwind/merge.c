@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The merge at PERF_CONTEXT_USER.
+ */
+#include <string.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+#include "call-check.h"
+#include "kernel-walk.h"
+#include "live-stack.h"
+#include "merge.h"
+#include "stack-switch.h"
+#include "uretprobe.h"
+
+/* The user part of the kernel's callchain, without its context word. */
+struct user_chain {
+	const u64	*ips;
+	unsigned int	 nr;
+	bool		 found;
+};
+
+static struct user_chain split(struct hybrid_merge *m)
+{
+	struct user_chain user = {};
+	unsigned int i;
+
+	for (i = 0; i < m->nr_kernel && m->nr < m->max; i++) {
+		/* What only the ring has: no file needs to know it. */
+		if (m->kernel[i] == PERF_CONTEXT_USER_HYBRID) {
+			i++;
+			continue;
+		}
+		m->out[m->nr++] = m->kernel[i];
+		if (m->kernel[i] == PERF_CONTEXT_USER) {
+			user.found = true;
+			break;
+		}
+	}
+	if (!user.found)
+		return user;
+	user.ips = &m->kernel[i + 1];
+	while (i + 1 + user.nr < m->nr_kernel &&
+	       user.ips[user.nr] < (u64)PERF_CONTEXT_MAX)
+		user.nr++;
+	return user;
+}
+
+/*
+ * Walks the frame pointers as the kernel did, as far as the dump reaches, and
+ * checks that both saw the same, @i being where in @user that chain begins.
+ * Returns the index of the first return address that stands behind the dump and
+ * sets @fp to the frame pointer it stands above; 0 where the two do not agree.
+ */
+static unsigned int leave_dump(const struct hybrid_unwind *u, const struct user_chain *user,
+			       unsigned int i, u64 *fp)
+{
+	u8 word = u->abi->word;
+	u64 next, ret;
+
+	*fp = u->regs.value[u->abi->bp];
+	while (!hybrid_unwind_read(u, *fp, word, &next) &&
+	       !hybrid_unwind_read(u, *fp + word, word, &ret)) {
+		if (i >= user->nr || next <= *fp ||
+		    (user->ips[i] != ret && !hybrid_uretprobe_is_trampoline(ret)))
+			return 0;
+		i++;
+		*fp = next;
+	}
+	return i < user->nr && *fp >= u->dump_start + u->dump_size ? i : 0;
+}
+
+/*
+ * The same, with and without the word at sp that the kernel puts first for a
+ * uprobe at a function's entry. In a recursion both may fit: then neither is
+ * taken.
+ */
+static unsigned int join_kernel(const struct hybrid_merge *m, const struct user_chain *user,
+				u64 *fp)
+{
+	const struct hybrid_unwind *u = m->unwind;
+	unsigned int plain = leave_dump(u, user, 1, fp), probed;
+	u64 word;
+
+	if (!m->at_probe || user->nr < 2 ||
+	    hybrid_unwind_read(u, u->dump_start, u->abi->word, &word) || user->ips[1] != word)
+		return plain;
+	probed = leave_dump(u, user, 2, fp);
+	return plain && probed ? 0 : plain + probed;
+}
+
+/* Does the function that runs at the last frame use bp as its frame's base? */
+static bool is_bp_frame(const struct hybrid_unwind *u, const struct hybrid_rule *rule)
+{
+	if (rule->kind == HYBRID_RULE_NONE)
+		return true;
+	return rule->kind == HYBRID_RULE_CFA && rule->base == HYBRID_BASE_BP &&
+	       rule->cfa_off == 2 * u->abi->word;
+}
+
+/* The address that a frame has: nobody called a signal handler's trampoline. */
+static u64 frame_ip(struct hybrid_unwinder *unwinder, struct hybrid_space *space, u64 ret)
+{
+	struct hybrid_object *object;
+	struct hybrid_row *row;
+	bool mapped;
+
+	row = hybrid_unwind_row(unwinder, space, ret - 1, &mapped, &object);
+	return row && row->rule.signal ? ret : ret - 1;
+}
+
+/*
+ * What the kernel found counts where the call before it can have led to the last
+ * frame. @by_cfi: the CFI says that this one has a frame pointer; else, in a file, only
+ * a call that leads there shows that it has.
+ */
+static bool add_frame(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u, u64 ret,
+		      bool by_cfi)
+{
+	u64 callee = u->frames[u->nr - 1].ip;
+	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, callee);
+	bool sure = u->sure == u->nr;
+
+	if (u->nr == u->max_frames)
+		return false;
+	switch (hybrid_check_call(unwinder, u->space, u->pid, u->abi, ret, callee)) {
+	case HYBRID_REACH_NOT:
+	case HYBRID_REACH_FAR:
+		return false;
+	case HYBRID_REACH_MAYBE:
+		sure = false;
+		break;
+	case HYBRID_REACH_INDIRECT:
+		sure = sure && (by_cfi || !mapping || !mapping->object);
+		break;
+	case HYBRID_REACH_THERE:
+	default:
+		break;
+	}
+	u->frames[u->nr++] = (struct hybrid_frame) {
+		.ip	= frame_ip(unwinder, u->space, ret),
+		.ret	= ret,
+	};
+	u->sure += sure;
+	return true;
+}
+
+/*
+ * Goes on by the kernel's frame pointer chain, while it and the CFI agree that
+ * there is a frame pointer: another function's caller would be lost. Returns
+ * true where it came to the outermost frame.
+ */
+static bool follow_kernel(struct hybrid_unwinder *unwinder, const struct hybrid_merge *m,
+			  const struct user_chain *user)
+{
+	struct hybrid_unwind *u = m->unwind;
+	struct hybrid_object *object;
+	struct hybrid_row *row;
+	bool mapped, by_cfi = u->rule.kind != HYBRID_RULE_NONE;
+	unsigned int i;
+	u64 fp;
+
+	i = join_kernel(m, user, &fp);
+	if (!i || !u->bp_known || u->bp != fp || !is_bp_frame(u, &u->rule))
+		return false;
+
+	u->frames[u->nr - 1].cfa = fp + 2 * u->abi->word;
+	for (; i < user->nr; i++) {
+		row = hybrid_unwind_row(unwinder, u->space, user->ips[i] - 1,
+					&mapped, &object);
+		if (!mapped || !add_frame(unwinder, u, user->ips[i], by_cfi))
+			return false;
+		by_cfi = row && row->rule.kind != HYBRID_RULE_NONE;
+		u->failed_in = object;
+		if (!row)
+			continue;
+		if (row->rule.kind == HYBRID_RULE_OUTERMOST)
+			return true;
+		if (!is_bp_frame(u, &row->rule))
+			return false;
+	}
+	return false;
+}
+
+/*
+ * The kernel copies up to a page that is not there, the BPF program leaves it out. Where the
+ * stack goes on within what was to be copied, a larger dump lacks it, too.
+ */
+static bool is_in_memory(const struct hybrid_unwind *u)
+{
+	if (u->missing - u->dump_start < u->dump_size)
+		return false;
+	return u->dump_size >= u->dump_room || u->missing - u->dump_start >= u->dump_room;
+}
+
+static enum hybrid_outcome judge(const struct hybrid_unwind *u, bool stitched)
+{
+	bool guessed = u->sure < u->nr;
+
+	if (stitched)
+		return HYBRID_STITCHED;
+	switch (u->stop) {
+	case HYBRID_STOP_OUTERMOST:
+		return guessed ? HYBRID_GUESSED : HYBRID_COMPLETE;
+	case HYBRID_STOP_DUMP_END:
+		return is_in_memory(u) ? HYBRID_TRUNCATED : HYBRID_NOT_IN_MEMORY;
+	case HYBRID_STOP_LIMIT:
+		return HYBRID_TRUNCATED;
+	case HYBRID_STOP_NO_MAP:
+		return HYBRID_NO_MAP;
+	case HYBRID_STOP_NO_CFI:
+		return HYBRID_NO_CFI;
+	case HYBRID_STOP_UNREAD:
+		return HYBRID_UNREAD;
+	case HYBRID_STOP_BAD_FRAME:
+	case HYBRID_STOP_NR:
+	default:
+		return HYBRID_BAD_CFI;
+	}
+}
+
+static void add_entry(struct hybrid_merge *m, u64 ip)
+{
+	if (m->nr < m->max)
+		m->out[m->nr++] = ip;
+}
+
+static void add_mark(struct hybrid_merge *m, enum hybrid_synthetic mark)
+{
+	/* It says more than the frame that there is no room for. */
+	if (m->nr == m->max && m->nr)
+		m->nr--;
+	add_entry(m, hybrid_synthetic_ip(mark));
+	m->marked = true;
+}
+
+/*
+ * No dump: the kernel's frame pointers, at the addresses that unwound chains have, as
+ * far as one call can have led to the other. Functions without a frame are left out.
+ */
+static enum hybrid_outcome copy_user(struct hybrid_unwinder *unwinder, struct hybrid_merge *m,
+				     const struct user_chain *user)
+{
+	unsigned int i;
+	u64 callee;
+
+	if (!user->found)
+		return HYBRID_COMPLETE;
+	if (user->nr)
+		add_entry(m, user->ips[0]);
+	if (hybrid_is_kernel_walk(m->kernel, m->nr_kernel)) {
+		for (i = 1; i < user->nr; i++)
+			add_entry(m, user->ips[i] - 1);
+		return HYBRID_COMPLETE;
+	}
+	for (i = 1; i < user->nr && m->space; i++) {
+		callee = m->out[m->nr - 1];
+		if (hybrid_check_call(unwinder, m->space, m->pid, m->abi, user->ips[i], callee) <
+		    HYBRID_REACH_MAYBE)
+			break;
+		if (i == 1)
+			add_mark(m, HYBRID_SYNTHETIC_GUESSED);
+		add_entry(m, frame_ip(unwinder, m->space, user->ips[i]));
+	}
+	add_mark(m, HYBRID_SYNTHETIC_CUT_OFF);
+	return HYBRID_FP_ONLY;
+}
+
+/* Are the frames known to the outermost, with its place? */
+static bool is_rooted(const struct hybrid_unwind *u)
+{
+	return u->stop == HYBRID_STOP_OUTERMOST && u->nr > 1 && u->frames[u->nr - 2].cfa;
+}
+
+/* Goes on where the dump ended. Returns true where it came to the outermost frame. */
+static bool go_on(struct hybrid_unwinder *unwinder, struct hybrid_merge *m,
+		  const struct user_chain *user)
+{
+	struct hybrid_unwind *u = m->unwind;
+	unsigned int nr = u->nr;
+
+	if (follow_kernel(unwinder, m, user))
+		return true;
+	/* What the register holds is no frame pointer, but where the kernel's chain agrees. */
+	if (u->rule.kind == HYBRID_RULE_NONE && !u->by_code && u->nr == nr)
+		u->stop = HYBRID_STOP_NO_CFI;
+	if (m->tail && hybrid_tail_follow(unwinder, u, m->tail))
+		return true;
+	return u->nr == nr && u->rule.kind != HYBRID_RULE_NONE &&
+	       hybrid_live_stack_follow(unwinder, u);
+}
+
+static void add_frames(struct hybrid_merge *m, enum hybrid_outcome outcome)
+{
+	const struct hybrid_unwind *u = m->unwind;
+	unsigned int i, nr = min(u->sure, m->max - m->nr);
+
+	for (i = 0; i < nr; i++)
+		m->out[m->nr + i] = u->frames[i].ip;
+	m->nr += nr;
+	if (u->sure < u->nr)
+		add_mark(m, HYBRID_SYNTHETIC_GUESSED);
+	for (i = u->sure; i < u->nr; i++)
+		add_entry(m, u->frames[i].ip);
+	if (outcome > HYBRID_GUESSED)
+		add_mark(m, HYBRID_SYNTHETIC_CUT_OFF);
+}
+
+enum hybrid_outcome hybrid_merge(struct hybrid_unwinder *unwinder, struct hybrid_merge *m)
+{
+	struct hybrid_unwind *u = m->unwind;
+	enum hybrid_outcome outcome;
+	struct user_chain user;
+	unsigned int unwound;
+	bool stitched = false;
+
+	m->nr = 0;
+	m->marked = false;
+	user = split(m);
+	if (!u)
+		return copy_user(unwinder, m, &user);
+
+	if (!user.found)
+		m->out[m->nr++] = PERF_CONTEXT_USER;
+	unwound = u->sure;
+	if (u->stop == HYBRID_STOP_DUMP_END)
+		stitched = go_on(unwinder, m, &user);
+	else if (u->stop == HYBRID_STOP_BAD_FRAME && u->rule.kind == HYBRID_RULE_SWITCHED)
+		stitched = hybrid_stack_switch_follow(unwinder, u, user.ips, user.nr);
+	if (m->tail)
+		hybrid_tail_learn(m->tail, u->frames, unwound,
+				  unwound == u->nr && is_rooted(u));
+	outcome = judge(u, stitched);
+	/* There was no stack to read: that is not the fault of where the walk ended. */
+	if (!u->dump_size && u->stop != HYBRID_STOP_LIMIT && outcome > HYBRID_FP_ONLY)
+		outcome = HYBRID_FP_ONLY;
+	add_frames(m, outcome);
+	return outcome;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_MERGE_H
+#define __PERF_HYBRID_MERGE_H
+
+#include "synthetic-frame.h"
+#include "tail.h"
+
+/* What became of a sample's user callchain. Every sample counts as one of them. */
+enum hybrid_outcome {
+	HYBRID_COMPLETE,	/* to the outermost frame, or there is no user part */
+	HYBRID_STITCHED,	/* to the outermost frame, behind the dump's end */
+	HYBRID_GUESSED,		/* to the outermost frame, by steps that nothing confirms */
+	HYBRID_FP_ONLY,		/* the kernel's frame pointer chain: no dump */
+	HYBRID_TRUNCATED,	/* ends where the dump or --max-stack ends */
+	HYBRID_NOT_IN_MEMORY,	/* ends where the kernel came to a page that is not there */
+	HYBRID_NO_MAP,		/* led to an address that no mapping holds */
+	HYBRID_NO_CFI,		/* led to code with neither CFI nor frame pointer */
+	HYBRID_BAD_CFI,		/* the CFI can't be right */
+	HYBRID_UNREAD,		/* led to code whose file was not read in time */
+	HYBRID_NR_OUTCOMES,
+};
+
+/**
+ * struct hybrid_merge - one sample's callchain, merged
+ * @kernel: callchain of the sample as the kernel made it; NULL for none
+ * @nr_kernel: number of @kernel
+ * @unwind: the sample, unwound by hybrid_unwind() or, where the kernel reached
+ *	the outermost frame, hybrid_kernel_walk_frames(); NULL where it has no user registers
+ *	or no dump; its frames have room for max_frames
+ * @at_probe: the event may come from a uprobe: at a function's entry the kernel
+ *	then puts the word at sp between the address and the frame pointer chain
+ * @space: the mappings; NULL where the process is not known
+ * @pid: the process, while that runs; 0 where there is none to be asked
+ * @abi: of the task; where there is no @unwind, which word size is likely
+ * @tail: of the thread, read and updated; NULL for none
+ * @out: the merged callchain; the caller's
+ * @max: room in @out; at least @nr_kernel + 2
+ * @nr: out: number of @out
+ * @marked: out: @out holds one of enum hybrid_synthetic
+ */
+struct hybrid_merge {
+	const u64		*kernel;
+	unsigned int		 nr_kernel;
+	bool			 at_probe;
+	struct hybrid_unwind	*unwind;
+	struct hybrid_space	*space;
+	pid_t			 pid;
+	const struct hybrid_abi	*abi;
+	struct hybrid_tail	*tail;
+	u64			*out;
+	unsigned int		 max;
+	unsigned int		 nr;
+	bool			 marked;
+};
+
+/**
+ * hybrid_merge - join the kernel's chain and the unwound one
+ * @unwinder: caches
+ * @m: what goes in and comes out
+ *
+ * The kernel's frames and context words stay as they are, but that
+ * PERF_CONTEXT_USER_HYBRID and its info word are gone. Behind
+ * PERF_CONTEXT_USER come the unwound frames; where the dump ended, the
+ * kernel's frame pointer chain goes on, joined on the place where it left the
+ * dump; else what the thread was seen to be in before. A mark stands before frames
+ * that are not shown by the sample, and behind a chain that is cut off.
+ *
+ * Return: what became of it.
+ */
+enum hybrid_outcome hybrid_merge(struct hybrid_unwinder *unwinder, struct hybrid_merge *m);
+
+#endif /* __PERF_HYBRID_MERGE_H */

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A step from code that no CFI covers: by what the code itself tells, or by the frame
+ * pointer. Either is believed only where a call stands before what it leads to.
+ */
+#include "../rules/rows.h"
+#include "call-check.h"
+#include "step.h"
+
+/* What nobody called tells of no target: Go leaves such an address on a stack it has left. */
+enum hybrid_reach hybrid_step_reaches(const struct hybrid_walk *w, u64 ret)
+{
+	const struct hybrid_unwind *u = w->u;
+	const struct hybrid_frame *frame = &u->frames[u->nr - 1];
+	enum hybrid_reach leads;
+
+	leads = hybrid_check_call(w->unwinder, u->space, u->pid, u->abi, ret, frame->ip);
+	if (leads <= HYBRID_REACH_FAR && u->nr > 1 && !hybrid_step_is_return(w, frame->ret) &&
+	    hybrid_step_is_return(w, ret))
+		return HYBRID_REACH_MAYBE;
+	return leads;
+}
+
+/*
+ * Code without CFI (psABI x86-64 3.2.2: a frame pointer of 0 is the deepest). What
+ * code with CFI, or none, has in the register need not be a frame pointer: 0 is
+ * often none, as below code that PHP compiles.
+ */
+static enum hybrid_stop read_frame_pointer(struct hybrid_walk *w, struct hybrid_caller *caller)
+{
+	struct hybrid_unwind *u = w->u;
+	u8 word = u->abi->word;
+
+	if (!u->bp_known)
+		return HYBRID_STOP_NO_CFI;
+	if (!u->bp)
+		return w->by_bp ? HYBRID_STOP_OUTERMOST : HYBRID_STOP_NO_CFI;
+	if (u->bp < u->sp || u->bp % word)
+		return HYBRID_STOP_NO_CFI;
+	caller->cfa = u->bp + 2 * word;
+	if (hybrid_walk_word(u, u->bp, &caller->bp) ||
+	    hybrid_walk_word(u, u->bp + word, &caller->ip))
+		return hybrid_walk_unreadable(u, u->bp);
+	caller->ip = hybrid_step_true_return(w, u->bp + word, caller->ip);
+	caller->bp_known = true;
+	caller->exact = false;
+	return HYBRID_STOP_NR;
+}
+
+/*
+ * Does a chain of frame pointers go on at @ret, between code without CFI? V8 enters
+ * JavaScript by a call to what looks at the function and then jumps there.
+ */
+static bool is_linked(const struct hybrid_walk *w, u64 ret)
+{
+	struct hybrid_object *object;
+	struct hybrid_row *row;
+	bool mapped;
+
+	row = hybrid_unwind_row(w->unwinder, w->u->space, ret - 1, &mapped, &object);
+	return w->by_bp && (!row || row->rule.kind == HYBRID_RULE_NONE);
+}
+
+/*
+ * Is @ret in code that was made at run time, as the last frame is? Interpreters that are
+ * made so, as Java's, push return addresses of their own and jump.
+ */
+static bool is_between_made(const struct hybrid_walk *w, u64 ret)
+{
+	const struct hybrid_unwind *u = w->u;
+	const struct hybrid_mapping *of = hybrid_space_find(u->space, u->frames[u->nr - 1].ip);
+	const struct hybrid_mapping *to = hybrid_space_find(u->space, ret);
+
+	return of && !of->object && to && !to->object;
+}
+
+/*
+ * In assembler the register may hold anything, and what it points to look like a
+ * frame: only a direct call that leads to the last frame shows that it is one. Code
+ * made at run time keeps frame pointers, mostly: there a call will do.
+ */
+enum hybrid_stop hybrid_step_frame_pointer(struct hybrid_walk *w,
+					   struct hybrid_caller *caller)
+{
+	const struct hybrid_frame *frame = &w->u->frames[w->u->nr - 1];
+	enum hybrid_stop stop = read_frame_pointer(w, caller);
+	const struct hybrid_mapping *mapping;
+
+	if (stop != HYBRID_STOP_NR || !caller->ip)
+		return stop;
+	mapping = hybrid_space_find(w->u->space, frame->ip);
+	switch (hybrid_step_reaches(w, caller->ip)) {
+	case HYBRID_REACH_NOT:
+		w->guess = true;
+		return is_between_made(w, caller->ip) ? stop : HYBRID_STOP_NO_CFI;
+	case HYBRID_REACH_FAR:
+		w->guess = true;
+		return is_linked(w, caller->ip) ? stop : HYBRID_STOP_NO_CFI;
+	case HYBRID_REACH_THERE:
+		return stop;
+	case HYBRID_REACH_INDIRECT:
+		w->guess = mapping && mapping->object;
+		return stop;
+	case HYBRID_REACH_MAYBE:
+	default:
+		w->guess = true;
+		return stop;
+	}
+}
+
+/* What the code of the last frame tells; its object's row keeps that. */
+static bool code_rule(const struct hybrid_walk *w, struct hybrid_row *row, struct hybrid_rule *rule)
+{
+	const struct hybrid_unwind *u = w->u;
+	u64 ret = u->frames[u->nr - 1].ret;
+	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, ret);
+
+	if (mapping && !mapping->object)
+		return hybrid_memory_rule(w->unwinder->memory, u->space, u->pid, u->abi, ret, rule);
+	if (!mapping || !row)
+		return false;
+	*rule = *hybrid_object_code_rule(row, mapping, ret);
+	return rule->kind != HYBRID_RULE_NONE;
+}
+
+enum hybrid_stop hybrid_step_code(struct hybrid_walk *w, struct hybrid_row *row,
+				  struct hybrid_caller *caller)
+{
+	struct hybrid_frame *frame = &w->u->frames[w->u->nr - 1];
+	struct hybrid_unwind *u = w->u;
+	struct hybrid_rule rule;
+	enum hybrid_stop stop;
+
+	if (!code_rule(w, row, &rule))
+		return HYBRID_STOP_NO_CFI;
+	if (rule.kind == HYBRID_RULE_SIGRETURN) {
+		/* Nobody called it: see frame_row(). */
+		frame->ip = frame->ret;
+		u->rule = rule;
+		return hybrid_step_sigreturn(u, caller);
+	}
+	stop = hybrid_step_rule(w, &rule, caller);
+	/* Assembler has frames of tens of kilobytes. */
+	u->by_code = stop == HYBRID_STOP_DUMP_END;
+	if (!u->by_code && (stop != HYBRID_STOP_NR ||
+			    hybrid_step_reaches(w, caller->ip) == HYBRID_REACH_NOT)) {
+		if (row)
+			row->code_failed = true;
+		return HYBRID_STOP_NO_CFI;
+	}
+	if (row)
+		row->code_led = true;
+	return stop;
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /dev/perf_hybrid, see include/uapi/linux/perf_hybrid.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/ioctl.h>
+#include <internal/xyarray.h>
+#include <linux/perf_event.h>
+#include "../../debug.h"
+#include "../../evlist.h"
+#include "../../evsel.h"
+#include "../glue/evsel.h"
+#include "kernel-store.h"
+
+#define DEVICE	"/dev/perf_hybrid"
+
+static int store_ioctl(int fd, unsigned long cmd, void *arg)
+{
+	return ioctl(fd, cmd, arg) < 0 ? -errno : 0;
+}
+
+/* In parts of as many rows as the kernel takes: each replaces what is from its start on. */
+static int store_teach(void *store, const struct perf_hybrid_teach *teach,
+		       const struct hybrid_pinned_file *file __maybe_unused)
+{
+	const struct perf_hybrid_row *rows = (void *)(uintptr_t)teach->rows;
+	struct perf_hybrid_teach part = *teach;
+	u32 first = 0, last;
+	int err;
+
+	do {
+		last = min(teach->nr_rows, first + PERF_HYBRID_MAX_ROWS);
+		part.nr_rows = last - first;
+		part.rows = (uintptr_t)(rows + first);
+		part.start = first ? rows[first].offset : teach->start;
+		part.end = last < teach->nr_rows ? rows[last].offset : teach->end;
+		err = store_ioctl(*(int *)store, PERF_HYBRID_TEACH, &part);
+		first = last;
+	} while (!err && first < teach->nr_rows);
+	return err;
+}
+
+static int store_forget(void *store, const struct perf_hybrid_forget *forget)
+{
+	return store_ioctl(*(int *)store, PERF_HYBRID_FORGET, (void *)forget);
+}
+
+const struct hybrid_store_ops hybrid_store_ops = {
+	.teach	= store_teach,
+	.forget	= store_forget,
+};
+
+int hybrid_store__stats(int fd, struct perf_hybrid_stats *stats)
+{
+	return store_ioctl(fd, PERF_HYBRID_STATS, stats);
+}
+
+/* To the event on all its CPUs, or in all its threads. */
+static int attach(struct evsel *evsel, int store)
+{
+	struct perf_hybrid_attach event = {};
+	struct xyarray *fds = evsel->core.fd;
+	int x, y, err;
+
+	for (x = 0; fds && x < xyarray__max_x(fds); x++) {
+		for (y = 0; y < xyarray__max_y(fds); y++) {
+			event.fd = *(int *)xyarray__entry(fds, x, y);
+			err = event.fd < 0 ? 0 : store_ioctl(store, PERF_HYBRID_ATTACH, &event);
+			if (err)
+				return err;
+		}
+	}
+	return 0;
+}
+
+bool hybrid_store__is_there(void)
+{
+	return !access(DEVICE, F_OK);
+}
+
+int hybrid_store__open(struct evlist *evlist)
+{
+	struct evsel *evsel;
+	int fd, err;
+
+	fd = open(DEVICE, O_RDWR | O_CLOEXEC);
+	if (fd < 0) {
+		pr_debug("hybrid: the kernel is taught nothing: %s: %s\n", DEVICE,
+			 strerror(errno));
+		return -1;
+	}
+	evlist__for_each_entry(evlist, evsel) {
+		if (!evsel__has_hybrid_callchain(evsel))
+			continue;
+		err = attach(evsel, fd);
+		if (!err)
+			continue;
+		/* Events that have it already go on with their dumps: it is empty. */
+		pr_debug("hybrid: the kernel is taught nothing: event %s takes no store: %s\n",
+			 evsel__name(evsel), strerror(-err));
+		close(fd);
+		return -1;
+	}
+	return fd;
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What one instruction does to the rule for its caller.
+ */
+#include <string.h>
+#include <linux/kernel.h>
+#include <asm/insn.h>
+#include "call-reach.h"
+#include "insn-effect.h"
+#include "x86-frame.h"
+
+/* Instructions of a function that are looked at for one that sets sp. */
+#define MAX_SETS_SP	512
+
+/* And for one that saves the frame pointer. */
+#define MAX_SAVES_BP	8
+
+static enum hybrid_effect group5(const struct insn *insn)
+{
+	switch (X86_MODRM_REG(insn->modrm.value)) {
+	case 2: case 3:
+		return HYBRID_EFFECT_CALL;
+	case 4: case 5:
+		return HYBRID_EFFECT_SAME;
+	default:
+		return HYBRID_EFFECT_NEXT;
+	}
+}
+
+static enum hybrid_effect two_byte(u8 op)
+{
+	switch (op) {
+	case 0x05: case 0x34: case 0x80 ... 0x8f:
+		return HYBRID_EFFECT_SAME;
+	default:
+		return HYBRID_EFFECT_NEXT;
+	}
+}
+
+static enum hybrid_effect one_byte(const struct insn *insn, u8 op)
+{
+	switch (op) {
+	case 0x0f:
+		return two_byte(insn->opcode.bytes[1]);
+	case 0x70 ... 0x7f: case 0xe0 ... 0xe3: case 0xe9: case 0xeb: case 0xcc: case 0xcd:
+		return HYBRID_EFFECT_SAME;
+	case 0xe8: case 0x9a:
+		return HYBRID_EFFECT_CALL;
+	case 0xc2: case 0xc3: case 0xca: case 0xcb: case 0xcf:
+		return HYBRID_EFFECT_RETURN;
+	case 0xff:
+		return group5(insn);
+	default:
+		return HYBRID_EFFECT_NEXT;
+	}
+}
+
+enum hybrid_effect hybrid_insn_effect(const struct x86_frame_mem *mem, u64 ip, u64 *next)
+{
+	struct insn insn;
+
+	*next = ip;
+	if (!hybrid_decode_insn(mem, ip, &insn))
+		return HYBRID_EFFECT_SAME;
+	*next = ip + insn.length;
+	return insn.vex_prefix.nbytes ? HYBRID_EFFECT_NEXT : one_byte(&insn, insn.opcode.bytes[0]);
+}
+
+#define REG_SP	4
+#define REG_BP	5
+
+/* The register that an instruction's ModRM byte names as its first or second operand. */
+static bool is_reg_sp(const struct insn *insn)
+{
+	return X86_MODRM_REG(insn->modrm.value) == REG_SP && !X86_REX_R(insn->rex_prefix.value);
+}
+
+static bool is_rm_sp(const struct insn *insn)
+{
+	return X86_MODRM_MOD(insn->modrm.value) == 3 && X86_MODRM_RM(insn->modrm.value) == REG_SP &&
+	       !X86_REX_B(insn->rex_prefix.value);
+}
+
+/* mov, lea, xchg, and, pop %rsp, leave. What adds a constant is in tables of distances. */
+static bool is_set(const struct insn *insn)
+{
+	if (insn->vex_prefix.nbytes)
+		return false;
+	switch (insn->opcode.bytes[0]) {
+	case 0x89:
+		return is_rm_sp(insn);
+	case 0x8b: case 0x8d:
+		return is_reg_sp(insn);
+	case 0x87:
+		return is_reg_sp(insn) || is_rm_sp(insn);
+	case 0x81: case 0x83:
+		return is_rm_sp(insn) && X86_MODRM_REG(insn->modrm.value) == 4;
+	case 0x5c:
+		return !X86_REX_B(insn->rex_prefix.value);
+	case 0xc9:
+		return true;
+	default:
+		return false;
+	}
+}
+
+u64 hybrid_sets_sp(const struct x86_frame_mem *mem, u64 start, u64 end)
+{
+	struct insn insn;
+	unsigned int i;
+
+	for (i = 0; i < MAX_SETS_SP && start < end; i++, start += insn.length) {
+		if (!hybrid_decode_insn(mem, start, &insn) || is_set(&insn))
+			return start;
+	}
+	return min(start, end);
+}
+
+/* mov %rbp,N(%rsp) */
+static bool is_save(const struct insn *insn)
+{
+	return insn->opcode.bytes[0] == 0x89 && insn->rex_prefix.nbytes &&
+	       X86_REX_W(insn->rex_prefix.value) && !X86_REX_R(insn->rex_prefix.value) &&
+	       !X86_REX_B(insn->rex_prefix.value) && X86_MODRM_REG(insn->modrm.value) == REG_BP &&
+	       X86_MODRM_MOD(insn->modrm.value) % 3 && X86_MODRM_RM(insn->modrm.value) == REG_SP &&
+	       insn->sib.value == 0x24;
+}
+
+/* push %rbp; mov %rsp,%rbp */
+static bool is_pushed(const struct x86_frame_mem *mem, u64 start, u64 end)
+{
+	static const u8 prologue[] = { 0x55, 0x48, 0x89, 0xe5 };
+	u8 code[sizeof(prologue)];
+
+	return end - start >= sizeof(code) && !mem->read(mem->ctx, start, code, sizeof(code)) &&
+	       !memcmp(code, prologue, sizeof(code));
+}
+
+bool hybrid_saves_bp(const struct x86_frame_mem *mem, u64 start, u64 end, s32 off)
+{
+	struct insn insn;
+	unsigned int i;
+
+	/* From Go 1.21 on, before it makes room for the rest of the frame. */
+	if (is_pushed(mem, start, end))
+		return true;
+	for (i = 0; i < MAX_SAVES_BP && start < end; i++, start += insn.length) {
+		if (!hybrid_decode_insn(mem, start, &insn))
+			return false;
+		if (insn.vex_prefix.nbytes)
+			continue;
+		if (is_save(&insn))
+			return insn.displacement.value == off;
+		if (one_byte(&insn, insn.opcode.bytes[0]) != HYBRID_EFFECT_NEXT)
+			return false;
+	}
+	return false;
+}

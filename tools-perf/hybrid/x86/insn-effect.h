@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_INSN_EFFECT_H
+#define __PERF_HYBRID_INSN_EFFECT_H
+
+#include "../rules/arch.h"
+
+struct x86_frame_mem;
+
+/**
+ * hybrid_insn_effect - what the instruction at an address leaves
+ * @mem: reads the code
+ * @ip: the instruction
+ * @next: out: the address behind it
+ *
+ * Return: HYBRID_EFFECT_SAME where it can't be read, too.
+ */
+enum hybrid_effect hybrid_insn_effect(const struct x86_frame_mem *mem, u64 ip, u64 *next);
+
+/**
+ * hybrid_sets_sp - where code leaves its stack, or moves on it by more than a constant
+ * @mem: reads the code
+ * @start: of its first instruction
+ * @end: behind the last
+ *
+ * Return: the first instruction that does, or that can't be read; @end where none does.
+ */
+u64 hybrid_sets_sp(const struct x86_frame_mem *mem, u64 start, u64 end);
+
+/**
+ * hybrid_saves_bp - does a function save the frame pointer as Go's assembler has it do?
+ * @mem: reads the code
+ * @start: of the function
+ * @end: behind it
+ * @off: where, in bytes from sp as it is in the function's body
+ *
+ * Before anything jumps or is called.
+ */
+bool hybrid_saves_bp(const struct x86_frame_mem *mem, u64 start, u64 end, s32 off);
+
+#endif /* __PERF_HYBRID_INSN_EFFECT_H */

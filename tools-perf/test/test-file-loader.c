@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Files that are opened elsewhere, and answer late or never.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "abi.h"
+#include "file-copy.h"
+#include "elf-file.h"
+#include "file-loader.h"
+#include "rows.h"
+#include "tap.h"
+
+/* More than there are threads that open files. */
+#define MANY	40
+
+#define AT	0x7f0000000000ULL
+
+static struct hybrid_objects objects;
+static struct hybrid_loader *loader;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static bool answers;
+static char file[PATH_MAX];
+static unsigned int opening;
+static pthread_t opener;
+
+/* Paths with a '!' don't answer until they all do. */
+static int open_slowly(const struct hybrid_mapping *mapping)
+{
+	pthread_mutex_lock(&lock);
+	opening++;
+	opener = pthread_self();
+	pthread_cond_broadcast(&changed);
+	while (strchr(mapping->object->ident.path, '!') && !answers)
+		pthread_cond_wait(&changed, &lock);
+	opening--;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+	return open(file, O_RDONLY | O_CLOEXEC);
+}
+
+/* Paths with a '/' behind the first are of another file system, which is not local. */
+static int find(const struct hybrid_mapping *mapping)
+{
+	const char *path = mapping->object->ident.path;
+
+	if (strchr(path, '!'))
+		return -1;
+	return open(strchr(path + 1, '/') ? "/proc/self/maps" : file, O_PATH | O_CLOEXEC);
+}
+
+static void set_answers(bool yes)
+{
+	pthread_mutex_lock(&lock);
+	answers = yes;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+static void start(void)
+{
+	set_answers(false);
+	hybrid_objects_init(&objects, hybrid_loader_open, hybrid_x86_abi);
+	loader = hybrid_loader_new(open_slowly, find);
+	objects.open_arg = loader;
+	objects.cancel = hybrid_loader_cancel;
+}
+
+static void end(void)
+{
+	hybrid_objects_exit(&objects);
+	hybrid_loader_delete(loader);
+}
+
+static struct hybrid_mapping map(const char *path)
+{
+	struct hybrid_ident ident = { .path = path };
+
+	return (struct hybrid_mapping) {
+		.start = AT, .end = AT + (1 << 20), .object = hybrid_object_get(&objects, &ident),
+	};
+}
+
+static struct hybrid_row *row_of(const struct hybrid_mapping *mapping)
+{
+	return hybrid_object_row(mapping, AT + elf_file_symbol("frames.so", "leaf_at"));
+}
+
+/* However long it takes: how busy the machine is does not matter. */
+static struct hybrid_row *row_at_last(const struct hybrid_mapping *mapping)
+{
+	struct hybrid_row *row;
+
+	do {
+		row = row_of(mapping);
+	} while (!row && hybrid_object_waits(mapping->object) && !usleep(1000));
+	return row;
+}
+
+static void at_hand(void)
+{
+	struct hybrid_mapping mapping;
+
+	start();
+	mapping = map("/a");
+	check(row_at_last(&mapping));
+	check(!hybrid_object_waits(mapping.object) && !mapping.object->why);
+	same(hybrid_loader_state(mapping.object, false), HYBRID_LOAD_DONE);
+	end();
+}
+
+/* A thread opens the first file of a file system, and the others if that is not local. */
+static void local(void)
+{
+	static const char * const paths[] = { "/a", "/b", "/c", "/far/a", "/far/b", "/d" };
+	static const bool by_thread[] = { true, false, false, true, true, false };
+	struct hybrid_mapping mapping;
+	unsigned int i;
+
+	start();
+	for (i = 0; i < ARRAY_SIZE(paths); i++) {
+		mapping = map(paths[i]);
+		check(row_at_last(&mapping));
+		same(!pthread_equal(opener, pthread_self()), by_thread[i]);
+	}
+	end();
+}
+
+static void does_not_answer(void)
+{
+	struct hybrid_mapping slow, other;
+
+	start();
+	slow = map("/slow!");
+	other = map("/other");
+	objects.waiting = NULL;
+	check(!row_of(&slow) && hybrid_object_waits(slow.object));
+	check(objects.waiting == slow.object);
+	/* No other file waits for it. */
+	check(row_at_last(&other));
+	check(!row_of(&slow));
+	check(hybrid_loader_state(slow.object, false) != HYBRID_LOAD_DONE);
+	hybrid_loader_give_up(slow.object);
+	same(hybrid_loader_state(slow.object, false), HYBRID_LOAD_LATE);
+	same_text(slow.object->why, "its file system did not answer in time");
+	/* When it is there it is used. */
+	set_answers(true);
+	check(row_at_last(&slow) && !slow.object->why);
+	end();
+}
+
+/* Who has nothing else to do waits, and not for ever. */
+static void waits(void)
+{
+	struct hybrid_mapping a, b;
+
+	start();
+	a = map("/a!");
+	b = map("/b!");
+	check(!row_of(&a) && !row_of(&b));
+	same(hybrid_loader_state(a.object, true), HYBRID_LOAD_LATE);
+	same(hybrid_loader_state(b.object, true), HYBRID_LOAD_LATE);
+	end();
+	set_answers(true);
+}
+
+/* Objects, and all of them, go while their files are asked for. */
+static void goes(void)
+{
+	struct hybrid_mapping mapping;
+	unsigned int i;
+	char path[16];
+
+	start();
+	for (i = 0; i < MANY; i++) {
+		snprintf(path, sizeof(path), "/%u!", i);
+		mapping = map(path);
+		check(!row_of(&mapping));
+		mapping.object->is_old = true;
+		if (i % 2)
+			hybrid_object_put(mapping.object);
+	}
+	end();
+	set_answers(true);
+	pthread_mutex_lock(&lock);
+	while (opening)
+		pthread_cond_wait(&changed, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
+/* More than there are threads: those behind them are late, and come. */
+static void many(void)
+{
+	struct hybrid_mapping mappings[MANY];
+	unsigned int i;
+	char path[16];
+
+	start();
+	for (i = 0; i < MANY; i++) {
+		snprintf(path, sizeof(path), "/%u!", i);
+		mappings[i] = map(path);
+		check(!row_of(&mappings[i]));
+	}
+	set_answers(true);
+	for (i = 0; i < MANY; i++)
+		check(row_at_last(&mappings[i]));
+	end();
+}
+
+/* A copy has the same rows. */
+static void copies(void)
+{
+	static const char * const names[] = { "frames.so", "debug.so", "nocfi.so", "i386.so" };
+	struct hybrid_mapping original, copy;
+	struct hybrid_row *a, *b;
+	unsigned int i, nr;
+	u64 ip;
+
+	start();
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		original = map("/file");
+		copy = map("/copy");
+		original.object->is_old = true;
+		copy.object->is_old = true;
+		hybrid_object_open(original.object, open(elf_file_path(names[i]), O_RDONLY));
+		hybrid_object_open(copy.object,
+				   hybrid_copy(open(elf_file_path(names[i]), O_RDONLY)));
+		for (ip = AT, nr = 0; ip < AT + 0x4000; ip++) {
+			a = hybrid_object_row(&original, ip);
+			b = hybrid_object_row(&copy, ip);
+			check(!a == !b && (!a || !memcmp(&a->rule, &b->rule, sizeof(a->rule))));
+			check(hybrid_object_is_return(&original, ip) ==
+			      hybrid_object_is_return(&copy, ip));
+			nr += a && a->rule.kind != HYBRID_RULE_NONE;
+		}
+		check(nr > 0 || !strcmp(names[i], "nocfi.so"));
+		hybrid_object_put(original.object);
+		hybrid_object_put(copy.object);
+	}
+	end();
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "load: a file that is at hand", at_hand },
+		{ "load: file systems that are local", local },
+		{ "load: a file that does not answer", does_not_answer },
+		{ "load: with nothing else to do", waits },
+		{ "load: objects that go meanwhile", goes },
+		{ "load: more files than threads", many },
+		{ "load: a copy in memory", copies },
+	};
+
+	snprintf(file, sizeof(file), "%s", elf_file_path("frames.so"));
+	return tap_run(tests, ARRAY_SIZE(tests));
+}

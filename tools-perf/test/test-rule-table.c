@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The table of rules that a BPF program reads: what is found is what was taught last.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include "rule-table.h"
+#include "tap.h"
+
+#define OBJECTS		3
+#define BYTES		8192
+
+static struct hybrid_table table;
+static struct hybrid_walk_object objects[HYBRID_WALK_OBJECTS];
+static int no_more;
+
+static int more(void *arg, unsigned int number, u64 **words)
+{
+	same((uintptr_t)arg, (uintptr_t)&table);
+	same(number, table.first + table.nr_chunks);
+	if (no_more)
+		return no_more;
+	*words = calloc(HYBRID_WALK_CHUNK_WORDS, sizeof(u64));
+	return *words ? 0 : -ENOMEM;
+}
+
+/* Nothing may lead there any more. */
+static void less(void *arg, unsigned int number, u64 *words)
+{
+	same((uintptr_t)arg, (uintptr_t)&table);
+	same((uintptr_t)words, (uintptr_t)table.chunks[number]);
+	memset(words, 0xff, HYBRID_WALK_CHUNK_WORDS * sizeof(u64));
+	free(words);
+}
+
+static void begin(void)
+{
+	no_more = 0;
+	memset(objects, 0, sizeof(objects));
+	memset(&table, 0, sizeof(table));
+	table.objects = objects;
+	table.max_chunks = HYBRID_WALK_CHUNKS / 2;
+	table.more = more;
+	table.less = less;
+	table.arg = &table;
+}
+
+static void end(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < HYBRID_WALK_CHUNKS; i++)
+		free(table.chunks[i]);
+}
+
+static int teach(u32 object, u32 start, u32 last, const struct perf_hybrid_row *rows, u32 nr_rows,
+		 const struct perf_hybrid_rule *rules, u32 nr_rules)
+{
+	struct perf_hybrid_teach update = {
+		.start		= start,
+		.end		= last,
+		.rows		= (uintptr_t)rows,
+		.rules		= (uintptr_t)rules,
+		.nr_rows	= nr_rows,
+		.nr_rules	= nr_rules,
+	};
+
+	return hybrid_table_teach(&table, object, &update);
+}
+
+/* One rule for [start, last). */
+static int teach_one(u32 object, u32 start, u32 last, const struct perf_hybrid_rule *rule)
+{
+	struct perf_hybrid_row row = { .offset = start };
+
+	return teach(object, start, last, &row, 1, rule, 1);
+}
+
+static const struct perf_hybrid_rule plain = {
+	.kind = PERF_HYBRID_CFA, .cfa_off = 16, .ra_off = -8,
+};
+
+static u64 kind_at(u32 object, u64 offset)
+{
+	return HYBRID_WALK_KIND(hybrid_table_find(&table, object, offset));
+}
+
+static void holds(const struct perf_hybrid_rule *rule)
+{
+	u64 row;
+
+	begin();
+	same(teach_one(0, 0x130, 0x131, rule), 0);
+	row = hybrid_table_find(&table, 0, 0x130);
+	same(HYBRID_WALK_KIND(row), rule->kind);
+	same(HYBRID_WALK_BASE(row), rule->base);
+	same(HYBRID_WALK_BP(row), rule->bp);
+	same(HYBRID_WALK_DEREF_OFF(row), rule->deref_off);
+	same(HYBRID_WALK_CFA_OFF(row), rule->cfa_off);
+	same(HYBRID_WALK_BP_OFF(row), rule->bp_off);
+	end();
+}
+
+static void test_rules(void)
+{
+	static const struct perf_hybrid_rule rules[] = {
+		{ .kind = PERF_HYBRID_CFA, .cfa_off = 8, .ra_off = -8 },
+		{ .kind = PERF_HYBRID_CFA, .base = PERF_HYBRID_BASE_BP, .cfa_off = 16,
+		  .ra_off = -8, .bp = PERF_HYBRID_BP_AT_CFA, .bp_off = -16 },
+		{ .kind = PERF_HYBRID_DEREF, .base = PERF_HYBRID_BASE_BP, .cfa_off = -8388608,
+		  .ra_off = -8, .deref_off = 255, .bp = PERF_HYBRID_BP_AT_BP, .bp_off = -32768 },
+		{ .kind = PERF_HYBRID_PLT, .cfa_off = 8388607, .ra_off = -8,
+		  .bp = PERF_HYBRID_BP_UNDEFINED, .bp_off = 32767 },
+		{ .kind = HYBRID_WALK_REGISTER, .deref_off = 6, .cfa_off = 266256, .ra_off = -8,
+		  .bp = PERF_HYBRID_BP_AT_CFA, .bp_off = -16 },
+		{ .kind = PERF_HYBRID_SIGNAL },
+		{ .kind = PERF_HYBRID_OUTERMOST },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rules); i++)
+		holds(&rules[i]);
+}
+
+/* Between two functions: what their code has told. */
+static void test_keep(void)
+{
+	static const struct perf_hybrid_row rows[] = {
+		{ .offset = 0x40, .rule = 1 }, { .offset = 0x80 }, { .offset = 0x150, .rule = 1 },
+	};
+	static const struct perf_hybrid_rule rules[] = {
+		{ .kind = HYBRID_TABLE_KEEP },
+		{ .kind = PERF_HYBRID_DEREF, .cfa_off = 8, .ra_off = -8 },
+	};
+	u32 at;
+
+	begin();
+	same(teach_one(0, 0x70, 0x90, &plain), 0);
+	same(teach_one(0, 0x140, 0x160, &plain), 0);
+	same(teach(0, 0x40, 0x180, rows, ARRAY_SIZE(rows), rules, ARRAY_SIZE(rules)), 0);
+	for (at = 0x40; at < 0x180; at++)
+		same(kind_at(0, at), at < 0x80 || at >= 0x150 ? PERF_HYBRID_DEREF :
+		     at < 0x90 || at >= 0x140 ? PERF_HYBRID_CFA : PERF_HYBRID_ASK);
+	end();
+}
+
+/* What the words can't say must not be said otherwise. */
+static void test_no_words(void)
+{
+	static const struct perf_hybrid_rule rules[] = {
+		{ .kind = PERF_HYBRID_ASK, .cfa_off = 8, .ra_off = -8 },
+		{ .kind = HYBRID_WALK_REGISTER + 1, .cfa_off = 8, .ra_off = -8 },
+		{ .kind = PERF_HYBRID_CFA, .cfa_off = 8, .ra_off = -16 },
+		{ .kind = PERF_HYBRID_CFA, .cfa_off = 8388608, .ra_off = -8 },
+		{ .kind = PERF_HYBRID_CFA, .cfa_off = -8388609, .ra_off = -8 },
+		{ .kind = PERF_HYBRID_CFA, .cfa_off = 8, .ra_off = -8, .bp_off = 32768 },
+		{ .kind = PERF_HYBRID_CFA, .cfa_off = 8, .ra_off = -8, .bp_off = -32769 },
+	};
+	unsigned int i;
+
+	begin();
+	for (i = 0; i < ARRAY_SIZE(rules); i++) {
+		same(teach_one(0, 0, 0x100, &plain), 0);
+		same(teach_one(0, 0x10, 0x20, &rules[i]), 0);
+		same(kind_at(0, 0xf), PERF_HYBRID_CFA);
+		same(kind_at(0, 0x10), PERF_HYBRID_ASK);
+		same(kind_at(0, 0x1f), PERF_HYBRID_ASK);
+		same(kind_at(0, 0x20), PERF_HYBRID_CFA);
+	}
+	end();
+}
+
+static void test_unknown(void)
+{
+	begin();
+	same(hybrid_table_find(&table, 0, 0), 0);
+	same(teach_one(1, 0x1ff, 0x301, &plain), 0);
+	same(kind_at(1, 0x1fe), PERF_HYBRID_ASK);
+	same(kind_at(1, 0x1ff), PERF_HYBRID_CFA);
+	same(kind_at(1, 0x300), PERF_HYBRID_CFA);
+	same(kind_at(1, 0x301), PERF_HYBRID_ASK);
+	same(kind_at(1, ~0ULL), PERF_HYBRID_ASK);
+	same(kind_at(0, 0x200), PERF_HYBRID_ASK);
+	same(kind_at(2, 0x200), PERF_HYBRID_ASK);
+	end();
+}
+
+/* Updates at random, against a plain array. */
+static s32 expected[OBJECTS][BYTES];
+
+static void random_update(void)
+{
+	struct perf_hybrid_rule rules[64] = {};
+	struct perf_hybrid_row rows[64] = {};
+	u32 object = tap_random() % OBJECTS, start = tap_random() % (BYTES - 1), at = start, nr = 0;
+	u32 last = start + 1 + tap_random() % min(BYTES - start - 1, 1500U), i;
+
+	while (nr < ARRAY_SIZE(rows) && at < last) {
+		rules[nr] = plain;
+		rules[nr].cfa_off = tap_random() % 50 * 8;
+		rows[nr] = (struct perf_hybrid_row){ .offset = at, .rule = nr };
+		for (i = at; i < last; i++)
+			expected[object][i] = rules[nr].cfa_off;
+		nr++;
+		at += 1 + tap_random() % 60;
+	}
+	same(teach(object, start, last, rows, nr, rules, nr), 0);
+}
+
+static void as_expected(void)
+{
+	u32 object, at;
+	u64 row;
+
+	for (object = 0; object < OBJECTS; object++) {
+		for (at = 0; at < BYTES; at++) {
+			row = hybrid_table_find(&table, object, at);
+			if (expected[object][at] == -1)
+				same(HYBRID_WALK_KIND(row), PERF_HYBRID_ASK);
+			else
+				same(HYBRID_WALK_CFA_OFF(row), expected[object][at]);
+		}
+	}
+}
+
+static void test_random(void)
+{
+	u32 update;
+
+	begin();
+	tap_seed(1);
+	memset(expected, 0xff, sizeof(expected));
+	for (update = 0; update < 300; update++)
+		random_update();
+	as_expected();
+	end();
+}
+
+static void compact(void)
+{
+	hybrid_table_compact(&table);
+	hybrid_table_give_back(&table);
+}
+
+/* What objects have stays, and what they had before takes no room. */
+static void test_compact(void)
+{
+	u32 update, used;
+
+	begin();
+	tap_seed(2);
+	memset(expected, 0xff, sizeof(expected));
+	for (update = 0; update < 300; update++) {
+		random_update();
+		if (update % 100 == 50)
+			compact();
+	}
+	used = table.used;
+	compact();
+	as_expected();
+	check(table.used < used);
+	same(table.used, hybrid_table_size(&table, 0) + hybrid_table_size(&table, 1) +
+			 hybrid_table_size(&table, 2));
+	used = table.used - hybrid_table_size(&table, 1);
+	table.objects[1].head = 0;
+	memset(expected[1], 0xff, sizeof(expected[1]));
+	compact();
+	as_expected();
+	same(table.used, used);
+	end();
+}
+
+/* Full again and again: it goes on, in the room that there is. */
+static void test_full(void)
+{
+	const u32 large = (HYBRID_WALK_CHUNK_WORDS - 100) << HYBRID_WALK_BLOCK_BITS;
+	u32 i;
+
+	begin();
+	table.max_chunks = 2;
+	same(teach_one(0, 0x100, 0x110, &plain), 0);
+	for (i = 0; i < 10; i++) {
+		same(teach_one(1, large - 1, large, &plain), 0);
+		same(teach_one(2, large - 1, large, &plain), -ENOSPC);
+		table.objects[1].head = 0;
+		compact();
+		same(kind_at(0, 0x100), PERF_HYBRID_CFA);
+		same(kind_at(1, large - 1), PERF_HYBRID_ASK);
+		same(table.nr_chunks, 1);
+	}
+	same(teach_one(1, large - 1, large, &plain), 0);
+	no_more = -ENOMEM;
+	compact();
+	same(table.objects[0].head | table.objects[1].head, 0);
+	end();
+}
+
+/* What is there already takes no room. */
+static void test_again(void)
+{
+	u32 used;
+
+	begin();
+	same(teach_one(0, 0x80, 0x380, &plain), 0);
+	used = table.used;
+	same(teach_one(0, 0x80, 0x380, &plain), 0);
+	same(teach_one(0, 0x100, 0x110, &plain), 0);
+	same(table.used, used);
+	end();
+}
+
+/* One that has more blocks than a chunk has words, as browsers and compilers are. */
+static void test_large(void)
+{
+	const u32 chunk = HYBRID_WALK_CHUNK_WORDS << HYBRID_WALK_BLOCK_BITS;
+	u32 at;
+
+	begin();
+	same(teach_one(1, 0x100, 0x110, &plain), 0);
+	same(teach_one(0, chunk - 0x80, chunk, &plain), 0);
+	same(teach_one(0, chunk - 0x40, chunk + 0x80, &plain), 0);
+	same(teach_one(0, 3 * chunk - 1, 3 * chunk + 1, &plain), 0);
+	same(teach_one(1, 0x200, 0x210, &plain), 0);
+	for (at = chunk - 0x80; at < chunk + 0x80; at++)
+		same(kind_at(0, at), PERF_HYBRID_CFA);
+	same(kind_at(0, chunk - 0x81), PERF_HYBRID_ASK);
+	same(kind_at(0, chunk + 0x80), PERF_HYBRID_ASK);
+	same(kind_at(0, 3 * chunk - 1), PERF_HYBRID_CFA);
+	same(kind_at(0, 3 * chunk), PERF_HYBRID_CFA);
+	same(kind_at(0, 3 * chunk + 1), PERF_HYBRID_ASK);
+	same(kind_at(1, 0x100), PERF_HYBRID_CFA);
+	same(kind_at(1, 0x200), PERF_HYBRID_CFA);
+	end();
+}
+
+static void test_no_room(void)
+{
+	const u32 large = HYBRID_TABLE_BLOCKS << HYBRID_WALK_BLOCK_BITS;
+	u32 object = 1;
+	int err;
+
+	begin();
+	same(teach_one(0, large - 1, large, &plain), 0);
+	same(kind_at(0, large - 1), PERF_HYBRID_CFA);
+	same(teach_one(0, large, large + 1, &plain), -EFBIG);
+	while (!(err = teach_one(object, large - 1, large, &plain)) &&
+	       check(object < HYBRID_WALK_CHUNKS))
+		object++;
+	same(err, -ENOSPC);
+	same(kind_at(object, large - 1), PERF_HYBRID_ASK);
+	same(kind_at(1, large - 1), PERF_HYBRID_CFA);
+	end();
+
+	begin();
+	no_more = -EPERM;
+	same(teach_one(0, 0, 1, &plain), -EPERM);
+	end();
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "rules stay what they are", test_rules },
+		{ "what a row can't say is unknown", test_no_words },
+		{ "what lies between functions stays", test_keep },
+		{ "what was not taught is unknown", test_unknown },
+		{ "updates at random", test_random },
+		{ "the same once more takes no room", test_again },
+		{ "an object of many chunks", test_large },
+		{ "no room", test_no_room },
+		{ "compacted, all is where it was", test_compact },
+		{ "full again and again", test_full },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
