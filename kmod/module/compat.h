@@ -41,6 +41,7 @@ static __always_inline void __user *perf_hybrid_mask(const void __user *addr,
 	asm("cmp %1,%0\n\tcmova %1,%0" : "=r" (ret) : "r" (limit), "0" (addr) : "cc");
 	return ret;
 }
+
 #define mask_user_address(addr)		perf_hybrid_mask(addr, TASK_SIZE_MAX)
 
 /* Linux 6.13, and stable kernels before it, put the registers out of sight. */

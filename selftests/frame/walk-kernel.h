@@ -57,6 +57,20 @@ static inline long copy_from_user_nofault(void *dst, const void *src, unsigned i
 #define preempt_disable()			do { } while (0)
 #define preempt_enable()			do { } while (0)
 
+/* Of uprobes, as much as a walk in a probe's handler looks at. */
+struct arch_uprobe {
+	u8	insn[16];
+};
+
+struct return_instance {
+	unsigned long	stack;
+};
+
+struct uprobe_task {
+	struct arch_uprobe	*auprobe;
+	struct return_instance	*return_instances;
+};
+
 struct task_struct {
 	struct mm_struct {
 		void	*pgd;
@@ -64,6 +78,7 @@ struct task_struct {
 			u64	ctx_id;
 		} context;
 	} *mm;
+	struct uprobe_task *utask;
 };
 
 extern struct task_struct walk_task;
@@ -85,6 +100,14 @@ struct pt_regs {
 
 extern struct pt_regs walk_regs;
 #define current_pt_regs()			(&walk_regs)
+#define task_pt_regs(task)			(&walk_regs)
+#define instruction_pointer(regs)		((regs)->ip)
+#define user_64bit_mode(regs)			true
+#define copy_from_kernel_nofault(dst, src, len)	(memcpy(dst, src, len), 0)
+
+#define INT3_INSN_OPCODE			0xcc
+#define CALL_INSN_OPCODE			0xe8
+#define CALL_INSN_SIZE				5
 
 #define __USER_CS				0x33
 
