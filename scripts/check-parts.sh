@@ -110,6 +110,7 @@ of_host()
 	part bpf-files ci tap host build selftests/bpf/files
 	part off-cpu ci tap host build selftests/bpf/off-cpu
 	part judge check tap host build selftests/judge/run
+	part names check tap host build selftests/names/run
 	part perf-test check perf host build perf_test
 	part replay ci tap host build selftests/replay/run
 	part real ci tap host build selftests/real/run

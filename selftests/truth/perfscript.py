@@ -8,10 +8,13 @@ import tempfile
 from chains import Frame
 
 FIELDS = "comm,pid,tid,time,event,ip,sym,dso"
-HEAD = re.compile(r"^\s*(\S.*?|)\s+(-?\d+)/(-?\d+)\s+(\d+\.\d+):\s+(\S.*?):?\s*$")
+# A thread may be called like what follows its name: the last place that looks so counts.
+HEAD = re.compile(r"^\s*(\S.*|)\s+(-?\d+)/(-?\d+)\s+(\d+\.\d+):\s+(\S.*?):?\s*$")
 # What a chain says of itself, as a frame: its callers are not known, or those outside
 # of this one are only likely. An unpatched perf shows the mapping alone.
 MARKS = ("[cut off]", "[guessed]")
+# A path begins with the first slash after a bracket; other mappings have no brackets.
+FILE = re.compile(r"^\s+([0-9a-f]+) (.*?) \((/.*)\)$")
 FRAME = re.compile(r"^\s+([0-9a-f]+) (.*) \(([^()]*(?: \(deleted\))?)\)$")
 
 
@@ -37,7 +40,7 @@ def parse(lines):
                 yield sample
             sample = None
             continue
-        match = FRAME.match(line) if sample else None
+        match = (FILE.match(line) or FRAME.match(line)) if sample else None
         if match:
             key = (match[1], match[2], match[3])
             frame = symbols.get(key)
