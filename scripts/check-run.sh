@@ -133,7 +133,7 @@ run_part()
 	elif [ "$status" -ne 0 ] && [ "$f" -eq 0 ]; then
 		died="exit status $status"
 	elif [ -n "$(ls -A "$state/$name.tmp")" ]; then
-		died="it left $(cd "$state/$name.tmp" && echo *) in TMPDIR"
+		died="it left $(ls -A "$state/$name.tmp" | tr "\n" " ")in TMPDIR"
 	fi
 	rm -rf "$state/$name.tmp"
 	[ -z "$died" ] || f=$((f + 1))
