@@ -7,6 +7,7 @@
 #include <linux/perf_event.h>
 #include "../rules/rows.h"
 #include "call-check.h"
+#include "called.h"
 #include "kernel-walk.h"
 #include "unwind.h"
 #include "walk.h"
@@ -59,36 +60,6 @@ static bool is_behind_signal(struct hybrid_unwinder *unwinder, struct hybrid_unw
 	return row && row->rule.signal;
 }
 
-/* Behind the last instruction of a segment there is no code to be asked about. */
-static bool is_behind_call(const struct hybrid_mapping *mapping, u64 ret)
-{
-	u64 vaddr;
-
-	return !mapping->object || mapping->object->state != HYBRID_OBJECT_READY ||
-	       !hybrid_object_vaddr(mapping->object, ret - mapping->start + mapping->pgoff,
-				    &vaddr) ||
-	       hybrid_object_is_return(mapping, ret);
-}
-
-/*
- * Go's scheduler makes the outermost frame of a goroutine by hand: its return address is
- * that of runtime.goexit() and one byte, behind an instruction that does nothing.
- */
-static bool is_made_up(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
-		       const struct hybrid_mapping *mapping, u64 ret)
-{
-	struct hybrid_object *object;
-	struct hybrid_row *row;
-	bool mapped;
-	u64 vaddr;
-
-	row = hybrid_unwind_row(unwinder, u->space, ret - 1, &mapped, &object);
-	return row && row->rule.kind == HYBRID_RULE_OUTERMOST &&
-	       hybrid_object_vaddr(mapping->object, ret - 1 - mapping->start + mapping->pgoff,
-				   &vaddr) &&
-	       vaddr == row->start;
-}
-
 /* The same is asked of nearly all that a program's samples have. */
 static struct hybrid_cache_entry *entry_of(struct hybrid_unwinder *unwinder,
 					   const struct hybrid_unwind *u, u64 ret)
@@ -98,30 +69,23 @@ static struct hybrid_cache_entry *entry_of(struct hybrid_unwinder *unwinder,
 	return entry->ip == ret - 1 && entry->gen == u->space->gen ? entry : NULL;
 }
 
-/* Does a call stand before the frame's return address? Else the chain ends before it. */
-static bool confirm(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
-		    const struct hybrid_frame *frame, bool outermost)
+/*
+ * Can frame @i of @u have called? Else the chain ends before it. The outermost one is asked more
+ * (called.h): that is not remembered.
+ */
+static bool confirm(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u, unsigned int i,
+		    bool outermost)
 {
-	const struct hybrid_mapping *mapping;
+	const struct hybrid_frame *frame = &u->frames[i];
 	struct hybrid_cache_entry *entry;
-	bool is_caller;
 
-	/* That of a signal's handler, and what the signal interrupted. */
-	if (frame->ip == frame->ret)
-		return true;
-	mapping = hybrid_space_find(u->space, frame->ret);
-	if (!mapping)
-		return true;
-	is_caller = is_behind_call(mapping, frame->ret);
-	if (!is_caller && !(outermost && is_made_up(unwinder, u, mapping, frame->ret))) {
-		u->failed_in = mapping->object;
+	if (!hybrid_called_frame(unwinder, u, i, outermost, &u->failed_in)) {
 		u->stop = HYBRID_STOP_BAD_FRAME;
 		return false;
 	}
-	entry = entry_of(unwinder, u, frame->ret);
-	if (entry && entry->row && mapping->object &&
-	    mapping->object->state == HYBRID_OBJECT_READY)
-		entry->is_caller = is_caller;
+	entry = outermost || frame->ip == frame->ret ? NULL : entry_of(unwinder, u, frame->ret);
+	if (entry && entry->row && entry->object && entry->object->state == HYBRID_OBJECT_READY)
+		entry->is_caller = true;
 	return true;
 }
 
@@ -189,14 +153,14 @@ void hybrid_kernel_walk_frames(struct hybrid_unwinder *unwinder, struct hybrid_u
 		/* What a signal interrupted has called nothing. */
 		if (!confirmed && !exact && !leads(unwinder, u, row, &frame[-1], chain[i]))
 			break;
-		entry = exact || confirmed ? NULL : entry_of(unwinder, u, chain[i]);
+		entry = exact || confirmed || i + 1 == nr ? NULL : entry_of(unwinder, u, chain[i]);
 		if (entry && entry->is_caller) {
 			*frame = (struct hybrid_frame) { .ip = chain[i] - 1, .ret = chain[i] };
 			row = entry->row;
 			continue;
 		}
 		exact = make_frame(unwinder, u, chain[i], !i, exact, frame, &row);
-		if (i && !confirmed && !confirm(unwinder, u, frame, i + 1 == nr))
+		if (i && !confirmed && !confirm(unwinder, u, i, i + 1 == nr))
 			break;
 	}
 	if (i < nr && u->stop == HYBRID_STOP_OUTERMOST)

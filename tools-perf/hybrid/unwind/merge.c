@@ -6,6 +6,7 @@
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 #include "call-check.h"
+#include "called.h"
 #include "kernel-walk.h"
 #include "live-stack.h"
 #include "merge.h"
@@ -271,6 +272,18 @@ static bool is_rooted(const struct hybrid_unwind *u)
 	return u->stop == HYBRID_STOP_OUTERMOST && u->nr > 1 && u->frames[u->nr - 2].cfa;
 }
 
+/*
+ * Of the frames of a sample, those that are written. Of a walk in the kernel that came to the
+ * end hybrid_kernel_walk_frames() has looked at each frame, or the kernel has.
+ */
+static unsigned int count_frames(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
+				 bool stitched)
+{
+	if (stitched || (u->stop == HYBRID_STOP_OUTERMOST && !u->dump_size))
+		return u->nr;
+	return hybrid_called_frames(unwinder, u);
+}
+
 /* Goes on where the dump ended. Returns true where it came to the outermost frame. */
 static bool go_on(struct hybrid_unwinder *unwinder, struct hybrid_merge *m,
 		  const struct user_chain *user)
@@ -289,17 +302,19 @@ static bool go_on(struct hybrid_unwinder *unwinder, struct hybrid_merge *m,
 	       hybrid_live_stack_follow(unwinder, u);
 }
 
-static void add_frames(struct hybrid_merge *m, enum hybrid_outcome outcome)
+/* @nr_frames: of those of the sample; an outer one has called nobody. */
+static void add_frames(struct hybrid_merge *m, unsigned int nr_frames, enum hybrid_outcome outcome)
 {
 	const struct hybrid_unwind *u = m->unwind;
-	unsigned int i, nr = min(u->sure, m->max - m->nr);
+	unsigned int sure = min(u->sure, nr_frames);
+	unsigned int i, nr = min(sure, m->max - m->nr);
 
 	for (i = 0; i < nr; i++)
 		m->out[m->nr + i] = u->frames[i].ip;
 	m->nr += nr;
-	if (u->sure < u->nr)
+	if (sure < nr_frames)
 		add_mark(m, HYBRID_SYNTHETIC_GUESSED);
-	for (i = u->sure; i < u->nr; i++)
+	for (i = sure; i < nr_frames; i++)
 		add_entry(m, u->frames[i].ip);
 	if (outcome > HYBRID_GUESSED)
 		add_mark(m, HYBRID_SYNTHETIC_CUT_OFF);
@@ -310,7 +325,7 @@ enum hybrid_outcome hybrid_merge(struct hybrid_unwinder *unwinder, struct hybrid
 	struct hybrid_unwind *u = m->unwind;
 	enum hybrid_outcome outcome;
 	struct user_chain user;
-	unsigned int unwound;
+	unsigned int unwound, nr_frames;
 	bool stitched = false;
 
 	m->nr = 0;
@@ -326,13 +341,18 @@ enum hybrid_outcome hybrid_merge(struct hybrid_unwinder *unwinder, struct hybrid
 		stitched = go_on(unwinder, m, &user);
 	else if (u->stop == HYBRID_STOP_BAD_FRAME && u->rule.kind == HYBRID_RULE_SWITCHED)
 		stitched = hybrid_stack_switch_follow(unwinder, u, user.ips, user.nr);
+	nr_frames = count_frames(unwinder, u, stitched);
+	unwound = min(unwound, nr_frames);
 	if (m->tail)
 		hybrid_tail_learn(m->tail, u->frames, unwound,
 				  unwound == u->nr && is_rooted(u));
 	outcome = judge(u, stitched);
+	/* What the walk took for the end of the stack was above a frame that is none. */
+	if (nr_frames < u->nr && outcome <= HYBRID_GUESSED)
+		outcome = HYBRID_BAD_CFI;
 	/* There was no stack to read: that is not the fault of where the walk ended. */
 	if (!u->dump_size && u->stop != HYBRID_STOP_LIMIT && outcome > HYBRID_FP_ONLY)
 		outcome = HYBRID_FP_ONLY;
-	add_frames(m, outcome);
+	add_frames(m, nr_frames, outcome);
 	return outcome;
 }

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The outermost return address of a chain is one that nobody returns to: fibers. No frame is
+ * written for it, and the mark stays.
+ */
+#include <string.h>
+#include "merge-scene.h"
+#include "kernel-walk.h"
+#include "tap.h"
+
+#define OUTERMOST	(PERF_HYBRID_END_OUTERMOST | 3 << 16)
+
+/* leaf() in pushed(), whose return address is @ret; above it @nr words of @word. */
+static void fiber(u64 ret, unsigned int nr, u64 word)
+{
+	merge_pushed(0);
+	scene_push_pushed(&s, 0, ret);
+	scene_fill(&s, nr, word);
+}
+
+static void expect_fiber(int line)
+{
+	const u64 want[] = { USER, scene_at("leaf_at"), scene_at("pushed_ret") - 1, CUT_OFF };
+
+	merge_compare(want, ARRAY_SIZE(want), __FILE__, line);
+	merge_finish();
+}
+
+/* What a walk goes on to from there depends on the code before, and on the words above. */
+static void no_call(void)
+{
+	static const char * const starts[] = { "bpframe_entry", "leaf_at", "outer", "pushed_end" };
+	static const u64 words[] = { 0, 0xdead, SCENE_STACK };
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(starts); i++) {
+		for (j = 0; j < ARRAY_SIZE(words); j++) {
+			fiber(scene_at(starts[i]), 8, words[j]);
+			check(merge() > HYBRID_GUESSED);
+			expect_fiber(__LINE__);
+		}
+		/* The copy of the stack ends there. */
+		fiber(scene_at(starts[i]), 0, 0);
+		check(merge() > HYBRID_GUESSED);
+		expect_fiber(__LINE__);
+	}
+}
+
+/* Several, one above the other. */
+static void no_calls(void)
+{
+	fiber(scene_at("leaf_at") + 1, 0, 0);
+	scene_push(&s, scene_at("pushed_end"));
+	scene_push(&s, scene_at("outer"));
+	check(merge() > HYBRID_GUESSED);
+	expect_fiber(__LINE__);
+}
+
+/* A call stands before it that does not return, and leads to another function. */
+static void other_call(void)
+{
+	fiber(scene_at("noret_ret"), 8, 0);
+	check(merge() > HYBRID_GUESSED);
+	expect_fiber(__LINE__);
+
+	/* It leads to what runs. */
+	scene_start(&s, scene_at("leaf_at"));
+	chain_start((const u64[]){ USER }, 1);
+	scene_push(&s, scene_at("noret_ret"));
+	scene_fill(&s, 8, 0);
+	same(merge(), HYBRID_COMPLETE);
+	merge_expect(USER, scene_at("leaf_at"), scene_at("noret_ret") - 1);
+	merge_finish();
+}
+
+/* Of 0 nothing is made. */
+static void zero(void)
+{
+	fiber(0, 8, 0);
+	same(merge(), HYBRID_COMPLETE);
+	merge_expect(USER, scene_at("leaf_at"), scene_at("pushed_ret") - 1);
+	merge_finish();
+}
+
+/* A call stands before these: they stay, whatever is outside of them. */
+static void called(void)
+{
+	fiber(scene_at("pushed_ret"), 1, 0xdead);
+	check(merge() > HYBRID_GUESSED);
+	merge_expect(USER, scene_at("leaf_at"), scene_at("pushed_ret") - 1,
+		     scene_at("pushed_ret") - 1, CUT_OFF);
+	merge_finish();
+	/* And what a signal has interrupted has called nobody. */
+	scene_start(&s, scene_at("leaf_at"));
+	chain_start((const u64[]){ USER }, 1);
+	scene_push(&s, scene_at("sigframe_ret"));
+	scene_fill(&s, 22, 0);
+	s.stack[1 + 20] = scene_top(&s);
+	s.stack[1 + 21] = scene_at("bpframe_entry");
+	scene_push(&s, 0xdead);
+	check(merge() > HYBRID_GUESSED);
+	merge_expect(USER, scene_at("leaf_at"), scene_at("sigframe_ret"),
+		     scene_at("bpframe_entry"), CUT_OFF);
+	merge_finish();
+}
+
+/* The same, walked in the kernel. */
+static void walked(void)
+{
+	static const char * const starts[] = { "bpframe_entry", "leaf_at", "noret_ret" };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(starts); i++) {
+		fiber(scene_at(starts[i]), 8, 0);
+		chain_start(NULL, 0);
+		chain_add(PERF_CONTEXT_USER_HYBRID);
+		chain_add(OUTERMOST);
+		chain_add(USER);
+		chain_add(scene_at("leaf_at"));
+		chain_add(scene_at("pushed_ret"));
+		chain_add(scene_at(starts[i]));
+		s.u.dump_size = 0;
+		/* What is remembered of a frame holds for it inside of others only. */
+		hybrid_kernel_walk_frames(&scene_unwinder, &s.u, chain, nr_chain, false);
+		hybrid_kernel_walk_frames(&scene_unwinder, &s.u, chain, nr_chain, false);
+		m.kernel = chain;
+		m.nr_kernel = nr_chain;
+		m.unwind = &s.u;
+		m.out = out;
+		m.max = MERGE_MAX;
+		same(hybrid_merge(&scene_unwinder, &m), HYBRID_FP_ONLY);
+		expect_fiber(__LINE__);
+	}
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "called: no call before the last return address", no_call },
+		{ "called: nor before several", no_calls },
+		{ "called: the call before it leads to another function", other_call },
+		{ "called: a return address of 0", zero },
+		{ "called: true callers stay", called },
+		{ "called: walked in the kernel", walked },
+	};
+	int ret = tap_run(tests, ARRAY_SIZE(tests));
+
+	scene_exit();
+	return ret;
+}
