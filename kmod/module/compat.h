@@ -24,14 +24,14 @@ bool perf_hybrid_uaccess_okay(void);
 unsigned long perf_hybrid_uretprobe_trampoline(void);
 
 /**
- * perf_hybrid_mask - make an address of user space of any value
- * @addr:	the value
+ * perf_hybrid_mask - bound an address that user space chose
+ * @addr:	any value
  * @limit:	TASK_SIZE_MAX, where nothing is ever mapped
  *
- * It has no branch, so that no load of another address runs speculatively. Linux 6.1
+ * It has no branch, so that no load from another address runs speculatively. Linux 6.1
  * lacks mask_user_address(); that of later kernels loads its limit anew each time.
  *
- * Return: the smaller one
+ * Return: the smaller of the two
  */
 static __always_inline void __user *perf_hybrid_mask(const void __user *addr,
 						     unsigned long limit)

@@ -43,9 +43,9 @@ static __always_inline bool walk_fp(struct hook_walk *walk, unsigned int ws)
 	__uaccess_begin();
 	while (chain < room) {
 		/*
-		 * Masked and not compared: the next address comes out of this one, so that a
-		 * load before its check would tell of any memory. One barrier would not do
-		 * for a loop, and one for each frame takes longer.
+		 * Masked and not compared: a mispredicted branch would load from any address,
+		 * and the loaded word is the next address. A barrier would be needed for each
+		 * frame, and takes longer.
 		 */
 		fp = (unsigned long)perf_hybrid_mask((const void __user *)fp, limit);
 		if (ws == sizeof(u64)) {
