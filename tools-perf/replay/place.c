@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <elfutils/libdwfl.h>
 #include "place.h"
 

@@ -11,7 +11,7 @@
 #define PID	1
 
 static struct hybrid_processes ps;
-static const struct hybrid_space *space;
+static struct hybrid_space *space;
 
 static void map(const char *name)
 {
@@ -349,6 +349,17 @@ static void debug_frame_split(void)
 	expect_debug_frame("debug-split-based.so", 0x200000);
 }
 
+/* With its checksum, as anyone can make one. */
+static void debug_frame_of_another(void)
+{
+	struct hybrid_row *row;
+
+	map("debug-split-lies.so");
+	row = row_of("debug-split-lies.so", "plain_at");
+	check(row && row->rule.kind == HYBRID_RULE_NONE);
+	unmap();
+}
+
 static void no_cfi(void)
 {
 	struct hybrid_row *row;
@@ -396,6 +407,7 @@ int main(void)
 		{ "cfi: .debug_frame in the file", debug_frame },
 		{ "cfi: .debug_frame of a file not linked to 0", debug_frame_based },
 		{ "cfi: .debug_frame in a file beside it", debug_frame_split },
+		{ "cfi: .debug_frame in a file of another program", debug_frame_of_another },
 		{ "cfi: a call on another stack", switched_stacks },
 		{ "cfi: a file without CFI", no_cfi },
 		{ "cfi: i386", abi_32 },

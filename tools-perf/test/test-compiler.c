@@ -261,6 +261,7 @@ static void vdso_flags(void)
 	store_sample("leaf_at", ASK(0));
 	mapping = *hybrid_space_find(sample.u.space, scene_at("leaf_at"));
 	mapping.object = hybrid_object_get(&scene_ps.objects, &ident);
+	mapping.record = NULL;
 	hybrid_object_open(mapping.object, open(elf_file_path("frames.so"), O_RDONLY));
 	hybrid_space_map(sample.u.space, &mapping, true);
 	hybrid_object_put(mapping.object);

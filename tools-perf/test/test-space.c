@@ -57,7 +57,7 @@ static int map(struct hybrid_space *space, struct model *model, unsigned int fir
 	return err;
 }
 
-static void compare_page(const struct hybrid_space *space, const struct model *model,
+static void compare_page(struct hybrid_space *space, const struct model *model,
 			 unsigned int page)
 {
 	static const u64 offsets[] = { 0, 1, PAGE - 1 };
@@ -81,7 +81,7 @@ static void compare_page(const struct hybrid_space *space, const struct model *m
 	}
 }
 
-static void compare(const struct hybrid_space *space, const struct model *model)
+static void compare(struct hybrid_space *space, const struct model *model)
 {
 	unsigned int i;
 

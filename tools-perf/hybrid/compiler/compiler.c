@@ -63,6 +63,9 @@ struct hybrid_compiler *hybrid_compiler_new(struct hybrid_objects *objects,
 	compiler->batch.codes = ops->takes_codes;
 	objects->release = release;
 	objects->release_arg = compiler;
+	/* Each file is taught by itself. */
+	if (!ops->add)
+		objects->compare = NULL;
 	return compiler;
 }
 
@@ -82,6 +85,9 @@ static struct hybrid_stored *stored_of(struct hybrid_compiler *compiler,
 	struct hybrid_stored *stored = object->stored;
 	u32 generation = __atomic_load_n(&compiler->generation, __ATOMIC_ACQUIRE);
 
+	/* Another file's rows may serve it, or it is to be asked which file it is. */
+	if (!stored && (!object->is_settled || object->is_old))
+		return NULL;
 	/* Its rows are known, its file is closed: it is for a sample with a new row. */
 	if (!stored && object->state != HYBRID_OBJECT_READY)
 		return NULL;
@@ -195,13 +201,17 @@ static void meet(struct hybrid_compiler *compiler, struct hybrid_object *object,
 	if (!stored)
 		return;
 	state = __atomic_load_n(&stored->state, __ATOMIC_ACQUIRE);
-	if (state == HYBRID_STORED_FAILED)
+	/* The file that a copy was made of has changed; others that held the same may not have. */
+	if (state == HYBRID_STORED_STALE && object->is_shared)
+		hybrid_object_set_old(object);
+	if (state == HYBRID_STORED_FAILED || state == HYBRID_STORED_STALE)
 		return;
 	if (row->asked == stored->epoch) {
 		if (!stopped)
 			return;
 		look_for_twins(stored);
-		if (!was_lost(compiler, stored, row) ||
+		if (!hybrid_object_is_current(object) ||
+		    !was_lost(compiler, stored, row) ||
 		    !teach_again(compiler, stored, stopped))
 			return;
 	} else if (state == HYBRID_STORED_KNOWS && row->rule.kind != HYBRID_RULE_NONE) {

@@ -213,8 +213,9 @@ bool hybrid_stored_twin(struct hybrid_stored *stored, const struct hybrid_mappin
 	if (!stored->awaited)
 		return true;
 	stored->awaited->objects = objects;
-	stored->awaited->ident = mapping->object->ident;
+	stored->awaited->ident = *hybrid_mapping_ident(mapping);
 	same.object = stored->awaited;
+	same.record = NULL;
 	fd = objects->open(&same);
 	if (fd == HYBRID_OPEN_LATER)
 		return false;

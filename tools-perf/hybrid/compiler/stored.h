@@ -22,6 +22,7 @@ enum hybrid_stored_state {
 	HYBRID_STORED_LEARNS,
 	HYBRID_STORED_KNOWS,	/* all of the object */
 	HYBRID_STORED_FAILED,	/* it can't be taught */
+	HYBRID_STORED_STALE,	/* the same, as its file was changed too often */
 };
 
 /**

@@ -61,7 +61,7 @@ static void refused(struct hybrid_compiler *compiler, struct hybrid_stored *stor
 {
 	struct hybrid_refusal *more;
 
-	finish(compiler, stored, HYBRID_STORED_FAILED);
+	finish(compiler, stored, err == -ESTALE ? HYBRID_STORED_STALE : HYBRID_STORED_FAILED);
 	if (compiler->nr_refusals == MAX_REFUSALS)
 		return;
 	more = realloc(compiler->refusals, (compiler->nr_refusals + 1) * sizeof(*more));
@@ -86,7 +86,8 @@ static void forget_stored(struct hybrid_compiler *compiler, struct hybrid_stored
 /* Does another file hold what the rows were made of? */
 static bool is_same(const struct hybrid_stored *stored, const struct hybrid_twin *twin)
 {
-	return hybrid_copy_is_same(stored->fd, stored->hold.copied, twin->fd, twin->hold.copied) &&
+	return hybrid_copy_is_same(stored->fd, stored->hold.copied, twin->fd, twin->hold.copied,
+				   NULL) &&
 	       (stored->hold.copied || !hybrid_pinned_file_changed(&stored->hold, stored->fd)) &&
 	       (twin->hold.copied || !hybrid_pinned_file_changed(&twin->hold, twin->fd));
 }

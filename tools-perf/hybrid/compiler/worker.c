@@ -91,7 +91,8 @@ static bool is_stopped(const struct hybrid_compiler *compiler)
 
 static bool is_idle(const struct hybrid_compiler *compiler, const struct hybrid_stored *stored)
 {
-	return stored->state == HYBRID_STORED_FAILED || compiler->full || is_stopped(compiler);
+	return stored->state == HYBRID_STORED_FAILED || stored->state == HYBRID_STORED_STALE ||
+	       compiler->full || is_stopped(compiler);
 }
 
 static void follow_note(struct hybrid_compiler *compiler, const struct hybrid_request *note)

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -89,15 +90,17 @@ static bool is_file_of(int fd, const struct hybrid_ident *ident)
 	return !ident->ino || (!fstat(fd, &st) && st.st_ino == ident->ino);
 }
 
-static int open_checked(const char *path, const struct hybrid_ident *ident)
+/* Device files may block, or do things, when opened. */
+#define OPEN_FLAGS	(O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+
+/* Returns @fd, or closes it where it is another file. */
+static int checked(int fd, const struct hybrid_ident *ident)
 {
-	/* Device files may block, or do things, when opened. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 
 	if (fd < 0)
 		return -1;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (!ident || is_file_of(fd, ident)))
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && is_file_of(fd, ident))
 		return fd;
 	close(fd);
 	return -1;
@@ -147,51 +150,193 @@ static int open_vdso(const struct hybrid_mapping *mapping)
 	return memory_file(image, size);
 }
 
-static void map_files_path(char *path, size_t size, const struct hybrid_mapping *mapping)
+static int open_map_file(const struct hybrid_mapping *mapping, int flags)
 {
-	snprintf(path, size, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
 		 mapping->pid, mapping->start, mapping->end);
+	return open(path, flags);
 }
 
-/* By what the kernel has in memory of the path: no file system is asked. */
-static int find_cached(const char *path)
+/* Kernels before 5.6 have no openat2(), and those before 5.12 may ask a file system. */
+static int open_below(int root, const char *path, u64 flags, u64 resolve)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_CACHED };
+	struct open_how how = { .flags = flags, .resolve = resolve | RESOLVE_NO_MAGICLINKS };
+	int fd = syscall(__NR_openat2, root, path, &how, sizeof(how));
 
-	return syscall(__NR_openat2, AT_FDCWD, path, &how, sizeof(how));
+	if (fd < 0 && (errno == EINVAL || errno == ENOSYS))
+		fd = openat(root, path, flags);
+	return fd;
+}
+
+/* By the mapping's path, as a process sees it; @pid 0: as we do. */
+static int open_in_root(pid_t pid, const char *path, u64 flags, u64 resolve)
+{
+	char root_path[64];
+	int root, fd;
+
+	/* It is none: memory that is not called anonymous, or what the kernel could not name. */
+	if (path[0] != '/')
+		return -1;
+	if (!pid)
+		return open_below(AT_FDCWD, path, flags, resolve);
+	snprintf(root_path, sizeof(root_path), "/proc/%d/root", pid);
+	root = open(root_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -1;
+	fd = open_below(root, path + 1, flags, resolve | RESOLVE_IN_ROOT);
+	close(root);
+	return fd;
+}
+
+/*
+ * Of a process that runs: the mapping itself, or the path in its root. What /proc says of one
+ * that is gone takes 10 us.
+ */
+static int find_running(const struct hybrid_mapping *mapping)
+{
+	int fd;
+
+	if (kill(mapping->pid, 0) && errno == ESRCH)
+		return -1;
+	fd = mapping->is_moved ? -1 : open_map_file(mapping, O_PATH | O_CLOEXEC);
+	return fd >= 0 ? fd : open_in_root(mapping->pid, hybrid_mapping_ident(mapping)->path,
+					   O_PATH | O_CLOEXEC, RESOLVE_CACHED);
+}
+
+/* Of one that is gone: in the root of those that it was of, or in ours. */
+static int open_gone(const struct hybrid_mapping *mapping, u64 flags, u64 resolve)
+{
+	const struct hybrid_ident *ident = hybrid_mapping_ident(mapping);
+	unsigned int i;
+	int fd = -1;
+
+	for (i = 0; fd < 0 && i < HYBRID_NR_ANCESTORS && mapping->ancestors[i]; i++)
+		fd = open_in_root(mapping->ancestors[i], ident->path, flags, resolve);
+	return fd >= 0 ? fd : open_in_root(0, ident->path, flags, resolve);
 }
 
 int hybrid_find_live(const struct hybrid_mapping *mapping)
 {
-	char path[64];
-	int fd;
+	int fd = find_running(mapping);
 
-	map_files_path(path, sizeof(path), mapping);
-	fd = open(path, O_PATH | O_CLOEXEC);
-	/* The process is gone. */
-	if (fd < 0 && errno == ENOENT)
-		fd = find_cached(mapping->object->ident.path);
-	return fd;
+	return fd >= 0 ? fd : open_gone(mapping, O_PATH | O_CLOEXEC, RESOLVE_CACHED);
+}
+
+static int identify(int fd, struct hybrid_file_id *id)
+{
+	int err = fd < 0 ? -1 : hybrid_file_id_read(fd, id);
+
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/**
+ * struct gone - what was found for a process that is gone
+ * @record: the object that has the ident of its mapping's record
+ * @parent: of the process
+ * @second: when that was, as struct hybrid_objects counts time
+ * @id: the file
+ */
+struct gone {
+	u64			record;
+	pid_t			parent;
+	u64			second;
+	struct hybrid_file_id	id;
+};
+
+/* Short processes come in numbers, and map the same few files: one search serves a second. */
+static int identify_gone(const struct hybrid_mapping *mapping, struct hybrid_file_id *id)
+{
+	static struct gone all[64];
+	const struct hybrid_object *record = mapping->record ?: mapping->object;
+	struct gone *gone = &all[record->id % ARRAY_SIZE(all)];
+
+	if (gone->record == record->id && gone->parent == mapping->ancestors[0] &&
+	    gone->second == record->objects->now) {
+		*id = gone->id;
+		return 0;
+	}
+	gone->record = 0;
+	if (identify(open_gone(mapping, O_PATH | O_CLOEXEC, RESOLVE_CACHED), id))
+		return -1;
+	*gone = (struct gone) { record->id, mapping->ancestors[0], record->objects->now, *id };
+	return 0;
+}
+
+int hybrid_identify_live(const struct hybrid_mapping *mapping, struct hybrid_file_id *id)
+{
+	int fd = find_running(mapping);
+
+	return fd >= 0 ? identify(fd, id) : identify_gone(mapping, id);
+}
+
+/* A file that was identified has to be the one that is opened. */
+static int as_identified(int fd, const struct hybrid_object *object)
+{
+	struct hybrid_file_id id;
+
+	if (fd < 0 || !object->file.ino)
+		return fd;
+	if (!hybrid_file_id_read(fd, &id) && hybrid_file_id_equal(&id, &object->file))
+		return fd;
+	close(fd);
+	errno = ESTALE;
+	return -1;
 }
 
 int hybrid_open_live(const struct hybrid_mapping *mapping)
 {
-	const struct hybrid_ident *ident = &mapping->object->ident;
-	char path[PATH_MAX + 32];
+	const struct hybrid_ident *ident = hybrid_mapping_ident(mapping);
 	int fd;
 
 	if (!strcmp(ident->path, HYBRID_VDSO_64) || !strcmp(ident->path, HYBRID_VDSO_32))
 		return open_vdso(mapping);
 
-	map_files_path(path, sizeof(path), mapping);
-	fd = open_checked(path, ident);
-	if (fd >= 0)
+	fd = mapping->is_moved ? -1 : checked(open_map_file(mapping, OPEN_FLAGS), ident);
+	if (fd < 0)
+		fd = checked(open_in_root(mapping->pid, ident->path, OPEN_FLAGS, 0), ident);
+	if (fd < 0)
+		fd = checked(open_gone(mapping, OPEN_FLAGS, 0), ident);
+	return as_identified(fd, mapping->object);
+}
+
+/* Has it a segment of code where the mapping shows one? That is mapped in whole pages. */
+static bool has_code_of(Elf *elf, const struct hybrid_mapping *mapping)
+{
+	u64 page = sysconf(_SC_PAGESIZE), size = mapping->end - mapping->start;
+	GElf_Phdr phdr;
+	size_t nr, i;
+
+	if (!elf || elf_getphdrnum(elf, &nr))
+		return false;
+	for (i = 0; i < nr; i++) {
+		if (gelf_getphdr(elf, i, &phdr) && phdr.p_type == PT_LOAD &&
+		    phdr.p_flags & PF_X && phdr.p_offset < mapping->pgoff + page &&
+		    phdr.p_offset + phdr.p_filesz + page > mapping->pgoff + size)
+			return true;
+	}
+	return false;
+}
+
+/* Who put a file into the cache first, under a build-id, is not asked what it is. */
+static int fits_mapping(int fd, const struct hybrid_mapping *mapping)
+{
+	bool fits;
+	Elf *elf;
+
+	if (fd < 0)
+		return -1;
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	fits = has_code_of(elf, mapping);
+	elf_end(elf);
+	if (fits)
 		return fd;
-	snprintf(path, sizeof(path), "/proc/%d/root%s", mapping->pid, ident->path);
-	fd = open_checked(path, ident);
-	if (fd >= 0)
-		return fd;
-	return open_checked(ident->path, ident);
+	close(fd);
+	return -1;
 }
 
 int hybrid_open_stored(const struct hybrid_mapping *mapping)
@@ -204,12 +349,12 @@ int hybrid_open_stored(const struct hybrid_mapping *mapping)
 
 	ident.ino = 0;
 	__symbol__join_symfs(path, sizeof(path), ident.path);
-	fd = open_checked(path, &ident);
+	fd = checked(open(path, OPEN_FLAGS), &ident);
 	if (fd >= 0 || !ident.build_id_size)
 		return fd;
 	build_id__init(&bid, ident.build_id, ident.build_id_size);
 	build_id__snprintf(&bid, sbuild_id, sizeof(sbuild_id));
 	snprintf(path, sizeof(path), "%s/.build-id/%.2s/%s/elf", buildid_dir,
 		 sbuild_id, sbuild_id + 2);
-	return open_checked(path, &ident);
+	return fits_mapping(checked(open(path, OPEN_FLAGS), &ident), mapping);
 }

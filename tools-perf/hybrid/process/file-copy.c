@@ -191,12 +191,16 @@ static bool same_bytes(int a, int b)
 	return true;
 }
 
-bool hybrid_copy_is_same(int a, bool a_copied, int b, bool b_copied)
+bool hybrid_copy_is_same(int a, bool a_copied, int b, bool b_copied, int *copy)
 {
 	int copy_a = a_copied ? a : copy_of(a), copy_b = b_copied ? b : copy_of(b);
 	bool same = copy_a >= 0 && copy_b >= 0 && same_bytes(copy_a, copy_b);
 
-	if (!a_copied && copy_a >= 0)
+	if (copy)
+		*copy = -1;
+	if (copy && same && !a_copied && !b_copied)
+		*copy = copy_a;
+	else if (!a_copied && copy_a >= 0)
 		close(copy_a);
 	if (!b_copied && copy_b >= 0)
 		close(copy_b);

@@ -30,9 +30,11 @@ int hybrid_copy_unless_local(int fd, bool *copied, struct hybrid_pinned_file *ho
  * @a_copied: it is a copy
  * @b: the same of the other
  * @b_copied: the same
+ * @copy: out: where they do, and neither is a copy, one of what they hold, the caller's; else
+ *	-1. NULL: none is wanted
  *
  * What an unwinder reads of them is compared, byte by byte.
  */
-bool hybrid_copy_is_same(int a, bool a_copied, int b, bool b_copied);
+bool hybrid_copy_is_same(int a, bool a_copied, int b, bool b_copied, int *copy);
 
 #endif /* __PERF_HYBRID_FILE_COPY_H */

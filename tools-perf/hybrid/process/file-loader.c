@@ -246,12 +246,14 @@ static bool start_thread(struct hybrid_loader *loader)
 
 static struct hybrid_load *new_load(const struct hybrid_mapping *mapping)
 {
+	const struct hybrid_ident *ident = hybrid_mapping_ident(mapping);
 	struct hybrid_load *load = calloc(1, sizeof(*load));
 
 	if (!load)
 		return NULL;
-	load->object.ident = mapping->object->ident;
-	load->object.ident.path = strdup(mapping->object->ident.path);
+	load->object.ident = *ident;
+	load->object.file = mapping->object->file;
+	load->object.ident.path = strdup(ident->path);
 	if (!load->object.ident.path) {
 		free(load);
 		return NULL;
@@ -259,6 +261,7 @@ static struct hybrid_load *new_load(const struct hybrid_mapping *mapping)
 	INIT_LIST_HEAD(&load->list);
 	load->mapping = *mapping;
 	load->mapping.object = &load->object;
+	load->mapping.record = NULL;
 	load->asked = now_ns();
 	load->fd = -1;
 	return load;

@@ -207,6 +207,9 @@ int hybrid_process_map(struct hybrid_processes *ps, const struct hybrid_mapping 
 	if (!space)
 		return -ENOMEM;
 	new.object = NULL;
+	new.record = NULL;
+	new.is_moved = false;
+	memcpy(new.ancestors, process->ancestors, sizeof(new.ancestors));
 	if (exec && ident) {
 		new.object = hybrid_object_get(&ps->objects, ident);
 		if (!new.object)
@@ -262,6 +265,9 @@ int hybrid_process_fork(struct hybrid_processes *ps, pid_t pid, pid_t tid, pid_t
 	hybrid_space_put(child->space);
 	child->space = parent->space;
 	child->forked = true;
+	child->ancestors[0] = ppid;
+	memcpy(child->ancestors + 1, parent->ancestors,
+	       sizeof(parent->ancestors) - sizeof(parent->ancestors[0]));
 	return 0;
 }
 

@@ -24,6 +24,7 @@ struct hybrid_chain;
  * @space: executable mappings
  * @synthetic_mapped: the file maps what marks callchains in it, see synthetic-frame.h
  * @forked: runs what its parent has mapped, without an exec since
+ * @ancestors: the processes that it is of, the nearest first; 0: not known
  */
 struct hybrid_process {
 	struct hlist_node	 hash;
@@ -35,6 +36,7 @@ struct hybrid_process {
 	struct hybrid_space	*space;
 	bool			 synthetic_mapped;
 	bool			 forked;
+	pid_t			 ancestors[HYBRID_NR_ANCESTORS];
 };
 
 /**

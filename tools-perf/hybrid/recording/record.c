@@ -16,6 +16,7 @@
 #include "../../record.h"
 #include "../glue/evsel.h"
 #include "../glue/open-file.h"
+#include "../process/file-compare.h"
 #include "../process/prefault.h"
 #include "../process/priority.h"
 #include "../process/track.h"
@@ -33,6 +34,8 @@ static void start_loading(struct hybrid_record *hr)
 {
 	struct hybrid_objects *objects = &hr->ps.objects;
 
+	objects->identify = hybrid_identify_live;
+	objects->compare = &hybrid_file_compare;
 	hr->loader = hybrid_loader_new(hybrid_open_live, hybrid_find_live);
 	if (!hr->loader)
 		return;

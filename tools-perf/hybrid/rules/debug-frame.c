@@ -95,18 +95,49 @@ static int find_debuginfo(struct hybrid_object *object, Dwfl *dwfl)
 	return fd;
 }
 
+/* The next loaded segment from @i on; false: there is none. */
+static bool next_load(Elf *elf, size_t *i, GElf_Phdr *phdr)
+{
+	size_t nr;
+
+	if (elf_getphdrnum(elf, &nr))
+		return false;
+	while (*i < nr) {
+		if (gelf_getphdr(elf, (*i)++, phdr) && phdr->p_type == PT_LOAD)
+			return true;
+	}
+	return false;
+}
+
 static u64 first_address(Elf *elf)
 {
 	GElf_Phdr phdr;
-	size_t nr, i;
+	size_t i = 0;
 
-	if (elf_getphdrnum(elf, &nr))
-		return 0;
-	for (i = 0; i < nr; i++) {
-		if (gelf_getphdr(elf, i, &phdr) && phdr.p_type == PT_LOAD)
-			return phdr.p_vaddr;
-	}
-	return 0;
+	return next_load(elf, &i, &phdr) ? phdr.p_vaddr : 0;
+}
+
+/*
+ * Is a debug file of that program? A build-id or a checksum may be another's. The segments
+ * of the two are of the same sizes, at the same distances: prelink moves all of them.
+ */
+static bool is_debug_of(Elf *debug, Elf *elf)
+{
+	u64 bias = first_address(elf) - first_address(debug);
+	GElf_Phdr of_debug, of_elf;
+	size_t i = 0, j = 0;
+	bool more;
+
+	do {
+		more = next_load(elf, &j, &of_elf);
+		if (next_load(debug, &i, &of_debug) != more)
+			return false;
+		if (more && (of_debug.p_vaddr + bias != of_elf.p_vaddr ||
+			     of_debug.p_memsz != of_elf.p_memsz ||
+			     of_debug.p_flags != of_elf.p_flags))
+			return false;
+	} while (more);
+	return true;
 }
 
 /* Of the file itself, or of its debug file: @elf and @fd are the object's from now on. */
@@ -115,6 +146,8 @@ static enum what open_frame(struct hybrid_object *object, Elf *elf, int fd)
 	enum what what = leave_frame(elf);
 	Dwarf *dwarf;
 
+	if (what == FRAME && fd != object->fd && !is_debug_of(elf, object->elf))
+		what = NO_DEBUG;
 	dwarf = what == FRAME ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
 	object->cfi.debug = dwarf ? dwarf_getcfi(dwarf) : NULL;
 	if (object->cfi.debug) {
@@ -132,7 +165,10 @@ static enum what open_frame(struct hybrid_object *object, Elf *elf, int fd)
 	return what;
 }
 
-/* Of a file that is elsewhere none is looked for beside it: that might block. */
+/*
+ * Of a file that is elsewhere none is looked for beside it: that might block. And several files
+ * may use what is known of a copy, of which what stands beside them was not compared.
+ */
 void hybrid_debug_frame_open(struct hybrid_object *object)
 {
 	Dwfl *dwfl;

@@ -29,6 +29,7 @@ struct hybrid_object *hybrid_object_new(struct hybrid_objects *objects,
 	object->rows = RB_ROOT;
 	INIT_LIST_HEAD(&object->idle);
 	INIT_LIST_HEAD(&object->opened);
+	object->is_settled = !objects->identify || ident->path[0] == '[';
 	objects->nr++;
 	return object;
 }
@@ -73,6 +74,8 @@ void hybrid_object_close(struct hybrid_object *object)
 
 void hybrid_object_free(struct hybrid_object *object)
 {
+	if (object->comparison)
+		object->objects->compare->end(object->comparison);
 	if (object->load)
 		object->objects->cancel(object);
 	if (object->stored)
@@ -81,6 +84,7 @@ void hybrid_object_free(struct hybrid_object *object)
 	hybrid_object_close(object);
 	/* An image is not among those that mappings show. */
 	hlist_del_init(&object->hash);
+	hlist_del_init(&object->namesake);
 	object->objects->nr--;
 	free(object->functions);
 	free(object->segments);
@@ -155,18 +159,25 @@ static void add_opened(struct hybrid_object *object)
 	objects->nr_opened++;
 }
 
+bool hybrid_object_is_current(struct hybrid_object *object)
+{
+	struct hybrid_file_id now;
+
+	if (object->is_copy || !hybrid_object_may_change(object))
+		return true;
+	if (!hybrid_file_id_read(object->fd, &now) && hybrid_file_id_equal(&object->file, &now))
+		return true;
+	hybrid_object_set_old(object);
+	return false;
+}
+
 /* The rows that were compiled are of the file as it was. */
 static int open_again(struct hybrid_object *object, int fd)
 {
-	struct stat st;
-
 	object->fd = fd;
 	if (fd < 0)
 		return -1;
-	if (hybrid_object_may_change(object) &&
-	    (fstat(fd, &st) || hybrid_object_was_written(object, &st)))
-		object->is_old = true;
-	else
+	if (hybrid_object_is_current(object))
 		object->elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!object->elf) {
 		hybrid_object_close(object);
@@ -189,7 +200,6 @@ static int read_header(struct hybrid_object *object, GElf_Ehdr *ehdr)
 
 int hybrid_object_open(struct hybrid_object *object, int fd)
 {
-	struct stat st;
 	GElf_Ehdr ehdr;
 
 	if (object->state == HYBRID_OBJECT_CLOSED)
@@ -198,8 +208,8 @@ int hybrid_object_open(struct hybrid_object *object, int fd)
 	object->why = NULL;
 	if (object->fd < 0)
 		return fail(object, "the file can't be opened");
-	if (!fstat(object->fd, &st))
-		object->mtime = st.st_mtim;
+	if (!object->file.ino && !object->is_copy && hybrid_object_may_change(object))
+		hybrid_file_id_read(fd, &object->file);
 	object->elf = elf_begin(object->fd, ELF_C_READ, NULL);
 	if (read_header(object, &ehdr))
 		return -1;

@@ -2,10 +2,10 @@
 #ifndef __PERF_HYBRID_OBJECT_H
 #define __PERF_HYBRID_OBJECT_H
 
-#include <sys/stat.h>
 #include <linux/list.h>
 #include "arch.h"
 #include "cfi.h"
+#include "file-id.h"
 #include "pages.h"
 #include "pclntab.h"
 #include "pinned-file.h"
@@ -13,13 +13,13 @@
 #define HYBRID_BUILD_ID_SIZE	20
 
 /**
- * struct hybrid_ident - which file a mapping shows
+ * struct hybrid_ident - what a record says of the file that a mapping shows
  *
- * Two mappings of one file, in whatever processes, have the same ident and
- * share one object and its compiled rows.
+ * Files that differ can have the same: anyone may give his file the build-id of another, and
+ * a mount namespace of his own gives it that path. See struct hybrid_file_id.
  *
  * @path: as the mapping names it; never NULL
- * @build_id_size: bytes of @build_id; 0: the numbers below tell files apart
+ * @build_id_size: bytes of @build_id; 0: the numbers below are known in its place
  * @maj: device
  * @min: device
  * @ino: inode; with no build-id and inode 0, @path alone tells files apart
@@ -35,6 +35,7 @@ struct hybrid_ident {
 	u64		 ino_generation;
 };
 
+struct hybrid_comparison;
 struct hybrid_fde;
 struct hybrid_load;
 struct hybrid_mapping;
@@ -56,24 +57,31 @@ struct hybrid_segment {
 
 /**
  * struct hybrid_object - a mapped ELF file and its compiled rows
- * @hash: in the table of struct hybrid_objects
+ * @hash: in the table of struct hybrid_objects, by @file, or by @ident where that is not known
+ * @namesake: in the table of struct hybrid_objects of files with a build-id
  * @idle: on the list of objects that no mapping shows any more
  * @idle_since: when it came there, as @objects counts time
  * @opened: on the list of those that are open
  * @objects: owner
  * @id: never used again for another object: what caches key by
  * @ident: with a path of its own
+ * @file: the file, when it was identified or opened first
  * @refs: mappings that show it
  * @state: enum hybrid_object_state
  * @why: one line, where @state is HYBRID_OBJECT_FAILED, or samples wait no more
  * @load: it is asked for; NULL: not
  * @debug_tried: .debug_frame was looked for
  * @has_debug: and found
- * @is_old: the file was written to since; kept for the mappings it has
+ * @is_old: the file was changed since, or is not found for other mappings; what it is has to
+ *	be asked anew
+ * @is_settled: mappings that show it may go on to use it without hybrid_identify()
+ * @same: one that is a copy of what the file holds, referenced; its rows serve this one's
+ *	mappings. While @comparison is under way: one whose file may hold the same
+ * @comparison: of the file with that of @same; NULL: none is under way
  * @is_copy: @fd is a copy of what is needed of the file
+ * @is_shared: a copy that was made to serve mappings of several files, and is none's own
  * @hold: the file that it is a copy of, unless that has changed since, or was given to
  *	@stored; else nothing
- * @mtime: of the file, when opened
  * @fd: the file, -1 where it is not open
  * @elf: read, not mapped: a file cut short under a mapping would kill us
  * @dwarf: owns the CFI of .debug_frame
@@ -100,20 +108,25 @@ struct hybrid_segment {
  */
 struct hybrid_object {
 	struct hlist_node	 hash;
+	struct hlist_node	 namesake;
 	struct list_head	 idle;
 	u64			 idle_since;
 	struct list_head	 opened;
 	struct hybrid_objects	*objects;
 	u64			 id;
 	struct hybrid_ident	 ident;
+	struct hybrid_file_id	 file;
 	unsigned int		 refs;
 	u8			 state;
 	bool			 debug_tried;
 	bool			 has_debug;
 	bool			 is_old;
+	bool			 is_settled;
 	bool			 is_copy;
+	bool			 is_shared;
+	struct hybrid_object	*same;
+	struct hybrid_comparison *comparison;
 	struct hybrid_pinned_file	 hold;
-	struct timespec		 mtime;
 	const char		*why;
 	struct hybrid_load	*load;
 	int			 fd;
@@ -155,6 +168,33 @@ typedef int (*hybrid_open_fn)(const struct hybrid_mapping *mapping);
 /* The file is not there yet: it is to be opened by the next who needs it. */
 #define HYBRID_OPEN_LATER	(-2)
 
+/**
+ * typedef hybrid_identify_fn - find out which file a mapping shows, without waiting for anyone
+ * @mapping: one that shows it now, or did; @is_moved: by its path alone
+ * @id: out
+ *
+ * Return: 0; -1 where that can't be found so.
+ */
+typedef int (*hybrid_identify_fn)(const struct hybrid_mapping *mapping,
+				  struct hybrid_file_id *id);
+
+/**
+ * struct hybrid_compare_ops - do two files hold the same?
+ * @start: compares the files of two objects that are open, in the background; NULL where
+ *	that can't be begun now
+ * @result: 1: they do; 0: they don't, or one was changed meanwhile; -EINPROGRESS
+ * @copy: of what both hold, for the caller to close; -1 where one of the objects is a copy;
+ *	@hold: the file that it is a copy of, the caller's
+ * @end: of no use any more, whether there is a result or not
+ */
+struct hybrid_compare_ops {
+	struct hybrid_comparison *(*start)(const struct hybrid_object *a,
+					   const struct hybrid_object *b);
+	int (*result)(const struct hybrid_comparison *comparison);
+	int (*copy)(struct hybrid_comparison *comparison, struct hybrid_pinned_file *hold);
+	void (*end)(struct hybrid_comparison *comparison);
+};
+
 #define HYBRID_OBJECT_HASH	512
 
 /* What was found at an address of an object; of no object: @id is 0. */
@@ -183,7 +223,8 @@ struct hybrid_found_leads {
 
 /**
  * struct hybrid_objects - all objects of a session
- * @hash: by ident
+ * @hash: by file, or by ident where that is not known
+ * @namesakes: those with a build-id, by that
  * @idle: not mapped any more, longest first; kept for the next short process
  * @nr_idle: on @idle
  * @now: when hybrid_objects_age() last looked at them, in ns
@@ -198,6 +239,9 @@ struct hybrid_found_leads {
  * @found_returns: does a call stand before an address? by object and address, too
  * @found_leads: what that call leads to; by the address of the callee, too
  * @open: how to open a file
+ * @identify: how to find out which file a mapping shows. NULL: records alone tell files apart,
+ *	by their idents
+ * @compare: how to find out whether two files hold the same; NULL: none has another's rows
  * @find_abi: finds the ABI of an ELF file
  * @open_arg: the owner's
  * @cancel: an object goes, or is opened, that @open has said HYBRID_OPEN_LATER of
@@ -207,6 +251,7 @@ struct hybrid_found_leads {
  */
 struct hybrid_objects {
 	struct hlist_head	hash[HYBRID_OBJECT_HASH];
+	struct hlist_head	namesakes[HYBRID_OBJECT_HASH];
 	struct list_head	idle;
 	size_t			nr_idle;
 	u64			now;
@@ -221,6 +266,8 @@ struct hybrid_objects {
 	struct hybrid_found_return found_returns[1 << HYBRID_FOUND_RETURNS_BITS];
 	struct hybrid_found_leads found_leads[1 << HYBRID_FOUND_LEADS_BITS];
 	hybrid_open_fn		open;
+	hybrid_identify_fn	identify;
+	const struct hybrid_compare_ops *compare;
 	hybrid_abi_fn		find_abi;
 	void			*open_arg;
 	void (*cancel)(struct hybrid_object *object);
@@ -236,20 +283,14 @@ static inline bool hybrid_object_waits(const struct hybrid_object *object)
 }
 
 /*
- * May the file be written to in place, and be another behind the same ident? A vdso is no
- * file: what is read of it is a copy, and any process's is the same.
+ * May another file come to be behind the same ident? A vdso is no file: what is read of it is
+ * a copy, and any process's is the same. A file that a build-id finds, long after it was
+ * mapped, has other numbers each time.
  */
 static inline bool hybrid_object_may_change(const struct hybrid_object *object)
 {
-	return !object->ident.build_id_size && object->ident.path[0] != '[';
-}
-
-/* Was the file written to since it was opened first? @now is what fstat() says of it. */
-static inline bool hybrid_object_was_written(const struct hybrid_object *object,
-					     const struct stat *now)
-{
-	return now->st_mtim.tv_sec != object->mtime.tv_sec ||
-	       now->st_mtim.tv_nsec != object->mtime.tv_nsec;
+	return object->ident.path[0] != '[' &&
+	       (!object->ident.build_id_size || object->objects->identify);
 }
 
 void hybrid_objects_init(struct hybrid_objects *objects, hybrid_open_fn open,
@@ -261,12 +302,79 @@ void hybrid_objects_exit(struct hybrid_objects *objects);
  * @objects: session
  * @ident: copied
  *
+ * Where @objects->identify is set the object only stands for one until hybrid_identify()
+ * knows the file.
+ *
  * Return: the object, to be given back by hybrid_object_put(), or NULL where
  * memory is short.
  */
 struct hybrid_object *hybrid_object_get(struct hybrid_objects *objects,
 					const struct hybrid_ident *ident);
 void hybrid_object_put(struct hybrid_object *object);
+
+/**
+ * hybrid_object_of_file - the object of a file, with a reference
+ * @objects: session
+ * @ident: what the mapping's record says of it
+ * @file: the file
+ *
+ * Return: as hybrid_object_get().
+ */
+struct hybrid_object *hybrid_object_of_file(struct hybrid_objects *objects,
+					    const struct hybrid_ident *ident,
+					    const struct hybrid_file_id *file);
+
+/**
+ * hybrid_object_is_other - is a file known to be another than a record tells of?
+ * @objects: session
+ * @ident: what the record says
+ * @file: the file
+ *
+ * Return: true: it was opened, and has another build-id.
+ */
+bool hybrid_object_is_other(struct hybrid_objects *objects, const struct hybrid_ident *ident,
+			    const struct hybrid_file_id *file);
+
+/**
+ * hybrid_object_namesake - an object that may hold the same
+ * @object: with a build-id
+ *
+ * Return: an older object with that build-id, open, with a reference; NULL: there is none that
+ * does not use another's rows itself.
+ */
+struct hybrid_object *hybrid_object_namesake(struct hybrid_object *object);
+
+/**
+ * hybrid_object_of_copy - an object that may serve mappings of several files
+ * @of: one whose file holds what was copied
+ * @fd: the copy, which nobody else can write to; the object's from now on
+ * @hold: the file that it is a copy of; the object's from now on
+ *
+ * Return: the object, with a reference; hybrid_object_namesake() finds it. NULL where memory
+ * is short, or it can't be read.
+ */
+struct hybrid_object *hybrid_object_of_copy(const struct hybrid_object *of, int fd,
+					    const struct hybrid_pinned_file *hold);
+
+/* An object uses no other's rows any more. */
+void hybrid_object_part(struct hybrid_object *object);
+
+/* What the file is has to be asked anew. */
+static inline void hybrid_object_set_old(struct hybrid_object *object)
+{
+	object->is_old = true;
+	object->is_settled = !object->objects->identify;
+}
+
+/**
+ * hybrid_object_is_current - is what was read of an object's file still what it holds?
+ * @object: open
+ *
+ * Asked behind each reading. What is written through a mapping that is shared is not seen.
+ *
+ * Return: false: it was changed; @object->is_old is set then.
+ */
+bool hybrid_object_is_current(struct hybrid_object *object);
 
 /**
  * hybrid_object_new - an object that is not opened yet

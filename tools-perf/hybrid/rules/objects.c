@@ -4,6 +4,7 @@
  * the next process when nobody has it mapped any more.
  */
 #include <string.h>
+#include <unistd.h>
 #include <sys/resource.h>
 #include <linux/hash.h>
 #include "object.h"
@@ -30,28 +31,16 @@ void hybrid_objects_init(struct hybrid_objects *objects, hybrid_open_fn open,
 	unsigned int i;
 
 	memset(objects, 0, sizeof(*objects));
-	for (i = 0; i < HYBRID_OBJECT_HASH; i++)
+	for (i = 0; i < HYBRID_OBJECT_HASH; i++) {
 		INIT_HLIST_HEAD(&objects->hash[i]);
+		INIT_HLIST_HEAD(&objects->namesakes[i]);
+	}
 	INIT_LIST_HEAD(&objects->idle);
 	INIT_LIST_HEAD(&objects->opened);
 	objects->max_opened = max_opened();
 	objects->open = open;
 	objects->find_abi = find_abi;
 	elf_version(EV_CURRENT);
-}
-
-void hybrid_objects_exit(struct hybrid_objects *objects)
-{
-	struct hybrid_object *object;
-	struct hlist_node *next;
-	unsigned int i;
-
-	for (i = 0; i < HYBRID_OBJECT_HASH; i++) {
-		hlist_for_each_entry_safe(object, next, &objects->hash[i], hash)
-			hybrid_object_free(object);
-	}
-	INIT_LIST_HEAD(&objects->idle);
-	objects->nr_idle = 0;
 }
 
 static u32 hash_path(const char *path)
@@ -63,84 +52,207 @@ static u32 hash_path(const char *path)
 	return hash;
 }
 
-static u32 hash_ident(const struct hybrid_ident *ident)
+static struct hlist_head *bucket(struct hlist_head *table, u64 key)
+{
+	return &table[hash_64(key, 32) % HYBRID_OBJECT_HASH];
+}
+
+static u64 key_of_file(const struct hybrid_file_id *file)
+{
+	return file->ino ^ (u64)file->dev << 32;
+}
+
+static u64 key_of_build_id(const struct hybrid_ident *ident)
 {
 	u64 key;
 
-	if (ident->build_id_size)
-		memcpy(&key, ident->build_id, sizeof(key));
-	else if (ident->ino)
-		key = ident->ino;
-	else
-		key = hash_path(ident->path);
-	return hash_64(key, 32) % HYBRID_OBJECT_HASH;
+	memcpy(&key, ident->build_id, sizeof(key));
+	return key;
 }
 
-static bool same_file(const struct hybrid_ident *a, const struct hybrid_ident *b)
+static u64 key_of_ident(const struct hybrid_ident *ident)
+{
+	if (ident->build_id_size)
+		return key_of_build_id(ident) ^ hash_path(ident->path);
+	return ident->ino ?: hash_path(ident->path);
+}
+
+static bool same_build_id(const struct hybrid_ident *a, const struct hybrid_ident *b)
+{
+	return a->build_id_size == b->build_id_size &&
+	       !memcmp(a->build_id, b->build_id, a->build_id_size);
+}
+
+/* Of the same machine: do the records tell of the same file, as far as they go? */
+static bool same_numbers(const struct hybrid_ident *a, const struct hybrid_ident *b)
 {
 	if (a->build_id_size || b->build_id_size)
-		return a->build_id_size == b->build_id_size &&
-		       !memcmp(a->build_id, b->build_id, a->build_id_size);
-	if (a->ino || b->ino)
-		return a->ino == b->ino && a->maj == b->maj && a->min == b->min &&
-		       a->ino_generation == b->ino_generation &&
-		       !strcmp(a->path, b->path);
-	return !strcmp(a->path, b->path);
+		return same_build_id(a, b);
+	return a->ino == b->ino && a->maj == b->maj && a->min == b->min &&
+	       a->ino_generation == b->ino_generation;
 }
 
-/*
- * With no build-id to tell, a file that was written to in place is known by
- * its time of change: the rows compiled from what it held before are wrong.
- */
-static bool is_stale(const struct hybrid_object *object)
+static bool same_ident(const struct hybrid_ident *a, const struct hybrid_ident *b)
 {
-	struct stat now;
+	return same_numbers(a, b) && !strcmp(a->path, b->path);
+}
 
-	if (!hybrid_object_may_change(object))
+/* Stands for files that are not identified yet. */
+static bool is_unidentified(const struct hybrid_object *object)
+{
+	return object->objects->identify && !object->file.ino && !object->is_shared &&
+	       object->ident.path[0] != '[';
+}
+
+static bool is_of_ident(const struct hybrid_object *object, const struct hybrid_ident *ident)
+{
+	return (is_unidentified(object) || !object->objects->identify ||
+		object->ident.path[0] == '[') && !object->is_old &&
+	       same_ident(&object->ident, ident);
+}
+
+/* Where idents alone tell: a file that was written to in place has the same. */
+static bool is_stale(struct hybrid_object *object)
+{
+	if (object->objects->identify || !hybrid_object_may_change(object))
 		return false;
 	/* Closed for want of descriptors, and nobody has it mapped: its inode may be another's. */
 	if (object->state == HYBRID_OBJECT_CLOSED)
 		return !object->refs;
-	if (object->state != HYBRID_OBJECT_READY || fstat(object->fd, &now))
-		return false;
-	return hybrid_object_was_written(object, &now);
+	return object->state == HYBRID_OBJECT_READY && !hybrid_object_is_current(object);
+}
+
+static struct hybrid_object *use(struct hybrid_object *object)
+{
+	if (!list_empty(&object->idle)) {
+		list_del_init(&object->idle);
+		object->objects->nr_idle--;
+	}
+	/* It may be reachable through the mapping that this is for. */
+	if (object->state == HYBRID_OBJECT_FAILED) {
+		object->state = HYBRID_OBJECT_NEW;
+		object->is_settled = !object->objects->identify;
+	}
+	object->refs++;
+	return object;
+}
+
+static struct hybrid_object *add(struct hybrid_object *object, struct hlist_head *chain)
+{
+	if (object) {
+		hlist_add_head(&object->hash, chain);
+		object->refs = 1;
+	}
+	return object;
 }
 
 struct hybrid_object *hybrid_object_get(struct hybrid_objects *objects,
 					const struct hybrid_ident *ident)
 {
-	struct hlist_head *chain = &objects->hash[hash_ident(ident)];
+	struct hlist_head *chain = bucket(objects->hash, key_of_ident(ident));
 	struct hybrid_object *object;
 
 	hlist_for_each_entry(object, chain, hash) {
-		if (object->is_old || !same_file(&object->ident, ident))
+		if (!is_of_ident(object, ident))
 			continue;
-		if (is_stale(object)) {
+		if (is_stale(object))
 			object->is_old = true;
-			continue;
-		}
-		if (!list_empty(&object->idle)) {
-			list_del_init(&object->idle);
-			objects->nr_idle--;
-		}
-		/* It may be reachable through the mapping that this is for. */
-		if (object->state == HYBRID_OBJECT_FAILED)
-			object->state = HYBRID_OBJECT_NEW;
-		object->refs++;
-		return object;
+		else
+			return use(object);
 	}
-	object = hybrid_object_new(objects, ident);
+	return add(hybrid_object_new(objects, ident), chain);
+}
+
+struct hybrid_object *hybrid_object_of_file(struct hybrid_objects *objects,
+					    const struct hybrid_ident *ident,
+					    const struct hybrid_file_id *file)
+{
+	struct hlist_head *chain = bucket(objects->hash, key_of_file(file));
+	struct hybrid_object *object;
+
+	hlist_for_each_entry(object, chain, hash) {
+		if (!object->is_old && hybrid_file_id_equal(&object->file, file) &&
+		    same_numbers(&object->ident, ident))
+			return use(object);
+	}
+	object = add(hybrid_object_new(objects, ident), chain);
 	if (!object)
 		return NULL;
-	hlist_add_head(&object->hash, chain);
-	object->refs = 1;
+	object->file = *file;
+	if (ident->build_id_size)
+		hlist_add_head(&object->namesake,
+			       bucket(objects->namesakes, key_of_build_id(ident)));
 	return object;
+}
+
+bool hybrid_object_is_other(struct hybrid_objects *objects, const struct hybrid_ident *ident,
+			    const struct hybrid_file_id *file)
+{
+	struct hybrid_object *object;
+	bool is_other = false;
+
+	hlist_for_each_entry(object, bucket(objects->hash, key_of_file(file)), hash) {
+		if (!hybrid_file_id_equal(&object->file, file) || object->is_old)
+			continue;
+		if (same_numbers(&object->ident, ident))
+			return false;
+		is_other = is_other || (ident->build_id_size && object->ident.build_id_size &&
+					(object->state == HYBRID_OBJECT_READY ||
+					 object->state == HYBRID_OBJECT_CLOSED));
+	}
+	return is_other;
+}
+
+struct hybrid_object *hybrid_object_of_copy(const struct hybrid_object *of, int fd,
+					    const struct hybrid_pinned_file *hold)
+{
+	struct hybrid_object *object = hybrid_object_new(of->objects, &of->ident);
+
+	if (!object) {
+		close(fd);
+		return NULL;
+	}
+	object->refs = 1;
+	object->is_copy = true;
+	object->is_shared = true;
+	object->is_settled = true;
+	object->hold = *hold;
+	if (hybrid_object_open(object, fd)) {
+		hybrid_object_free(object);
+		return NULL;
+	}
+	hlist_add_head(&object->namesake,
+		       bucket(of->objects->namesakes, key_of_build_id(&of->ident)));
+	return object;
+}
+
+/* More files of one build-id that differ are nobody's but who wants them to. */
+#define MAX_NAMESAKES	64
+
+struct hybrid_object *hybrid_object_namesake(struct hybrid_object *object)
+{
+	struct hlist_head *chain = bucket(object->objects->namesakes,
+					  key_of_build_id(&object->ident));
+	struct hybrid_object *other, *found = NULL;
+	unsigned int nr = 0;
+
+	hlist_for_each_entry(other, chain, namesake) {
+		if (nr++ == MAX_NAMESAKES)
+			break;
+		if ((other->id < object->id || other->is_shared) && !other->is_old &&
+		    !other->same && other->state == HYBRID_OBJECT_READY &&
+		    same_build_id(&other->ident, &object->ident) &&
+		    (!found || !strcmp(other->ident.path, object->ident.path)))
+			found = other;
+	}
+	return found ? use(found) : NULL;
 }
 
 static void free_idle(struct hybrid_object *object)
 {
 	list_del(&object->idle);
 	object->objects->nr_idle--;
+	hybrid_object_part(object);
 	hybrid_object_free(object);
 }
 
@@ -150,14 +262,49 @@ void hybrid_object_put(struct hybrid_object *object)
 
 	if (--object->refs)
 		return;
-	if (object->is_old) {
+	if (is_unidentified(object) || object->is_shared ||
+	    (object->is_old && !objects->identify)) {
 		hybrid_object_free(object);
 		return;
 	}
+	/* Where it is old the chain that showed that may still have rows of it. */
 	object->idle_since = objects->now;
 	list_add_tail(&object->idle, &objects->idle);
 	if (++objects->nr_idle > MAX_IDLE)
 		free_idle(list_first_entry(&objects->idle, struct hybrid_object, idle));
+}
+
+void hybrid_object_part(struct hybrid_object *object)
+{
+	struct hybrid_object *same = object->same;
+
+	if (object->comparison)
+		object->objects->compare->end(object->comparison);
+	object->comparison = NULL;
+	object->same = NULL;
+	if (same)
+		hybrid_object_put(same);
+}
+
+void hybrid_objects_exit(struct hybrid_objects *objects)
+{
+	struct hybrid_object *object;
+	struct hlist_node *next;
+	unsigned int i;
+
+	while (!list_empty(&objects->idle))
+		free_idle(list_first_entry(&objects->idle, struct hybrid_object, idle));
+	for (i = 0; i < HYBRID_OBJECT_HASH; i++) {
+		hlist_for_each_entry_safe(object, next, &objects->hash[i], hash)
+			hybrid_object_free(object);
+	}
+}
+
+/* Has what is known of it no use for the next process that maps the file? */
+static bool is_useless(const struct hybrid_object *object)
+{
+	return object->is_old || object->is_copy ||
+	       (!object->objects->identify && hybrid_object_may_change(object));
 }
 
 void hybrid_objects_age(struct hybrid_objects *objects, u64 now)
@@ -173,9 +320,13 @@ void hybrid_objects_age(struct hybrid_objects *objects, u64 now)
 		if (object->state != HYBRID_OBJECT_READY || object->stored)
 			continue;
 		/* One that is closed is not asked whether it is still the same. */
-		if (hybrid_object_may_change(object) || object->is_copy) {
+		if (is_useless(object)) {
 			free_idle(object);
 			continue;
+		}
+		if (object->same && object->same->is_shared) {
+			hybrid_object_part(object);
+			object->is_settled = true;
 		}
 		hybrid_object_close(object);
 		object->state = HYBRID_OBJECT_CLOSED;

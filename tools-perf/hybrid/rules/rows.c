@@ -21,10 +21,14 @@ static void object_open(const struct hybrid_mapping *mapping)
 		errno = 0;
 		fd = objects->open(mapping);
 	} while (fd == -1 && errno == EMFILE && hybrid_objects_close_one(objects));
-	if (fd == HYBRID_OPEN_LATER)
+	if (fd == HYBRID_OPEN_LATER) {
 		objects->waiting = object;
-	else
-		hybrid_object_open(object, fd);
+		return;
+	}
+	/* Between the two it became another file. */
+	if (fd < 0 && errno == ESTALE)
+		hybrid_object_set_old(object);
+	hybrid_object_open(object, fd);
 }
 
 /* Is there something known of the object? */
@@ -100,13 +104,19 @@ static struct hybrid_row *compile_row(const struct hybrid_mapping *mapping, u64 
 {
 	struct hybrid_object *object = mapping->object;
 	struct hybrid_row *row;
+	int err;
 
 	if (!hybrid_object_use(mapping))
 		return NULL;
 	row = malloc(sizeof(*row));
 	if (!row)
 		return NULL;
-	if (hybrid_compile_row(object, vaddr, row)) {
+	err = hybrid_compile_row(object, vaddr, row);
+	if (!hybrid_object_is_current(object) && !err) {
+		hybrid_row_exit(row);
+		err = -ESTALE;
+	}
+	if (err) {
 		free(row);
 		return NULL;
 	}
@@ -175,6 +185,8 @@ const struct hybrid_rule *hybrid_object_code_rule(struct hybrid_row *row,
 	if (!hybrid_object_vaddr(mapping->object, ret - mapping->start + mapping->pgoff, &vaddr) ||
 	    !arch_of(mapping)->rule(mapping->object, vaddr, &row->code))
 		row->code.kind = HYBRID_RULE_NONE;
+	if (!hybrid_object_is_current(mapping->object))
+		row->code.kind = HYBRID_RULE_NONE;
 	return &row->code;
 }
 
@@ -183,18 +195,22 @@ static bool found_return(const struct hybrid_mapping *mapping, u64 vaddr)
 {
 	struct hybrid_object *object = mapping->object;
 	struct hybrid_found_return *found;
+	bool is_return;
 
 	found = &object->objects->found_returns[key(object, vaddr, HYBRID_FOUND_RETURNS_BITS)];
 	if (found->id == object->id && found->vaddr == vaddr)
 		return found->is_return;
 	if (!hybrid_object_use(mapping))
 		return true;
+	is_return = arch_of(mapping)->is_return(object, vaddr);
+	if (!hybrid_object_is_current(object))
+		return true;
 	*found = (struct hybrid_found_return) {
 		.id		= object->id,
 		.vaddr		= vaddr,
-		.is_return	= arch_of(mapping)->is_return(object, vaddr),
+		.is_return	= is_return,
 	};
-	return found->is_return;
+	return is_return;
 }
 
 bool hybrid_object_is_return(const struct hybrid_mapping *mapping, u64 ret)
@@ -213,7 +229,8 @@ bool hybrid_object_is_uprobe(const struct hybrid_mapping *mapping, u64 ret, u64 
 	return mapping->object && hybrid_object_use(mapping) &&
 	       hybrid_object_vaddr(mapping->object, ret - 1 - mapping->start + mapping->pgoff,
 				   &vaddr) &&
-	       arch_of(mapping)->is_uprobe(mapping->object, vaddr + 1, left);
+	       arch_of(mapping)->is_uprobe(mapping->object, vaddr + 1, left) &&
+	       hybrid_object_is_current(mapping->object);
 }
 
 /* What the code of files says does not change: one look serves all processes. */
@@ -221,6 +238,7 @@ static enum hybrid_reach found_leads(const struct hybrid_mapping *mapping, u64 r
 {
 	struct hybrid_object *object = mapping->object;
 	struct hybrid_found_leads *found;
+	enum hybrid_reach leads;
 
 	found = &object->objects->found_leads[key(object, ret * 3 + callee,
 						  HYBRID_FOUND_LEADS_BITS)];
@@ -228,13 +246,16 @@ static enum hybrid_reach found_leads(const struct hybrid_mapping *mapping, u64 r
 		return found->leads;
 	if (!hybrid_object_use(mapping))
 		return HYBRID_REACH_MAYBE;
+	leads = arch_of(mapping)->leads(object, ret, callee);
+	if (!hybrid_object_is_current(object))
+		return HYBRID_REACH_MAYBE;
 	*found = (struct hybrid_found_leads) {
 		.id	= object->id,
 		.ret	= ret,
 		.callee	= callee,
-		.leads	= arch_of(mapping)->leads(object, ret, callee),
+		.leads	= leads,
 	};
-	return found->leads;
+	return leads;
 }
 
 enum hybrid_reach hybrid_object_leads(const struct hybrid_mapping *mapping, u64 ret,

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "identify.h"
 #include "space.h"
 
 static u64 last_gen;
@@ -26,12 +27,16 @@ static void get_object(const struct hybrid_mapping *mapping)
 {
 	if (mapping->object)
 		mapping->object->refs++;
+	if (mapping->record && mapping->record != mapping->object)
+		mapping->record->refs++;
 }
 
 static void put_object(const struct hybrid_mapping *mapping)
 {
 	if (mapping->object)
 		hybrid_object_put(mapping->object);
+	if (mapping->record && mapping->record != mapping->object)
+		hybrid_object_put(mapping->record);
 }
 
 struct hybrid_space *hybrid_space_copy(const struct hybrid_space *space)
@@ -166,11 +171,19 @@ int hybrid_space_map(struct hybrid_space *space, const struct hybrid_mapping *ne
 	return 0;
 }
 
-const struct hybrid_mapping *hybrid_space_find(const struct hybrid_space *space, u64 ip)
+static bool may_be_used(const struct hybrid_mapping *mapping)
+{
+	return !mapping->object || (mapping->record && mapping->object->is_settled);
+}
+
+const struct hybrid_mapping *hybrid_space_find(struct hybrid_space *space, u64 ip)
 {
 	size_t i = first_behind(space, ip);
 
 	if (i == space->nr || space->mappings[i].start > ip)
 		return NULL;
+	/* What caches have of the mapping's object is of no more use. */
+	if (!may_be_used(&space->mappings[i]) && hybrid_identify(&space->mappings[i]))
+		changed(space);
 	return &space->mappings[i];
 }

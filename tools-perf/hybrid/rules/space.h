@@ -11,13 +11,21 @@
  */
 #define HYBRID_UPROBES	"[uprobes-trampo"
 
+/* A compiler's driver, the shell that make started, and make. */
+#define HYBRID_NR_ANCESTORS	3
+
 /**
  * struct hybrid_mapping - an executable mapping
  * @start: first address
  * @end: address behind the last
  * @pgoff: offset of @start in the file, in bytes
  * @pid: a process that has it, for /proc/PID
+ * @ancestors: of that process, the nearest first, for the files that it had in its root when it
+ *	is gone; 0: none is known
  * @object: the file, referenced; NULL: anonymous memory, code made at run time
+ * @record: what stood for the file before @object was found, referenced if it is another: it has
+ *	the ident of the mapping's record. NULL: @object stands for it still, see identify.h
+ * @is_moved: what the process has mapped there by now was found to be another file
  * @is_uprobes: the kernel's code that optimized uprobes call
  */
 struct hybrid_mapping {
@@ -25,9 +33,18 @@ struct hybrid_mapping {
 	u64			 end;
 	u64			 pgoff;
 	pid_t			 pid;
+	pid_t			 ancestors[HYBRID_NR_ANCESTORS];
 	struct hybrid_object	*object;
+	struct hybrid_object	*record;
+	bool			 is_moved;
 	bool			 is_uprobes;
 };
+
+/* What the mapping's record says of its file; @object may be that of another with its rows. */
+static inline const struct hybrid_ident *hybrid_mapping_ident(const struct hybrid_mapping *mapping)
+{
+	return mapping->record ? &mapping->record->ident : &mapping->object->ident;
+}
 
 /**
  * struct hybrid_space - the executable mappings of an address space
@@ -83,8 +100,10 @@ int hybrid_space_map(struct hybrid_space *space, const struct hybrid_mapping *ne
  * @space: to look in
  * @ip: any address
  *
+ * Its file is identified now if it was not yet.
+ *
  * Return: the mapping, valid until @space changes, or NULL.
  */
-const struct hybrid_mapping *hybrid_space_find(const struct hybrid_space *space, u64 ip);
+const struct hybrid_mapping *hybrid_space_find(struct hybrid_space *space, u64 ip);
 
 #endif /* __PERF_HYBRID_SPACE_H */

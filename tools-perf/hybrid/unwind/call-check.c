@@ -3,7 +3,7 @@
 #include "call-check.h"
 
 static enum hybrid_reach ask_process(const struct hybrid_unwinder *unwinder,
-				     const struct hybrid_space *space, pid_t pid,
+				     struct hybrid_space *space, pid_t pid,
 				     const struct hybrid_abi *abi, u64 ret)
 {
 	if (!unwinder->memory)

@@ -37,7 +37,7 @@ struct hybrid_jit_image {
  */
 struct hybrid_jit_read {
 	struct hybrid_memory		*memory;
-	const struct hybrid_space	*space;
+	struct hybrid_space		*space;
 	pid_t				 pid;
 	u64				*nr_bytes;
 	struct hybrid_jit_image		*images;

@@ -165,15 +165,16 @@ static void add_list(u64 *lists, unsigned int *nr, const struct hybrid_mapping *
 
 /* Those that it had, and has still, are kept: it may be gone by now. */
 static void find_lists(struct hybrid_jit *jit, struct process *process,
-		       const struct hybrid_space *space)
+		       struct hybrid_space *space)
 {
 	u64 lists[MAX_LISTS] = {};
 	unsigned int nr = 0;
 	size_t i;
 
 	for (i = 0; i < space->nr; i++) {
-		const struct hybrid_mapping *mapping = &space->mappings[i];
+		const struct hybrid_mapping *mapping;
 
+		mapping = hybrid_space_find(space, space->mappings[i].start);
 		if (mapping->object && has_list(jit, mapping))
 			add_list(lists, &nr, mapping);
 	}
@@ -211,7 +212,7 @@ static void open_image(struct hybrid_jit *jit, struct process *process,
 
 /* What was read before stays where the process is gone. */
 static void read_lists(struct hybrid_jit *jit, struct process *process,
-		       const struct hybrid_space *space)
+		       struct hybrid_space *space)
 {
 	struct hybrid_jit_read read = {
 		.memory = jit->memory, .space = space, .pid = process->pid,
@@ -265,7 +266,7 @@ static struct process *get_process(struct hybrid_jit *jit, pid_t pid)
 }
 
 /* Once in a pass, and where what it has mapped has changed since. */
-static struct process *look_at(struct hybrid_jit *jit, const struct hybrid_space *space, pid_t pid)
+static struct process *look_at(struct hybrid_jit *jit, struct hybrid_space *space, pid_t pid)
 {
 	struct process *process = get_process(jit, pid);
 
@@ -279,21 +280,21 @@ static struct process *look_at(struct hybrid_jit *jit, const struct hybrid_space
 	if (process->looks == MAX_LOOKS)
 		return NULL;
 	process->looks++;
-	process->gen = space->gen;
 	find_lists(jit, process, space);
+	process->gen = space->gen;
 	read_lists(jit, process, space);
 	return process;
 }
 
 /* Of who is gone before anything was read of it: who mapped the code, as fork copied it. */
-static struct process *find_mapper(struct hybrid_jit *jit, const struct hybrid_space *space, u64 ip)
+static struct process *find_mapper(struct hybrid_jit *jit, struct hybrid_space *space, u64 ip)
 {
 	const struct hybrid_mapping *mapping = hybrid_space_find(space, ip);
 
 	return mapping ? find_process(jit, mapping->pid) : NULL;
 }
 
-struct hybrid_row *hybrid_jit_row(struct hybrid_jit *jit, const struct hybrid_space *space,
+struct hybrid_row *hybrid_jit_row(struct hybrid_jit *jit, struct hybrid_space *space,
 				  pid_t pid, const struct hybrid_abi *abi, u64 ip,
 				  struct hybrid_cfi **cfi)
 {

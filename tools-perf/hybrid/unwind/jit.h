@@ -46,7 +46,7 @@ void hybrid_jit_forget(struct hybrid_jit *jit);
  *
  * Return: the row, valid until hybrid_jit_forget(); NULL where there is none.
  */
-struct hybrid_row *hybrid_jit_row(struct hybrid_jit *jit, const struct hybrid_space *space,
+struct hybrid_row *hybrid_jit_row(struct hybrid_jit *jit, struct hybrid_space *space,
 				  pid_t pid, const struct hybrid_abi *abi, u64 ip,
 				  struct hybrid_cfi **cfi);
 

@@ -223,7 +223,7 @@ static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
 }
 
 static bool reader_init(struct reader *reader, struct x86_frame_mem *mem,
-			struct hybrid_memory *memory, const struct hybrid_space *space,
+			struct hybrid_memory *memory, struct hybrid_space *space,
 			pid_t pid, const struct hybrid_abi *abi, u64 ip)
 {
 	reader->memory = memory;
@@ -237,7 +237,7 @@ static bool reader_init(struct reader *reader, struct x86_frame_mem *mem,
 	return reader->mapping;
 }
 
-bool hybrid_memory_rule(struct hybrid_memory *memory, const struct hybrid_space *space,
+bool hybrid_memory_rule(struct hybrid_memory *memory, struct hybrid_space *space,
 			pid_t pid, const struct hybrid_abi *abi, u64 ip, struct hybrid_rule *rule)
 {
 	struct x86_frame_mem mem;
@@ -247,7 +247,7 @@ bool hybrid_memory_rule(struct hybrid_memory *memory, const struct hybrid_space 
 	       hybrid_code_ask(&mem, ip, &memory->frames, space->gen, rule);
 }
 
-int hybrid_memory_read(struct hybrid_memory *memory, const struct hybrid_space *space,
+int hybrid_memory_read(struct hybrid_memory *memory, struct hybrid_space *space,
 		       pid_t pid, u64 addr, unsigned int size, u64 *value)
 {
 	if (!memory || pid <= 0 || addr % PAGE + size > PAGE)
@@ -257,7 +257,7 @@ int hybrid_memory_read(struct hybrid_memory *memory, const struct hybrid_space *
 	return read_memory(memory, addr, value, size) ? 0 : -1;
 }
 
-int hybrid_memory_copy(struct hybrid_memory *memory, const struct hybrid_space *space,
+int hybrid_memory_copy(struct hybrid_memory *memory, struct hybrid_space *space,
 		       pid_t pid, u64 addr, void *dst, size_t size)
 {
 	size_t part;
@@ -276,7 +276,7 @@ int hybrid_memory_copy(struct hybrid_memory *memory, const struct hybrid_space *
 	return 0;
 }
 
-bool hybrid_memory_is_return(struct hybrid_memory *memory, const struct hybrid_space *space,
+bool hybrid_memory_is_return(struct hybrid_memory *memory, struct hybrid_space *space,
 			     pid_t pid, const struct hybrid_abi *abi, u64 ret)
 {
 	struct x86_frame_mem mem;
@@ -290,7 +290,7 @@ bool hybrid_memory_is_return(struct hybrid_memory *memory, const struct hybrid_s
 }
 
 enum hybrid_effect hybrid_memory_after(struct hybrid_memory *memory,
-				       const struct hybrid_space *space, pid_t pid,
+				       struct hybrid_space *space, pid_t pid,
 				       const struct hybrid_abi *abi, u64 ip, u64 *next)
 {
 	struct x86_frame_mem mem;

@@ -44,7 +44,7 @@ bool hybrid_memory_is_asked(const struct hybrid_memory *memory);
  *
  * Return: false where it can't be read, or does not tell.
  */
-bool hybrid_memory_rule(struct hybrid_memory *memory, const struct hybrid_space *space,
+bool hybrid_memory_rule(struct hybrid_memory *memory, struct hybrid_space *space,
 			pid_t pid, const struct hybrid_abi *abi, u64 ip, struct hybrid_rule *rule);
 
 /**
@@ -58,7 +58,7 @@ bool hybrid_memory_rule(struct hybrid_memory *memory, const struct hybrid_space 
  *
  * Return: 0, or -1 where it can't be read.
  */
-int hybrid_memory_read(struct hybrid_memory *memory, const struct hybrid_space *space,
+int hybrid_memory_read(struct hybrid_memory *memory, struct hybrid_space *space,
 		       pid_t pid, u64 addr, unsigned int size, u64 *value);
 
 /**
@@ -72,7 +72,7 @@ int hybrid_memory_read(struct hybrid_memory *memory, const struct hybrid_space *
  *
  * Return: 0, or -1 where not all of it can be read.
  */
-int hybrid_memory_copy(struct hybrid_memory *memory, const struct hybrid_space *space,
+int hybrid_memory_copy(struct hybrid_memory *memory, struct hybrid_space *space,
 		       pid_t pid, u64 addr, void *dst, size_t size);
 
 /**
@@ -85,7 +85,7 @@ int hybrid_memory_copy(struct hybrid_memory *memory, const struct hybrid_space *
  *
  * Return: false where it can be read and no call stands before it.
  */
-bool hybrid_memory_is_return(struct hybrid_memory *memory, const struct hybrid_space *space,
+bool hybrid_memory_is_return(struct hybrid_memory *memory, struct hybrid_space *space,
 			     pid_t pid, const struct hybrid_abi *abi, u64 ret);
 
 /**
@@ -98,7 +98,7 @@ bool hybrid_memory_is_return(struct hybrid_memory *memory, const struct hybrid_s
  * @next: out: the address behind it
  */
 enum hybrid_effect hybrid_memory_after(struct hybrid_memory *memory,
-				       const struct hybrid_space *space, pid_t pid,
+				       struct hybrid_space *space, pid_t pid,
 				       const struct hybrid_abi *abi, u64 ip, u64 *next);
 
 #endif /* __PERF_HYBRID_MEMORY_H */

@@ -28,6 +28,21 @@ enum hybrid_stop hybrid_walk_unreadable(struct hybrid_unwind *u, u64 addr)
 		HYBRID_STOP_DUMP_END : HYBRID_STOP_BAD_FRAME;
 }
 
+static struct hybrid_row *find_row(struct hybrid_space *space, u64 ip,
+				   const struct hybrid_mapping **mapping)
+{
+	struct hybrid_row *row;
+
+	if (!(*mapping)->object)
+		return NULL;
+	row = hybrid_object_row(*mapping, ip);
+	if (row || (*mapping)->object->is_settled || !(*mapping)->object->is_old)
+		return row;
+	/* The file was found to be another one: it is identified anew. */
+	*mapping = hybrid_space_find(space, ip);
+	return hybrid_object_row(*mapping, ip);
+}
+
 struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
 				     struct hybrid_space *space, u64 ip,
 				     bool *mapped, struct hybrid_object **object)
@@ -36,7 +51,8 @@ struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
 	const struct hybrid_mapping *mapping;
 
 	entry = hybrid_cache_at(unwinder, space->gen, ip);
-	if (entry->ip == ip && entry->gen == space->gen) {
+	if (entry->ip == ip && entry->gen == space->gen &&
+	    (!entry->object || entry->object->is_settled)) {
 		*mapped = true;
 		*object = entry->object;
 		return entry->row;
@@ -47,14 +63,15 @@ struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
 		mapping = hybrid_space_find(space, ip);
 	}
 	*mapped = mapping;
-	*object = mapping ? mapping->object : NULL;
+	*object = NULL;
 	if (!mapping)
 		return NULL;
+	entry->row = find_row(space, ip, &mapping);
+	*object = mapping->object;
 	entry->ip = ip;
 	entry->gen = space->gen;
 	entry->is_caller = false;
 	entry->object = mapping->object;
-	entry->row = mapping->object ? hybrid_object_row(mapping, ip) : NULL;
 	/* It is to be asked for once more. */
 	if (!entry->row && hybrid_object_waits(mapping->object))
 		entry->gen = 0;

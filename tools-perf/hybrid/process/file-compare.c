@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "background.h"
+#include "file-compare.h"
+#include "file-copy.h"
+
+/* Comparisons under way: each reads two files, and may copy them to memory. */
+#define MAX_RUNNING	2
+
+static unsigned int nr_running;
+
+struct file {
+	int			fd;
+	bool			is_copy;
+	struct hybrid_file_id	id;
+};
+
+/**
+ * struct hybrid_comparison - of two files
+ * @a: a descriptor of its own
+ * @b: the same of the other
+ * @hold: @a's file, where neither is a copy
+ * @copy: of what both hold; -1: none
+ * @refs: who wants to know, and the thread
+ * @result: see struct hybrid_compare_ops
+ */
+struct hybrid_comparison {
+	struct file	a;
+	struct file	b;
+	struct hybrid_pinned_file hold;
+	int		copy;
+	unsigned int	refs;
+	int		result;
+};
+
+static void put(struct hybrid_comparison *comparison)
+{
+	if (__atomic_sub_fetch(&comparison->refs, 1, __ATOMIC_ACQ_REL))
+		return;
+	if (comparison->a.fd >= 0)
+		close(comparison->a.fd);
+	if (comparison->b.fd >= 0)
+		close(comparison->b.fd);
+	if (comparison->copy >= 0)
+		close(comparison->copy);
+	hybrid_unpin_file(&comparison->hold);
+	free(comparison);
+}
+
+static void end(struct hybrid_comparison *comparison)
+{
+	put(comparison);
+}
+
+/* It holds what rows were made of, and what was compared. */
+static bool is_current(const struct file *file)
+{
+	struct hybrid_file_id now;
+
+	return file->is_copy || (!hybrid_file_id_read(file->fd, &now) &&
+				 hybrid_file_id_equal(&file->id, &now));
+}
+
+static void *work(void *arg)
+{
+	struct hybrid_comparison *comparison = arg;
+	const struct file *a = &comparison->a, *b = &comparison->b;
+	bool same;
+
+	if (!a->is_copy && !b->is_copy)
+		hybrid_pin_file(&comparison->hold, a->fd);
+	comparison->hold.copied = true;
+	same = hybrid_copy_is_same(a->fd, a->is_copy, b->fd, b->is_copy, &comparison->copy) &&
+	       is_current(a) && is_current(b);
+	__atomic_store_n(&comparison->result, same, __ATOMIC_RELEASE);
+	__atomic_sub_fetch(&nr_running, 1, __ATOMIC_RELAXED);
+	put(comparison);
+	return NULL;
+}
+
+static void open_file(struct file *file, const struct hybrid_object *object)
+{
+	file->fd = fcntl(object->fd, F_DUPFD_CLOEXEC, 0);
+	file->is_copy = object->is_copy;
+	file->id = object->file;
+}
+
+static struct hybrid_comparison *start(const struct hybrid_object *a,
+				       const struct hybrid_object *b)
+{
+	struct hybrid_comparison *comparison;
+	pthread_t thread;
+
+	if (__atomic_load_n(&nr_running, __ATOMIC_RELAXED) >= MAX_RUNNING)
+		return NULL;
+	comparison = calloc(1, sizeof(*comparison));
+	if (!comparison)
+		return NULL;
+	open_file(&comparison->a, a);
+	open_file(&comparison->b, b);
+	comparison->copy = -1;
+	comparison->refs = 2;
+	comparison->result = -EINPROGRESS;
+	__atomic_add_fetch(&nr_running, 1, __ATOMIC_RELAXED);
+	if (hybrid_background_start(&thread, work, comparison)) {
+		__atomic_sub_fetch(&nr_running, 1, __ATOMIC_RELAXED);
+		comparison->refs = 1;
+		put(comparison);
+		return NULL;
+	}
+	pthread_detach(thread);
+	return comparison;
+}
+
+static int result(const struct hybrid_comparison *comparison)
+{
+	return __atomic_load_n(&comparison->result, __ATOMIC_ACQUIRE);
+}
+
+static int copy(struct hybrid_comparison *comparison, struct hybrid_pinned_file *hold)
+{
+	int fd = comparison->copy;
+
+	*hold = comparison->hold;
+	comparison->hold.page = NULL;
+	comparison->copy = -1;
+	return fd;
+}
+
+const struct hybrid_compare_ops hybrid_file_compare = {
+	.start	= start,
+	.result	= result,
+	.copy	= copy,
+	.end	= end,
+};

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include "file-id.h"
+
+int hybrid_file_id_read(int fd, struct hybrid_file_id *id)
+{
+	struct statx st;
+
+	memset(id, 0, sizeof(*id));
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO | STATX_CTIME, &st))
+		return -1;
+	if (!S_ISREG(st.stx_mode) || ~st.stx_mask & (STATX_INO | STATX_CTIME)) {
+		errno = EINVAL;
+		return -1;
+	}
+	id->dev = makedev(st.stx_dev_major, st.stx_dev_minor);
+	id->ino = st.stx_ino;
+	id->ctime_sec = st.stx_ctime.tv_sec;
+	id->ctime_nsec = st.stx_ctime.tv_nsec;
+	return 0;
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include "identify.h"
+
+/* A library may be gone, and another one where it was, when its samples are read. */
+static int find_file(struct hybrid_mapping *mapping, struct hybrid_file_id *file)
+{
+	struct hybrid_objects *objects = mapping->object->objects;
+	int err = objects->identify(mapping, file);
+
+	if (err || mapping->is_moved ||
+	    !hybrid_object_is_other(objects, hybrid_mapping_ident(mapping), file))
+		return err;
+	mapping->is_moved = true;
+	return objects->identify(mapping, file);
+}
+
+static struct hybrid_object *find_object(struct hybrid_mapping *mapping)
+{
+	const struct hybrid_ident *ident = hybrid_mapping_ident(mapping);
+	struct hybrid_objects *objects = mapping->object->objects;
+	struct hybrid_object *object;
+	struct hybrid_file_id file;
+
+	/* It could not be opened as what it was taken for. */
+	if (mapping->record && mapping->object->state == HYBRID_OBJECT_FAILED)
+		mapping->is_moved = !mapping->is_moved;
+	if (!find_file(mapping, &file))
+		return hybrid_object_of_file(objects, ident, &file);
+	object = hybrid_object_new(objects, ident);
+	if (!object)
+		return NULL;
+	/* No other mapping finds it, and nothing more is to be known of it. */
+	object->refs = 1;
+	object->is_old = true;
+	object->is_settled = true;
+	return object;
+}
+
+static void set_object(struct hybrid_mapping *mapping, struct hybrid_object *object)
+{
+	struct hybrid_object *old = mapping->object;
+
+	mapping->object = object;
+	if (mapping->record)
+		hybrid_object_put(old);
+	else
+		mapping->record = old;
+}
+
+/* What stands beside the file was not compared. */
+static bool has_debug_file(const struct hybrid_object *object)
+{
+	return object->debug_elf && object->debug_fd != object->fd;
+}
+
+/* One that holds the same may be open already. */
+static void start_comparison(struct hybrid_object *object)
+{
+	const struct hybrid_compare_ops *compare = object->objects->compare;
+	struct hybrid_object *other = NULL;
+
+	if (compare && object->ident.build_id_size && !has_debug_file(object))
+		other = hybrid_object_namesake(object);
+	if (!other || has_debug_file(other)) {
+		object->is_settled = true;
+	} else {
+		object->comparison = compare->start(object, other);
+		if (object->comparison) {
+			object->same = other;
+			return;
+		}
+	}
+	if (other)
+		hybrid_object_put(other);
+}
+
+/* One of the two if it is a copy: nobody can change what its rows are made of. */
+static struct hybrid_object *copy_of(struct hybrid_object *object)
+{
+	const struct hybrid_compare_ops *compare = object->objects->compare;
+	struct hybrid_object *copy = object->same->is_copy ? object->same : object;
+	struct hybrid_pinned_file hold = {};
+	int fd;
+
+	if (copy->is_copy) {
+		copy->refs++;
+		return copy;
+	}
+	fd = compare->copy(object->comparison, &hold);
+	copy = fd < 0 ? NULL : hybrid_object_of_copy(object, fd, &hold);
+	if (!copy)
+		hybrid_unpin_file(&hold);
+	return copy;
+}
+
+static void use_copy(struct hybrid_object *object, struct hybrid_object *copy)
+{
+	if (object == copy || object->same || object->is_old)
+		return;
+	copy->refs++;
+	object->same = copy;
+	object->is_settled = false;
+}
+
+static void end_comparison(struct hybrid_object *object)
+{
+	int result = object->objects->compare->result(object->comparison);
+	struct hybrid_object *other = object->same, *copy = NULL;
+
+	if (result == -EINPROGRESS)
+		return;
+	if (result && !has_debug_file(object) && !has_debug_file(other))
+		copy = copy_of(object);
+	other->refs++;
+	hybrid_object_part(object);
+	object->is_settled = true;
+	if (copy) {
+		use_copy(object, copy);
+		use_copy(other, copy);
+		hybrid_object_put(copy);
+	}
+	hybrid_object_put(other);
+}
+
+/* Has @object an end to being looked at, or another one that takes its place? */
+static void settle(struct hybrid_object *object)
+{
+	if (object->comparison)
+		end_comparison(object);
+	else if (object->same && object->same->is_old)
+		hybrid_object_part(object);
+	else if (object->state == HYBRID_OBJECT_FAILED)
+		object->is_settled = true;
+	else if (object->state == HYBRID_OBJECT_READY && !object->same)
+		start_comparison(object);
+}
+
+bool hybrid_identify(struct hybrid_mapping *mapping)
+{
+	struct hybrid_object *before = mapping->object, *object;
+	bool was_identified = mapping->record;
+
+	if (!before->objects->identify || before->ident.path[0] == '[') {
+		mapping->record = before;
+		return false;
+	}
+	if (!was_identified || (before->is_old && !before->is_settled)) {
+		object = find_object(mapping);
+		if (!object)
+			return false;
+		set_object(mapping, object);
+	}
+	settle(mapping->object);
+	object = mapping->object;
+	if (object->same && !object->comparison) {
+		object->same->refs++;
+		set_object(mapping, object->same);
+	}
+	return was_identified && mapping->object != before;
+}
