@@ -106,6 +106,7 @@ of_host()
 	part build check,kernel tap host source builds perf
 	part truth check tap host build truth
 	part fibers check tap host build selftests/fibers/run
+	part isolation check tap host build selftests/isolation/run
 	part callers check tap host build selftests/callers/run ${all:+--all}
 	part bpf check tap host build selftests/bpf/run
 	part bpf-files ci tap host build selftests/bpf/files
