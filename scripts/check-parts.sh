@@ -114,6 +114,7 @@ of_host()
 	part judge check tap host build selftests/judge/run
 	part names check tap host build selftests/names/run
 	part ends check tap host build selftests/ends/run
+	part hostile ci tap host build selftests/hostile/run
 	part perf-test check perf host build perf_test
 	part replay ci tap host build selftests/replay/run
 	part real ci tap host build selftests/real/run

@@ -18,6 +18,7 @@
 #include "../../symbol.h"
 #include "../../util.h"
 #include "../process/vdso32.h"
+#include "../rules/elf-bounds.h"
 #include "../rules/space.h"
 #include "open-file.h"
 
@@ -34,10 +35,14 @@
 /* A vdso is a few pages. */
 #define MAX_VDSO	0x100000
 
+/* The kernel looks for a build-id in one page of a segment of notes. */
+#define MAX_NOTES	0x10000
+
 /* Where the build-id is in one note segment; false where it is not. */
 static bool has_note(Elf *elf, const GElf_Phdr *phdr, const struct hybrid_ident *ident)
 {
-	Elf_Data *data = elf_getdata_rawchunk(elf, phdr->p_offset, phdr->p_filesz,
+	Elf_Data *data = elf_getdata_rawchunk(elf, phdr->p_offset,
+					      min_t(u64, phdr->p_filesz, MAX_NOTES),
 					      phdr->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
 	size_t at = 0, name, desc;
 	GElf_Nhdr note;
@@ -59,8 +64,7 @@ static bool is_in_notes(int fd, const struct hybrid_ident *ident)
 	size_t nr, i;
 	Elf *elf;
 
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
+	elf = hybrid_elf_begin(fd);
 	if (!elf || elf_getphdrnum(elf, &nr))
 		nr = 0;
 	for (i = 0; i < nr && !found; i++)
@@ -72,17 +76,10 @@ static bool is_in_notes(int fd, const struct hybrid_ident *ident)
 
 static bool is_file_of(int fd, const struct hybrid_ident *ident)
 {
-	struct build_id bid = { .size = 0 };
-	char path[64];
 	struct stat st;
 
-	if (ident->build_id_size) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-		if (filename__read_build_id(path, &bid) < 0)
-			return is_in_notes(fd, ident);
-		return bid.size == ident->build_id_size &&
-		       !memcmp(bid.data, ident->build_id, bid.size);
-	}
+	if (ident->build_id_size)
+		return is_in_notes(fd, ident);
 	/*
 	 * Not the device: on overlayfs and btrfs stat() gives another number
 	 * than mmap records and /proc/PID/maps do.
@@ -329,8 +326,7 @@ static int fits_mapping(int fd, const struct hybrid_mapping *mapping)
 
 	if (fd < 0)
 		return -1;
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
+	elf = hybrid_elf_begin(fd);
 	fits = has_code_of(elf, mapping);
 	elf_end(elf);
 	if (fits)

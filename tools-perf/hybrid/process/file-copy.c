@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include "../rules/elf-bounds.h"
 #include "file-copy.h"
 
 /* More code and CFI than any file has; what is larger is not copied to memory. */
@@ -101,14 +102,11 @@ static int copy_sections(struct copy *copy, Elf *elf)
 	Elf_Scn *scn = NULL;
 	const char *name;
 	GElf_Shdr shdr;
-	size_t names;
 
-	if (elf_getshdrstrndx(elf, &names))
-		return 0;
 	while ((scn = elf_nextscn(elf, scn)) != NULL) {
 		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS)
 			continue;
-		name = elf_strptr(elf, names, shdr.sh_name);
+		name = hybrid_elf_name(elf, &shdr);
 		if (name && is_needed(name) && copy_range(copy, shdr.sh_offset, shdr.sh_size))
 			return -1;
 	}
@@ -135,8 +133,7 @@ static int copy_of(int fd)
 	struct stat st;
 	Elf *elf;
 
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
+	elf = hybrid_elf_begin(fd);
 	if (elf && !fstat(fd, &st))
 		copy.to = memfd_create("hybrid", MFD_CLOEXEC);
 	if (copy.to >= 0) {

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <dwarf.h>
 #include "cfi.h"
+#include "elf-bounds.h"
 
 /* More than any compiler writes; a row that has more is not to be trusted. */
 #define MAX_OPS		64
@@ -279,7 +280,7 @@ static Dwarf_Frame *find_frame(struct hybrid_cfi *cfi, u64 addr)
 
 	if (!cfi->eh_tried) {
 		cfi->eh_tried = true;
-		cfi->eh = dwarf_getcfi_elf(cfi->elf);
+		cfi->eh = hybrid_elf_has_large_cfi(cfi->elf) ? NULL : dwarf_getcfi_elf(cfi->elf);
 	}
 	if (cfi->eh && !dwarf_cfi_addrframe(cfi->eh, addr, &frame))
 		return frame;

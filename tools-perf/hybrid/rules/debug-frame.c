@@ -5,6 +5,7 @@
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include "debug-frame.h"
+#include "elf-bounds.h"
 #include "object.h"
 
 enum what {
@@ -26,9 +27,8 @@ static enum what leave_frame(Elf *elf)
 {
 	enum what what = NO_DEBUG;
 	Elf_Scn *scn = NULL;
-	size_t names;
 
-	if (!elf || elf_getshdrstrndx(elf, &names))
+	if (!elf)
 		return NO_DEBUG;
 	while ((scn = elf_nextscn(elf, scn)) != NULL) {
 		const char *name;
@@ -36,10 +36,11 @@ static enum what leave_frame(Elf *elf)
 
 		if (!gelf_getshdr(scn, &shdr))
 			break;
-		name = elf_strptr(elf, names, shdr.sh_name);
+		name = hybrid_elf_name(elf, &shdr);
 		if (shdr.sh_type == SHT_NOBITS || !is_debug(name))
 			continue;
-		if (!strcmp(name + 1, "debug_frame") || !strcmp(name + 1, "zdebug_frame")) {
+		if ((!strcmp(name, ".debug_frame") && hybrid_elf_data(scn)) ||
+		    (!strcmp(name, ".zdebug_frame") && !hybrid_elf_unpacks_large(scn))) {
 			what = FRAME;
 			continue;
 		}
@@ -177,14 +178,14 @@ void hybrid_debug_frame_open(struct hybrid_object *object)
 
 	object->debug_tried = true;
 	elf = object->image ? elf_memory(object->image, object->image_size) :
-			      elf_begin(object->fd, ELF_C_READ, NULL);
+			      hybrid_elf_begin(object->fd);
 	if (open_frame(object, elf, object->fd) != NO_DEBUG || object->is_copy)
 		return;
 	dwfl = dwfl_begin(&callbacks);
 	if (!dwfl)
 		return;
 	fd = find_debuginfo(object, dwfl);
-	open_frame(object, elf_begin(fd, ELF_C_READ, NULL), fd);
+	open_frame(object, hybrid_elf_begin(fd), fd);
 	dwfl_end(dwfl);
 }
 

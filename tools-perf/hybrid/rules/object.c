@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "debug-frame.h"
+#include "elf-bounds.h"
 #include "object.h"
 
 struct hybrid_object *hybrid_object_new(struct hybrid_objects *objects,
@@ -178,7 +179,7 @@ static int open_again(struct hybrid_object *object, int fd)
 	if (fd < 0)
 		return -1;
 	if (hybrid_object_is_current(object))
-		object->elf = elf_begin(fd, ELF_C_READ, NULL);
+		object->elf = hybrid_elf_begin(fd);
 	if (!object->elf) {
 		hybrid_object_close(object);
 		return -1;
@@ -210,7 +211,7 @@ int hybrid_object_open(struct hybrid_object *object, int fd)
 		return fail(object, "the file can't be opened");
 	if (!object->file.ino && !object->is_copy && hybrid_object_may_change(object))
 		hybrid_file_id_read(fd, &object->file);
-	object->elf = elf_begin(object->fd, ELF_C_READ, NULL);
+	object->elf = hybrid_elf_begin(object->fd);
 	if (read_header(object, &ehdr))
 		return -1;
 	if (read_segments(object))

@@ -14,6 +14,7 @@
 #include <gelf.h>
 #include <string.h>
 #include <linux/kernel.h>
+#include "elf-bounds.h"
 #include "object.h"
 #include "pclntab.h"
 #include "relocation.h"
@@ -88,12 +89,8 @@ static bool read_loaded(const struct hybrid_object *object, u64 vaddr, u64 *valu
 
 static bool has_name(const struct hybrid_object *object, const GElf_Shdr *shdr, const char *name)
 {
-	const char *own;
-	size_t names;
+	const char *own = hybrid_elf_name(object->elf, shdr);
 
-	if (elf_getshdrstrndx(object->elf, &names))
-		return false;
-	own = elf_strptr(object->elf, names, shdr->sh_name);
 	return own && !strcmp(own, name);
 }
 

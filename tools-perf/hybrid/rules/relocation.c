@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
+#include "elf-bounds.h"
 #include "pages.h"
 #include "relocation.h"
 
@@ -14,7 +15,7 @@ bool hybrid_relocation_find(const struct hybrid_object *object, u64 vaddr, size_
 		if (!gelf_getshdr(scn, section) || section->sh_type != SHT_RELA ||
 		    !section->sh_entsize)
 			continue;
-		data = elf_getdata(scn, NULL);
+		data = hybrid_elf_data(scn);
 		nr = data ? data->d_size / section->sh_entsize : 0;
 		for (i = 0; i < nr && i < max; i++) {
 			if (gelf_getrela(data, i, rela) && rela->r_offset == vaddr)

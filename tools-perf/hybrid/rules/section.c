@@ -5,6 +5,7 @@
 #include <dwarf.h>
 #include <gelf.h>
 #include <string.h>
+#include "elf-bounds.h"
 #include "fde.h"
 #include "section.h"
 
@@ -124,13 +125,12 @@ const u8 *hybrid_section_range(struct hybrid_section *sec, const Dwarf_FDE *fde,
 bool hybrid_section_open(struct hybrid_section *sec, Elf *elf, const char *name)
 {
 	Elf_Scn *scn = NULL;
-	size_t names;
 
 	memset(sec, 0, sizeof(*sec));
 	sec->ident = elf ? (const void *)elf_getident(elf, NULL) : NULL;
 	sec->is_eh = !strcmp(name, ".eh_frame");
 	sec->cie_at = ~0ULL;
-	if (!sec->ident || elf_getshdrstrndx(elf, &names))
+	if (!sec->ident)
 		return false;
 	while ((scn = elf_nextscn(elf, scn)) != NULL) {
 		const char *found;
@@ -138,10 +138,10 @@ bool hybrid_section_open(struct hybrid_section *sec, Elf *elf, const char *name)
 
 		if (!gelf_getshdr(scn, &shdr))
 			break;
-		found = elf_strptr(elf, names, shdr.sh_name);
+		found = hybrid_elf_name(elf, &shdr);
 		if (!found || strcmp(found, name) || shdr.sh_type == SHT_NOBITS)
 			continue;
-		sec->data = elf_getdata(scn, NULL);
+		sec->data = hybrid_elf_data(scn);
 		sec->vaddr = shdr.sh_addr;
 		return sec->data && sec->data->d_buf;
 	}

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <linux/kernel.h>
 #include <asm/insn.h>
+#include "../rules/elf-bounds.h"
 #include "../rules/object.h"
 #include "entry.h"
 
@@ -112,7 +113,7 @@ static u64 before_symbols(struct hybrid_object *object, u64 entry, u64 size)
 		if (!gelf_getshdr(scn, &shdr) ||
 		    (shdr.sh_type != SHT_SYMTAB && shdr.sh_type != SHT_DYNSYM) || !shdr.sh_entsize)
 			continue;
-		data = elf_getdata(scn, NULL);
+		data = hybrid_elf_data(scn);
 		for (i = 0; data && i < data->d_size / shdr.sh_entsize; i++) {
 			if (gelf_getsym(data, i, &sym) && sym.st_shndx != SHN_UNDEF &&
 			    GELF_ST_TYPE(sym.st_info) == STT_FUNC && sym.st_value > entry &&
