@@ -12,6 +12,10 @@
 /* The longest call: ff, ModRM, SIB, a 32-bit displacement, or e8 and its. */
 #define X86_CALL_MAX		7
 
+/* A signal trampoline's two spellings, up to the end of its system call. */
+#define X86_SIGRETURN_MAX	9
+#define X86_SIGRETURN_SHORT	7
+
 /**
  * x86_frame_fetch - read code up to what can't be read
  * @mem:	the code
@@ -133,23 +137,13 @@ bool x86_frame_call_before(const struct x86_frame_mem *mem, unsigned long ra)
 	return false;
 }
 
-/**
- * x86_frame_sigreturn - is a return address that of a signal trampoline?
- * @mem:	the code
- * @ra:		the return address of a signal handler
- *
- * The C library and the vDSO write these instructions exactly so, as
- * unwinders go by their bytes.
- *
- * Returns: which trampoline, or X86_SIGRETURN_NONE
+/*
+ * The C library and the vDSO write these instructions exactly so, as unwinders go by
+ * their bytes.
  */
-enum x86_frame_sigreturn x86_frame_sigreturn(const struct x86_frame_mem *mem,
-					     unsigned long ra)
+static enum x86_frame_sigreturn sigreturn_of(const u8 *b, unsigned int len, bool is_64bit)
 {
-	u8 b[9];
-	unsigned int len = x86_frame_fetch(mem, ra, b, sizeof(b));
-
-	if (mem->is_64bit) {
+	if (is_64bit) {
 		/* mov $15,%rax; syscall */
 		if (len >= 9 && b[0] == 0x48 && b[1] == 0xc7 && b[2] == 0xc0 &&
 		    x86_get_le32(b + 3) == 15 && b[7] == 0x0f && b[8] == 0x05)
@@ -169,4 +163,55 @@ enum x86_frame_sigreturn x86_frame_sigreturn(const struct x86_frame_mem *mem,
 	    b[5] == 0xcd && b[6] == 0x80)
 		return X86_SIGRETURN_RT_32;
 	return X86_SIGRETURN_NONE;
+}
+
+/**
+ * x86_frame_sigreturn - is a return address that of a signal trampoline?
+ * @mem:	the code
+ * @ra:		the return address of a signal handler
+ *
+ * Returns: which trampoline, or X86_SIGRETURN_NONE
+ */
+enum x86_frame_sigreturn x86_frame_sigreturn(const struct x86_frame_mem *mem,
+					     unsigned long ra)
+{
+	u8 b[X86_SIGRETURN_MAX];
+
+	return sigreturn_of(b, x86_frame_fetch(mem, ra, b, sizeof(b)), mem->is_64bit);
+}
+
+/**
+ * x86_frame_in_sigreturn - is an interrupted instruction in a signal trampoline?
+ * @mem:	the code
+ * @ip:		the instruction
+ *
+ * It is the trampoline's first one or, in 64-bit mode, the one behind its system call.
+ *
+ * Returns: which trampoline, or X86_SIGRETURN_NONE
+ */
+enum x86_frame_sigreturn x86_frame_in_sigreturn(const struct x86_frame_mem *mem,
+						unsigned long ip)
+{
+	u8 bytes[2 * X86_SIGRETURN_MAX], *at = bytes + X86_SIGRETURN_MAX;
+	unsigned int len, before = X86_SIGRETURN_MAX;
+	enum x86_frame_sigreturn kind;
+
+	if (!mem->is_64bit)
+		return x86_frame_sigreturn(mem, ip);
+	len = x86_frame_fetch(mem, ip - before, bytes, sizeof(bytes));
+	if (!len) {
+		/* The page before may be gone. */
+		before = ip & (X86_FRAME_PAGE - 1);
+		if (before >= X86_SIGRETURN_MAX)
+			return X86_SIGRETURN_NONE;
+		len = x86_frame_fetch(mem, ip - before, at - before, before + X86_SIGRETURN_MAX);
+	}
+	if (len < before)
+		return X86_SIGRETURN_NONE;
+	kind = sigreturn_of(at, len - before, true);
+	if (kind == X86_SIGRETURN_NONE && before == X86_SIGRETURN_MAX)
+		kind = sigreturn_of(bytes, X86_SIGRETURN_MAX, true);
+	if (kind == X86_SIGRETURN_NONE && before >= X86_SIGRETURN_SHORT)
+		kind = sigreturn_of(at - X86_SIGRETURN_SHORT, X86_SIGRETURN_SHORT, true);
+	return kind;
 }

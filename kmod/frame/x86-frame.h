@@ -221,5 +221,7 @@ enum x86_frame_kind x86_frame_look(const struct x86_frame_mem *mem,
 bool x86_frame_call_before(const struct x86_frame_mem *mem, unsigned long ra);
 enum x86_frame_sigreturn x86_frame_sigreturn(const struct x86_frame_mem *mem,
 					     unsigned long ra);
+enum x86_frame_sigreturn x86_frame_in_sigreturn(const struct x86_frame_mem *mem,
+						unsigned long ip);
 
 #endif /* _X86_FRAME_H */

@@ -11,6 +11,7 @@
 
 #include <linux/ftrace.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
 #include <linux/unwind_user_types.h>
@@ -43,6 +44,11 @@ static __always_inline void __user *perf_hybrid_mask(const void __user *addr,
 }
 
 #define mask_user_address(addr)		perf_hybrid_mask(addr, TASK_SIZE_MAX)
+
+/* Linux 7.0 has it, and so have later stable kernels. */
+#ifndef kzalloc_obj
+#define kzalloc_obj(P, GFP)		kzalloc(sizeof(P), GFP)
+#endif
 
 /* Linux 6.13, and stable kernels before it, put the registers out of sight. */
 static inline struct pt_regs *perf_hybrid_ftrace_regs(struct ftrace_regs *fregs)

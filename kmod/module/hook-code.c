@@ -77,17 +77,29 @@ unreadable:
 	return -EFAULT;
 }
 
+/* Notes what found a rule, of the walk whose state's ip @mem has; see code_of(). */
+static enum x86_frame_kind hook_note(const struct x86_frame_mem *mem, enum x86_frame_kind kind)
+{
+	struct hook_walk *walk = container_of(mem->ctx, struct hook_walk, state.ip);
+
+	walk->kind = kind;
+	return kind;
+}
+
+static enum x86_frame_kind hook_look(const struct x86_frame_mem *mem, unsigned long ip,
+				     struct x86_frame_rule *rule)
+{
+	return hook_note(mem, x86_frame_look(mem, ip, rule));
+}
+
 static enum x86_frame_kind hook_analyze(struct x86_frame_cache *cache, u64 space,
 					const struct x86_frame_mem *mem, unsigned long ip,
 					struct x86_frame_rule *rule)
 {
-	/* See step(): it hands on the ip of the state that it was given. */
-	struct hook_walk *walk = container_of(mem->ctx, struct hook_walk, state.ip);
-
-	walk->kind = x86_frame_analyze_cached(cache, space, mem, ip, rule);
-	return walk->kind;
+	return hook_note(mem, x86_frame_analyze_cached(cache, space, mem, ip, rule));
 }
 
+#define x86_frame_look			hook_look
 #define x86_frame_analyze_cached	hook_analyze
 #define copy_from_user_nofault		hook_read_user
 /* The hook has asked, see can_walk(). */

@@ -35,7 +35,7 @@ static DEFINE_PER_CPU(int, search_credit) = UNWIND_USER_CREDIT_MAX;
  * unwind_user_code_prepare - allocate what the analysis works with
  *
  * With the first event that wants chains, and charged to whoever opens it. Without
- * it there is no analysis, and walks go by frame pointers alone.
+ * it walks look at the bytes around an instruction, and search nothing.
  *
  * Context: task; callers exclude each other, and those of
  *	unwind_user_code_release().
@@ -77,7 +77,7 @@ void unwind_user_code_release(void)
 	}
 }
 
-/* One that came in while another was at work does without. */
+/* NULL in a walk that came in while another was at work, and where there is no memory. */
 static struct x86_frame_cache *cache_get(void)
 {
 	struct x86_frame_cache *cache;
@@ -189,17 +189,35 @@ static bool is_return_address(const struct x86_frame_mem *mem, unsigned long ip)
 	       x86_frame_sigreturn(mem, ip) != X86_SIGRETURN_NONE;
 }
 
-static __always_inline enum x86_frame_kind
-find_rule(struct unwind_user_state *state, const struct x86_frame_mem *mem,
-	  struct x86_frame_rule *rule)
+/*
+ * In task context nothing is bounded but each search: it takes the task's own time, can be
+ * preempted, and has memory of its own.
+ */
+static noinline enum x86_frame_kind
+find_rule_in_task(struct unwind_user_state *state, const struct x86_frame_mem *mem,
+		  struct x86_frame_rule *rule)
 {
-	struct x86_frame_cache *cache = cache_get();
-	enum x86_frame_kind kind;
-	int credit;
+	enum x86_frame_kind kind = x86_frame_look(mem, state->ip, rule);
+	struct x86_frame_work *work;
 
-	if (!cache)
+	if (kind != X86_FRAME_UNKNOWN)
+		return kind;
+	work = kzalloc_obj(*work, GFP_KERNEL);
+	if (!work)
 		return X86_FRAME_UNKNOWN;
-	credit = __this_cpu_read(search_credit);
+	kind = x86_frame_analyze(mem, state->ip, rule, work);
+	kfree(work);
+	return kind;
+}
+
+/* By the cache, a look or a search, within what walks may take on this CPU. */
+static __always_inline enum x86_frame_kind
+find_rule_bounded(struct unwind_user_state *state, struct x86_frame_cache *cache,
+		  const struct x86_frame_mem *mem, struct x86_frame_rule *rule)
+{
+	int credit = __this_cpu_read(search_credit);
+	enum x86_frame_kind kind;
+
 	if (state->nr_code == 1)
 		credit = min(credit + UNWIND_USER_CREDIT_WALK, UNWIND_USER_CREDIT_MAX);
 	/* What one analysis takes the others of the walk do not have. */
@@ -208,6 +226,26 @@ find_rule(struct unwind_user_state *state, const struct x86_frame_mem *mem,
 	kind = x86_frame_analyze_cached(cache, current->mm->context.ctx_id, mem, state->ip, rule);
 	state->spent += cache->work.took;
 	__this_cpu_write(search_credit, credit - cache->work.took);
+	return kind;
+}
+
+/*
+ * The cache comes before the look, as an answer from it takes hardly longer. Only the search
+ * needs the memory that is with the cache: without it, a look still finds the exact states.
+ */
+static __always_inline enum x86_frame_kind
+find_rule(struct unwind_user_state *state, const struct x86_frame_mem *mem,
+	  struct x86_frame_rule *rule)
+{
+	struct x86_frame_cache *cache;
+	enum x86_frame_kind kind;
+
+	if (state->in_task)
+		return find_rule_in_task(state, mem, rule);
+	cache = cache_get();
+	if (!cache)
+		return x86_frame_look(mem, state->ip, rule);
+	kind = find_rule_bounded(state, cache, mem, rule);
 	cache_put();
 	return kind;
 }
@@ -273,23 +311,19 @@ step_rule(struct unwind_user_state *state, const struct x86_frame_mem *mem,
 	return true;
 }
 
-/* @ip: the first instruction of what may be a signal trampoline */
-static bool step_signal(struct unwind_user_state *state, const struct x86_frame_mem *mem,
-			unsigned long ip)
+/* Is the return address the first instruction of a signal trampoline? */
+static bool step_signal(struct unwind_user_state *state, const struct x86_frame_mem *mem)
 {
-	return unwind_user_code_interrupted(state, x86_frame_sigreturn(mem, ip));
+	return unwind_user_code_interrupted(state, x86_frame_sigreturn(mem, state->ip));
 }
 
 /*
- * Is the sample in a signal trampoline? In its system call, sp is as the
- * handler left it, and ip behind one of the two spellings of the call's number.
+ * Is the sample in a signal trampoline, before its system call or in it? In the call, sp is
+ * as the handler left it.
  */
 static bool step_sigreturn(struct unwind_user_state *state, const struct x86_frame_mem *mem)
 {
-	if (step_signal(state, mem, state->ip))
-		return true;
-	return state->ws == 8 && (step_signal(state, mem, state->ip - 9) ||
-				  step_signal(state, mem, state->ip - 7));
+	return unwind_user_code_interrupted(state, x86_frame_in_sigreturn(mem, state->ip));
 }
 
 static struct x86_frame_mem code_of(struct unwind_user_state *state)
@@ -307,7 +341,7 @@ static bool step(struct unwind_user_state *state)
 	struct x86_frame_rule rule;
 	enum x86_frame_kind kind;
 
-	if (!state->topmost && step_signal(state, &mem, state->ip)) {
+	if (!state->topmost && step_signal(state, &mem)) {
 		state->topmost = true;
 		return true;
 	}
@@ -335,6 +369,25 @@ bool __unwind_user_code_next(struct unwind_user_state *state)
 	state->ask_code = true;
 	return true;
 }
+
+#ifdef CONFIG_HAVE_UNWIND_USER_CODE
+/**
+ * unwind_user_at_trampoline - may a signal handler return there?
+ * @state:	of a deferred walk
+ * @ip:		a return address by frame pointers, which may be any word of the stack
+ *
+ * Context: task.  Never faults: nothing says that there is code at @ip.
+ *
+ * Return: false if it is no signal trampoline, or can't be read.
+ */
+bool unwind_user_at_trampoline(struct unwind_user_state *state, unsigned long ip)
+{
+	u32 code;
+
+	return unwind_user_code_is_on() && unwind_user_read(state, &code, ip, sizeof(code)) &&
+	       unwind_user_code_is_trampoline(code, state->ws);
+}
+#endif
 
 /**
  * unwind_user_code_exact - step out of an interrupted instruction by its code
@@ -375,7 +428,7 @@ bool unwind_user_code_leave_signal(struct unwind_user_state *state)
 	struct x86_frame_mem mem = code_of(state);
 
 	if (!(state->topmost ? step_sigreturn(state, &mem) :
-			       step_signal(state, &mem, state->ip)))
+			       step_signal(state, &mem)))
 		return false;
 	state->topmost = true;
 	return true;

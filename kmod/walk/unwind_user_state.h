@@ -19,6 +19,7 @@ struct unwind_user_state {
 	u8		failed;
 	bool		ask_code;
 	bool		topmost;
+	bool		in_task;
 };
 
 #endif /* _LINUX_UNWIND_USER_STATE_H */

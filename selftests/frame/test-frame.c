@@ -220,6 +220,41 @@ static void run_sig(const struct sig_case *t)
 	report(x86_frame_sigreturn(&mem, ra) == t->ret, t->name);
 }
 
+/* The interrupted instruction is at '|'; the code begins @at bytes from the page's start. */
+static const struct {
+	const char			*name;
+	const char			*code;
+	unsigned int			at, reads;
+	int				bits;
+	enum x86_frame_sigreturn	ret;
+} in_sigs[] = {
+	{ "at a trampoline", "|48 c7 c0 0f 00 00 00 0f 05", 64, 1, 64, X86_SIGRETURN_64 },
+	{ "in its system call", "48 c7 c0 0f 00 00 00 0f 05|", 64, 1, 64, X86_SIGRETURN_64 },
+	{ "in that of the short one", "b8 0f 00 00 00 0f 05|", 64, 1, 64, X86_SIGRETURN_64 },
+	{ "between both", "b8 0f 00 00 00|0f 05", 64, 1, 64, X86_SIGRETURN_NONE },
+	{ "at the page's start", "|48 c7 c0 0f 00 00 00 0f 05", 0, 2, 64, X86_SIGRETURN_64 },
+	{ "... in its system call", "48 c7 c0 0f 00 00 00 0f 05|", 0, 1, 64,
+	  X86_SIGRETURN_64 },
+	{ "... in that of the short one", "b8 0f 00 00 00 0f 05|", 0, 2, 64,
+	  X86_SIGRETURN_64 },
+	{ "... in the half of one", "00 00 00 0f 05|", 0, 2, 64, X86_SIGRETURN_NONE },
+	{ "in a system call at the page's end", "48 c7 c0 0f 00 00 00 0f 05|", SIZE - 9, 2, 64,
+	  X86_SIGRETURN_64 },
+	{ "32: at a trampoline", "|58 b8 77 00 00 00 cd 80", 64, 1, 32, X86_SIGRETURN_32 },
+	{ "32: in its system call", "58 b8 77 00 00 00 cd 80|", 64, 1, 32,
+	  X86_SIGRETURN_NONE },
+};
+
+static void run_in_sig(unsigned int i)
+{
+	struct code code;
+	struct x86_frame_mem mem = { code_read, &code, in_sigs[i].bits == 64, false };
+	unsigned long ip = assemble(&code, in_sigs[i].code, in_sigs[i].at);
+
+	report(x86_frame_in_sigreturn(&mem, ip) == in_sigs[i].ret &&
+	       code.reads == in_sigs[i].reads, in_sigs[i].name);
+}
+
 static void run_cache(void)
 {
 	struct x86_frame_rule a = { 0 }, b = { 0 };
@@ -288,6 +323,8 @@ int main(void)
 		run_call(&calls[i]);
 	for (i = 0; i < ARRAY_SIZE(sigs); i++)
 		run_sig(&sigs[i]);
+	for (i = 0; i < ARRAY_SIZE(in_sigs); i++)
+		run_in_sig(i);
 	run_any_bp();
 	run_cache();
 	run_cache_run();

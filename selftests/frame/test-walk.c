@@ -37,6 +37,7 @@
 static struct mm_struct mm;
 struct task_struct walk_task = { .mm = &mm };
 unsigned long hook_counts[HOOK_NR];
+int walk_preempt_count, walk_allocated;
 
 /* A process, and what is counted while it is looked at. */
 static struct {
@@ -394,13 +395,15 @@ static void check_honest(void)
 /* Where no rule is known of ip, rules go on from what a look tells: it searches nothing. */
 static bool look(void)
 {
-	struct unwind_user_state state = {
-		.ip = walk_regs.ip, .sp = walk_regs.sp, .fp = walk_regs.bp,
-		.ws = sizeof(u64), .topmost = true,
+	struct hook_walk walk = {
+		.state = {
+			.ip = walk_regs.ip, .sp = walk_regs.sp, .fp = walk_regs.bp,
+			.ws = sizeof(u64), .topmost = true,
+		},
 	};
 
 	memory.reads = 0;
-	return unwind_user_code_exact(&state);
+	return unwind_user_code_exact(&walk.state);
 }
 
 static void check_looks(unsigned int samples)

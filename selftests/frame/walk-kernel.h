@@ -54,8 +54,9 @@ static inline long copy_from_user_nofault(void *dst, const void *src, unsigned i
 #define for_each_possible_cpu(cpu)		for ((cpu) = 0; (cpu) < 1; (cpu)++)
 #define cpu_to_node(cpu)			0
 #define smp_store_release(p, value)		(*(p) = (value))
-#define preempt_disable()			do { } while (0)
-#define preempt_enable()			do { } while (0)
+extern int walk_preempt_count;
+#define preempt_disable()			((void)walk_preempt_count++)
+#define preempt_enable()			((void)walk_preempt_count--)
 
 /* Of uprobes, as much as a walk in a probe's handler looks at. */
 struct arch_uprobe {
@@ -89,6 +90,26 @@ extern struct task_struct walk_task;
 #define GFP_KERNEL_ACCOUNT			0
 #define kvzalloc_node(size, gfp, node)		calloc(1, size)
 #define kvfree(p)				free(p)
+
+/* Pieces of memory that kzalloc_obj() gave and kfree() did not get back. */
+extern int walk_allocated;
+static inline void *walk_kzalloc(size_t size)
+{
+	/* It may sleep. */
+	if (walk_preempt_count)
+		abort();
+	walk_allocated++;
+	return calloc(1, size);
+}
+
+static inline void walk_kfree(void *p)
+{
+	walk_allocated--;
+	free(p);
+}
+
+#define kzalloc_obj(obj, gfp)			walk_kzalloc(sizeof(obj))
+#define kfree(p)				walk_kfree(p)
 
 #define DECLARE_STATIC_KEY_TRUE(name)		extern bool name
 #define DEFINE_STATIC_KEY_TRUE(name)		bool name = true

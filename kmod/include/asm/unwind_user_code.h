@@ -36,6 +36,7 @@ DECLARE_STATIC_KEY_TRUE(unwind_user_code_enabled);
 int unwind_user_code_prepare(void);
 void unwind_user_code_release(void);
 bool __unwind_user_code_next(struct unwind_user_state *state);
+bool unwind_user_at_trampoline(struct unwind_user_state *state, unsigned long ip);
 
 /* sysctl kernel.unwind_user_code */
 static __always_inline bool unwind_user_code_is_on(void)
@@ -97,6 +98,11 @@ static inline void unwind_user_code_release(void)
 }
 
 static inline bool unwind_user_code_next(struct unwind_user_state *state)
+{
+	return false;
+}
+
+static inline bool unwind_user_at_trampoline(struct unwind_user_state *state, unsigned long ip)
 {
 	return false;
 }
