@@ -10,15 +10,29 @@
 
 #include "x86-frame-cache.h"
 
-#define X86_FRAME_CACHE_MULT	0x9e3779b97f4a7c15ULL
 /* Blocks that one scan fills, at most. */
 #define X86_FRAME_CACHE_FILL	4
 
-static u64 mix(u64 hash, u64 word)
+/* Any numbers: without them, a key of zeroes would make products of zero. */
+#define X86_FRAME_CACHE_MIX0	0x9e3779b97f4a7c15ULL
+#define X86_FRAME_CACHE_MIX1	0xd6e8feb86659fd93ULL
+
+static_assert(X86_FRAME_CACHE_SETS > 128 || sizeof(struct x86_frame_cache) <= 16 << 10);
+
+/*
+ * Both halves of the product. What a change of one factor does to it depends on all of
+ * the other, so that without the key no two changes can be found that cancel.
+ */
+static __always_inline u64 mix(u64 a, u64 b)
 {
-	hash = (hash ^ word) * X86_FRAME_CACHE_MULT;
-	/* What a product has in its high bits is to reach the low ones. */
-	return hash << 32 | hash >> 32;
+#ifdef __SIZEOF_INT128__
+	__uint128_t product = (__uint128_t)a * b;
+
+	return product ^ product >> 64;
+#else
+	/* In perf on i386, whose cache nobody else has code in. */
+	return a * b ^ (a >> 32) * (b >> 32);
+#endif
 }
 
 /*
@@ -30,18 +44,19 @@ static u64 mix(u64 hash, u64 word)
 static u64 block_tag(struct x86_frame_cache *cache, u64 space,
 		     const struct x86_frame_mem *mem, unsigned long addr)
 {
+	const u64 key = cache->key[0] ^ X86_FRAME_CACHE_MIX0;
 	u8 *window = cache->work.window;
-	u64 hash, word;
+	u64 hash, words[2];
 	int i;
 
 	static_assert(X86_FRAME_CACHE_BLOCK == X86_FRAME_WINDOW);
 	addr &= -(unsigned long)X86_FRAME_CACHE_BLOCK;
 	if (mem->read(mem->ctx, addr, window, X86_FRAME_CACHE_BLOCK))
 		return 0;
-	hash = (addr | mem->is_64bit) ^ space * X86_FRAME_CACHE_MULT;
-	for (i = 0; i < X86_FRAME_CACHE_BLOCK; i += sizeof(word)) {
-		memcpy(&word, window + i, sizeof(word));
-		hash = mix(hash, word);
+	hash = mix((addr | mem->is_64bit) ^ key, space ^ cache->key[1] ^ X86_FRAME_CACHE_MIX1);
+	for (i = 0; i < X86_FRAME_CACHE_BLOCK; i += sizeof(words)) {
+		memcpy(words, window + i, sizeof(words));
+		hash = mix(words[0] ^ key, words[1] ^ hash);
 	}
 	return hash ?: 1;
 }

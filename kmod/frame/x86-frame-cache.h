@@ -7,8 +7,13 @@
 
 #include "x86-frame.h"
 
-/* Sets of entries, a power of two, and the entries of one: 120 KiB. */
-#define X86_FRAME_CACHE_SETS	1024
+/*
+ * Sets of entries, a power of two, and the entries of one: with all else a cache takes no
+ * more than 16 KiB. Tests try other numbers.
+ */
+#ifndef X86_FRAME_CACHE_SETS
+#define X86_FRAME_CACHE_SETS	128
+#endif
 #define X86_FRAME_CACHE_WAYS	5
 /* Bytes of code that an entry is about, aligned. */
 #define X86_FRAME_CACHE_BLOCK	64
@@ -38,17 +43,19 @@ struct x86_frame_cache_entry {
 /**
  * struct x86_frame_cache - answers, by block of code
  * @sets:	the answers
+ * @key:	random, so that nobody can write code that has the tag of other code
  * @victim:	the entry of a set to be replaced next
  * @spent:	what other analyses of the same walk took, of X86_FRAME_INSNS: for
  *		those who walk to set
  * @work:	memory for the analysis
  *
- * All zero is an empty cache.  One that more than one context can use at a
- * time, as when an NMI comes into the handler of an interrupt, needs a copy
- * for each of them.
+ * All zero is an empty cache.  One with code of several users needs @key.  One that more
+ * than one context can use at a time, as when an NMI comes into the handler of an interrupt,
+ * needs a copy for each of them.
  */
 struct x86_frame_cache {
 	struct x86_frame_cache_entry	sets[X86_FRAME_CACHE_SETS][X86_FRAME_CACHE_WAYS];
+	u64				key[2];
 	unsigned int			victim;
 	unsigned int			spent;
 	struct x86_frame_work		work;

@@ -11,6 +11,7 @@
 #include <linux/mmu_context.h>
 #include <linux/percpu.h>
 #include <linux/ptrace.h>
+#include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sysctl.h>
@@ -34,8 +35,9 @@ static DEFINE_PER_CPU(int, search_credit) = UNWIND_USER_CREDIT_MAX;
 /**
  * unwind_user_code_prepare - allocate what the analysis works with
  *
- * With the first event that wants chains, and charged to whoever opens it. Without
- * it walks look at the bytes around an instruction, and search nothing.
+ * With the first event that wants chains. It is for all events, so that whoever opens the
+ * first is not charged. Without it walks look at the bytes around an instruction, and search
+ * nothing.
  *
  * Context: task; callers exclude each other, and those of
  *	unwind_user_code_release().
@@ -50,10 +52,11 @@ int unwind_user_code_prepare(void)
 	for_each_possible_cpu(cpu) {
 		if (per_cpu(frame_cache, cpu))
 			continue;
-		cache = kvzalloc_node(sizeof(*cache), GFP_KERNEL_ACCOUNT, cpu_to_node(cpu));
+		cache = kvzalloc_node(sizeof(*cache), GFP_KERNEL, cpu_to_node(cpu));
 		if (!cache)
 			return -ENOMEM;
-		/* An NMI must not find it before it is all zero. */
+		get_random_bytes(cache->key, sizeof(cache->key));
+		/* An NMI must not find it before it is all there. */
 		smp_store_release(per_cpu_ptr(&frame_cache, cpu), cache);
 	}
 	return 0;

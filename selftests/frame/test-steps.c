@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "../../kmod/frame/x86-frame-cache.h"
 #include "../../kmod/module/hook.h"
 #include "../../kmod/walk/unwind-user-code.h"
 
@@ -20,7 +21,9 @@
 static struct mm_struct mm;
 struct task_struct walk_task = { .mm = &mm };
 unsigned long hook_counts[HOOK_NR];
-int walk_preempt_count, walk_allocated;
+int walk_preempt_count, walk_allocated, walk_kept_gfp;
+void *walk_kept;
+size_t walk_kept_size;
 struct pt_regs walk_regs;
 
 static struct {
@@ -277,10 +280,27 @@ static void check_at_trampoline(void)
 	       "deferred: ... and is not, after as many reads that failed as a walk may have");
 }
 
+/* What the first event that wants chains costs a machine. */
+static void check_memory(void)
+{
+	u64 key = ((struct x86_frame_cache *)walk_kept)->key[0];
+
+	printf("# %zu bytes for each CPU\n", walk_kept_size);
+	report(256 * walk_kept_size <= 4 << 20, "memory: at most 4 MiB for 256 CPUs");
+	report(walk_kept_gfp == GFP_KERNEL, "memory: not charged to whoever opens the first event");
+	report(key, "memory: a cache has a key");
+	unwind_user_code_release();
+	if (unwind_user_code_prepare())
+		exit(2);
+	report(key != ((struct x86_frame_cache *)walk_kept)->key[0],
+	       "memory: ... that no other one has");
+}
+
 int main(void)
 {
 	if (unwind_user_code_prepare())
 		return 2;
+	check_memory();
 	check_probe(INT3_INSN_OPCODE);
 	check_probe(CALL_INSN_OPCODE);
 	check_other_ip();

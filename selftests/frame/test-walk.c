@@ -37,7 +37,9 @@
 static struct mm_struct mm;
 struct task_struct walk_task = { .mm = &mm };
 unsigned long hook_counts[HOOK_NR];
-int walk_preempt_count, walk_allocated;
+int walk_preempt_count, walk_allocated, walk_kept_gfp;
+void *walk_kept;
+size_t walk_kept_size;
 
 /* A process, and what is counted while it is looked at. */
 static struct {

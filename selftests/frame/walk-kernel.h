@@ -87,9 +87,29 @@ extern struct task_struct walk_task;
 #define read_cr3_pa()				0UL
 #define __pa(x)					((unsigned long)(x))
 
-#define GFP_KERNEL_ACCOUNT			0
-#define kvzalloc_node(size, gfp, node)		calloc(1, size)
+/* What was allocated last for good, how much that was, and by which flags. */
+extern void *walk_kept;
+extern size_t walk_kept_size;
+extern int walk_kept_gfp;
+#define GFP_KERNEL				1
+#define GFP_KERNEL_ACCOUNT			3
+static inline void *kvzalloc_node(size_t size, int gfp, int node)
+{
+	walk_kept_size = size;
+	walk_kept_gfp = gfp;
+	walk_kept = calloc(1, size);
+	return walk_kept;
+}
+
 #define kvfree(p)				free(p)
+
+static inline void get_random_bytes(void *buf, size_t len)
+{
+	u8 *byte = buf;
+
+	while (len--)
+		*byte++ = rand() >> 8;
+}
 
 /* Pieces of memory that kzalloc_obj() gave and kfree() did not get back. */
 extern int walk_allocated;
