@@ -167,32 +167,47 @@ static enum x86_frame_kind recall(const struct x86_frame_cache_entry *e, int ws,
 }
 
 /**
- * x86_frame_analyze_cached - x86_frame_analyze() with a cache in front
+ * x86_frame_recall - the answer that the cache has
+ * @cache:	the cache, used by nobody else meanwhile
+ * @space:	a number for the address space, never used for another one
+ * @mem:	the code
+ * @ip:		the instruction, not yet run
+ * @rule:	the answer, valid unless the kind is X86_FRAME_UNKNOWN or X86_FRAME_NR
+ *
+ * It counts only while the code around is what it was found with.  Code that is
+ * rewritten further on can leave a wrong answer behind, as for any caller that
+ * looks at code which changes; so confirm the return address.
+ *
+ * Returns: what found the rule; X86_FRAME_NR: the cache has no answer
+ */
+enum x86_frame_kind x86_frame_recall(struct x86_frame_cache *cache, u64 space,
+				     const struct x86_frame_mem *mem, unsigned long ip,
+				     struct x86_frame_rule *rule)
+{
+	const struct x86_frame_cache_entry *e = find_ip(cache, space, mem, ip);
+
+	return e ? recall(e, mem->is_64bit ? 8 : 4, rule) : X86_FRAME_NR;
+}
+
+/**
+ * x86_frame_search - x86_frame_analyze(), whose answer the cache keeps
  * @cache:	the cache, used by nobody else meanwhile
  * @space:	a number for the address space, never used for another one
  * @mem:	the code
  * @ip:		the instruction, not yet run
  * @rule:	the answer, valid unless the kind is X86_FRAME_UNKNOWN
  *
- * An answer is kept for the straight code from @ip on that it holds for, and
- * counts only while the code around is what it was found with.  Code that is
- * rewritten further on can leave a wrong answer behind, as for any caller that
- * looks at code which changes; so confirm the return address.
+ * It is kept for the straight code from @ip on that it holds for.
  *
  * Returns: what found the rule
  */
-enum x86_frame_kind
-x86_frame_analyze_cached(struct x86_frame_cache *cache, u64 space,
-			 const struct x86_frame_mem *mem, unsigned long ip,
-			 struct x86_frame_rule *rule)
+enum x86_frame_kind x86_frame_search(struct x86_frame_cache *cache, u64 space,
+				     const struct x86_frame_mem *mem, unsigned long ip,
+				     struct x86_frame_rule *rule)
 {
 	unsigned int spent = cache->spent < X86_FRAME_INSNS ? cache->spent : X86_FRAME_INSNS;
-	const struct x86_frame_cache_entry *e;
 	enum x86_frame_kind kind;
 
-	e = find_ip(cache, space, mem, ip);
-	if (e)
-		return recall(e, mem->is_64bit ? 8 : 4, rule);
 	kind = x86_frame_analyze_within(mem, ip, rule, &cache->work,
 					X86_FRAME_INSNS - spent);
 	/* What a look settles costs little; what was cut short is not the answer. */
@@ -200,4 +215,17 @@ x86_frame_analyze_cached(struct x86_frame_cache *cache, u64 space,
 				  cache->work.insns < cache->work.limit))
 		keep_rule(cache, space, mem, ip, rule, kind);
 	return kind;
+}
+
+/* x86_frame_recall(), or else x86_frame_search() */
+enum x86_frame_kind
+x86_frame_analyze_cached(struct x86_frame_cache *cache, u64 space,
+			 const struct x86_frame_mem *mem, unsigned long ip,
+			 struct x86_frame_rule *rule)
+{
+	enum x86_frame_kind kind = x86_frame_recall(cache, space, mem, ip, rule);
+
+	if (kind != X86_FRAME_NR)
+		return kind;
+	return x86_frame_search(cache, space, mem, ip, rule);
 }

@@ -45,8 +45,8 @@ struct x86_frame_cache_entry {
  * @sets:	the answers
  * @key:	random, so that nobody can write code that has the tag of other code
  * @victim:	the entry of a set to be replaced next
- * @spent:	what other analyses of the same walk took, of X86_FRAME_INSNS: for
- *		those who walk to set
+ * @spent:	what a search may not take, of X86_FRAME_INSNS or more, as other analyses of
+ *		the same walk took it: for those who walk to set
  * @work:	memory for the analysis
  *
  * All zero is an empty cache.  One with code of several users needs @key.  One that more
@@ -61,6 +61,12 @@ struct x86_frame_cache {
 	struct x86_frame_work		work;
 };
 
+enum x86_frame_kind x86_frame_recall(struct x86_frame_cache *cache, u64 space,
+				     const struct x86_frame_mem *mem, unsigned long ip,
+				     struct x86_frame_rule *rule);
+enum x86_frame_kind x86_frame_search(struct x86_frame_cache *cache, u64 space,
+				     const struct x86_frame_mem *mem, unsigned long ip,
+				     struct x86_frame_rule *rule);
 enum x86_frame_kind
 x86_frame_analyze_cached(struct x86_frame_cache *cache, u64 space,
 			 const struct x86_frame_mem *mem, unsigned long ip,

@@ -8,6 +8,7 @@
 #include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/pgtable.h>
+#include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 #include <linux/uprobes.h>
 
@@ -92,15 +93,61 @@ static enum x86_frame_kind hook_look(const struct x86_frame_mem *mem, unsigned l
 	return hook_note(mem, x86_frame_look(mem, ip, rule));
 }
 
-static enum x86_frame_kind hook_analyze(struct x86_frame_cache *cache, u64 space,
-					const struct x86_frame_mem *mem, unsigned long ip,
-					struct x86_frame_rule *rule)
+static enum x86_frame_kind hook_recall(struct x86_frame_cache *cache, u64 space,
+				       const struct x86_frame_mem *mem, unsigned long ip,
+				       struct x86_frame_rule *rule)
 {
-	return hook_note(mem, x86_frame_analyze_cached(cache, space, mem, ip, rule));
+	return hook_note(mem, x86_frame_recall(cache, space, mem, ip, rule));
+}
+
+/*
+ * The time that samples take is not for modules to know, but that of searches is: for the
+ * last samples, as perf_sample_event_took() has it, but that the other part is not measured.
+ */
+#define HOOK_SAMPLES_MEAN	128
+/* Half of what the kernel allows a sample, unless perf_cpu_time_max_percent is set. */
+#define HOOK_SEARCH_NS		1250
+/* No search takes longer, but where an interrupt or the host comes in between. */
+#define HOOK_SEARCH_MAX_NS	1000000
+
+static DEFINE_PER_CPU(u64, search_time);
+
+/* Another sample may interrupt this one: then an update can be lost, and no more. */
+void hook_begin_sample(void)
+{
+	u64 time = __this_cpu_read(search_time);
+
+	__this_cpu_write(search_time, time - time / HOOK_SAMPLES_MEAN);
+}
+
+static u64 search_time_left(void)
+{
+	u64 time = __this_cpu_read(search_time), most = HOOK_SEARCH_NS * HOOK_SAMPLES_MEAN;
+
+	return time < most ? most - time : 0;
+}
+
+static enum x86_frame_kind hook_search(struct x86_frame_cache *cache, u64 space,
+				       const struct x86_frame_mem *mem, unsigned long ip,
+				       struct x86_frame_rule *rule)
+{
+	enum x86_frame_kind kind;
+	u64 time;
+
+	if (cache->spent >= X86_FRAME_INSNS)
+		return hook_note(mem, x86_frame_search(cache, space, mem, ip, rule));
+	time = ktime_get_mono_fast_ns();
+	kind = x86_frame_search(cache, space, mem, ip, rule);
+	/* In NMI the clock may be seen to step, either way. */
+	time = min_t(u64, ktime_get_mono_fast_ns() - time, HOOK_SEARCH_MAX_NS);
+	__this_cpu_write(search_time, __this_cpu_read(search_time) + time);
+	return hook_note(mem, kind);
 }
 
 #define x86_frame_look			hook_look
-#define x86_frame_analyze_cached	hook_analyze
+#define x86_frame_recall		hook_recall
+#define x86_frame_search		hook_search
+#define perf_sample_time_left		search_time_left
 #define copy_from_user_nofault		hook_read_user
 /* The hook has asked, see can_walk(). */
 #undef nmi_uaccess_okay

@@ -182,6 +182,7 @@ bool hook_walk(struct hook_walk *walk, struct perf_callchain_entry_ctx *entry,
 		.topmost	= true,
 	};
 
+	hook_begin_sample();
 	restored = walk_innermost(walk);
 	if (!restored && left_to_guess())
 		return false;

@@ -58,6 +58,7 @@ static inline void hook_count(unsigned int what)
 }
 
 long hook_read_user(void *dst, const void __user *src, unsigned int len);
+void hook_begin_sample(void);
 bool hook_walk(struct hook_walk *walk, struct perf_callchain_entry_ctx *entry,
 	       struct pt_regs *regs);
 int hook_init(void);

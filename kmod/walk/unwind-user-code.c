@@ -10,6 +10,7 @@
 #include <linux/kernel.h>
 #include <linux/mmu_context.h>
 #include <linux/percpu.h>
+#include <linux/perf_event.h>
 #include <linux/ptrace.h>
 #include <linux/random.h>
 #include <linux/sched.h>
@@ -213,23 +214,43 @@ find_rule_in_task(struct unwind_user_state *state, const struct x86_frame_mem *m
 	return kind;
 }
 
-/* By the cache, a look or a search, within what walks may take on this CPU. */
-static __always_inline enum x86_frame_kind
-find_rule_bounded(struct unwind_user_state *state, struct x86_frame_cache *cache,
-		  const struct x86_frame_mem *mem, struct x86_frame_rule *rule)
+/*
+ * What the searches of a walk may take, of X86_FRAME_INSNS: no more than the kernel's throttle
+ * leaves time for, and nothing where walks on this CPU have used up what they bring. Nor is
+ * anything begun for less than most searches take.
+ */
+static unsigned int search_limit(int credit)
+{
+	u64 limit = perf_sample_time_left() / UNWIND_USER_SEARCH_NS;
+
+	if (credit <= 0 || limit < X86_FRAME_INSNS / 8)
+		return 0;
+	return min_t(u64, limit, X86_FRAME_INSNS);
+}
+
+/* A look and, within the bounds, a search. */
+static enum x86_frame_kind
+search_bounded(struct unwind_user_state *state, struct x86_frame_cache *cache,
+	       const struct x86_frame_mem *mem, struct x86_frame_rule *rule)
 {
 	int credit = __this_cpu_read(search_credit);
 	enum x86_frame_kind kind;
 
-	if (state->nr_code == 1)
-		credit = min(credit + UNWIND_USER_CREDIT_WALK, UNWIND_USER_CREDIT_MAX);
 	/* What one analysis takes the others of the walk do not have. */
-	cache->spent = credit > 0 ? state->spent : X86_FRAME_INSNS;
-	cache->work.took = 0;
-	kind = x86_frame_analyze_cached(cache, current->mm->context.ctx_id, mem, state->ip, rule);
+	cache->spent = X86_FRAME_INSNS - search_limit(credit) + state->spent;
+	kind = x86_frame_search(cache, current->mm->context.ctx_id, mem, state->ip, rule);
 	state->spent += cache->work.took;
 	__this_cpu_write(search_credit, credit - cache->work.took);
 	return kind;
+}
+
+/* The first analysis of a walk brings what searches may take. */
+static __always_inline void bring_credit(const struct unwind_user_state *state)
+{
+	int credit = __this_cpu_read(search_credit) + UNWIND_USER_CREDIT_WALK;
+
+	if (state->nr_code == 1)
+		__this_cpu_write(search_credit, min(credit, UNWIND_USER_CREDIT_MAX));
 }
 
 /*
@@ -248,7 +269,10 @@ find_rule(struct unwind_user_state *state, const struct x86_frame_mem *mem,
 	cache = cache_get();
 	if (!cache)
 		return x86_frame_look(mem, state->ip, rule);
-	kind = find_rule_bounded(state, cache, mem, rule);
+	bring_credit(state);
+	kind = x86_frame_recall(cache, current->mm->context.ctx_id, mem, state->ip, rule);
+	if (kind == X86_FRAME_NR)
+		kind = search_bounded(state, cache, mem, rule);
 	cache_put();
 	return kind;
 }

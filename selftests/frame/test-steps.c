@@ -23,6 +23,8 @@ struct task_struct walk_task = { .mm = &mm };
 unsigned long hook_counts[HOOK_NR];
 int walk_preempt_count, walk_allocated, walk_kept_gfp;
 void *walk_kept;
+u64 walk_read_ns, walk_clock;
+bool walk_is_measured;
 size_t walk_kept_size;
 struct pt_regs walk_regs;
 
@@ -42,6 +44,8 @@ int walk_read(void *dst, unsigned long addr, unsigned int len)
 	if (nmi)
 		nmi();
 	memory.reads++;
+	if (walk_is_measured)
+		walk_clock += walk_read_ns * len;
 	if (walk_preempt_count)
 		memory.may_preempt = false;
 	if (addr >= CODE && addr + len <= CODE + sizeof(memory.code))
@@ -209,6 +213,39 @@ static void check_without_cache(void)
 	report(!walk_preempt_count, "preemption is enabled as often as it is disabled");
 }
 
+/* A search that takes far too long, as on a machine whose memory is very slow. */
+static void take_long(void)
+{
+	walk_read_ns = 100000;
+	make_leaf();
+	sample();
+	walk_read_ns = 0;
+}
+
+static void check_time(void)
+{
+	unsigned int i;
+
+	take_long();
+	report(shows_first(), "time: what is begun is brought to its end");
+	sample();
+	report(shows_first(), "time: ... and later found in the cache");
+	make_leaf();
+	sample();
+	report(!shows_first(), "time: then nothing is searched");
+	make_prologue();
+	sample();
+	report(shows_first(), "time: ... but a look finds the caller");
+	make_leaf();
+	for (i = 0; i < 1000 && !shows_first(); i++)
+		sample();
+	printf("# %u samples later\n", i);
+	report(i > 100 && i < 1000, "time: ... and later searches go on");
+	/* Until that is of no account, for the tests that follow. */
+	for (i = 0; i < 2000; i++)
+		sample();
+}
+
 /* The first step of a deferred walk. */
 static bool in_task_shows_first(void)
 {
@@ -306,6 +343,7 @@ int main(void)
 	check_other_ip();
 	check_without_cache();
 	check_at_trampoline();
+	check_time();
 	check_in_task();
 	printf("1..%d\n", nr_tests);
 	return !!nr_failed;

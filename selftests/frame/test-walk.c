@@ -39,6 +39,8 @@ struct task_struct walk_task = { .mm = &mm };
 unsigned long hook_counts[HOOK_NR];
 int walk_preempt_count, walk_allocated, walk_kept_gfp;
 void *walk_kept;
+u64 walk_read_ns, walk_clock;
+bool walk_is_measured;
 size_t walk_kept_size;
 
 /* A process, and what is counted while it is looked at. */
@@ -71,6 +73,8 @@ int walk_read(void *dst, unsigned long addr, unsigned int len)
 	u8 *first, *last;
 
 	memory.reads++;
+	if (walk_is_measured)
+		walk_clock += walk_read_ns * len;
 	if (!is_there(addr, &first) || !is_there(addr + len - 1, &last) ||
 	    last - first != len - 1) {
 		memory.failed++;
@@ -111,15 +115,26 @@ static void sample(void)
 	sample_again(MAX_STACK);
 }
 
-/* Walks that search nothing, until searches may take as much as they ever may. */
+static void put(unsigned int at, const void *bytes, unsigned int len)
+{
+	if (at + len <= sizeof(memory.code))
+		memcpy(memory.code + at, bytes, len);
+}
+
+/* Walks at a return, which search nothing, until searches may take as much as they ever may. */
 static void save_up(void)
 {
 	const struct pt_regs kept = walk_regs;
-	unsigned int i;
+	unsigned int i, missing = memory.missing;
+	u8 byte = memory.code[0];
 
-	walk_regs.ip = 0;
+	put(0, "\xc3", 1);
+	memory.missing = 0;
+	walk_regs.ip = CODE;
 	for (i = 0; i < 2 * UNWIND_USER_CREDIT_MAX / UNWIND_USER_CREDIT_WALK; i++)
 		sample_again(1);
+	put(0, &byte, 1);
+	memory.missing = missing;
 	walk_regs = kept;
 }
 
@@ -129,12 +144,6 @@ static unsigned long some_code(void)
 	unsigned long page = CODE + below(CODE_PAGES) * PAGE;
 
 	return page + (below(2) ? below(PAGE) : PAGE - 1 - below(32));
-}
-
-static void put(unsigned int at, const void *bytes, unsigned int len)
-{
-	if (at + len <= sizeof(memory.code))
-		memcpy(memory.code + at, bytes, len);
 }
 
 /* An instruction of those that a scan has most to do with; returns its length. */
@@ -381,6 +390,48 @@ static void check_bounds(unsigned int samples)
 	       "walk: what all searches take");
 }
 
+/* The mean of the last samples' searches, as perf_sample_event_took() makes it. */
+#define SAMPLES_MEAN	128
+/* Of what the kernel allows a sample by default, half. */
+#define SEARCH_NS	1250
+
+/*
+ * Samples of large functions that were never seen before, on a machine so slow that the
+ * budget alone lets searches take more than a sample is allowed in all. A search that is
+ * begun is brought to its end.
+ */
+static void check_time(unsigned int samples)
+{
+	u64 began, sum = 0, mean = 0, most_mean = 0, longest = 0;
+	unsigned int i;
+
+	save_up();
+	walk_read_ns = 20;
+	for (i = 0; i < samples; i++) {
+		make_honest(4000);
+		began = walk_clock;
+		sample();
+		began = walk_clock - began;
+		sum += began;
+		if (began > longest)
+			longest = began;
+		mean += began - mean / SAMPLES_MEAN;
+		if (mean > most_mean)
+			most_mean = mean;
+	}
+	walk_read_ns = 0;
+	printf("# time: searches took %llu ns a sample, the mean of the last at most %llu, ",
+	       (unsigned long long)sum / samples, (unsigned long long)most_mean / SAMPLES_MEAN);
+	printf("one sample %llu\n", (unsigned long long)longest);
+	report(longest > 10 * SEARCH_NS && sum > (u64)samples * SEARCH_NS / 2,
+	       "walk: searches take long");
+	report(most_mean <= SEARCH_NS * SAMPLES_MEAN + longest,
+	       "walk: ... and in the mean not too long");
+	/* As long as no search was measured: for the tests that follow. */
+	for (i = 0; i < 10 * SAMPLES_MEAN; i++)
+		sample_again(1);
+}
+
 static void check_honest(void)
 {
 	save_up();
@@ -443,7 +494,8 @@ static void check_instructions(void)
 	spent = walk.state.spent;
 	honest = instructions(sample_known, 1);
 	large = honest + (large - honest) * UNWIND_USER_CREDIT_WALK / spent;
-	search_on(nr);
+	/* What was saved up is gone then. */
+	search_on(1000);
 	make_hostile(most.worst);
 	hostile = instructions(sample, nr) / nr;
 	printf("# instructions: 127 frames %ld, with what may be searched %ld, ", honest, large);
@@ -460,6 +512,7 @@ int main(int argc, char **argv)
 	if (unwind_user_code_prepare())
 		return 2;
 	check_bounds(samples);
+	check_time(samples);
 	check_honest();
 	check_looks(samples);
 	check_instructions();

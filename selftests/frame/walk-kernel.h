@@ -87,6 +87,15 @@ extern struct task_struct walk_task;
 #define read_cr3_pa()				0UL
 #define __pa(x)					((unsigned long)(x))
 
+/* The time that reading a byte takes, in ns; what has passed while searches were measured. */
+extern u64 walk_read_ns, walk_clock;
+extern bool walk_is_measured;
+static inline u64 ktime_get_mono_fast_ns(void)
+{
+	walk_is_measured = !walk_is_measured;
+	return walk_clock;
+}
+
 /* What was allocated last for good, how much that was, and by which flags. */
 extern void *walk_kept;
 extern size_t walk_kept_size;
@@ -102,6 +111,12 @@ static inline void *kvzalloc_node(size_t size, int gfp, int node)
 }
 
 #define kvfree(p)				free(p)
+#define kvfree_rcu_mightsleep(p)		free(p)
+#define nmi_uaccess_okay()			true
+#ifndef U64_MAX
+#define U64_MAX					(~0ULL)
+#endif
+u64 perf_sample_time_left(void);
 
 static inline void get_random_bytes(void *buf, size_t len)
 {
