@@ -41,8 +41,8 @@ static __always_inline u64 mix(u64 a, u64 b)
  * in longer than anybody measures, and then the return address has to be
  * confirmed all the same.
  */
-static u64 block_tag(struct x86_frame_cache *cache, u64 space,
-		     const struct x86_frame_mem *mem, unsigned long addr)
+static __always_inline u64 block_tag(struct x86_frame_cache *cache, u64 space,
+				     const struct x86_frame_mem *mem, unsigned long addr)
 {
 	const u64 key = cache->key[0] ^ X86_FRAME_CACHE_MIX0;
 	u8 *window = cache->work.window;
