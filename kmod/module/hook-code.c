@@ -8,6 +8,7 @@
 #include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/pgtable.h>
+#include <linux/preempt.h>
 #include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 #include <linux/uprobes.h>
@@ -102,7 +103,7 @@ static enum x86_frame_kind hook_recall(struct x86_frame_cache *cache, u64 space,
 
 /*
  * The time that samples take is not for modules to know, but that of searches is: for the
- * last samples, as perf_sample_event_took() has it, but that the other part is not measured.
+ * last samples in NMI, as perf_sample_event_took() has it, but that the other part is not measured.
  */
 #define HOOK_SAMPLES_MEAN	128
 /* Half of what the kernel allows a sample, unless perf_cpu_time_max_percent is set. */
@@ -124,6 +125,9 @@ static u64 search_time_left(void)
 {
 	u64 time = __this_cpu_read(search_time), most = HOOK_SEARCH_NS * HOOK_SAMPLES_MEAN;
 
+	/* The kernel throttles nothing else. */
+	if (!in_nmi())
+		return U64_MAX;
 	return time < most ? most - time : 0;
 }
 
@@ -134,7 +138,7 @@ static enum x86_frame_kind hook_search(struct x86_frame_cache *cache, u64 space,
 	enum x86_frame_kind kind;
 	u64 time;
 
-	if (cache->spent >= X86_FRAME_INSNS)
+	if (cache->spent >= X86_FRAME_INSNS || !in_nmi())
 		return hook_note(mem, x86_frame_search(cache, space, mem, ip, rule));
 	time = ktime_get_mono_fast_ns();
 	kind = x86_frame_search(cache, space, mem, ip, rule);

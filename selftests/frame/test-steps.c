@@ -24,7 +24,7 @@ unsigned long hook_counts[HOOK_NR];
 int walk_preempt_count, walk_allocated, walk_kept_gfp;
 void *walk_kept;
 u64 walk_read_ns, walk_clock;
-bool walk_is_measured;
+bool walk_is_measured, walk_in_nmi = true;
 size_t walk_kept_size;
 struct pt_regs walk_regs;
 
@@ -236,9 +236,17 @@ static void check_time(void)
 	make_prologue();
 	sample();
 	report(shows_first(), "time: ... but a look finds the caller");
+	walk_in_nmi = false;
 	make_leaf();
-	for (i = 0; i < 1000 && !shows_first(); i++)
+	sample();
+	report(shows_first(), "time: ... and outside NMI a search does");
+	walk_in_nmi = true;
+	make_leaf();
+	for (i = 0; i < 1000; i++) {
 		sample();
+		if (shows_first())
+			break;
+	}
 	printf("# %u samples later\n", i);
 	report(i > 100 && i < 1000, "time: ... and later searches go on");
 	/* Until that is of no account, for the tests that follow. */

@@ -27,7 +27,7 @@ int walk_preempt_count, walk_allocated, walk_kept_gfp;
 void *walk_kept;
 size_t walk_kept_size;
 u64 walk_read_ns, walk_clock;
-bool walk_is_measured;
+bool walk_is_measured, walk_in_nmi = true;
 
 /* What the functions of core.c use. */
 #define NSEC_PER_SEC	1000000000L
@@ -40,9 +40,7 @@ static int sysctl_perf_event_sample_rate;
 static u64 perf_sample_period_ns, running_sample_length;
 static u32 max_samples_per_tick;
 static u64 __report_avg, __report_allowed;
-static bool is_nmi = true;
 static unsigned int nr_lowered;
-#define in_nmi()			is_nmi
 #define early_printk(...)		do { } while (0)
 static int perf_duration_work;
 
@@ -151,10 +149,10 @@ int main(void)
 	run(200, DEFAULT_NS * 24 / 25, 25);
 	report(!nr_lowered && result.found < SAMPLES / 100,
 	       "throttle: samples near what is allowed search nothing");
-	is_nmi = false;
+	walk_in_nmi = false;
 	run(200, DEFAULT_NS * 24 / 25, 25);
 	report(result.found > SAMPLES / 100, "throttle: ... but where nothing is measured");
-	is_nmi = true;
+	walk_in_nmi = true;
 	perf_sample_allowed_ns = 0;
 	run(200, DEFAULT_NS * 24 / 25, 25);
 	report(result.found > SAMPLES / 100, "throttle: ... or nothing is throttled");

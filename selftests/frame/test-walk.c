@@ -40,7 +40,7 @@ unsigned long hook_counts[HOOK_NR];
 int walk_preempt_count, walk_allocated, walk_kept_gfp;
 void *walk_kept;
 u64 walk_read_ns, walk_clock;
-bool walk_is_measured;
+bool walk_is_measured, walk_in_nmi = true;
 size_t walk_kept_size;
 
 /* A process, and what is counted while it is looked at. */

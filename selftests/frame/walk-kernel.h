@@ -89,7 +89,8 @@ extern struct task_struct walk_task;
 
 /* The time that reading a byte takes, in ns; what has passed while searches were measured. */
 extern u64 walk_read_ns, walk_clock;
-extern bool walk_is_measured;
+extern bool walk_is_measured, walk_in_nmi;
+#define in_nmi()				walk_in_nmi
 static inline u64 ktime_get_mono_fast_ns(void)
 {
 	walk_is_measured = !walk_is_measured;
