@@ -357,7 +357,7 @@ TEST_F(hybrid_store, limit)
 	EXPECT_EQ(kbytes << 10, stats.max_bytes);
 	EXPECT_GE(stats.max_bytes, stats.bytes);
 	EXPECT_LT(0, stats.evicted);
-	/* 6 bytes a row, and little else. */
+	/* 7 bytes a row, and little else. */
 	EXPECT_LT(0, stats.rows);
 	EXPECT_GE(8 * stats.rows + 32768, stats.bytes);
 }
