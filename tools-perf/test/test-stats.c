@@ -165,6 +165,19 @@ static void failures(void)
 	hybrid_stats_exit(&stats);
 }
 
+/* A path is any bytes; a terminal obeys some of them. */
+static void hostile_names(void)
+{
+	static const struct hybrid_object hostile = {
+		.ident.path = "/tmp/\x1b[2J\nhybrid: \xc2\x9b\x7f\xc3\xa9", .why = "not an ELF file",
+	};
+
+	count(HYBRID_NO_CFI, 3, &hostile);
+	expect(print_failures, "hybrid:        3 no CFI in "
+	       "/tmp/\\x1b[2J\\x0ahybrid: \\xc2\\x9b\\x7f\xc3\xa9: not an ELF file\n");
+	hybrid_stats_exit(&stats);
+}
+
 /* Kernel threads have no stack that could be dumped: shares are of the others. */
 static void kernel_threads(void)
 {
@@ -296,6 +309,7 @@ int main(void)
 		{ "stats: the line of each second", live },
 		{ "stats: a recording without samples", no_samples },
 		{ "stats: the objects behind the failures", failures },
+		{ "stats: names that terminals obey", hostile_names },
 		{ "stats: a kernel that is taught", with_store },
 		{ "stats: kernel threads have no stack", kernel_threads },
 		{ "stats: all samples are accounted for", adds_up },

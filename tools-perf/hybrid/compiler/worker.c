@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "../process/background.h"
+#include "../records/print-name.h"
 #include "../x86/abi.h"
 #include "update.h"
 
@@ -215,9 +216,11 @@ void hybrid_compiler_print(const struct hybrid_compiler *compiler, FILE *out)
 	if (compiler->generation)
 		fprintf(out, "hybrid: too many rules that differ for one store, %s\n",
 			compiler->full ? "twice: no more was taught" : "all was taught anew");
-	for (i = 0; i < compiler->nr_refusals; i++)
-		fprintf(out, "hybrid: %s can't be taught: %s\n", compiler->refusals[i].path,
-			strerror(-compiler->refusals[i].err));
+	for (i = 0; i < compiler->nr_refusals; i++) {
+		fprintf(out, "hybrid: ");
+		hybrid_print_name(out, compiler->refusals[i].path);
+		fprintf(out, " can't be taught: %s\n", strerror(-compiler->refusals[i].err));
+	}
 }
 
 void hybrid_compiler_delete(struct hybrid_compiler *compiler)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <linux/kernel.h>
 #include <linux/time64.h>
+#include "print-name.h"
 #include "stats.h"
 
 /* Enough to tell; what comes later counts together. */
@@ -306,9 +307,11 @@ void hybrid_stats_print_failures(struct hybrid_stats *stats, FILE *out)
 	for (i = 0; i < stats->nr_failures; i++) {
 		const struct hybrid_failure *failure = &stats->failures[i];
 
-		fprintf(out, "hybrid: %8" PRIu64 " %s in %s%s%s\n", failure->count,
-			outcome_names[failure->outcome], failure->path,
-			failure->why ? ": " : "", failure->why ? failure->why : "");
+		fprintf(out, "hybrid: %8" PRIu64 " %s in ", failure->count,
+			outcome_names[failure->outcome]);
+		hybrid_print_name(out, failure->path);
+		fprintf(out, "%s%s\n", failure->why ? ": " : "",
+			failure->why ? failure->why : "");
 	}
 }
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_PRINT_NAME_H
+#define __PERF_HYBRID_PRINT_NAME_H
+
+#include <stdio.h>
+
+/**
+ * hybrid_print_name - print a name that a process has chosen
+ * @out: stream, which may be a terminal
+ * @name: of a file or a thread
+ *
+ * Bytes that end the line, or that change what a terminal shows, are printed as \xHH.
+ */
+void hybrid_print_name(FILE *out, const char *name);
+
+#endif /* __PERF_HYBRID_PRINT_NAME_H */
