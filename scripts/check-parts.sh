@@ -123,6 +123,7 @@ of_host()
 	part pprof ci tap host build selftests/pprof/run
 	part fleet ci tap host build selftests/fleet/run
 	part docs check tap host "build stock" selftests/docs/run
+	part mutated ci tap host "build stock" selftests/mutated/run ${all:+2000}
 	part compat kernel tap host "build stock" selftests/compat/run
 	part perf-suite kernel tap host "build stock" selftests/perf-suite/run
 	part perf-test-slow all perf host build slow_perf_test
