@@ -169,12 +169,12 @@ static void failures(void)
 static void hostile_names(void)
 {
 	static const struct hybrid_object hostile = {
-		.ident.path = "/tmp/\x1b[2J\nhybrid: \xc2\x9b\x7f\xc3\xa9", .why = "not an ELF file",
+		.ident.path = "/\x1b[2J\nhybrid: \xc2\x9b\x7f\xc3\xa9",
 	};
 
 	count(HYBRID_NO_CFI, 3, &hostile);
-	expect(print_failures, "hybrid:        3 no CFI in "
-	       "/tmp/\\x1b[2J\\x0ahybrid: \\xc2\\x9b\\x7f\xc3\xa9: not an ELF file\n");
+	expect(print_failures,
+	       "hybrid:        3 no CFI in /\\x1b[2J\\x0ahybrid: \\xc2\\x9b\\x7f\xc3\xa9\n");
 	hybrid_stats_exit(&stats);
 }
 
