@@ -19,7 +19,7 @@
 
 /* A mapped object, whoever mapped it. */
 struct mapping_key {
-	struct dso	*dso;
+	const void	*dso;		/* that all references are of */
 	u64		 offset;
 	u64		 size;
 	u64		 start;		/* 0: the same wherever it is mapped */
@@ -74,9 +74,9 @@ void pprof_profile__exit(struct pprof_profile *profile)
 	u32 i;
 
 	for (i = 0; i < profile->mappings.nr; i++) {
-		struct mapping_key *key = pprof_table__key(&profile->mappings, i);
+		struct pprof_mapping *mapping = pprof_table__data(&profile->mappings, i);
 
-		dso__put(key->dso);
+		dso__put(mapping->dso);
 	}
 	pprof_table__exit(&profile->strings);
 	pprof_table__exit(&profile->functions);
@@ -167,6 +167,7 @@ static void describe_mapping(struct pprof_profile *profile, struct map *map,
 
 	if (dso__has_build_id(dso))
 		build_id__snprintf(dso__bid(dso), build_id, sizeof(build_id));
+	mapping->dso = dso__get(dso);
 	mapping->start = map__start(map);
 	mapping->limit = map__end(map);
 	mapping->offset = map__pgoff(map);
@@ -178,7 +179,7 @@ static int mapping_number(struct pprof_profile *profile, struct map *map)
 {
 	struct dso *dso = map__dso(map);
 	struct mapping_key key = {
-		.dso	= dso,
+		.dso	= RC_CHK_ACCESS(dso),
 		.offset	= map__pgoff(map),
 		.size	= map__size(map),
 	};
@@ -191,10 +192,8 @@ static int mapping_number(struct pprof_profile *profile, struct map *map)
 	if (!dso__has_build_id(dso) || dso__kernel(dso))
 		key.start = map__start(map);
 	nr = pprof_table__number(&profile->mappings, &key, sizeof(key), &is_new);
-	if (nr >= 0 && is_new) {
-		dso__get(dso);
+	if (nr >= 0 && is_new)
 		describe_mapping(profile, map, pprof_table__data(&profile->mappings, nr));
-	}
 	return nr;
 }
 
@@ -304,9 +303,10 @@ void pprof_profile__write_mappings(struct pprof_profile *profile)
 
 	for (kernel = 0; kernel < 2; kernel++) {
 		for (i = 0; i < profile->mappings.nr; i++) {
-			const struct mapping_key *key = pprof_table__key(&profile->mappings, i);
+			const struct pprof_mapping *mapping =
+				pprof_table__data(&profile->mappings, i);
 
-			if (!!dso__kernel(key->dso) == kernel)
+			if (!!dso__kernel(mapping->dso) == kernel)
 				write_mapping(profile, i);
 		}
 	}

@@ -7,10 +7,12 @@
 #include "output.h"
 #include "table.h"
 
+struct dso;
 struct map;
 
 /* What belongs to a mapping's number. */
 struct pprof_mapping {
+	struct dso *dso;	/* referenced */
 	u64	start;
 	u64	limit;
 	u64	offset;
