@@ -9,6 +9,7 @@
 #include "frame-cases.h"
 #include "../../kmod/frame/x86-frame.h"
 #include "../../kmod/frame/x86-frame-cache.h"
+#include "report.h"
 
 #define PAGE	0x401000
 #define SIZE	4096
@@ -20,16 +21,6 @@ struct code {
 	bool		gone;
 	unsigned char	bytes[SIZE];
 };
-
-static int nr_tests, nr_failed;
-
-static void report(bool ok, const char *name)
-{
-	nr_tests++;
-	if (!ok)
-		nr_failed++;
-	printf("%sok %d %s\n", ok ? "" : "not ", nr_tests, name);
-}
 
 static int code_read(void *ctx, unsigned long addr, void *dst, unsigned int len)
 {

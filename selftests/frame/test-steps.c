@@ -8,6 +8,7 @@
 #include "../../kmod/frame/x86-frame-cache.h"
 #include "../../kmod/module/hook.h"
 #include "../../kmod/walk/unwind-user-code.h"
+#include "report.h"
 
 #define PAGE		4096UL
 #define CODE		0x400000UL
@@ -91,15 +92,6 @@ static unsigned int sample(void)
 	if (entry.nr < entry.max_stack)
 		chain[1 + entry.nr++] = walk.state.ip;
 	return entry.nr;
-}
-
-static int nr_tests, nr_failed;
-
-static void report(bool ok, const char *name)
-{
-	nr_tests++;
-	nr_failed += !ok;
-	printf("%sok %d - %s\n", ok ? "" : "not ", nr_tests, name);
 }
 
 /*

@@ -19,6 +19,7 @@
 #include "../../kmod/module/hook.h"
 #include "../../kmod/frame/x86-frame-cache.h"
 #include "../../kmod/walk/unwind-user-code.h"
+#include "report.h"
 
 #define MAX_STACK	127
 #define PAGE		4096UL
@@ -311,15 +312,6 @@ static long instructions(void (*sample)(void), unsigned int nr)
 static void sample_known(void)
 {
 	sample_again(MAX_STACK);
-}
-
-static int nr_tests, nr_failed;
-
-static void report(bool ok, const char *name)
-{
-	nr_tests++;
-	nr_failed += !ok;
-	printf("%sok %d - %s\n", ok ? "" : "not ", nr_tests, name);
 }
 
 static struct {
