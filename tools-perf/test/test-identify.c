@@ -68,14 +68,12 @@ static int identify(const struct hybrid_mapping *mapping, struct hybrid_file_id 
 
 static int open_file(const struct hybrid_mapping *mapping)
 {
-	struct hybrid_file_id id;
-
 	if (changes)
 		touch("a");
 	changes = false;
 	last_open = elf_file_open(mapping);
-	if (!mapping->object->file.ino || (!hybrid_file_id_read(last_open, &id) &&
-					   hybrid_file_id_equal(&id, &mapping->object->file)))
+	if (!mapping->object->file.ino ||
+	    hybrid_file_id_is_of(&mapping->object->file, last_open))
 		return last_open;
 	close(last_open);
 	errno = ESTALE;

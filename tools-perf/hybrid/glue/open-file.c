@@ -273,11 +273,7 @@ int hybrid_identify_live(const struct hybrid_mapping *mapping, struct hybrid_fil
 /* A file that was identified has to be the one that is opened. */
 static int as_identified(int fd, const struct hybrid_object *object)
 {
-	struct hybrid_file_id id;
-
-	if (fd < 0 || !object->file.ino)
-		return fd;
-	if (!hybrid_file_id_read(fd, &id) && hybrid_file_id_equal(&id, &object->file))
+	if (fd < 0 || !object->file.ino || hybrid_file_id_is_of(&object->file, fd))
 		return fd;
 	close(fd);
 	errno = ESTALE;

@@ -58,10 +58,7 @@ static void end(struct hybrid_comparison *comparison)
 /* It holds what rows were made of, and what was compared. */
 static bool is_current(const struct file *file)
 {
-	struct hybrid_file_id now;
-
-	return file->is_copy || (!hybrid_file_id_read(file->fd, &now) &&
-				 hybrid_file_id_equal(&file->id, &now));
+	return file->is_copy || hybrid_file_id_is_of(&file->id, file->fd);
 }
 
 static void *work(void *arg)

@@ -23,3 +23,10 @@ int hybrid_file_id_read(int fd, struct hybrid_file_id *id)
 	id->ctime_nsec = st.stx_ctime.tv_nsec;
 	return 0;
 }
+
+bool hybrid_file_id_is_of(const struct hybrid_file_id *id, int fd)
+{
+	struct hybrid_file_id now;
+
+	return !hybrid_file_id_read(fd, &now) && hybrid_file_id_equal(id, &now);
+}

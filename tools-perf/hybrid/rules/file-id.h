@@ -34,6 +34,13 @@ struct hybrid_file_id {
  */
 int hybrid_file_id_read(int fd, struct hybrid_file_id *id);
 
+/**
+ * hybrid_file_id_is_of - is that file open, and not changed since?
+ * @id: as it was
+ * @fd: descriptor
+ */
+bool hybrid_file_id_is_of(const struct hybrid_file_id *id, int fd);
+
 static inline bool hybrid_file_id_equal(const struct hybrid_file_id *a,
 					const struct hybrid_file_id *b)
 {

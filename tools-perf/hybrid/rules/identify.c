@@ -123,7 +123,7 @@ static void end_comparison(struct hybrid_object *object)
 	hybrid_object_put(other);
 }
 
-/* Has @object an end to being looked at, or another one that takes its place? */
+/* Finds out whether @object serves its mappings itself, or a copy does. */
 static void settle(struct hybrid_object *object)
 {
 	if (object->comparison)

@@ -162,11 +162,8 @@ static void add_opened(struct hybrid_object *object)
 
 bool hybrid_object_is_current(struct hybrid_object *object)
 {
-	struct hybrid_file_id now;
-
-	if (object->is_copy || !hybrid_object_may_change(object))
-		return true;
-	if (!hybrid_file_id_read(object->fd, &now) && hybrid_file_id_equal(&object->file, &now))
+	if (object->is_copy || !hybrid_object_may_change(object) ||
+	    hybrid_file_id_is_of(&object->file, object->fd))
 		return true;
 	hybrid_object_set_old(object);
 	return false;
