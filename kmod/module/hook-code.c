@@ -102,8 +102,8 @@ static enum x86_frame_kind hook_recall(struct x86_frame_cache *cache, u64 space,
 }
 
 /*
- * The time that samples take is not for modules to know, but that of searches is: for the
- * last samples in NMI, as perf_sample_event_took() has it, but that the other part is not measured.
+ * A module can't read how long samples take. It measures its searches: the mean over the last
+ * samples in NMI, computed as perf_sample_event_took() does for whole samples.
  */
 #define HOOK_SAMPLES_MEAN	128
 /* Half of what the kernel allows a sample, unless perf_cpu_time_max_percent is set. */
