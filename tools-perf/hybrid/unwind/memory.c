@@ -17,9 +17,10 @@
 #include <linux/bits.h>
 #include <linux/hash.h>
 #include <linux/kernel.h>
+#include "../rules/rows.h"
 #include "../x86/code.h"
 #include "memory.h"
-#include "x86-frame-cache.h"
+#include "x86-frame.h"
 
 #define PAGE	4096
 #define PAGES	64
@@ -49,6 +50,29 @@ struct code_page {
 	u8	bytes[PAGE];
 };
 
+/* Bytes on both sides of an address that show that the code there is the same. */
+#define AROUND	8
+
+#define RULES	1024
+
+/**
+ * struct code_rule - what the code at an address has told
+ * @gen: of the space that it is in
+ * @pid: of the process that was sampled
+ * @ip: the address; 0: none
+ * @code: around it, when it was asked
+ * @told: @rule is valid: else it did not tell
+ * @rule: for the caller
+ */
+struct code_rule {
+	u64			gen;
+	pid_t			pid;
+	u64			ip;
+	u8			code[2 * AROUND];
+	bool			told;
+	struct hybrid_rule	rule;
+};
+
 /**
  * struct hybrid_memory - the memory of the process that was looked at last
  * @fd: its /proc/PID/mem, or -1
@@ -58,7 +82,7 @@ struct code_page {
  * @pass: counts those over the rings; never 0
  * @asked: the last one in which a process was there to be asked for anything; 0: none
  * @pages: what was read, by address, space and process
- * @frames: what was found; it looks at the code again each time
+ * @rules: what the code told, by address, space and process
  */
 struct hybrid_memory {
 	int			 fd;
@@ -68,11 +92,20 @@ struct hybrid_memory {
 	u64			 pass;
 	u64			 asked;
 	struct code_page	 pages[PAGES];
-	struct x86_frame_cache	 frames;
+	struct code_rule	 rules[RULES];
 };
 
+/**
+ * struct reader - of the code of a process
+ * @memory: keeps what is read
+ * @space: of the process
+ * @mapping: that was read last
+ * @gen: of @space
+ * @pid: the process
+ */
 struct reader {
 	struct hybrid_memory		*memory;
+	struct hybrid_space		*space;
 	const struct hybrid_mapping	*mapping;
 	u64				 gen;
 	pid_t				 pid;
@@ -206,15 +239,34 @@ static const struct code_page *read_page(const struct reader *reader, u64 addr)
 	return page;
 }
 
+/* What code that was made jumps to may be a file's: V8 maps its builtins where jumps reach them. */
+static int read_file(const struct hybrid_mapping *mapping, u64 addr, void *dst, unsigned int len)
+{
+	u64 at = addr & (PAGE - 1);
+	const struct hybrid_page *page;
+
+	if (!hybrid_object_use(mapping))
+		return -1;
+	page = hybrid_page_read(mapping->object, addr - at - mapping->start + mapping->pgoff);
+	if (!page || page->nr < at + len || !hybrid_object_is_current(mapping->object))
+		return -1;
+	memcpy(dst, page->bytes + at, len);
+	return 0;
+}
+
 /* Never across a page: see struct x86_frame_mem. */
 static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
 {
-	const struct reader *reader = ctx;
+	struct reader *reader = ctx;
 	const struct code_page *page;
 	u64 at = addr & (PAGE - 1);
 
+	if (addr < reader->mapping->start || addr >= reader->mapping->end)
+		reader->mapping = hybrid_space_find(reader->space, addr) ?: reader->mapping;
 	if (len > PAGE - at || addr < reader->mapping->start || addr >= reader->mapping->end)
 		return -1;
+	if (reader->mapping->object)
+		return read_file(reader->mapping, addr, dst, len);
 	page = read_page(reader, addr - at);
 	if (!page->readable)
 		return -1;
@@ -227,6 +279,7 @@ static bool reader_init(struct reader *reader, struct x86_frame_mem *mem,
 			pid_t pid, const struct hybrid_abi *abi, u64 ip)
 {
 	reader->memory = memory;
+	reader->space = space;
 	reader->mapping = memory ? hybrid_space_find(space, ip) : NULL;
 	reader->gen = space->gen;
 	reader->pid = pid;
@@ -237,14 +290,49 @@ static bool reader_init(struct reader *reader, struct x86_frame_mem *mem,
 	return reader->mapping;
 }
 
+/* Less than a page: no read crosses the end of one. */
+static int read_parts(struct reader *reader, u64 addr, u8 *dst, unsigned int size)
+{
+	unsigned int first = min_t(u64, size, PAGE - addr % PAGE);
+
+	if (read_code(reader, addr, dst, first))
+		return -1;
+	return first < size ? read_code(reader, addr + first, dst + first, size - first) : 0;
+}
+
 bool hybrid_memory_rule(struct hybrid_memory *memory, struct hybrid_space *space,
 			pid_t pid, const struct hybrid_abi *abi, u64 ip, struct hybrid_rule *rule)
 {
 	struct x86_frame_mem mem;
+	struct code_rule *known;
+	struct reader reader;
+	u8 code[2 * AROUND];
+
+	if (!reader_init(&reader, &mem, memory, space, pid, abi, ip))
+		return false;
+	if (read_parts(&reader, ip - AROUND, code, sizeof(code)))
+		return hybrid_code_ask(&mem, ip, rule);
+	known = &memory->rules[hash_64(ip + space->gen + ((u64)pid << 32), 10)];
+	if (known->ip != ip || known->gen != space->gen || known->pid != pid ||
+	    memcmp(known->code, code, sizeof(code))) {
+		known->ip = ip;
+		known->gen = space->gen;
+		known->pid = pid;
+		memcpy(known->code, code, sizeof(code));
+		known->told = hybrid_code_ask(&mem, ip, &known->rule);
+	}
+	*rule = known->rule;
+	return known->told;
+}
+
+int hybrid_memory_code(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
+		       const struct hybrid_abi *abi, u64 addr, void *dst, unsigned int size)
+{
+	struct x86_frame_mem mem;
 	struct reader reader;
 
-	return reader_init(&reader, &mem, memory, space, pid, abi, ip) &&
-	       hybrid_code_ask(&mem, ip, &memory->frames, space->gen, rule);
+	return reader_init(&reader, &mem, memory, space, pid, abi, addr) ?
+		read_parts(&reader, addr, dst, size) : -1;
 }
 
 int hybrid_memory_read(struct hybrid_memory *memory, struct hybrid_space *space,

@@ -9,12 +9,11 @@
 #include <asm/insn.h>
 #include "../rules/relocation.h"
 #include "call-reach.h"
+#include "flow.h"
 #include "x86-frame.h"
 
-#define PAGE		4096
+/* From a call's target. */
 #define MAX_INSNS	2048
-#define MAX_BLOCKS	256
-#define MAX_TODO	64
 
 /* Of a function in which a call is looked for. */
 #define MAX_SITE_INSNS	16384
@@ -26,57 +25,6 @@
 
 /* The longest call: ff, ModRM, SIB, displacement; a prefix may stand before it. */
 #define LONGEST_CALL	7
-
-struct block {
-	u64	start;
-	u64	end;
-};
-
-/**
- * struct flow - what can be reached from a call's target without a further call
- * @mem: reads the code
- * @callee: what is looked for
- * @insns: instructions decoded so far
- * @todo: addresses still to be followed
- * @nr_todo: of @todo
- * @blocks: straight code that was followed
- * @nr_blocks: of @blocks
- * @indirect: a jump through a register or memory was met
- * @slot: what a jump from memory at a constant address reads; 0: none was met
- * @unknown: something could not be read, decoded or remembered
- */
-struct flow {
-	const struct x86_frame_mem	*mem;
-	u64				 callee;
-	unsigned int			 insns;
-	u64				 todo[MAX_TODO];
-	unsigned int			 nr_todo;
-	struct block			 blocks[MAX_BLOCKS];
-	unsigned int			 nr_blocks;
-	bool				 indirect;
-	u64				 slot;
-	bool				 unknown;
-};
-
-/* Bytes from @addr on, no read across a page: see struct x86_frame_mem. */
-static unsigned int fetch(const struct x86_frame_mem *mem, u64 addr, u8 *bytes, unsigned int len)
-{
-	unsigned int first = min_t(u64, len, PAGE - addr % PAGE);
-
-	if (mem->read(mem->ctx, addr, bytes, first))
-		return 0;
-	if (first < len && !mem->read(mem->ctx, addr + first, bytes + first, len - first))
-		return len;
-	return first;
-}
-
-bool hybrid_decode_insn(const struct x86_frame_mem *mem, u64 addr, struct insn *insn)
-{
-	u8 bytes[MAX_INSN_SIZE];
-	unsigned int len = fetch(mem, addr, bytes, sizeof(bytes));
-
-	return len && !insn_decode(insn, bytes, len, mem->is_64bit ? INSN_MODE_64 : INSN_MODE_32);
-}
 
 static bool is_indirect_call(const struct insn *insn)
 {
@@ -98,135 +46,32 @@ static bool indirect_before(const struct x86_frame_mem *mem, u64 ret)
 	return false;
 }
 
-static u64 add_offset(const struct flow *f, u64 addr, s32 offset)
+static enum hybrid_flow_step is_callee(struct hybrid_flow *flow, const struct insn *insn,
+				       u64 addr)
 {
-	addr += offset;
-	return f->mem->is_64bit ? addr : (u32)addr;
-}
-
-static void follow_later(struct flow *f, u64 addr)
-{
-	if (f->nr_todo == MAX_TODO)
-		f->unknown = true;
-	else
-		f->todo[f->nr_todo++] = addr;
-}
-
-static bool was_followed(const struct flow *f, u64 addr)
-{
-	unsigned int i;
-
-	for (i = 0; i < f->nr_blocks; i++) {
-		if (addr - f->blocks[i].start < f->blocks[i].end - f->blocks[i].start)
-			return true;
-	}
-	return false;
-}
-
-/* jmp, ret, hlt and the like; calls are stepped over, as they mostly return. */
-static bool ends_block(struct flow *f, const struct insn *insn, u64 next)
-{
-	u8 op = insn->opcode.bytes[0], second = insn->opcode.bytes[1];
-
-	switch (op) {
-	case 0xe9: case 0xeb:
-		follow_later(f, add_offset(f, next, insn->immediate.value));
-		return true;
-	case 0xc2: case 0xc3: case 0xca: case 0xcb: case 0xcf: case 0xf4: case 0xcc:
-		return true;
-	case 0x70 ... 0x7f: case 0xe0 ... 0xe3:
-		follow_later(f, add_offset(f, next, insn->immediate.value));
-		return false;
-	case 0xff:
-		if (X86_MODRM_REG(insn->modrm.value) != 4 && X86_MODRM_REG(insn->modrm.value) != 5)
-			return false;
-		f->indirect = true;
-		/* Relative to rip: as in a PLT. */
-		if (f->mem->is_64bit && !X86_MODRM_MOD(insn->modrm.value) &&
-		    X86_MODRM_RM(insn->modrm.value) == 5)
-			f->slot = add_offset(f, next, insn->displacement.value);
-		return true;
-	case 0x0f:
-		if (second >= 0x80 && second <= 0x8f)
-			follow_later(f, add_offset(f, next, insn->immediate.value));
-		return second == 0x0b || second == 0xb9 || second == 0xff;
-	default:
-		return false;
-	}
-}
-
-/* Straight code from @addr on; true where it comes to the callee. */
-static bool follow(struct flow *f, u64 addr)
-{
-	struct block *block;
-	struct insn insn;
-	bool ends = false;
-
-	if (f->nr_blocks == MAX_BLOCKS) {
-		f->unknown = true;
-		return false;
-	}
-	/* Counts only once it has an end. */
-	block = &f->blocks[f->nr_blocks];
-	block->start = addr;
-	while (!ends && !was_followed(f, addr)) {
-		if (f->insns++ == MAX_INSNS || !hybrid_decode_insn(f->mem, addr, &insn)) {
-			f->unknown = true;
-			break;
-		}
-		if (f->callee && f->callee - addr < insn.length)
-			return true;
-		addr += insn.length;
-		/* A VEX or EVEX prefix is none of a jump. */
-		ends = !insn.vex_prefix.nbytes && ends_block(f, &insn, addr);
-	}
-	block->end = addr;
-	f->nr_blocks++;
-	return false;
-}
-
-/* What is nearest before the callee comes first: mostly nothing else has to be decoded then. */
-static u64 next_todo(struct flow *f)
-{
-	unsigned int i, best = f->nr_todo - 1;
-	u64 addr;
-
-	for (i = f->nr_todo; i--;) {
-		if (f->callee - f->todo[i] < f->callee - f->todo[best])
-			best = i;
-	}
-	addr = f->todo[best];
-	f->todo[best] = f->todo[--f->nr_todo];
-	return addr;
-}
-
-static enum hybrid_reach explore(struct flow *f, u64 target)
-{
-	follow_later(f, target);
-	while (f->nr_todo) {
-		u64 addr = next_todo(f);
-
-		if (!was_followed(f, addr) && follow(f, addr))
-			return HYBRID_REACH_THERE;
-		if (f->insns > MAX_INSNS)
-			break;
-	}
-	if (f->unknown)
-		return HYBRID_REACH_FAR;
-	/* All that a PLT's entry does is to jump. */
-	if (f->indirect)
-		return f->insns <= 3 ? HYBRID_REACH_INDIRECT : HYBRID_REACH_FAR;
-	return HYBRID_REACH_NOT;
+	return flow->near && flow->near - addr < insn->length ? HYBRID_FLOW_FOUND :
+								HYBRID_FLOW_ON;
 }
 
 enum hybrid_reach hybrid_target_reaches(const struct x86_frame_mem *mem, u64 target, u64 callee,
 					u64 *slot)
 {
-	struct flow f = { .mem = mem, .callee = callee };
-	enum hybrid_reach leads = explore(&f, target);
+	struct hybrid_flow flow = {
+		.mem = mem, .near = callee, .max_insns = MAX_INSNS, .visit = is_callee,
+	};
 
-	*slot = leads == HYBRID_REACH_INDIRECT ? f.slot : 0;
-	return leads;
+	*slot = 0;
+	if (hybrid_flow_from(&flow, target))
+		return HYBRID_REACH_THERE;
+	if (flow.unknown)
+		return HYBRID_REACH_FAR;
+	if (!flow.indirect)
+		return HYBRID_REACH_NOT;
+	/* All that a PLT's entry does is to jump. */
+	if (flow.insns > 3)
+		return HYBRID_REACH_FAR;
+	*slot = flow.slot;
+	return HYBRID_REACH_INDIRECT;
 }
 
 static bool is_direct(const struct x86_frame_mem *mem, u64 ret, u64 *target)
@@ -234,7 +79,7 @@ static bool is_direct(const struct x86_frame_mem *mem, u64 ret, u64 *target)
 	u8 bytes[DIRECT_CALL];
 	s32 offset;
 
-	if (fetch(mem, ret - DIRECT_CALL, bytes, sizeof(bytes)) < sizeof(bytes) ||
+	if (hybrid_flow_fetch(mem, ret - DIRECT_CALL, bytes, sizeof(bytes)) < sizeof(bytes) ||
 	    bytes[0] != 0xe8 || indirect_before(mem, ret))
 		return false;
 	memcpy(&offset, bytes + 1, sizeof(offset));

@@ -4,7 +4,6 @@
 
 #include "../rules/arch.h"
 
-struct insn;
 struct x86_frame_mem;
 
 /**
@@ -56,15 +55,5 @@ u64 hybrid_call_target(const struct x86_frame_mem *mem, u64 ret);
  */
 u64 hybrid_call_site(const struct x86_frame_mem *mem, const struct hybrid_object *object,
 		     u64 start, u64 end, u64 target, u64 given);
-
-/**
- * hybrid_decode_insn - the instruction at an address
- * @mem: reads the code
- * @addr: of the instruction
- * @insn: out
- *
- * Return: false where it can't be read or decoded.
- */
-bool hybrid_decode_insn(const struct x86_frame_mem *mem, u64 addr, struct insn *insn);
 
 #endif /* __PERF_HYBRID_CALL_REACH_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
 #include "code.h"
+#include "frame-pointer.h"
 #include "plt.h"
-#include "x86-frame-cache.h"
 #include "x86-frame-scan.h"
 
 /*
@@ -110,20 +110,37 @@ static bool to_rule(enum x86_frame_kind kind, const struct x86_frame_rule *found
 	return kind != X86_FRAME_UNKNOWN;
 }
 
-bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct x86_frame_cache *frames,
-		     u64 space, struct hybrid_rule *rule)
+/* psABI x86-64 3.2.2: the caller's bp, and the return address above it. */
+static void frame_pointer_rule(bool is_64bit, struct hybrid_rule *rule)
+{
+	int word = is_64bit ? 8 : 4;
+
+	*rule = (struct hybrid_rule) {
+		.kind	 = HYBRID_RULE_CFA,
+		.base	 = HYBRID_BASE_BP,
+		.bp	 = HYBRID_BP_AT_CFA,
+		.cfa_off = 2 * word,
+		.ra_off	 = -word,
+		.bp_off	 = -2 * word,
+	};
+}
+
+bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule *rule)
 {
 	struct x86_frame_rule found = {};
 	struct x86_frame_work work;
 	enum x86_frame_kind kind;
+	u64 run;
 
 	if (x86_frame_sigreturn(mem, ip) == X86_SIGRETURN_64) {
 		*rule = (struct hybrid_rule) { .kind = HYBRID_RULE_SIGRETURN, .signal = true };
 		return true;
 	}
-	kind = frames ? x86_frame_analyze_cached(frames, space, mem, ip, &found) :
-			x86_frame_analyze_within(mem, ip, &found, &work, MAX_INSNS);
-	return to_rule(kind, &found, mem->is_64bit, rule);
+	kind = x86_frame_analyze_within(mem, ip, &found, &work, MAX_INSNS);
+	if (to_rule(kind, &found, mem->is_64bit, rule))
+		return true;
+	frame_pointer_rule(mem->is_64bit, rule);
+	return hybrid_has_frame_pointer(mem, ip, &run);
 }
 
 bool hybrid_code_rule(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule)
@@ -132,7 +149,7 @@ bool hybrid_code_rule(const struct hybrid_object *object, u64 vaddr, struct hybr
 	struct reader reader;
 
 	reader_init(&reader, &mem, object);
-	return hybrid_code_ask(&mem, vaddr, NULL, 0, rule);
+	return hybrid_code_ask(&mem, vaddr, rule);
 }
 
 /* Behind the last instruction that begins in the first @run bytes. */
@@ -157,12 +174,19 @@ bool hybrid_code_rule_run(const struct hybrid_object *object, u64 vaddr,
 	struct x86_frame_mem mem;
 	enum x86_frame_kind kind;
 	struct reader reader;
+	u64 run;
 
 	reader_init(&reader, &mem, object);
 	kind = x86_frame_analyze_within(&mem, vaddr, &found, &work, MAX_INSNS);
 	*took = work.took + 1;
 	*end = behind(&mem, vaddr, kind == X86_FRAME_UNKNOWN ? 1 : work.run);
-	return to_rule(kind, &found, mem.is_64bit, rule);
+	if (to_rule(kind, &found, mem.is_64bit, rule))
+		return true;
+	frame_pointer_rule(mem.is_64bit, rule);
+	if (!hybrid_has_frame_pointer(&mem, vaddr, &run))
+		return false;
+	*end = vaddr + run;
+	return true;
 }
 
 bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr)

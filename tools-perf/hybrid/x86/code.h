@@ -6,15 +6,12 @@
 #include "call-reach.h"
 #include "insn-effect.h"
 
-struct x86_frame_cache;
 struct x86_frame_mem;
 
 /**
  * hybrid_code_ask - work out from the code itself where the caller is
  * @mem: reads it
  * @ip: of the next instruction
- * @frames: keeps what was found, for @space; NULL: nothing is kept
- * @space: a number of the address space
  * @rule: out
  *
  * For code without CFI. The analysis is the kernel's, x86-frame.c. A signal
@@ -22,8 +19,7 @@ struct x86_frame_mem;
  *
  * Return: false where it does not know.
  */
-bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct x86_frame_cache *frames,
-		     u64 space, struct hybrid_rule *rule);
+bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule *rule);
 
 /**
  * hybrid_code_rule - the same of a file: hand-written assembler, crt files, musl

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <linux/kernel.h>
 #include <asm/insn.h>
-#include "call-reach.h"
+#include "flow.h"
 #include "insn-effect.h"
 #include "x86-frame.h"
 

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_FLOW_H
+#define __PERF_HYBRID_FLOW_H
+
+#include <stdbool.h>
+#include <linux/types.h>
+
+struct insn;
+struct x86_frame_mem;
+
+#define HYBRID_FLOW_BLOCKS	512
+#define HYBRID_FLOW_TODO	256
+
+enum hybrid_flow_step {
+	HYBRID_FLOW_ON,		/* this way goes on */
+	HYBRID_FLOW_END,	/* it ends here */
+	HYBRID_FLOW_FOUND,	/* and so do all */
+};
+
+/* Straight code that was followed. */
+struct hybrid_flow_block {
+	u64	start;
+	u64	end;
+};
+
+/**
+ * struct hybrid_flow - what runs from an address on without a further call
+ * @mem: reads the code
+ * @near: what begins nearest before it is followed first; 0: what begins at the end
+ * @max_insns: instructions that may be decoded
+ * @visit: is given each instruction, those of one block one after the other
+ * @arg: for @visit
+ * @start: out: where the block begins that is followed
+ * @insns: out: instructions decoded
+ * @todo: addresses still to be followed
+ * @nr_todo: of @todo
+ * @blocks: what was followed
+ * @nr_blocks: of @blocks
+ * @indirect: out: a jump through a register or memory was met
+ * @slot: out: what a jump from memory at a constant address reads; 0: none was met
+ * @unknown: out: something could not be read, decoded or remembered
+ *
+ * Calls are stepped over, as they mostly return, and both ways of a conditional jump are
+ * followed.
+ */
+struct hybrid_flow {
+	const struct x86_frame_mem	*mem;
+	u64				 near;
+	unsigned int			 max_insns;
+	enum hybrid_flow_step		(*visit)(struct hybrid_flow *flow,
+						 const struct insn *insn, u64 addr);
+	void				*arg;
+	u64				 start;
+	unsigned int			 insns;
+	u64				 todo[HYBRID_FLOW_TODO];
+	unsigned int			 nr_todo;
+	struct hybrid_flow_block	 blocks[HYBRID_FLOW_BLOCKS];
+	unsigned int			 nr_blocks;
+	bool				 indirect;
+	u64				 slot;
+	bool				 unknown;
+};
+
+/**
+ * hybrid_flow_from - follow the code from an address on
+ * @flow: what goes in is set, the rest is 0
+ * @addr: of an instruction
+ *
+ * Return: true where @flow->visit() has found what it looks for.
+ */
+bool hybrid_flow_from(struct hybrid_flow *flow, u64 addr);
+
+/**
+ * hybrid_flow_fetch - read code
+ * @mem: reads it
+ * @addr: of the first byte
+ * @bytes: out
+ * @len: bytes, less than a page
+ *
+ * No read crosses a page: see struct x86_frame_mem.
+ *
+ * Return: bytes that could be read.
+ */
+unsigned int hybrid_flow_fetch(const struct x86_frame_mem *mem, u64 addr, u8 *bytes,
+			       unsigned int len);
+
+/**
+ * hybrid_decode_insn - the instruction at an address
+ * @mem: reads the code
+ * @addr: of the instruction
+ * @insn: out
+ *
+ * Return: false where it can't be read or decoded.
+ */
+bool hybrid_decode_insn(const struct x86_frame_mem *mem, u64 addr, struct insn *insn);
+
+#endif /* __PERF_HYBRID_FLOW_H */
