@@ -66,6 +66,7 @@ static __always_inline long write_dump(void *ctx, struct state *st, struct mm_st
 	st->dump.room = pages * PAGE - (sp & (PAGE - 1));
 	st->dump.size = 0;
 	st->dump.holes = 0;
+	st->dump.space = st->code_key.space;
 	bpf_loop(pages, copy_page, &loop, 0);
 	size = offsetof(struct hybrid_walk_dump, stack) + st->dump.size;
 	/* What is compared is what is passed: the verifier of 6.1 sees no other way. */

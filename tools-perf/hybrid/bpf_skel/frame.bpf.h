@@ -42,6 +42,25 @@ static __always_inline __u64 find_row(struct loop *loop, __u64 addr)
 	return word_of(chunk, rows + st->at);
 }
 
+/* The row of the frame's address, where no file has its code; 0 for none. */
+static __always_inline __u64 find_code_row(struct state *st)
+{
+	struct hybrid_walk_code *found;
+	__u64 row;
+
+	st->code_key.ip = st->ip;
+	found = bpf_map_lookup_elem(&codes, &st->code_key);
+	if (!found)
+		return 0;
+	row = READ_WORD(&found->row);
+	if (bpf_probe_read_user(st->code, sizeof(st->code),
+				(void *)(st->ip - HYBRID_WALK_CODE_BEFORE)) ||
+	    st->code[0] != READ_WORD(&found->code[0]) ||
+	    st->code[1] != READ_WORD(&found->code[1]))
+		return 0;
+	return row;
+}
+
 /* A word of the user's stack. */
 static __always_inline bool read_stack(struct state *st, __u64 addr, __u64 *word)
 {
@@ -156,8 +175,10 @@ static long step(__u32 i, void *arg)
 	if (!i && !HYBRID_WALK_KIND(row)) {
 		row = find_row(loop, st->ip - 1);
 		if (HYBRID_WALK_KIND(row) != PERF_HYBRID_SIGNAL)
-			return ends(st, PERF_HYBRID_END_ASK);
+			row = 0;
 	}
+	if (!HYBRID_WALK_KIND(row))
+		row = find_code_row(st);
 
 	if (i && HYBRID_WALK_KIND(row) == HYBRID_WALK_REGISTER)
 		return ends(st, PERF_HYBRID_END_ASK);

@@ -82,6 +82,35 @@ struct hybrid_walk_object {
 	__u64	used;
 };
 
+/*
+ * Code that no file has, which the process compiled or copied: the rule of one address of one
+ * address space, and the code around it when the rule was made. Where that has changed
+ * since, there is none.
+ */
+#define HYBRID_WALK_CODES	16384
+#define HYBRID_WALK_CODE_BEFORE	8
+
+/**
+ * struct hybrid_walk_code_key - an address of code
+ * @space: what the program knows the address space by, as struct hybrid_walk_dump has it
+ * @ip: of the next instruction, where that is a return address, too
+ */
+struct hybrid_walk_code_key {
+	__u64	space;
+	__u64	ip;
+};
+
+/**
+ * struct hybrid_walk_code - what holds there
+ * @code: from HYBRID_WALK_CODE_BEFORE bytes before the address on
+ * @row: as in the table, its offset 0. Behind @code: the place may be given to another key while
+ *	the program reads it, and is written from its beginning on
+ */
+struct hybrid_walk_code {
+	__u64	code[2];
+	__u64	row;
+};
+
 /**
  * struct hybrid_walk_file - what perf asks the program hybrid_file() for
  * @addr: in: of a mapping of perf's own
@@ -161,7 +190,7 @@ struct hybrid_walk_record {
 #define HYBRID_WALK_DUMP_IPS	127
 #define HYBRID_WALK_REGS	21
 #define HYBRID_WALK_STACK	((HYBRID_WALK_IPS - HYBRID_WALK_DUMP_IPS - \
-				  HYBRID_WALK_REGS - 2) * 8)
+				  HYBRID_WALK_REGS - 3) * 8)
 
 /**
  * struct hybrid_walk_dump - raw data where a stack was not walked to its end
@@ -173,6 +202,7 @@ struct hybrid_walk_record {
  * @size: of @stack; less, where what follows is not in memory
  * @holes: pages of @stack that are not, bit 0 for that with sp
  * @unused: 0
+ * @space: a number of the address space, that of no other one; 0: unknown
  * @stack: from sp on; the record ends with it
  */
 struct hybrid_walk_dump {
@@ -183,6 +213,7 @@ struct hybrid_walk_dump {
 	__u32			size;
 	__u32			holes;
 	__u32			unused;
+	__u64			space;
 	__u8			stack[HYBRID_WALK_STACK];
 };
 

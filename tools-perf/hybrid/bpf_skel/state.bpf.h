@@ -22,6 +22,13 @@ struct space {
 	__u32 seq;
 };
 
+/* All of it in one word, that is not 0. */
+static __always_inline __u64 space_number(const struct space *space)
+{
+	return (space->mm + space->start_time * 0x9e3779b97f4a7c15ULL +
+		space->exec_id * 0xc2b2ae3d27d4eb4fULL) | 1;
+}
+
 /**
  * struct mapping - one that was looked up
  * @start: address; 0: none
@@ -53,6 +60,8 @@ struct mapping {
  * @walk: number of this walk
  * @space: that @mappings are of
  * @mappings: looked up last
+ * @code_key: of code that no file has: @space is that of this walk
+ * @code: that is there
  * @next: of @mappings, to be replaced
  * @now: the mapping of the last frame
  * @output: where to, as bpf_perf_event_output() has it
@@ -88,6 +97,8 @@ struct state {
 	__u64 walk;
 	struct space space;
 	struct mapping mappings[NR_MAPPINGS];
+	struct hybrid_walk_code_key code_key;
+	__u64 code[2];
 	__u32 next;
 	struct mapping now;
 	__u64 output;
@@ -156,6 +167,13 @@ struct {
 	__type(value, __u64);
 	__uint(max_entries, HYBRID_WALK_OBJECTS);
 } files SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, struct hybrid_walk_code_key);
+	__type(value, struct hybrid_walk_code);
+	__uint(max_entries, HYBRID_WALK_CODES);
+} codes SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

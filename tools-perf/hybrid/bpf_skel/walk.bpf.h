@@ -33,6 +33,7 @@ static __always_inline void begin_at(struct state *st, struct pt_regs___h *user)
 	st->bp_known = true;
 	st->exact = true;
 	st->window_size = 0;
+	st->code_key.space = 0;
 	st->nr = 0;
 }
 
@@ -50,6 +51,7 @@ static __always_inline void enter_space(struct state *st, struct task_struct___h
 	__u32 i;
 
 	st->walk++;
+	st->code_key.space = space_number(&space);
 	st->now.end = 0;
 	st->locked = false;
 	if (has_sequence(mm) && !st->changing &&

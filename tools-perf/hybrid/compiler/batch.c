@@ -147,9 +147,8 @@ void hybrid_batch_rule(const struct hybrid_abi *abi, const struct hybrid_row *ro
 	}
 }
 
-/* What the code itself tells. */
-static void code_rule(const struct hybrid_batch *batch, const struct hybrid_abi *abi,
-		      const struct hybrid_rule *rule, struct perf_hybrid_rule *to)
+void hybrid_batch_code_rule(const struct hybrid_abi *abi, const struct hybrid_rule *rule,
+			    bool registers, struct perf_hybrid_rule *to)
 {
 	unsigned int reg = rule->base - HYBRID_BASE_REG;
 
@@ -159,7 +158,7 @@ static void code_rule(const struct hybrid_batch *batch, const struct hybrid_abi 
 		return;
 	if (rule->base < HYBRID_BASE_REG) {
 		plain_rule(rule, to);
-	} else if (batch->registers && abi->word == 8 && rule->kind == HYBRID_RULE_CFA &&
+	} else if (registers && abi->word == 8 && rule->kind == HYBRID_RULE_CFA &&
 		   reg < ARRAY_SIZE(reg_words)) {
 		plain_rule(rule, to);
 		to->kind = HYBRID_WALK_REGISTER;
@@ -335,7 +334,7 @@ int hybrid_batch_code(struct hybrid_batch *batch, const struct hybrid_object *ob
 
 	if (!place(object, start, end, &offset, &size) || !size)
 		return 0;
-	code_rule(batch, object->cfi.abi, rule, &to);
+	hybrid_batch_code_rule(object->cfi.abi, rule, batch->registers, &to);
 	if (to.kind == PERF_HYBRID_ASK)
 		return 0;
 	err = leave_out(batch, offset);

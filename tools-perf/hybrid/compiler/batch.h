@@ -54,6 +54,16 @@ void hybrid_batch_rule(const struct hybrid_abi *abi, const struct hybrid_row *ro
 		       struct perf_hybrid_rule *to);
 
 /**
+ * hybrid_batch_code_rule - what code without CFI tells, as the kernel takes it
+ * @abi: of the code
+ * @rule: what it tells
+ * @registers: HYBRID_WALK_REGISTER will do, too
+ * @to: out: PERF_HYBRID_ASK where the kernel has no such rule
+ */
+void hybrid_batch_code_rule(const struct hybrid_abi *abi, const struct hybrid_rule *rule,
+			    bool registers, struct perf_hybrid_rule *to);
+
+/**
  * hybrid_batch_fde - add the rows of one FDE
  * @batch: what was added before, at lower offsets; or cleared
  * @object: open

@@ -341,6 +341,8 @@ void hybrid_compiler_sample(struct hybrid_compiler *compiler, struct hybrid_unwi
 		teach_space(compiler, unwinder, u->space);
 	for (i = 0; i < u->nr + guessed; i++)
 		meet_frame(compiler, unwinder, u, i, ask ? stop : UINT_MAX);
+	hybrid_memory_code_sample(&compiler->memory_code, compiler->ops, compiler->store, unwinder,
+				  u, ask ? stop : UINT_MAX);
 	if (ask && is_deep(u))
 		meet_deep(compiler, unwinder, u);
 	if (compiler->noted.nr != notes)

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <linux/perf_hybrid.h>
+#include "../bpf_skel/hybrid_walk.h"
 #include "../unwind/unwind.h"
 
 struct hybrid_compiler;
@@ -13,6 +14,8 @@ struct hybrid_compiler;
  * @teach: PERF_HYBRID_TEACH; @file: as it was before its rows were read: what was
  *	changed since then must not be taught. A kernel's store sees to that itself
  * @forget: PERF_HYBRID_FORGET
+ * @put_code: use a rule at one address of code that no file has, for as long as the code there
+ *	is the same. By the reading thread, beside all others. NULL: files alone have rules
  * @takes_registers: a row may be HYBRID_WALK_REGISTER
  * @has: does the store still have what it was taught of the file?
  * @add: use what was taught of @file for @same, too, which has the same contents. NULL, and
@@ -33,6 +36,8 @@ struct hybrid_store_ops {
 	int (*add)(void *store, const struct hybrid_pinned_file *file,
 		   const struct hybrid_pinned_file *same);
 	void (*drop)(void *store, const struct hybrid_pinned_file *file);
+	int (*put_code)(void *store, const struct hybrid_walk_code_key *key,
+			const struct hybrid_walk_code *code);
 	bool takes_registers;
 	bool takes_small;
 	bool takes_codes;

@@ -72,8 +72,7 @@ static bool fits(s32 value, unsigned int bits)
 	return value >= -(1 << (bits - 1)) && value < 1 << (bits - 1);
 }
 
-/* A rule as a row at offset 0. */
-static u64 encode(const struct perf_hybrid_rule *rule)
+u64 hybrid_table_row(const struct perf_hybrid_rule *rule)
 {
 	switch (rule->kind) {
 	case PERF_HYBRID_OUTERMOST:
@@ -199,7 +198,7 @@ int hybrid_table_teach(struct hybrid_table *table, u32 object,
 			if (rule && rule->kind == HYBRID_TABLE_KEEP)
 				add_old(table, *block, at - start, to - start, &made);
 			else
-				add_row(&made, at - start, rule ? encode(rule) : 0);
+				add_row(&made, at - start, rule ? hybrid_table_row(rule) : 0);
 		}
 		add_old(table, *block, end - start, HYBRID_WALK_BLOCK, &made);
 		err = store_block(table, block, &made);

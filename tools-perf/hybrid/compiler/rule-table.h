@@ -51,6 +51,9 @@ struct hybrid_table {
 int hybrid_table_teach(struct hybrid_table *table, u32 object,
 		       const struct perf_hybrid_teach *teach);
 
+/* A rule as a row at offset 0; of kind PERF_HYBRID_ASK where a row can't say it. */
+u64 hybrid_table_row(const struct perf_hybrid_rule *rule);
+
 /* Words that the rows of an object take. */
 u64 hybrid_table_size(const struct hybrid_table *table, u32 object);
 

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <linux/perf_event.h>
 #include "compiler.h"
+#include "memory-code.h"
 #include "stored.h"
 
 enum hybrid_request_kind {
@@ -55,6 +56,7 @@ struct hybrid_refusal {
  * The reader's:
  *
  * @noted: since the last pass
+ * @memory_code: what the store was given of code that no file has
  * @nr_samples: seen
  * @guess_at: the sample from which on it may be guessed what a dump does not have
  * @guess_wait: by how many guesses in a row nothing new was met
@@ -92,6 +94,7 @@ struct hybrid_compiler {
 	void				*store;
 
 	struct hybrid_requests		 noted;
+	struct hybrid_memory_code	 memory_code;
 	u64				 nr_samples;
 	u64				 guess_at;
 	unsigned int			 guess_wait;

@@ -29,8 +29,10 @@ static int deliver_asleep(struct hybrid_record *hr, struct hybrid_ring *ring,
 	hybrid_walked_sample(walked, hr->off_cpu.event->layout.attr.sample_type,
 			     HYBRID_BPF_REGS, made);
 	hr->current.holes = walked->holes;
+	hr->current.space = walked->space;
 	err = hybrid_off_cpu_chain(hr, ring, made, word);
 	hr->current.holes = 0;
+	hr->current.space = 0;
 	return err;
 }
 
@@ -65,8 +67,10 @@ int hybrid_deliver_bpf(struct hybrid_record *hr, struct hybrid_ring *ring,
 	attr = &event->layout.attr;
 	hybrid_walked_sample(&walked, attr->sample_type, attr->sample_regs_user, made);
 	hr->current.holes = walked.holes;
+	hr->current.space = walked.space;
 	err = hybrid_deliver_sample(hr, ring, event, made, header->size);
 	hr->current.holes = 0;
+	hr->current.space = 0;
 	return err;
 }
 

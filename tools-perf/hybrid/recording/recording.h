@@ -64,6 +64,7 @@ struct hybrid_stack_pages {
  * struct hybrid_current - the sample that is delivered
  * @shedding: it loses its dump
  * @holes: of its dump, as struct hybrid_unwind has them
+ * @space: the BPF program's number of its address space; 0: unknown
  * @frames: unwound
  * @chain: its callchain
  * @made: a record that is made of one of BPF's, or is shorter than in its ring
@@ -71,6 +72,7 @@ struct hybrid_stack_pages {
 struct hybrid_current {
 	bool			 shedding;
 	u32			 holes;
+	u64			 space;
 	struct hybrid_frame	 frames[HYBRID_MAX_FRAMES];
 	u64			 chain[HYBRID_MAX_RECORD / 8];
 	u8			 made[HYBRID_MAX_RECORD] __aligned(8);

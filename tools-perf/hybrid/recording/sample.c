@@ -236,6 +236,7 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 	if (thread && prepare(hr, event, sample, walk.whole, &unwind)) {
 		unwind.space = thread->process->space;
 		unwind.pid = sample->pid;
+		unwind.walker_space = hr->current.space;
 		unwind.overwritten = may_be_overwritten(thread->process, sample);
 		if (!walk.whole)
 			hybrid_uretprobe_chain(&unwind, sample->chain, sample->nr_chain);

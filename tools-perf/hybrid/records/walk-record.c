@@ -51,6 +51,7 @@ static int parse_dump(const u8 *raw, u32 size, struct hybrid_walked *walked)
 	memcpy(&walked->stack_room, raw + offsetof(struct hybrid_walk_dump, room), sizeof(u32));
 	memcpy(&walked->stack_size, raw + offsetof(struct hybrid_walk_dump, size), sizeof(u32));
 	memcpy(&walked->holes, raw + offsetof(struct hybrid_walk_dump, holes), sizeof(u32));
+	memcpy(&walked->space, raw + offsetof(struct hybrid_walk_dump, space), sizeof(u64));
 	if (walked->stack_room > HYBRID_WALK_STACK || walked->stack_size > walked->stack_room ||
 	    walked->stack_room % 8 || walked->stack_size % 8 ||
 	    walked->stack_size > size - stack_at)
@@ -81,6 +82,7 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 	walked->nr_user = 0;
 	walked->dump = NULL;
 	walked->holes = 0;
+	walked->space = 0;
 	if (head->nr_kernel & HYBRID_WALK_DUMP)
 		return parse_dump(raw, size, walked);
 	walked->ips = raw + sizeof(*head);

@@ -30,6 +30,7 @@
  * @stack_room: bytes of stack that were to be copied
  * @stack_size: that were
  * @holes: pages of these that were not, as struct hybrid_walk_dump has them
+ * @space: the program's number of the address space; 0: it says none
  */
 struct hybrid_walked {
 	u64			 ids;
@@ -42,6 +43,7 @@ struct hybrid_walked {
 	u32			 stack_room;
 	u32			 stack_size;
 	u32			 holes;
+	u64			 space;
 };
 
 /**

@@ -48,6 +48,21 @@ bool hybrid_memory_rule(struct hybrid_memory *memory, struct hybrid_space *space
 			pid_t pid, const struct hybrid_abi *abi, u64 ip, struct hybrid_rule *rule);
 
 /**
+ * hybrid_memory_code - the code that hybrid_memory_rule() was asked about
+ * @memory: may be NULL
+ * @space: with the mapping that holds all of it
+ * @pid: the process that was sampled
+ * @abi: of the task
+ * @addr: of the first byte
+ * @dst: out
+ * @size: bytes, less than a page
+ *
+ * Return: 0, or -1 where not all of it can be read.
+ */
+int hybrid_memory_code(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
+		       const struct hybrid_abi *abi, u64 addr, void *dst, unsigned int size);
+
+/**
  * hybrid_memory_read - what is at an address now
  * @memory: may be NULL
  * @space: of the process

@@ -79,6 +79,7 @@ struct hybrid_unwinder {
  * @abi: of the task
  * @space: its mappings
  * @pid: its process, while that runs; 0 where there is none to be asked
+ * @walker_space: what the walker in the kernel knows the address space by; 0: unknown
  * @regs: at the sample, by DWARF number
  * @dump: the stack from @dump_start on; may be unaligned
  * @dump_start: address; the sampled stack pointer
@@ -114,6 +115,7 @@ struct hybrid_unwind {
 	const struct hybrid_abi		*abi;
 	struct hybrid_space		*space;
 	pid_t				 pid;
+	u64				 walker_space;
 	struct hybrid_regs		 regs;
 	const u8			*dump;
 	u64				 dump_start;

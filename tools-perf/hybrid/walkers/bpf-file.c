@@ -297,6 +297,7 @@ const struct hybrid_store_ops *hybrid_bpf__ops(void)
 		.has	= has,
 		.add	= add,
 		.drop	= drop,
+		.put_code = hybrid_bpf__put_code,
 		.takes_registers = true,
 		.takes_small = true,
 		.takes_codes = true,

@@ -64,6 +64,10 @@ const struct evsel *hybrid_bpf__off_cpu_evsel(struct evlist *evlist);
 /* Has it walk the stacks of tasks that go to sleep from now on; false where it can't. */
 bool hybrid_bpf__attach_off_cpu(struct hybrid_bpf *bpf, struct evlist *evlist);
 
+/* See struct hybrid_store_ops. */
+int hybrid_bpf__put_code(void *store, const struct hybrid_walk_code_key *key,
+			 const struct hybrid_walk_code *code);
+
 /* Bytes of a chunk of the table. */
 #define HYBRID_BPF_CHUNK_SIZE	(HYBRID_WALK_CHUNK_WORDS * sizeof(u64))
 

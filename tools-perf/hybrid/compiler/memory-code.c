@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Code that no file has: the rules that led from a sample's frames to their callers.
+ */
+#include <string.h>
+#include <linux/hash.h>
+#include <linux/kernel.h>
+#include "batch.h"
+#include "memory-code.h"
+#include "rule-table.h"
+
+/* Where it is remembered that a key was given to the store. */
+static struct hybrid_walk_code_key *place_of(struct hybrid_memory_code *known,
+					     const struct hybrid_walk_code_key *key)
+{
+	return &known->keys[hash_64(key->ip + key->space, HYBRID_MEMORY_CODE_BITS)];
+}
+
+/* Does the rule lead from frame @i to where its caller was found? */
+static bool is_rule_of(const struct hybrid_unwind *u, unsigned int i,
+		       const struct hybrid_rule *rule)
+{
+	u64 sp = i ? u->frames[i - 1].cfa : u->regs.value[u->abi->sp];
+
+	if (rule->kind == HYBRID_RULE_DEREF)
+		return !rule->signal;
+	return rule->kind == HYBRID_RULE_CFA && !rule->signal &&
+	       (rule->base != HYBRID_BASE_SP || u->frames[i].cfa == sp + rule->cfa_off) &&
+	       (!i || rule->base < HYBRID_BASE_REG);
+}
+
+/*
+ * The rule by which the frame was left: what its code tells, or the process; or, where a call
+ * stands before the caller's address, the frame pointer. Of the sampled instruction that may be
+ * in a prologue.
+ */
+static bool frame_rule(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
+		       unsigned int i, struct hybrid_rule *rule)
+{
+	const struct hybrid_frame *frame = &u->frames[i];
+	const struct hybrid_row *row;
+	struct hybrid_cfi *made;
+	u8 word = u->abi->word;
+
+	row = hybrid_jit_row(unwinder->jit, u->space, u->pid, u->abi, frame->ip, &made);
+	if (hybrid_memory_rule(unwinder->memory, u->space, u->pid, u->abi, frame->ret, rule) &&
+	    is_rule_of(u, i, rule))
+		return true;
+	if (row) {
+		*rule = row->rule;
+		return is_rule_of(u, i, rule);
+	}
+	*rule = (struct hybrid_rule) {
+		.kind	 = HYBRID_RULE_CFA,
+		.base	 = HYBRID_BASE_BP,
+		.cfa_off = 2 * word,
+		.ra_off	 = -word,
+		.bp	 = HYBRID_BP_AT_CFA,
+		.bp_off	 = -2 * word,
+	};
+	return i && is_rule_of(u, i, rule);
+}
+
+/* Is there code at the frame's address that no file has? */
+static bool is_in_memory(const struct hybrid_unwind *u, const struct hybrid_frame *frame)
+{
+	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, frame->ret);
+
+	return mapping && !mapping->object;
+}
+
+static void put_frame(struct hybrid_memory_code *known, const struct hybrid_store_ops *ops,
+		      void *store, struct hybrid_unwinder *unwinder,
+		      const struct hybrid_unwind *u, unsigned int i, bool again)
+{
+	struct hybrid_walk_code_key key = { .space = u->walker_space, .ip = u->frames[i].ret };
+	struct hybrid_walk_code_key *place = place_of(known, &key);
+	struct perf_hybrid_rule row;
+	struct hybrid_walk_code code;
+	struct hybrid_rule rule;
+
+	if (!again && place->ip == key.ip && place->space == key.space)
+		return;
+	if (!is_in_memory(u, &u->frames[i]) || !frame_rule(unwinder, u, i, &rule) ||
+	    hybrid_memory_code(unwinder->memory, u->space, u->pid, u->abi,
+			       key.ip - HYBRID_WALK_CODE_BEFORE, code.code, sizeof(code.code)))
+		return;
+	hybrid_batch_code_rule(u->abi, &rule, ops->takes_registers, &row);
+	code.row = hybrid_table_row(&row);
+	if (HYBRID_WALK_KIND(code.row) != PERF_HYBRID_ASK && !ops->put_code(store, &key, &code))
+		*place = key;
+}
+
+void hybrid_memory_code_sample(struct hybrid_memory_code *known,
+			       const struct hybrid_store_ops *ops, void *store,
+			       struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
+			       unsigned int stopped)
+{
+	unsigned int i, nr = min(u->nr, u->sure);
+
+	/* Whom the last frame has called is not known, nor by which rule. */
+	if (!ops->put_code || !u->walker_space || u->abi->word != sizeof(u64))
+		return;
+	for (i = 0; i + 1 < nr; i++)
+		put_frame(known, ops, store, unwinder, u, i, i == stopped);
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the BPF program is taught of code that no file has.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include "util/hybrid/bpf_skel/hybrid_walk.skel.h"
+#include "bpf-private.h"
+
+/* Where there is no room the kernel forgets what was not used for longest. */
+int hybrid_bpf__put_code(void *store, const struct hybrid_walk_code_key *key,
+			 const struct hybrid_walk_code *code)
+{
+	struct hybrid_bpf *bpf = store;
+
+	return bpf_map__update_elem(bpf->skel->maps.codes, key, sizeof(*key), code, sizeof(*code),
+				    BPF_ANY);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The rules of code that no file has, as a store is given them: of code of this process.
+ */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "abi.h"
+#include "memory-code.h"
+#include "tap.h"
+
+#define PAGE	4096
+#define SPACE	4711
+
+/* call *%rcx; leave; ret, which has a frame pointer. */
+static const u8 framed[] = { 0xff, 0xd1, 0xc9, 0xc3 };
+/* sub $8,%rsp; call *%rcx; add $8,%rsp; ret */
+static const u8 frameless[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3 };
+/* call *%rcx; jmp *%rax: it does not say */
+static const u8 silent[] = { 0xff, 0xd1, 0xff, 0xe0 };
+
+#define FRAMED		64
+#define FRAMELESS	128
+#define SILENT		192
+
+static struct {
+	struct hybrid_walk_code_key	key;
+	struct hybrid_walk_code		code;
+} put[16];
+static unsigned int nr_put;
+
+static struct hybrid_memory_code known;
+static struct hybrid_unwinder unwinder;
+static struct hybrid_frame frames[4];
+static struct hybrid_unwind u;
+static u8 *code;
+
+static int put_code(void *store, const struct hybrid_walk_code_key *key,
+		    const struct hybrid_walk_code *what)
+{
+	(void)store;
+	check(nr_put < ARRAY_SIZE(put));
+	put[nr_put].key = *key;
+	put[nr_put++].code = *what;
+	return 0;
+}
+
+static const struct hybrid_store_ops ops = { .put_code = put_code, .takes_registers = true };
+
+static void put_at(unsigned int at, const void *bytes, size_t size)
+{
+	memcpy(code + at, bytes, size);
+}
+
+/* Who sampled "ret" in the first frame was called by the second, and so on. */
+static void begin(void)
+{
+	struct hybrid_mapping mapping = { .pid = getpid() };
+
+	memset(&known, 0, sizeof(known));
+	memset(&unwinder, 0, sizeof(unwinder));
+	nr_put = 0;
+	code = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	check(code != MAP_FAILED);
+	put_at(FRAMED, framed, sizeof(framed));
+	put_at(FRAMELESS, frameless, sizeof(frameless));
+	put_at(SILENT, silent, sizeof(silent));
+	unwinder.memory = hybrid_memory_new();
+	u = (struct hybrid_unwind) {
+		.abi = &hybrid_abi_64, .space = hybrid_space_new(), .pid = getpid(),
+		.walker_space = SPACE, .frames = frames, .stop = HYBRID_STOP_OUTERMOST,
+	};
+	check(unwinder.memory && u.space);
+	mapping.start = (u64)code;
+	mapping.end = (u64)code + PAGE;
+	check(!hybrid_space_map(u.space, &mapping, true));
+	u.regs.value[hybrid_abi_64.sp] = 0x7000;
+}
+
+static void end(void)
+{
+	hybrid_memory_delete(unwinder.memory);
+	hybrid_space_put(u.space);
+	munmap(code, PAGE);
+}
+
+static void add_frame(unsigned int at, u64 cfa, bool exact)
+{
+	frames[u.nr++] = (struct hybrid_frame) {
+		.ip = (u64)code + at - !exact, .ret = (u64)code + at, .cfa = cfa,
+	};
+	u.sure = u.nr;
+}
+
+static void sample(unsigned int stopped)
+{
+	hybrid_memory_code_sample(&known, &ops, NULL, &unwinder, &u, stopped);
+}
+
+static void test_rules(void)
+{
+	begin();
+	add_frame(FRAMELESS, 0x7008, true);
+	add_frame(FRAMED + 2, 0x7100, false);
+	add_frame(FRAMED + 2, 0x7200, false);
+	sample(UINT_MAX);
+	same(nr_put, 2);
+	same(put[0].key.space, SPACE);
+	same(put[0].key.ip, (u64)code + FRAMELESS);
+	check(!memcmp(put[0].code.code, code + FRAMELESS - HYBRID_WALK_CODE_BEFORE, 16));
+	same(HYBRID_WALK_KIND(put[0].code.row), PERF_HYBRID_CFA);
+	same(HYBRID_WALK_BASE(put[0].code.row), PERF_HYBRID_BASE_SP);
+	same(HYBRID_WALK_CFA_OFF(put[0].code.row), 8);
+	same(put[1].key.ip, (u64)code + FRAMED + 2);
+	same(HYBRID_WALK_BASE(put[1].code.row), PERF_HYBRID_BASE_BP);
+	same(HYBRID_WALK_CFA_OFF(put[1].code.row), 16);
+	same(HYBRID_WALK_BP(put[1].code.row), PERF_HYBRID_BP_AT_CFA);
+	same(HYBRID_WALK_BP_OFF(put[1].code.row), -16);
+	end();
+}
+
+/* Once, until the store's walk ends there. */
+static void test_again(void)
+{
+	begin();
+	add_frame(FRAMELESS, 0x7008, true);
+	add_frame(FRAMED + 2, 0x7100, false);
+	sample(UINT_MAX);
+	sample(UINT_MAX);
+	sample(1);
+	same(nr_put, 1);
+	put_at(FRAMELESS - 1, "\x90", 1);
+	hybrid_memory_forget(unwinder.memory);
+	sample(0);
+	same(nr_put, 2);
+	same(((u8 *)put[1].code.code)[HYBRID_WALK_CODE_BEFORE - 1], 0x90);
+	end();
+}
+
+/* By its frame pointer alone only a caller is left, and not what was sampled. */
+static void test_silent(void)
+{
+	begin();
+	add_frame(SILENT + 2, 0x7008, true);
+	add_frame(SILENT + 2, 0x7100, false);
+	add_frame(FRAMED + 2, 0x7200, false);
+	sample(0);
+	same(nr_put, 1);
+	same(HYBRID_WALK_BASE(put[0].code.row), PERF_HYBRID_BASE_BP);
+	end();
+}
+
+static void test_nothing(void)
+{
+	static const struct hybrid_store_ops files_alone = {};
+
+	begin();
+	/* It was left otherwise: the code is another by now. */
+	add_frame(FRAMELESS, 0x7048, true);
+	add_frame(FRAMED + 2, 0x7100, false);
+	/* Not sure of from there on. */
+	add_frame(FRAMED + 2, 0x7200, false);
+	u.sure = 2;
+	sample(UINT_MAX);
+	same(nr_put, 0);
+	frames[0].cfa = 0x7008;
+	hybrid_memory_code_sample(&known, &files_alone, NULL, &unwinder, &u, UINT_MAX);
+	u.walker_space = 0;
+	sample(UINT_MAX);
+	u.walker_space = SPACE;
+	u.abi = &hybrid_abi_32;
+	sample(UINT_MAX);
+	same(nr_put, 0);
+	end();
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "memory code: the rules that led to the callers", test_rules },
+		{ "memory code: once, and again where a walk ended", test_again },
+		{ "memory code: what does not say how it is left", test_silent },
+		{ "memory code: what no rule is known of", test_nothing },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
