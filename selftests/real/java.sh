@@ -12,7 +12,7 @@ java_options=(-XX:+PreserveFramePointer -Xcomp -XX:-TieredCompilation -XX:-Inlin
 test_java()
 {
 	need openjdk-17-jdk-headless javac "Java" || return
-	builds "Java" javac -d . "$real/Chain.java" || return
+	builds "Java" javac -d . "$real/Chain.java" "$real/Loop.java" || return
 	record java.data -k mono java "${java_options[@]}" -cp . Chain 2
 	# Threads that compile and collect garbage have none of the functions.
 	exact "Java, compiled" java.data --table "$real/Chain.java" \
@@ -23,5 +23,10 @@ test_java()
 	record mixed.data -k mono java -XX:+PreserveFramePointer -cp . Chain 2
 	guessed_is_right=1 complete "Java, as it starts: interpreted, then compiled" mixed.data \
 		100 95
-	forget_maps java.data mixed.data
+	# The loop in main() is compiled soon, so that no frame of the interpreter is left.
+	record loop.data -k mono java -XX:+PreserveFramePointer -XX:Tier3BackEdgeThreshold=1000 \
+		-XX:Tier4BackEdgeThreshold=2000 -cp . Loop 5
+	complete "Java, a loop" loop.data 100 75
+	walked "Java, a loop" loop.data 75
+	forget_maps java.data mixed.data loop.data
 }

@@ -23,20 +23,21 @@ node_known()
 	node_options=("${known[@]}")
 }
 
-# Two kinds of chains are not exact. A sample in a prologue or epilogue of compiled
-# code has lost its caller: frame pointers are all there is. And what V8 calls on
-# its own, to collect garbage, may stand above any function.
+# What V8 calls on its own, to collect garbage and to compile, may stand above any function:
+# such chains are not exact. A sample in a builtin that has no frame yet is guessed.
 test_node()
 {
 	need nodejs node "Node.js" || return
 	node_known
-	record node.data node --perf-basic-prof "${node_options[@]}" "$real/node.js" 2
+	record node.data node --perf-basic-prof "${node_options[@]}" "$real/node.js" 4
 	# Threads that collect garbage and compile have none of the functions.
 	exact "Node.js, --perf-basic-prof" node.data --table "$real/node.js" --name "$node_names" \
 		--around 100 --min-exact 95 --min-root 95
-	# Where V8 enters JavaScript, frame pointers alone show the way.
-	guessed_is_right=1 complete "Node.js, --perf-basic-prof" node.data 100 99
+	complete "Node.js, --perf-basic-prof" node.data 100 90
+	walked "Node.js, --perf-basic-prof" node.data 50
 	forget_maps node.data
+	record server.data node "$real/node-server.js" 6
+	complete "Node.js, a server" server.data 100 75
 
 	record jit.data -k mono node --perf-prof "${node_options[@]}" "$real/node.js" 2
 	builds "perf inject --jit" "$perf" inject --jit -i jit.data -o jitted.data || return

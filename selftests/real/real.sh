@@ -91,6 +91,22 @@ outcome()
 	echo "${counted:-0}"
 }
 
+# walked TEXT FILE PERCENT: of the last samples, of which perf record -v says how many came
+# without a copy of their stack. They come by doubling numbers: a few say nothing.
+walked()
+{
+	local text=$1 data=$2 said
+
+	said=$(sed -n 's/^hybrid: samples \([0-9]*\) to \([0-9]*\): \([0-9.]*\) % without dump.*/\1 \2 \3/p' \
+		"$data.log" | awk '$2 - $1 >= 400 { last = $3 } END { print last }')
+	if [ -z "$said" ]; then
+		tap_skip "$text: walked in the kernel" "too few samples"
+		return
+	fi
+	awk -v s="$said" -v p="$3" 'BEGIN { exit !(s >= p) }'
+	tap $? "$text: $said % of the last samples walked in the kernel" "$(closing "$data")"
+}
+
 # complete TEXT FILE SAMPLES PERCENT: at least so many samples, that share of them
 # to the outermost frame. What was not is said in any case, by object and reason.
 # In exec and exit there is no stack to read: up to one sample in fifty may be there,
