@@ -200,6 +200,9 @@ static long step(__u32 i, void *arg)
 	default:
 		return ends(st, PERF_HYBRID_END_ASK);
 	}
+	/* psABI x86-64 3.2.2: the deepest frame's. Of some fibers it is all that tells. */
+	if (!st->ip)
+		return ends(st, PERF_HYBRID_END_OUTERMOST);
 	at = st->record.head.nr_kernel + 1 + i;
 	if (at >= HYBRID_WALK_IPS)
 		return ends(st, PERF_HYBRID_END_LIMIT);
