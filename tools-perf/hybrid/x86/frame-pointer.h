@@ -14,10 +14,10 @@ struct x86_frame_mem;
  * @run: out: bytes of straight code from @ip on of which the same is true
  *
  * It does where a way from @ip on leads to a "leave", or what does the same, before anything
- * else sets bp: then what bp points to is the caller's bp, and the return address stands above it
- * (psABI x86-64 3.2.2). Where sp is then, or how the function returns, need not be known: JavaScript
- * functions take their arguments off the stack, as many as there are. 4,096 instructions are
- * looked at, at most.
+ * else sets bp: then what bp points to is the caller's bp, and the return address stands above
+ * it (psABI x86-64 3.2.2). Where sp is then, or how the function returns, need not be known:
+ * JavaScript functions take their arguments off the stack, as many as there are. 4,096
+ * instructions are looked at, at most.
  */
 bool hybrid_has_frame_pointer(const struct x86_frame_mem *mem, u64 ip, u64 *run);
 
