@@ -56,6 +56,15 @@ files_static()
 	exact "a static position-independent program" static-pie.data "${all[@]}"
 }
 
+# Its code is in anonymous memory, as of programs that put it on huge pages.
+files_copied()
+{
+	builds "copied" gcc "${cflags[@]}" -static -o copied "$truth/libc.c" "$real/copied.c" || return
+	record copied.data ./copied 2
+	exact "a program that runs from a copy of its code" copied.data --min-exact 99 --min-root 99
+	walked "a program that runs from a copy of its code" copied.data 75
+}
+
 # until_runs PID: until the process is the program gone. Before that the file is the
 # shell's to open.
 until_runs()
@@ -155,6 +164,7 @@ root_like()
 test_files()
 {
 	files_static
+	files_copied
 	files_stripped
 	files_debuglink
 	files_gone

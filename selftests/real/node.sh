@@ -36,6 +36,9 @@ test_node()
 	complete "Node.js, --perf-basic-prof" node.data 100 90
 	walked "Node.js, --perf-basic-prof" node.data 50
 	forget_maps node.data
+	# Where the machine has no huge pages for it the code stays where it is.
+	record huge.data node --use-largepages=on "$real/node.js" 3
+	complete "Node.js, --use-largepages" huge.data 100 90
 	record server.data node "$real/node-server.js" 6
 	complete "Node.js, a server" server.data 100 75
 

@@ -174,6 +174,32 @@ static void test_nothing(void)
 	end();
 }
 
+/* Of a copy of a file that is gone nothing is known. */
+static void test_file(void)
+{
+	static struct hybrid_objects objects;
+	struct hybrid_object object = { .objects = &objects, .state = HYBRID_OBJECT_FAILED };
+	struct hybrid_mapping *mapping;
+
+	begin();
+	add_frame(FRAMELESS, 0x7008, true);
+	add_frame(FRAMED + 2, 0x7100, false);
+	mapping = &u.space->mappings[0];
+	mapping->object = &object;
+	mapping->record = &object;
+	mapping->is_copy = true;
+	object.is_settled = true;
+	sample(0);
+	/* What can't be read has no rule. */
+	same(nr_put, 0);
+	mapping->object = NULL;
+	mapping->record = NULL;
+	mapping->is_copy = false;
+	sample(0);
+	same(nr_put, 1);
+	end();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -181,6 +207,7 @@ int main(void)
 		{ "memory code: once, and again where a walk ended", test_again },
 		{ "memory code: what does not say how it is left", test_silent },
 		{ "memory code: what no rule is known of", test_nothing },
+		{ "memory code: a file that can't be read", test_file },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

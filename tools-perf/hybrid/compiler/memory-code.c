@@ -9,13 +9,6 @@
 #include "memory-code.h"
 #include "rule-table.h"
 
-/* Where it is remembered that a key was given to the store. */
-static struct hybrid_walk_code_key *place_of(struct hybrid_memory_code *known,
-					     const struct hybrid_walk_code_key *key)
-{
-	return &known->keys[hash_64(key->ip + key->space, HYBRID_MEMORY_CODE_BITS)];
-}
-
 /* Does the rule lead from frame @i to where its caller was found? */
 static bool is_rule_of(const struct hybrid_unwind *u, unsigned int i,
 		       const struct hybrid_rule *rule)
@@ -61,34 +54,72 @@ static bool frame_rule(struct hybrid_unwinder *unwinder, const struct hybrid_unw
 	return i && is_rule_of(u, i, rule);
 }
 
-/* Is there code at the frame's address that no file has? */
-static bool is_in_memory(const struct hybrid_unwind *u, const struct hybrid_frame *frame)
+/*
+ * Is the store to be given the rule of the frame? Notes that it has asked for it: it was given
+ * nothing of a file's code here, and if that was only new to it, it won't ask again.
+ */
+static bool is_wanted(struct hybrid_memory_code *known, const struct hybrid_unwind *u,
+		      const struct hybrid_walk_code_key *key, bool stopped)
 {
-	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, frame->ret);
+	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, key->ip);
+	unsigned int place = hash_64(key->ip + key->space, HYBRID_MEMORY_CODE_BITS);
+	bool is_known = known->known[place].key.ip == key->ip &&
+			known->known[place].key.space == key->space;
 
-	return mapping && !mapping->object;
+	if (!mapping)
+		return false;
+	if (!mapping->object || mapping->is_copy)
+		return stopped || !is_known || !known->known[place].is_given;
+	if (stopped && !is_known) {
+		known->known[place].key = *key;
+		known->known[place].is_given = false;
+	}
+	return stopped && is_known;
+}
+
+static void set_given(struct hybrid_memory_code *known, const struct hybrid_walk_code_key *key)
+{
+	unsigned int place = hash_64(key->ip + key->space, HYBRID_MEMORY_CODE_BITS);
+
+	known->known[place].key = *key;
+	known->known[place].is_given = true;
+}
+
+/* The rule for the store: that of the file, where there is one. */
+static bool store_rule(const struct hybrid_store_ops *ops, struct hybrid_unwinder *unwinder,
+		       const struct hybrid_unwind *u, unsigned int i, struct perf_hybrid_rule *to)
+{
+	struct hybrid_object *object;
+	struct hybrid_rule rule;
+	struct hybrid_row *row;
+	bool mapped;
+
+	row = hybrid_unwind_row(unwinder, u->space, u->frames[i].ip, &mapped, &object);
+	if (row && row->rule.kind != HYBRID_RULE_NONE) {
+		hybrid_batch_rule(u->abi, row, to);
+		return true;
+	}
+	if (!frame_rule(unwinder, u, i, &rule))
+		return false;
+	hybrid_batch_code_rule(u->abi, &rule, ops->takes_registers, to);
+	return true;
 }
 
 static void put_frame(struct hybrid_memory_code *known, const struct hybrid_store_ops *ops,
 		      void *store, struct hybrid_unwinder *unwinder,
-		      const struct hybrid_unwind *u, unsigned int i, bool again)
+		      const struct hybrid_unwind *u, unsigned int i, bool stopped)
 {
 	struct hybrid_walk_code_key key = { .space = u->walker_space, .ip = u->frames[i].ret };
-	struct hybrid_walk_code_key *place = place_of(known, &key);
-	struct perf_hybrid_rule row;
+	struct perf_hybrid_rule rule;
 	struct hybrid_walk_code code;
-	struct hybrid_rule rule;
 
-	if (!again && place->ip == key.ip && place->space == key.space)
-		return;
-	if (!is_in_memory(u, &u->frames[i]) || !frame_rule(unwinder, u, i, &rule) ||
+	if (!is_wanted(known, u, &key, stopped) || !store_rule(ops, unwinder, u, i, &rule) ||
 	    hybrid_memory_code(unwinder->memory, u->space, u->pid, u->abi,
 			       key.ip - HYBRID_WALK_CODE_BEFORE, code.code, sizeof(code.code)))
 		return;
-	hybrid_batch_code_rule(u->abi, &rule, ops->takes_registers, &row);
-	code.row = hybrid_table_row(&row);
+	code.row = hybrid_table_row(&rule);
 	if (HYBRID_WALK_KIND(code.row) != PERF_HYBRID_ASK && !ops->put_code(store, &key, &code))
-		*place = key;
+		set_given(known, &key);
 }
 
 void hybrid_memory_code_sample(struct hybrid_memory_code *known,
@@ -98,7 +129,10 @@ void hybrid_memory_code_sample(struct hybrid_memory_code *known,
 {
 	unsigned int i, nr = min(u->nr, u->sure);
 
-	/* Whom the last frame has called is not known, nor by which rule. */
+	/* By which rule the last frame would be left is not known, unless it is the outermost. */
+	if (u->stop == HYBRID_STOP_OUTERMOST && u->rule.kind == HYBRID_RULE_OUTERMOST &&
+	    nr == u->nr)
+		nr++;
 	if (!ops->put_code || !u->walker_space || u->abi->word != sizeof(u64))
 		return;
 	for (i = 0; i + 1 < nr; i++)

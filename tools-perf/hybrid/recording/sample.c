@@ -8,6 +8,7 @@
 #include "../../evlist.h"
 #include "../../evsel.h"
 #include "../../mmap.h"
+#include "../glue/file-map.h"
 #include "../glue/synthetic-map.h"
 #include "../process/prefault.h"
 #include "../unwind/kernel-walk.h"
@@ -116,6 +117,29 @@ struct walk {
 	bool	whole;
 	u64	info;
 };
+
+/* Before the first chain through code that its process has copied from a file. */
+static int map_copies(struct hybrid_record *hr, struct hybrid_process *process,
+		      const struct hybrid_event *event, const struct perf_event_header *sample)
+{
+	struct hybrid_mapping *mapping;
+	void *out;
+	size_t i;
+
+	hr->unwinder.copied = false;
+	for (i = 0; i < process->space->nr; i++) {
+		mapping = &process->space->mappings[i];
+		if (!mapping->is_copy || mapping->is_told)
+			continue;
+		out = hybrid_output_room(&hr->out, HYBRID_FILE_MAP_SIZE);
+		if (!out)
+			return -EIO;
+		hr->out.used += hybrid_file_map__event(mapping, &event->layout.attr, sample,
+						       process->pid, out);
+		mapping->is_told = true;
+	}
+	return 0;
+}
 
 static struct walk kernel_walk(const struct hybrid_record *hr, const struct hybrid_ring *ring,
 			       const struct hybrid_sample *sample)
@@ -260,6 +284,9 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 	mend_stack(hr, &unwind);
 	if (hr->walker.compiler && merge->unwind && !walk.whole)
 		teach(hr, &unwind, walk.info, nr == unwind.nr);
+	if (hr->unwinder.copied && thread &&
+	    map_copies(hr, thread->process, event, sample->event))
+		return -EIO;
 	return merge->marked && thread ?
 		map_marks(hr, thread->process, event, sample->event) : 0;
 }

@@ -187,3 +187,37 @@ const struct hybrid_mapping *hybrid_space_find(struct hybrid_space *space, u64 i
 		changed(space);
 	return &space->mappings[i];
 }
+
+const struct hybrid_mapping *hybrid_space_beside(struct hybrid_space *space,
+						 const struct hybrid_mapping *mapping,
+						 bool behind)
+{
+	const struct hybrid_mapping *other;
+	size_t i = mapping - space->mappings;
+
+	if (behind ? i + 1 == space->nr : !i)
+		return NULL;
+	other = &space->mappings[behind ? i + 1 : i - 1];
+	if (!other->object || (behind ? other->start != mapping->end :
+					other->end != mapping->start))
+		return NULL;
+	return hybrid_space_find(space, other->start);
+}
+
+void hybrid_space_set_copy(struct hybrid_space *space, u64 start, struct hybrid_object *object,
+			   struct hybrid_object *record, u64 pgoff)
+{
+	struct hybrid_mapping *mapping = &space->mappings[first_behind(space, start)];
+
+	mapping->object = object;
+	mapping->record = record;
+	mapping->pgoff = pgoff;
+	mapping->is_copy = true;
+	get_object(mapping);
+	changed(space);
+}
+
+void hybrid_space_set_asked(struct hybrid_space *space, u64 ip)
+{
+	space->mappings[first_behind(space, ip)].is_asked = true;
+}

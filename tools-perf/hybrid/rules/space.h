@@ -27,6 +27,9 @@
  *	the ident of the mapping's record. NULL: @object stands for it still, see identify.h
  * @is_moved: what the process has mapped there by now was found to be another file
  * @is_uprobes: the kernel's code that optimized uprobes call
+ * @is_copy: anonymous memory in the place of a part of @object's file, with the same contents
+ * @is_asked: whether it is that was looked at, see hybrid_copied_text()
+ * @is_told: a record of the file that it is a copy of was written
  */
 struct hybrid_mapping {
 	u64			 start;
@@ -38,6 +41,9 @@ struct hybrid_mapping {
 	struct hybrid_object	*record;
 	bool			 is_moved;
 	bool			 is_uprobes;
+	bool			 is_copy;
+	bool			 is_asked;
+	bool			 is_told;
 };
 
 /* What the mapping's record says of its file; @object may be that of another with its rows. */
@@ -105,5 +111,31 @@ int hybrid_space_map(struct hybrid_space *space, const struct hybrid_mapping *ne
  * Return: the mapping, valid until @space changes, or NULL.
  */
 const struct hybrid_mapping *hybrid_space_find(struct hybrid_space *space, u64 ip);
+
+/**
+ * hybrid_space_beside - the mapping of a file that ends or begins where another mapping does
+ * @space: of both
+ * @mapping: anonymous memory
+ * @behind: the one behind it is asked for, else the one before
+ *
+ * Return: the mapping, its file identified; NULL where there is none.
+ */
+const struct hybrid_mapping *hybrid_space_beside(struct hybrid_space *space,
+						 const struct hybrid_mapping *mapping,
+						 bool behind);
+
+/**
+ * hybrid_space_set_copy - a mapping is a copy of a part of a file
+ * @space: changed by that
+ * @start: of the mapping, anonymous memory
+ * @object: the file, referenced here
+ * @record: as struct hybrid_mapping has it, referenced here
+ * @pgoff: what it is a copy of, in bytes from the start of the file
+ */
+void hybrid_space_set_copy(struct hybrid_space *space, u64 start, struct hybrid_object *object,
+			   struct hybrid_object *record, u64 pgoff);
+
+/* hybrid_copied_text() need not look at the mapping that holds an address again. */
+void hybrid_space_set_asked(struct hybrid_space *space, u64 ip);
 
 #endif /* __PERF_HYBRID_SPACE_H */

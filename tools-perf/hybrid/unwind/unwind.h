@@ -65,6 +65,7 @@ struct hybrid_cache_entry {
  * @add_mapping_arg: for @add_mapping
  * @memory: what is read from processes; NULL where there are none
  * @jit: what processes say of the code that they compile; NULL where there are none
+ * @copied: hybrid_copied_text() has found a copy; the caller's to clear
  */
 struct hybrid_unwinder {
 	struct hybrid_cache_entry	 cache[1 << HYBRID_CACHE_BITS];
@@ -72,6 +73,7 @@ struct hybrid_unwinder {
 	void				*add_mapping_arg;
 	struct hybrid_memory		*memory;
 	struct hybrid_jit		*jit;
+	bool				 copied;
 };
 
 /**

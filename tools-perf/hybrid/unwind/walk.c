@@ -3,6 +3,7 @@
  * What all steps of an unwind need: the row for an address, and the task's stack.
  */
 #include "../rules/rows.h"
+#include "copied-text.h"
 #include "walk.h"
 
 /* Bytes that a leaf may use below its stack pointer: psABI x86-64 3.2.2. */
@@ -66,6 +67,10 @@ struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
 	*object = NULL;
 	if (!mapping)
 		return NULL;
+	if (!mapping->object && hybrid_copied_text(unwinder->memory, space, mapping, ip)) {
+		unwinder->copied = true;
+		mapping = hybrid_space_find(space, ip);
+	}
 	entry->row = find_row(space, ip, &mapping);
 	*object = mapping->object;
 	entry->ip = ip;
