@@ -211,6 +211,7 @@ static void copies(void)
 {
 	const struct hybrid_row *row = NULL;
 	struct hybrid_object *shared = NULL;
+	unsigned int nr;
 	pid_t pid;
 
 	start();
@@ -231,6 +232,11 @@ static void copies(void)
 	/* A file that was compared leads there at once. */
 	map(6, "b");
 	check(mapping_of(6)->object == shared);
+	/* All rows are compiled once from now on. */
+	nr = ps.objects.nr_rows;
+	for (pid = 1; pid < 7; pid++)
+		check(hybrid_object_row(mapping_of(pid), elf_file_symbol("small.so", "leaf_at")));
+	same(ps.objects.nr_rows, nr + 1);
 	for (pid = 1; pid < 7; pid++)
 		hybrid_thread_exit(&ps, pid);
 	/* It is there for the next ones, and goes with its files. */
