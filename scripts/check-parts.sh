@@ -107,6 +107,7 @@ of_host()
 	part truth check tap host build truth
 	part fibers check tap host build selftests/fibers/run
 	part isolation check tap host build selftests/isolation/run
+	part users ci tap host "build stock" selftests/isolation/users
 	part callers check tap host build selftests/callers/run ${all:+--all}
 	part bpf check tap host build selftests/bpf/run
 	part bpf-files ci tap host build selftests/bpf/files
@@ -167,6 +168,7 @@ of_kernels()
 	part module-kernels all tap vms2 build selftests/module/run-kernels
 	part callchain-6.12 all tap vms2 "kernels build" callchain_6_12
 	part precise-bpf all tap vms build selftests/precise/run-bpf
+	part hostile-vm all tap vms2 build selftests/hostile/run-vm
 	part matrix all tap vms2 "stock kernels callchain-6.12" selftests/matrix/run
 }
 

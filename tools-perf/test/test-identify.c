@@ -144,11 +144,74 @@ static void others(void)
 	same(ps.objects.nr, 0);
 }
 
+static void write_at(const char *name, const void *bytes, size_t size, u64 offset)
+{
+	int fd = open(in_dir(name), O_WRONLY);
+
+	check(fd >= 0 && pwrite(fd, bytes, size, offset) == (ssize_t)size);
+	close(fd);
+}
+
+/*
+ * pushed() calls leaf(). In mallory's file, of the same build-id, there are nops in place of
+ * the call, or it calls itself. What is known of his, and his code, are not alice's.
+ */
+static void calls(void)
+{
+	static const u8 no_call[] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
+	u64 ret = elf_file_symbol("small.so", "pushed_ret");
+	u64 leaf = elf_file_symbol("small.so", "leaf_at");
+	u8 call[] = { 0xe8, 0, 0, 0, 0 };
+	s32 to_itself = elf_file_symbol("small.so", "pushed_at") - ret;
+	u64 offset = ret - sizeof(call);
+	const struct hybrid_mapping *alice, *mallory;
+	unsigned int i;
+
+	memcpy(call + 1, &to_itself, sizeof(to_itself));
+	for (i = 0; i < 2; i++) {
+		start();
+		copy_file("small.so", "b");
+		write_at("b", i ? call : no_call, sizeof(call), offset);
+		map(1, "b");
+		map(2, "a");
+		check(row_of(1) && row_of(2));
+		mallory = mapping_of(1);
+		alice = mapping_of(2);
+		same(hybrid_object_is_return(mallory, ret), i);
+		check(hybrid_object_leads(mallory, ret, mallory, leaf) != HYBRID_REACH_THERE);
+		check(hybrid_object_is_return(alice, ret));
+		same(hybrid_object_leads(alice, ret, alice, leaf), HYBRID_REACH_THERE);
+		hybrid_processes_exit(&ps);
+	}
+}
+
+/* mallory has a copy of alice's program, and a debug file beside it. She has none. */
+static void debug_files(void)
+{
+	start();
+	check(!mkdir(in_dir("mallory"), 0700));
+	copy_file("debug-split.so", "mallory/b");
+	copy_file("debug-split.debug", "mallory/debug-split.debug");
+	copy_file("debug-split.so", "a");
+	at = elf_file_symbol("debug.so", "plain_at");
+	map(1, "mallory/b");
+	map(2, "a");
+	check(row_of(1));
+	check(hybrid_object_row(mapping_of(2), at) && !row_of(2));
+	check(settled(1) != settled(2));
+	check(row_of(1) && !row_of(2));
+	hybrid_processes_exit(&ps);
+	unlink(in_dir("mallory/b"));
+	unlink(in_dir("mallory/debug-split.debug"));
+	rmdir(in_dir("mallory"));
+}
+
 /* One process after the other has a file that it shares with none, as containers do. */
 static void copies(void)
 {
 	const struct hybrid_row *row = NULL;
 	struct hybrid_object *shared = NULL;
+	unsigned int nr;
 	pid_t pid;
 
 	start();
@@ -169,6 +232,11 @@ static void copies(void)
 	/* A file that was compared leads there at once. */
 	map(6, "b");
 	check(mapping_of(6)->object == shared);
+	/* All rows are compiled once from now on. */
+	nr = ps.objects.nr_rows;
+	for (pid = 1; pid < 7; pid++)
+		check(hybrid_object_row(mapping_of(pid), elf_file_symbol("small.so", "leaf_at")));
+	same(ps.objects.nr_rows, nr + 1);
 	for (pid = 1; pid < 7; pid++)
 		hybrid_thread_exit(&ps, pid);
 	/* It is there for the next ones, and goes with its files. */
@@ -357,6 +425,8 @@ int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "identify: two files of one build-id", others },
+		{ "identify: calls in two files of one build-id", calls },
+		{ "identify: a debug file beside one of them", debug_files },
 		{ "identify: files that hold the same", copies },
 		{ "identify: one of them is written to", written_to },
 		{ "identify: one of them is written to through a mapping", mapped_and_written_to },

@@ -2,6 +2,7 @@
 /*
  * Processes and threads, by their records.
  */
+#include <stdlib.h>
 #include <string.h>
 #include "process.h"
 #include "tap.h"
@@ -153,6 +154,50 @@ static void numbers_again(void)
 	same_text(path_at(20, BASE), "/c");
 	same_text(path_at(10, BASE), "/a");
 	end();
+}
+
+/* Thread 21 of process 20, which is mallory's, and what is known of it. */
+static void see_mallory(void)
+{
+	struct hybrid_frame frames[2] = { { 1, 1, 100 }, { 2, 2, 0 } };
+	struct hybrid_thread *thread;
+
+	hybrid_processes_init(&ps, open_nothing);
+	map(10, BASE, 4096, "/a", true);
+	map(20, BASE, 4096, "/b", true);
+	hybrid_process_fork(&ps, 20, 21, 20);
+	thread = hybrid_thread_get(&ps, 20, 21);
+	hybrid_tail_learn(&thread->tail, frames, 2, true);
+	thread->asleep = calloc(1, 64);
+	same(thread->tail.nr, 1);
+}
+
+/* Nothing of that is known of the thread of alice's that has its number now. */
+static void expect_alice(pid_t pid)
+{
+	struct hybrid_thread *thread = hybrid_thread_get(&ps, pid, 21);
+
+	check(thread->process->pid == pid);
+	same(thread->tail.nr, 0);
+	check(!thread->asleep);
+	end();
+}
+
+static void seen_before(void)
+{
+	see_mallory();
+	hybrid_thread_exit(&ps, 21);
+	hybrid_process_fork(&ps, 10, 21, 10);
+	expect_alice(10);
+	/* Records that the kernel dropped. */
+	see_mallory();
+	hybrid_process_fork(&ps, 10, 21, 10);
+	expect_alice(10);
+	see_mallory();
+	hybrid_process_fork(&ps, 21, 21, 10);
+	expect_alice(21);
+	see_mallory();
+	expect_alice(10);
 }
 
 /* The last that is known of a process is a thread whose exit was lost: its child by now. */
@@ -335,6 +380,7 @@ int main(void)
 		{ "process: exec", exec_clears },
 		{ "process: threads and their exit", threads },
 		{ "process: pids used again", numbers_again },
+		{ "process: what was seen of a pid that is used again", seen_before },
 		{ "process: a child with a number of its parent's", number_of_the_child },
 		{ "process: addresses used again", address_again },
 		{ "process: records without a parent", unknown_parent },

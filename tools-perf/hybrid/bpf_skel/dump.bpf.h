@@ -22,7 +22,10 @@ static long copy_page(__u32 i, void *arg)
 	struct state *st = loop->st;
 	__u64 sp = READ_WORD(&st->sp), in_page = sp & (PAGE - 1);
 	__u64 from = i ? i * PAGE - in_page : 0, size = i ? PAGE : PAGE - in_page;
+	__u64 most = READ_WORD(&st->dump_most);
 
+	if (from + size > most)
+		size = from < most ? most - from : 0;
 	barrier_var(from);
 	barrier_var(size);
 	if (from > HYBRID_WALK_STACK - PAGE || size > PAGE)
@@ -45,10 +48,10 @@ static __always_inline __u64 stack_pages(struct loop *loop, __u64 sp)
 
 /*
  * Writes the dump, behind a callchain of @nr addresses that is there. Returns its size, or
- * what bpf_perf_event_output() says.
+ * what bpf_perf_event_output() says. @most: bytes of the stack, a multiple of 8.
  */
 static __always_inline long write_dump(void *ctx, struct state *st, struct mm_struct___h *mm,
-				       __u32 nr, __u64 pages)
+				       __u32 nr, __u64 pages, __u64 most)
 {
 	struct loop loop = { .st = st, .mm = mm };
 	struct pt_regs___h *user = (void *)st->regs;
@@ -63,7 +66,10 @@ static __always_inline long write_dump(void *ctx, struct state *st, struct mm_st
 	if (pages > HYBRID_WALK_STACK / PAGE)
 		pages = HYBRID_WALK_STACK / PAGE;
 	st->sp = sp;
+	st->dump_most = most;
 	st->dump.room = pages * PAGE - (sp & (PAGE - 1));
+	if (st->dump.room > st->dump_most)
+		st->dump.room = st->dump_most;
 	st->dump.size = 0;
 	st->dump.holes = 0;
 	st->dump.space = st->code_key.space;

@@ -13,6 +13,9 @@
 /* Dumps that the room for them is to do for. */
 #define DUMPS_AT_ONCE	2
 
+/* Smaller rings have no room for a dump of two pages. */
+#define SMALL_RING	(4 * PAGE)
+
 /* What the sample's interrupt came into. */
 enum interrupted {
 	NOT_KNOWN,
@@ -163,9 +166,12 @@ static __always_inline bool begin(struct state *st, struct bpf_perf_event_data_k
 
 /*
  * Bytes of the event's ring that dumps may still take. One half is for dumps, and the other
- * one for what is small: that is not to be lost where perf is late.
+ * one for what is small: that is not to be lost where perf is late. @most: bytes of one dump.
+ * Rings of one or two pages have no room for a page of the stack. From a part of it perf
+ * learns which rules to teach.
  */
-static __always_inline __u64 room_for_dumps(struct bpf_perf_event_data_kern___h *ctx)
+static __always_inline __u64 room_for_dumps(struct bpf_perf_event_data_kern___h *ctx,
+					    __u64 *most)
 {
 	struct perf_event___h *event = BPF_CORE_READ(ctx, event);
 	struct perf_event___h *parent = BPF_CORE_READ(event, parent);
@@ -178,8 +184,11 @@ static __always_inline __u64 room_for_dumps(struct bpf_perf_event_data_kern___h 
 	} data;
 	__u64 used;
 
+	*most = HYBRID_WALK_STACK;
 	if (!page || bpf_probe_read_kernel(&data, sizeof(data), &page->data_head))
 		return ~0ULL;
+	if (data.size < SMALL_RING)
+		*most = data.size / 4;
 	used = data.head - data.tail;
 	return used < data.size / 2 ? data.size / 2 - used : 0;
 }
@@ -195,7 +204,7 @@ const volatile bool may_dump_samples;
  */
 static __always_inline bool dump_sample(struct bpf_perf_event_data_kern___h *ctx,
 					struct state *st, struct mm_struct___h *mm,
-					__u64 room)
+					__u64 room, __u64 most)
 {
 	__u64 pages = room / DUMPS_AT_ONCE / PAGE, nr;
 	long err;
@@ -206,7 +215,7 @@ static __always_inline bool dump_sample(struct bpf_perf_event_data_kern___h *ctx
 	if (pages >= dump_pages)
 		pages = dump_pages - 1;
 	/* Of the first page there may be little. */
-	err = write_dump(ctx, st, mm, nr, (pages ?: 1) + 1);
+	err = write_dump(ctx, st, mm, nr, (pages ?: 1) + 1, most);
 	/* The kernel has counted it as lost: for the sample itself there is no room, either. */
 	if (err == -ENOSPC)
 		st->counts.full++;
@@ -252,14 +261,14 @@ static __always_inline bool write_sample(void *ctx, struct state *st, struct mm_
 	struct perf_sample_data___h *data =
 		BPF_CORE_READ((struct bpf_perf_event_data_kern___h *)ctx, data);
 	struct hybrid_walk_head *head = &st->record.head;
-	__u64 room;
+	__u64 room, most;
 	__u32 nr;
 
 	head->info = st->end | PERF_HYBRID_INNERMOST_RULE << 8 | (st->nr & 0xffff) << 16;
 	if (st->end == PERF_HYBRID_END_OUTERMOST)
 		return write_chain_of(ctx, st, head->nr_kernel + 1 + st->nr);
-	room = room_for_dumps(ctx);
-	if (room && dump_sample(ctx, st, mm, room))
+	room = room_for_dumps(ctx, &most);
+	if (room && dump_sample(ctx, st, mm, room, most))
 		return true;
 	nr = room ? 0 : copy_chain(st, BPF_CORE_READ(data, callchain));
 	head->nr_kernel = nr;

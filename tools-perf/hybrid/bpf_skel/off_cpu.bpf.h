@@ -48,7 +48,8 @@ static __always_inline bool write_sleep(void *ctx, struct state *st, struct mm_s
 {
 	long got = bpf_get_stack(ctx, st->dump.ips, sizeof(st->dump.ips), BPF_F_USER_STACK);
 
-	got = write_dump(ctx, st, mm, got > 0 ? got / sizeof(__u64) : 0, dump_pages);
+	got = write_dump(ctx, st, mm, got > 0 ? got / sizeof(__u64) : 0, dump_pages,
+			 HYBRID_WALK_STACK);
 	if (got < 0)
 		return false;
 	st->dumped += got;

@@ -88,6 +88,7 @@ struct mapping {
  * @number: for the next chain that has none; 0: to be taken
  * @dumped_since: when the span began that @dumped is of, in ns
  * @dumped: bytes of dumps
+ * @dump_most: bytes of the stack that the current one may have
  * @record: what is written
  * @dump: the same, where that is not a chain
  */
@@ -124,6 +125,7 @@ struct state {
 	__u32 number;
 	__u64 dumped_since;
 	__u64 dumped;
+	__u64 dump_most;
 	union {
 		struct hybrid_walk_record record;
 		struct hybrid_walk_dump dump;

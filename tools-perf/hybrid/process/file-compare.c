@@ -2,10 +2,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 #include "background.h"
 #include "file-compare.h"
 #include "file-copy.h"
+
+/* Most files are compared within that time, in ns; perf waits for it 1/20 of all time. */
+#define WAIT	2000000
+#define REST	20
 
 /* Comparisons under way: each reads two files, and may copy them to memory. */
 #define MAX_RUNNING	2
@@ -78,6 +83,34 @@ static void *work(void *arg)
 	return NULL;
 }
 
+static int result(const struct hybrid_comparison *comparison)
+{
+	return __atomic_load_n(&comparison->result, __ATOMIC_ACQUIRE);
+}
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* The rows that samples need until the result is known are compiled for nobody else. */
+static void wait_for(const struct hybrid_comparison *comparison)
+{
+	static u64 rest_until;
+	u64 began = now_ns(), now = began;
+
+	if (began < rest_until)
+		return;
+	while (result(comparison) == -EINPROGRESS && now - began < WAIT) {
+		usleep(50);
+		now = now_ns();
+	}
+	rest_until = now + REST * (now - began);
+}
+
 static void open_file(struct file *file, const struct hybrid_object *object)
 {
 	file->fd = fcntl(object->fd, F_DUPFD_CLOEXEC, 0);
@@ -109,12 +142,8 @@ static struct hybrid_comparison *start(const struct hybrid_object *a,
 		return NULL;
 	}
 	pthread_detach(thread);
+	wait_for(comparison);
 	return comparison;
-}
-
-static int result(const struct hybrid_comparison *comparison)
-{
-	return __atomic_load_n(&comparison->result, __ATOMIC_ACQUIRE);
 }
 
 static int copy(struct hybrid_comparison *comparison, struct hybrid_pinned_file *hold)

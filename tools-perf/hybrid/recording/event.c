@@ -6,10 +6,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <internal/lib.h>
+#include <linux/log2.h>
 #include <perf/cpumap.h>
 #include <perf/threadmap.h>
 #include "../../callchain.h"
 #include "../../cap.h"
+#include "../../debug.h"
 #include "../../event.h"
 #include "../../evlist.h"
 #include "../../evsel.h"
@@ -99,6 +101,9 @@ void hybrid_record__size_rings(struct evlist *evlist, unsigned int *mmap_pages)
 		*mmap_pages = size / page_size;
 	}
 	size = evlist__mmap_size(*mmap_pages) - page_size;
+	if (dump_size && !few_dumps && size < dump_size + page_size)
+		pr_warning("hybrid: rings of %lu bytes have no room for samples with %lu bytes of stack, which are lost; -m %lu has\n",
+			   size, dump_size, roundup_pow_of_two(dump_size / page_size + 2));
 	size = min(size / 4, max(128 * dump_size, 64UL << 10));
 	evlist__for_each_entry(evlist, evsel) {
 		if (!evsel__has_hybrid_callchain(evsel) || evsel->core.attr.watermark ||

@@ -126,14 +126,14 @@ static void end_comparison(struct hybrid_object *object)
 /* Finds out whether @object serves its mappings itself, or a copy does. */
 static void settle(struct hybrid_object *object)
 {
-	if (object->comparison)
-		end_comparison(object);
-	else if (object->same && object->same->is_old)
+	if (object->same && !object->comparison && object->same->is_old)
 		hybrid_object_part(object);
-	else if (object->state == HYBRID_OBJECT_FAILED)
+	else if (object->state == HYBRID_OBJECT_FAILED && !object->comparison)
 		object->is_settled = true;
 	else if (object->state == HYBRID_OBJECT_READY && !object->same)
 		start_comparison(object);
+	if (object->comparison)
+		end_comparison(object);
 }
 
 bool hybrid_identify(struct hybrid_mapping *mapping)
