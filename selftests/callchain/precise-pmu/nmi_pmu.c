@@ -4,18 +4,26 @@
  * sends the NMI: to its own CPU, within the interrupt of the timer, or to the next CPU,
  * whatever that does.
  *
- * sample_period is in nanoseconds. The parameter samples counts them.
+ * sample_period is in nanoseconds. The parameter samples counts them. With a parameter
+ * faster, the kernel is told how long each sample took, so that it can throttle them: the time
+ * by this machine's clock, divided by faster.
  */
 #include "drivers.h"
 
 #include <linux/cpumask.h>
 #include <linux/module.h>
+#include <linux/sched/clock.h>
 #include <asm/apic.h>
 #include <asm/irq_vectors.h>
 #include <asm/nmi.h>
 
 static atomic_t samples = ATOMIC_INIT(0);
 module_param_named(samples, samples.counter, int, 0444);
+
+static unsigned int faster;
+module_param(faster, uint, 0444);
+
+static void (*find_took)(u64 sample_len_ns);
 
 /* The event that this CPU counts: the last one that was started there. */
 static DEFINE_PER_CPU(struct perf_event *, active);
@@ -25,10 +33,13 @@ static DEFINE_PER_CPU(unsigned int, ticks);
 static int in_nmi_of_timer(unsigned int cmd, struct pt_regs *regs)
 {
 	struct perf_event *event = this_cpu_read(active);
+	u64 start = sched_clock();
 
 	if (event && event->state == PERF_EVENT_STATE_ACTIVE) {
 		atomic_inc(&samples);
 		overflow(event, regs, regs);
+		if (faster)
+			find_took((sched_clock() - start) / faster);
 	}
 	return NMI_HANDLED;
 }
@@ -117,6 +128,9 @@ static int __init nmi_pmu_init(void)
 
 	if (err)
 		return err;
+	find_took = find("perf_sample_event_took");
+	if (!find_took)
+		return -ENOENT;
 	err = register_nmi_handler(NMI_LOCAL, in_nmi_of_timer, 0, "nmi_test");
 	if (err)
 		return err;
