@@ -94,12 +94,12 @@ static int nmi_type(void)
 }
 
 /*
- * So long that a victim runs, too: in a VM without KVM a kernel with KASAN takes up to half a
+ * So long that a victim runs, too: in a VM without KVM a kernel with KASAN takes up to a
  * millisecond of its clock for a sample. Events that are counted come as often as they like.
  */
 static unsigned long some_period(struct rng *rng)
 {
-	return 500000 + rng_below(rng, 4000000);
+	return 2000000 + rng_below(rng, 8000000);
 }
 
 static bool pick_clock(struct perf_event_attr *attr, struct rng *rng)

@@ -11,7 +11,7 @@
 #define PAGE		4096UL
 #define ARRAY_SIZE(x)	(sizeof(x) / sizeof((x)[0]))
 
-/* A job has so much of the guest's time. */
+/* A job has so much of the guest's time, or more if it has done nothing by then. */
 #define JOB_SECONDS	3
 
 /**
@@ -69,6 +69,12 @@ static inline bool one_in(struct rng *rng, uint64_t n)
 void die(const char *what) __attribute__((noreturn));
 /* Seconds of a clock that does not go back. */
 double now(void);
+
+/* Is a job's time over, and was something done since there was @before of it? */
+static inline bool is_over(double end, enum what what, unsigned long before)
+{
+	return now() >= end && __atomic_load_n(&counts[what], __ATOMIC_RELAXED) > before;
+}
 
 /* events.c */
 

@@ -241,12 +241,13 @@ void job_mappings(struct rng *rng)
 	const struct watched watched = {
 		.code = { CODE, CODE + 16 }, .data = { FRAMES + 64, LATE + 64 },
 	};
+	unsigned long before = counts[MAPPINGS];
 	double end = now() + JOB_SECONDS;
 	struct events events;
 	int start[2];
 	pid_t pid;
 
-	while (now() < end) {
+	while (!is_over(end, MAPPINGS, before)) {
 		seed = rng_next(rng);
 		if (pipe(start))
 			die("pipe");
@@ -258,7 +259,8 @@ void job_mappings(struct rng *rng)
 		events_open(&events, rng, pid, &watched);
 		if (write(start[1], "", 1) != 1)
 			die("write");
-		while (now() < end && !one_in(rng, 50) && waitpid(pid, NULL, WNOHANG) == 0) {
+		while (!is_over(end, MAPPINGS, before) && !one_in(rng, 50) &&
+		       waitpid(pid, NULL, WNOHANG) == 0) {
 			usleep(20000);
 			events_read(&events);
 		}

@@ -104,7 +104,8 @@ static void load_program(void)
 	program = load_insns(BPF_PROG_TYPE_KPROBE, code, ARRAY_SIZE(code));
 }
 
-static void count_stacks(void)
+/* How many stacks the BPF program has taken. */
+static unsigned long stacks_taken(void)
 {
 	unsigned int key = 0;
 	struct result result = {};
@@ -116,7 +117,7 @@ static void count_stacks(void)
 
 	if (bpf(BPF_MAP_LOOKUP_ELEM, &attr))
 		die("BPF_MAP_LOOKUP_ELEM");
-	count(BPF_STACKS, result.taken);
+	return result.taken;
 }
 
 /* A copy in memory: the kernel may write to it, and its pages are not the host's. */
@@ -207,8 +208,9 @@ void job_probes(struct rng *rng)
 	load_program();
 	snprintf(path, sizeof(path), "/tmp/fuzz-target-%d", getpid());
 	copy_target(path);
-	while (now() < end)
+	do
 		probe_target(rng, path);
+	while (now() < end || !stacks_taken());
 	unlink(path);
-	count_stacks();
+	count(BPF_STACKS, stacks_taken());
 }

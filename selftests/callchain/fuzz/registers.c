@@ -457,7 +457,7 @@ static void sample_victim(pid_t pid, struct events *events, double end)
 	unsigned long before = ~0UL;
 	unsigned int idle = 0;
 
-	while (now() < end && waitpid(pid, NULL, WNOHANG) == 0) {
+	while ((now() < end || !*progress) && waitpid(pid, NULL, WNOHANG) == 0) {
 		usleep(20000);
 		events_read(events);
 		idle = before == *progress ? idle + 1 : 0;
@@ -477,6 +477,7 @@ void job_registers(struct rng *job_rng)
 		.code = { CODE + AT_TRAMPOLINES, CODE + 256 },
 		.data = { STACK + rng_below(job_rng, STACK_SIZE / 2) / 8 * 8, TOP + PAGE - 16 },
 	};
+	unsigned long before = counts[ATTEMPTS];
 	double end = now() + JOB_SECONDS;
 	struct events events;
 	int start[2];
@@ -486,7 +487,7 @@ void job_registers(struct rng *job_rng)
 	progress = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (progress == MAP_FAILED)
 		die("mmap");
-	while (now() < end) {
+	while (!is_over(end, ATTEMPTS, before)) {
 		if (pipe(start))
 			die("pipe");
 		*progress = 0;
