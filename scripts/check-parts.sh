@@ -163,6 +163,7 @@ of_kernels()
 	part kernels all tap kernels source builds kernel-stock kernel kernel-kcsan
 	part kasan all tap vms "kernel build" selftests/callchain/run-tests debug
 	part kcsan all tap vms2 "kernels build" selftests/callchain/run-tests kcsan
+	part fuzz-kernel all tap vms2 "kernels build" selftests/callchain/run-tests fuzz 3600
 	part callchain-all all tap vms "kernels build" selftests/callchain/run-tests
 	part module-all all tap vms2 "kernels build" selftests/module/run-tests
 	part module-kernels all tap vms2 build selftests/module/run-kernels

@@ -19,11 +19,18 @@ kcsan_objects()
 	echo "$nr objects"
 }
 
-# The functions of these in the kernel; those of the module are told by its name.
+# The functions of these in the kernel; those of the module are told by its name. Of files
+# that the series changes, the functions that it changes.
 our_functions()
 {
-	nm "$out/build/$built"/arch/x86/kernel/unwind_user/*.o "$out/build/$built/kernel/events/hybrid.o" |
-		awk '$2 ~ /^[tT]$/ { sub(/\..*/, "", $3); print $3 }' | sort -u
+	local build=$out/build/$built
+
+	{
+		nm "$build"/arch/x86/kernel/unwind_user/*.o "$build/kernel/events/hybrid.o" \
+			"$build/kernel/unwind/user.o"
+		nm "$build/arch/x86/events/core.o" "$build/kernel/events/core.o" |
+			grep -E ' (perf_callchain_user|perf_user_|perf_sample_(time_left|save_hybrid))'
+	} | awk '$2 ~ /^[tT]$/ { sub(/\..*/, "", $3); print $3 }' | sort -u
 }
 
 # Of all the reports of data races those in which one of the two accesses is made by a
