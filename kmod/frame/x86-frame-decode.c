@@ -406,7 +406,7 @@ static void get_map(const struct insn *insn, struct x86_code *code)
  * Returns: false for what is no instruction
  */
 bool x86_frame_decode(struct insn *insn, const u8 *p, int len, bool is_64bit,
-		struct x86_code *code)
+		      struct x86_code *code)
 {
 	insn_init(insn, p, len, is_64bit);
 	if (insn_get_prefixes(insn) || insn_get_opcode(insn) ||
@@ -442,7 +442,7 @@ bool x86_frame_decode(struct insn *insn, const u8 *p, int len, bool is_64bit,
  * Returns: how many bytes were read
  */
 unsigned int x86_frame_scan_read(struct x86_scan *scan, unsigned long addr, u8 *dst,
-			   unsigned int len)
+				 unsigned int len)
 {
 	unsigned int got = x86_frame_fetch(scan->mem, addr, dst, len);
 
@@ -459,7 +459,7 @@ void x86_frame_fill_window(struct x86_scan *scan, s32 pc)
 {
 	scan->win_pc = pc;
 	scan->win_len = x86_frame_scan_read(scan, scan->ip + pc, scan->work->window,
-				      X86_FRAME_WINDOW);
+					    X86_FRAME_WINDOW);
 }
 
 /* Does the window end at what can't be read?  Then to read again shows no more. */
@@ -506,8 +506,8 @@ static __always_inline bool decode(struct x86_scan *scan)
 		p = work->window + off;
 		last = work->window + scan->win_len - X86_QUICK_BYTES;
 		next = decode_next(p, last, work->limit - work->insns,
-				       scan->mem->is_64bit, &scan->code,
-				       &skipped);
+				   scan->mem->is_64bit, &scan->code,
+				   &skipped);
 		work->insns += skipped;
 		work->path.pc += next - p;
 		if (scan->code.len)

@@ -412,6 +412,7 @@ static bool comes_to(struct x86_scan *scan, s32 pc, s32 end, int reg, bool *writ
 {
 	struct x86_frame_work *work = scan->work;
 	struct x86_path *path = &work->aside;
+	unsigned int off;
 	s32 target;
 
 	path->kept = X86_KEPT_SP;
@@ -419,9 +420,9 @@ static bool comes_to(struct x86_scan *scan, s32 pc, s32 end, int reg, bool *writ
 	*written = false;
 	while (pc < end) {
 		work->insns++;
-		if (!x86_frame_decode((struct insn *)work->decoder, work->window + (pc - scan->win_pc),
-				scan->win_len - (pc - scan->win_pc), scan->mem->is_64bit,
-				&scan->code)) {
+		off = pc - scan->win_pc;
+		if (!x86_frame_decode((struct insn *)work->decoder, work->window + off,
+				      scan->win_len - off, scan->mem->is_64bit, &scan->code)) {
 			*written = true;
 			return false;
 		}

@@ -373,9 +373,9 @@ static bool scan_step(struct x86_scan *scan, struct x86_frame_rule *rule,
  * are first followed as not taken.
  */
 static enum x86_frame_kind scan_paths(const struct x86_frame_mem *mem,
-				   unsigned long ip,
-				   struct x86_frame_rule *rule,
-				   struct x86_frame_work *work)
+				      unsigned long ip,
+				      struct x86_frame_rule *rule,
+				      struct x86_frame_work *work)
 {
 	enum x86_frame_kind kind = X86_FRAME_UNKNOWN;
 	struct x86_scan scan;

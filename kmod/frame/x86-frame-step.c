@@ -597,7 +597,7 @@ static void note_use(const struct x86_code *code, struct x86_path *path)
  * Returns: how the path goes on
  */
 enum x86_step x86_frame_step(const struct x86_code *code, struct x86_path *path,
-			    s32 *target)
+			     s32 *target)
 {
 	if (code->flags & X86_CODE_MODRM)
 		note_use(code, path);
