@@ -46,6 +46,13 @@ static void differ(const u8 *p, bool is_64bit, const struct x86_code *quick,
 	print_code("kernel", slow);
 }
 
+static bool same_path(const struct x86_path *a, const struct x86_path *b)
+{
+	return a->sp == b->sp && a->sp_base == b->sp_base && a->bp == b->bp &&
+	       a->bp_kind == b->bp_kind && a->bp_used == b->bp_used && a->saved == b->saved &&
+	       a->called == b->called && a->kept == b->kept && a->from == b->from;
+}
+
 /* A quiet instruction changes neither the path nor where it goes. */
 static void check_quiet(const u8 *p, const struct x86_code *code)
 {
@@ -53,7 +60,7 @@ static void check_quiet(const u8 *p, const struct x86_code *code)
 	s32 target = 0;
 
 	if (x86_frame_step(code, &path, &target) == X86_STEP_NEXT &&
-	    !memcmp(&path, &before, sizeof(path)))
+	    same_path(&path, &before))
 		return;
 	if (nr_loud++ > 20)
 		return;
