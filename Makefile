@@ -8,7 +8,7 @@ SHELL := /bin/bash
 .NOTPARALLEL:
 
 .PHONY: help setup perf perf-stock replay demo demo-vm bench charts check check-kernel check-ci check-all \
-	check-real check-list series check-series kernel kernel-stock kernel-debug kernel-kcsan bisect \
+	check-real check-list series check-series kernel kernel-stock kernel-first kernel-debug kernel-kcsan bisect \
 	variants kmod dkms plugin release portable deb clean
 
 help:
@@ -80,6 +80,10 @@ kernel: ## build out/kernel/bzImage, a small kernel for scripts/vm; LINUX=6.12: 
 kernel-stock: ## the same without the patches: out/kernel-stock/bzImage
 	@scripts/setup base vm
 	@scripts/build-kernel stock
+
+kernel-first: ## the same with the first of the series only: out/kernel-first/bzImage
+	@scripts/setup base vm
+	@scripts/build-kernel first
 
 kernel-debug: ## the first with KASAN, UBSAN and lockdep: out/kernel-debug/bzImage
 	@scripts/setup base vm

@@ -143,6 +143,7 @@ of_sources()
 	part stock kernel tap sources source builds perf-stock
 	part series kernel tap sources source check_series
 	part layers check tap sources "" scripts/check-layers
+	part figures check tap sources "" scripts/check-figures
 	part unit check tap sources source make -s -C tools-perf/test check
 	part asan check tap sources source make -s -C tools-perf/test asan
 	part frame ci tap sources source frame
@@ -160,7 +161,7 @@ of_kernels()
 	part vm kernel tap vms "kernel build" selftests/vm/run-tests
 	part callchain kernel tap vms "kernel build" selftests/callchain/run-tests check
 	part module kernel tap vms2 "kernel build" selftests/module/run-tests check
-	part kernels all tap kernels source builds kernel-stock kernel kernel-kcsan
+	part kernels all tap kernels source builds kernel-stock kernel kernel-first kernel-kcsan
 	part kasan all tap vms "kernel build" selftests/callchain/run-tests debug
 	part kcsan all tap vms2 "kernels build" selftests/callchain/run-tests kcsan
 	part fuzz-kernel all tap vms2 "kernels build" selftests/callchain/run-tests fuzz 3600

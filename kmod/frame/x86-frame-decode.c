@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * x86 frame analysis: from bytes to the little of an instruction that matters.
+ * x86 frame analysis: read code, and decode the part of an instruction that matters.
  *
- * The kernel's decoder takes some 200 instructions for one, and a scan decodes
- * a hundred.  So the common opcodes go by the two tables below, and whatever
- * these leave out goes to the kernel's decoder.  The tests compare the two at
- * every instruction of whole binaries, and on random bytes.
+ * The kernel's decoder, insn.c, takes some 200 instructions for one instruction, and a search
+ * decodes a hundred. So this file decodes the common opcodes itself. What operands an opcode has
+ * is in insn.c's own tables (inat), so that the two can't differ. All other opcodes are left to
+ * insn.c. Tests compare both decoders for every opcode, at every byte of whole binaries, and on
+ * random bytes.
  */
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
@@ -14,64 +15,43 @@
 
 #include "x86-frame-scan.h"
 
-/* What a table says of an opcode; 0 leaves it to the kernel's decoder. */
-#define N	0x01		/* nothing behind the opcode */
-#define M	0x02		/* ModRM */
-#define B	0x04		/* an immediate of 8 bits */
-#define Z	0x08		/* one of 16 or 32 bits, by operand size */
-#define P	0x10		/* a prefix */
-#define X	0x20		/* decided by what follows */
-#define G	0x40		/* ModRM.reg is no register */
-#define Q	0x80		/* quiet, unless it writes sp or bp: see is_quiet() */
-#define QN	(Q | N)
-#define QM	(Q | M)
-#define QB	(Q | B)
-#define QZ	(Q | Z)
-#define QMB	(Q | M | B)
-#define QMZ	(Q | M | Z)
-#define GM	(Q | G | M)
-#define GMB	(Q | G | M | B)
-#define GMZ	(Q | G | M | Z)
+/* What the attribute of a common opcode without ModRM byte may have set. */
+#define SHORT_ATTRS	(INAT_IMM_MASK | INAT_FORCE64 | INAT_NO_REX2)
 
-static const u8 one_byte[256] = {
-	/* 00 */ QM, QM, QM, QM, QB, QZ, 0, 0, QM, QM, QM, QM, QB, QZ, 0, X,
-	/* 10 */ QM, QM, QM, QM, QB, QZ, 0, 0, QM, QM, QM, QM, QB, QZ, 0, 0,
-	/* 20 */ QM, QM, QM, QM, QB, QZ, P, 0, QM, QM, QM, QM, QB, QZ, P, 0,
-	/* 30 */ QM, QM, QM, QM, QB, QZ, P, 0, QM, QM, QM, M, QB, QZ, P, 0,
-	/* 40 */ N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N,
-	/* 50 */ N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N,
-	/* 60 */ 0, 0, 0, M, P, P, P, 0, Z, QMZ, B, QMB, 0, 0, 0, 0,
-	/* 70 */ B, B, B, B, B, B, B, B, B, B, B, B, B, B, B, B,
-	/* 80 */ GMB, GMZ, 0, GMB, QM, QM, QM, QM, QM, QM, QM, QM, QM, M, QM, 0,
-	/* 90 */ QN, N, N, N, N, N, N, N, QN, QN, 0, 0, N, N, QN, QN,
-	/* a0 */ 0, 0, 0, 0, QN, QN, QN, QN, QB, QZ, QN, QN, QN, QN, QN, QN,
-	/* b0 */ QB, QB, QB, QB, QB, QB, QB, QB, QZ, QZ, QZ, QZ, Z, Z, QZ, QZ,
-	/* c0 */ GMB, GMB, 0, N, X, X, GMB, GMZ, 0, N, 0, 0, N, 0, 0, 0,
-	/* d0 */ GM, GM, GM, GM, 0, 0, 0, QN, GM, GM, GM, GM, GM, GM, GM, GM,
-	/* e0 */ B, B, B, B, 0, 0, 0, 0, Z, Z, 0, B, 0, 0, 0, 0,
-	/* f0 */ P, 0, P, P, N, QN, X, X, QN, QN, 0, 0, QN, QN, GM, M,
+/*
+ * Quiet opcodes: such an instruction does not jump, and it neither reads nor writes sp or bp
+ * unless one of its operands names it. Word N has a bit for each opcode from 64 * N on. cmp (3b),
+ * movslq (63) and lea (8d) are not among them: other parts of the search look at these.
+ */
+static const u64 quiet_one_byte[4] = {
+	0x373f3f3f3f3f3f3fULL, 0x00000a0000000000ULL,
+	0xcffffff0c3015ffbULL, 0x73200000ff8f00c3ULL,
 };
 
-static const u8 two_byte[256] = {
-	/* 00 */ 0, 0, 0, 0, 0, QN, 0, 0, 0, 0, 0, 0, 0, QM, 0, 0,
-	/* 10 */ QM, QM, QM, QM, QM, QM, QM, QM, QM, 0, 0, 0, 0, 0, QM, M,
-	/* 20 */ 0, 0, 0, 0, 0, 0, 0, 0, QM, QM, QM, QM, QM, QM, QM, QM,
-	/* 30 */ 0, QN, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	/* 40 */ QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM,
-	/* 50 */ QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM,
-	/* 60 */ QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM,
-	/* 70 */ QMB, 0, 0, 0, QM, QM, QM, QN, 0, 0, 0, 0, QM, QM, QM, QM,
-	/* 80 */ Z, Z, Z, Z, Z, Z, Z, Z, Z, Z, Z, Z, Z, Z, Z, Z,
-	/* 90 */ QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM,
-	/* a0 */ N, N, QN, QM, QMB, QM, 0, 0, N, N, 0, QM, QMB, QM, QM, QM,
-	/* b0 */ QM, QM, QM, QM, QM, QM, QM, QM, 0, 0, QMB, QM, QM, QM, QM, QM,
-	/* c0 */ QM, QM, QMB, QM, QMB, QMB, QMB, QM, QN, QN, QN, QN, QN, QN, QN, QN,
-	/* d0 */ QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM,
-	/* e0 */ QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM,
-	/* f0 */ QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, QM, 0,
+/* The same of the opcodes after 0f. */
+static const u64 quiet_two_byte[4] = {
+	0x0002ff0041ff2020ULL, 0xf0f1ffffffffffffULL,
+	0xfcfff83cffff0000ULL, 0x7fffffffffffffffULL,
 };
 
-/* Bytes behind ModRM that it asks for. */
+static __always_inline bool has_opcode(const u64 *words, u8 op)
+{
+	return words[op >> 6] >> (op & 63) & 1;
+}
+
+/* The attribute of an opcode after 0f; @pfx is the prefix before it, or 0. */
+static __always_inline insn_attr_t two_byte_attr(u8 op, u8 pfx)
+{
+	insn_attr_t attr = inat_escape_table_1[op];
+
+	/* 66, f2 and f3 make other SSE instructions of it. */
+	if (inat_has_variant(attr) && pfx)
+		attr = inat_get_escape_attribute(op, inat_get_last_prefix_id(pfx),
+						 inat_primary_table[0x0f]);
+	return attr;
+}
+
+/* How many bytes the ModRM byte adds: SIB and displacement. */
 static __always_inline unsigned int modrm_bytes(u8 modrm, u8 sib)
 {
 	unsigned int bytes = 0;
@@ -88,68 +68,130 @@ static __always_inline unsigned int modrm_bytes(u8 modrm, u8 sib)
 	return modrm < 0x80 ? bytes + 1 : bytes + 4;
 }
 
-/* The operands of an opcode that a table knows; where the next one starts. */
-static __always_inline const u8 *get_operands(const u8 *p, u8 attr,
-					      struct x86_code *code)
+/*
+ * Does a quiet opcode name sp or bp as a register operand, or bp as the base of a memory operand?
+ * A read through sp does not matter. @attr: its attribute
+ */
+static __always_inline bool names_sp_or_bp(insn_attr_t attr, u8 modrm, u8 sib, u8 rex)
 {
-	if (attr & M) {
-		u8 modrm = *p++, mod = modrm >> 6, rm = modrm & 7;
+	u8 reg = (modrm >> 3 & 7) | (rex << 1 & 8), rm = modrm & 7;
 
-		code->modrm = modrm;
-		code->flags |= X86_CODE_MODRM;
-		if (mod != 3) {
-			if (rm == 4) {
-				code->sib = *p++;
-				rm = code->sib & 7;
-			}
-			if (mod == 1) {
-				code->disp = (s8)*p++;
-			} else if (mod == 2 || rm == 5) {
-				code->disp = x86_get_le32(p);
-				p += 4;
-			}
-		}
+	/* In a group ModRM.reg is part of the opcode. */
+	if ((reg & 14) == 4 && !inat_is_group(attr))
+		return true;
+	if (modrm >= 0xc0)
+		return (rm & 6) == 4 && !(rex & 1);
+	if (rm == 4)
+		rm = sib & 7;
+	return rm == 5 && modrm >= 0x40;
+}
+
+/*
+ * Returns the length of a quiet instruction, or 0 for any other instruction. Most instructions
+ * are quiet, and of these nothing else is needed.
+ */
+static __always_inline unsigned int quiet_length(const u8 *p, bool is_64bit)
+{
+	u8 op = p[0], pfx = 0, rex = 0, modrm;
+	const u8 *q = p + 1;
+	insn_attr_t attr;
+
+	if (unlikely(op == 0x66 || (op & 0xfe) == 0xf2)) {
+		pfx = op;
+		op = *q++;
 	}
-	if (attr & B) {
-		code->imm = (s8)*p++;
-	} else if (attr & Z) {
-		if ((code->flags & X86_CODE_16) && !(code->rex & 8)) {
-			code->imm = (s16)(p[0] | p[1] << 8);
-			p += 2;
-		} else {
-			code->imm = x86_get_le32(p);
-			p += 4;
-		}
+	if ((op & 0xf0) == 0x40 && is_64bit) {
+		rex = op;
+		op = *q++;
+	}
+	if (op != 0x0f) {
+		if (!has_opcode(quiet_one_byte, op))
+			return 0;
+		/* mov with an immediate of 64 bits */
+		if ((rex & 8) && (op & 0xf8) == 0xb8)
+			return 0;
+		attr = inat_primary_table[op];
+	} else {
+		op = *q++;
+		if (!has_opcode(quiet_two_byte, op))
+			return 0;
+		attr = two_byte_attr(op, pfx);
+	}
+	if (inat_has_modrm(attr)) {
+		modrm = *q++;
+		if (names_sp_or_bp(attr, modrm, *q, rex))
+			return 0;
+		q += modrm_bytes(modrm, *q);
+	}
+	if (inat_has_immediate(attr)) {
+		if (inat_immediate_size(attr) == INAT_IMM_BYTE)
+			q++;
+		else
+			q += pfx == 0x66 && !(rex & 8) ? 2 : 4;
+	}
+	return q - p;
+}
+
+/* Reads ModRM, SIB and displacement at @p. Returns where the immediate starts. */
+static __always_inline const u8 *get_modrm(const u8 *p, struct x86_code *code)
+{
+	u8 modrm = *p++, mod = modrm >> 6, rm = modrm & 7;
+
+	code->modrm = modrm;
+	code->flags |= X86_CODE_MODRM;
+	if (mod == 3)
+		return p;
+	if (rm == 4) {
+		code->sib = *p++;
+		rm = code->sib & 7;
+	}
+	if (mod == 1) {
+		code->disp = (s8)*p++;
+	} else if (mod == 2 || rm == 5) {
+		code->disp = x86_get_le32(p);
+		p += 4;
 	}
 	return p;
 }
 
-/* Behind 0f; the table's word for it, 0 for what is left out. */
-static u8 get_two_byte(const u8 **p, struct x86_code *code)
+/* Reads the operands at @p of an opcode with @attr. Returns their end, NULL if insn.c has to. */
+static __always_inline const u8 *get_operands(const u8 *p, insn_attr_t attr,
+					      struct x86_code *code)
 {
-	code->op = *(*p)++;
-	code->map = X86_MAP_0F;
-	if (code->op == 0x38 || code->op == 0x3a) {
-		u8 attr = code->op == 0x38 ? M : M | B;
-
-		code->op = *(*p)++;
-		code->map = X86_MAP_VEX;
-		return attr;
+	if (inat_has_modrm(attr))
+		p = get_modrm(p, code);
+	switch (inat_immediate_size(attr)) {
+	case 0:
+		return p;
+	case INAT_IMM_BYTE:
+		code->imm = (s8)*p++;
+		return p;
+	case INAT_IMM_VWORD:
+		if (code->rex & 8)
+			return NULL;
+		fallthrough;
+	case INAT_IMM_VWORD32:
+		if (!(code->flags & X86_CODE_16) || (code->rex & 8)) {
+			code->imm = x86_get_le32(p);
+			return p + 4;
+		}
+		/* A push, jump or call of 16 bits is not what a compiler writes. */
+		if (inat_is_force64(attr))
+			return NULL;
+		code->imm = (s16)(p[0] | p[1] << 8);
+		return p + 2;
+	default:
+		return NULL;
 	}
-	/* A jump of 16 bits is not something that a compiler writes. */
-	if ((code->op & 0xf0) == 0x80 && (code->flags & X86_CODE_16))
-		return 0;
-	return two_byte[code->op];
 }
 
 /*
- * Behind the first byte of a VEX prefix.  Which opcodes there are is for the
- * kernel's tables to say: here that is cheap enough.
+ * After the first byte of a VEX prefix. False if there is no such instruction. Which opcodes exist
+ * is in the tables only.
  */
-static u8 get_vex(const u8 **p, struct x86_code *code, u8 first)
+static bool get_vex(const u8 **p, u8 first, struct x86_code *code, insn_attr_t *attr)
 {
 	u8 b = *(*p)++, map = 1;
-	insn_attr_t attr;
 
 	code->map = X86_MAP_VEX;
 	code->rex = ~b >> 5 & 4;
@@ -159,161 +201,118 @@ static u8 get_vex(const u8 **p, struct x86_code *code, u8 first)
 		b = *(*p)++;
 	}
 	code->op = *(*p)++;
-	attr = inat_get_avx_attribute(code->op, map, b & 3);
-	if (!inat_accept_vex(attr) || inat_must_evex(attr) ||
-	    inat_is_group(attr))
-		return 0;
-	if (!inat_has_modrm(attr))
-		return N;
-	return inat_has_immediate(attr) ? M | B : M;
+	*attr = inat_get_avx_attribute(code->op, map, b & 3);
+	return inat_accept_vex(*attr) && !inat_must_evex(*attr) && !inat_is_group(*attr);
 }
 
-/*
- * Is an instruction, quiet by its opcode, so by its registers?  Not where one
- * is sp or bp, unless as the base of a memory operand, in which only bp tells
- * something: it is read.
- */
-static __always_inline bool is_quiet(u8 attr, u8 modrm, u8 sib, u8 rex)
+/* After 0f. @pfx: the last of @prefixes. False if insn.c has to decode it. */
+static __always_inline bool get_two_byte(const u8 **p, u8 pfx, unsigned int prefixes,
+					 struct x86_code *code, insn_attr_t *attr)
 {
-	u8 reg = (modrm >> 3 & 7) | (rex << 1 & 8), rm = modrm & 7;
-
-	if ((reg & 14) == 4 && !(attr & G))
+	code->op = *(*p)++;
+	code->map = X86_MAP_0F;
+	if (code->op == 0x38 || code->op == 0x3a) {
+		*attr = INAT_MODRM | (code->op == 0x3a ? INAT_MAKE_IMM(INAT_IMM_BYTE) : 0);
+		code->op = *(*p)++;
+		code->map = X86_MAP_VEX;
+		return true;
+	}
+	*attr = two_byte_attr(code->op, pfx);
+	/* Which of several prefixes counts is left to insn.c. */
+	if (prefixes > 1 && inat_has_variant(inat_escape_table_1[code->op]))
 		return false;
-	if (modrm >= 0xc0)
-		return (rm & 6) != 4 || rex & 1;
-	if (rm == 4)
-		rm = sib & 7;
-	return rm != 5 || modrm < 0x40;
+	/* Of some groups ModRM says whether there is an immediate. */
+	return !inat_is_escape(*attr) && !inat_is_group(*attr) && !inat_must_vex(*attr) &&
+	       !inat_has_second_immediate(*attr);
 }
 
 /*
- * One byte and an immediate: pushes, pops, branches and calls, which are half
- * of what is not quiet.
+ * Opcodes of one byte with nothing but an immediate after them: pushes, pops, branches and calls,
+ * which are half of what is not quiet.
  */
-static __always_inline bool decode_short(const u8 *p, bool is_64bit,
-					 struct x86_code *code)
+static __always_inline bool decode_short(const u8 *p, bool is_64bit, struct x86_code *code)
 {
-	u8 op = p[0], attr = one_byte[op];
+	insn_attr_t attr = inat_primary_table[p[0]];
 
-	if (attr & (M | P | X) || !attr || ((op & 0xf0) == 0x40 && is_64bit))
+	if (attr & ~(insn_attr_t)SHORT_ATTRS)
 		return false;
 	*code = (struct x86_code) {
-		.op = op,
+		.op = p[0],
 		.flags = is_64bit ? X86_CODE_64 : 0,
 		.len = 1,
 	};
-	if (attr & B) {
+	switch (inat_immediate_size(attr)) {
+	case 0:
+		return true;
+	case INAT_IMM_BYTE:
 		code->imm = (s8)p[1];
 		code->len = 2;
-	} else if (attr & Z) {
+		return true;
+	case INAT_IMM_VWORD:
+	case INAT_IMM_VWORD32:
 		code->imm = x86_get_le32(p + 1);
 		code->len = 5;
+		return true;
+	default:
+		return false;
 	}
-	return true;
 }
 
-/* Decodes by the tables; false for what is left to the kernel's decoder. */
-static __always_inline bool decode_quick(const u8 *p, bool is_64bit,
-					 struct x86_code *code)
+/* Reads the opcode at @p; false if insn.c has to decode the instruction. */
+static __always_inline bool get_opcode(const u8 **p, bool is_64bit, unsigned int prefixes,
+				       u8 pfx, struct x86_code *code, insn_attr_t *attr)
+{
+	u8 op = *(*p)++;
+
+	*attr = inat_primary_table[op];
+	if (op == 0x0f)
+		return get_two_byte(p, pfx, prefixes, code, attr);
+	code->op = op;
+	if ((op & 0xfe) == 0xc4)
+		return is_64bit && !prefixes && !code->rex && get_vex(p, op, code, attr);
+	if ((op & 0xf0) == 0x40 && !is_64bit)
+		*attr = 0;	/* inc and dec, which 64-bit mode has as REX */
+	/* test has an immediate, the rest of its group has none. */
+	if ((op & 0xfe) == 0xf6 && !(**p & 0x30))
+		*attr |= INAT_MAKE_IMM(op & 1 ? INAT_IMM_VWORD32 : INAT_IMM_BYTE);
+	return !(*attr & ~(insn_attr_t)(SHORT_ATTRS | INAT_MODRM | INAT_GRP_MASK | INAT_VARIANT));
+}
+
+/* Decodes an instruction that is not quiet; false if insn.c has to. */
+static __always_inline bool decode_quick(const u8 *p, bool is_64bit, struct x86_code *code)
 {
 	const u8 *start = p;
-	int prefixes = 0;
-	u8 op, attr;
+	unsigned int prefixes = 0;
+	insn_attr_t attr;
+	u8 pfx = 0;
 
 	*code = (struct x86_code) { .flags = is_64bit ? X86_CODE_64 : 0 };
-	for (op = *p++; (attr = one_byte[op]) == P; op = *p++) {
-		if (op == 0x66)
+	while (inat_is_legacy_prefix(inat_primary_table[*p])) {
+		pfx = *p++;
+		if (pfx == 0x66)
 			code->flags |= X86_CODE_16;
-		if (++prefixes == 4)
+		if (pfx == 0x67 || ++prefixes == 4)
 			return false;
 	}
-	if ((op & 0xf0) == 0x40 && is_64bit) {
-		code->rex = op & 15;
-		op = *p++;
-		attr = one_byte[op];
-		/* The last of two counts, and none does before VEX. */
-		if (attr == P || (op & 0xf0) == 0x40 || (op & 0xfe) == 0xc4)
+	if ((*p & 0xf0) == 0x40 && is_64bit) {
+		code->rex = *p++ & 15;
+		/* The last of two counts, and VEX can't have one. */
+		if (inat_primary_table[*p] & INAT_PFX_MASK)
 			return false;
 	}
-	code->op = op;
-	if (attr == X) {
-		if (op == 0x0f)
-			attr = get_two_byte(&p, code);
-		else if (op >= 0xf6)
-			attr = *p & 0x30 ? M : op == 0xf6 ? M | B : M | Z;
-		else
-			attr = is_64bit && !prefixes ?
-			       get_vex(&p, code, op) : 0;
-	} else if ((op & 0xfe) == 0xe8 && (code->flags & X86_CODE_16)) {
+	if (!get_opcode(&p, is_64bit, prefixes, pfx, code, &attr))
 		return false;
-	} else if ((op & 0xf8) == 0xb8 && (code->rex & 8)) {
+	p = get_operands(p, attr, code);
+	if (!p)
 		return false;
-	}
-	if (!attr)
-		return false;
-	code->len = get_operands(p, attr, code) - start;
+	code->len = p - start;
 	return code->len <= MAX_INSN_SIZE;
 }
 
-/*
- * The length of an instruction that neither jumps nor has to do with sp or bp,
- * as most do; 0 for another one, or one that is not common.  These cost little
- * only here, where no more is found out about them.
- */
-static __always_inline unsigned int quiet_length(const u8 *p, bool is_64bit)
-{
-	u8 op = p[0], rex = 0, attr, modrm, word = 4;
-	const u8 *q = p + 1;
-
-	if (op == 0x66) {
-		word = 2;
-		op = *q++;
-	} else if (op == 0xf2 || op == 0xf3) {
-		op = *q++;
-	}
-	if ((op & 0xf0) == 0x40 && is_64bit) {
-		rex = op;
-		op = *q++;
-	}
-	attr = one_byte[op];
-	if (op == 0x0f)
-		attr = two_byte[*q++];
-	if (!(attr & Q))
-		return 0;
-	if (attr & M) {
-		modrm = *q++;
-		if (!is_quiet(attr, modrm, *q, rex))
-			return 0;
-		q += modrm_bytes(modrm, *q);
-	}
-	if (attr & B) {
-		q++;
-	} else if (attr & Z) {
-		if (rex & 8) {
-			if ((op & 0xf8) == 0xb8)
-				return 0;
-			word = 4;
-		}
-		q += word;
-	}
-	return q - p;
-}
-
-/**
- * x86_decode_next - decode the next instruction that is not quiet
- * @p:		where to start
- * @last:	the last address with X86_QUICK_BYTES that can be read
- * @max:	how many quiet instructions to skip, at most
- * @is_64bit:	64-bit code
- * @code:	the instruction; its length is 0 where it is not a common one,
- *		or behind @last, or @max have been skipped
- * @skipped:	how many were skipped
- *
- * Returns: where the instruction is
- */
-const u8 *x86_decode_next(const u8 *p, const u8 *last, unsigned int max,
-			  bool is_64bit, struct x86_code *code,
-			  unsigned int *skipped)
+/* Inlined, as most of a search's time is spent here: see x86_frame_decode_next(). */
+static __always_inline const u8 *decode_next(const u8 *p, const u8 *last, unsigned int max,
+					     bool is_64bit, struct x86_code *code,
+					     unsigned int *skipped)
 {
 	unsigned int nr = 0, len;
 
@@ -326,10 +325,27 @@ const u8 *x86_decode_next(const u8 *p, const u8 *last, unsigned int max,
 	}
 	*skipped = nr;
 	if (p > last || nr == max ||
-	    (!decode_short(p, is_64bit, code) &&
-	     !decode_quick(p, is_64bit, code)))
+	    (!decode_short(p, is_64bit, code) && !decode_quick(p, is_64bit, code)))
 		code->len = 0;
 	return p;
+}
+
+/**
+ * x86_frame_decode_next - decode the next instruction that is not quiet
+ * @p:		where to start
+ * @last:	the last address with X86_QUICK_BYTES that can be read
+ * @max:	how many quiet instructions to skip, at most
+ * @is_64bit:	64-bit code
+ * @code:	the instruction; its length is 0 if it is not a common one, if it is after @last,
+ *		or if @max have been skipped
+ * @skipped:	how many were skipped
+ *
+ * Returns: where the instruction is
+ */
+const u8 *x86_frame_decode_next(const u8 *p, const u8 *last, unsigned int max,
+				bool is_64bit, struct x86_code *code, unsigned int *skipped)
+{
+	return decode_next(p, last, max, is_64bit, code, skipped);
 }
 
 /* The prefix with the operand size; the decoder keeps each of them once. */
@@ -377,7 +393,7 @@ static void get_map(const struct insn *insn, struct x86_code *code)
 }
 
 /**
- * x86_decode - decode by the kernel's decoder
+ * x86_frame_decode - decode by the kernel's decoder
  * @insn:	memory for the decoder
  * @p:		the instruction
  * @len:	bytes that can be read there
@@ -389,8 +405,8 @@ static void get_map(const struct insn *insn, struct x86_code *code)
  *
  * Returns: false for what is no instruction
  */
-bool x86_decode(struct insn *insn, const u8 *p, int len, bool is_64bit,
-		struct x86_code *code)
+bool x86_frame_decode(struct insn *insn, const u8 *p, int len, bool is_64bit,
+		      struct x86_code *code)
 {
 	insn_init(insn, p, len, is_64bit);
 	if (insn_get_prefixes(insn) || insn_get_opcode(insn) ||
@@ -414,4 +430,102 @@ bool x86_decode(struct insn *insn, const u8 *p, int len, bool is_64bit,
 		code->flags |= X86_CODE_ADDR;
 	get_map(insn, code);
 	return true;
+}
+
+/**
+ * x86_frame_scan_read - read code, and count what that takes
+ * @scan:	the scan
+ * @addr:	where
+ * @dst:	where to
+ * @len:	at most, less than a page
+ *
+ * Returns: how many bytes were read
+ */
+unsigned int x86_frame_scan_read(struct x86_scan *scan, unsigned long addr, u8 *dst,
+				 unsigned int len)
+{
+	unsigned int got = x86_frame_fetch(scan->mem, addr, dst, len);
+
+	x86_charge(scan, got < len ? X86_SCAN_FAILED : X86_SCAN_READ);
+	return got;
+}
+
+/**
+ * x86_frame_fill_window - read code, as much as there is room for
+ * @scan:	the scan
+ * @pc:		where it is
+ */
+void x86_frame_fill_window(struct x86_scan *scan, s32 pc)
+{
+	scan->win_pc = pc;
+	scan->win_len = x86_frame_scan_read(scan, scan->ip + pc, scan->work->window,
+					    X86_FRAME_WINDOW);
+}
+
+/* Does the window end at what can't be read?  Then to read again shows no more. */
+static bool is_cut(const struct x86_scan *scan, unsigned int off)
+{
+	return scan->win_len < X86_FRAME_WINDOW && off < scan->win_len;
+}
+
+/* What the tables leave out, and what stands before something unreadable. */
+static noinline bool decode_slow(struct x86_scan *scan)
+{
+	unsigned int off = scan->work->path.pc - scan->win_pc;
+
+	static_assert(sizeof(struct insn) <= sizeof(scan->work->decoder));
+	if (off + MAX_INSN_SIZE > scan->win_len && !is_cut(scan, off)) {
+		x86_frame_fill_window(scan, scan->work->path.pc);
+		off = 0;
+	}
+	return x86_frame_decode((struct insn *)scan->work->decoder,
+			  scan->work->window + off, scan->win_len - off,
+			  scan->mem->is_64bit, &scan->code);
+}
+
+/* Decodes the next instruction that may matter. */
+static __always_inline bool decode(struct x86_scan *scan)
+{
+	struct x86_frame_work *work = scan->work;
+	const u8 *p, *next, *last;
+	unsigned int off, skipped;
+
+	do {
+		off = work->path.pc - scan->win_pc;
+		if (off > X86_FRAME_WINDOW ||
+		    off + X86_QUICK_BYTES > scan->win_len) {
+			if (!is_cut(scan, off)) {
+				x86_frame_fill_window(scan, scan->work->path.pc);
+				off = 0;
+			}
+			if (x86_is_spent(scan))
+				return false;
+			if (scan->win_len < off + X86_QUICK_BYTES)
+				return decode_slow(scan);
+		}
+		p = work->window + off;
+		last = work->window + scan->win_len - X86_QUICK_BYTES;
+		next = decode_next(p, last, work->limit - work->insns,
+				   scan->mem->is_64bit, &scan->code,
+				   &skipped);
+		work->insns += skipped;
+		work->path.pc += next - p;
+		if (scan->code.len)
+			return true;
+		/* What was skipped may be part of another stretch. */
+		if (work->path.pc >= scan->stop)
+			return false;
+	} while (next > last);
+	return work->insns < work->limit && decode_slow(scan);
+}
+
+/**
+ * x86_frame_scan_decode - decode the next instruction that may matter
+ * @scan:	the scan, its path at or before it; its pc goes there
+ *
+ * Returns: false where there is none, or the budget is used up
+ */
+noinline bool x86_frame_scan_decode(struct x86_scan *scan)
+{
+	return decode(scan);
 }

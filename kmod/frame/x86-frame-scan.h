@@ -1,14 +1,121 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * x86 frame analysis: what its parts share, for nobody else to include.
- */
+/* x86 frame analysis: what its sources share. Nobody else includes this. */
 #ifndef _X86_FRAME_SCAN_H
 #define _X86_FRAME_SCAN_H
 
 #include <linux/types.h>
+#include <asm/insn.h>
 
 #include "x86-frame.h"
-#include "x86-frame-insn.h"
+
+/* The numbers of the two registers that matter. */
+#define X86_REG_SP	4
+#define X86_REG_BP	5
+
+/* Where an opcode is from. */
+enum x86_map {
+	X86_MAP_ONE,		/* one byte */
+	X86_MAP_0F,		/* behind 0f */
+	X86_MAP_VEX,		/* others: neither jumps nor sets sp or bp */
+	X86_MAP_APX,		/* can do both */
+};
+
+#define X86_CODE_64	0x01	/* 64-bit code */
+#define X86_CODE_MODRM	0x02	/* has a ModRM byte */
+#define X86_CODE_16	0x04	/* has the prefix with the operand size */
+#define X86_CODE_ADDR	0x08	/* has the prefix with the address size */
+
+/**
+ * struct x86_code - an instruction
+ * @len:	its bytes
+ * @map:	an enum x86_map
+ * @op:		opcode in the map
+ * @modrm:	0 where there is none
+ * @sib:	0 where there is none
+ * @rex:	W, R, X, B from bit 3 down; REX2 has three more from bit 6 down
+ * @flags:	X86_CODE_*
+ * @disp:	displacement, with its sign
+ * @imm:	immediate, with its sign; of a long one, 32 bits
+ */
+struct x86_code {
+	u8	len;
+	u8	map;
+	u8	op;
+	u8	modrm;
+	u8	sib;
+	u8	rex;
+	u8	flags;
+	s32	disp;
+	s32	imm;
+};
+
+/* Bytes that x86_frame_decode_next() may look at for one instruction. */
+#define X86_QUICK_BYTES	16
+
+/*
+ * The tables of insn.c, which inat-tables.c has. Its functions would be called once for each
+ * instruction, which makes a search 6 to 10 % longer.
+ */
+extern const insn_attr_t inat_primary_table[INAT_OPCODE_TABLE_SIZE];
+extern const insn_attr_t inat_escape_table_1[INAT_OPCODE_TABLE_SIZE];
+
+static inline int x86_word_size(const struct x86_code *code)
+{
+	return code->flags & X86_CODE_64 ? 8 : 4;
+}
+
+/* Number of a register; @bit says which bit of REX extends it. */
+static inline int x86_reg_number(const struct x86_code *code, int low, int bit)
+{
+	/* REX2 has one more bit for each. */
+	return low | (code->rex & bit ? 8 : 0) |
+	       (code->rex & (bit << 4) ? 16 : 0);
+}
+
+/* The register in ModRM.reg */
+static inline int x86_modrm_reg(const struct x86_code *code)
+{
+	return x86_reg_number(code, X86_MODRM_REG(code->modrm), 4);
+}
+
+/* The register operand of ModRM.rm, -1 for memory. */
+static inline int x86_modrm_rm(const struct x86_code *code)
+{
+	if (X86_MODRM_MOD(code->modrm) != 3)
+		return -1;
+	return x86_reg_number(code, X86_MODRM_RM(code->modrm), 1);
+}
+
+/* The base register of a memory operand without an index, -1 for others. */
+static inline int x86_mem_base(const struct x86_code *code)
+{
+	int mod = X86_MODRM_MOD(code->modrm);
+	int rm = X86_MODRM_RM(code->modrm);
+
+	if (mod == 3 || code->flags & X86_CODE_ADDR)
+		return -1;
+	if (rm == 4) {
+		rm = X86_SIB_BASE(code->sib);
+		if (x86_reg_number(code, X86_SIB_INDEX(code->sib), 2) != 4)
+			return -1;
+	}
+	if (rm == 5 && !mod)
+		return -1;
+	return x86_reg_number(code, rm, 1);
+}
+
+/* Are the operands as wide as sp and bp? */
+static inline bool x86_full_width(const struct x86_code *code)
+{
+	if (code->flags & X86_CODE_64)
+		return code->rex & 8;
+	return !(code->flags & X86_CODE_16);
+}
+
+static inline u32 x86_get_le32(const u8 *p)
+{
+	return p[0] | p[1] << 8 | p[2] << 16 | (u32)p[3] << 24;
+}
 
 /* Where a value counts from: sp or bp as they are at ip, or nothing known. */
 enum x86_base {
@@ -86,19 +193,6 @@ enum x86_step {
 	X86_STEP_DEAD,		/* ends, and tells nothing */
 };
 
-void x86_sp_add(const struct x86_code *code, struct x86_path *path, s32 bytes);
-void x86_push(const struct x86_code *code, struct x86_path *path, int reg);
-void x86_pop(const struct x86_code *code, struct x86_path *path, int reg);
-void x86_leave(const struct x86_code *code, struct x86_path *path);
-void x86_clobber(struct x86_path *path, int reg);
-void x86_set_sp(struct x86_path *path, int base, s16 words);
-void x86_load_sp(struct x86_path *path, int base, s16 words);
-void x86_keep_sp(struct x86_path *path, int reg);
-void x86_restore_sp(const struct x86_code *code, struct x86_path *path, int reg);
-void x86_lea(const struct x86_code *code, struct x86_path *path);
-int x86_move_by(const struct x86_code *code, int base, s16 *words, s32 bytes);
-void x86_mov(const struct x86_code *code, struct x86_path *path, bool load);
-
 /* @pc + @offset, or what is too far away where that is. */
 static inline s32 x86_pc_add(s32 pc, s32 offset)
 {
@@ -107,31 +201,6 @@ static inline s32 x86_pc_add(s32 pc, s32 offset)
 	return sum < X86_SCAN_REACH && sum > -X86_SCAN_REACH ? sum :
 							       X86_SCAN_REACH;
 }
-
-enum x86_step x86_step_insn(const struct x86_code *code, struct x86_path *path,
-			    s32 *target);
-
-bool x86_start_stretch(struct x86_scan *scan);
-void x86_end_stretch(struct x86_scan *scan, s32 end);
-bool x86_is_known(const struct x86_scan *scan, s32 pc);
-bool x86_contradicts(const struct x86_scan *scan, s32 pc);
-void x86_end_run(struct x86_path *path);
-void x86_add_todo(struct x86_scan *scan, s32 pc);
-bool x86_next_todo(struct x86_scan *scan);
-bool x86_take_turns(struct x86_scan *scan);
-
-bool x86_is_kept(struct x86_scan *scan, int reg);
-
-void x86_note_callee(struct x86_scan *scan, s32 pc);
-bool x86_callees_return(struct x86_scan *scan);
-
-bool x86_find_table(struct x86_scan *scan);
-bool x86_follow_table(struct x86_scan *scan);
-
-bool x86_scan_decode(struct x86_scan *scan);
-void x86_fill_window(struct x86_scan *scan, s32 pc);
-unsigned int x86_scan_read(struct x86_scan *scan, unsigned long addr, u8 *dst,
-			   unsigned int len);
 
 /* What takes time and is no instruction leaves less for those. */
 static inline void x86_charge(struct x86_scan *scan, unsigned int insns)
@@ -147,20 +216,38 @@ static inline bool x86_is_spent(const struct x86_scan *scan)
 	return scan->work->insns > scan->work->limit;
 }
 
-enum x86_frame_kind x86_frame_scan(const struct x86_frame_mem *mem,
-				   unsigned long ip,
-				   struct x86_frame_rule *rule,
-				   struct x86_frame_work *work);
-
+/* x86-frame.c */
 unsigned int x86_frame_fetch(const struct x86_frame_mem *mem,
 			     unsigned long addr, u8 *dst, unsigned int len);
-
-enum x86_frame_kind x86_frame_guess_entry(const struct x86_frame_mem *mem,
-					  unsigned long ip,
+enum x86_frame_kind x86_frame_guess_entry(const struct x86_frame_mem *mem, unsigned long ip,
 					  struct x86_frame_rule *rule);
+bool x86_frame_is_go_check(const u8 *p, unsigned int len);
+bool x86_frame_is_plt0(const u8 *p, unsigned int len);
+bool x86_frame_is_return_thunk(const u8 *p, unsigned int len);
 
-bool x86_is_go_check(const u8 *p, unsigned int len);
-bool x86_is_plt0(const u8 *p, unsigned int len);
-bool x86_is_return_thunk(const u8 *p, unsigned int len);
+/* x86-frame-decode.c */
+const u8 *x86_frame_decode_next(const u8 *p, const u8 *last, unsigned int max,
+				bool is_64bit, struct x86_code *code, unsigned int *skipped);
+bool x86_frame_decode(struct insn *insn, const u8 *p, int len, bool is_64bit,
+		      struct x86_code *code);
+unsigned int x86_frame_scan_read(struct x86_scan *scan, unsigned long addr, u8 *dst,
+				 unsigned int len);
+void x86_frame_fill_window(struct x86_scan *scan, s32 pc);
+bool x86_frame_scan_decode(struct x86_scan *scan);
+
+/* x86-frame-step.c */
+enum x86_step x86_frame_step(const struct x86_code *code, struct x86_path *path, s32 *target);
+
+/* x86-frame-path.c */
+bool x86_frame_start_stretch(struct x86_scan *scan);
+void x86_frame_end_stretch(struct x86_scan *scan, s32 end);
+bool x86_frame_contradicts(const struct x86_scan *scan, s32 pc);
+void x86_frame_end_run(struct x86_path *path);
+void x86_frame_add_todo(struct x86_scan *scan, s32 pc);
+bool x86_frame_next_todo(struct x86_scan *scan);
+bool x86_frame_take_turns(struct x86_scan *scan);
+bool x86_frame_find_table(struct x86_scan *scan);
+bool x86_frame_follow_table(struct x86_scan *scan);
+bool x86_frame_is_kept(struct x86_scan *scan, int reg);
 
 #endif /* _X86_FRAME_SCAN_H */

@@ -1,10 +1,339 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * x86 frame analysis: what one instruction does to the path it is on.
+ * x86 frame analysis: what an instruction does to the path.
+ *
+ * A path follows sp and bp, and a copy of sp in another register. If an instruction sets one of
+ * them to a value that can't be followed, the value becomes unknown. That is never wrong: a later
+ * leave can still set sp, and a pop can set bp.
+ *
+ * Assemblers realign a frame without bp. They store the caller's sp in the frame and leave by
+ * mov N(%rsp),%rsp or pop %rsp (x86inc, libjpeg-turbo), or they keep it in a register and leave by
+ * mov %rbx,%rsp (OpenBLAS, x86inc).
  */
 #include <linux/types.h>
 
 #include "x86-frame-scan.h"
+
+/* The longest offset that a path follows, in words: it has 16 bits for them. */
+#define X86_MAX_WORDS	16000
+
+/*
+ * The first two arguments. Code that switches stacks is given the new sp in one of them, and the
+ * caller is not on that stack.
+ */
+#define X86_REG_SI	6
+#define X86_REG_DI	7
+
+/* Adds @bytes to *@words, which counts from @base. Returns @base, X86_BASE_NONE on overflow. */
+static int move_by(const struct x86_code *code, int base, s16 *words, s32 bytes)
+{
+	int ws = x86_word_size(code);
+	s32 sum;
+
+	if (base == X86_BASE_NONE || bytes & (ws - 1))
+		return X86_BASE_NONE;
+	if (bytes > X86_MAX_WORDS * ws || bytes < -X86_MAX_WORDS * ws)
+		return X86_BASE_NONE;
+	sum = *words + bytes / ws;
+	if (sum > X86_MAX_WORDS || sum < -X86_MAX_WORDS)
+		return X86_BASE_NONE;
+	*words = sum;
+	return base;
+}
+
+/* Adds @bytes to sp. */
+static void sp_add(const struct x86_code *code, struct x86_path *path, s32 bytes)
+{
+	s16 words = path->sp;
+
+	path->sp_base = move_by(code, path->sp_base, &words, bytes);
+	path->sp = words;
+	if (path->sp_base == X86_BASE_SP && path->save < words)
+		path->saved = 0;
+}
+
+/* The value of bp: what it counts from, and how many words. */
+static int bp_value(const struct x86_path *path, s16 *words)
+{
+	if (path->bp_kind == X86_BP_SAME) {
+		*words = 0;
+		return X86_BASE_BP;
+	}
+	if (path->bp_kind == X86_BP_VALUE) {
+		*words = path->bp;
+		return path->bp_base;
+	}
+	*words = 0;
+	return X86_BASE_NONE;
+}
+
+static void set_bp(struct x86_path *path, int base, s16 words)
+{
+	path->bp_kind = base == X86_BASE_NONE ? X86_BP_LOST : X86_BP_VALUE;
+	path->bp_base = base;
+	path->bp = words;
+}
+
+/* Sets sp to @words from @base. */
+static void set_sp(struct x86_path *path, int base, s16 words)
+{
+	path->sp_base = base;
+	path->sp = words;
+	if (base == X86_BASE_SP && path->save < words)
+		path->saved = 0;
+}
+
+/* bp is stored at @base + @words. */
+static void store_bp(struct x86_path *path, int base, s16 words)
+{
+	if (path->bp_kind > X86_BP_LOADED || base != X86_BASE_SP)
+		return;
+	if (path->bp_kind == X86_BP_LOADED && path->bp_base != X86_BASE_SP)
+		return;
+	/* The first copy stays the one that counts, as long as it is there. */
+	if (path->saved)
+		return;
+	path->saved = 1;
+	path->save = words;
+	path->save_bp = path->bp;
+	path->save_kind = path->bp_kind;
+}
+
+/* bp is loaded from @base + @words. */
+static void load_bp(struct x86_path *path, int base, s16 words)
+{
+	if (base == X86_BASE_NONE) {
+		path->bp_kind = X86_BP_LOST;
+	} else if (base == X86_BASE_SP && path->saved && path->save == words) {
+		path->bp_kind = path->save_kind;
+		path->bp_base = X86_BASE_SP;
+		path->bp = path->save_bp;
+	} else if (base == X86_BASE_SP &&
+		   (words < 0 || (path->saved && path->save < 0))) {
+		/*
+		 * Pushed here and popped from elsewhere, or not pushed here and
+		 * popped: the path has come into another function.
+		 */
+		path->bp_kind = X86_BP_LOST;
+	} else {
+		path->bp_kind = X86_BP_LOADED;
+		path->bp_base = base;
+		path->bp = words;
+	}
+}
+
+/* Sets @reg to a value that is not followed; -1: no register. */
+static void clobber(struct x86_path *path, int reg)
+{
+	if (reg == X86_REG_SP)
+		path->sp_base = X86_BASE_NONE;
+	else if (reg == X86_REG_BP)
+		path->bp_kind = X86_BP_LOST;
+	else if (path->kept && reg == path->kept_reg)
+		path->kept = X86_KEPT_LOST;
+}
+
+/* Do functions restore the register before they return? */
+static bool is_preserved(int reg)
+{
+	return reg == 3 || (reg >= 12 && reg <= 15);
+}
+
+/*
+ * Loads sp from the place at @words from @base. What the path itself stored there is not known, so
+ * the place has to be above all that the path and its calls may have written.
+ */
+static void load_sp(struct x86_path *path, int base, s16 words)
+{
+	if (base == X86_BASE_SP && words >= 0 && (!path->called || words > path->call_sp)) {
+		set_sp(path, X86_BASE_MEM_SP, 0);
+		path->from = words;
+	} else if (base == X86_BASE_BP) {
+		set_sp(path, X86_BASE_MEM_BP, 0);
+		path->from = words;
+	} else {
+		path->sp_base = X86_BASE_NONE;
+	}
+}
+
+/* Copies sp to @reg. */
+static void keep_sp(struct x86_path *path, int reg)
+{
+	path->kept = path->sp_base == X86_BASE_SP ? X86_KEPT_SP : X86_KEPT_LOST;
+	path->kept_reg = reg;
+	path->kept_sp = path->sp;
+}
+
+/*
+ * Sets sp to @reg plus a displacement, by mov or lea; -1: no register.
+ *
+ * The register still has its value of ip, unless the path itself copied sp to a register. Then ip
+ * is in the prologue, and that copy is the value.
+ */
+static void restore_sp(const struct x86_code *code, struct x86_path *path, int reg)
+{
+	int base = X86_BASE_NONE;
+	s16 words = 0;
+
+	if (path->kept == X86_KEPT_SP && path->kept_reg == reg) {
+		base = X86_BASE_SP;
+		words = path->kept_sp;
+	} else if (path->kept == X86_KEPT_NONE && reg >= 0 && reg < 16 &&
+		   reg != X86_REG_SI && reg != X86_REG_DI &&
+		   (!path->called || is_preserved(reg))) {
+		base = X86_BASE_REG;
+		path->from = reg;
+	}
+	base = move_by(code, base, &words, code->disp);
+	set_sp(path, base, words);
+}
+
+/* A push of @reg; -1: of something else. */
+static void step_push(const struct x86_code *code, struct x86_path *path, int reg)
+{
+	sp_add(code, path, -x86_word_size(code));
+	if (code->flags & X86_CODE_16)
+		path->sp_base = X86_BASE_NONE;
+	if (reg == X86_REG_BP)
+		store_bp(path, path->sp_base, path->sp);
+}
+
+/* A pop to @reg; -1: to something else. */
+static void step_pop(const struct x86_code *code, struct x86_path *path, int reg)
+{
+	if (reg == X86_REG_BP)
+		load_bp(path, path->sp_base, path->sp);
+	else if (reg == X86_REG_SP)
+		load_sp(path, path->sp_base, path->sp);
+	else
+		clobber(path, reg);
+	if (reg != X86_REG_SP)
+		sp_add(code, path, x86_word_size(code));
+	if (code->flags & X86_CODE_16)
+		path->sp_base = X86_BASE_NONE;
+}
+
+/* leave */
+static void step_leave(const struct x86_code *code, struct x86_path *path)
+{
+	s16 words;
+	int base = bp_value(path, &words);
+
+	set_sp(path, base, words);
+	step_pop(code, path, X86_REG_BP);
+}
+
+static void move_reg(const struct x86_code *code, struct x86_path *path, int dst,
+		     int src)
+{
+	s16 words;
+	int base;
+
+	if (!x86_full_width(code)) {
+		clobber(path, dst);
+	} else if (dst == X86_REG_SP && src == X86_REG_BP) {
+		base = bp_value(path, &words);
+		set_sp(path, base, words);
+	} else if (dst == X86_REG_BP && src == X86_REG_SP) {
+		set_bp(path, path->sp_base, path->sp);
+	} else if (dst == X86_REG_SP) {
+		restore_sp(code, path, src);
+	} else if (src == X86_REG_SP) {
+		keep_sp(path, dst);
+	} else {
+		clobber(path, dst);
+	}
+}
+
+/* The address of a memory operand, as base and words. */
+static int mem_address(const struct x86_code *code, const struct x86_path *path,
+		       s16 *words)
+{
+	int reg = x86_mem_base(code), base;
+
+	*words = 0;
+	if (reg == X86_REG_SP) {
+		base = path->sp_base;
+		*words = path->sp;
+	} else if (reg == X86_REG_BP) {
+		base = bp_value(path, words);
+	} else {
+		return X86_BASE_NONE;
+	}
+	return move_by(code, base, words, code->disp);
+}
+
+/*
+ * The last instruction of a function that realigned its stack: lea -8(%r10),%rsp, or
+ * lea -4(%ecx),%esp. Its prologue pushed a copy of the return address below the saved bp. So the
+ * frame looks like any other from bp, and the copy is at sp after bp has been restored. If the
+ * function uses r13 for this, it pops r13 after that instruction, which is lea -16(%r13),%rsp then.
+ */
+static bool is_realign_exit(const struct x86_code *code, struct x86_path *path)
+{
+	int reg = code->flags & X86_CODE_64 ? 10 : 1;
+
+	if (path->bp_kind == X86_BP_LOST)
+		return false;
+	if (x86_mem_base(code) == 13 && code->disp == -16 && path->sp_base == X86_BASE_BP) {
+		path->sp--;
+		return true;
+	}
+	return x86_mem_base(code) == reg && code->disp == -x86_word_size(code);
+}
+
+/* lea */
+static void step_lea(const struct x86_code *code, struct x86_path *path)
+{
+	int reg = x86_modrm_reg(code), base;
+	s16 words = 0;
+
+	if (reg != X86_REG_SP && reg != X86_REG_BP) {
+		clobber(path, reg);
+		return;
+	}
+	if (reg == X86_REG_SP && is_realign_exit(code, path))
+		return;
+	if (reg == X86_REG_SP && x86_full_width(code) &&
+	    (x86_mem_base(code) & ~1) != X86_REG_SP) {
+		restore_sp(code, path, x86_mem_base(code));
+		return;
+	}
+	base = x86_full_width(code) ? mem_address(code, path, &words) :
+				      X86_BASE_NONE;
+	if (reg == X86_REG_SP)
+		set_sp(path, base, words);
+	else
+		set_bp(path, base, words);
+}
+
+/* mov, between registers or a register and memory; @load: ModRM.reg is written. */
+static void step_mov(const struct x86_code *code, struct x86_path *path, bool load)
+{
+	int reg = x86_modrm_reg(code), rm = x86_modrm_rm(code), base;
+	s16 words = 0;
+
+	if (rm >= 0) {
+		if (load)
+			move_reg(code, path, reg, rm);
+		else
+			move_reg(code, path, rm, reg);
+		return;
+	}
+	if (reg != X86_REG_BP && (reg != X86_REG_SP || !load)) {
+		if (load)
+			clobber(path, reg);
+		return;
+	}
+	base = x86_full_width(code) ? mem_address(code, path, &words) :
+				      X86_BASE_NONE;
+	if (load && reg == X86_REG_SP)
+		load_sp(path, base, words);
+	else if (load)
+		load_bp(path, base, words);
+	else
+		store_bp(path, base, words);
+}
 
 /* 81, 83: add, sub, and, cmp ... with an immediate */
 static void step_alu_imm(const struct x86_code *code, struct x86_path *path)
@@ -15,9 +344,9 @@ static void step_alu_imm(const struct x86_code *code, struct x86_path *path)
 		return;
 	if (rm == X86_REG_SP && x86_full_width(code) && (op == 0 || op == 5))
 		/* The least number has no negative one: it stays what it is, and is too far. */
-		x86_sp_add(code, path, op ? -(u32)code->imm : code->imm);
+		sp_add(code, path, op ? -(u32)code->imm : code->imm);
 	else
-		x86_clobber(path, rm);
+		clobber(path, rm);
 }
 
 /* 00 to 3f: the eight operations between registers and memory */
@@ -36,7 +365,7 @@ static void step_alu(const struct x86_code *code, struct x86_path *path, u8 op)
 			path->sp_base = X86_BASE_NONE;
 		return;
 	}
-	x86_clobber(path, op & 2 ? reg : rm);
+	clobber(path, op & 2 ? reg : rm);
 }
 
 static void note_call(struct x86_path *path)
@@ -65,7 +394,7 @@ static enum x86_step step_group5(const struct x86_code *code,
 	switch (X86_MODRM_REG(code->modrm)) {
 	case 0:
 	case 1:
-		x86_clobber(path, x86_modrm_rm(code));
+		clobber(path, x86_modrm_rm(code));
 		return X86_STEP_NEXT;
 	case 2:
 		note_call(path);
@@ -81,7 +410,7 @@ static enum x86_step step_group5(const struct x86_code *code,
 			return X86_STEP_TABLE;
 		return X86_STEP_EXIT;
 	case 6:
-		x86_sp_add(code, path, -x86_word_size(code));
+		sp_add(code, path, -x86_word_size(code));
 		return X86_STEP_NEXT;
 	default:
 		return X86_STEP_DEAD;
@@ -97,17 +426,17 @@ static enum x86_step step_two_byte(const struct x86_code *code,
 		return X86_STEP_BRANCH;
 	case 0xa0:
 	case 0xa8:
-		x86_push(code, path, -1);
+		step_push(code, path, -1);
 		break;
 	case 0xa1:
 	case 0xa9:
-		x86_pop(code, path, -1);
+		step_pop(code, path, -1);
 		break;
 	case 0x40 ... 0x4f:
 	case 0xaf:
 	case 0xb6 ... 0xb7:
 	case 0xbe ... 0xbf:
-		x86_clobber(path, x86_modrm_reg(code));
+		clobber(path, x86_modrm_reg(code));
 		break;
 	case 0x0b:
 	case 0xb9:
@@ -122,7 +451,7 @@ static enum x86_step step_call(const struct x86_code *code,
 {
 	/* 32-bit code reads its ip by a call to the next instruction. */
 	if (!code->imm) {
-		x86_push(code, path, -1);
+		step_push(code, path, -1);
 		return X86_STEP_NEXT;
 	}
 	note_call(path);
@@ -140,41 +469,41 @@ static enum x86_step step_data(const struct x86_code *code,
 		step_alu(code, path, op);
 		break;
 	case 0x40 ... 0x4f:
-		x86_clobber(path, op & 7);
+		clobber(path, op & 7);
 		break;
 	case 0x63:
 	case 0x69:
 	case 0x6b:
-		x86_clobber(path, x86_modrm_reg(code));
+		clobber(path, x86_modrm_reg(code));
 		break;
 	case 0x81:
 	case 0x83:
 		step_alu_imm(code, path);
 		break;
 	case 0x87:
-		x86_clobber(path, x86_modrm_reg(code));
-		x86_clobber(path, x86_modrm_rm(code));
+		clobber(path, x86_modrm_reg(code));
+		clobber(path, x86_modrm_rm(code));
 		break;
 	case 0x89:
 	case 0x8b:
-		x86_mov(code, path, op == 0x8b);
+		step_mov(code, path, op == 0x8b);
 		break;
 	case 0x8d:
-		x86_lea(code, path);
+		step_lea(code, path);
 		break;
 	case 0x91 ... 0x97:
 	case 0xb8 ... 0xbf:
-		x86_clobber(path, low);
+		clobber(path, low);
 		break;
 	case 0xc1:
 	case 0xc7:
 	case 0xd1:
 	case 0xd3:
-		x86_clobber(path, x86_modrm_rm(code));
+		clobber(path, x86_modrm_rm(code));
 		break;
 	case 0xf7:
 		if (X86_MODRM_REG(code->modrm) > 1)
-			x86_clobber(path, x86_modrm_rm(code));
+			clobber(path, x86_modrm_rm(code));
 		break;
 	}
 	return X86_STEP_NEXT;
@@ -187,10 +516,10 @@ static enum x86_step step_one_byte(const struct x86_code *code,
 
 	switch (op) {
 	case 0x50 ... 0x57:
-		x86_push(code, path, low);
+		step_push(code, path, low);
 		return X86_STEP_NEXT;
 	case 0x58 ... 0x5f:
-		x86_pop(code, path, low);
+		step_pop(code, path, low);
 		return X86_STEP_NEXT;
 	case 0x06:
 	case 0x0e:
@@ -199,19 +528,19 @@ static enum x86_step step_one_byte(const struct x86_code *code,
 	case 0x68:
 	case 0x6a:
 	case 0x9c:
-		x86_push(code, path, -1);
+		step_push(code, path, -1);
 		return X86_STEP_NEXT;
 	case 0x07:
 	case 0x17:
 	case 0x1f:
 	case 0x9d:
-		x86_pop(code, path, -1);
+		step_pop(code, path, -1);
 		return X86_STEP_NEXT;
 	case 0x8f:
-		x86_pop(code, path, x86_modrm_rm(code));
+		step_pop(code, path, x86_modrm_rm(code));
 		return X86_STEP_NEXT;
 	case 0xc9:
-		x86_leave(code, path);
+		step_leave(code, path);
 		return X86_STEP_NEXT;
 	case 0xc2 ... 0xc3:
 		return X86_STEP_EXIT;
@@ -241,8 +570,8 @@ static enum x86_step step_one_byte(const struct x86_code *code,
 }
 
 /*
- * Does the instruction read bp, as it was at ip, as a value?  The function that
- * put it there restores bp before it returns.
+ * Notes an instruction that uses the bp of ip as a value. Then the function itself has set bp, and
+ * restores it before it returns.
  */
 static void note_use(const struct x86_code *code, struct x86_path *path)
 {
@@ -260,15 +589,15 @@ static void note_use(const struct x86_code *code, struct x86_path *path)
 }
 
 /**
- * x86_step_insn - carry a path over one instruction
+ * x86_frame_step - carry a path over one instruction
  * @code:	the instruction, decoded
  * @path:	the path, its pc not touched
  * @target:	where a jump or branch goes, as offset from its end
  *
  * Returns: how the path goes on
  */
-enum x86_step x86_step_insn(const struct x86_code *code, struct x86_path *path,
-			    s32 *target)
+enum x86_step x86_frame_step(const struct x86_code *code, struct x86_path *path,
+			     s32 *target)
 {
 	if (code->flags & X86_CODE_MODRM)
 		note_use(code, path);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * x86 frame analysis: where is the caller of the instruction at ip?
+ * x86 frame analysis: find the caller of the instruction at ip by the code alone.
  *
- * The answer is worked out from the code alone, so it needs neither frame
- * pointers nor unwind tables.  One source serves the kernel, the module and
- * the tests in user space.
+ * It needs neither frame pointers nor unwind tables. The kernel, the module, perf and the tests
+ * compile the same files.
  */
 #ifndef _X86_FRAME_H
 #define _X86_FRAME_H
@@ -13,7 +12,7 @@
 
 /**
  * enum x86_frame_kind - what found a rule
- * @X86_FRAME_UNKNOWN:	nothing did; walk as if there were no analysis
+ * @X86_FRAME_UNKNOWN:	no rule was found
  * @X86_FRAME_ENTRY:	ip is the first instruction of a function
  * @X86_FRAME_PROLOGUE:	ip is between the push and the mov of a prologue
  * @X86_FRAME_EPILOGUE:	ip is at the leave or the last pop of an epilogue
@@ -21,10 +20,10 @@
  * @X86_FRAME_PLT:	ip is in the first entry of a procedure linkage table
  * @X86_FRAME_SCAN_SP:	a path to the exit was found, the CFA counts from sp
  * @X86_FRAME_SCAN_BP:	a path to the exit was found, bp is the frame
- * @X86_FRAME_SCAN_MEM:	a path to the exit was found, on which sp is loaded from the
- *			frame, as assemblers that realign it do
- * @X86_FRAME_SCAN_REG:	a path to the exit was found, on which sp is taken from another
- *			register than bp
+ * @X86_FRAME_SCAN_MEM:	a path to the exit was found that loads sp from the frame (assemblers
+ *			that realign a frame do so)
+ * @X86_FRAME_SCAN_REG:	a path to the exit was found that sets sp from another register
+ *			than bp
  * @X86_FRAME_NR:	number of kinds
  */
 enum x86_frame_kind {
@@ -43,16 +42,15 @@ enum x86_frame_kind {
 
 /**
  * struct x86_frame_rule - how to step from a frame to its caller
- * @cfa_off:	CFA, as offset from sp or, with @use_fp, from bp
- * @ra_off:	where the return address is, as offset from the CFA
- * @fp_off:	where the caller's bp is, as offset from the CFA; 0: still in bp
+ * @cfa_off:	offset of the CFA from sp or, with @use_fp, from bp
+ * @ra_off:	offset of the return address from the CFA
+ * @fp_off:	offset of the caller's bp from the CFA; 0: it is still in bp
  * @use_fp:	the CFA counts from bp
- * @fp_lost:	the caller's bp is not known, which is so only where struct x86_frame_mem
- *		allows it
- * @reg:	X86_FRAME_SCAN_REG: the register that the CFA counts from instead, by
- *		the processor's numbers; only where the registers are those of ip
- * @mem_off:	X86_FRAME_SCAN_MEM: where the word is that the CFA counts from instead,
- *		as offset from sp or, with @use_fp, from bp
+ * @fp_lost:	the caller's bp is not known; only if struct x86_frame_mem allows that
+ * @reg:	X86_FRAME_SCAN_REG: the CFA counts from this register, by the processor's
+ *		numbers. Use it only with the registers of ip.
+ * @mem_off:	X86_FRAME_SCAN_MEM: the CFA counts from a word in memory. This is the offset of
+ *		the word from sp or, with @use_fp, from bp.
  *
  * The first four members are those of struct unwind_user_frame.
  */
@@ -67,15 +65,15 @@ struct x86_frame_rule {
 };
 
 /**
- * struct x86_frame_mem - the code to look at
- * @read:	copies @len bytes at @addr to @dst; 0, or anything else when one
- *		of them can't be read.  It may fail at any time.
+ * struct x86_frame_mem - the code to analyse
+ * @read:	copies @len bytes at @addr to @dst. Returns 0, or anything else if a byte can't be
+ *		read. It may fail at any time, and is never called for bytes of two pages.
  * @ctx:	for @read
  * @is_64bit:	the code runs in 64-bit mode
- * @any_bp:	the caller is wanted even where its bp is not known; not with a cache, which
- *		does not keep that
+ * @any_bp:	return a rule even if the caller's bp is not known. Not with a cache, which does not
+ *		store that.
  *
- * No memory is touched but through @read, and no read crosses a page.
+ * The analysis reads memory through @read only.
  */
 struct x86_frame_mem {
 	int	(*read)(void *ctx, unsigned long addr, void *dst,
@@ -86,12 +84,12 @@ struct x86_frame_mem {
 };
 
 /**
- * enum x86_frame_sigreturn - what a signal handler returns to
+ * enum x86_frame_sigreturn - signal trampolines, which signal handlers return to
  * @X86_SIGRETURN_NONE:	not a signal trampoline
- * @X86_SIGRETURN_64:	64-bit, the stack holds a struct rt_sigframe
- * @X86_SIGRETURN_32:	32-bit, a struct sigframe_ia32, its signal number popped
- *			by the trampoline or not yet
- * @X86_SIGRETURN_RT_32: 32-bit, a struct rt_sigframe_ia32
+ * @X86_SIGRETURN_64:	64-bit; the stack has a struct rt_sigframe
+ * @X86_SIGRETURN_32:	32-bit; the stack has a struct sigframe_ia32. The trampoline pops the
+ *			signal number first.
+ * @X86_SIGRETURN_RT_32: 32-bit; the stack has a struct rt_sigframe_ia32
  */
 enum x86_frame_sigreturn {
 	X86_SIGRETURN_NONE,

@@ -2,10 +2,10 @@
 /*
  * Walking user stacks: the frames that frame pointers do not show.
  *
- * A frame pointer leads to the caller's caller while the innermost function
- * has not set it up yet, has taken it down already, or does without. There the
- * code at ip is asked, see x86-frame.h. A signal handler's caller is what the
- * signal interrupted: its registers are in the signal frame.
+ * In a prologue, in an epilogue, and in a function without frame, bp is the frame pointer of the
+ * caller. A walk by frame pointers then skips the caller. Instead the code at ip shows where the
+ * return address is, see x86-frame.h. After a signal handler the walk continues with the
+ * registers that the signal interrupted, which are in the signal frame.
  */
 #include <linux/kernel.h>
 #include <linux/mmu_context.h>
@@ -26,19 +26,20 @@
 #include "x86-frame-cache.h"
 
 DEFINE_STATIC_KEY_TRUE(unwind_user_code_enabled);
+static DEFINE_STATIC_KEY_TRUE(unwind_user_search_enabled);
 
-/* Allocated apart: percpu memory comes in small pieces, and not from NMI. */
+/* Not in percpu memory, which has small pieces only. */
 static DEFINE_PER_CPU(struct x86_frame_cache *, frame_cache);
 static DEFINE_PER_CPU(bool, frame_cache_busy);
-/* What searches may still take there; less than 0 after one that took more. */
+/* What searches may still take on this CPU; below 0 after a search that took more. */
 static DEFINE_PER_CPU(int, search_credit) = UNWIND_USER_CREDIT_MAX;
 
 /**
  * unwind_user_code_prepare - allocate what the analysis works with
  *
- * With the first event that wants chains. It is for all events, so that whoever opens the
- * first is not charged. Without it walks look at the bytes around an instruction, and search
- * nothing.
+ * Called with the first event that has callchains. The memory is for all events, so it is not
+ * charged to the task that opens the first one. Without this memory walks find the exact states
+ * only.
  *
  * Context: task; callers exclude each other, and those of
  *	unwind_user_code_release().
@@ -81,7 +82,7 @@ void unwind_user_code_release(void)
 	}
 }
 
-/* NULL in a walk that came in while another was at work, and where there is no memory. */
+/* NULL if this walk interrupted another one that has the cache, and if there is no memory. */
 static struct x86_frame_cache *cache_get(void)
 {
 	struct x86_frame_cache *cache;
@@ -134,7 +135,7 @@ static void restore_probed(const struct unwind_user_state *state, unsigned long 
 		dst[i] = auprobe->insn[i];
 }
 
-/* Return probes put this in place of the return address. */
+/* A return probe replaces the return address by its trampoline's. */
 static bool is_uretprobe_trampoline(unsigned long ip)
 {
 	return current->utask && ip == uprobe_get_trampoline_vaddr();
@@ -151,7 +152,7 @@ static bool is_uretprobe_trampoline(unsigned long ip)
 }
 #endif
 
-/* @ctx: the ip under analysis, of the state of the walk */
+/* @ctx: points to state->ip */
 static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
 {
 	struct unwind_user_state *state = container_of(ctx, struct unwind_user_state, ip);
@@ -163,15 +164,15 @@ static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
 }
 
 /**
- * unwind_user_read_word - a word of a user stack
- * @state:	of the walk
- * @addr:	its address; one that is not aligned is refused
+ * unwind_user_read_word - read a word of a user stack
+ * @state:	the walk
+ * @addr:	its address, which has to be aligned
  * @ws:		its size, 4 or 8 bytes
  * @word:	out: zero-extended
  *
  * Context: any, NMI too.  Never faults.
  *
- * Return: false where it can't be read; then @word is as it was.
+ * Return: false if it can't be read; then @word is unchanged.
  */
 bool unwind_user_read_word(struct unwind_user_state *state, unsigned long addr,
 			   unsigned int ws, unsigned long *word)
@@ -186,7 +187,7 @@ bool unwind_user_read_word(struct unwind_user_state *state, unsigned long addr,
 	return true;
 }
 
-/* Could a caller go on there? */
+/* Can a function return there? */
 static bool is_return_address(const struct x86_frame_mem *mem, unsigned long ip)
 {
 	return x86_frame_call_before(mem, ip) || is_uretprobe_trampoline(ip) ||
@@ -194,8 +195,8 @@ static bool is_return_address(const struct x86_frame_mem *mem, unsigned long ip)
 }
 
 /*
- * In task context nothing is bounded but each search: it takes the task's own time, can be
- * preempted, and has memory of its own.
+ * In task context the analysis takes the task's own time, can be preempted, and allocates its own
+ * memory. So only each search is bounded.
  */
 static noinline enum x86_frame_kind
 find_rule_in_task(struct unwind_user_state *state, const struct x86_frame_mem *mem,
@@ -215,9 +216,9 @@ find_rule_in_task(struct unwind_user_state *state, const struct x86_frame_mem *m
 }
 
 /*
- * What the searches of a walk may take, of X86_FRAME_INSNS: no more than the kernel's throttle
- * leaves time for, and nothing where walks on this CPU have used up what they bring. Nor is
- * anything begun for less than most searches take.
+ * How much of X86_FRAME_INSNS the searches of a walk may take. Not more than the kernel's
+ * throttle leaves time for. 0 if the walks on this CPU have used up their credit, or if the time
+ * left is less than most searches take.
  */
 static unsigned int search_limit(int credit)
 {
@@ -236,7 +237,7 @@ search_bounded(struct unwind_user_state *state, struct x86_frame_cache *cache,
 	int credit = __this_cpu_read(search_credit);
 	enum x86_frame_kind kind;
 
-	/* What one analysis takes the others of the walk do not have. */
+	/* All analyses of a walk share one limit. */
 	cache->spent = X86_FRAME_INSNS - search_limit(credit) + state->spent;
 	kind = x86_frame_search(cache, current->mm->context.ctx_id, mem, state->ip, rule);
 	state->spent += cache->work.took;
@@ -244,7 +245,7 @@ search_bounded(struct unwind_user_state *state, struct x86_frame_cache *cache,
 	return kind;
 }
 
-/* The first analysis of a walk brings what searches may take. */
+/* The first analysis of a walk adds to the credit of the CPU. */
 static __always_inline void bring_credit(const struct unwind_user_state *state)
 {
 	int credit = __this_cpu_read(search_credit) + UNWIND_USER_CREDIT_WALK;
@@ -254,8 +255,8 @@ static __always_inline void bring_credit(const struct unwind_user_state *state)
 }
 
 /*
- * The cache comes before the look, as an answer from it takes hardly longer. Only the search
- * needs the memory that is with the cache: without it, a look still finds the exact states.
+ * The cache comes first: it is about as fast as a look at the bytes. Only the search needs the
+ * memory that comes with the cache. Without it, x86_frame_look() still finds the exact states.
  */
 static __always_inline enum x86_frame_kind
 find_rule(struct unwind_user_state *state, const struct x86_frame_mem *mem,
@@ -264,6 +265,8 @@ find_rule(struct unwind_user_state *state, const struct x86_frame_mem *mem,
 	struct x86_frame_cache *cache;
 	enum x86_frame_kind kind;
 
+	if (!static_branch_likely(&unwind_user_search_enabled))
+		return x86_frame_look(mem, state->ip, rule);
 	if (state->in_task)
 		return find_rule_in_task(state, mem, rule);
 	cache = cache_get();
@@ -277,12 +280,12 @@ find_rule(struct unwind_user_state *state, const struct x86_frame_mem *mem,
 	return kind;
 }
 
-/* By the processor's numbers; 0 for one that is not followed from frame to frame. */
+/* @reg: by the processor's numbers. 0 if its value in this frame is not known. */
 static unsigned long read_register(const struct unwind_user_state *state, u8 reg)
 {
 	const struct pt_regs *regs = current_pt_regs();
 
-	/* They are those of another frame, or another time. */
+	/* These are the registers of another frame, or of an earlier time. */
 	if (regs->ip != state->ip || regs->sp != state->sp)
 		return 0;
 	switch (reg) {
@@ -302,7 +305,7 @@ static unsigned long read_register(const struct unwind_user_state *state, u8 reg
 	}
 }
 
-/* Where a frame that its code realigned has its caller's sp; out: @kept. */
+/* Reads where a realigned frame has the caller's sp. @kept: in: sp or bp, out: what was read. */
 static bool read_kept(struct unwind_user_state *state, enum x86_frame_kind kind,
 		      const struct x86_frame_rule *rule, unsigned long *kept)
 {
@@ -312,7 +315,7 @@ static bool read_kept(struct unwind_user_state *state, enum x86_frame_kind kind,
 	return *kept;
 }
 
-/* The step that @rule says, if it leads to where a call came from. */
+/* Steps by @rule, if there is a call before the return address. */
 static __always_inline bool
 step_rule(struct unwind_user_state *state, const struct x86_frame_mem *mem,
 	  enum x86_frame_kind kind, const struct x86_frame_rule *rule)
@@ -325,7 +328,7 @@ step_rule(struct unwind_user_state *state, const struct x86_frame_mem *mem,
 		return false;
 	cfa += rule->cfa_off;
 
-	/* The frame stands: left to the ordinary step. */
+	/* bp already points to this frame: the step by frame pointer does the same. */
 	if (rule->fp_off && cfa + rule->fp_off == fp && cfa == fp + 2 * ws)
 		return false;
 	if (cfa <= state->sp || !unwind_user_read_word(state, cfa + rule->ra_off, ws, &ra) ||
@@ -345,8 +348,8 @@ static bool step_signal(struct unwind_user_state *state, const struct x86_frame_
 }
 
 /*
- * Is the sample in a signal trampoline, before its system call or in it? In the call, sp is
- * as the handler left it.
+ * Is the sample in a signal trampoline, before or in its system call? The trampoline does not
+ * change sp.
  */
 static bool step_sigreturn(struct unwind_user_state *state, const struct x86_frame_mem *mem)
 {
@@ -375,7 +378,7 @@ static bool step(struct unwind_user_state *state)
 	kind = find_rule(state, &mem, &rule);
 	if (state->topmost && kind == X86_FRAME_UNKNOWN)
 		return step_sigreturn(state, &mem);
-	/* A call that does not return stands in front of another function. */
+	/* After a call to a noreturn function, ip may be the first byte of the next function. */
 	if (kind == X86_FRAME_UNKNOWN || (!state->topmost && kind == X86_FRAME_ENTRY))
 		return false;
 	if (!step_rule(state, &mem, kind, &rule))
@@ -392,7 +395,7 @@ bool __unwind_user_code_next(struct unwind_user_state *state)
 	state->nr_code++;
 	if (!step(state))
 		return false;
-	/* Where a frame stands, all that follow are taken to stand, too. */
+	/* The caller may have no frame either. After a frame by bp, all further ones are by bp. */
 	state->ask_code = true;
 	return true;
 }
@@ -400,12 +403,12 @@ bool __unwind_user_code_next(struct unwind_user_state *state)
 #ifdef CONFIG_HAVE_UNWIND_USER_CODE
 /**
  * unwind_user_at_trampoline - may a signal handler return there?
- * @state:	of a deferred walk
+ * @state:	a deferred walk
  * @ip:		a return address by frame pointers, which may be any word of the stack
  *
- * Context: task.  Never faults: nothing says that there is code at @ip.
+ * Context: task.  Never faults, because @ip may be the address of anything.
  *
- * Return: false if it is no signal trampoline, or can't be read.
+ * Return: false if it is no signal trampoline, or if it can't be read.
  */
 bool unwind_user_at_trampoline(struct unwind_user_state *state, unsigned long ip)
 {
@@ -417,11 +420,10 @@ bool unwind_user_at_trampoline(struct unwind_user_state *state, unsigned long ip
 #endif
 
 /**
- * unwind_user_code_exact - step out of an interrupted instruction by its code
- * @state: the innermost frame; changed only where it succeeds
+ * unwind_user_code_exact - step from an exact state to the caller
+ * @state: the innermost frame; unchanged if there is no step
  *
- * In a prologue, an epilogue or a PLT's first entry, where a few instructions
- * tell all there is to know: no search through the rest of the function.
+ * Exact states are prologues, epilogues and the first entry of a PLT. Nothing is searched.
  *
  * Context: any, NMI too, with the mm of current loaded.  Never faults.
  *
@@ -444,7 +446,7 @@ bool unwind_user_code_exact(struct unwind_user_state *state)
 
 /**
  * unwind_user_code_leave_signal - step from a trampoline to what was interrupted
- * @state: in the trampoline; changed only where it succeeds
+ * @state: in the trampoline; unchanged if there is no step
  *
  * Context: any, NMI too, with the mm of current loaded.  Never faults.
  *
@@ -461,7 +463,7 @@ bool unwind_user_code_leave_signal(struct unwind_user_state *state)
 	return true;
 }
 
-/* Does a call stand before @ra, or may a caller go on there in another way? */
+/* Can a function return to @ra? */
 bool unwind_user_code_is_return(struct unwind_user_state *state, unsigned long ra)
 {
 	struct x86_frame_mem mem = code_of(state);
@@ -474,6 +476,12 @@ static const struct ctl_table unwind_user_code_sysctl[] = {
 	{
 		.procname	= "unwind_user_code",
 		.data		= &unwind_user_code_enabled.key,
+		.mode		= 0644,
+		.proc_handler	= proc_do_static_key,
+	},
+	{
+		.procname	= "unwind_user_search",
+		.data		= &unwind_user_search_enabled.key,
 		.mode		= 0644,
 		.proc_handler	= proc_do_static_key,
 	},

@@ -10,9 +10,9 @@
 #include "x86-frame.h"
 
 /*
- * All that a walk reads of code and stack beside the frames of frame pointers.
- * Context: any, NMI too.  Never faults.  False where it can't be read, or where too
- * much could not.
+ * Reads code and stack; frames by frame pointers are read elsewhere.
+ * Context: any, NMI too.  Never faults.  False if it can't be read, or if too many reads of this
+ * walk have failed.
  */
 static inline bool unwind_user_read(struct unwind_user_state *state, void *dst,
 				    unsigned long addr, unsigned int len)

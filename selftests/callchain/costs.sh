@@ -15,6 +15,18 @@ cheap_enough()
 	[ "$with" -gt "$stock" ] && [ $((with * 10)) -le $((stock * 15)) ]
 }
 
+# The first series alone takes less: it neither searches nor has a cache.
+first_cheap_enough()
+{
+	local with without stock
+
+	{ read -r with; read -r without; } < "$work/cost-first"
+	stock=$(head -n 1 "$work/cost-stock")
+	echo "a chain of 20 frames: $with instructions with the first series, $without" \
+		"turned off, $stock unpatched"
+	[ "$with" -gt 0 ] && [ $((with * 100)) -le $((stock * 125)) ]
+}
+
 # Of a frame: by frame pointer, and by rule.
 rules_cheap_enough()
 {
@@ -61,6 +73,22 @@ costs_as()
 	fi
 }
 
+# The series comes in parts for one Linux only.
+first_costs()
+{
+	[ -z "$at" ] || return 0
+	if [ ! -e "$out/kernel-first/bzImage" ]; then
+		tap_skip "the first series alone: at most 1.25" "no kernel: make kernel-first"
+		return
+	fi
+	guest cost-first cost
+	boot_kernel kernel-first "$@"
+	ok "the first series alone: run" ran cost-first
+	ok "... at most 1.25" first_cheap_enough
+	costs_as 20-frames-first-series cost-first 1
+	costs_as 20-frames-first-series-off cost-first 2
+}
+
 costs()
 {
 	local counted=(--cpus 1 --qemu=-icount --qemu=shift=0)
@@ -76,6 +104,7 @@ costs()
 	costs_as 20-frames cost 1
 	costs_as 20-frames-turned-off cost 2
 	costs_as 20-frames-unpatched cost-stock 1
+	first_costs "${counted[@]}"
 	ok "a frame's cost: run" ran frame-cost
 	ok "... at most 5 by rule" rules_cheap_enough
 	costs_as a-frame-by-pointer frame-cost 1

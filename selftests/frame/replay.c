@@ -79,10 +79,29 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/*
+ * Do the bytes around ip give another caller than the frame pointer? In these states bp is the
+ * frame pointer of the caller. At leave, and at pop %rbp before ret, it is the function's own.
+ */
+static bool has_other_caller(const struct sample *s)
+{
+	struct x86_frame_rule rule;
+
+	switch (x86_frame_look(&s->mem, s->ip, &rule)) {
+	case X86_FRAME_ENTRY:
+	case X86_FRAME_PROLOGUE:
+	case X86_FRAME_RET:
+	case X86_FRAME_PLT:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Instructions decoded: the mean, and what one in a hundred reaches. */
 static void report(unsigned long nr)
 {
-	unsigned long kinds[X86_FRAME_NR] = { 0 }, sum = 0, hits = 0, i;
+	unsigned long kinds[X86_FRAME_NR] = { 0 }, sum = 0, hits = 0, other = 0, i;
 	struct x86_frame_rule rule;
 	int k;
 
@@ -95,6 +114,7 @@ static void report(unsigned long nr)
 					     s->ip, &rule);
 		hits += cache.work.insns == UINT16_MAX;
 		kinds[k]++;
+		other += has_other_caller(s);
 		x86_frame_analyze(&s->mem, s->ip, &rule, &cache.work);
 		insns[i] = cache.work.insns;
 		sum += insns[i];
@@ -105,7 +125,7 @@ static void report(unsigned long nr)
 	       insns[nr * 99 / 100], insns[nr - 1]);
 	for (k = 0; k < X86_FRAME_NR; k++)
 		printf(" %s %lu", names[k], kinds[k]);
-	printf("\n");
+	printf(" another caller by exact states %.1f%%\n", 100.0 * other / nr);
 }
 
 /* The sample that a line names; false where there is none. */

@@ -8,27 +8,27 @@
 #include <linux/unwind_user_types.h>
 
 /*
- * Frames looked for in code in one walk. The first sample in a place costs an
- * analysis for each, and the user can make up as many as a chain is long.
+ * How many steps by code a walk makes. Each may take an analysis, and a program can have as many
+ * such frames as a chain is long.
  */
 #define UNWIND_USER_CODE_MAX	8
 /*
- * Reads that may fail in one walk: each takes as long as many that do not. Then
- * code is not looked at any more.
+ * After so many failed reads a walk makes no more steps by code. A read that fails takes as long
+ * as many reads that succeed.
  */
 #define UNWIND_USER_FAILED_MAX	12
 /*
- * What searches through code may take on a CPU, counted as in X86_FRAME_INSNS: each
- * walk brings so much, of which so much is kept. A search that finds any of it left
- * may take the rest of its walk's budget; those behind it are not made until that is
- * made up for, and walks have what the cache and a look tell. Programs need less: the
- * cache has what was sampled before.
+ * Searches on a CPU use up a credit, counted like X86_FRAME_INSNS. Each walk adds
+ * UNWIND_USER_CREDIT_WALK to it, up to UNWIND_USER_CREDIT_MAX. If any credit is left, a search may
+ * take the rest of its walk's budget. Below 0 walks do not search; they still use the cache and
+ * the exact states. Programs usually need less, because the cache has the places that were
+ * sampled before.
  */
 #define UNWIND_USER_CREDIT_WALK	80
 #define UNWIND_USER_CREDIT_MAX	4096
 /*
- * The time of one of these, in ns: 25 to 30 were measured on a processor of 2021, and what is
- * slower than this takes a sample's time from others.
+ * Time of one unit of the credit, in ns, for the kernel's throttle. 25 to 30 ns were measured on
+ * a processor of 2021.
  */
 #define UNWIND_USER_SEARCH_NS	100
 
@@ -50,22 +50,19 @@ static __always_inline bool unwind_user_code_is_on(void)
 }
 
 /**
- * unwind_user_code_next - step to the caller where frame pointers would not
- * @state: the frame; without a step only @state->ask_code and what counts for the
- *	walk change: nr_code, spent and failed.
- *	A caller who makes a step of his own clears @state->topmost, and sets
- *	ask_code to unwind_user_code_is_trampoline().
+ * unwind_user_code_next - step to the caller if frame pointers would skip it
+ * @state: the frame. Without a step only ask_code and the counts of the walk change (nr_code,
+ *	spent, failed). After a step of his own, the caller of this function clears topmost,
+ *	and sets ask_code to unwind_user_code_is_trampoline().
  *
- * Makes the step out of an interrupted instruction whose frame does not stand,
- * on through callers that do without one, and the step out of a signal
- * handler's trampoline to what the signal interrupted. All others are left to
- * the caller.
+ * Steps from an interrupted instruction whose function has no frame yet, or no frame any more,
+ * from callers without a frame, and from a signal trampoline to what the signal interrupted. It
+ * leaves all other steps to its caller.
  *
  * Context: any, NMI too, with the mm of current loaded. Never faults.
  *
- * Return: true if the step was made: ip, sp and fp are those of the caller, or
- *	of what a signal interrupted: then @state->topmost is true, and ip may be
- *	any instruction.
+ * Return: true if the step was made. Then ip, sp and fp are those of the caller. If a signal
+ *	interrupted it, topmost is true, and ip may be any instruction.
  */
 static __always_inline bool unwind_user_code_next(struct unwind_user_state *state)
 {
@@ -78,7 +75,7 @@ static __always_inline bool unwind_user_code_next(struct unwind_user_state *stat
  * @code: the first four bytes at a return address
  * @ws: size of a word of the task, in bytes
  *
- * Nearly every frame is asked, and nearly none is.
+ * Called for almost every frame; rarely true.
  *
  * Return: false if it is no signal trampoline.
  */
