@@ -80,10 +80,10 @@ static bool step(struct search *search, const struct hybrid_flow *flow, u64 addr
 	s32 target;
 
 	if (hybrid_flow_fetch(flow->mem, addr, bytes, len) < len ||
-	    !x86_decode(&insn, bytes, len, flow->mem->is_64bit, &code))
+	    !x86_frame_decode(&insn, bytes, len, flow->mem->is_64bit, &code))
 		return false;
 	*pops_bp = code.map == X86_MAP_ONE && (code.op == 0xc9 || code.op == 0x5d);
-	x86_step_insn(&code, &search->path, &target);
+	x86_frame_step(&code, &search->path, &target);
 	return true;
 }
 
