@@ -51,7 +51,7 @@ frame()
 
 store()
 {
-	make -s -C selftests/store check LINUX="$(scripts/kernel-source)" OUT="$here/out"
+	make -s -C selftests/table check LINUX="$(scripts/kernel-source)" OUT="$here/out"
 }
 
 truth()

@@ -19,7 +19,7 @@ CORE	:= $(basename $(notdir $(wildcard $(FOLDERS:%=%/*.c))))
 KMOD	:= ../../kmod
 FRAME	:= $(KMOD)/frame
 # The frame analysis, and what it and the unwinder take from the kernel.
-ANALYSIS := $(patsubst $(FRAME)/%.c,%,$(wildcard $(FRAME)/x86-frame*.c))
+ANALYSIS := $(patsubst $(FRAME)/%.c,%,$(wildcard $(FRAME)/x86_frame*.c))
 KERNEL	:= hweight inat insn rbtree
 
 SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=all

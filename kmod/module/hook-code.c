@@ -14,7 +14,7 @@
 #include <linux/uprobes.h>
 
 #include "hook.h"
-#include "x86-frame-cache.h"
+#include "x86_frame_cache.h"
 
 /* Is the address space that is loaded that of current? NMIs come anywhere. */
 bool perf_hybrid_uaccess_okay(void)
@@ -166,5 +166,5 @@ static enum x86_frame_kind hook_search(struct x86_frame_cache *cache, u64 space,
 #undef CONFIG_UPROBES
 #endif
 
-#include "unwind-user-code.c"
+#include "unwind_user_code.c"
 

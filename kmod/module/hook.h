@@ -11,7 +11,7 @@
 #include <linux/types.h>
 
 #include <asm/unwind_user_code.h>
-#include "x86-frame.h"
+#include "x86_frame.h"
 
 struct pt_regs;
 

@@ -7,7 +7,7 @@
 
 #include <linux/tracepoint.h>
 
-#include "x86-frame.h"
+#include "x86_frame.h"
 
 /*
  * A sample whose innermost frame does not stand. @kind is an enum

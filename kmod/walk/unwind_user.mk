@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
 
-obj-y += unwind-user-code.o unwind-user-rules.o unwind-user-signal.o
-obj-y += x86-frame.o x86-frame-decode.o x86-frame-step.o
-obj-y += x86-frame-path.o x86-frame-scan.o x86-frame-cache.o
+obj-y += unwind_user_code.o unwind_user_rules.o unwind_user_signal.o
+obj-y += x86_frame.o x86_frame_decode.o x86_frame_step.o
+obj-y += x86_frame_path.o x86_frame_scan.o x86_frame_cache.o

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What bpf_get_stack() and bpf_get_stackid() give a BPF program of an event that a store
- * of /dev/perf_hybrid is attached to: the same as of an event without one, whatever is
+ * What bpf_get_stack() and bpf_get_stackid() give a BPF program of an event that a table
+ * of /dev/perf_unwind_rules is attached to: the same as of an event without one, whatever is
  * skipped. The two words that such a chain has in front of the user's part are no frames.
  *
  * The event is page faults, of user space and of the kernel, at one place. A line in TAP for
@@ -15,7 +15,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <linux/perf_event.h>
-#include <linux/perf_hybrid.h>
+#include <linux/perf_unwind_rules.h>
 #include <asm/perf_regs.h>
 
 #include "bpf-program.h"
@@ -125,12 +125,12 @@ static int open_event(void)
 	return fd;
 }
 
-static void attach_store(int store)
+static void attach_store(int table)
 {
-	struct perf_hybrid_attach attach = { .fd = event };
+	struct perf_unwind_attach attach = { .fd = event };
 
-	if (ioctl(store, PERF_HYBRID_ATTACH, &attach))
-		die("PERF_HYBRID_ATTACH");
+	if (ioctl(table, PERF_UNWIND_ATTACH, &attach))
+		die("PERF_UNWIND_ATTACH");
 }
 
 static bool map_read(int map, unsigned int key, void *value)
@@ -144,8 +144,8 @@ static bool map_read(int map, unsigned int key, void *value)
 	return !bpf(BPF_MAP_LOOKUP_ELEM, &attr);
 }
 
-/* One fault; @store: -1 for none; @by_id: what the map of stacks has of it. */
-static void run(enum source source, int store, unsigned int flags, struct result *result,
+/* One fault; @table: -1 for none; @by_id: what the map of stacks has of it. */
+static void run(enum source source, int table, unsigned int flags, struct result *result,
 		uint64_t *by_id)
 {
 	static const struct result none = { .stack = -1, .id = -1 };
@@ -163,8 +163,8 @@ static void run(enum source source, int store, unsigned int flags, struct result
 	if (bpf(BPF_MAP_UPDATE_ELEM, &attr))
 		die("BPF_MAP_UPDATE_ELEM");
 	event = open_event();
-	if (store >= 0)
-		attach_store(store);
+	if (table >= 0)
+		attach_store(table);
 	if (ioctl(event, PERF_EVENT_IOC_SET_BPF, program))
 		die("PERF_EVENT_IOC_SET_BPF");
 	outer(source);
@@ -196,11 +196,11 @@ static void print_both(const struct result *result, uint64_t by_id[][MAX_DEPTH])
 		       (unsigned long long)by_id[0][i], (unsigned long long)by_id[1][i]);
 }
 
-static bool compare(enum source source, int store, unsigned int flags)
+static bool compare(enum source source, int table, unsigned int flags)
 {
 	static struct result result[2];
 	static uint64_t by_id[2][MAX_DEPTH];
-	const int stores[] = { -1, store };
+	const int tables[] = { -1, table };
 	unsigned int skip = flags & BPF_F_SKIP_FIELD_MASK, i;
 	bool right;
 
@@ -210,7 +210,7 @@ static bool compare(enum source source, int store, unsigned int flags)
 	 */
 	for (i = 0; i < 2; i++) {
 		asm volatile("" : "+r" (i) : : "memory");
-		run(source, stores[i], flags, &result[i], by_id[i]);
+		run(source, tables[i], flags, &result[i], by_id[i]);
 	}
 	right = result[0].stack > 8 && result[0].id >= 0 && result[1].id >= 0 &&
 		result[1].stack == result[0].stack &&
@@ -220,7 +220,7 @@ static bool compare(enum source source, int store, unsigned int flags)
 		(!(flags & BPF_F_USER_STACK) || is_user_chain(&result[1], skip));
 	if (!right)
 		print_both(result, by_id);
-	printf("%sok - %s, the %s's part, %u skipped: %lld bytes without a store, %lld with\n",
+	printf("%sok - %s, the %s's part, %u skipped: %lld bytes without a table, %lld with\n",
 	       right ? "" : "not ", source == IN_USER ? "a fault in user space" :
 	       "a fault in the kernel", flags & BPF_F_USER_STACK ? "user" : "kernel", skip,
 	       (long long)result[0].stack, (long long)result[1].stack);
@@ -229,18 +229,18 @@ static bool compare(enum source source, int store, unsigned int flags)
 
 int main(void)
 {
-	int store = open("/dev/perf_hybrid", O_RDWR), wrong = 0;
+	int table = open("/dev/perf_unwind_rules", O_RDWR), wrong = 0;
 	unsigned int skip;
 
 	zeroes = open("/dev/zero", O_RDONLY);
 	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (store < 0 || zeroes < 0 || page == MAP_FAILED)
-		die("/dev/perf_hybrid");
+	if (table < 0 || zeroes < 0 || page == MAP_FAILED)
+		die("/dev/perf_unwind_rules");
 	results = make_map(BPF_MAP_TYPE_ARRAY, sizeof(struct result), 1);
 	for (skip = 0; skip < MAX_SKIP; skip++) {
-		wrong += !compare(IN_USER, store, BPF_F_USER_STACK | skip);
-		wrong += !compare(IN_KERNEL, store, BPF_F_USER_STACK | skip);
-		wrong += !compare(IN_KERNEL, store, skip);
+		wrong += !compare(IN_USER, table, BPF_F_USER_STACK | skip);
+		wrong += !compare(IN_KERNEL, table, BPF_F_USER_STACK | skip);
+		wrong += !compare(IN_KERNEL, table, skip);
 	}
 	return wrong ? 1 : 0;
 }

@@ -7,7 +7,7 @@
  *
  * usage: cost FRAMES [rules]
  *
- * With "rules" the chain goes by rules that this program teaches, among as many
+ * With "rules" the chain goes by rules that this program loads, among as many
  * rows as libc has.
  */
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #include <sys/syscall.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
-#include <linux/perf_hybrid.h>
+#include <linux/perf_unwind_rules.h>
 #include <asm/perf_regs.h>
 
 #define ROUNDS		2000
@@ -83,15 +83,15 @@ static void die(const char *what)
  */
 static int taught_store(void)
 {
-	static const struct perf_hybrid_rule rules[] = {
-		{ .kind = PERF_HYBRID_CFA, .base = PERF_HYBRID_BASE_BP, .cfa_off = 16,
-		  .ra_off = -8, .bp = PERF_HYBRID_BP_AT_CFA, .bp_off = -16 },
-		{ .kind = PERF_HYBRID_CFA, .base = PERF_HYBRID_BASE_BP, .cfa_off = 16,
-		  .ra_off = -8, .bp = PERF_HYBRID_BP_AT_BP },
-		{ .kind = PERF_HYBRID_OUTERMOST },
+	static const struct perf_unwind_rule rules[] = {
+		{ .kind = PERF_UNWIND_CFA, .base = PERF_UNWIND_BASE_FP, .cfa_off = 16,
+		  .ra_off = -8, .fp = PERF_UNWIND_FP_AT_CFA, .fp_off = -16 },
+		{ .kind = PERF_UNWIND_CFA, .base = PERF_UNWIND_BASE_FP, .cfa_off = 16,
+		  .ra_off = -8, .fp = PERF_UNWIND_FP_AT_FP },
+		{ .kind = PERF_UNWIND_OUTERMOST },
 	};
-	static struct perf_hybrid_row rows[NR_ROWS];
-	struct perf_hybrid_teach teach = {
+	static struct perf_unwind_row rows[NR_ROWS];
+	struct perf_unwind_load load = {
 		.fd	= open("/proc/self/exe", O_RDONLY),
 		.end	= 2 * NR_ROWS,
 		.rows	= (unsigned long)rows,
@@ -99,7 +99,7 @@ static int taught_store(void)
 		.nr_rows = NR_ROWS,
 		.nr_rules = 3,
 	};
-	int store = open("/dev/perf_hybrid", O_RDWR);
+	int table = open("/dev/perf_unwind_rules", O_RDWR);
 	unsigned long outermost = __start_outermost - __executable_start;
 	unsigned long outermost_end = __stop_outermost - __executable_start;
 	unsigned int i;
@@ -110,17 +110,17 @@ static int taught_store(void)
 		if (2 * i >= outermost && 2 * i < outermost_end)
 			rows[i].rule = 2;
 	}
-	if (store < 0 || ioctl(store, PERF_HYBRID_TEACH, &teach))
-		die("/dev/perf_hybrid");
-	return store;
+	if (table < 0 || ioctl(table, PERF_UNWIND_LOAD, &load))
+		die("/dev/perf_unwind_rules");
+	return table;
 }
 
 static void attach_taught(int event)
 {
-	struct perf_hybrid_attach attach = { .fd = event };
+	struct perf_unwind_attach attach = { .fd = event };
 
-	if (ioctl(taught_store(), PERF_HYBRID_ATTACH, &attach))
-		die("PERF_HYBRID_ATTACH");
+	if (ioctl(taught_store(), PERF_UNWIND_ATTACH, &attach))
+		die("PERF_UNWIND_ATTACH");
 }
 
 static int compare(const void *a, const void *b)

@@ -10,9 +10,9 @@ kcsan_objects()
 {
 	local object nr=0
 
-	for object in arch/x86/kernel/unwind_user/unwind-user-code.o \
-		arch/x86/kernel/unwind_user/x86-frame-cache.o kernel/events/hybrid.o \
-		kernel/events/hybrid_store/store.o; do
+	for object in arch/x86/kernel/unwind_user/unwind_user_code.o \
+		arch/x86/kernel/unwind_user/x86_frame_cache.o kernel/events/unwind_rules.o \
+		kernel/events/unwind_table/table.o; do
 		nm "$out/build/$built/$object" | grep -q ' U __tsan_' || { echo "$object: none"; return 1; }
 		nr=$((nr + 1))
 	done
@@ -26,7 +26,7 @@ our_functions()
 	local build=$out/build/$built
 
 	{
-		nm "$build"/arch/x86/kernel/unwind_user/*.o "$build/kernel/events/hybrid.o" \
+		nm "$build"/arch/x86/kernel/unwind_user/*.o "$build/kernel/events/unwind_rules.o" \
 			"$build/kernel/unwind/user.o"
 		nm "$build/arch/x86/events/core.o" "$build/kernel/events/core.o" |
 			grep -E ' (perf_callchain_user|perf_user_|perf_sample_(time_left|save_hybrid))'
@@ -69,7 +69,7 @@ no_races()
 under_kcsan()
 {
 	local calls=$out/selftests/truth/calls.nofp name names=(bpf-stacks hybrid hostile
-		hybrid-fuzz hybrid-fuzz-2 hybrid-attack store-memory teaches removal)
+		rules-fuzz rules-fuzz-2 rules-attack table-memory teaches removal)
 
 	ok "our objects are watched" kcsan_objects
 	ok "a program of known chains builds" make -s -C "$here/selftests/truth" \
@@ -78,19 +78,19 @@ under_kcsan()
 	guest bpf-stacks bpf-stacks
 	guest hybrid hybrid
 	guest hostile hostile "$1"
-	guest hybrid-fuzz watched hybrid-fuzz "$1"
-	guest hybrid-fuzz-2 watched hybrid-fuzz "$1" 77
-	guest hybrid-attack watched hybrid-attack "$1"
-	guest store-memory watched store-memory "$1" "$store_kbytes"
+	guest rules-fuzz watched rules-fuzz "$1"
+	guest rules-fuzz-2 watched rules-fuzz "$1" 77
+	guest rules-attack watched rules-attack "$1"
+	guest table-memory watched table-memory "$1" "$table_kbytes"
 	guest teaches teaches "$calls"
-	guest removal removal "$out/kernel-kcsan$at/perf_hybrid.ko"
+	guest removal removal "$out/kernel-kcsan$at/perf_unwind_rules.ko"
 	guest kcsan kcsan said
 	boot_kernel kernel-kcsan --append loglevel=3
 	for name in kcsan-on "${names[@]}" kcsan; do
 		ok "$name: run" ran "$name"
 	done
-	ok "updates that lie are taken, and give chains" fuzzed hybrid-fuzz
-	ok "an ordinary user's attacks leave nothing in a store" attacked hybrid-attack
+	ok "updates that lie are taken, and give chains" fuzzed rules-fuzz
+	ok "an ordinary user's attacks leave nothing in a store" attacked rules-attack
 	ok "hostile chains are bounded" hostile_bounded
 	ok "no data race of ours" no_races
 }

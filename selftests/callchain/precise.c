@@ -2,11 +2,11 @@
 /*
  * Are the user registers and the stack of a sample of the moment that its chain is of?
  * The events are those of precise_pmu.ko, whose registers are of another moment. Where a
- * store of taught rules is attached they have to be the chain's all the same.
+ * table of taught rules is attached they have to be the chain's all the same.
  *
  * usage: precise
  *
- * Prints a line for each of: without and with a store, interrupted in user space and in
+ * Prints a line for each of: without and with a table, interrupted in user space and in
  * the kernel; how many samples there were, how many of them are of one moment, and how
  * many have what the driver says.
  */
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../perf_events/hybrid_callchain.h"
+#include "../perf_events/unwind_rules.h"
 #include "precise-code.h"
 
 #define TYPE	"/sys/bus/event_source/devices/precise_test/type"
@@ -44,7 +44,7 @@ static void sampled_attr(struct perf_event_attr *attr)
 {
 	FILE *file = fopen(TYPE, "r");
 
-	hybrid_attr(attr, NULL);
+	rules_attr(attr, NULL);
 	if (!file || fscanf(file, "%u", &attr->type) != 1)
 		die(TYPE);
 	fclose(file);
@@ -121,8 +121,8 @@ static void sample(bool with_store, bool in_kernel)
 	event = event_open(&attr, -1);
 	if (event < 0)
 		die("perf_event_open");
-	if (with_store && attach(store_open(), event))
-		die("PERF_HYBRID_ATTACH");
+	if (with_store && attach(unwind_table_open(), event))
+		die("PERF_UNWIND_ATTACH");
 	ring = ring_map(event);
 	if (ring == MAP_FAILED)
 		die("mmap");
@@ -133,7 +133,7 @@ static void sample(bool with_store, bool in_kernel)
 			count(&one, in_kernel, &counts);
 	}
 	ioctl(event, PERF_EVENT_IOC_DISABLE, 0);
-	printf("%s %s %u %u %u\n", with_store ? "store" : "none", in_kernel ? "kernel" : "user",
+	printf("%s %s %u %u %u\n", with_store ? "table" : "none", in_kernel ? "kernel" : "user",
 	       counts.samples, counts.same, counts.driver);
 	close(event);
 }

@@ -9,7 +9,7 @@
 
 #include <linux/types.h>
 
-#include "../../kmod/frame/x86-frame.h"
+#include "../../kmod/frame/x86_frame.h"
 
 /**
  * struct elf_image - an ELF file as it would lie in memory

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "../../kmod/frame/x86-frame.h"
+#include "../../kmod/frame/x86_frame.h"
 
 struct test_case {
 	const char		*name;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../kmod/frame/x86-frame-cache.h"
+#include "../../kmod/frame/x86_frame_cache.h"
 
 #define BASE		0x7ffff000UL
 #define PAGES		2

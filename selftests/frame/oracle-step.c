@@ -14,7 +14,7 @@
 #include <sys/user.h>
 #include <unistd.h>
 
-#include "../../kmod/frame/x86-frame-cache.h"
+#include "../../kmod/frame/x86_frame_cache.h"
 #include "shadow.h"
 
 #define MISS_MAX	4096

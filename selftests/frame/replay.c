@@ -15,7 +15,7 @@
 #include <linux/compiler.h>
 
 #include "elf-image.h"
-#include "../../kmod/frame/x86-frame-cache.h"
+#include "../../kmod/frame/x86_frame_cache.h"
 
 #define FILES_MAX	64
 #define SAMPLES_MAX	65536

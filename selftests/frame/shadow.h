@@ -6,7 +6,7 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
-#include "../../kmod/frame/x86-frame.h"
+#include "../../kmod/frame/x86_frame.h"
 
 #define SHADOW_MAX	65536
 #define SHADOW_INSNS	16384

@@ -15,7 +15,7 @@
 #include <asm/insn.h>
 
 #include "elf-image.h"
-#include "../../kmod/frame/x86-frame.h"
+#include "../../kmod/frame/x86_frame.h"
 
 /* One in so many boundaries starts a run. */
 static unsigned int stride = 16;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "elf-image.h"
-#include "../../kmod/frame/x86-frame-scan.h"
+#include "../../kmod/frame/x86_frame_scan.h"
 
 #define RANDOM_BYTES	(1 << 20)
 

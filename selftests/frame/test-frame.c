@@ -7,8 +7,8 @@
 #include <linux/kernel.h>
 
 #include "frame-cases.h"
-#include "../../kmod/frame/x86-frame.h"
-#include "../../kmod/frame/x86-frame-cache.h"
+#include "../../kmod/frame/x86_frame.h"
+#include "../../kmod/frame/x86_frame_cache.h"
 #include "report.h"
 
 #define PAGE	0x401000

@@ -5,9 +5,9 @@
  */
 #include <stdio.h>
 
-#include "../../kmod/frame/x86-frame-cache.h"
+#include "../../kmod/frame/x86_frame_cache.h"
 #include "../../kmod/module/hook.h"
-#include "../../kmod/walk/unwind-user-code.h"
+#include "../../kmod/walk/unwind_user_code.h"
 #include "report.h"
 
 #define PAGE		4096UL

@@ -9,8 +9,8 @@
  */
 #include <stdio.h>
 
-#include "../../kmod/frame/x86-frame-cache.h"
-#include "../../kmod/walk/unwind-user-code.h"
+#include "../../kmod/frame/x86_frame_cache.h"
+#include "../../kmod/walk/unwind_user_code.h"
 #include "report.h"
 
 #define PAGE		4096UL

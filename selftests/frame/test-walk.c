@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "../../kmod/module/hook.h"
-#include "../../kmod/frame/x86-frame-cache.h"
-#include "../../kmod/walk/unwind-user-code.h"
+#include "../../kmod/frame/x86_frame_cache.h"
+#include "../../kmod/walk/unwind_user_code.h"
 #include "report.h"
 
 #define MAX_STACK	127

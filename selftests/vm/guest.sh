@@ -71,8 +71,8 @@ ran()
 kernel_options()
 {
 	options=(--kernel "$out/$1/bzImage")
-	if [ -e "$out/$1/perf_hybrid.ko" ]; then
-		echo "$out/$1/perf_hybrid.ko" > "$work/modules"
+	if [ -e "$out/$1/perf_unwind_rules.ko" ]; then
+		echo "$out/$1/perf_unwind_rules.ko" > "$work/modules"
 		options+=(--modules "$work/modules")
 	fi
 }

@@ -78,7 +78,7 @@ test_file()
 		return 1
 	fi
 	perf script -D -i "$data" > "$dir/raw" 2> /dev/null || return 1
-	! grep PERF_CONTEXT_USER_HYBRID "$dir/raw"
+	! grep PERF_CONTEXT_USER_RULES "$dir/raw"
 }
 
 deep_is_whole()
@@ -129,7 +129,7 @@ test_not_taught()
 }
 
 hybrid_init
-[ -c /dev/perf_hybrid ] || hybrid_skip_all "no /dev/perf_hybrid"
+[ -c /dev/perf_unwind_rules ] || hybrid_skip_all "no /dev/perf_unwind_rules"
 hybrid_check "chains of a kernel that is taught" test_taught
 hybrid_check "the file of a kernel that is taught" test_file
 hybrid_check "stack deeper than the dump" test_deep

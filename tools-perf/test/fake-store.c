@@ -13,11 +13,11 @@ const char * const store_labels[HYBRID_HOT_SAMPLES] = {
 	"undefbp_at", "raoff_at", "next",
 };
 
-static int fake_teach(void *arg, const struct perf_hybrid_teach *teach,
+static int fake_teach(void *arg, const struct perf_unwind_load *teach,
 		      const struct hybrid_pinned_file *file __maybe_unused)
 {
-	const struct perf_hybrid_rule *rules = (const void *)(uintptr_t)teach->rules;
-	const struct perf_hybrid_row *rows = (const void *)(uintptr_t)teach->rows;
+	const struct perf_unwind_rule *rules = (const void *)(uintptr_t)teach->rules;
+	const struct perf_unwind_row *rows = (const void *)(uintptr_t)teach->rows;
 	struct store *to = arg;
 	u32 i;
 
@@ -40,7 +40,7 @@ static int fake_teach(void *arg, const struct perf_hybrid_teach *teach,
 	return 0;
 }
 
-static int fake_forget(void *arg, const struct perf_hybrid_forget *forget)
+static int fake_forget(void *arg, const struct perf_unwind_unload *forget)
 {
 	struct store *to = arg;
 
@@ -98,7 +98,7 @@ u32 store_offset(const char *label)
 	return ip - mapping->start + mapping->pgoff;
 }
 
-bool store_has(const struct perf_hybrid_teach *update, const char *label)
+bool store_has(const struct perf_unwind_load *update, const char *label)
 {
 	u32 offset = store_offset(label);
 

@@ -8,9 +8,9 @@
 
 #define MAX_TAUGHT	64
 
-/* What the kernel says of a walk: see PERF_HYBRID_END_*. */
-#define ASK(frames)	(PERF_HYBRID_END_ASK | (frames) << 16)
-#define BY_CODE		(PERF_HYBRID_INNERMOST_CODE << 8)
+/* What the kernel says of a walk: see PERF_UNWIND_END_*. */
+#define ASK(frames)	(PERF_UNWIND_END_NO_RULE | (frames) << 16)
+#define BY_CODE		(PERF_UNWIND_INNERMOST_CODE << 8)
 
 /**
  * struct store - what would be the kernel's
@@ -23,13 +23,13 @@
  * @rule: that the last update had for it
  */
 struct store {
-	struct perf_hybrid_teach	taught[MAX_TAUGHT];
+	struct perf_unwind_load	taught[MAX_TAUGHT];
 	unsigned int			nr;
 	unsigned int			forgotten;
 	int				err;
 	unsigned int			errs;
 	u32				watched;
-	struct perf_hybrid_rule		rule;
+	struct perf_unwind_rule		rule;
 };
 
 /* A store that is none of the kernel's; who teaches it; the sample that shows what. */
@@ -52,7 +52,7 @@ void store_work(void);
 
 /* Where a label of the sample's objects stands in its file. */
 u32 store_offset(const char *label);
-bool store_has(const struct perf_hybrid_teach *update, const char *label);
+bool store_has(const struct perf_unwind_load *update, const char *label);
 bool store_knows(const char *label);
 
 #endif /* __HYBRID_TEST_FAKE_STORE_H */

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <linux/perf_hybrid.h>
+#include <linux/perf_unwind_rules.h>
 #include "fuzz.h"
 #include "sample-layout.h"
 #include "walk-record.h"
@@ -22,7 +22,7 @@ static void check_chain(const struct hybrid_walked *walked, const struct hybrid_
 	u32 nr_kernel = walked->head.nr_kernel, front = 0;
 
 	if (!walked->nr_user && walked->dump) {
-		while (front < nr_kernel && sample->chain[front] != PERF_CONTEXT_USER_HYBRID)
+		while (front < nr_kernel && sample->chain[front] != PERF_CONTEXT_USER_RULES)
 			front++;
 		if (sample->nr_chain != nr_kernel + 2 ||
 		    memcmp(sample->chain, walked->ips, front * 8) ||
@@ -42,7 +42,7 @@ static void check_chain(const struct hybrid_walked *walked, const struct hybrid_
 	    memcmp(sample->chain, walked->ips, nr_kernel * 8) ||
 	    memcmp(sample->chain + nr_kernel + 3, walked->ips + nr_kernel * 8,
 		   walked->nr_user * 8) ||
-	    sample->chain[nr_kernel] != PERF_CONTEXT_USER_HYBRID ||
+	    sample->chain[nr_kernel] != PERF_CONTEXT_USER_RULES ||
 	    sample->chain[nr_kernel + 1] != walked->head.info ||
 	    sample->chain[nr_kernel + 2] != PERF_CONTEXT_USER)
 		abort();

@@ -57,9 +57,9 @@ static u32 offset_of(const char *label)
 }
 
 /* The rule that the kernel would find at an offset. */
-static const struct perf_hybrid_rule *rule_at(u32 offset)
+static const struct perf_unwind_rule *rule_at(u32 offset)
 {
-	static const struct perf_hybrid_rule none = { .kind = PERF_HYBRID_NR_KINDS };
+	static const struct perf_unwind_rule none = { .kind = PERF_UNWIND_NR_KINDS };
 	size_t i = batch.nr_rows;
 
 	if (offset < batch.start || offset >= batch.end)
@@ -69,9 +69,9 @@ static const struct perf_hybrid_rule *rule_at(u32 offset)
 	return &batch.rules[batch.rows[i].rule];
 }
 
-static void compare(const char *label, const struct perf_hybrid_rule *want)
+static void compare(const char *label, const struct perf_unwind_rule *want)
 {
-	const struct perf_hybrid_rule *got = rule_at(offset_of(label));
+	const struct perf_unwind_rule *got = rule_at(offset_of(label));
 
 	if (!tap_check(!memcmp(got, want, sizeof(*want)), __FILE__, __LINE__, label)) {
 		same(got->kind, want->kind);
@@ -85,14 +85,14 @@ static void compare(const char *label, const struct perf_hybrid_rule *want)
 }
 
 #define RULE(kind_, base_, cfa, ...) \
-	{ .kind = PERF_HYBRID_##kind_, .base = PERF_HYBRID_BASE_##base_, .cfa_off = cfa, \
+	{ .kind = PERF_UNWIND_##kind_, .base = PERF_UNWIND_BASE_##base_, .cfa_off = cfa, \
 	  .ra_off = -8, __VA_ARGS__ }
-#define SAVED(off)	.bp = PERF_HYBRID_BP_AT_CFA, .bp_off = off
-#define ONLY(kind_)	{ .kind = PERF_HYBRID_##kind_ }
+#define SAVED(off)	.fp = PERF_UNWIND_FP_AT_CFA, .fp_off = off
+#define ONLY(kind_)	{ .kind = PERF_UNWIND_##kind_ }
 
 static const struct want {
 	const char		*label;
-	struct perf_hybrid_rule	 rule;
+	struct perf_unwind_rule	 rule;
 } wants[] = {
 	{ "leaf_at", RULE(CFA, SP, 8) },
 	{ "pushed", RULE(CFA, SP, 8) },
@@ -112,7 +112,7 @@ static const struct want {
 	{ "remember_after", RULE(CFA, SP, 48) },
 	{ "realign", RULE(CFA, SP, 8) },
 	{ "realign_r10", ONLY(ASK) },
-	{ "realign_at", RULE(DEREF, BP, -8, .bp = PERF_HYBRID_BP_AT_BP) },
+	{ "realign_at", RULE(DEREF, BP, -8, .fp = PERF_UNWIND_FP_AT_FP) },
 	{ "realign_lea", ONLY(ASK) },
 	{ "aligned_at", RULE(DEREF, SP, 0, .deref_off = 8) },
 	{ "aligned_below_at", RULE(DEREF, SP, -8, .deref_off = 8) },
@@ -127,8 +127,8 @@ static const struct want {
 	/* Not what the kernel's own frames look like. */
 	{ "sigplain_ret", ONLY(ASK) },
 	{ "outer_ret", ONLY(OUTERMOST) },
-	{ "undefbp_at", RULE(CFA, SP, 8, .bp = PERF_HYBRID_BP_UNDEFINED) },
-	{ "raoff_at", { .kind = PERF_HYBRID_CFA, .cfa_off = 32, .ra_off = -24 } },
+	{ "undefbp_at", RULE(CFA, SP, 8, .fp = PERF_UNWIND_FP_UNDEFINED) },
+	{ "raoff_at", { .kind = PERF_UNWIND_CFA, .cfa_off = 32, .ra_off = -24 } },
 	{ "inreg_at", ONLY(ASK) },
 	{ "bpreg_at", ONLY(ASK) },
 	{ "valoff_at", ONLY(ASK) },
@@ -149,7 +149,7 @@ static void one_by_one(void)
 	for (i = 0; i < ARRAY_SIZE(wants); i++) {
 		fde = fde_of(wants[i].label);
 		if (!fde) {
-			same(wants[i].rule.kind, PERF_HYBRID_ASK);
+			same(wants[i].rule.kind, PERF_UNWIND_UNKNOWN);
 			continue;
 		}
 		hybrid_batch_clear(&batch);
@@ -209,8 +209,8 @@ static void whole(void)
 			compare(wants[i].label, &wants[i].rule);
 	}
 	/* Padding between two functions. */
-	same(rule_at(offset_of("redzone_at") & ~15)->kind, PERF_HYBRID_CFA);
-	same(rule_at(offset_of("leaf_at") + 15)->kind, PERF_HYBRID_ASK);
+	same(rule_at(offset_of("redzone_at") & ~15)->kind, PERF_UNWIND_CFA);
+	same(rule_at(offset_of("leaf_at") + 15)->kind, PERF_UNWIND_UNKNOWN);
 	end();
 }
 
@@ -320,7 +320,7 @@ static void make_row(struct hybrid_row *row, unsigned int n)
 /* What differs only where it is not used is one rule. */
 static void unused_parts(void)
 {
-	struct perf_hybrid_rule a, b;
+	struct perf_unwind_rule a, b;
 	struct hybrid_row row;
 
 	make_row(&row, 3);
@@ -334,7 +334,7 @@ static void unused_parts(void)
 	same(b.bp_off, -16);
 	row.rule.signal = 1;
 	hybrid_batch_rule(&hybrid_abi_64, &row, &b);
-	same(b.kind, PERF_HYBRID_ASK);
+	same(b.kind, PERF_UNWIND_UNKNOWN);
 }
 
 /* Nobody calls what a process begins with. */
@@ -342,9 +342,9 @@ static void program_entry(void)
 {
 	begin("entry.so", "inner_at");
 	add_all();
-	same(rule_at(offset_of("_start"))->kind, PERF_HYBRID_OUTERMOST);
-	same(rule_at(offset_of("start_ret") - 1)->kind, PERF_HYBRID_OUTERMOST);
-	same(rule_at(offset_of("inner_at"))->kind, PERF_HYBRID_CFA);
+	same(rule_at(offset_of("_start"))->kind, PERF_UNWIND_OUTERMOST);
+	same(rule_at(offset_of("start_ret") - 1)->kind, PERF_UNWIND_OUTERMOST);
+	same(rule_at(offset_of("inner_at"))->kind, PERF_UNWIND_CFA);
 	check(!fde_of("behind_ret"));
 	end();
 	/* A library's entry is no such. */

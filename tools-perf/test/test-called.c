@@ -8,7 +8,7 @@
 #include "kernel-walk.h"
 #include "tap.h"
 
-#define OUTERMOST	(PERF_HYBRID_END_OUTERMOST | 3 << 16)
+#define OUTERMOST	(PERF_UNWIND_END_OUTERMOST | 3 << 16)
 
 /* leaf() in pushed(), whose return address is @ret; above it @nr words of @word. */
 static void fiber(u64 ret, unsigned int nr, u64 word)
@@ -113,7 +113,7 @@ static void walked(void)
 	for (i = 0; i < ARRAY_SIZE(starts); i++) {
 		fiber(scene_at(starts[i]), 8, 0);
 		chain_start(NULL, 0);
-		chain_add(PERF_CONTEXT_USER_HYBRID);
+		chain_add(PERF_CONTEXT_USER_RULES);
 		chain_add(OUTERMOST);
 		chain_add(USER);
 		chain_add(scene_at("leaf_at"));

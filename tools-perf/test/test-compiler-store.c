@@ -159,8 +159,8 @@ static void lost(void)
 static void not_lost(void)
 {
 	static const u64 infos[] = {
-		ASK(1), ASK(0) | BY_CODE, PERF_HYBRID_END_NOT_RETURN,
-		PERF_HYBRID_END_UNREADABLE, PERF_HYBRID_END_LIMIT, PERF_HYBRID_END_BUSY,
+		ASK(1), ASK(0) | BY_CODE, PERF_UNWIND_END_NOT_RETURN,
+		PERF_UNWIND_END_UNREADABLE, PERF_UNWIND_END_LIMIT, PERF_UNWIND_END_BUSY,
 	};
 	unsigned int i, pass;
 

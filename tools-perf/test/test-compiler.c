@@ -227,7 +227,7 @@ static void by_code(void)
 		hybrid_compiler_sample(compiler, &scene_unwinder, &sample.u, 0, ASK(0));
 		store_work();
 		same(!!store.nr, codes);
-		same(store.rule.kind, codes ? PERF_HYBRID_CFA : PERF_HYBRID_ASK);
+		same(store.rule.kind, codes ? PERF_UNWIND_CFA : PERF_UNWIND_UNKNOWN);
 		same(store.rule.cfa_off, codes ? 20488 : 0);
 		same(store.nr, codes ? 3 : 0);
 		check(!codes || store.taught[1].start <= elf_file_symbol("nocfi.so", "bare_at"));
@@ -268,7 +268,7 @@ static void vdso_flags(void)
 	store_sample("pushed_at", ASK(0));
 	store_work();
 	same(store.nr, 2);
-	same(store.taught[1].flags, PERF_HYBRID_VDSO_64);
+	same(store.taught[1].flags, PERF_UNWIND_VDSO_64);
 	same(store.taught[1].fd, -1);
 	store_end();
 }

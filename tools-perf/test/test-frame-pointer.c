@@ -5,7 +5,7 @@
 #include <string.h>
 #include "frame-pointer.h"
 #include "tap.h"
-#include "x86-frame.h"
+#include "x86_frame.h"
 
 #define BASE	0x400000
 #define SIZE	65536

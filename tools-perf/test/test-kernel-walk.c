@@ -8,7 +8,7 @@
 #include "kernel-walk.h"
 #include "tap.h"
 
-#define OUTERMOST	(PERF_HYBRID_END_OUTERMOST | 3 << 16)
+#define OUTERMOST	(PERF_UNWIND_END_OUTERMOST | 3 << 16)
 
 static u64 unwound[MERGE_MAX];
 static unsigned int nr_unwound;
@@ -17,7 +17,7 @@ static unsigned int nr_unwound;
 static void make_chain(u64 info)
 {
 	static const u64 kernel[] = { PERF_CONTEXT_KERNEL, 0xffffffff81000010,
-				      0xffffffff81000020, PERF_CONTEXT_USER_HYBRID };
+				      0xffffffff81000020, PERF_CONTEXT_USER_RULES };
 	unsigned int i;
 
 	chain_start(kernel, ARRAY_SIZE(kernel));
@@ -104,14 +104,14 @@ static void stripped(void)
 {
 	unsigned int end, i;
 
-	for (end = PERF_HYBRID_END_NONE; end <= PERF_HYBRID_END_BUSY; end++) {
+	for (end = PERF_UNWIND_END_NONE; end <= PERF_UNWIND_END_BUSY; end++) {
 		merge_pushed(3);
 		hybrid_unwind(&scene_unwinder, &s.u);
 		make_chain(end);
 		same(merge(), HYBRID_COMPLETE);
 		same(m.nr, 4 + s.u.nr);
 		for (i = 0; i < m.nr; i++)
-			check(out[i] != PERF_CONTEXT_USER_HYBRID && out[i] != end);
+			check(out[i] != PERF_CONTEXT_USER_RULES && out[i] != end);
 		merge_finish();
 	}
 }
@@ -119,7 +119,7 @@ static void stripped(void)
 /* Cut off behind the word, or behind its info. */
 static void cut_off(void)
 {
-	static const u64 bare[] = { PERF_CONTEXT_KERNEL, 0x10, PERF_CONTEXT_USER_HYBRID, 0 };
+	static const u64 bare[] = { PERF_CONTEXT_KERNEL, 0x10, PERF_CONTEXT_USER_RULES, 0 };
 	unsigned int nr;
 	u64 info;
 
@@ -145,7 +145,7 @@ static void no_thread(void)
 	};
 	same(hybrid_merge(&scene_unwinder, &m), HYBRID_COMPLETE);
 	same(m.nr, 4 + s.u.nr);
-	make_chain(PERF_HYBRID_END_ASK);
+	make_chain(PERF_UNWIND_END_NO_RULE);
 	m.nr_kernel = nr_chain;
 	same(hybrid_merge(&scene_unwinder, &m), HYBRID_FP_ONLY);
 	merge_finish();
@@ -226,7 +226,7 @@ static void walked(const u64 *ips, unsigned int nr)
 
 	scene_start(&s, ips[0]);
 	chain_start(NULL, 0);
-	chain_add(PERF_CONTEXT_USER_HYBRID);
+	chain_add(PERF_CONTEXT_USER_RULES);
 	chain_add(OUTERMOST);
 	chain_add(PERF_CONTEXT_USER);
 	for (i = 0; i < nr; i++)

@@ -108,13 +108,13 @@ static void test_rules(void)
 	same(put[0].key.space, SPACE);
 	same(put[0].key.ip, (u64)code + FRAMELESS);
 	check(!memcmp(put[0].code.code, code + FRAMELESS - HYBRID_WALK_CODE_BEFORE, 16));
-	same(HYBRID_WALK_KIND(put[0].code.row), PERF_HYBRID_CFA);
-	same(HYBRID_WALK_BASE(put[0].code.row), PERF_HYBRID_BASE_SP);
+	same(HYBRID_WALK_KIND(put[0].code.row), PERF_UNWIND_CFA);
+	same(HYBRID_WALK_BASE(put[0].code.row), PERF_UNWIND_BASE_SP);
 	same(HYBRID_WALK_CFA_OFF(put[0].code.row), 8);
 	same(put[1].key.ip, (u64)code + FRAMED + 2);
-	same(HYBRID_WALK_BASE(put[1].code.row), PERF_HYBRID_BASE_BP);
+	same(HYBRID_WALK_BASE(put[1].code.row), PERF_UNWIND_BASE_FP);
 	same(HYBRID_WALK_CFA_OFF(put[1].code.row), 16);
-	same(HYBRID_WALK_BP(put[1].code.row), PERF_HYBRID_BP_AT_CFA);
+	same(HYBRID_WALK_BP(put[1].code.row), PERF_UNWIND_FP_AT_CFA);
 	same(HYBRID_WALK_BP_OFF(put[1].code.row), -16);
 	end();
 }
@@ -146,7 +146,7 @@ static void test_silent(void)
 	add_frame(FRAMED + 2, 0x7200, false);
 	sample(0);
 	same(nr_put, 1);
-	same(HYBRID_WALK_BASE(put[0].code.row), PERF_HYBRID_BASE_BP);
+	same(HYBRID_WALK_BASE(put[0].code.row), PERF_UNWIND_BASE_FP);
 	end();
 }
 

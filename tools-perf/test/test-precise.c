@@ -9,7 +9,7 @@
 #include "precise.h"
 #include "scene.h"
 #include "tap.h"
-#include "x86-frame.h"
+#include "x86_frame.h"
 
 #define CALL_AT	0x1000
 

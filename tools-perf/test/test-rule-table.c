@@ -55,10 +55,10 @@ static void end(void)
 		free(table.chunks[i]);
 }
 
-static int teach(u32 object, u32 start, u32 last, const struct perf_hybrid_row *rows, u32 nr_rows,
-		 const struct perf_hybrid_rule *rules, u32 nr_rules)
+static int teach(u32 object, u32 start, u32 last, const struct perf_unwind_row *rows, u32 nr_rows,
+		 const struct perf_unwind_rule *rules, u32 nr_rules)
 {
-	struct perf_hybrid_teach update = {
+	struct perf_unwind_load update = {
 		.start		= start,
 		.end		= last,
 		.rows		= (uintptr_t)rows,
@@ -71,15 +71,15 @@ static int teach(u32 object, u32 start, u32 last, const struct perf_hybrid_row *
 }
 
 /* One rule for [start, last). */
-static int teach_one(u32 object, u32 start, u32 last, const struct perf_hybrid_rule *rule)
+static int teach_one(u32 object, u32 start, u32 last, const struct perf_unwind_rule *rule)
 {
-	struct perf_hybrid_row row = { .offset = start };
+	struct perf_unwind_row row = { .offset = start };
 
 	return teach(object, start, last, &row, 1, rule, 1);
 }
 
-static const struct perf_hybrid_rule plain = {
-	.kind = PERF_HYBRID_CFA, .cfa_off = 16, .ra_off = -8,
+static const struct perf_unwind_rule plain = {
+	.kind = PERF_UNWIND_CFA, .cfa_off = 16, .ra_off = -8,
 };
 
 static u64 kind_at(u32 object, u64 offset)
@@ -87,7 +87,7 @@ static u64 kind_at(u32 object, u64 offset)
 	return HYBRID_WALK_KIND(hybrid_table_find(&table, object, offset));
 }
 
-static void holds(const struct perf_hybrid_rule *rule)
+static void holds(const struct perf_unwind_rule *rule)
 {
 	u64 row;
 
@@ -105,18 +105,18 @@ static void holds(const struct perf_hybrid_rule *rule)
 
 static void test_rules(void)
 {
-	static const struct perf_hybrid_rule rules[] = {
-		{ .kind = PERF_HYBRID_CFA, .cfa_off = 8, .ra_off = -8 },
-		{ .kind = PERF_HYBRID_CFA, .base = PERF_HYBRID_BASE_BP, .cfa_off = 16,
-		  .ra_off = -8, .bp = PERF_HYBRID_BP_AT_CFA, .bp_off = -16 },
-		{ .kind = PERF_HYBRID_DEREF, .base = PERF_HYBRID_BASE_BP, .cfa_off = -8388608,
-		  .ra_off = -8, .deref_off = 255, .bp = PERF_HYBRID_BP_AT_BP, .bp_off = -32768 },
-		{ .kind = PERF_HYBRID_PLT, .cfa_off = 8388607, .ra_off = -8,
-		  .bp = PERF_HYBRID_BP_UNDEFINED, .bp_off = 32767 },
+	static const struct perf_unwind_rule rules[] = {
+		{ .kind = PERF_UNWIND_CFA, .cfa_off = 8, .ra_off = -8 },
+		{ .kind = PERF_UNWIND_CFA, .base = PERF_UNWIND_BASE_FP, .cfa_off = 16,
+		  .ra_off = -8, .fp = PERF_UNWIND_FP_AT_CFA, .fp_off = -16 },
+		{ .kind = PERF_UNWIND_DEREF, .base = PERF_UNWIND_BASE_FP, .cfa_off = -8388608,
+		  .ra_off = -8, .deref_off = 255, .fp = PERF_UNWIND_FP_AT_FP, .fp_off = -32768 },
+		{ .kind = PERF_UNWIND_PLT, .cfa_off = 8388607, .ra_off = -8,
+		  .fp = PERF_UNWIND_FP_UNDEFINED, .fp_off = 32767 },
 		{ .kind = HYBRID_WALK_REGISTER, .deref_off = 6, .cfa_off = 266256, .ra_off = -8,
-		  .bp = PERF_HYBRID_BP_AT_CFA, .bp_off = -16 },
-		{ .kind = PERF_HYBRID_SIGNAL },
-		{ .kind = PERF_HYBRID_OUTERMOST },
+		  .fp = PERF_UNWIND_FP_AT_CFA, .fp_off = -16 },
+		{ .kind = PERF_UNWIND_SIGNAL },
+		{ .kind = PERF_UNWIND_OUTERMOST },
 	};
 	unsigned int i;
 
@@ -127,12 +127,12 @@ static void test_rules(void)
 /* Between two functions: what their code has told. */
 static void test_keep(void)
 {
-	static const struct perf_hybrid_row rows[] = {
+	static const struct perf_unwind_row rows[] = {
 		{ .offset = 0x40, .rule = 1 }, { .offset = 0x80 }, { .offset = 0x150, .rule = 1 },
 	};
-	static const struct perf_hybrid_rule rules[] = {
+	static const struct perf_unwind_rule rules[] = {
 		{ .kind = HYBRID_TABLE_KEEP },
-		{ .kind = PERF_HYBRID_DEREF, .cfa_off = 8, .ra_off = -8 },
+		{ .kind = PERF_UNWIND_DEREF, .cfa_off = 8, .ra_off = -8 },
 	};
 	u32 at;
 
@@ -141,22 +141,22 @@ static void test_keep(void)
 	same(teach_one(0, 0x140, 0x160, &plain), 0);
 	same(teach(0, 0x40, 0x180, rows, ARRAY_SIZE(rows), rules, ARRAY_SIZE(rules)), 0);
 	for (at = 0x40; at < 0x180; at++)
-		same(kind_at(0, at), at < 0x80 || at >= 0x150 ? PERF_HYBRID_DEREF :
-		     at < 0x90 || at >= 0x140 ? PERF_HYBRID_CFA : PERF_HYBRID_ASK);
+		same(kind_at(0, at), at < 0x80 || at >= 0x150 ? PERF_UNWIND_DEREF :
+		     at < 0x90 || at >= 0x140 ? PERF_UNWIND_CFA : PERF_UNWIND_UNKNOWN);
 	end();
 }
 
 /* What the words can't say must not be said otherwise. */
 static void test_no_words(void)
 {
-	static const struct perf_hybrid_rule rules[] = {
-		{ .kind = PERF_HYBRID_ASK, .cfa_off = 8, .ra_off = -8 },
+	static const struct perf_unwind_rule rules[] = {
+		{ .kind = PERF_UNWIND_UNKNOWN, .cfa_off = 8, .ra_off = -8 },
 		{ .kind = HYBRID_WALK_REGISTER + 1, .cfa_off = 8, .ra_off = -8 },
-		{ .kind = PERF_HYBRID_CFA, .cfa_off = 8, .ra_off = -16 },
-		{ .kind = PERF_HYBRID_CFA, .cfa_off = 8388608, .ra_off = -8 },
-		{ .kind = PERF_HYBRID_CFA, .cfa_off = -8388609, .ra_off = -8 },
-		{ .kind = PERF_HYBRID_CFA, .cfa_off = 8, .ra_off = -8, .bp_off = 32768 },
-		{ .kind = PERF_HYBRID_CFA, .cfa_off = 8, .ra_off = -8, .bp_off = -32769 },
+		{ .kind = PERF_UNWIND_CFA, .cfa_off = 8, .ra_off = -16 },
+		{ .kind = PERF_UNWIND_CFA, .cfa_off = 8388608, .ra_off = -8 },
+		{ .kind = PERF_UNWIND_CFA, .cfa_off = -8388609, .ra_off = -8 },
+		{ .kind = PERF_UNWIND_CFA, .cfa_off = 8, .ra_off = -8, .bp_off = 32768 },
+		{ .kind = PERF_UNWIND_CFA, .cfa_off = 8, .ra_off = -8, .bp_off = -32769 },
 	};
 	unsigned int i;
 
@@ -164,10 +164,10 @@ static void test_no_words(void)
 	for (i = 0; i < ARRAY_SIZE(rules); i++) {
 		same(teach_one(0, 0, 0x100, &plain), 0);
 		same(teach_one(0, 0x10, 0x20, &rules[i]), 0);
-		same(kind_at(0, 0xf), PERF_HYBRID_CFA);
-		same(kind_at(0, 0x10), PERF_HYBRID_ASK);
-		same(kind_at(0, 0x1f), PERF_HYBRID_ASK);
-		same(kind_at(0, 0x20), PERF_HYBRID_CFA);
+		same(kind_at(0, 0xf), PERF_UNWIND_CFA);
+		same(kind_at(0, 0x10), PERF_UNWIND_UNKNOWN);
+		same(kind_at(0, 0x1f), PERF_UNWIND_UNKNOWN);
+		same(kind_at(0, 0x20), PERF_UNWIND_CFA);
 	}
 	end();
 }
@@ -177,13 +177,13 @@ static void test_unknown(void)
 	begin();
 	same(hybrid_table_find(&table, 0, 0), 0);
 	same(teach_one(1, 0x1ff, 0x301, &plain), 0);
-	same(kind_at(1, 0x1fe), PERF_HYBRID_ASK);
-	same(kind_at(1, 0x1ff), PERF_HYBRID_CFA);
-	same(kind_at(1, 0x300), PERF_HYBRID_CFA);
-	same(kind_at(1, 0x301), PERF_HYBRID_ASK);
-	same(kind_at(1, ~0ULL), PERF_HYBRID_ASK);
-	same(kind_at(0, 0x200), PERF_HYBRID_ASK);
-	same(kind_at(2, 0x200), PERF_HYBRID_ASK);
+	same(kind_at(1, 0x1fe), PERF_UNWIND_UNKNOWN);
+	same(kind_at(1, 0x1ff), PERF_UNWIND_CFA);
+	same(kind_at(1, 0x300), PERF_UNWIND_CFA);
+	same(kind_at(1, 0x301), PERF_UNWIND_UNKNOWN);
+	same(kind_at(1, ~0ULL), PERF_UNWIND_UNKNOWN);
+	same(kind_at(0, 0x200), PERF_UNWIND_UNKNOWN);
+	same(kind_at(2, 0x200), PERF_UNWIND_UNKNOWN);
 	end();
 }
 
@@ -192,15 +192,15 @@ static s32 expected[OBJECTS][BYTES];
 
 static void random_update(void)
 {
-	struct perf_hybrid_rule rules[64] = {};
-	struct perf_hybrid_row rows[64] = {};
+	struct perf_unwind_rule rules[64] = {};
+	struct perf_unwind_row rows[64] = {};
 	u32 object = tap_random() % OBJECTS, start = tap_random() % (BYTES - 1), at = start, nr = 0;
 	u32 last = start + 1 + tap_random() % min(BYTES - start - 1, 1500U), i;
 
 	while (nr < ARRAY_SIZE(rows) && at < last) {
 		rules[nr] = plain;
 		rules[nr].cfa_off = tap_random() % 50 * 8;
-		rows[nr] = (struct perf_hybrid_row){ .offset = at, .rule = nr };
+		rows[nr] = (struct perf_unwind_row){ .offset = at, .rule = nr };
 		for (i = at; i < last; i++)
 			expected[object][i] = rules[nr].cfa_off;
 		nr++;
@@ -218,7 +218,7 @@ static void as_expected(void)
 		for (at = 0; at < BYTES; at++) {
 			row = hybrid_table_find(&table, object, at);
 			if (expected[object][at] == -1)
-				same(HYBRID_WALK_KIND(row), PERF_HYBRID_ASK);
+				same(HYBRID_WALK_KIND(row), PERF_UNWIND_UNKNOWN);
 			else
 				same(HYBRID_WALK_CFA_OFF(row), expected[object][at]);
 		}
@@ -286,8 +286,8 @@ static void test_full(void)
 		same(teach_one(2, large - 1, large, &plain), -ENOSPC);
 		table.objects[1].head = 0;
 		compact();
-		same(kind_at(0, 0x100), PERF_HYBRID_CFA);
-		same(kind_at(1, large - 1), PERF_HYBRID_ASK);
+		same(kind_at(0, 0x100), PERF_UNWIND_CFA);
+		same(kind_at(1, large - 1), PERF_UNWIND_UNKNOWN);
 		same(table.nr_chunks, 1);
 	}
 	same(teach_one(1, large - 1, large, &plain), 0);
@@ -324,14 +324,14 @@ static void test_large(void)
 	same(teach_one(0, 3 * chunk - 1, 3 * chunk + 1, &plain), 0);
 	same(teach_one(1, 0x200, 0x210, &plain), 0);
 	for (at = chunk - 0x80; at < chunk + 0x80; at++)
-		same(kind_at(0, at), PERF_HYBRID_CFA);
-	same(kind_at(0, chunk - 0x81), PERF_HYBRID_ASK);
-	same(kind_at(0, chunk + 0x80), PERF_HYBRID_ASK);
-	same(kind_at(0, 3 * chunk - 1), PERF_HYBRID_CFA);
-	same(kind_at(0, 3 * chunk), PERF_HYBRID_CFA);
-	same(kind_at(0, 3 * chunk + 1), PERF_HYBRID_ASK);
-	same(kind_at(1, 0x100), PERF_HYBRID_CFA);
-	same(kind_at(1, 0x200), PERF_HYBRID_CFA);
+		same(kind_at(0, at), PERF_UNWIND_CFA);
+	same(kind_at(0, chunk - 0x81), PERF_UNWIND_UNKNOWN);
+	same(kind_at(0, chunk + 0x80), PERF_UNWIND_UNKNOWN);
+	same(kind_at(0, 3 * chunk - 1), PERF_UNWIND_CFA);
+	same(kind_at(0, 3 * chunk), PERF_UNWIND_CFA);
+	same(kind_at(0, 3 * chunk + 1), PERF_UNWIND_UNKNOWN);
+	same(kind_at(1, 0x100), PERF_UNWIND_CFA);
+	same(kind_at(1, 0x200), PERF_UNWIND_CFA);
 	end();
 }
 
@@ -343,14 +343,14 @@ static void test_no_room(void)
 
 	begin();
 	same(teach_one(0, large - 1, large, &plain), 0);
-	same(kind_at(0, large - 1), PERF_HYBRID_CFA);
+	same(kind_at(0, large - 1), PERF_UNWIND_CFA);
 	same(teach_one(0, large, large + 1, &plain), -EFBIG);
 	while (!(err = teach_one(object, large - 1, large, &plain)) &&
 	       check(object < HYBRID_WALK_CHUNKS))
 		object++;
 	same(err, -ENOSPC);
-	same(kind_at(object, large - 1), PERF_HYBRID_ASK);
-	same(kind_at(1, large - 1), PERF_HYBRID_CFA);
+	same(kind_at(object, large - 1), PERF_UNWIND_UNKNOWN);
+	same(kind_at(1, large - 1), PERF_UNWIND_CFA);
 	end();
 
 	begin();

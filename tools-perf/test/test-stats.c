@@ -190,8 +190,8 @@ static void kernel_threads(void)
 		if (i >= 6 || i == 1)
 			hybrid_stats_no_stack(&stats);
 		else
-			hybrid_stats_walk(&stats, i == 5 ? PERF_HYBRID_END_ASK :
-							   PERF_HYBRID_END_OUTERMOST);
+			hybrid_stats_walk(&stats, i == 5 ? PERF_UNWIND_END_NO_RULE :
+							   PERF_UNWIND_END_OUTERMOST);
 	}
 	expect(print_line,
 	       "[ perf record: hybrid: 7 samples: complete 7 (100.00 %); 0.000 MB of stack unwound, 0.000 MB of samples written; without dump 3 (75.00 % of those with a user stack), taught 0 rows of 0 objects, 0.000 MB in the kernel ]\n");
@@ -212,8 +212,8 @@ static void with_store(void)
 	for (i = 1; i <= 9; i++) {
 		record_size = i > 2 ? 200 : 9000;
 		count(HYBRID_COMPLETE, 1, &libc);
-		hybrid_stats_walk(&stats, i > 2 ? PERF_HYBRID_END_OUTERMOST | 5 << 16 :
-						  PERF_HYBRID_END_ASK | i << 16);
+		hybrid_stats_walk(&stats, i > 2 ? PERF_UNWIND_END_OUTERMOST | 5 << 16 :
+						  PERF_UNWIND_END_NO_RULE | i << 16);
 	}
 	hybrid_stats_read(&stats, 500);
 	stats.outcomes[HYBRID_COMPLETE]++;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../perf_events/hybrid_callchain.h"
+#include "../../perf_events/unwind_rules.h"
 #include "fuzz.h"
 
 #define FUZZ_RING_PAGES	16
@@ -22,7 +22,7 @@ void events_load_rules(int fd)
 		if (stores[i] < 0)
 			stores[i] = store_open();
 		if (fd >= 0)
-			teach_code(stores[i], fd, 0);
+			load_code(stores[i], fd, 0);
 	}
 }
 
@@ -195,8 +195,8 @@ static void count_sample(const struct perf_event_header *header)
 	}
 	count(FRAMES, nr);
 	for (i = 0; i + 1 < nr; i++) {
-		if (words[2 + i] == PERF_CONTEXT_USER_HYBRID &&
-		    PERF_HYBRID_INFO_END(words[3 + i]) == PERF_HYBRID_END_OUTERMOST)
+		if (words[2 + i] == PERF_CONTEXT_USER_RULES &&
+		    PERF_UNWIND_INFO_END(words[3 + i]) == PERF_UNWIND_END_OUTERMOST)
 			count(BY_RULES, 1);
 	}
 }

@@ -114,7 +114,7 @@ static void job_rules(struct rng *rng)
 	char said[256], *at = said;
 	int i;
 
-	job_program(rng, "hybrid-fuzz", true, said, sizeof(said));
+	job_program(rng, "rules-fuzz", true, said, sizeof(said));
 	for (i = 0; i < 4; i++)
 		nr[i] = strtoul(at, &at, 10);
 	count(SAMPLES, nr[0]);
@@ -127,10 +127,10 @@ static void job_attacks(struct rng *rng)
 {
 	char said[256], *last;
 
-	job_program(rng, "hybrid-attack", true, said, sizeof(said));
+	job_program(rng, "rules-attack", true, said, sizeof(said));
 	last = strrchr(said, ' ');
 	if (!last || strtol(last, NULL, 10))
-		die("hybrid-attack: what is left in a store");
+		die("rules-attack: what is left in a store");
 }
 
 static const struct job {

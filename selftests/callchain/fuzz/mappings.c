@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "../../perf_events/hybrid_callchain.h"
+#include "../../perf_events/unwind_rules.h"
 #include "fuzz.h"
 
 #define FRAMES		0x40000000UL

@@ -8,7 +8,7 @@
 
 #define perf_callchain		(*find_callchain)
 #define perf_event_overflow	(*find_overflow)
-#define perf_sample_save_hybrid	(*find_save_hybrid)
+#define perf_sample_save_unwind_regs	(*find_save_unwind_regs)
 
 #include <linux/hrtimer.h>
 #include <linux/kprobes.h>
@@ -20,8 +20,8 @@ struct perf_callchain_entry *(*find_callchain)(struct perf_event *event, struct 
 int (*find_overflow)(struct perf_event *event, struct perf_sample_data *data,
 		     struct pt_regs *regs);
 /* Of a kernel with the series. */
-void (*find_save_hybrid)(struct perf_sample_data *data, struct perf_event *event,
-			 struct pt_regs *regs);
+void (*find_save_unwind_regs)(struct perf_sample_data *data, struct perf_event *event,
+			      struct pt_regs *regs);
 
 #ifndef HAVE_HRTIMER_SETUP
 static void hrtimer_setup(struct hrtimer *timer,
@@ -71,7 +71,7 @@ static int find_all(void)
 {
 	find_callchain = find("perf_callchain");
 	find_overflow = find("perf_event_overflow");
-	find_save_hybrid = find("perf_sample_save_hybrid");
+	find_save_unwind_regs = find("perf_sample_save_unwind_regs");
 	if (find_callchain && find_overflow)
 		return 0;
 	pr_err("%s: this kernel has not the functions that drivers sample by\n", KBUILD_MODNAME);

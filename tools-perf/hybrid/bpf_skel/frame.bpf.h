@@ -86,7 +86,7 @@ static __always_inline bool read_stack(struct state *st, __u64 addr, __u64 *word
 	return true;
 }
 
-static __always_inline long ends(struct state *st, enum perf_hybrid_end end)
+static __always_inline long ends(struct state *st, enum perf_unwind_end end)
 {
 	st->end = end;
 	return 1;
@@ -117,7 +117,7 @@ static __always_inline bool leave_signal(struct state *st)
 
 static __always_inline bool row_cfa(struct state *st, __u64 row, __u64 *cfa)
 {
-	bool by_bp = HYBRID_WALK_BASE(row) == PERF_HYBRID_BASE_BP;
+	bool by_bp = HYBRID_WALK_BASE(row) == PERF_UNWIND_BASE_FP;
 
 	if (HYBRID_WALK_KIND(row) == HYBRID_WALK_REGISTER) {
 		if (bpf_probe_read_kernel(cfa, sizeof(*cfa), (void *)st->regs +
@@ -129,13 +129,13 @@ static __always_inline bool row_cfa(struct state *st, __u64 row, __u64 *cfa)
 	if (by_bp && !st->bp_known)
 		return false;
 	*cfa = (by_bp ? st->bp : st->sp) + HYBRID_WALK_CFA_OFF(row);
-	if (HYBRID_WALK_KIND(row) == PERF_HYBRID_DEREF) {
+	if (HYBRID_WALK_KIND(row) == PERF_UNWIND_DEREF) {
 		if (!read_stack(st, *cfa, cfa))
 			return false;
 		*cfa += HYBRID_WALK_DEREF_OFF(row);
 	}
 	/* psABI figure 5.2: jmp and push are 6 and 5 bytes long. */
-	if (HYBRID_WALK_KIND(row) == PERF_HYBRID_PLT && (st->ip & 15) >= 11)
+	if (HYBRID_WALK_KIND(row) == PERF_UNWIND_PLT && (st->ip & 15) >= 11)
 		*cfa += 8;
 	return true;
 }
@@ -148,13 +148,13 @@ static __always_inline bool step_row(struct state *st, __u64 row)
 
 	if (!row_cfa(st, row, &cfa) || cfa <= st->sp)
 		return false;
-	if (how == PERF_HYBRID_BP_AT_CFA)
+	if (how == PERF_UNWIND_FP_AT_CFA)
 		known = read_stack(st, cfa + HYBRID_WALK_BP_OFF(row), &bp);
-	else if (how == PERF_HYBRID_BP_AT_BP && st->bp_known)
+	else if (how == PERF_UNWIND_FP_AT_FP && st->bp_known)
 		known = read_stack(st, st->bp + HYBRID_WALK_BP_OFF(row), &bp);
 	if (!read_stack(st, cfa - 8, &ip))
 		return false;
-	if (how != PERF_HYBRID_BP_SAME) {
+	if (how != PERF_UNWIND_FP_SAME) {
 		st->bp = bp;
 		st->bp_known = known;
 	}
@@ -174,38 +174,38 @@ static long step(__u32 i, void *arg)
 	/* In sigreturn(): its call ends the trampoline, and nothing is known of what follows. */
 	if (!i && !HYBRID_WALK_KIND(row)) {
 		row = find_row(loop, st->ip - 1);
-		if (HYBRID_WALK_KIND(row) != PERF_HYBRID_SIGNAL)
+		if (HYBRID_WALK_KIND(row) != PERF_UNWIND_SIGNAL)
 			row = 0;
 	}
 	if (!HYBRID_WALK_KIND(row))
 		row = find_code_row(st);
 
 	if (i && HYBRID_WALK_KIND(row) == HYBRID_WALK_REGISTER)
-		return ends(st, PERF_HYBRID_END_ASK);
+		return ends(st, PERF_UNWIND_END_NO_RULE);
 
 	switch (HYBRID_WALK_KIND(row)) {
-	case PERF_HYBRID_OUTERMOST:
-		return ends(st, PERF_HYBRID_END_OUTERMOST);
-	case PERF_HYBRID_CFA:
-	case PERF_HYBRID_DEREF:
-	case PERF_HYBRID_PLT:
+	case PERF_UNWIND_OUTERMOST:
+		return ends(st, PERF_UNWIND_END_OUTERMOST);
+	case PERF_UNWIND_CFA:
+	case PERF_UNWIND_DEREF:
+	case PERF_UNWIND_PLT:
 	case HYBRID_WALK_REGISTER:
 		if (!step_row(st, row))
-			return ends(st, PERF_HYBRID_END_UNREADABLE);
+			return ends(st, PERF_UNWIND_END_UNREADABLE);
 		break;
-	case PERF_HYBRID_SIGNAL:
+	case PERF_UNWIND_SIGNAL:
 		if (!leave_signal(st))
-			return ends(st, PERF_HYBRID_END_UNREADABLE);
+			return ends(st, PERF_UNWIND_END_UNREADABLE);
 		break;
 	default:
-		return ends(st, PERF_HYBRID_END_ASK);
+		return ends(st, PERF_UNWIND_END_NO_RULE);
 	}
 	/* psABI x86-64 3.2.2: the deepest frame's. Of some fibers it is all that tells. */
 	if (!st->ip)
-		return ends(st, PERF_HYBRID_END_OUTERMOST);
+		return ends(st, PERF_UNWIND_END_OUTERMOST);
 	at = st->record.head.nr_kernel + 1 + i;
 	if (at >= HYBRID_WALK_IPS)
-		return ends(st, PERF_HYBRID_END_LIMIT);
+		return ends(st, PERF_UNWIND_END_LIMIT);
 	st->record.ips[at] = st->ip;
 	st->nr = i + 1;
 	return 0;

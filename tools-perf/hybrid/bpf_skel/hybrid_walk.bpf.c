@@ -248,7 +248,7 @@ static __always_inline bool write_chain_of(void *ctx, struct state *st, __u32 nr
 	/* The kernel has counted it as lost: for the sample itself there is no room, either. */
 	if (err)
 		st->counts.full++;
-	else if (st->end == PERF_HYBRID_END_OUTERMOST)
+	else if (st->end == PERF_UNWIND_END_OUTERMOST)
 		st->counts.whole++;
 	else
 		st->counts.shed++;
@@ -264,8 +264,8 @@ static __always_inline bool write_sample(void *ctx, struct state *st, struct mm_
 	__u64 room, most;
 	__u32 nr;
 
-	head->info = st->end | PERF_HYBRID_INNERMOST_RULE << 8 | (st->nr & 0xffff) << 16;
-	if (st->end == PERF_HYBRID_END_OUTERMOST)
+	head->info = st->end | PERF_UNWIND_INNERMOST_RULE << 8 | (st->nr & 0xffff) << 16;
+	if (st->end == PERF_UNWIND_END_OUTERMOST)
 		return write_chain_of(ctx, st, head->nr_kernel + 1 + st->nr);
 	room = room_for_dumps(ctx, &most);
 	if (room && dump_sample(ctx, st, mm, room, most))

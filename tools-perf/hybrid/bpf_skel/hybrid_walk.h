@@ -31,7 +31,7 @@
 #define HYBRID_WALK_BLOCK	(1U << HYBRID_WALK_BLOCK_BITS)
 
 /*
- * A row: offset in its block, and the rule, struct perf_hybrid_rule. The return address
+ * A row: offset in its block, and the rule, struct perf_unwind_rule. The return address
  * is 8 bytes below the CFA.
  */
 #define HYBRID_WALK_OFFSET(row)		((__u32)(row) & 0xff)
@@ -48,12 +48,12 @@
  * but sp and bp is known. It is how -fstack-clash-protection makes large frames (r11), and
  * how functions begin that align their stack (r10).
  */
-#define HYBRID_WALK_REGISTER	PERF_HYBRID_NR_KINDS
+#define HYBRID_WALK_REGISTER	PERF_UNWIND_NR_KINDS
 
 /**
  * struct hybrid_walk_key - a file, as the kernel's mappings of it show it
  * @inode: the address of its inode in the kernel: that of no other file for as long as
- *	perf has it open; of the vDSO PERF_HYBRID_VDSO_64
+ *	perf has it open; of the vDSO PERF_UNWIND_VDSO_64
  * @ctime_sec: when it was changed last: what was taught of it before is old
  * @ctime_nsec: the same
  *
@@ -132,7 +132,7 @@ struct hybrid_walk_file {
  * @id: of its event; 0: of none, see HYBRID_WALK_CHAIN
  * @period: of the sample
  * @addr: of the sample
- * @info: as the word behind PERF_CONTEXT_USER_HYBRID
+ * @info: as the word behind PERF_CONTEXT_USER_RULES
  * @misc: of the sample's header
  * @nr_kernel: of @ips; where @info is not that the walk came to the outermost frame they are
  *	all there are, the callchain that the kernel has made. With HYBRID_WALK_DUMP the

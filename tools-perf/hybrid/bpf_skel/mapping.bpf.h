@@ -155,7 +155,7 @@ static __always_inline bool look_up(struct loop *loop, __u64 addr)
 		if ((__u64)BPF_CORE_READ(mm, context.vdso) != m->start || !m->start)
 			return false;
 		m->shift = -m->start;
-		m->key.inode = PERF_HYBRID_VDSO_64;
+		m->key.inode = PERF_UNWIND_VDSO_64;
 		m->key.ctime_sec = 0;
 		m->key.ctime_nsec = 0;
 	}
@@ -181,7 +181,7 @@ static __always_inline bool is_still_true(struct state *st, struct mapping *m)
 		return true;
 	if (!is_file_code((void *)m->vma))
 		return false;
-	if (m->key.inode != PERF_HYBRID_VDSO_64) {
+	if (m->key.inode != PERF_UNWIND_VDSO_64) {
 		file_changed_at((void *)m->key.inode, &key);
 		if (key.ctime_sec != m->key.ctime_sec || key.ctime_nsec != m->key.ctime_nsec)
 			return false;

@@ -73,13 +73,13 @@ static __always_inline __u64 find_chain(void *ctx, struct state *st,
 
 	begin_at(st, user);
 	__builtin_memset(head, 0, sizeof(*head));
-	st->end = PERF_HYBRID_END_NONE;
+	st->end = PERF_UNWIND_END_NONE;
 	if (is_walkable(task, user)) {
 		st->record.ips[0] = st->ip;
 		walk(st, task, mm);
 	}
-	head->info = st->end | PERF_HYBRID_INNERMOST_RULE << 8 | (st->nr & 0xffff) << 16;
-	if (st->end == PERF_HYBRID_END_OUTERMOST) {
+	head->info = st->end | PERF_UNWIND_INNERMOST_RULE << 8 | (st->nr & 0xffff) << 16;
+	if (st->end == PERF_UNWIND_END_OUTERMOST) {
 		st->counts.whole++;
 		number = numbered_chain(ctx, st);
 		if (number)

@@ -6,7 +6,7 @@
  * What the BPF program keeps: the state of each CPU, and the table of rules, which
  * perf fills.
  */
-#include <linux/perf_hybrid.h>
+#include <linux/perf_unwind_rules.h>
 #include "kernel.bpf.h"
 #include "hybrid_walk.h"
 
@@ -72,7 +72,7 @@ struct mapping {
  * @bp_known: @bp could be followed to here
  * @exact: @ip is an address that was interrupted, not one behind a call
  * @nr: frames, the first not counted
- * @end: enum perf_hybrid_end
+ * @end: enum perf_unwind_end
  * @at: an index that is looked for: here, as the verifier tries each value that it
  *	knows of
  * @place: the same, of @mappings

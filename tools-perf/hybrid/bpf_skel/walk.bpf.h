@@ -73,11 +73,11 @@ static __always_inline void walk(struct state *st, struct task_struct___h *task,
 	/* In the middle of a change, which may be of mappings that the walk does not need. */
 	st->changing = space_changes(mm);
 	enter_space(st, task, mm, seq);
-	st->end = PERF_HYBRID_END_LIMIT;
+	st->end = PERF_UNWIND_END_LIMIT;
 	bpf_loop(HYBRID_WALK_IPS, step, &loop, 0);
-	if (st->locked || (st->end == PERF_HYBRID_END_OUTERMOST &&
+	if (st->locked || (st->end == PERF_UNWIND_END_OUTERMOST &&
 			   ((!st->changing && space_changes(mm)) || space_sequence(mm) != seq)))
-		st->end = PERF_HYBRID_END_BUSY;
+		st->end = PERF_UNWIND_END_BUSY;
 }
 
 #endif /* __HYBRID_WALK_BPF_H */

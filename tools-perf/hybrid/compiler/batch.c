@@ -59,30 +59,30 @@ static bool is_sigreturn(const struct hybrid_abi *abi, const struct hybrid_full_
 }
 
 static void full_rule(const struct hybrid_abi *abi, const struct hybrid_row *row,
-		      struct perf_hybrid_rule *to)
+		      struct perf_unwind_rule *to)
 {
 	if (row->full && row->rule.signal && is_sigreturn(abi, row->full)) {
-		to->kind = PERF_HYBRID_SIGNAL;
+		to->kind = PERF_UNWIND_SIGNAL;
 	} else if (row->full && !row->rule.signal && is_plt(abi, row->full)) {
-		to->kind = PERF_HYBRID_PLT;
-		to->base = PERF_HYBRID_BASE_SP;
+		to->kind = PERF_UNWIND_PLT;
+		to->base = PERF_UNWIND_BASE_SP;
 		to->cfa_off = abi->word;
 		to->ra_off = -abi->word;
-		to->bp = PERF_HYBRID_BP_SAME;
+		to->bp = PERF_UNWIND_FP_SAME;
 	}
 }
 
-static void plain_rule(const struct hybrid_rule *rule, struct perf_hybrid_rule *to)
+static void plain_rule(const struct hybrid_rule *rule, struct perf_unwind_rule *to)
 {
 	static const u8 bps[] = {
-		[HYBRID_BP_SAME]	= PERF_HYBRID_BP_SAME,
-		[HYBRID_BP_AT_CFA]	= PERF_HYBRID_BP_AT_CFA,
-		[HYBRID_BP_AT_BP]	= PERF_HYBRID_BP_AT_BP,
-		[HYBRID_BP_UNDEFINED]	= PERF_HYBRID_BP_UNDEFINED,
+		[HYBRID_BP_SAME]	= PERF_UNWIND_FP_SAME,
+		[HYBRID_BP_AT_CFA]	= PERF_UNWIND_FP_AT_CFA,
+		[HYBRID_BP_AT_BP]	= PERF_UNWIND_FP_AT_FP,
+		[HYBRID_BP_UNDEFINED]	= PERF_UNWIND_FP_UNDEFINED,
 	};
 
-	to->kind = rule->kind == HYBRID_RULE_DEREF ? PERF_HYBRID_DEREF : PERF_HYBRID_CFA;
-	to->base = rule->base == HYBRID_BASE_BP ? PERF_HYBRID_BASE_BP : PERF_HYBRID_BASE_SP;
+	to->kind = rule->kind == HYBRID_RULE_DEREF ? PERF_UNWIND_DEREF : PERF_UNWIND_CFA;
+	to->base = rule->base == HYBRID_BASE_BP ? PERF_UNWIND_BASE_FP : PERF_UNWIND_BASE_SP;
 	to->deref_off = rule->deref_off;
 	to->cfa_off = rule->cfa_off;
 	to->ra_off = rule->ra_off;
@@ -97,7 +97,7 @@ static const u8 reg_words[] = { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 
 
 /* The CFA counts from a register other than sp and bp. */
 static void register_rule(const struct hybrid_abi *abi, const struct hybrid_row *row,
-			  struct perf_hybrid_rule *to)
+			  struct perf_unwind_rule *to)
 {
 	const struct hybrid_full_row *full = row->full;
 	const struct hybrid_where *ra, *bp;
@@ -113,7 +113,7 @@ static void register_rule(const struct hybrid_abi *abi, const struct hybrid_row 
 	    ra->kind != HYBRID_WHERE_CFA || ra->off != -abi->word)
 		return;
 	if (bp->kind == HYBRID_WHERE_CFA && bp->off == (s32)bp->off) {
-		to->bp = PERF_HYBRID_BP_AT_CFA;
+		to->bp = PERF_UNWIND_FP_AT_CFA;
 		to->bp_off = bp->off;
 	} else if (bp->kind != HYBRID_WHERE_SAME) {
 		return;
@@ -125,13 +125,13 @@ static void register_rule(const struct hybrid_abi *abi, const struct hybrid_row 
 }
 
 void hybrid_batch_rule(const struct hybrid_abi *abi, const struct hybrid_row *row,
-		       struct perf_hybrid_rule *to)
+		       struct perf_unwind_rule *to)
 {
 	memset(to, 0, sizeof(*to));
-	to->kind = PERF_HYBRID_ASK;
+	to->kind = PERF_UNWIND_UNKNOWN;
 	switch (row->rule.kind) {
 	case HYBRID_RULE_OUTERMOST:
-		to->kind = PERF_HYBRID_OUTERMOST;
+		to->kind = PERF_UNWIND_OUTERMOST;
 		break;
 	case HYBRID_RULE_CFA:
 	case HYBRID_RULE_DEREF:
@@ -148,12 +148,12 @@ void hybrid_batch_rule(const struct hybrid_abi *abi, const struct hybrid_row *ro
 }
 
 void hybrid_batch_code_rule(const struct hybrid_abi *abi, const struct hybrid_rule *rule,
-			    bool registers, struct perf_hybrid_rule *to)
+			    bool registers, struct perf_unwind_rule *to)
 {
 	unsigned int reg = rule->base - HYBRID_BASE_REG;
 
 	memset(to, 0, sizeof(*to));
-	to->kind = PERF_HYBRID_ASK;
+	to->kind = PERF_UNWIND_UNKNOWN;
 	if (rule->kind != HYBRID_RULE_CFA && rule->kind != HYBRID_RULE_DEREF)
 		return;
 	if (rule->base < HYBRID_BASE_REG) {
@@ -166,7 +166,7 @@ void hybrid_batch_code_rule(const struct hybrid_abi *abi, const struct hybrid_ru
 	}
 }
 
-static u32 hash_rule(const struct perf_hybrid_rule *rule)
+static u32 hash_rule(const struct perf_unwind_rule *rule)
 {
 	u32 words[sizeof(*rule) / 4], hash = 0;
 	unsigned int i;
@@ -181,7 +181,7 @@ static u32 hash_rule(const struct perf_hybrid_rule *rule)
 static int reserve_rule(struct hybrid_batch *batch)
 {
 	size_t alloc = batch->alloc_rules * 2 + 64;
-	struct perf_hybrid_rule *rules;
+	struct perf_unwind_rule *rules;
 	u16 *next;
 
 	if (batch->nr_rules < batch->alloc_rules)
@@ -199,7 +199,7 @@ static int reserve_rule(struct hybrid_batch *batch)
 }
 
 /* Index of a rule, added where it is new. */
-static int find_rule(struct hybrid_batch *batch, const struct perf_hybrid_rule *rule)
+static int find_rule(struct hybrid_batch *batch, const struct perf_unwind_rule *rule)
 {
 	u32 hash = hash_rule(rule);
 	u16 i;
@@ -219,10 +219,10 @@ static int find_rule(struct hybrid_batch *batch, const struct perf_hybrid_rule *
 	return i;
 }
 
-static int add_row(struct hybrid_batch *batch, u32 offset, const struct perf_hybrid_rule *rule)
+static int add_row(struct hybrid_batch *batch, u32 offset, const struct perf_unwind_rule *rule)
 {
 	size_t alloc = batch->alloc_rows * 2 + 256;
-	struct perf_hybrid_row *rows;
+	struct perf_unwind_row *rows;
 	int index = find_rule(batch, rule);
 
 	if (index < 0)
@@ -236,7 +236,7 @@ static int add_row(struct hybrid_batch *batch, u32 offset, const struct perf_hyb
 		batch->rows = rows;
 		batch->alloc_rows = alloc;
 	}
-	batch->rows[batch->nr_rows++] = (struct perf_hybrid_row) {
+	batch->rows[batch->nr_rows++] = (struct perf_unwind_row) {
 		.offset	= offset,
 		.rule	= index,
 	};
@@ -252,7 +252,7 @@ static int add_rows(struct hybrid_batch *batch, struct hybrid_object *object,
 	int err = 0;
 
 	while (!err && vaddr < end) {
-		struct perf_hybrid_rule rule;
+		struct perf_unwind_rule rule;
 		struct hybrid_row row;
 
 		if (batch->nr_rows > most)
@@ -260,7 +260,7 @@ static int add_rows(struct hybrid_batch *batch, struct hybrid_object *object,
 		if (hybrid_compile_row(object, vaddr, &row))
 			return -ENOMEM;
 		hybrid_batch_rule(object->cfi.abi, &row, &rule);
-		if (batch->registers && rule.kind == PERF_HYBRID_ASK)
+		if (batch->registers && rule.kind == PERF_UNWIND_UNKNOWN)
 			register_rule(object->cfi.abi, &row, &rule);
 		err = add_row(batch, offset + (vaddr - start), &rule);
 		vaddr = row.end;
@@ -293,8 +293,8 @@ static bool place(const struct hybrid_object *object, u64 start, u64 end, u64 *o
  */
 static int leave_out(struct hybrid_batch *batch, u64 offset)
 {
-	const struct perf_hybrid_rule ask = {
-		.kind = batch->codes ? HYBRID_TABLE_KEEP : PERF_HYBRID_ASK,
+	const struct perf_unwind_rule ask = {
+		.kind = batch->codes ? HYBRID_TABLE_KEEP : PERF_UNWIND_UNKNOWN,
 	};
 
 	if (batch->nr_rows && offset < batch->end)
@@ -328,14 +328,14 @@ int hybrid_batch_code(struct hybrid_batch *batch, const struct hybrid_object *ob
 		      u64 start, u64 end, const struct hybrid_rule *rule)
 {
 	bool first = !batch->nr_rows;
-	struct perf_hybrid_rule to;
+	struct perf_unwind_rule to;
 	u64 offset, size;
 	int err;
 
 	if (!place(object, start, end, &offset, &size) || !size)
 		return 0;
 	hybrid_batch_code_rule(object->cfi.abi, rule, batch->registers, &to);
-	if (to.kind == PERF_HYBRID_ASK)
+	if (to.kind == PERF_UNWIND_UNKNOWN)
 		return 0;
 	err = leave_out(batch, offset);
 	if (!err)

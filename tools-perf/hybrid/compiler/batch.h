@@ -2,7 +2,7 @@
 #ifndef __PERF_HYBRID_BATCH_H
 #define __PERF_HYBRID_BATCH_H
 
-#include <linux/perf_hybrid.h>
+#include <linux/perf_unwind_rules.h>
 #include "../rules/fde.h"
 #include "../rules/object.h"
 
@@ -34,10 +34,10 @@ struct hybrid_batch {
 	bool			 codes;
 	u32			 start;
 	u32			 end;
-	struct perf_hybrid_row	*rows;
+	struct perf_unwind_row	*rows;
 	size_t			 nr_rows;
 	size_t			 alloc_rows;
-	struct perf_hybrid_rule	*rules;
+	struct perf_unwind_rule	*rules;
 	size_t			 nr_rules;
 	size_t			 alloc_rules;
 	u16			 hash[HYBRID_BATCH_HASH];
@@ -48,20 +48,20 @@ struct hybrid_batch {
  * hybrid_batch_rule - a row's rule as the kernel takes it
  * @abi: of the object
  * @row: compiled
- * @to: out: PERF_HYBRID_ASK where the kernel has no such rule
+ * @to: out: PERF_UNWIND_UNKNOWN where the kernel has no such rule
  */
 void hybrid_batch_rule(const struct hybrid_abi *abi, const struct hybrid_row *row,
-		       struct perf_hybrid_rule *to);
+		       struct perf_unwind_rule *to);
 
 /**
  * hybrid_batch_code_rule - what code without CFI tells, as the kernel takes it
  * @abi: of the code
  * @rule: what it tells
  * @registers: HYBRID_WALK_REGISTER will do, too
- * @to: out: PERF_HYBRID_ASK where the kernel has no such rule
+ * @to: out: PERF_UNWIND_UNKNOWN where the kernel has no such rule
  */
 void hybrid_batch_code_rule(const struct hybrid_abi *abi, const struct hybrid_rule *rule,
-			    bool registers, struct perf_hybrid_rule *to);
+			    bool registers, struct perf_unwind_rule *to);
 
 /**
  * hybrid_batch_fde - add the rows of one FDE

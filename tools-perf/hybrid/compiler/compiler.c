@@ -328,13 +328,13 @@ static void meet_frame(struct hybrid_compiler *compiler, struct hybrid_unwinder 
 void hybrid_compiler_sample(struct hybrid_compiler *compiler, struct hybrid_unwinder *unwinder,
 			    const struct hybrid_unwind *u, unsigned int guessed, u64 info)
 {
-	unsigned int i, stop = PERF_HYBRID_INFO_FRAMES(info);
-	bool ask = PERF_HYBRID_INFO_END(info) == PERF_HYBRID_END_ASK;
+	unsigned int i, stop = PERF_UNWIND_INFO_FRAMES(info);
+	bool ask = PERF_UNWIND_INFO_END(info) == PERF_UNWIND_END_NO_RULE;
 	size_t notes = compiler->noted.nr;
 
 	if (__atomic_load_n(&compiler->full, __ATOMIC_RELAXED))
 		return;
-	if (PERF_HYBRID_INFO_INNERMOST(info) == PERF_HYBRID_INNERMOST_CODE)
+	if (PERF_UNWIND_INFO_INNERMOST(info) == PERF_UNWIND_INNERMOST_CODE)
 		stop++;
 	compiler->nr_samples++;
 	if (ask && u->stop == HYBRID_STOP_DUMP_END && stop >= u->nr + guessed)

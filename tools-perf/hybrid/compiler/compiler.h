@@ -3,17 +3,17 @@
 #define __PERF_HYBRID_COMPILER_H
 
 #include <stdio.h>
-#include <linux/perf_hybrid.h>
+#include <linux/perf_unwind_rules.h>
 #include "../bpf_skel/hybrid_walk.h"
 #include "../unwind/unwind.h"
 
 struct hybrid_compiler;
 
 /**
- * struct hybrid_store_ops - a store of rules, as /dev/perf_hybrid is
- * @teach: PERF_HYBRID_TEACH; @file: as it was before its rows were read: what was
+ * struct hybrid_store_ops - a store of rules, as /dev/perf_unwind_rules is
+ * @teach: PERF_UNWIND_LOAD; @file: as it was before its rows were read: what was
  *	changed since then must not be taught. A kernel's store sees to that itself
- * @forget: PERF_HYBRID_FORGET
+ * @forget: PERF_UNWIND_UNLOAD
  * @put_code: use a rule at one address of code that no file has, for as long as the code there
  *	is the same. By the reading thread, beside all others. NULL: files alone have rules
  * @takes_registers: a row may be HYBRID_WALK_REGISTER
@@ -29,9 +29,9 @@ struct hybrid_compiler;
  * which may be as it had to make room.
  */
 struct hybrid_store_ops {
-	int (*teach)(void *store, const struct perf_hybrid_teach *teach,
+	int (*teach)(void *store, const struct perf_unwind_load *teach,
 		     const struct hybrid_pinned_file *file);
-	int (*forget)(void *store, const struct perf_hybrid_forget *forget);
+	int (*forget)(void *store, const struct perf_unwind_unload *forget);
 	bool (*has)(void *store, const struct hybrid_pinned_file *file);
 	int (*add)(void *store, const struct hybrid_pinned_file *file,
 		   const struct hybrid_pinned_file *same);
@@ -77,7 +77,7 @@ int hybrid_compiler_start(struct hybrid_compiler *compiler);
  * @unwinder: caches
  * @u: the sample, unwound
  * @guessed: frames behind those of @u that it may have had; only to be taught
- * @info: the word behind PERF_CONTEXT_USER_HYBRID
+ * @info: the word behind PERF_CONTEXT_USER_RULES
  */
 void hybrid_compiler_sample(struct hybrid_compiler *compiler, struct hybrid_unwinder *unwinder,
 			    const struct hybrid_unwind *u, unsigned int guessed, u64 info);

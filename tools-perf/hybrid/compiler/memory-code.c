@@ -87,7 +87,7 @@ static void set_given(struct hybrid_memory_code *known, const struct hybrid_walk
 
 /* The rule for the store: that of the file, where there is one. */
 static bool store_rule(const struct hybrid_store_ops *ops, struct hybrid_unwinder *unwinder,
-		       const struct hybrid_unwind *u, unsigned int i, struct perf_hybrid_rule *to)
+		       const struct hybrid_unwind *u, unsigned int i, struct perf_unwind_rule *to)
 {
 	struct hybrid_object *object;
 	struct hybrid_rule rule;
@@ -110,7 +110,7 @@ static void put_frame(struct hybrid_memory_code *known, const struct hybrid_stor
 		      const struct hybrid_unwind *u, unsigned int i, bool stopped)
 {
 	struct hybrid_walk_code_key key = { .space = u->walker_space, .ip = u->frames[i].ret };
-	struct perf_hybrid_rule rule;
+	struct perf_unwind_rule rule;
 	struct hybrid_walk_code code;
 
 	if (!is_wanted(known, u, &key, stopped) || !store_rule(ops, unwinder, u, i, &rule) ||
@@ -118,7 +118,7 @@ static void put_frame(struct hybrid_memory_code *known, const struct hybrid_stor
 			       key.ip - HYBRID_WALK_CODE_BEFORE, code.code, sizeof(code.code)))
 		return;
 	code.row = hybrid_table_row(&rule);
-	if (HYBRID_WALK_KIND(code.row) != PERF_HYBRID_ASK && !ops->put_code(store, &key, &code))
+	if (HYBRID_WALK_KIND(code.row) != PERF_UNWIND_UNKNOWN && !ops->put_code(store, &key, &code))
 		set_given(known, &key);
 }
 

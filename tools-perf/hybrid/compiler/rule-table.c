@@ -72,22 +72,22 @@ static bool fits(s32 value, unsigned int bits)
 	return value >= -(1 << (bits - 1)) && value < 1 << (bits - 1);
 }
 
-u64 hybrid_table_row(const struct perf_hybrid_rule *rule)
+u64 hybrid_table_row(const struct perf_unwind_rule *rule)
 {
 	switch (rule->kind) {
-	case PERF_HYBRID_OUTERMOST:
-	case PERF_HYBRID_SIGNAL:
+	case PERF_UNWIND_OUTERMOST:
+	case PERF_UNWIND_SIGNAL:
 		return (u64)rule->kind << 8;
-	case PERF_HYBRID_CFA:
-	case PERF_HYBRID_DEREF:
-	case PERF_HYBRID_PLT:
+	case PERF_UNWIND_CFA:
+	case PERF_UNWIND_DEREF:
+	case PERF_UNWIND_PLT:
 	case HYBRID_WALK_REGISTER:
 		break;
 	default:
-		return PERF_HYBRID_ASK << 8;
+		return PERF_UNWIND_UNKNOWN << 8;
 	}
 	if (rule->ra_off != -8 || !fits(rule->bp_off, 16) || !fits(rule->cfa_off, 24))
-		return PERF_HYBRID_ASK << 8;
+		return PERF_UNWIND_UNKNOWN << 8;
 	return (u64)rule->kind << 8 | (u64)rule->base << 11 | (u64)rule->bp << 12 |
 	       (u64)rule->deref_off << 16 | (u64)(u16)rule->bp_off << 24 |
 	       (u64)(u32)rule->cfa_off << 40;
@@ -174,12 +174,12 @@ static int store_block(struct hybrid_table *table, u64 *block, const struct rows
 }
 
 int hybrid_table_teach(struct hybrid_table *table, u32 object,
-		       const struct perf_hybrid_teach *teach)
+		       const struct perf_unwind_load *teach)
 {
-	const struct perf_hybrid_rule *taught = (void *)(uintptr_t)teach->rules;
-	const struct perf_hybrid_row *rows = (void *)(uintptr_t)teach->rows;
+	const struct perf_unwind_rule *taught = (void *)(uintptr_t)teach->rules;
+	const struct perf_unwind_row *rows = (void *)(uintptr_t)teach->rows;
 	u64 head, *block, at = teach->start, start, end, to;
-	const struct perf_hybrid_rule *rule = NULL;
+	const struct perf_unwind_rule *rule = NULL;
 	struct rows made;
 	u32 next = 0;
 	int err;

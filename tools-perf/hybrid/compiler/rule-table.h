@@ -2,7 +2,7 @@
 #ifndef __PERF_HYBRID_RULE_TABLE_H
 #define __PERF_HYBRID_RULE_TABLE_H
 
-#include <linux/perf_hybrid.h>
+#include <linux/perf_unwind_rules.h>
 #include "../bpf_skel/hybrid_walk.h"
 
 /* Of one object, at most: of 512 MiB of its file. */
@@ -42,17 +42,17 @@ struct hybrid_table {
  * hybrid_table_teach - put the rows of one update in the place of what was there
  * @table: one thread's
  * @object: index of its head, below HYBRID_WALK_OBJECTS
- * @teach: see there; what the table can't say is PERF_HYBRID_ASK in it; a rule may be
+ * @teach: see there; what the table can't say is PERF_UNWIND_UNKNOWN in it; a rule may be
  *	HYBRID_TABLE_KEEP
  *
  * Return: 0; -ENOSPC where there is no more room; -EFBIG, an object that is too
  * large; or what @table->more() returned.
  */
 int hybrid_table_teach(struct hybrid_table *table, u32 object,
-		       const struct perf_hybrid_teach *teach);
+		       const struct perf_unwind_load *teach);
 
-/* A rule as a row at offset 0; of kind PERF_HYBRID_ASK where a row can't say it. */
-u64 hybrid_table_row(const struct perf_hybrid_rule *rule);
+/* A rule as a row at offset 0; of kind PERF_UNWIND_UNKNOWN where a row can't say it. */
+u64 hybrid_table_row(const struct perf_unwind_rule *rule);
 
 /* Words that the rows of an object take. */
 u64 hybrid_table_size(const struct hybrid_table *table, u32 object);

@@ -24,8 +24,8 @@
 static u32 vdso_flags(const struct hybrid_object *object)
 {
 	if (!strcmp(object->ident.path, HYBRID_VDSO_64))
-		return PERF_HYBRID_VDSO_64;
-	return strcmp(object->ident.path, HYBRID_VDSO_32) ? 0 : PERF_HYBRID_VDSO_32;
+		return PERF_UNWIND_VDSO_64;
+	return strcmp(object->ident.path, HYBRID_VDSO_32) ? 0 : PERF_UNWIND_VDSO_32;
 }
 
 struct hybrid_stored *hybrid_stored_new(struct hybrid_object *object)

@@ -54,7 +54,7 @@ enum hybrid_stored_state {
  * @opened: among those that are open, longest unused first
  * @seen_nr: number of the last thing that the compiler has seen
  * @fd: the file; the reader's object's, until that goes
- * @flags: PERF_HYBRID_VDSO_*
+ * @flags: PERF_UNWIND_VDSO_*
  * @path: for messages
  * @want_debug: the file's .debug_frame has to be looked for
  * @hold: the file, as it was when @object was opened; @fd may be a copy of it

@@ -6,7 +6,7 @@
  */
 #include <errno.h>
 #include <linux/kernel.h>
-#include <linux/perf_hybrid.h>
+#include <linux/perf_unwind_rules.h>
 #include "../../event.h"
 #include "../../evlist.h"
 #include "../../evsel.h"

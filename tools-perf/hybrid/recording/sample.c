@@ -148,7 +148,7 @@ static struct walk kernel_walk(const struct hybrid_record *hr, const struct hybr
 
 	if (hybrid_walker__is_attached(&hr->walker))
 		walk.by_rules = hybrid_chain_info(sample->chain, sample->nr_chain, &walk.info);
-	walk.whole = PERF_HYBRID_INFO_END(walk.info) == PERF_HYBRID_END_OUTERMOST;
+	walk.whole = PERF_UNWIND_INFO_END(walk.info) == PERF_UNWIND_END_OUTERMOST;
 	if (!walk.by_rules && hr->walker.bpf &&
 	    ring->note_id == *(const u64 *)(sample->event + 1))
 		walk.info = ring->note;

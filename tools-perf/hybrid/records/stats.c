@@ -131,11 +131,11 @@ void hybrid_stats_deeper(struct hybrid_stats *stats, u32 size)
 
 void hybrid_stats_walk(struct hybrid_stats *stats, u64 info)
 {
-	u64 end = PERF_HYBRID_INFO_END(info);
+	u64 end = PERF_UNWIND_INFO_END(info);
 
-	if (end <= PERF_HYBRID_END_BUSY)
+	if (end <= PERF_UNWIND_END_BUSY)
 		stats->ends[end]++;
-	if (end != PERF_HYBRID_END_OUTERMOST)
+	if (end != PERF_UNWIND_END_OUTERMOST)
 		return;
 	stats->without_dump++;
 	stats->first[last_bit(stats->read)]++;
@@ -256,13 +256,13 @@ static int compare_failures(const void *pa, const void *pb)
 }
 
 static const char * const end_names[] = {
-	[PERF_HYBRID_END_NONE]		= "not begun",
-	[PERF_HYBRID_END_NO_STORE]	= "no store",
-	[PERF_HYBRID_END_ASK]		= "no rule",
-	[PERF_HYBRID_END_NOT_RETURN]	= "no call before the return address",
-	[PERF_HYBRID_END_UNREADABLE]	= "stack not readable",
-	[PERF_HYBRID_END_LIMIT]		= "too many frames",
-	[PERF_HYBRID_END_BUSY]		= "mappings changing",
+	[PERF_UNWIND_END_NONE]		= "not begun",
+	[PERF_UNWIND_END_NO_STORE]	= "no store",
+	[PERF_UNWIND_END_NO_RULE]		= "no rule",
+	[PERF_UNWIND_END_NOT_RETURN]	= "no call before the return address",
+	[PERF_UNWIND_END_UNREADABLE]	= "stack not readable",
+	[PERF_UNWIND_END_LIMIT]		= "too many frames",
+	[PERF_UNWIND_END_BUSY]		= "mappings changing",
 };
 
 /* Each line is about as many samples as all before it. */

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 #include <linux/perf_event.h>
-#include <linux/perf_hybrid.h>
+#include <linux/perf_unwind_rules.h>
 #include "../unwind/merge.h"
 
 struct hybrid_failure;
@@ -49,7 +49,7 @@ struct hybrid_live {
  *	2^N to 2^(N+1) - 1
  * @no_stack: samples of what has no user stack (kernel threads, the idle task), by when they
  *	came: see @first
- * @ends: why the kernel's walks by rules ended, by enum perf_hybrid_end
+ * @ends: why the kernel's walks by rules ended, by enum perf_unwind_end
  * @store: what the kernel's store holds at the end
  * @live: where hybrid_stats_live() stands
  * @failures: where samples ended that are not complete
@@ -73,8 +73,8 @@ struct hybrid_stats {
 	u64			 without_dump;
 	u64			 first[64];
 	u64			 no_stack[64];
-	u64			 ends[PERF_HYBRID_END_BUSY + 1];
-	struct perf_hybrid_stats store;
+	u64			 ends[PERF_UNWIND_END_BUSY + 1];
+	struct perf_unwind_stats store;
 	struct hybrid_live	 live;
 	struct hybrid_failure	*failures;
 	size_t			 nr_failures;
@@ -125,7 +125,7 @@ void hybrid_stats_deeper(struct hybrid_stats *stats, u32 size);
 /**
  * hybrid_stats_walk - account for a walk of the kernel's by rules
  * @stats: totals; the sample is the last of @stats->read
- * @info: the word behind PERF_CONTEXT_USER_HYBRID
+ * @info: the word behind PERF_CONTEXT_USER_RULES
  */
 void hybrid_stats_walk(struct hybrid_stats *stats, u64 info);
 

@@ -4,7 +4,7 @@
 #include <strings.h>
 #include <linux/bitops.h>
 #include <linux/kernel.h>
-#include <linux/perf_hybrid.h>
+#include <linux/perf_unwind_rules.h>
 #include "walk-record.h"
 
 static u64 word_at(const void *from)
@@ -46,7 +46,7 @@ static int parse_dump(const u8 *raw, u32 size, struct hybrid_walked *walked)
 
 	head->nr_kernel &= ~HYBRID_WALK_DUMP;
 	if (head->nr_kernel > HYBRID_WALK_DUMP_IPS || size < stack_at ||
-	    PERF_HYBRID_INFO_END(head->info) == PERF_HYBRID_END_OUTERMOST)
+	    PERF_UNWIND_INFO_END(head->info) == PERF_UNWIND_END_OUTERMOST)
 		return -EINVAL;
 	memcpy(&walked->stack_room, raw + offsetof(struct hybrid_walk_dump, room), sizeof(u32));
 	memcpy(&walked->stack_size, raw + offsetof(struct hybrid_walk_dump, size), sizeof(u32));
@@ -86,8 +86,8 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 	if (head->nr_kernel & HYBRID_WALK_DUMP)
 		return parse_dump(raw, size, walked);
 	walked->ips = raw + sizeof(*head);
-	if (PERF_HYBRID_INFO_END(head->info) == PERF_HYBRID_END_OUTERMOST)
-		walked->nr_user = PERF_HYBRID_INFO_FRAMES(head->info) + 1;
+	if (PERF_UNWIND_INFO_END(head->info) == PERF_UNWIND_END_OUTERMOST)
+		walked->nr_user = PERF_UNWIND_INFO_FRAMES(head->info) + 1;
 	size -= sizeof(*head);
 	/* The kernel makes it larger, up to a multiple of 8 of the record. */
 	return (walked->nr_user + head->nr_kernel) * sizeof(u64) <= size &&
@@ -119,7 +119,7 @@ static u8 *put_kernel_chain(u8 *to, const struct hybrid_walked *walked)
 	}
 	to = put(to, nr + 2);
 	memcpy(to, walked->ips, front * sizeof(u64));
-	to = put(to + front * sizeof(u64), PERF_CONTEXT_USER_HYBRID);
+	to = put(to + front * sizeof(u64), PERF_CONTEXT_USER_RULES);
 	to = put(to, walked->head.info);
 	memcpy(to, walked->ips + front * sizeof(u64), (nr - front) * sizeof(u64));
 	return to + (nr - front) * sizeof(u64);
@@ -136,7 +136,7 @@ static u8 *put_chain(u8 *to, const struct hybrid_walked *walked)
 	to += nr_kernel * sizeof(u64);
 	if (!walked->nr_user)
 		return to;
-	to = put(to, PERF_CONTEXT_USER_HYBRID);
+	to = put(to, PERF_CONTEXT_USER_RULES);
 	to = put(to, walked->head.info);
 	to = put(to, PERF_CONTEXT_USER);
 	memcpy(to, walked->ips + nr_kernel * sizeof(u64), walked->nr_user * sizeof(u64));

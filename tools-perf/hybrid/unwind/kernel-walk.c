@@ -18,7 +18,7 @@ bool hybrid_chain_info(const u64 *chain, unsigned int nr, u64 *info)
 
 	*info = 0;
 	for (i = 0; i + 1 < nr; i++) {
-		if (chain[i] != PERF_CONTEXT_USER_HYBRID)
+		if (chain[i] != PERF_CONTEXT_USER_RULES)
 			continue;
 		*info = chain[i + 1];
 		return true;
@@ -31,7 +31,7 @@ bool hybrid_is_kernel_walk(const u64 *chain, unsigned int nr)
 	u64 info;
 
 	return hybrid_chain_info(chain, nr, &info) &&
-	       PERF_HYBRID_INFO_END(info) == PERF_HYBRID_END_OUTERMOST;
+	       PERF_UNWIND_INFO_END(info) == PERF_UNWIND_END_OUTERMOST;
 }
 
 static const u64 *user_chain(const u64 *chain, unsigned int *nr)

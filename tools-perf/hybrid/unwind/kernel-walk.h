@@ -12,7 +12,7 @@ struct hybrid_unwinder;
  * hybrid_chain_info - what the kernel says of its walk by rules
  * @chain: callchain of a sample as the kernel made it
  * @nr: number of @chain
- * @info: out: the word behind PERF_CONTEXT_USER_HYBRID, 0 where there is none
+ * @info: out: the word behind PERF_CONTEXT_USER_RULES, 0 where there is none
  *
  * Return: is there one?
  */

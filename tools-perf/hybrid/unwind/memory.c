@@ -20,7 +20,7 @@
 #include "../rules/rows.h"
 #include "../x86/code.h"
 #include "memory.h"
-#include "x86-frame.h"
+#include "x86_frame.h"
 
 #define PAGE	4096
 #define PAGES	64

@@ -27,7 +27,7 @@ static struct user_chain split(struct hybrid_merge *m)
 
 	for (i = 0; i < m->nr_kernel && m->nr < m->max; i++) {
 		/* What only the ring has: no file needs to know it. */
-		if (m->kernel[i] == PERF_CONTEXT_USER_HYBRID) {
+		if (m->kernel[i] == PERF_CONTEXT_USER_RULES) {
 			i++;
 			continue;
 		}

@@ -59,7 +59,7 @@ struct hybrid_merge {
  * @m: what goes in and comes out
  *
  * The kernel's frames and context words stay as they are, but that
- * PERF_CONTEXT_USER_HYBRID and its info word are gone. Behind
+ * PERF_CONTEXT_USER_RULES and its info word are gone. Behind
  * PERF_CONTEXT_USER come the unwound frames; where the dump ended, the
  * kernel's frame pointer chain goes on, joined on the place where it left the
  * dump; else what the thread was seen to be in before. A mark stands before frames

@@ -53,7 +53,7 @@ static int ask(struct hybrid_bpf *bpf, void *addr, struct hybrid_walk_key *key)
 }
 
 /* The key of what was read of a file, if that is still what its mappings show. */
-static int key_of(struct hybrid_bpf *bpf, const struct perf_hybrid_teach *teach,
+static int key_of(struct hybrid_bpf *bpf, const struct perf_unwind_load *teach,
 		  const struct hybrid_pinned_file *file, struct hybrid_walk_key *key)
 {
 	int err;
@@ -198,7 +198,7 @@ static bool find_object(struct hybrid_bpf *bpf, const struct hybrid_walk_key *ke
 
 /* Returns 1 where nothing was known of the object. */
 static int teach_object(struct hybrid_bpf *bpf, const struct hybrid_walk_key *key,
-			const struct perf_hybrid_teach *teach,
+			const struct perf_unwind_load *teach,
 			const struct hybrid_pinned_file *held)
 {
 	bool is_known;
@@ -214,7 +214,7 @@ static int teach_object(struct hybrid_bpf *bpf, const struct hybrid_walk_key *ke
 	return add_file(bpf, key, held, object) ?: 1;
 }
 
-static int teach(void *store, const struct perf_hybrid_teach *teach,
+static int teach(void *store, const struct perf_unwind_load *teach,
 		 const struct hybrid_pinned_file *held)
 {
 	struct hybrid_bpf *bpf = store;
@@ -241,7 +241,7 @@ static int teach(void *store, const struct perf_hybrid_teach *teach,
 
 /* It makes room by itself. */
 static int forget(void *store __maybe_unused,
-		  const struct perf_hybrid_forget *what __maybe_unused)
+		  const struct perf_unwind_unload *what __maybe_unused)
 {
 	return -EOPNOTSUPP;
 }

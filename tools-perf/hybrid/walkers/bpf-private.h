@@ -3,7 +3,7 @@
 #define __PERF_HYBRID_BPF_PRIVATE_H
 
 #include <linux/list.h>
-#include <linux/perf_hybrid.h>
+#include <linux/perf_unwind_rules.h>
 #include "../compiler/rule-table.h"
 #include "bpf.h"
 
@@ -42,7 +42,7 @@ struct hybrid_bpf {
 	u32			 next_object;
 	u32			 max_objects;
 	time_t			 epoch_at;
-	struct perf_hybrid_stats stats;
+	struct perf_unwind_stats stats;
 	int			 cpus;
 	u64			 sample_type;
 	int			*fds;

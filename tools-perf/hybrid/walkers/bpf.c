@@ -250,7 +250,7 @@ struct hybrid_bpf *hybrid_bpf__take(void)
 	return bpf;
 }
 
-void hybrid_bpf__stats(const struct hybrid_bpf *bpf, struct perf_hybrid_stats *stats,
+void hybrid_bpf__stats(const struct hybrid_bpf *bpf, struct perf_unwind_stats *stats,
 		       struct hybrid_walk_counts *counts)
 {
 	if (stats)

@@ -11,7 +11,7 @@
 struct evlist;
 struct hybrid_bpf;
 struct hybrid_store_ops;
-struct perf_hybrid_stats;
+struct perf_unwind_stats;
 
 #ifdef HAVE_BPF_SKEL
 
@@ -53,7 +53,7 @@ bool hybrid_bpf__is_id(const struct hybrid_bpf *bpf, u64 id);
 u64 hybrid_bpf__sample_type(const struct hybrid_bpf *bpf);
 
 /* What the table holds (@stats may be NULL), and what became of samples. */
-void hybrid_bpf__stats(const struct hybrid_bpf *bpf, struct perf_hybrid_stats *stats,
+void hybrid_bpf__stats(const struct hybrid_bpf *bpf, struct perf_unwind_stats *stats,
 		       struct hybrid_walk_counts *counts);
 
 /* Are the chains of perf record --off-cpu its? */
@@ -104,7 +104,7 @@ static inline u64 hybrid_bpf__sample_type(const struct hybrid_bpf *bpf __maybe_u
 }
 
 static inline void hybrid_bpf__stats(const struct hybrid_bpf *bpf __maybe_unused,
-				     struct perf_hybrid_stats *stats __maybe_unused,
+				     struct perf_unwind_stats *stats __maybe_unused,
 				     struct hybrid_walk_counts *counts __maybe_unused)
 {
 }

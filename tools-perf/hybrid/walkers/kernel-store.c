@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /dev/perf_hybrid, see include/uapi/linux/perf_hybrid.h.
+ * /dev/perf_unwind_rules, see include/uapi/linux/perf_unwind_rules.h.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "../glue/evsel.h"
 #include "kernel-store.h"
 
-#define DEVICE	"/dev/perf_hybrid"
+#define DEVICE	"/dev/perf_unwind_rules"
 
 static int store_ioctl(int fd, unsigned long cmd, void *arg)
 {
@@ -23,29 +23,29 @@ static int store_ioctl(int fd, unsigned long cmd, void *arg)
 }
 
 /* In parts of as many rows as the kernel takes: each replaces what is from its start on. */
-static int store_teach(void *store, const struct perf_hybrid_teach *teach,
+static int store_teach(void *store, const struct perf_unwind_load *teach,
 		       const struct hybrid_pinned_file *file __maybe_unused)
 {
-	const struct perf_hybrid_row *rows = (void *)(uintptr_t)teach->rows;
-	struct perf_hybrid_teach part = *teach;
+	const struct perf_unwind_row *rows = (void *)(uintptr_t)teach->rows;
+	struct perf_unwind_load part = *teach;
 	u32 first = 0, last;
 	int err;
 
 	do {
-		last = min(teach->nr_rows, first + PERF_HYBRID_MAX_ROWS);
+		last = min(teach->nr_rows, first + PERF_UNWIND_MAX_ROWS);
 		part.nr_rows = last - first;
 		part.rows = (uintptr_t)(rows + first);
 		part.start = first ? rows[first].offset : teach->start;
 		part.end = last < teach->nr_rows ? rows[last].offset : teach->end;
-		err = store_ioctl(*(int *)store, PERF_HYBRID_TEACH, &part);
+		err = store_ioctl(*(int *)store, PERF_UNWIND_LOAD, &part);
 		first = last;
 	} while (!err && first < teach->nr_rows);
 	return err;
 }
 
-static int store_forget(void *store, const struct perf_hybrid_forget *forget)
+static int store_forget(void *store, const struct perf_unwind_unload *forget)
 {
-	return store_ioctl(*(int *)store, PERF_HYBRID_FORGET, (void *)forget);
+	return store_ioctl(*(int *)store, PERF_UNWIND_UNLOAD, (void *)forget);
 }
 
 const struct hybrid_store_ops hybrid_store_ops = {
@@ -53,22 +53,22 @@ const struct hybrid_store_ops hybrid_store_ops = {
 	.forget	= store_forget,
 };
 
-int hybrid_store__stats(int fd, struct perf_hybrid_stats *stats)
+int hybrid_store__stats(int fd, struct perf_unwind_stats *stats)
 {
-	return store_ioctl(fd, PERF_HYBRID_STATS, stats);
+	return store_ioctl(fd, PERF_UNWIND_STATS, stats);
 }
 
 /* To the event on all its CPUs, or in all its threads. */
 static int attach(struct evsel *evsel, int store)
 {
-	struct perf_hybrid_attach event = {};
+	struct perf_unwind_attach event = {};
 	struct xyarray *fds = evsel->core.fd;
 	int x, y, err;
 
 	for (x = 0; fds && x < xyarray__max_x(fds); x++) {
 		for (y = 0; y < xyarray__max_y(fds); y++) {
 			event.fd = *(int *)xyarray__entry(fds, x, y);
-			err = event.fd < 0 ? 0 : store_ioctl(store, PERF_HYBRID_ATTACH, &event);
+			err = event.fd < 0 ? 0 : store_ioctl(store, PERF_UNWIND_ATTACH, &event);
 			if (err)
 				return err;
 		}

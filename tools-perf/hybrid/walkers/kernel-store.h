@@ -5,7 +5,7 @@
 #include "../compiler/compiler.h"
 
 struct evlist;
-struct perf_hybrid_stats;
+struct perf_unwind_stats;
 
 /**
  * hybrid_store__open - a store of the kernel's, attached to the events
@@ -19,7 +19,7 @@ int hybrid_store__open(struct evlist *evlist);
 bool hybrid_store__is_there(void);
 
 /* What it holds. Return: 0 or a negative errno. */
-int hybrid_store__stats(int fd, struct perf_hybrid_stats *stats);
+int hybrid_store__stats(int fd, struct perf_unwind_stats *stats);
 
 /* For hybrid_compiler_new(); its store is a pointer to the file descriptor. */
 extern const struct hybrid_store_ops hybrid_store_ops;

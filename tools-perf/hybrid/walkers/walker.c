@@ -54,7 +54,7 @@ void hybrid_walker__start(struct hybrid_walker *walker, struct hybrid_objects *o
 	walker->compiler = NULL;
 }
 
-void hybrid_walker__stats(const struct hybrid_walker *walker, struct perf_hybrid_stats *stats,
+void hybrid_walker__stats(const struct hybrid_walker *walker, struct perf_unwind_stats *stats,
 			  struct hybrid_walk_counts *counts)
 {
 	memset(counts, 0, sizeof(*counts));

@@ -9,11 +9,11 @@ struct hybrid_bpf;
 struct hybrid_compiler;
 struct hybrid_objects;
 struct hybrid_walk_counts;
-struct perf_hybrid_stats;
+struct perf_unwind_stats;
 
 /**
  * struct hybrid_walker - what walks user stacks in the kernel by compiled unwind rules
- * @store: a store of rules in the kernel (/dev/perf_hybrid), which a patched kernel walks
+ * @store: a store of rules in the kernel (/dev/perf_unwind_rules), which a patched kernel walks
  *	by; -1: none
  * @bpf: the BPF program, if there is no @store; NULL: none
  * @compiler: fills @store, or @bpf's table, with rules; NULL: none
@@ -75,7 +75,7 @@ static inline bool hybrid_walker__checks_calls(const struct hybrid_walker *walke
  * @stats: out; may be NULL
  * @counts: out: what BPF counted; all 0 for a store
  */
-void hybrid_walker__stats(const struct hybrid_walker *walker, struct perf_hybrid_stats *stats,
+void hybrid_walker__stats(const struct hybrid_walker *walker, struct perf_unwind_stats *stats,
 			  struct hybrid_walk_counts *counts);
 
 /**

@@ -10,7 +10,7 @@
 #include "../rules/relocation.h"
 #include "call-reach.h"
 #include "flow.h"
-#include "x86-frame.h"
+#include "x86_frame.h"
 
 /* From a call's target. */
 #define MAX_INSNS	2048

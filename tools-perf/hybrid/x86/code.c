@@ -3,7 +3,7 @@
 #include "code.h"
 #include "frame-pointer.h"
 #include "plt.h"
-#include "x86-frame-scan.h"
+#include "x86_frame_scan.h"
 
 /*
  * Instructions that an analysis of a file's code may take: there is more time than in

@@ -14,7 +14,7 @@ struct x86_frame_mem;
  * @ip: of the next instruction
  * @rule: out
  *
- * For code without CFI. The analysis is the kernel's, x86-frame.c. A signal
+ * For code without CFI. The analysis is the kernel's, x86_frame.c. A signal
  * trampoline is known by its bytes, in 64-bit code.
  *
  * Return: false where it does not know.

@@ -6,7 +6,7 @@
 #include <linux/kernel.h>
 #include <asm/insn.h>
 #include "flow.h"
-#include "x86-frame.h"
+#include "x86_frame.h"
 
 #define PAGE	4096
 

@@ -7,7 +7,7 @@
 #include <asm/insn.h>
 #include "flow.h"
 #include "frame-pointer.h"
-#include "x86-frame-scan.h"
+#include "x86_frame_scan.h"
 
 #define MAX_INSNS	4096
 

@@ -7,7 +7,7 @@
 #include <asm/insn.h>
 #include "flow.h"
 #include "insn-effect.h"
-#include "x86-frame.h"
+#include "x86_frame.h"
 
 /* Instructions of a function that are looked at for one that sets sp. */
 #define MAX_SETS_SP	512

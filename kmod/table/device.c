@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0
+/* /dev/perf_unwind_rules: see uapi/linux/perf_unwind_rules.h. */
+#include <linux/cleanup.h>
+#include <linux/compat.h>
+#include <linux/dcache.h>
+#include <linux/file.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#include "table.h"
+
+static int device_open(struct inode *inode, struct file *file)
+{
+	struct unwind_table *table = unwind_table_new();
+
+	if (IS_ERR(table))
+		return PTR_ERR(table);
+	file->private_data = &table->base;
+	return 0;
+}
+
+static struct unwind_table *table_of(struct file *file)
+{
+	return container_of((struct perf_unwind_table *)file->private_data, struct unwind_table, base);
+}
+
+static int device_release(struct inode *inode, struct file *file)
+{
+	unwind_table_delete(table_of(file));
+	return 0;
+}
+
+/**
+ * subject_get - what an ioctl is about
+ * @fd: of the file
+ * @flags: a vDSO's
+ * @subject: out: subject_put() it
+ *
+ * Return: 0, -EBADF or -EINVAL.
+ */
+static int subject_get(int fd, u32 flags, struct unwind_table_subject *subject)
+{
+	const void *image;
+	struct file *file;
+
+	*subject = (struct unwind_table_subject) {};
+	if (flags) {
+		image = fd == -1 ? arch_perf_unwind_vdso(flags) : NULL;
+		subject->key = perf_unwind_vdso_key(image);
+		return image ? 0 : -EINVAL;
+	}
+	file = fget(fd);
+	if (!file)
+		return -EBADF;
+	if (!(file->f_mode & FMODE_READ) || !S_ISREG(file_inode(file)->i_mode)) {
+		int err = file->f_mode & FMODE_READ ? -EINVAL : -EBADF;
+
+		fput(file);
+		return err;
+	}
+	subject->file = file;
+	/* On an overlay, what is mapped is the file below. */
+	subject->inode = d_real_inode(file_dentry(file));
+	subject->key = perf_unwind_inode_key(subject->inode);
+	return 0;
+}
+
+static void subject_put(const struct unwind_table_subject *subject)
+{
+	if (subject->file)
+		fput(subject->file);
+}
+
+static bool rule_is_valid(const struct perf_unwind_rule *rule)
+{
+	return rule->kind < PERF_UNWIND_NR_KINDS && rule->base < PERF_UNWIND_NR_BASES &&
+	       rule->fp < PERF_UNWIND_NR_BPS &&
+	       (rule->kind == PERF_UNWIND_DEREF || !rule->deref_off);
+}
+
+static bool rows_are_valid(const struct unwind_table_update *update, u32 nr_rules)
+{
+	u32 i;
+
+	for (i = 0; i < update->nr_rows; i++) {
+		const struct perf_unwind_row *row = &update->rows[i];
+
+		if (row->offset < update->start || row->offset >= update->end ||
+		    row->rule >= nr_rules || row->__reserved ||
+		    (i && row->offset <= row[-1].offset))
+			return false;
+	}
+	return true;
+}
+
+/* Charged to the memory cgroup, as it is the caller who says how much it is. */
+static void *copy_array(u64 from, u32 nr, size_t size)
+{
+	void *array = unwind_table_alloc(nr * size, GFP_KERNEL_ACCOUNT);
+
+	if (!array)
+		return ERR_PTR(-ENOMEM);
+	if (copy_from_user(array, u64_to_user_ptr(from), nr * size)) {
+		kvfree(array);
+		return ERR_PTR(-EFAULT);
+	}
+	return array;
+}
+
+/* Replaces the caller's rule numbers by the table's. */
+static int add_rules(struct unwind_table *table, const struct perf_unwind_load *load,
+		     struct unwind_table_update *update)
+{
+	struct perf_unwind_rule *rules __free(kvfree) = NULL;
+	u16 *index __free(kvfree) = NULL;
+	u32 i, rule;
+	int err;
+
+	rules = copy_array(load->rules, load->nr_rules, sizeof(*rules));
+	if (IS_ERR(rules))
+		return PTR_ERR(no_free_ptr(rules));
+	for (i = 0; i < load->nr_rules; i++) {
+		if (!rule_is_valid(&rules[i]))
+			return -EINVAL;
+	}
+	if (!rows_are_valid(update, load->nr_rules))
+		return -EINVAL;
+	index = unwind_table_alloc(load->nr_rules * sizeof(*index), GFP_KERNEL_ACCOUNT);
+	if (!index)
+		return -ENOMEM;
+	err = unwind_table_rules_add(table, rules, load->nr_rules, index);
+	if (err)
+		return err;
+	for (i = 0; i < update->nr_rows; i++) {
+		rule = array_index_nospec(update->rows[i].rule, load->nr_rules);
+		update->rows[i].rule = index[rule];
+	}
+	return 0;
+}
+
+static int load_object(struct unwind_table *table, const struct perf_unwind_load *load,
+		       const struct unwind_table_subject *subject)
+{
+	struct perf_unwind_row *rows __free(kvfree) = NULL;
+	struct unwind_table_update update = {
+		.start		= load->start,
+		.end		= load->end,
+		.nr_rows	= load->nr_rows,
+	};
+	int err;
+
+	rows = copy_array(load->rows, load->nr_rows, sizeof(*rows));
+	if (IS_ERR(rows))
+		return PTR_ERR(no_free_ptr(rows));
+	update.rows = rows;
+	err = add_rules(table, load, &update);
+	return err ?: unwind_table_load(table, subject, &update);
+}
+
+/* What is copied counts before it is, and a table has one update at a time. */
+static int load_charged(struct unwind_table *table, const struct perf_unwind_load *load,
+			const struct unwind_table_subject *subject)
+{
+	size_t bytes = unwind_table_memory(load->nr_rows * sizeof(struct perf_unwind_row)) +
+		       unwind_table_memory(load->nr_rules * sizeof(struct perf_unwind_rule)) +
+		       unwind_table_memory(load->nr_rules * sizeof(u16));
+	int err;
+
+	if (mutex_lock_interruptible(&table->lock))
+		return -EINTR;
+	err = unwind_table_begin_update(table, subject, bytes);
+	if (!err) {
+		err = load_object(table, load, subject);
+		unwind_table_end_update(table, bytes);
+	}
+	mutex_unlock(&table->lock);
+	return err;
+}
+
+static long ioctl_load(struct unwind_table *table, void __user *arg)
+{
+	struct perf_unwind_load load;
+	struct unwind_table_subject subject;
+	int err;
+
+	if (copy_from_user(&load, arg, sizeof(load)))
+		return -EFAULT;
+	if (load.start >= load.end || !load.nr_rows || !load.nr_rules ||
+	    load.nr_rules > UNWIND_TABLE_MAX_RULES)
+		return -EINVAL;
+	if (load.nr_rows > PERF_UNWIND_MAX_ROWS)
+		return -E2BIG;
+	err = subject_get(load.fd, load.flags, &subject);
+	if (err)
+		return err;
+	err = load_charged(table, &load, &subject);
+	subject_put(&subject);
+	return err;
+}
+
+static long ioctl_unload(struct unwind_table *table, void __user *arg)
+{
+	struct perf_unwind_unload unload;
+	struct unwind_table_subject subject = {};
+	bool all;
+	long err;
+
+	if (copy_from_user(&unload, arg, sizeof(unload)))
+		return -EFAULT;
+	all = unload.fd == -1 && !unload.flags;
+	err = all ? 0 : subject_get(unload.fd, unload.flags, &subject);
+	if (err)
+		return err;
+	if (mutex_lock_interruptible(&table->lock)) {
+		err = -EINTR;
+	} else {
+		if (all)
+			unwind_table_unload_all(table);
+		else
+			err = unwind_table_unload(table, &subject.key);
+		mutex_unlock(&table->lock);
+	}
+	subject_put(&subject);
+	return err;
+}
+
+static long ioctl_attach(struct file *file, void __user *arg)
+{
+	struct perf_unwind_attach attach;
+
+	if (copy_from_user(&attach, arg, sizeof(attach)))
+		return -EFAULT;
+	return attach.flags ? -EINVAL : perf_unwind_attach(file, attach.fd);
+}
+
+static long ioctl_stats(struct unwind_table *table, void __user *arg)
+{
+	struct perf_unwind_stats stats;
+
+	if (mutex_lock_interruptible(&table->lock))
+		return -EINTR;
+	unwind_table_reap(table, false);
+	stats = table->stats;
+	mutex_unlock(&table->lock);
+	stats.max_bytes = unwind_table_max_bytes();
+	return copy_to_user(arg, &stats, sizeof(stats)) ? -EFAULT : 0;
+}
+
+static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	switch (cmd) {
+	case PERF_UNWIND_LOAD:
+		return ioctl_load(table_of(file), (void __user *)arg);
+	case PERF_UNWIND_UNLOAD:
+		return ioctl_unload(table_of(file), (void __user *)arg);
+	case PERF_UNWIND_ATTACH:
+		return ioctl_attach(file, (void __user *)arg);
+	case PERF_UNWIND_STATS:
+		return ioctl_stats(table_of(file), (void __user *)arg);
+	default:
+		return -ENOTTY;
+	}
+}
+
+/* Without the lock: an update may wait for memory of whoever teaches. */
+static void device_show_fdinfo(struct seq_file *m, struct file *file)
+{
+	/* What an update changes meanwhile may be shown as before it, or as behind it. */
+	struct perf_unwind_stats stats = data_race(table_of(file)->stats);
+
+	seq_printf(m, "unwind-objects:\t%u\n", stats.objects);
+	seq_printf(m, "unwind-rows:\t%llu\n", stats.rows);
+	seq_printf(m, "unwind-bytes:\t%llu\n", stats.bytes);
+}
+
+static const struct file_operations device_fops = {
+	.owner		= THIS_MODULE,
+	.open		= device_open,
+	.release	= device_release,
+	.unlocked_ioctl	= device_ioctl,
+	.compat_ioctl	= compat_ptr_ioctl,
+	.llseek		= noop_llseek,
+	.show_fdinfo	= device_show_fdinfo,
+};
+
+/* A table acts on events of its opener alone: anyone may have one. */
+static struct miscdevice device = {
+	.minor	= MISC_DYNAMIC_MINOR,
+	.name	= "perf_unwind_rules",
+	.fops	= &device_fops,
+	.mode	= 0666,
+};
+
+module_misc_device(device);
+MODULE_DESCRIPTION("Unwind rules for user call chains");
+MODULE_LICENSE("GPL");

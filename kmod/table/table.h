@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* /dev/perf_unwind_rules: the tables of unwind rules. */
+#ifndef _UNWIND_TABLE_H
+#define _UNWIND_TABLE_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/perf_unwind_rules.h>
+#include <linux/uidgid.h>
+
+#define UNWIND_TABLE_RULE_HASH_BITS	10
+#define UNWIND_TABLE_MAX_RULES		65535
+
+/**
+ * struct unwind_table_user - what the tables of one user hold
+ * @node:	in the list of users
+ * @uid:	which user
+ * @tables:	open ones
+ * @bytes:	of all tables
+ */
+struct unwind_table_user {
+	struct list_head	node;
+	kuid_t			uid;
+	unsigned int		tables;
+	atomic64_t		bytes;
+};
+
+/**
+ * struct unwind_table - an open file
+ * @base:	what samples read
+ * @lock:	whoever changes it
+ * @user:	who opened it
+ * @taught:	the object of the update that is under way: all others may make room
+ *		for it; NULL for none
+ * @retired:	what was replaced, oldest first: a sample may read it yet
+ * @retired_bytes: of it, part of what @stats says
+ * @rule_next:	of each rule, the next one with the same hash; 0 for none
+ * @rule_hash:	first rule with a hash; 0 for none
+ * @stats:	see there
+ */
+struct unwind_table {
+	struct perf_unwind_table	base;
+	struct mutex			lock; /* see above */
+	struct unwind_table_user	*user;
+	struct perf_unwind_object	*loading;
+	struct list_head		retired;
+	size_t				retired_bytes;
+	u16				*rule_next;
+	u16				rule_hash[1 << UNWIND_TABLE_RULE_HASH_BITS];
+	struct perf_unwind_stats	stats;
+};
+
+/**
+ * struct unwind_table_update - rows to teach, as user space gave them
+ * @start:	first offset that they are about
+ * @end:	offset behind the last
+ * @nr_rows:	at least 1
+ * @rows:	their rules are those of the table already
+ */
+struct unwind_table_update {
+	u32			start;
+	u32			end;
+	u32			nr_rows;
+	struct perf_unwind_row	*rows;
+};
+
+/**
+ * struct unwind_table_subject - what an update is about
+ * @key:	of the object
+ * @inode:	that its mappings have; NULL for a vDSO
+ * @file:	open, with a reference, for as long as the ioctl takes; NULL for a vDSO
+ */
+struct unwind_table_subject {
+	struct perf_unwind_key	key;
+	const struct inode	*inode;
+	struct file		*file;
+};
+
+/* limit.c */
+struct unwind_table_user *unwind_table_user_get(kuid_t uid);
+void unwind_table_user_put(struct unwind_table_user *user);
+void *unwind_table_alloc(size_t bytes, gfp_t gfp);
+size_t unwind_table_memory(size_t bytes);
+s64 unwind_table_user_room(const struct unwind_table *table);
+int unwind_table_charge_free(struct unwind_table *table, size_t bytes);
+void unwind_table_uncharge(struct unwind_table *table, size_t bytes);
+int unwind_table_charge_update(struct unwind_table *table, size_t bytes);
+void unwind_table_uncharge_update(struct unwind_table *table, size_t bytes);
+void unwind_table_retire(struct unwind_table *table, struct perf_unwind_retired *what, size_t bytes);
+void unwind_table_reap(struct unwind_table *table, bool all);
+void unwind_table_free_retired(struct unwind_table *table);
+u64 unwind_table_max_bytes(void);
+
+/* rules.c */
+int unwind_table_rules_init(struct unwind_table *table);
+void unwind_table_rules_exit(struct unwind_table *table);
+int unwind_table_rules_add(struct unwind_table *table, const struct perf_unwind_rule *rules, u32 nr,
+			   u16 *index);
+void unwind_table_rules_unload(struct unwind_table *table);
+
+/* rows.c */
+size_t unwind_table_rows_size(u32 nr);
+u32 unwind_table_rows_count(const struct perf_unwind_rows *old, const struct unwind_table_update *update);
+void unwind_table_rows_fill(struct perf_unwind_rows *rows, u32 nr,
+			    const struct perf_unwind_rows *old, const struct unwind_table_update *update);
+
+/* table.c */
+struct unwind_table *unwind_table_new(void);
+void unwind_table_delete(struct unwind_table *table);
+int unwind_table_charge(struct unwind_table *table, size_t bytes);
+int unwind_table_begin_update(struct unwind_table *table, const struct unwind_table_subject *subject, size_t bytes);
+void unwind_table_end_update(struct unwind_table *table, size_t bytes);
+int unwind_table_load(struct unwind_table *table, const struct unwind_table_subject *subject,
+		      const struct unwind_table_update *update);
+int unwind_table_unload(struct unwind_table *table, const struct perf_unwind_key *key);
+void unwind_table_unload_all(struct unwind_table *table);
+
+#endif /* _UNWIND_TABLE_H */

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Does the kernel walk user stacks by the rules that it was taught, and by none
+ * that was taught of other code?
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "kselftest_harness.h"
+#include "unwind_rules.h"
+
+FIXTURE(unwind_rules) {
+	int				table;
+	int				file;
+	int				event;
+	char				*code;
+	struct perf_event_mmap_page	*ring;
+};
+
+/* The event that is sampled from here on, with its ring. */
+#define OPEN(attr, cpu) do {					\
+	self->event = event_open((attr), (cpu));		\
+	ASSERT_LE(0, self->event);				\
+	self->ring = ring_map(self->event);			\
+	ASSERT_NE(MAP_FAILED, self->ring);			\
+} while (0)
+
+FIXTURE_SETUP(unwind_rules)
+{
+	struct perf_event_attr attr;
+
+	self->table = unwind_table_open();
+	if (self->table < 0)
+		SKIP(return, "no /dev/perf_unwind_rules (modprobe perf_unwind_rules)");
+	self->file = code_file(0);
+	ASSERT_LE(0, self->file);
+	self->code = code_map(self->file, PROT_READ | PROT_EXEC, NULL);
+	ASSERT_NE(MAP_FAILED, self->code);
+	rules_attr(&attr, self->code + CODE_OFFSET(rules_leaf));
+	attr.inherit = 0;
+	OPEN(&attr, -1);
+}
+
+FIXTURE_TEARDOWN(unwind_rules)
+{
+}
+
+/* Where a program that is executed anew has nothing. */
+#define EXECUTED_AT	((char *)0x200000000)
+
+/* The one that events which are inherited are opened on. */
+static bool go_to_first_cpu(void)
+{
+	cpu_set_t first;
+
+	CPU_ZERO(&first);
+	CPU_SET(0, &first);
+	return !sched_setaffinity(0, sizeof(first), &first);
+}
+
+static void run(const char *code)
+{
+	((void (*)(void))code)();
+}
+
+/* Runs the code, and gives its last sample. */
+#define SAMPLE(code, sample) do {				\
+	run(code);						\
+	ASSERT_LT(0, ring_last(self->ring, (sample)));		\
+} while (0)
+
+#define ATTACH() ASSERT_EQ(0, attach(self->table, self->event))
+
+TEST_F(unwind_rules, no_table)
+{
+	struct sample sample;
+
+	/* As if nobody had ever taught the kernel anything. */
+	ASSERT_EQ(0, load_code(self->table, self->file, 0));
+	SAMPLE(self->code, &sample);
+	EXPECT_EQ(0, sample.info);
+	EXPECT_EQ(DUMP_SIZE, sample.dump);
+	EXPECT_EQ((unsigned long)self->code + CODE_OFFSET(rules_leaf), sample.ip[0]);
+}
+
+TEST_F(unwind_rules, not_loaded)
+{
+	struct sample sample;
+
+	ATTACH();
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+}
+
+TEST_F(unwind_rules, whole)
+{
+	struct sample sample;
+
+	ATTACH();
+	ASSERT_EQ(0, load_code(self->table, self->file, 0));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+/* Function by function; a gap, and rules that are replaced. */
+TEST_F(unwind_rules, by_function)
+{
+	const struct perf_unwind_rule leaf = CFA_SP(8), middle = CFA_SP(64);
+	const struct perf_unwind_rule root = { .kind = PERF_UNWIND_OUTERMOST };
+	const __u32 leaf_at = CODE_OFFSET(rules_leaf), middle_at = CODE_OFFSET(rules_middle);
+	const struct perf_unwind_row at_leaf = { .offset = leaf_at };
+	const struct perf_unwind_row at_middle = { .offset = middle_at };
+	const struct perf_unwind_row at_root = { .offset = 0 };
+	struct sample sample;
+
+	ATTACH();
+	ASSERT_EQ(0, load_rules(self->table, self->file, 0, middle_at, &at_root, 1, &root, 1));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	EXPECT_EQ(0, PERF_UNWIND_INFO_FRAMES(sample.info));
+	ASSERT_EQ(0, load_rules(self->table, self->file, leaf_at, leaf_at + 3, &at_leaf, 1, &leaf, 1));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	EXPECT_EQ(1, PERF_UNWIND_INFO_FRAMES(sample.info));
+	ASSERT_EQ(0, load_rules(self->table, self->file, middle_at, leaf_at, &at_middle, 1, &leaf, 1));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NOT_RETURN));
+	ASSERT_EQ(0, load_rules(self->table, self->file, middle_at, leaf_at, &at_middle, 1, &middle, 1));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+TEST_F(unwind_rules, wrong_rules)
+{
+	static const struct perf_unwind_rule wrong[] = {
+		CFA_SP(0), CFA_SP(-64), CFA_SP(0x7ffffff8), CFA_SP(9),
+		{ .kind = PERF_UNWIND_DEREF, .base = PERF_UNWIND_BASE_FP, .cfa_off = -8 },
+		{ .kind = PERF_UNWIND_DEREF, .cfa_off = -8, .ra_off = -8 },
+		{ .kind = PERF_UNWIND_CFA, .base = PERF_UNWIND_BASE_FP, .cfa_off = 16 },
+		{ .kind = PERF_UNWIND_CFA, .cfa_off = 8, .ra_off = -0x7ffffff8 },
+	};
+	const __u32 at = CODE_OFFSET(rules_leaf);
+	const struct perf_unwind_row row = { .offset = at };
+	struct sample sample;
+	unsigned int i;
+
+	ATTACH();
+	ASSERT_EQ(0, load_code(self->table, self->file, 0));
+	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		ASSERT_EQ(0, load_rules(self->table, self->file, at, at + 3, &row, 1, &wrong[i], 1));
+		SAMPLE(self->code, &sample);
+		EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_UNREADABLE)) {
+			TH_LOG("rule %u: %#lx", i, sample.info);
+		}
+	}
+}
+
+/* What a function saved below its stack, where no dump reaches. */
+TEST_F(unwind_rules, dereference)
+{
+	static const struct perf_unwind_rule rule = {
+		.kind = PERF_UNWIND_DEREF, .deref_off = 8, .cfa_off = -8, .ra_off = -8,
+	};
+	const __u32 at = CODE_OFFSET(rules_leaf);
+	const struct perf_unwind_row row = { .offset = at };
+	struct sample sample;
+
+	ATTACH();
+	ASSERT_EQ(0, load_code(self->table, self->file, 0));
+	ASSERT_EQ(0, load_rules(self->table, self->file, at, at + 3, &row, 1, &rule, 1));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+TEST_F(unwind_rules, max_stack)
+{
+	struct perf_event_attr attr;
+	struct sample sample;
+
+	close(self->event);
+	rules_attr(&attr, self->code + CODE_OFFSET(rules_leaf));
+	attr.sample_max_stack = 2;
+	OPEN(&attr, -1);
+	ATTACH();
+	ASSERT_EQ(0, load_code(self->table, self->file, 0));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_LIMIT));
+	EXPECT_GE(2, sample.nr);
+}
+
+TEST_F(unwind_rules, forgotten)
+{
+	struct perf_unwind_unload object = { .fd = self->file }, all = { .fd = -1 };
+	struct sample sample;
+
+	ATTACH();
+	ASSERT_EQ(0, load_code(self->table, self->file, 0));
+	ASSERT_EQ(0, ioctl(self->table, PERF_UNWIND_UNLOAD, &object));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	ASSERT_EQ(0, load_code(self->table, self->file, 0));
+	ASSERT_EQ(0, ioctl(self->table, PERF_UNWIND_UNLOAD, &all));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	ASSERT_EQ(0, load_code(self->table, self->file, 0));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+/* As dlclose() and dlopen(): other code where the taught code was. */
+TEST_F(unwind_rules, mapped_over)
+{
+	int other = code_file(0);
+	struct sample sample;
+
+	ATTACH();
+	ASSERT_EQ(0, load_code(self->table, self->file, 0));
+	ASSERT_EQ(self->code, code_map(other, PROT_READ | PROT_EXEC, self->code));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	ASSERT_EQ(self->code, code_map(self->file, PROT_READ | PROT_EXEC, self->code));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+TEST_F(unwind_rules, moved)
+{
+	size_t size = 2 * sysconf(_SC_PAGESIZE);
+	struct perf_event_attr attr;
+	struct sample sample;
+	char *to;
+
+	ASSERT_EQ(0, load_code(self->table, self->file, 0));
+	to = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, to);
+	ASSERT_EQ(to, mremap(self->code, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to));
+	close(self->event);
+	rules_attr(&attr, to + CODE_OFFSET(rules_leaf));
+	OPEN(&attr, -1);
+	ATTACH();
+	SAMPLE(to, &sample);
+	EXPECT_TRUE(is_whole(&sample, to));
+}
+
+/* Code that may change under its mapping has no rules; nor has a changed file. */
+TEST_F(unwind_rules, rewritten)
+{
+	struct sample sample;
+
+	ATTACH();
+	ASSERT_EQ(0, load_code(self->table, self->file, 0));
+	ASSERT_EQ(self->code, code_map(self->file, PROT_READ | PROT_WRITE | PROT_EXEC,
+				       self->code));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	ASSERT_EQ(self->code, code_map(self->file, PROT_READ | PROT_EXEC, self->code));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+	ASSERT_EQ(1, pwrite(self->file, "", 1, 4000));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	ASSERT_EQ(0, load_code(self->table, self->file, 0));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+/* Written to, taught and written to in one tick, which is all that a ctime tells. */
+TEST_F(unwind_rules, rewritten_at_once)
+{
+	struct sample sample;
+	int i;
+
+	ATTACH();
+	for (i = 0; i < 20; i++) {
+		ASSERT_EQ(1, pwrite(self->file, "", 1, 4000));
+		ASSERT_EQ(0, load_code(self->table, self->file, 0));
+		ASSERT_EQ(1, pwrite(self->file, "", 1, 4000));
+		SAMPLE(self->code, &sample);
+		EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	}
+}
+
+/* As a JIT compiler: written to by one mapping, run by another. */
+TEST_F(unwind_rules, written_elsewhere)
+{
+	size_t size = 2 * sysconf(_SC_PAGESIZE);
+	struct sample sample;
+	char *writable;
+
+	ATTACH();
+	ASSERT_EQ(0, load_code(self->table, self->file, 0));
+	writable = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, self->file, 0);
+	ASSERT_NE(MAP_FAILED, writable);
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	writable[4000] = 1;
+	/* Taken as any other, so that nobody learns of it, and not used. */
+	EXPECT_EQ(0, load_code(self->table, self->file, 0));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	/* To a page that is there: nobody sees it. */
+	writable[4000] = 2;
+	munmap(writable, size);
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	ASSERT_EQ(0, load_code(self->table, self->file, 0));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+/* Made writable, written to, and made what it was: it is not what the file has. */
+TEST_F(unwind_rules, written_before)
+{
+	size_t size = 2 * sysconf(_SC_PAGESIZE);
+	struct sample sample;
+
+	ATTACH();
+	ASSERT_EQ(0, load_code(self->table, self->file, 0));
+	ASSERT_EQ(0, mprotect(self->code, size, PROT_READ | PROT_WRITE | PROT_EXEC));
+	self->code[4000] = 1;
+	ASSERT_EQ(0, mprotect(self->code, size, PROT_READ | PROT_EXEC));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+}
+
+static void run_on(char *stack, const char *code)
+{
+	asm volatile("mov %%rsp, %%r15\n\t"
+		     "mov %0, %%rsp\n\t"
+		     "call *%1\n\t"
+		     "mov %%r15, %%rsp"
+		     : : "r" (stack), "r" (code) : "r15", "rax", "memory", "cc");
+}
+
+/* From rules_leaf()'s sp to what @stack was. */
+#define STACK_USED	104
+
+/* Rules reach all of the mapping that the stack is in, and no other. */
+TEST_F(unwind_rules, stack_mapping)
+{
+	const __u32 at = CODE_OFFSET(rules_leaf);
+	const struct perf_unwind_row row = { .offset = at };
+	const struct perf_unwind_rule behind = CFA_SP(STACK_USED + 256 + 8);
+	long page = sysconf(_SC_PAGESIZE);
+	struct sample sample;
+	char *stack;
+
+	stack = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, stack);
+	/* Behind it, in a mapping of its own, a return address as there could be one. */
+	ASSERT_EQ(0, mprotect(stack + page, page, PROT_READ | PROT_WRITE | PROT_EXEC));
+	*(const char **)(stack + page) = self->code + CODE_OFFSET(rules_middle_ret);
+	ATTACH();
+	ASSERT_EQ(0, load_code(self->table, self->file, 0));
+	run_on(stack + page - 256, self->code);
+	ASSERT_LT(0, ring_last(self->ring, &sample));
+	EXPECT_TRUE(is_whole(&sample, self->code));
+	ASSERT_EQ(0, load_rules(self->table, self->file, at, at + 3, &row, 1, &behind, 1));
+	run_on(stack + page - 256, self->code);
+	ASSERT_LT(0, ring_last(self->ring, &sample));
+	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_UNREADABLE));
+}
+
+/* A child's event asks its parent's for the table, whenever that was set. */
+TEST_F(unwind_rules, inherited)
+{
+	struct perf_event_attr attr;
+	struct sample sample;
+	int go[2], status;
+	char byte;
+	pid_t pid;
+
+	close(self->event);
+	rules_attr(&attr, self->code + CODE_OFFSET(rules_leaf));
+	attr.inherit = 1;
+	OPEN(&attr, 0);
+	ASSERT_EQ(0, pipe(go));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		if (!go_to_first_cpu() || read(go[0], &byte, 1) != 1)
+			_exit(1);
+		run(self->code);
+		_exit(0);
+	}
+	ATTACH();
+	ASSERT_EQ(0, load_code(self->table, self->file, 0));
+	ASSERT_EQ(1, write(go[1], "", 1));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, status);
+	ASSERT_LT(0, ring_last(self->ring, &sample));
+	EXPECT_EQ(pid, sample.pid);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+/* After fork() both have the table: what the child teaches the parent's samples use. */
+TEST_F(unwind_rules, forked)
+{
+	struct sample sample;
+	int status;
+	pid_t pid;
+
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(attach(self->table, self->event) ||
+		      load_code(self->table, self->file, 0));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, status);
+	EXPECT_EQ(-1, attach(self->table, self->event));
+	EXPECT_EQ(EEXIST, errno);
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+/* This program again, before main(): runs the code of a file, where that was. */
+#define EXECUTED	"UNWIND_RULES_FILE"
+
+static void __attribute__((constructor)) executed(void)
+{
+	const char *file = getenv(EXECUTED);
+	const char *code;
+
+	if (!file)
+		return;
+	code = code_map(atoi(file), PROT_READ | PROT_EXEC, EXECUTED_AT);
+	if (code != MAP_FAILED)
+		run(code);
+	_exit(code == MAP_FAILED);
+}
+
+/* What was taught goes for whoever maps the file, in other address spaces too. */
+TEST_F(unwind_rules, executed)
+{
+	struct perf_event_attr attr;
+	struct sample sample;
+	char file[16];
+	int status;
+	pid_t pid;
+
+	close(self->event);
+	rules_attr(&attr, EXECUTED_AT + CODE_OFFSET(rules_leaf));
+	attr.inherit = 1;
+	OPEN(&attr, 0);
+	ATTACH();
+	ASSERT_EQ(0, load_code(self->table, self->file, 0));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		snprintf(file, sizeof(file), "%d", self->file);
+		if (go_to_first_cpu() && !setenv(EXECUTED, file, 1))
+			execl("/proc/self/exe", "executed", NULL);
+		_exit(2);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	ASSERT_EQ(0, status);
+	ASSERT_EQ(1, ring_last(self->ring, &sample));
+	EXPECT_EQ(pid, sample.pid);
+	EXPECT_TRUE(is_whole(&sample, EXECUTED_AT));
+}
+
+/* The event keeps its table; what was taught stays. */
+TEST_F(unwind_rules, closed)
+{
+	struct sample sample;
+
+	ATTACH();
+	ASSERT_EQ(0, load_code(self->table, self->file, 0));
+	close(self->table);
+	close(self->file);
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+/* And may go first; another one gets the table. */
+TEST_F(unwind_rules, closed_first)
+{
+	struct perf_event_attr attr;
+	struct sample sample;
+
+	ATTACH();
+	ASSERT_EQ(0, load_code(self->table, self->file, 0));
+	munmap(self->ring, (RING_PAGES + 1) * sysconf(_SC_PAGESIZE));
+	close(self->event);
+	rules_attr(&attr, self->code + CODE_OFFSET(rules_leaf));
+	OPEN(&attr, -1);
+	ATTACH();
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+TEST_HARNESS_MAIN
