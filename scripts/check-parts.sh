@@ -49,7 +49,7 @@ frame()
 	make -s -C selftests/frame check LINUX="$(scripts/kernel-source)" OUT="$here/out"
 }
 
-store()
+table()
 {
 	make -s -C selftests/table check LINUX="$(scripts/kernel-source)" OUT="$here/out"
 }
@@ -147,7 +147,7 @@ of_sources()
 	part unit check tap sources source make -s -C tools-perf/test check
 	part asan check tap sources source make -s -C tools-perf/test asan
 	part frame ci tap sources source frame
-	part store ci tap sources source store
+	part table ci tap sources source table
 	part suite-judge ci tap sources "" selftests/perf-suite/selftest
 	part release ci tap sources source selftests/release/run
 	part precise ci tap sources build selftests/precise/run ${all:+--all}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* /dev/perf_unwind_rules: see uapi/linux/perf_unwind_rules.h. */
+/* /dev/perf_unwind_rules, see uapi/linux/perf_unwind_rules.h */
 #include <linux/cleanup.h>
 #include <linux/compat.h>
 #include <linux/dcache.h>
@@ -25,7 +25,9 @@ static int device_open(struct inode *inode, struct file *file)
 
 static struct unwind_table *table_of(struct file *file)
 {
-	return container_of((struct perf_unwind_table *)file->private_data, struct unwind_table, base);
+	struct perf_unwind_table *base = file->private_data;
+
+	return container_of(base, struct unwind_table, base);
 }
 
 static int device_release(struct inode *inode, struct file *file)
@@ -34,11 +36,29 @@ static int device_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
+/*
+ * Copies the argument of an ioctl, which begins with its size.
+ * @known: size that the kernel knows
+ * @least: size of the first published version
+ */
+static int copy_argument(void *to, size_t known, size_t least, void __user *from)
+{
+	u32 size;
+
+	if (get_user(size, (u32 __user *)from))
+		return -EFAULT;
+	if (size < least)
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	return copy_struct_from_user(to, known, from, size);
+}
+
 /**
- * subject_get - what an ioctl is about
- * @fd: of the file
- * @flags: a vDSO's
- * @subject: out: subject_put() it
+ * subject_get - find the object of an ioctl
+ * @fd: of its file
+ * @flags: 0, or the flag of a vDSO
+ * @subject: out: the object, to be released by subject_put()
  *
  * Return: 0, -EBADF or -EINVAL.
  */
@@ -63,7 +83,7 @@ static int subject_get(int fd, u32 flags, struct unwind_table_subject *subject)
 		return err;
 	}
 	subject->file = file;
-	/* On an overlay, what is mapped is the file below. */
+	/* Mappings of a file on overlayfs have the inode of the underlying file. */
 	subject->inode = d_real_inode(file_dentry(file));
 	subject->key = perf_unwind_inode_key(subject->inode);
 	return 0;
@@ -77,8 +97,8 @@ static void subject_put(const struct unwind_table_subject *subject)
 
 static bool rule_is_valid(const struct perf_unwind_rule *rule)
 {
-	return rule->kind < PERF_UNWIND_NR_KINDS && rule->base < PERF_UNWIND_NR_BASES &&
-	       rule->fp < PERF_UNWIND_NR_BPS &&
+	return rule->kind <= PERF_UNWIND_OUTERMOST && rule->base <= PERF_UNWIND_BASE_FP &&
+	       rule->fp <= PERF_UNWIND_FP_UNDEFINED &&
 	       (rule->kind == PERF_UNWIND_DEREF || !rule->deref_off);
 }
 
@@ -97,7 +117,7 @@ static bool rows_are_valid(const struct unwind_table_update *update, u32 nr_rule
 	return true;
 }
 
-/* Charged to the memory cgroup, as it is the caller who says how much it is. */
+/* Charged to the memory cgroup, because the caller chooses the size. */
 static void *copy_array(u64 from, u32 nr, size_t size)
 {
 	void *array = unwind_table_alloc(nr * size, GFP_KERNEL_ACCOUNT);
@@ -111,7 +131,7 @@ static void *copy_array(u64 from, u32 nr, size_t size)
 	return array;
 }
 
-/* Replaces the caller's rule numbers by the table's. */
+/* Adds the rules, and replaces the caller's rule indices by those of the table. */
 static int add_rules(struct unwind_table *table, const struct perf_unwind_load *load,
 		     struct unwind_table_update *update)
 {
@@ -161,7 +181,7 @@ static int load_object(struct unwind_table *table, const struct perf_unwind_load
 	return err ?: unwind_table_load(table, subject, &update);
 }
 
-/* What is copied counts before it is, and a table has one update at a time. */
+/* Charges the copy of the update before it is made.  A table has one update at a time. */
 static int load_charged(struct unwind_table *table, const struct perf_unwind_load *load,
 			const struct unwind_table_subject *subject)
 {
@@ -187,10 +207,11 @@ static long ioctl_load(struct unwind_table *table, void __user *arg)
 	struct unwind_table_subject subject;
 	int err;
 
-	if (copy_from_user(&load, arg, sizeof(load)))
-		return -EFAULT;
+	err = copy_argument(&load, sizeof(load), PERF_UNWIND_LOAD_SIZE_VER0, arg);
+	if (err)
+		return err;
 	if (load.start >= load.end || !load.nr_rows || !load.nr_rules ||
-	    load.nr_rules > UNWIND_TABLE_MAX_RULES)
+	    load.nr_rules > UNWIND_TABLE_MAX_RULES || load.__reserved)
 		return -EINVAL;
 	if (load.nr_rows > PERF_UNWIND_MAX_ROWS)
 		return -E2BIG;
@@ -209,8 +230,11 @@ static long ioctl_unload(struct unwind_table *table, void __user *arg)
 	bool all;
 	long err;
 
-	if (copy_from_user(&unload, arg, sizeof(unload)))
-		return -EFAULT;
+	err = copy_argument(&unload, sizeof(unload), PERF_UNWIND_UNLOAD_SIZE_VER0, arg);
+	if (err)
+		return err;
+	if (unload.__reserved)
+		return -EINVAL;
 	all = unload.fd == -1 && !unload.flags;
 	err = all ? 0 : subject_get(unload.fd, unload.flags, &subject);
 	if (err)
@@ -231,23 +255,38 @@ static long ioctl_unload(struct unwind_table *table, void __user *arg)
 static long ioctl_attach(struct file *file, void __user *arg)
 {
 	struct perf_unwind_attach attach;
+	int err;
 
-	if (copy_from_user(&attach, arg, sizeof(attach)))
-		return -EFAULT;
-	return attach.flags ? -EINVAL : perf_unwind_attach(file, attach.fd);
+	err = copy_argument(&attach, sizeof(attach), PERF_UNWIND_ATTACH_SIZE_VER0, arg);
+	if (err)
+		return err;
+	if (attach.flags || attach.__reserved)
+		return -EINVAL;
+	return perf_unwind_attach(file, attach.fd);
 }
 
 static long ioctl_stats(struct unwind_table *table, void __user *arg)
 {
 	struct perf_unwind_stats stats;
+	u32 size;
 
+	if (get_user(size, (u32 __user *)arg))
+		return -EFAULT;
+	if (size < PERF_UNWIND_STATS_SIZE_VER0)
+		return -EINVAL;
+	if (size > PAGE_SIZE)
+		return -E2BIG;
 	if (mutex_lock_interruptible(&table->lock))
 		return -EINTR;
 	unwind_table_reap(table, false);
 	stats = table->stats;
 	mutex_unlock(&table->lock);
+	stats.size = sizeof(stats);
 	stats.max_bytes = unwind_table_max_bytes();
-	return copy_to_user(arg, &stats, sizeof(stats)) ? -EFAULT : 0;
+	if (copy_to_user(arg, &stats, min_t(size_t, size, sizeof(stats))) ||
+	    (size > sizeof(stats) && clear_user(arg + sizeof(stats), size - sizeof(stats))))
+		return -EFAULT;
+	return 0;
 }
 
 static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
@@ -266,10 +305,10 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	}
 }
 
-/* Without the lock: an update may wait for memory of whoever teaches. */
+/* Does not take the lock: an update may hold it for long, waiting for memory. */
 static void device_show_fdinfo(struct seq_file *m, struct file *file)
 {
-	/* What an update changes meanwhile may be shown as before it, or as behind it. */
+	/* A concurrent update may be visible in some of the numbers, and not in others. */
 	struct perf_unwind_stats stats = data_race(table_of(file)->stats);
 
 	seq_printf(m, "unwind-objects:\t%u\n", stats.objects);
@@ -287,7 +326,7 @@ static const struct file_operations device_fops = {
 	.show_fdinfo	= device_show_fdinfo,
 };
 
-/* A table acts on events of its opener alone: anyone may have one. */
+/* A table can be attached to events of its opener only, so everybody may open one. */
 static struct miscdevice device = {
 	.minor	= MISC_DYNAMIC_MINOR,
 	.name	= "perf_unwind_rules",

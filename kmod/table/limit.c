@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What tables may hold: each one, and all of a user. */
+/* Limits on the memory of each table, and of all tables of a user */
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/rcupdate.h>
@@ -10,11 +10,11 @@
 
 static unsigned int table_kbytes = 64 << 10;
 module_param(table_kbytes, uint, 0644);
-MODULE_PARM_DESC(table_kbytes, "what a table may hold, in KiB");
+MODULE_PARM_DESC(table_kbytes, "limit of a table, in KiB");
 
 static unsigned int user_kbytes = 256 << 10;
 module_param(user_kbytes, uint, 0644);
-MODULE_PARM_DESC(user_kbytes, "what all tables of a user may hold, in KiB");
+MODULE_PARM_DESC(user_kbytes, "limit of all tables of a user, in KiB");
 
 static LIST_HEAD(users);
 static DEFINE_MUTEX(users_lock);
@@ -24,7 +24,7 @@ u64 unwind_table_max_bytes(void)
 	return (u64)READ_ONCE(table_kbytes) << 10;
 }
 
-/* Returns NULL where memory is short. */
+/* Returns NULL without memory. */
 struct unwind_table_user *unwind_table_user_get(kuid_t uid)
 {
 	struct unwind_table_user *user;
@@ -56,27 +56,27 @@ void unwind_table_user_put(struct unwind_table_user *user)
 }
 
 /**
- * unwind_table_alloc - memory for a table, or for an update
- * @bytes: of it
- * @gfp: GFP_KERNEL_ACCOUNT, and __GFP_ZERO if need be
+ * unwind_table_alloc - allocate memory for a table or an update
+ * @bytes: its size
+ * @gfp: GFP_KERNEL_ACCOUNT, with __GFP_ZERO if it is to be zeroed
  *
- * Beyond a slab's largest object in single pages: a power of two of them could be
- * twice of what is needed.
+ * Memory that is larger than any slab object comes in single pages: rounding it up to a
+ * power of two could double it.
  *
- * Return: what kvfree() takes, or NULL.
+ * Return: memory to be freed by kvfree(), or NULL.
  */
 void *unwind_table_alloc(size_t bytes, gfp_t gfp)
 {
 	return bytes <= KMALLOC_MAX_CACHE_SIZE ? kmalloc(bytes, gfp) : __vmalloc(bytes, gfp);
 }
 
-/* What unwind_table_alloc() takes for @bytes: this is charged. */
+/* Returns the memory that unwind_table_alloc() uses for @bytes, which is charged. */
 size_t unwind_table_memory(size_t bytes)
 {
 	return bytes <= KMALLOC_MAX_CACHE_SIZE ? kmalloc_size_roundup(bytes) : PAGE_ALIGN(bytes);
 }
 
-/* What all tables of the user may hold beyond what they do; less than 0: too much. */
+/* Returns how much more the user's tables may hold; negative if they hold too much. */
 s64 unwind_table_user_room(const struct unwind_table *table)
 {
 	return ((s64)READ_ONCE(user_kbytes) << 10) - atomic64_read(&table->user->bytes);
@@ -93,11 +93,11 @@ static int charge_user(struct unwind_table_user *user, size_t bytes)
 }
 
 /**
- * unwind_table_charge_free - account for memory that a table is about to have
+ * unwind_table_charge_free - charge memory to a table that has room for it
  * @table: locked, or not in use yet
- * @bytes: how much
+ * @bytes: size of the memory
  *
- * It makes no room: see unwind_table_charge().
+ * Removes no objects to make room: see unwind_table_charge().
  *
  * Return: 0; -EFBIG beyond the table's limit, -EDQUOT beyond the user's.
  */
@@ -119,7 +119,7 @@ void unwind_table_uncharge(struct unwind_table *table, size_t bytes)
 	atomic64_sub(bytes, &table->user->bytes);
 }
 
-/* For as long as an ioctl takes: it counts for the user alone.  0 or -EDQUOT. */
+/* Charges the copy of an update, to the user alone.  Returns 0 or -EDQUOT. */
 int unwind_table_charge_update(struct unwind_table *table, size_t bytes)
 {
 	return charge_user(table->user, bytes);
@@ -131,12 +131,13 @@ void unwind_table_uncharge_update(struct unwind_table *table, size_t bytes)
 }
 
 /**
- * unwind_table_retire - free something when no sample can read it any more
- * @table: locked; the charge stays until then
- * @what: no sample finds it any more; it begins what kvfree() takes
- * @bytes: that are charged for it
+ * unwind_table_retire - free memory after a grace period
+ * @table: locked; the memory is charged until it is freed
+ * @what: head of the memory, which new samples do not find any more
+ * @bytes: size of the memory
  */
-void unwind_table_retire(struct unwind_table *table, struct perf_unwind_retired *what, size_t bytes)
+void unwind_table_retire(struct unwind_table *table, struct perf_unwind_retired *what,
+			 size_t bytes)
 {
 	what->bytes = bytes;
 	what->grace = get_state_synchronize_rcu();
@@ -153,9 +154,9 @@ static void free_retired(struct unwind_table *table, struct perf_unwind_retired 
 }
 
 /**
- * unwind_table_reap - free what was retired
+ * unwind_table_reap - free retired memory
  * @table: locked
- * @all: wait for what a sample may read yet
+ * @all: free all of it, and wait for grace periods
  */
 void unwind_table_reap(struct unwind_table *table, bool all)
 {
@@ -171,8 +172,8 @@ void unwind_table_reap(struct unwind_table *table, bool all)
 }
 
 /**
- * unwind_table_free_retired - free what was retired, at once
- * @table: in use by nobody else, and by no sample that is under way
+ * unwind_table_free_retired - free all retired memory without waiting
+ * @table: no longer in use by anybody, nor by a sample
  */
 void unwind_table_free_retired(struct unwind_table *table)
 {

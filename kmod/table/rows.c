@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The rows of an object: what it had, and what it is taught, made into one. */
+/* The rows of an object: old rows and loaded ones, merged into a new array */
 #include <linux/overflow.h>
 
 #include "table.h"
 
-/* Rows come by ascending offset; one that says nothing new is left out. */
+/* Writes rows by ascending offset; leaves out a row with the rule of the row before it. */
 struct row_writer {
-	struct perf_unwind_rows	*rows;	/* NULL: only count */
+	struct perf_unwind_rows	*rows;	/* NULL: only count them */
 	u32			nr;
 	u16			last;
 };
@@ -33,13 +33,13 @@ static void put_rows(struct row_writer *writer, const struct perf_unwind_rows *o
 		put_row(writer, old->offset[at], old->rule[at]);
 		behind = old->rule[at];
 	}
-	/* Nothing is known from @start to the first row. */
+	/* No rule holds from @start to the first row. */
 	if (update->rows[0].offset > update->start)
 		put_row(writer, update->start, 0);
 	for (i = 0; i < update->nr_rows; i++)
 		put_row(writer, update->rows[i].offset, update->rows[i].rule);
 
-	/* What the old rows say at @end goes on there. */
+	/* From @end on the old rule holds again. */
 	for (; old && at < old->nr && old->offset[at] <= update->end; at++)
 		behind = old->rule[at];
 	put_row(writer, update->end, behind);
@@ -47,13 +47,13 @@ static void put_rows(struct row_writer *writer, const struct perf_unwind_rows *o
 		put_row(writer, old->offset[at], old->rule[at]);
 }
 
-/* Blocks that @nr rows may have, at most; two, so that no shift is by 32. */
+/* Most blocks of @nr rows; at least two, so that no shift is by 32. */
 static u32 max_blocks(u32 nr)
 {
 	return nr / 4 + 2;
 }
 
-/* Bytes of @nr rows: 7 for each. */
+/* Size of an array of @nr rows: 7 bytes for each row. */
 size_t unwind_table_rows_size(u32 nr)
 {
 	return struct_size_t(struct perf_unwind_rows, offset, nr) +
@@ -78,13 +78,14 @@ static void fill_blocks(struct perf_unwind_rows *rows)
 }
 
 /**
- * unwind_table_rows_count - rows that an object will have
- * @old: those it has, may be NULL
- * @update: taught now
+ * unwind_table_rows_count - count the rows of an object after an update
+ * @old: its rows now, or NULL
+ * @update: the update
  *
- * Return: their number; 0 where nothing is known of it then.
+ * Return: the number of rows; 0 if no rule holds anywhere.
  */
-u32 unwind_table_rows_count(const struct perf_unwind_rows *old, const struct unwind_table_update *update)
+u32 unwind_table_rows_count(const struct perf_unwind_rows *old,
+			    const struct unwind_table_update *update)
 {
 	struct row_writer writer = {};
 
@@ -93,14 +94,15 @@ u32 unwind_table_rows_count(const struct perf_unwind_rows *old, const struct unw
 }
 
 /**
- * unwind_table_rows_fill - write the rows that an object will have
- * @rows: out: of unwind_table_rows_size(@nr) bytes
- * @nr: what unwind_table_rows_count() says, at least 1
- * @old: those it has, may be NULL
- * @update: taught now
+ * unwind_table_rows_fill - write the rows of an object after an update
+ * @rows: out: array of unwind_table_rows_size(@nr) bytes
+ * @nr: result of unwind_table_rows_count(), at least 1
+ * @old: its rows now, or NULL
+ * @update: the update
  */
 void unwind_table_rows_fill(struct perf_unwind_rows *rows, u32 nr,
-			    const struct perf_unwind_rows *old, const struct unwind_table_update *update)
+			    const struct perf_unwind_rows *old,
+			    const struct unwind_table_update *update)
 {
 	struct row_writer writer = { .rows = rows };
 

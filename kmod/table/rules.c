@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The rules of a table.  Programs have some hundred different ones, so all
- * objects share them, and none is ever taken away while a row may name it.
+ * The rules of a table.  Programs have a few hundred different rules, so all objects
+ * share them.  A rule is never removed while a row may refer to it.
  */
 #include <linux/jhash.h>
 #include <linux/slab.h>
@@ -16,7 +16,7 @@ static struct perf_unwind_rules *rules_of(struct unwind_table *table)
 	return rcu_dereference_protected(table->base.rules, 1);
 }
 
-/* What is charged of a table of @max rules, and of the hash's links, which are as many. */
+/* Memory of an array of @max rules; the array of hash links has the same length. */
 static size_t rules_memory(u32 max)
 {
 	return unwind_table_memory(struct_size_t(struct perf_unwind_rules, rule, max));
@@ -27,7 +27,7 @@ static size_t links_memory(u32 max)
 	return unwind_table_memory(max * sizeof(u16));
 }
 
-/* Samples may read the table yet, and never the links. */
+/* Samples may still read the rules; they never read the hash links. */
 static void release(struct unwind_table *table, struct perf_unwind_rules *rules)
 {
 	kvfree(table->rule_next);
@@ -49,7 +49,7 @@ static void link_rule(struct unwind_table *table, const struct perf_unwind_rule 
 	*first = index;
 }
 
-/* Room for twice as many; samples go on with the old table until a new one. */
+/* Doubles the array of rules; samples use the old array until the new one is published. */
 static int grow(struct unwind_table *table)
 {
 	struct perf_unwind_rules *old = rules_of(table), *new;
@@ -104,25 +104,25 @@ static int add_rule(struct unwind_table *table, const struct perf_unwind_rule *r
 	*index = rules->nr;
 	rules->rule[*index] = *rule;
 	link_rule(table, rule, *index);
-	/* A sample must not find a rule that is not there yet. */
+	/* A sample must not find a rule before it is written. */
 	smp_store_release(&rules->nr, rules->nr + 1);
 	table->stats.rules = rules->nr;
 	return 0;
 }
 
 /**
- * unwind_table_rules_add - have some rules in a table
+ * unwind_table_rules_add - add rules that a table does not have yet
  * @table: locked
- * @rules: checked
- * @nr: of them
- * @index: out: where each is
+ * @rules: valid rules
+ * @nr: number of rules
+ * @index: out: index of each rule in the table
  *
- * Rule 0 is PERF_UNWIND_UNKNOWN, whatever its other members say.
+ * All rules of the kind PERF_UNWIND_UNKNOWN are rule 0, whatever their other members are.
  *
  * Return: 0, -ENOSPC, -EFBIG, -EDQUOT or -ENOMEM.
  */
-int unwind_table_rules_add(struct unwind_table *table, const struct perf_unwind_rule *rules, u32 nr,
-			   u16 *index)
+int unwind_table_rules_add(struct unwind_table *table, const struct perf_unwind_rule *rules,
+			   u32 nr, u16 *index)
 {
 	u32 i;
 	int err;
@@ -159,7 +159,7 @@ void unwind_table_rules_exit(struct unwind_table *table)
 	release(table, rules);
 }
 
-/* When no object has rows any more. */
+/* Removes all rules.  No object has rows, and no sample reads any. */
 void unwind_table_rules_unload(struct unwind_table *table)
 {
 	struct perf_unwind_rules *rules = rules_of(table);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* /dev/perf_unwind_rules: the tables of unwind rules. */
+/* /dev/perf_unwind_rules: tables of unwind rules */
 #ifndef _UNWIND_TABLE_H
 #define _UNWIND_TABLE_H
 
@@ -12,11 +12,11 @@
 #define UNWIND_TABLE_MAX_RULES		65535
 
 /**
- * struct unwind_table_user - what the tables of one user hold
+ * struct unwind_table_user - memory of all tables of a user
  * @node:	in the list of users
- * @uid:	which user
- * @tables:	open ones
- * @bytes:	of all tables
+ * @uid:	the user
+ * @tables:	number of open tables
+ * @bytes:	memory of these tables
  */
 struct unwind_table_user {
 	struct list_head	node;
@@ -26,17 +26,17 @@ struct unwind_table_user {
 };
 
 /**
- * struct unwind_table - an open file
- * @base:	what samples read
- * @lock:	whoever changes it
- * @user:	who opened it
- * @taught:	the object of the update that is under way: all others may make room
- *		for it; NULL for none
- * @retired:	what was replaced, oldest first: a sample may read it yet
- * @retired_bytes: of it, part of what @stats says
- * @rule_next:	of each rule, the next one with the same hash; 0 for none
- * @rule_hash:	first rule with a hash; 0 for none
- * @stats:	see there
+ * struct unwind_table - an open file of /dev/perf_unwind_rules
+ * @base:	the part that samples read
+ * @lock:	held while the table is changed
+ * @user:	the user who opened it
+ * @loading:	object of the update in progress, which is not removed to make room; NULL
+ *		if there is none
+ * @retired:	replaced memory that a sample may still read, oldest first
+ * @retired_bytes: size of @retired; included in @stats.bytes
+ * @rule_next:	for each rule, index of the next one with the same hash; 0 for none
+ * @rule_hash:	for each hash value, index of the first rule; 0 for none
+ * @stats:	the statistics that PERF_UNWIND_STATS returns
  */
 struct unwind_table {
 	struct perf_unwind_table	base;
@@ -51,11 +51,11 @@ struct unwind_table {
 };
 
 /**
- * struct unwind_table_update - rows to teach, as user space gave them
- * @start:	first offset that they are about
- * @end:	offset behind the last
+ * struct unwind_table_update - rows to load
+ * @start:	first offset of the range
+ * @end:	end of the range, exclusive
  * @nr_rows:	at least 1
- * @rows:	their rules are those of the table already
+ * @rows:	the rows; they refer to rules of the table
  */
 struct unwind_table_update {
 	u32			start;
@@ -65,10 +65,10 @@ struct unwind_table_update {
 };
 
 /**
- * struct unwind_table_subject - what an update is about
- * @key:	of the object
- * @inode:	that its mappings have; NULL for a vDSO
- * @file:	open, with a reference, for as long as the ioctl takes; NULL for a vDSO
+ * struct unwind_table_subject - the object of an ioctl
+ * @key:	identifies the object
+ * @inode:	the inode that mappings of the file have; NULL for a vDSO
+ * @file:	the file, referenced until the end of the ioctl; NULL for a vDSO
  */
 struct unwind_table_subject {
 	struct perf_unwind_key	key;
@@ -86,7 +86,8 @@ int unwind_table_charge_free(struct unwind_table *table, size_t bytes);
 void unwind_table_uncharge(struct unwind_table *table, size_t bytes);
 int unwind_table_charge_update(struct unwind_table *table, size_t bytes);
 void unwind_table_uncharge_update(struct unwind_table *table, size_t bytes);
-void unwind_table_retire(struct unwind_table *table, struct perf_unwind_retired *what, size_t bytes);
+void unwind_table_retire(struct unwind_table *table, struct perf_unwind_retired *what,
+			 size_t bytes);
 void unwind_table_reap(struct unwind_table *table, bool all);
 void unwind_table_free_retired(struct unwind_table *table);
 u64 unwind_table_max_bytes(void);
@@ -94,25 +95,31 @@ u64 unwind_table_max_bytes(void);
 /* rules.c */
 int unwind_table_rules_init(struct unwind_table *table);
 void unwind_table_rules_exit(struct unwind_table *table);
-int unwind_table_rules_add(struct unwind_table *table, const struct perf_unwind_rule *rules, u32 nr,
-			   u16 *index);
+int unwind_table_rules_add(struct unwind_table *table, const struct perf_unwind_rule *rules,
+			   u32 nr, u16 *index);
 void unwind_table_rules_unload(struct unwind_table *table);
 
 /* rows.c */
 size_t unwind_table_rows_size(u32 nr);
-u32 unwind_table_rows_count(const struct perf_unwind_rows *old, const struct unwind_table_update *update);
+u32 unwind_table_rows_count(const struct perf_unwind_rows *old,
+			    const struct unwind_table_update *update);
 void unwind_table_rows_fill(struct perf_unwind_rows *rows, u32 nr,
-			    const struct perf_unwind_rows *old, const struct unwind_table_update *update);
+			    const struct perf_unwind_rows *old,
+			    const struct unwind_table_update *update);
 
-/* table.c */
-struct unwind_table *unwind_table_new(void);
-void unwind_table_delete(struct unwind_table *table);
+/* objects.c */
 int unwind_table_charge(struct unwind_table *table, size_t bytes);
-int unwind_table_begin_update(struct unwind_table *table, const struct unwind_table_subject *subject, size_t bytes);
+int unwind_table_begin_update(struct unwind_table *table,
+			      const struct unwind_table_subject *subject, size_t bytes);
 void unwind_table_end_update(struct unwind_table *table, size_t bytes);
 int unwind_table_load(struct unwind_table *table, const struct unwind_table_subject *subject,
 		      const struct unwind_table_update *update);
 int unwind_table_unload(struct unwind_table *table, const struct perf_unwind_key *key);
+void unwind_table_remove_all(struct unwind_table *table);
+
+/* table.c */
+struct unwind_table *unwind_table_new(void);
+void unwind_table_delete(struct unwind_table *table);
 void unwind_table_unload_all(struct unwind_table *table);
 
 #endif /* _UNWIND_TABLE_H */

@@ -1,35 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Events that a table of /dev/perf_unwind_rules is attached to: a user stack is walked
- * by the rules that the table has been taught.  Where these reach the outermost
- * frame the sample needs no stack dump; else the chain is the one that any event
- * has.
- *
- * Mappings are looked up in the mm itself, as uprobes do: under RCU, with
- * mm_lock_seq to tell whether they changed meanwhile.  So no rule is ever used
- * for what is not mapped any more, or not yet.
+ * Events that a table of unwind rules is attached to: the user stack of a sample is
+ * walked by the rules.  If they lead to the outermost frame, the sample needs no stack
+ * dump.  Otherwise the callchain is the one that any event has.
  */
 #include <linux/cred.h>
 #include <linux/export.h>
 #include <linux/file.h>
-#include <linux/jiffies.h>
-#include <linux/mm.h>
 #include <linux/mmap_lock.h>
 #include <linux/perf_unwind_rules.h>
 #include <linux/security.h>
 
-/* May a table be attached to an event with that attribute? */
+/* Can the samples of an event with this attribute be walked by rules? */
 static bool attr_fits(const struct perf_event_attr *attr)
 {
 	u64 need = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	u64 regs = arch_perf_unwind_regs();
 
 	return (attr->sample_type & need) == need && (attr->sample_regs_user & regs) == regs &&
-	       /* One has no user chain, the other only later one by frame pointers. */
+	       /* No user chain, or one that is taken later and by frame pointers. */
 	       !attr->exclude_callchain_user && !attr->defer_callchain;
 }
 
-/* Whoever opened a file may act for it: who it was passed on to may not. */
+/* Only the opener may use a file descriptor; passing it on grants nothing. */
 static bool same_opener(const struct file *a, const struct file *b)
 {
 	return uid_eq(a->f_cred->euid, b->f_cred->euid) &&
@@ -37,14 +30,14 @@ static bool same_opener(const struct file *a, const struct file *b)
 }
 
 /**
- * perf_unwind_attach - have an event's user stacks walked by a table's rules
- * @table: an open file of /dev/perf_unwind_rules: its private_data is a struct
- *	perf_unwind_table.  The event keeps it until it is freed.
- * @fd: of the event; those that inherit from it ask it for its table
+ * perf_unwind_attach - attach a table to an event
+ * @table: an open file of /dev/perf_unwind_rules, whose private_data is a struct
+ *	perf_unwind_table.  The event holds a reference until it is freed.
+ * @fd: file descriptor of the event.  Events that inherit from it use its table.
  *
  * Context: task.
  *
- * Return: 0, or a negative error as the UAPI says.
+ * Return: 0, or a negative error as the UAPI describes.
  */
 int perf_unwind_attach(struct file *table, int fd)
 {
@@ -65,7 +58,7 @@ int perf_unwind_attach(struct file *table, int fd)
 	if (!attr_fits(&event->attr))
 		goto put;
 	get_file(table);
-	/* Pairs with event_table(); whoever comes first has it. */
+	/* Pairs with event_table().  An event has one table for its life. */
 	err = cmpxchg(&event->unwind_table, NULL, table) ? -EEXIST : 0;
 	if (err)
 		fput(table);
@@ -75,7 +68,7 @@ put:
 }
 EXPORT_SYMBOL_GPL(perf_unwind_attach);
 
-/* An event is freed, and no sample of it is under way any more. */
+/* Called when @event is freed: none of its samples is in progress. */
 void perf_unwind_free(struct perf_event *event)
 {
 	if (event->unwind_table)
@@ -89,115 +82,6 @@ static struct perf_unwind_table *event_table(struct perf_event *event)
 	struct file *file = smp_load_acquire(&top->unwind_table);
 
 	return file ? file->private_data : NULL;
-}
-
-static const struct perf_unwind_rows *find_rows(const struct perf_unwind_table *table,
-						const struct perf_unwind_key *key,
-						const struct inode *inode)
-{
-	struct perf_unwind_object *object;
-	unsigned int probes = 0;
-
-	hash_for_each_possible_rcu(table->objects, object, node, perf_unwind_hash_key(key)) {
-		if (++probes > PERF_UNWIND_MAX_PROBES)
-			break;
-		if (!perf_unwind_same_key(&object->key, key))
-			continue;
-		if (!perf_unwind_is_current(object, inode))
-			break;
-		/* Not at each sample: other CPUs read it, too. */
-		if (time_before(READ_ONCE(object->used), jiffies))
-			WRITE_ONCE(object->used, jiffies);
-		return rcu_dereference(object->rows);
-	}
-	return NULL;
-}
-
-/*
- * What a file mapping's rows are; NULL for none.  Between the lookup and here the
- * mapping may have gone.  If it has not, what was read of its file is so, and the
- * inode lives until the end of the RCU section.  The file need not: its memory stays
- * a file's, but any other's, or one's that has no inode yet.  So that is read before
- * the mappings are asked whether they changed, and the inode is looked into behind.
- */
-static const struct perf_unwind_rows *file_rows(const struct perf_unwind_walk *walk,
-						const struct vm_area_struct *vma)
-{
-	const struct file *file = READ_ONCE(vma->vm_file);
-	struct perf_unwind_key key;
-	const struct inode *inode;
-
-	/*
-	 * What can be written may hold other code than the file does, and so may
-	 * what has pages of its own: it could be written to before.
-	 */
-	if (!file || (READ_ONCE(vma->vm_flags) & (VM_EXEC | VM_WRITE)) != VM_EXEC ||
-	    READ_ONCE(vma->anon_vma))
-		return NULL;
-	inode = READ_ONCE(file->f_inode);
-	if (mmap_lock_speculate_retry(walk->mm, walk->seq))
-		return NULL;
-	key = perf_unwind_inode_key(inode);
-	return find_rows(walk->table, &key, inode);
-}
-
-/**
- * perf_unwind_find_mapping - make a walk look at the mapping of an address
- * @walk: under way
- * @ip: in user space
- *
- * A mapping's memory may be another's by now, but stays a mapping's; then what
- * is read is of no use, and perf_unwind_callchain_user() finds out at the end.
- *
- * Context: any, NMI too, under RCU.
- *
- * Return: false where there is none.
- */
-bool perf_unwind_find_mapping(struct perf_unwind_walk *walk, unsigned long ip)
-{
-	struct vm_area_struct *vma = vma_lookup(walk->mm, ip);
-	struct perf_unwind_key key;
-	const void *image;
-
-	walk->start = 0;
-	walk->end = 0;
-	walk->rows = NULL;
-	if (!vma)
-		return false;
-	walk->start = READ_ONCE(vma->vm_start);
-	walk->end = READ_ONCE(vma->vm_end);
-	walk->offset = 0;
-	if (READ_ONCE(vma->vm_file)) {
-		walk->offset = (u64)READ_ONCE(vma->vm_pgoff) << PAGE_SHIFT;
-		walk->rows = file_rows(walk, vma);
-	} else {
-		image = arch_perf_unwind_vdso_at(walk->mm, walk->start);
-		key = perf_unwind_vdso_key(image);
-		if (image)
-			walk->rows = find_rows(walk->table, &key, NULL);
-	}
-	return ip >= walk->start && ip < walk->end;
-}
-
-/**
- * perf_unwind_find_stack - let a walk read the stack that a stack pointer is in
- * @walk: under way
- * @sp: in user space
- *
- * Rules name addresses anywhere near sp, and pointers that are on the stack.
- * What is in other mappings a stack dump would not show either.
- *
- * Context: any, NMI too, under RCU.
- *
- * Return: false where nothing is mapped.
- */
-bool perf_unwind_find_stack(struct perf_unwind_walk *walk, unsigned long sp)
-{
-	struct vm_area_struct *vma = vma_lookup(walk->mm, sp);
-
-	walk->stack = vma ? READ_ONCE(vma->vm_start) : 0;
-	walk->stack_end = vma ? READ_ONCE(vma->vm_end) : 0;
-	return vma;
 }
 
 static enum perf_unwind_end walk_by_rules(struct perf_unwind_walk *walk,
@@ -217,13 +101,13 @@ static enum perf_unwind_end walk_by_rules(struct perf_unwind_walk *walk,
 }
 
 /**
- * perf_unwind_callchain_user - the user's part of the chain of an event with a table
- * @ctx: gets PERF_CONTEXT_USER_RULES, what there is to know about the walk,
- *	PERF_CONTEXT_USER, and the chain
- * @event: perf_unwind_has_table()
- * @regs: of user space
+ * perf_unwind_callchain_user - take the user callchain of an event with a table
+ * @ctx: receives PERF_CONTEXT_USER_RULES, the word that describes the walk,
+ *	PERF_CONTEXT_USER, and the addresses
+ * @event: an event for which perf_unwind_has_table() is true
+ * @regs: registers of user space
  *
- * Context: any, NMI too, with the mm of current loaded.
+ * Context: any, including NMI, with the mm of current loaded.
  */
 void perf_unwind_callchain_user(struct perf_callchain_entry_ctx *ctx,
 				struct perf_event *event, struct pt_regs *regs)
@@ -254,7 +138,7 @@ void perf_unwind_callchain_user(struct perf_callchain_entry_ctx *ctx,
 	entry->ip[info] = end | walk.innermost << 8 | (u64)min(walk.frames, 0xffffU) << 16;
 }
 
-/* Does the chain of an event with a table end at the outermost frame, by rules alone? */
+/* Did the rules lead to the outermost frame?  @chain is of an event with a table. */
 bool perf_unwind_is_whole(const struct perf_callchain_entry *chain)
 {
 	u64 i;

@@ -1,46 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Walking user stacks: by rules that user space has taught. */
+/* Walks user stacks by user-supplied unwind rules. */
 #include <linux/mm_types.h>
 #include <linux/perf_unwind_rules.h>
-#include <linux/perf_regs.h>
 #include <linux/text-patching.h>
 #include <linux/uaccess.h>
 #include <asm/tlbflush.h>
-#include <asm/vdso.h>
 
 #include "unwind_user_code.h"
 
-/* Reads that may fail in one walk; in one that is right none does. */
+/* Most failed reads of a walk.  With correct rules no read fails. */
 #define MAX_FAILED	3
 
-u64 arch_perf_unwind_regs(void)
-{
-	return BIT_ULL(PERF_REG_X86_IP) | BIT_ULL(PERF_REG_X86_SP) | BIT_ULL(PERF_REG_X86_BP);
-}
-
-const void *arch_perf_unwind_vdso_at(const struct mm_struct *mm, unsigned long start)
-{
-	return start == (unsigned long)READ_ONCE(mm->context.vdso) ?
-	       READ_ONCE(mm->context.vdso_image) : NULL;
-}
-
-const void *arch_perf_unwind_vdso(u32 flag)
-{
-	if (flag == PERF_UNWIND_VDSO_64)
-		return &vdso64_image;
-	if (IS_ENABLED(CONFIG_IA32_EMULATION) && flag == PERF_UNWIND_VDSO_32)
-		return &vdso32_image;
-	return NULL;
-}
-EXPORT_SYMBOL_GPL(arch_perf_unwind_vdso);
-
-/* Where a frame is, and whether its frame pointer register could be followed. */
+/* A frame, and whether its value of the frame pointer register is known. */
 struct frame {
 	struct unwind_user_state	state;
 	bool				fp_known;
 };
 
-/* On the stack, and nowhere else; aligned. */
+/* Is @addr aligned, and within the mapping of the stack? */
 static __always_inline bool may_read(const struct perf_unwind_walk *walk, unsigned long addr,
 				     unsigned int ws)
 {
@@ -64,13 +41,13 @@ static __always_inline bool rule_cfa(const struct perf_unwind_walk *walk,
 		*cfa += rule->deref_off;
 		return true;
 	}
-	/* psABI figure 5.2: jmp and push are 6 and 5 bytes long. */
+	/* x86-64 psABI, figure 5.2: jmp and push, of 6 and 5 bytes, precede byte 11. */
 	if (rule->kind == PERF_UNWIND_PLT && (state->ip & 15) >= 11)
 		*cfa += ws;
 	return true;
 }
 
-/* Where the caller's frame pointer register is in memory; 0 where it is not. */
+/* Returns the address of the caller's frame pointer register; 0 if it is not in memory. */
 static unsigned long rule_fp_at(const struct perf_unwind_rule *rule,
 				const struct frame *frame, unsigned long cfa)
 {
@@ -82,12 +59,12 @@ static unsigned long rule_fp_at(const struct perf_unwind_rule *rule,
 }
 
 /**
- * struct words - what a step reads
+ * struct words - memory that a step reads
  * @ra:		the return address
- * @fp:		the caller's frame pointer register
- * @fp_read:	it could be read
- * @failed:	how many of the reads failed
- * @plain_call:	a call to an address that it names stands before @ra
+ * @fp:		the caller's value of the frame pointer register
+ * @fp_read:	@fp is valid
+ * @failed:	number of failed reads
+ * @plain_call:	the opcode of a direct call precedes @ra
  */
 struct words {
 	unsigned long	ra;
@@ -97,7 +74,7 @@ struct words {
 	u8		failed;
 };
 
-/* All in one section with user access: entering it costs more than reading. */
+/* One section with user access for all reads, because entering it costs more than they do. */
 static __always_inline bool read_words(const struct perf_unwind_walk *walk,
 				       unsigned long ra_at, unsigned long fp_at,
 				       unsigned int ws, struct words *words)
@@ -179,7 +156,7 @@ static __always_inline enum perf_unwind_end step_rule(const struct perf_unwind_w
 	return PERF_UNWIND_END_NONE;
 }
 
-/* One step; PERF_UNWIND_END_NONE if there is a caller. */
+/* Steps to the caller.  Returns PERF_UNWIND_END_NONE, or why there is no step. */
 static __always_inline enum perf_unwind_end step(struct perf_unwind_walk *walk,
 						 struct frame *frame, unsigned int ws)
 {
@@ -200,10 +177,10 @@ static __always_inline enum perf_unwind_end step(struct perf_unwind_walk *walk,
 		if (state->nr_code++ >= UNWIND_USER_CODE_MAX ||
 		    !unwind_user_code_leave_signal(state))
 			return PERF_UNWIND_END_NO_RULE;
-		/* What was interrupted may be on another stack. */
+		/* The interrupted code may run on another stack. */
 		if (!perf_unwind_find_stack(walk, state->sp))
 			return PERF_UNWIND_END_UNREADABLE;
-		/* The signal frame has all registers. */
+		/* The signal frame contains all registers. */
 		frame->fp_known = true;
 		break;
 	default:
@@ -253,7 +230,7 @@ enum perf_unwind_end arch_perf_unwind_walk(struct perf_unwind_walk *walk,
 	};
 	enum perf_unwind_end end;
 
-	/* Guests, and segments that do not begin at 0: not by rules. */
+	/* Rules do not apply to guests, nor to segments that do not begin at 0. */
 	if (perf_guest_state() || (regs->flags & (X86_VM_MASK | PERF_EFLAGS_VM)) ||
 	    (regs->cs != __USER_CS && (regs->cs != __USER32_CS || regs->ss != __USER_DS)))
 		return PERF_UNWIND_END_NO_RULE;
@@ -264,7 +241,7 @@ enum perf_unwind_end arch_perf_unwind_walk(struct perf_unwind_walk *walk,
 	if (perf_callchain_store(ctx, regs->ip))
 		return PERF_UNWIND_END_LIMIT;
 	pagefault_disable();
-	/* Twice the code, so that the size of a word is not asked at each frame. */
+	/* Two copies of the code, so that no frame has to check the size of a word. */
 	end = frame.state.ws == sizeof(u64) ? walk_frames(walk, &frame, ctx, sizeof(u64)) :
 					      walk_frames(walk, &frame, ctx, sizeof(u32));
 	pagefault_enable();

@@ -127,7 +127,7 @@ static int open_event(void)
 
 static void attach_store(int table)
 {
-	struct perf_unwind_attach attach = { .fd = event };
+	struct perf_unwind_attach attach = { .size = sizeof(attach), .fd = event };
 
 	if (ioctl(table, PERF_UNWIND_ATTACH, &attach))
 		die("PERF_UNWIND_ATTACH");

@@ -81,7 +81,7 @@ static void die(const char *what)
  * This program has frame pointers, linked to a fixed address: one rule is right
  * everywhere, and two that say it in different words make each row another.
  */
-static int taught_store(void)
+static int loaded_table(void)
 {
 	static const struct perf_unwind_rule rules[] = {
 		{ .kind = PERF_UNWIND_CFA, .base = PERF_UNWIND_BASE_FP, .cfa_off = 16,
@@ -92,7 +92,8 @@ static int taught_store(void)
 	};
 	static struct perf_unwind_row rows[NR_ROWS];
 	struct perf_unwind_load load = {
-		.fd	= open("/proc/self/exe", O_RDONLY),
+		.size		= sizeof(load),
+		.fd		= open("/proc/self/exe", O_RDONLY),
 		.end	= 2 * NR_ROWS,
 		.rows	= (unsigned long)rows,
 		.rules	= (unsigned long)rules,
@@ -115,11 +116,11 @@ static int taught_store(void)
 	return table;
 }
 
-static void attach_taught(int event)
+static void attach_table(int event)
 {
-	struct perf_unwind_attach attach = { .fd = event };
+	struct perf_unwind_attach attach = { .size = sizeof(attach), .fd = event };
 
-	if (ioctl(taught_store(), PERF_UNWIND_ATTACH, &attach))
+	if (ioctl(loaded_table(), PERF_UNWIND_ATTACH, &attach))
 		die("PERF_UNWIND_ATTACH");
 }
 
@@ -159,7 +160,7 @@ static double run(unsigned long sample_type, int frames, bool rules)
 	if (fd < 0)
 		die("perf_event_open");
 	if (rules && (sample_type & PERF_SAMPLE_CALLCHAIN))
-		attach_taught(fd);
+		attach_table(fd);
 	/* Read-only: overwritten, and so never full. */
 	ring = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
 	if (ring == MAP_FAILED)

@@ -26,10 +26,10 @@ our_functions()
 	local build=$out/build/$built
 
 	{
-		nm "$build"/arch/x86/kernel/unwind_user/*.o "$build/kernel/events/unwind_rules.o" \
+		nm "$build"/arch/x86/kernel/unwind_user/*.o "$build"/kernel/events/unwind_{rules,lookup}.o \
 			"$build/kernel/unwind/user.o"
 		nm "$build/arch/x86/events/core.o" "$build/kernel/events/core.o" |
-			grep -E ' (perf_callchain_user|perf_user_|perf_sample_(time_left|save_hybrid))'
+			grep -E ' (perf_callchain_user|perf_user_|perf_sample_(time_left|save_unwind_regs))'
 	} | awk '$2 ~ /^[tT]$/ { sub(/\..*/, "", $3); print $3 }' | sort -u
 }
 
@@ -46,7 +46,7 @@ no_races()
 	{ sub(/^\[[^]]*\] /, "") }
 	/^BUG: KCSAN: / {
 		all++
-		is_ours = /hybrid/
+		is_ours = /perf_unwind/
 		for (i = 4; i <= NF; i++) {
 			name = $i
 			sub(/[.+].*/, "", name)
@@ -68,7 +68,7 @@ no_races()
 # under_kcsan SECONDS: of each program. The console would take longer than they do.
 under_kcsan()
 {
-	local calls=$out/selftests/truth/calls.nofp name names=(bpf-stacks hybrid hostile
+	local calls=$out/selftests/truth/calls.nofp name names=(bpf-stacks rules hostile
 		rules-fuzz rules-fuzz-2 rules-attack table-memory teaches removal)
 
 	ok "our objects are watched" kcsan_objects
@@ -76,7 +76,7 @@ under_kcsan()
 		OUT="$out/selftests/truth" "$calls"
 	guest kcsan-on kcsan on
 	guest bpf-stacks bpf-stacks
-	guest hybrid hybrid
+	guest rules rules
 	guest hostile hostile "$1"
 	guest rules-fuzz watched rules-fuzz "$1"
 	guest rules-fuzz-2 watched rules-fuzz "$1" 77
@@ -90,7 +90,7 @@ under_kcsan()
 		ok "$name: run" ran "$name"
 	done
 	ok "updates that lie are taken, and give chains" fuzzed rules-fuzz
-	ok "an ordinary user's attacks leave nothing in a store" attacked rules-attack
+	ok "an ordinary user's attacks leave nothing in a table" attacked rules-attack
 	ok "hostile chains are bounded" hostile_bounded
 	ok "no data race of ours" no_races
 }

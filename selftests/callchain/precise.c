@@ -2,7 +2,7 @@
 /*
  * Are the user registers and the stack of a sample of the moment that its chain is of?
  * The events are those of precise_pmu.ko, whose registers are of another moment. Where a
- * table of taught rules is attached they have to be the chain's all the same.
+ * table of unwind rules is attached they have to be the chain's all the same.
  *
  * usage: precise
  *

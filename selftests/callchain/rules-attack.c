@@ -172,8 +172,8 @@ static void tears(unsigned int *x)
 
 static void unloads(unsigned int *x)
 {
-	struct perf_unwind_unload unload = { .fd = -1 };
-	struct perf_unwind_stats stats;
+	struct perf_unwind_unload unload = { .size = sizeof(unload), .fd = -1 };
+	struct perf_unwind_stats stats = { .size = sizeof(stats) };
 
 	if (rand_r(x) % 8)
 		unload.fd = files[rand_r(x) % NR_FILES];
@@ -247,8 +247,8 @@ static void drop_privileges(void)
 
 static long long bytes_held(void)
 {
-	struct perf_unwind_unload all = { .fd = -1 };
-	struct perf_unwind_stats stats;
+	struct perf_unwind_unload all = { .size = sizeof(all), .fd = -1 };
+	struct perf_unwind_stats stats = { .size = sizeof(stats) };
 
 	if (ioctl(table, PERF_UNWIND_UNLOAD, &all) || ioctl(table, PERF_UNWIND_STATS, &stats))
 		die("/dev/perf_unwind_rules");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Updates that lie, mappings that come and go, tables and events that are closed
- * in any order, for a kernel that walks stacks by what it was taught meanwhile.
+ * in any order, for a kernel that walks stacks by what is loaded meanwhile.
  *
  * usage: rules-fuzz SECONDS [SEED]
  *
@@ -65,13 +65,14 @@ static void random_update(unsigned int *seed)
 	__u32 start = rand_r(seed) % 8192, offset = start;
 
 	for (i = 0; i < 8; i++) {
-		rules[i].kind = rand_r(seed) % (PERF_UNWIND_NR_KINDS + (rand_r(seed) % 16 == 0));
-		rules[i].base = rand_r(seed) % PERF_UNWIND_NR_BASES;
-		rules[i].bp = rand_r(seed) % PERF_UNWIND_NR_BPS;
+		rules[i].kind = rand_r(seed) % (PERF_UNWIND_OUTERMOST + 1 +
+						(rand_r(seed) % 16 == 0));
+		rules[i].base = rand_r(seed) % (PERF_UNWIND_BASE_FP + 1);
+		rules[i].fp = rand_r(seed) % (PERF_UNWIND_FP_UNDEFINED + 1);
 		rules[i].deref_off = rules[i].kind == PERF_UNWIND_DEREF ? rand_r(seed) : 0;
 		rules[i].cfa_off = some_offset(seed);
 		rules[i].ra_off = rand_r(seed) % 2 ? -8 : some_offset(seed);
-		rules[i].bp_off = some_offset(seed);
+		rules[i].fp_off = some_offset(seed);
 	}
 	for (i = 0; i < nr_rows; i++) {
 		rows[i].offset = offset;
@@ -87,8 +88,8 @@ static void *loader(void *unused)
 	unsigned int seed = first_seed;
 
 	while (!stopped()) {
-		struct perf_unwind_unload unload = { .fd = -1 };
-		struct perf_unwind_stats stats;
+		struct perf_unwind_unload unload = { .size = sizeof(unload), .fd = -1 };
+		struct perf_unwind_stats stats = { .size = sizeof(stats) };
 		unsigned int what = rand_r(&seed) % 64;
 
 		if (what == 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What do tables hold, as /proc/meminfo shows it? For a number of seconds rows are
- * taught, replaced and evicted, objects are forgotten, and tables are closed and opened
+ * loaded, replaced and evicted, objects are unloaded, and tables are closed and opened
  * again, within a limit of user_kbytes for all of them.
  *
  * usage: table-memory SECONDS KBYTES
@@ -98,7 +98,7 @@ static void load_one(int table, int file, unsigned int *seed)
 
 static void unload_one(int table, int file)
 {
-	struct perf_unwind_unload unload = { .fd = file };
+	struct perf_unwind_unload unload = { .size = sizeof(unload), .fd = file };
 
 	if (ioctl(table, PERF_UNWIND_UNLOAD, &unload) && errno != ENOENT)
 		die("PERF_UNWIND_UNLOAD");
@@ -106,7 +106,7 @@ static void unload_one(int table, int file)
 
 static void close_store(int *table)
 {
-	struct perf_unwind_stats stats;
+	struct perf_unwind_stats stats = { .size = sizeof(stats) };
 
 	if (ioctl(*table, PERF_UNWIND_STATS, &stats))
 		die("PERF_UNWIND_STATS");

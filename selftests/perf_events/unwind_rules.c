@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Does the kernel walk user stacks by the rules that it was taught, and by none
- * that was taught of other code?
+ * Does the kernel walk user stacks by the rules of a table, and by none that were loaded
+ * for other code?
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -78,7 +78,7 @@ TEST_F(unwind_rules, no_table)
 {
 	struct sample sample;
 
-	/* As if nobody had ever taught the kernel anything. */
+	/* As if nobody had loaded any rule. */
 	ASSERT_EQ(0, load_code(self->table, self->file, 0));
 	SAMPLE(self->code, &sample);
 	EXPECT_EQ(0, sample.info);
@@ -92,7 +92,7 @@ TEST_F(unwind_rules, not_loaded)
 
 	ATTACH();
 	SAMPLE(self->code, &sample);
-	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_NO_RULE));
 }
 
 TEST_F(unwind_rules, whole)
@@ -119,16 +119,19 @@ TEST_F(unwind_rules, by_function)
 	ATTACH();
 	ASSERT_EQ(0, load_rules(self->table, self->file, 0, middle_at, &at_root, 1, &root, 1));
 	SAMPLE(self->code, &sample);
-	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_NO_RULE));
 	EXPECT_EQ(0, PERF_UNWIND_INFO_FRAMES(sample.info));
-	ASSERT_EQ(0, load_rules(self->table, self->file, leaf_at, leaf_at + 3, &at_leaf, 1, &leaf, 1));
+	ASSERT_EQ(0, load_rules(self->table, self->file, leaf_at, leaf_at + 3,
+				&at_leaf, 1, &leaf, 1));
 	SAMPLE(self->code, &sample);
-	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_NO_RULE));
 	EXPECT_EQ(1, PERF_UNWIND_INFO_FRAMES(sample.info));
-	ASSERT_EQ(0, load_rules(self->table, self->file, middle_at, leaf_at, &at_middle, 1, &leaf, 1));
+	ASSERT_EQ(0, load_rules(self->table, self->file, middle_at, leaf_at,
+				&at_middle, 1, &leaf, 1));
 	SAMPLE(self->code, &sample);
-	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NOT_RETURN));
-	ASSERT_EQ(0, load_rules(self->table, self->file, middle_at, leaf_at, &at_middle, 1, &middle, 1));
+	EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_NOT_RETURN));
+	ASSERT_EQ(0, load_rules(self->table, self->file, middle_at, leaf_at,
+				&at_middle, 1, &middle, 1));
 	SAMPLE(self->code, &sample);
 	EXPECT_TRUE(is_whole(&sample, self->code));
 }
@@ -150,9 +153,10 @@ TEST_F(unwind_rules, wrong_rules)
 	ATTACH();
 	ASSERT_EQ(0, load_code(self->table, self->file, 0));
 	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		ASSERT_EQ(0, load_rules(self->table, self->file, at, at + 3, &row, 1, &wrong[i], 1));
+		ASSERT_EQ(0, load_rules(self->table, self->file, at, at + 3,
+					&row, 1, &wrong[i], 1));
 		SAMPLE(self->code, &sample);
-		EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_UNREADABLE)) {
+		EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_UNREADABLE)) {
 			TH_LOG("rule %u: %#lx", i, sample.info);
 		}
 	}
@@ -187,30 +191,31 @@ TEST_F(unwind_rules, max_stack)
 	ATTACH();
 	ASSERT_EQ(0, load_code(self->table, self->file, 0));
 	SAMPLE(self->code, &sample);
-	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_LIMIT));
+	EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_LIMIT));
 	EXPECT_GE(2, sample.nr);
 }
 
-TEST_F(unwind_rules, forgotten)
+TEST_F(unwind_rules, unloaded)
 {
-	struct perf_unwind_unload object = { .fd = self->file }, all = { .fd = -1 };
+	struct perf_unwind_unload object = { .size = sizeof(object), .fd = self->file };
+	struct perf_unwind_unload all = { .size = sizeof(all), .fd = -1 };
 	struct sample sample;
 
 	ATTACH();
 	ASSERT_EQ(0, load_code(self->table, self->file, 0));
 	ASSERT_EQ(0, ioctl(self->table, PERF_UNWIND_UNLOAD, &object));
 	SAMPLE(self->code, &sample);
-	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_NO_RULE));
 	ASSERT_EQ(0, load_code(self->table, self->file, 0));
 	ASSERT_EQ(0, ioctl(self->table, PERF_UNWIND_UNLOAD, &all));
 	SAMPLE(self->code, &sample);
-	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_NO_RULE));
 	ASSERT_EQ(0, load_code(self->table, self->file, 0));
 	SAMPLE(self->code, &sample);
 	EXPECT_TRUE(is_whole(&sample, self->code));
 }
 
-/* As dlclose() and dlopen(): other code where the taught code was. */
+/* Like dlclose() and dlopen(): other code at the address of the loaded object. */
 TEST_F(unwind_rules, mapped_over)
 {
 	int other = code_file(0);
@@ -220,7 +225,7 @@ TEST_F(unwind_rules, mapped_over)
 	ASSERT_EQ(0, load_code(self->table, self->file, 0));
 	ASSERT_EQ(self->code, code_map(other, PROT_READ | PROT_EXEC, self->code));
 	SAMPLE(self->code, &sample);
-	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_NO_RULE));
 	ASSERT_EQ(self->code, code_map(self->file, PROT_READ | PROT_EXEC, self->code));
 	SAMPLE(self->code, &sample);
 	EXPECT_TRUE(is_whole(&sample, self->code));
@@ -255,19 +260,19 @@ TEST_F(unwind_rules, rewritten)
 	ASSERT_EQ(self->code, code_map(self->file, PROT_READ | PROT_WRITE | PROT_EXEC,
 				       self->code));
 	SAMPLE(self->code, &sample);
-	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_NO_RULE));
 	ASSERT_EQ(self->code, code_map(self->file, PROT_READ | PROT_EXEC, self->code));
 	SAMPLE(self->code, &sample);
 	EXPECT_TRUE(is_whole(&sample, self->code));
 	ASSERT_EQ(1, pwrite(self->file, "", 1, 4000));
 	SAMPLE(self->code, &sample);
-	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_NO_RULE));
 	ASSERT_EQ(0, load_code(self->table, self->file, 0));
 	SAMPLE(self->code, &sample);
 	EXPECT_TRUE(is_whole(&sample, self->code));
 }
 
-/* Written to, taught and written to in one tick, which is all that a ctime tells. */
+/* Written to, loaded and written to within one tick, the resolution of a ctime. */
 TEST_F(unwind_rules, rewritten_at_once)
 {
 	struct sample sample;
@@ -279,7 +284,7 @@ TEST_F(unwind_rules, rewritten_at_once)
 		ASSERT_EQ(0, load_code(self->table, self->file, 0));
 		ASSERT_EQ(1, pwrite(self->file, "", 1, 4000));
 		SAMPLE(self->code, &sample);
-		EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+		EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_NO_RULE));
 	}
 }
 
@@ -295,17 +300,17 @@ TEST_F(unwind_rules, written_elsewhere)
 	writable = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, self->file, 0);
 	ASSERT_NE(MAP_FAILED, writable);
 	SAMPLE(self->code, &sample);
-	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_NO_RULE));
 	writable[4000] = 1;
 	/* Taken as any other, so that nobody learns of it, and not used. */
 	EXPECT_EQ(0, load_code(self->table, self->file, 0));
 	SAMPLE(self->code, &sample);
-	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_NO_RULE));
 	/* To a page that is there: nobody sees it. */
 	writable[4000] = 2;
 	munmap(writable, size);
 	SAMPLE(self->code, &sample);
-	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_NO_RULE));
 	ASSERT_EQ(0, load_code(self->table, self->file, 0));
 	SAMPLE(self->code, &sample);
 	EXPECT_TRUE(is_whole(&sample, self->code));
@@ -323,7 +328,7 @@ TEST_F(unwind_rules, written_before)
 	self->code[4000] = 1;
 	ASSERT_EQ(0, mprotect(self->code, size, PROT_READ | PROT_EXEC));
 	SAMPLE(self->code, &sample);
-	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_NO_RULE));
+	EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_NO_RULE));
 }
 
 static void run_on(char *stack, const char *code)
@@ -361,10 +366,10 @@ TEST_F(unwind_rules, stack_mapping)
 	ASSERT_EQ(0, load_rules(self->table, self->file, at, at + 3, &row, 1, &behind, 1));
 	run_on(stack + page - 256, self->code);
 	ASSERT_LT(0, ring_last(self->ring, &sample));
-	EXPECT_TRUE(is_asked(&sample, PERF_UNWIND_END_UNREADABLE));
+	EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_UNREADABLE));
 }
 
-/* A child's event asks its parent's for the table, whenever that was set. */
+/* An inherited event uses the table of its parent, whenever that was attached. */
 TEST_F(unwind_rules, inherited)
 {
 	struct perf_event_attr attr;
@@ -396,7 +401,7 @@ TEST_F(unwind_rules, inherited)
 	EXPECT_TRUE(is_whole(&sample, self->code));
 }
 
-/* After fork() both have the table: what the child teaches the parent's samples use. */
+/* After fork() both have the table: rules that the child loads serve the parent. */
 TEST_F(unwind_rules, forked)
 {
 	struct sample sample;
@@ -432,7 +437,7 @@ static void __attribute__((constructor)) executed(void)
 	_exit(code == MAP_FAILED);
 }
 
-/* What was taught goes for whoever maps the file, in other address spaces too. */
+/* The rules serve all who map the file, in other address spaces, too. */
 TEST_F(unwind_rules, executed)
 {
 	struct perf_event_attr attr;
@@ -462,7 +467,7 @@ TEST_F(unwind_rules, executed)
 	EXPECT_TRUE(is_whole(&sample, EXECUTED_AT));
 }
 
-/* The event keeps its table; what was taught stays. */
+/* The event keeps its table, with the rules in it. */
 TEST_F(unwind_rules, closed)
 {
 	struct sample sample;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What tests of user stacks that are walked by taught rules have in common. */
+/* Shared by the tests of user-supplied unwind rules */
 #ifndef _SELFTESTS_UNWIND_RULES_H
 #define _SELFTESTS_UNWIND_RULES_H
 
@@ -74,7 +74,7 @@ static inline int unwind_table_open(void)
 
 static inline int attach(int table, int event)
 {
-	struct perf_unwind_attach arg = { .fd = event };
+	struct perf_unwind_attach arg = { .size = sizeof(arg), .fd = event };
 
 	return ioctl(table, PERF_UNWIND_ATTACH, &arg);
 }
@@ -168,7 +168,7 @@ static inline int load_rules(int table, int fd, __u32 start, __u32 end,
 			     const struct perf_unwind_rule *rules, unsigned int nr_rules)
 {
 	struct perf_unwind_load arg = {
-		.fd = fd, .start = start, .end = end,
+		.size = sizeof(arg), .fd = fd, .start = start, .end = end,
 		.rows = (unsigned long)rows, .nr_rows = nr_rows,
 		.rules = (unsigned long)rules, .nr_rules = nr_rules,
 	};
@@ -191,7 +191,8 @@ static inline int load_code(int table, int fd, unsigned int offset)
 		{ .offset = offset + CODE_OFFSET(rules_leaf), .rule = 2 },
 	};
 
-	return load_rules(table, fd, offset, offset + CODE_OFFSET(rules_code_end), rows, 3, rules, 3);
+	return load_rules(table, fd, offset, offset + CODE_OFFSET(rules_code_end), rows, 3,
+			  rules, 3);
 }
 
 /* Is it rules_leaf(), rules_middle(), rules_code() of a copy at @code? */
@@ -207,8 +208,8 @@ static inline bool is_whole(const struct sample *sample, const char *code)
 	       sample->ip[2] == (unsigned long)code + CODE_OFFSET(rules_root_ret);
 }
 
-/* Is it a sample that rules did not serve, for that reason? */
-static inline bool is_asked(const struct sample *sample, enum perf_unwind_end end)
+/* Did the walk by rules end for that reason, so that the sample has a stack dump? */
+static inline bool has_dump(const struct sample *sample, enum perf_unwind_end end)
 {
 	return PERF_UNWIND_INFO_END(sample->info) == end &&
 	       sample->regs_abi == PERF_SAMPLE_REGS_ABI_64 && sample->dump == DUMP_SIZE;

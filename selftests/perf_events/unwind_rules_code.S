@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Code without frame pointers, copied into files that are mapped and taught:
+ * Code without frame pointers, copied into files that are mapped and loaded:
  * rules_root() calls rules_middle(), which calls rules_leaf().
  */
 	.text

@@ -88,7 +88,9 @@ TEST_F(unwind_table, attr)
 
 TEST_F(unwind_table, attach)
 {
-	struct perf_unwind_attach unknown = { .fd = self->event, .flags = 1 };
+	struct perf_unwind_attach unknown = {
+		.size = sizeof(unknown), .fd = self->event, .flags = 1,
+	};
 
 	EXPECT_EQ(EBADF, attach_error(self->table, -1));
 	EXPECT_EQ(EBADF, attach_error(self->table, self->file));
@@ -101,7 +103,7 @@ TEST_F(unwind_table, attach)
 	EXPECT_EQ(EEXIST, attach_error(unwind_table_open(), self->event));
 }
 
-/* Anyone may open it, and perf's own interface has nothing of it. */
+/* Everybody may open it, and the interface of perf events does not change. */
 TEST_F(unwind_table, device)
 {
 	struct perf_event_attr attr;
@@ -116,11 +118,11 @@ TEST_F(unwind_table, device)
 	EXPECT_EQ(EINVAL, errno);
 }
 
-/* No file that was taught is held: what it is on can be unmounted. */
+/* A table holds no reference to a file: its file system can be unmounted. */
 TEST_F(unwind_table, unmounted)
 {
 	char name[] = "/tmp/unwind_table.XXXXXX", path[64];
-	struct perf_unwind_stats stats;
+	struct perf_unwind_stats stats = { .size = sizeof(stats) };
 	int file;
 
 	ASSERT_NE(NULL, mkdtemp(name));
@@ -171,7 +173,7 @@ TEST_F(unwind_table, other_user)
 
 /* One update that is right but for what a test makes wrong. */
 struct update {
-	struct perf_unwind_load	arg;
+	struct perf_unwind_load		arg;
 	struct perf_unwind_row		rows[3];
 	struct perf_unwind_rule		rules[2];
 };
@@ -180,7 +182,8 @@ static void update_init(struct update *update, int fd)
 {
 	*update = (struct update) {
 		.arg = {
-			.fd = fd, .start = 16, .end = 64, .nr_rows = 3, .nr_rules = 2,
+			.size = sizeof(update->arg), .fd = fd, .start = 16, .end = 64,
+			.nr_rows = 3, .nr_rules = 2,
 			.rows = (unsigned long)update->rows,
 			.rules = (unsigned long)update->rules,
 		},
@@ -201,7 +204,7 @@ static void update_init(struct update *update, int fd)
 
 TEST_F(unwind_table, load)
 {
-	struct perf_unwind_stats stats;
+	struct perf_unwind_stats stats = { .size = sizeof(stats) };
 	int unreadable = open("/tmp", O_PATH), directory = open("/tmp", O_RDONLY);
 
 	EXPECT_UPDATE(EBADF, update.arg.fd = -1);
@@ -220,14 +223,15 @@ TEST_F(unwind_table, load)
 	EXPECT_UPDATE(EINVAL, update.arg.nr_rules = 65536);
 	EXPECT_UPDATE(E2BIG, update.arg.nr_rows = PERF_UNWIND_MAX_ROWS + 1);
 	EXPECT_UPDATE(E2BIG, update.arg.nr_rows = -1U);
+	EXPECT_UPDATE(EINVAL, update.arg.__reserved = 1);
 	EXPECT_UPDATE(EFAULT, update.arg.rows = 8);
 	EXPECT_UPDATE(EFAULT, update.arg.rules = 8);
 	EXPECT_UPDATE(EINVAL, update.rows[1].offset = 16);
 	EXPECT_UPDATE(EINVAL, update.rows[1].rule = 2);
 	EXPECT_UPDATE(EINVAL, update.rows[1].__reserved = 1);
-	EXPECT_UPDATE(EINVAL, update.rules[1].kind = PERF_UNWIND_NR_KINDS);
-	EXPECT_UPDATE(EINVAL, update.rules[1].base = PERF_UNWIND_NR_BASES);
-	EXPECT_UPDATE(EINVAL, update.rules[1].bp = PERF_UNWIND_NR_BPS);
+	EXPECT_UPDATE(EINVAL, update.rules[1].kind = PERF_UNWIND_OUTERMOST + 1);
+	EXPECT_UPDATE(EINVAL, update.rules[1].base = PERF_UNWIND_BASE_FP + 1);
+	EXPECT_UPDATE(EINVAL, update.rules[1].fp = PERF_UNWIND_FP_UNDEFINED + 1);
 	EXPECT_UPDATE(EINVAL, update.rules[1].deref_off = 1);
 	EXPECT_EQ(EFAULT, ioctl_error(self->table, PERF_UNWIND_LOAD, 8));
 	EXPECT_EQ(ENOTTY, ioctl_error(self->table, _IO('$', 0x2f), 0));
@@ -241,9 +245,78 @@ TEST_F(unwind_table, load)
 	ASSERT_EQ(0, ioctl(self->table, PERF_UNWIND_STATS, &stats));
 	EXPECT_EQ(1, stats.objects);
 	EXPECT_EQ(4, stats.rows);	/* and from the end on, nothing known */
-	EXPECT_EQ(3, stats.rules);	/* and "ask" */
+	EXPECT_EQ(3, stats.rules);	/* and PERF_UNWIND_UNKNOWN */
 	EXPECT_EQ(1, stats.loads);
 	EXPECT_LT(stats.bytes, stats.max_bytes);
+}
+
+/* @argument: of an ioctl, @known bytes long; 8 more bytes follow it */
+static void check_sizes(struct __test_metadata *_metadata, int table, unsigned long request,
+			unsigned int known, void *argument)
+{
+	unsigned long at = (unsigned long)argument;
+	__u64 *later = argument + known;
+	__u32 *size = argument;
+
+	*size = 0;
+	EXPECT_EQ(EINVAL, ioctl_error(table, request, at));
+	*size = known - 1;
+	EXPECT_EQ(EINVAL, ioctl_error(table, request, at));
+	*size = 1U << 31;
+	EXPECT_EQ(E2BIG, ioctl_error(table, request, at));
+	*size = known + sizeof(*later);
+	*later = 1;
+	EXPECT_EQ(E2BIG, ioctl_error(table, request, at));
+	*later = 0;
+	EXPECT_EQ(0, ioctl_error(table, request, at));
+}
+
+/* Structures of later versions are accepted if the kernel knows all that is not 0. */
+TEST_F(unwind_table, sizes)
+{
+	struct perf_unwind_rule rule = CFA_SP(8);
+	struct perf_unwind_row row = {};
+	struct {
+		struct perf_unwind_load		arg;
+		__u64				later;
+	} load = { .arg = {
+		.fd = self->file, .end = 16, .nr_rows = 1, .nr_rules = 1,
+		.rows = (unsigned long)&row, .rules = (unsigned long)&rule,
+	} };
+	struct {
+		struct perf_unwind_unload	arg;
+		__u64				later;
+	} unload = { .arg.fd = -1 };
+	struct {
+		struct perf_unwind_attach	arg;
+		__u64				later;
+	} attach = { .arg.fd = self->event };
+
+	check_sizes(_metadata, self->table, PERF_UNWIND_LOAD, sizeof(load.arg), &load);
+	check_sizes(_metadata, self->table, PERF_UNWIND_UNLOAD, sizeof(unload.arg), &unload);
+	check_sizes(_metadata, self->table, PERF_UNWIND_ATTACH, sizeof(attach.arg), &attach);
+}
+
+/* The kernel returns the size that it knows, and clears the rest. */
+TEST_F(unwind_table, stats_sizes)
+{
+	struct {
+		struct perf_unwind_stats	arg;
+		__u64				later;
+	} stats = { .later = 1 };
+	unsigned long at = (unsigned long)&stats;
+
+	EXPECT_EQ(EINVAL, ioctl_error(self->table, PERF_UNWIND_STATS, at));
+	stats.arg.size = sizeof(stats.arg) - 1;
+	EXPECT_EQ(EINVAL, ioctl_error(self->table, PERF_UNWIND_STATS, at));
+	stats.arg.size = sizeof(stats.arg);
+	EXPECT_EQ(0, ioctl_error(self->table, PERF_UNWIND_STATS, at));
+	EXPECT_EQ(1, stats.later);
+	stats.arg.size = sizeof(stats);
+	EXPECT_EQ(0, ioctl_error(self->table, PERF_UNWIND_STATS, at));
+	EXPECT_EQ(sizeof(stats.arg), stats.arg.size);
+	EXPECT_EQ(1, stats.arg.rules);
+	EXPECT_EQ(0, stats.later);
 }
 
 /* Two rows, and all offsets that there can be between them. */
@@ -257,7 +330,7 @@ TEST_F(unwind_table, sparse)
 /* To know nothing needs no memory. */
 TEST_F(unwind_table, nothing)
 {
-	struct perf_unwind_stats stats;
+	struct perf_unwind_stats stats = { .size = sizeof(stats) };
 
 	EXPECT_UPDATE(0, update.arg.flags = 0);
 	EXPECT_UPDATE(0, update.rules[0].kind = update.rules[1].kind = PERF_UNWIND_UNKNOWN);
@@ -275,8 +348,10 @@ TEST_F(unwind_table, vdso)
 
 TEST_F(unwind_table, unload)
 {
-	struct perf_unwind_unload object = { .fd = self->file }, all = { .fd = -1 };
-	struct perf_unwind_stats before, after;
+	struct perf_unwind_unload object = { .size = sizeof(object), .fd = self->file };
+	struct perf_unwind_unload all = { .size = sizeof(all), .fd = -1 };
+	struct perf_unwind_stats before = { .size = sizeof(before) };
+	struct perf_unwind_stats after = { .size = sizeof(after) };
 
 	ASSERT_EQ(0, ioctl(self->table, PERF_UNWIND_STATS, &before));
 	EXPECT_EQ(ENOENT, ioctl_error(self->table, PERF_UNWIND_UNLOAD, (unsigned long)&object));
@@ -344,7 +419,7 @@ static int load_many(int table, int file, unsigned int nr)
 TEST_F(unwind_table, limit)
 {
 	const unsigned int nr = 10000, kbytes = 256;
-	struct perf_unwind_stats stats;
+	struct perf_unwind_stats stats = { .size = sizeof(stats) };
 	int i;
 
 	if (set_limit(kbytes))
@@ -363,14 +438,15 @@ TEST_F(unwind_table, limit)
 }
 
 /*
- * All tables of a user have a limit, too: what a table has makes room for what it is taught,
- * and nothing is forgotten for what will not fit.
+ * All tables of a user have a limit, too: objects of a table make room for what is loaded
+ * into it, and none is removed for what will not fit.
  */
 TEST_F(unwind_table, user_limit)
 {
 	const unsigned int nr = 10000, kbytes = 2048;
 	int other = unwind_table_open(), file = code_file(0), i;
-	struct perf_unwind_stats stats, full;
+	struct perf_unwind_stats stats = { .size = sizeof(stats) };
+	struct perf_unwind_stats full = { .size = sizeof(full) };
 
 	ASSERT_LE(0, other);
 	if (set_limit_of(USER_LIMIT, kbytes))
@@ -422,10 +498,10 @@ static bool cgroup_enter(const char *group)
 	return !write_to(path, "0");
 }
 
-/* Whoever teaches pays, until it is forgotten. */
+/* Rules are charged to the process that loads them, until they are unloaded. */
 TEST_F(unwind_table, memory_cgroup)
 {
-	struct perf_unwind_unload all = { .fd = -1 };
+	struct perf_unwind_unload all = { .size = sizeof(all), .fd = -1 };
 	const unsigned int nr = 500000;
 	int tries = 500;
 	long before;
@@ -450,7 +526,7 @@ TEST_F(unwind_table, memory_cgroup)
 TEST_F(unwind_table, replaced)
 {
 	const unsigned int kbytes = 4096, seconds = 3;
-	struct perf_unwind_stats stats;
+	struct perf_unwind_stats stats = { .size = sizeof(stats) };
 	unsigned long updates = 0;
 	time_t end = time(NULL) + seconds;
 	long before;
@@ -479,7 +555,7 @@ TEST_F(unwind_table, many_rules)
 	const unsigned int nr = 65534;
 	struct perf_unwind_rule *rules = calloc(nr, sizeof(*rules)), more = CFA_SP(-8);
 	const struct perf_unwind_row row = { .offset = 0 };
-	struct perf_unwind_unload all = { .fd = -1 };
+	struct perf_unwind_unload all = { .size = sizeof(all), .fd = -1 };
 	unsigned int i;
 
 	for (i = 0; i < nr; i++)

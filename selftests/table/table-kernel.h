@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the table of taught rules wants of the kernel, for a program: memory that is
+ * What the table of unwind rules needs of the kernel, for a program: memory that is
  * counted as the kernel's allocators give it, and grace periods that end when the test
  * says so.  Included before all else, see test-table.c.
  */

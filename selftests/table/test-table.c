@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of taught rules, as it is, in a program that counts what it allocates: is all
+ * The table of unwind rules, as it is, in a program that counts what it allocates: is all
  * of that charged, does it stay within the limits, and who makes room for whom? And does a
- * sample find the rule that was taught last?
+ * sample find the rule that was loaded last?
  *
  * usage: test-table [STEPS]
  *
@@ -220,7 +220,7 @@ static void check_lookup(unsigned int updates)
 			wrong += rule_at(table, 0, k) != model[k];
 	}
 	printf("# %u lookups\n", asked);
-	report(asked > updates && !wrong, "%u updates: a sample finds the rule taught last",
+	report(asked > updates && !wrong, "%u updates: a sample finds the rule loaded last",
 	       updates);
 	unwind_table_delete(table);
 }
@@ -242,7 +242,7 @@ static void check_changed(void)
 	object = object_of(table, 0);
 	report(object && perf_unwind_is_current(object, &inodes[0]) && !rule_at(table, 0, 0) &&
 	       rule_at(table, 0, 2 * MAX_ROWS) && table->stats.objects == 1,
-	       "... and taught anew it has those of the update alone");
+	       "... and loaded anew it has those of the update alone");
 	unwind_table_delete(table);
 }
 
@@ -308,7 +308,7 @@ static void check_room(const char *whose)
 	report(!err && table->stats.evicted > evicted && table->stats.rules > MAX_RULES,
 	       "%s limit: objects make room for rules", whose);
 	report(rows_of(table, coldest) >= MAX_ROWS + MAX_RULES,
-	       "%s limit: ... but not the one that is taught", whose);
+	       "%s limit: ... but not the one that is loaded", whose);
 	evicted = table->stats.evicted;
 	err = load_rules(table, 0, 0, 3 * MAX_ROWS, 0, 2);
 	while (!err && max < 1 << 20) {
@@ -379,7 +379,8 @@ static void one_step(struct unwind_table **table)
 		return;
 	default:
 		load_rules(*table, below(NR_FILES), below(4) * MAX_ROWS, 1 + below(MAX_ROWS),
-			   below(8) ? below(64) : below(60000), 1 + below(below(8) ? 64 : MAX_RULES));
+			   below(8) ? below(64) : below(60000),
+			   1 + below(below(8) ? 64 : MAX_RULES));
 	}
 }
 

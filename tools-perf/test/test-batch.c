@@ -59,7 +59,7 @@ static u32 offset_of(const char *label)
 /* The rule that the kernel would find at an offset. */
 static const struct perf_unwind_rule *rule_at(u32 offset)
 {
-	static const struct perf_unwind_rule none = { .kind = PERF_UNWIND_NR_KINDS };
+	static const struct perf_unwind_rule none = { .kind = PERF_UNWIND_OUTERMOST + 1 };
 	size_t i = batch.nr_rows;
 
 	if (offset < batch.start || offset >= batch.end)
@@ -76,11 +76,11 @@ static void compare(const char *label, const struct perf_unwind_rule *want)
 	if (!tap_check(!memcmp(got, want, sizeof(*want)), __FILE__, __LINE__, label)) {
 		same(got->kind, want->kind);
 		same(got->base, want->base);
-		same(got->bp, want->bp);
+		same(got->fp, want->fp);
 		same(got->deref_off, want->deref_off);
 		same(got->cfa_off, want->cfa_off);
 		same(got->ra_off, want->ra_off);
-		same(got->bp_off, want->bp_off);
+		same(got->fp_off, want->fp_off);
 	}
 }
 
@@ -100,7 +100,7 @@ static const struct want {
 	{ "pushed_at", RULE(CFA, SP, 32) },
 	{ "pushed_end", RULE(CFA, SP, 8) },
 	{ "bpframe_pushed", RULE(CFA, SP, 16, SAVED(-16)) },
-	{ "bpframe_at", RULE(CFA, BP, 16, SAVED(-16)) },
+	{ "bpframe_at", RULE(CFA, FP, 16, SAVED(-16)) },
 	{ "bpframe_left", RULE(CFA, SP, 8) },
 	/* rbp was popped: it is in the register. */
 	{ "leaves_left", RULE(CFA, SP, 8) },
@@ -111,12 +111,12 @@ static const struct want {
 	{ "remember_late_ret", RULE(CFA, SP, 8) },
 	{ "remember_after", RULE(CFA, SP, 48) },
 	{ "realign", RULE(CFA, SP, 8) },
-	{ "realign_r10", ONLY(ASK) },
-	{ "realign_at", RULE(DEREF, BP, -8, .fp = PERF_UNWIND_FP_AT_FP) },
-	{ "realign_lea", ONLY(ASK) },
+	{ "realign_r10", ONLY(UNKNOWN) },
+	{ "realign_at", RULE(DEREF, FP, -8, .fp = PERF_UNWIND_FP_AT_FP) },
+	{ "realign_lea", ONLY(UNKNOWN) },
 	{ "aligned_at", RULE(DEREF, SP, 0, .deref_off = 8) },
 	{ "aligned_below_at", RULE(DEREF, SP, -8, .deref_off = 8) },
-	{ "aligned_far_at", ONLY(ASK) },
+	{ "aligned_far_at", ONLY(UNKNOWN) },
 	/* rbp was popped, and would be looked for in the caller's frame. */
 	{ "realign_left", RULE(CFA, SP, 8) },
 	{ "realign13_pop", RULE(CFA, SP, 16) },
@@ -125,18 +125,18 @@ static const struct want {
 	{ "plt_high", RULE(PLT, SP, 8) },
 	{ "sigframe_ret", ONLY(SIGNAL) },
 	/* Not what the kernel's own frames look like. */
-	{ "sigplain_ret", ONLY(ASK) },
+	{ "sigplain_ret", ONLY(UNKNOWN) },
 	{ "outer_ret", ONLY(OUTERMOST) },
 	{ "undefbp_at", RULE(CFA, SP, 8, .fp = PERF_UNWIND_FP_UNDEFINED) },
 	{ "raoff_at", { .kind = PERF_UNWIND_CFA, .cfa_off = 32, .ra_off = -24 } },
-	{ "inreg_at", ONLY(ASK) },
-	{ "bpreg_at", ONLY(ASK) },
-	{ "valoff_at", ONLY(ASK) },
-	{ "cfarax_at", ONLY(ASK) },
-	{ "bigoff_at", ONLY(ASK) },
-	{ "looping_at", ONLY(ASK) },
-	{ "unknown_at", ONLY(ASK) },
-	{ "nocfi_at", ONLY(ASK) },
+	{ "inreg_at", ONLY(UNKNOWN) },
+	{ "bpreg_at", ONLY(UNKNOWN) },
+	{ "valoff_at", ONLY(UNKNOWN) },
+	{ "cfarax_at", ONLY(UNKNOWN) },
+	{ "bigoff_at", ONLY(UNKNOWN) },
+	{ "looping_at", ONLY(UNKNOWN) },
+	{ "unknown_at", ONLY(UNKNOWN) },
+	{ "nocfi_at", ONLY(UNKNOWN) },
 };
 
 /* One function after the other, each by itself. */
@@ -168,12 +168,12 @@ static void by_registers(void)
 		{ "cfarax_at", { .kind = HYBRID_WALK_REGISTER, .deref_off = 10, .cfa_off = 8,
 				 .ra_off = -8 } },
 		/* rbp is where an expression says; then it was popped. */
-		{ "realign_popped", ONLY(ASK) },
+		{ "realign_popped", ONLY(UNKNOWN) },
 		{ "realign_lea", { .kind = HYBRID_WALK_REGISTER, .deref_off = 7, .ra_off = -8 } },
-		{ "inreg_at", ONLY(ASK) },
-		{ "bigoff_at", ONLY(ASK) },
-		{ "aligned_far_at", ONLY(ASK) },
-		{ "sigplain_ret", ONLY(ASK) },
+		{ "inreg_at", ONLY(UNKNOWN) },
+		{ "bigoff_at", ONLY(UNKNOWN) },
+		{ "aligned_far_at", ONLY(UNKNOWN) },
+		{ "sigplain_ret", ONLY(UNKNOWN) },
 		{ "realign_left", RULE(CFA, SP, 8) },
 	};
 	unsigned int i;
@@ -331,7 +331,7 @@ static void unused_parts(void)
 	check(!memcmp(&a, &b, sizeof(a)));
 	row.rule.bp = HYBRID_BP_AT_CFA;
 	hybrid_batch_rule(&hybrid_abi_64, &row, &b);
-	same(b.bp_off, -16);
+	same(b.fp_off, -16);
 	row.rule.signal = 1;
 	hybrid_batch_rule(&hybrid_abi_64, &row, &b);
 	same(b.kind, PERF_UNWIND_UNKNOWN);

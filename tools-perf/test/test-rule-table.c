@@ -96,10 +96,10 @@ static void holds(const struct perf_unwind_rule *rule)
 	row = hybrid_table_find(&table, 0, 0x130);
 	same(HYBRID_WALK_KIND(row), rule->kind);
 	same(HYBRID_WALK_BASE(row), rule->base);
-	same(HYBRID_WALK_BP(row), rule->bp);
+	same(HYBRID_WALK_BP(row), rule->fp);
 	same(HYBRID_WALK_DEREF_OFF(row), rule->deref_off);
 	same(HYBRID_WALK_CFA_OFF(row), rule->cfa_off);
-	same(HYBRID_WALK_BP_OFF(row), rule->bp_off);
+	same(HYBRID_WALK_BP_OFF(row), rule->fp_off);
 	end();
 }
 
@@ -155,8 +155,8 @@ static void test_no_words(void)
 		{ .kind = PERF_UNWIND_CFA, .cfa_off = 8, .ra_off = -16 },
 		{ .kind = PERF_UNWIND_CFA, .cfa_off = 8388608, .ra_off = -8 },
 		{ .kind = PERF_UNWIND_CFA, .cfa_off = -8388609, .ra_off = -8 },
-		{ .kind = PERF_UNWIND_CFA, .cfa_off = 8, .ra_off = -8, .bp_off = 32768 },
-		{ .kind = PERF_UNWIND_CFA, .cfa_off = 8, .ra_off = -8, .bp_off = -32769 },
+		{ .kind = PERF_UNWIND_CFA, .cfa_off = 8, .ra_off = -8, .fp_off = 32768 },
+		{ .kind = PERF_UNWIND_CFA, .cfa_off = 8, .ra_off = -8, .fp_off = -32769 },
 	};
 	unsigned int i;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * User stacks walked by rules that user space has taught, for events that a table
- * of /dev/perf_unwind_rules is attached to; see uapi/linux/perf_unwind_rules.h.
+ * User-supplied unwind rules, see uapi/linux/perf_unwind_rules.h.
  *
- * Here is what a sample reads.  Who fills it is the module perf_unwind_rules: it
- * replaces what it changes, and frees what it replaced after a grace period.
+ * These are the data structures that a sample reads, under RCU.  The module
+ * perf_unwind_rules fills them.  It never changes what a sample may read: it publishes
+ * a new copy, and frees the old one after a grace period.
  */
 #ifndef _LINUX_PERF_UNWIND_RULES_H
 #define _LINUX_PERF_UNWIND_RULES_H
@@ -19,15 +19,14 @@
 #include <uapi/linux/perf_unwind_rules.h>
 
 #define PERF_UNWIND_HASH_BITS	10
-/* Objects in one place of the hash that a sample looks at. */
+/* Most objects of one hash bucket that a sample compares. */
 #define PERF_UNWIND_MAX_PROBES	16
 
 /**
- * struct perf_unwind_retired - first in what samples may still read once it is
- *	replaced
- * @node:	in the table's list
- * @grace:	the grace period to wait for
- * @bytes:	charged until then
+ * struct perf_unwind_retired - head of memory that is freed after a grace period
+ * @node:	in the table's list of replaced memory
+ * @grace:	cookie of the grace period
+ * @bytes:	charged until it is freed
  */
 struct perf_unwind_retired {
 	struct list_head	node;
@@ -36,14 +35,15 @@ struct perf_unwind_retired {
 };
 
 /**
- * struct perf_unwind_rows - all rows of an object; never changes
- * @retired:	for its end
- * @nr:		rows, at least 1
- * @nr_blocks:	stretches of 1 << @shift bytes, from the first row on to the last
- * @shift:	so that a block has some four rows
- * @block:	of each block, the last row that begins at its start or before
- * @rule:	of each row, index into struct perf_unwind_rules
- * @offset:	where each row begins, ascending; the last row has no end
+ * struct perf_unwind_rows - all rows of an object, immutable
+ * @retired:	used when the rows are replaced
+ * @nr:		number of rows, at least 1
+ * @nr_blocks:	number of blocks of 1 << @shift bytes, from the first row to the last
+ * @shift:	chosen so that a block has about four rows
+ * @block:	for each block, index of the last row that begins at or before its start
+ * @rule:	for each row, index into struct perf_unwind_rules
+ * @offset:	for each row, where it begins in the file, ascending; the last row has no
+ *		end
  */
 struct perf_unwind_rows {
 	struct perf_unwind_retired retired;
@@ -56,11 +56,11 @@ struct perf_unwind_rows {
 };
 
 /**
- * struct perf_unwind_rules - the rules of a table; one is only ever added
- * @retired:	for its end
- * @nr:		rules
- * @max:	room
- * @rule:	index 0 is PERF_UNWIND_UNKNOWN
+ * struct perf_unwind_rules - the different rules of a table
+ * @retired:	used when the array is replaced by a larger one
+ * @nr:		number of rules; it only grows while rows may refer to them
+ * @max:	allocated length of @rule
+ * @rule:	the rules; index 0 is PERF_UNWIND_UNKNOWN
  */
 struct perf_unwind_rules {
 	struct perf_unwind_retired	retired;
@@ -70,10 +70,10 @@ struct perf_unwind_rules {
 };
 
 /**
- * struct perf_unwind_key - which file it is, without a reference to it
- * @ino:	number of the inode; of a vDSO, the address of its image
- * @dev:	the file system's; 0 for a vDSO
- * @generation:	of the inode: its number may be another file's later
+ * struct perf_unwind_key - identifies a file without a reference to it
+ * @ino:	inode number; for a vDSO, the address of its image
+ * @dev:	device of the file system; 0 for a vDSO
+ * @generation:	inode generation, because inode numbers are used again
  */
 struct perf_unwind_key {
 	u64	ino;
@@ -82,14 +82,14 @@ struct perf_unwind_key {
 };
 
 /**
- * struct perf_unwind_object - what is known of one file
- * @retired:	for its end
+ * struct perf_unwind_object - a file that a table has rows for
+ * @retired:	used when the object is removed
  * @node:	in the table's hash
- * @key:	which file
- * @sec:	ctime of the inode when it was taught
- * @nsec:	the same; -1 where nothing may be used of it
- * @rows:	its rows
- * @used:	in jiffies: when a sample last asked
+ * @key:	identifies the file
+ * @sec:	ctime of the inode when the rows were loaded, seconds
+ * @nsec:	the same, nanoseconds; -1 if no sample may use the rows
+ * @rows:	the rows
+ * @used:	time of the last lookup, in jiffies
  */
 struct perf_unwind_object {
 	struct perf_unwind_retired	retired;
@@ -102,9 +102,9 @@ struct perf_unwind_object {
 };
 
 /**
- * struct perf_unwind_table - an open file of /dev/perf_unwind_rules: its private_data
- * @objects:	by key
- * @rules:	of all objects
+ * struct perf_unwind_table - private_data of an open file of /dev/perf_unwind_rules
+ * @objects:	hashed by key
+ * @rules:	rules of all objects
  */
 struct perf_unwind_table {
 	DECLARE_HASHTABLE(objects, PERF_UNWIND_HASH_BITS);
@@ -112,19 +112,19 @@ struct perf_unwind_table {
 };
 
 /**
- * struct perf_unwind_walk - one walk's view of the mappings of current
- * @table:	where the rows are
- * @rules:	those that rows name
- * @mm:		of current
- * @seq:	tells whether its mappings changed since
- * @start:	of the mapping that was looked up last
- * @end:	behind it
- * @offset:	in the file, of @start
- * @rows:	of what is mapped there, NULL for none
- * @stack:	the mapping that sp is in: nothing else is read for a rule
- * @stack_end:	behind it
- * @frames:	found by rules
- * @innermost:	enum perf_unwind_innermost
+ * struct perf_unwind_walk - state of one walk of current's user stack
+ * @table:	table of the event
+ * @rules:	rules that the rows of @table refer to
+ * @mm:		address space of current
+ * @seq:	mm_lock_seq of @mm at the start of the walk
+ * @start:	start of the mapping that was looked up last
+ * @end:	end of that mapping, exclusive
+ * @offset:	file offset of @start
+ * @rows:	rows of the file that is mapped there; NULL if there are none
+ * @stack:	start of the mapping that sp is in; rules read no other memory
+ * @stack_end:	end of that mapping, exclusive
+ * @frames:	number of frames found by rules
+ * @innermost:	how the innermost caller was found
  */
 struct perf_unwind_walk {
 	const struct perf_unwind_table	*table;
@@ -150,7 +150,7 @@ static inline struct perf_unwind_key perf_unwind_inode_key(const struct inode *i
 	};
 }
 
-/* @image: of arch_perf_unwind_vdso() */
+/* @image: returned by arch_perf_unwind_vdso() */
 static inline struct perf_unwind_key perf_unwind_vdso_key(const void *image)
 {
 	return (struct perf_unwind_key) { .ino = (unsigned long)image };
@@ -168,14 +168,14 @@ static inline unsigned long perf_unwind_hash_key(const struct perf_unwind_key *k
 }
 
 /*
- * Was the file left alone since it was taught?  While it is mapped for writing
- * its ctime says nothing: only the first write to a page changes that.
+ * Is the file unchanged since its rows were loaded?  If anybody has mapped it for
+ * writing, the answer is no: only the first write to a page changes the ctime.
  * @inode: NULL for a vDSO
  */
 static inline bool perf_unwind_is_current(const struct perf_unwind_object *object,
 					  const struct inode *inode)
 {
-	/* Whoever changes the file does so without a lock that a sample could take. */
+	/* Writers of the file hold no lock that a sample could take. */
 	return !inode || (data_race(object->sec == inode_get_ctime_sec(inode) &&
 				    object->nsec == inode_get_ctime_nsec(inode)) &&
 			  !mapping_writably_mapped(READ_ONCE(inode->i_mapping)));
@@ -187,7 +187,7 @@ int perf_unwind_attach(struct file *table, int fd);
 void perf_unwind_free(struct perf_event *event);
 bool perf_unwind_is_whole(const struct perf_callchain_entry *chain);
 
-/* Is the event's user stack walked by rules?  Those that inherit ask their parent. */
+/* Does the event have a table?  Inherited events use the table of their parent. */
 static inline bool perf_unwind_has_table(const struct perf_event *event)
 {
 	return READ_ONCE((event->parent ?: event)->unwind_table);
@@ -198,7 +198,10 @@ void perf_unwind_callchain_user(struct perf_callchain_entry_ctx *ctx,
 bool perf_unwind_find_mapping(struct perf_unwind_walk *walk, unsigned long ip);
 bool perf_unwind_find_stack(struct perf_unwind_walk *walk, unsigned long sp);
 
-/* The last row that begins at @offset or before; the first one does. */
+/*
+ * Returns the index of the last row that begins at or before @offset.  The caller has
+ * checked that the first row does.
+ */
 static __always_inline u32 perf_unwind_find_row(const struct perf_unwind_rows *rows,
 						u64 offset)
 {
@@ -211,7 +214,7 @@ static __always_inline u32 perf_unwind_find_row(const struct perf_unwind_rows *r
 	low = rows->block[block];
 	if (block + 1 < rows->nr_blocks)
 		high = rows->block[block + 1] + 1;
-	/* By halves where a block has many; most have four, or so. */
+	/* A binary search, if a block has many rows.  Most have about four. */
 	while (high - low > 8) {
 		u32 middle = low + (high - low) / 2;
 
@@ -226,15 +229,15 @@ static __always_inline u32 perf_unwind_find_row(const struct perf_unwind_rows *r
 }
 
 /**
- * perf_unwind_find - the rule for an address
- * @walk: under way
- * @ip: in user space; of a caller: in the call, not behind it
+ * perf_unwind_find - look up the rule of an address
+ * @walk: state of the walk
+ * @ip: address in user space; for a caller, an address within its call instruction
  *
- * Inline, as each frame of each sample asks.
+ * Inline, because it runs for each frame of each sample.
  *
- * Context: any, NMI too, under RCU.
+ * Context: any, including NMI, under RCU.
  *
- * Return: the rule, valid until the end of the walk; NULL for none.
+ * Return: the rule, valid until the end of the walk; NULL if there is none.
  */
 static __always_inline const struct perf_unwind_rule *
 perf_unwind_find(struct perf_unwind_walk *walk, unsigned long ip)
@@ -256,26 +259,27 @@ perf_unwind_find(struct perf_unwind_walk *walk, unsigned long ip)
 	return &walk->rules->rule[array_index_nospec(index, nr)];
 }
 
-/* What an architecture that has HAVE_PERF_UNWIND_RULES provides. */
+/* An architecture that selects HAVE_PERF_UNWIND_RULES provides these functions. */
 
 /**
  * arch_perf_unwind_walk - walk the user stack by rules alone
- * @walk:	begun; counts what it found
- * @ctx:	gets the chain, without PERF_CONTEXT_USER
- * @regs:	of user space
+ * @walk:	state of the walk; @frames and @innermost are set
+ * @ctx:	receives the addresses, without PERF_CONTEXT_USER
+ * @regs:	registers of user space
  *
- * Context: any, NMI too, under RCU.  Never faults.
+ * Context: any, including NMI, under RCU.  Never faults.
  *
- * Return: why it ended; only PERF_UNWIND_END_OUTERMOST leaves a whole chain.
+ * Return: why the walk ended.  The callchain is complete only if this is
+ *	PERF_UNWIND_END_OUTERMOST.
  */
 enum perf_unwind_end arch_perf_unwind_walk(struct perf_unwind_walk *walk,
 					   struct perf_callchain_entry_ctx *ctx,
 					   struct pt_regs *regs);
-/* The image of the vDSO that @mm has mapped from @start on, or NULL. */
+/* Returns the image of the vDSO that @mm has mapped at @start, or NULL. */
 const void *arch_perf_unwind_vdso_at(const struct mm_struct *mm, unsigned long start);
-/* The image that is meant by one of PERF_UNWIND_VDSO_*, NULL if there is none. */
+/* Returns the image for one of the flags PERF_UNWIND_VDSO_*, or NULL. */
 const void *arch_perf_unwind_vdso(u32 flag);
-/* The registers that a walk begins with, as in perf_event_attr.sample_regs_user. */
+/* Returns the registers that a walk needs, as in perf_event_attr.sample_regs_user. */
 u64 arch_perf_unwind_regs(void);
 
 #else /* !CONFIG_HAVE_PERF_UNWIND_RULES */

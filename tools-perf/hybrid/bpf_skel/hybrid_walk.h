@@ -48,7 +48,7 @@
  * but sp and bp is known. It is how -fstack-clash-protection makes large frames (r11), and
  * how functions begin that align their stack (r10).
  */
-#define HYBRID_WALK_REGISTER	PERF_UNWIND_NR_KINDS
+#define HYBRID_WALK_REGISTER	(PERF_UNWIND_OUTERMOST + 1)
 
 /**
  * struct hybrid_walk_key - a file, as the kernel's mappings of it show it

@@ -68,7 +68,7 @@ static void full_rule(const struct hybrid_abi *abi, const struct hybrid_row *row
 		to->base = PERF_UNWIND_BASE_SP;
 		to->cfa_off = abi->word;
 		to->ra_off = -abi->word;
-		to->bp = PERF_UNWIND_FP_SAME;
+		to->fp = PERF_UNWIND_FP_SAME;
 	}
 }
 
@@ -86,10 +86,10 @@ static void plain_rule(const struct hybrid_rule *rule, struct perf_unwind_rule *
 	to->deref_off = rule->deref_off;
 	to->cfa_off = rule->cfa_off;
 	to->ra_off = rule->ra_off;
-	to->bp = bps[rule->bp];
+	to->fp = bps[rule->bp];
 	/* What is not used would make rules differ that do not. */
 	if (rule->bp == HYBRID_BP_AT_CFA || rule->bp == HYBRID_BP_AT_BP)
-		to->bp_off = rule->bp_off;
+		to->fp_off = rule->bp_off;
 }
 
 /* By DWARF number, word of struct pt_regs. */
@@ -113,8 +113,8 @@ static void register_rule(const struct hybrid_abi *abi, const struct hybrid_row 
 	    ra->kind != HYBRID_WHERE_CFA || ra->off != -abi->word)
 		return;
 	if (bp->kind == HYBRID_WHERE_CFA && bp->off == (s32)bp->off) {
-		to->bp = PERF_UNWIND_FP_AT_CFA;
-		to->bp_off = bp->off;
+		to->fp = PERF_UNWIND_FP_AT_CFA;
+		to->fp_off = bp->off;
 	} else if (bp->kind != HYBRID_WHERE_SAME) {
 		return;
 	}

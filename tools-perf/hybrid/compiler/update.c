@@ -116,7 +116,7 @@ void hybrid_update_again(struct hybrid_compiler *compiler, struct hybrid_stored 
  */
 static void store_is_full(struct hybrid_compiler *compiler)
 {
-	static const struct perf_unwind_unload all = { .fd = -1 };
+	static const struct perf_unwind_unload all = { .size = sizeof(all), .fd = -1 };
 	struct hybrid_stored *stored;
 
 	if (compiler->generation || compiler->ops->forget(compiler->store, &all)) {
@@ -148,6 +148,7 @@ static bool teach(struct hybrid_compiler *compiler, struct hybrid_stored *stored
 {
 	const struct hybrid_batch *batch = &compiler->batch;
 	struct perf_unwind_load arg = {
+		.size		= sizeof(arg),
 		.fd		= stored->flags ? -1 : stored->fd,
 		.flags		= stored->flags,
 		.start		= batch->start,

@@ -257,8 +257,7 @@ static int compare_failures(const void *pa, const void *pb)
 
 static const char * const end_names[] = {
 	[PERF_UNWIND_END_NONE]		= "not begun",
-	[PERF_UNWIND_END_NO_STORE]	= "no store",
-	[PERF_UNWIND_END_NO_RULE]		= "no rule",
+	[PERF_UNWIND_END_NO_RULE]	= "no rule",
 	[PERF_UNWIND_END_NOT_RETURN]	= "no call before the return address",
 	[PERF_UNWIND_END_UNREADABLE]	= "stack not readable",
 	[PERF_UNWIND_END_LIMIT]		= "too many frames",

@@ -234,7 +234,7 @@ static int teach(void *store, const struct perf_unwind_load *teach,
 		return -EFBIG;
 	if (err < 0)
 		return err;
-	bpf->stats.taught++;
+	bpf->stats.loads++;
 	bpf->stats.rows += teach->nr_rows;
 	return err;
 }

@@ -55,13 +55,14 @@ const struct hybrid_store_ops hybrid_store_ops = {
 
 int hybrid_store__stats(int fd, struct perf_unwind_stats *stats)
 {
+	stats->size = sizeof(*stats);
 	return store_ioctl(fd, PERF_UNWIND_STATS, stats);
 }
 
 /* To the event on all its CPUs, or in all its threads. */
 static int attach(struct evsel *evsel, int store)
 {
-	struct perf_unwind_attach event = {};
+	struct perf_unwind_attach event = { .size = sizeof(event) };
 	struct xyarray *fds = evsel->core.fd;
 	int x, y, err;
 

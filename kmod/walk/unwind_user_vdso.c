@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0
+/* User-supplied unwind rules: the vDSO, and the registers that a walk needs. */
+#include <linux/export.h>
+#include <linux/mm_types.h>
+#include <linux/perf_regs.h>
+#include <linux/perf_unwind_rules.h>
+#include <asm/vdso.h>
+
+u64 arch_perf_unwind_regs(void)
+{
+	return BIT_ULL(PERF_REG_X86_IP) | BIT_ULL(PERF_REG_X86_SP) | BIT_ULL(PERF_REG_X86_BP);
+}
+
+const void *arch_perf_unwind_vdso_at(const struct mm_struct *mm, unsigned long start)
+{
+	return start == (unsigned long)READ_ONCE(mm->context.vdso) ?
+	       READ_ONCE(mm->context.vdso_image) : NULL;
+}
+
+const void *arch_perf_unwind_vdso(u32 flag)
+{
+	if (flag == PERF_UNWIND_VDSO_64)
+		return &vdso64_image;
+	if (IS_ENABLED(CONFIG_IA32_EMULATION) && flag == PERF_UNWIND_VDSO_32)
+		return &vdso32_image;
+	return NULL;
+}
+EXPORT_SYMBOL_GPL(arch_perf_unwind_vdso);
