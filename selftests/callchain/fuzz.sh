@@ -73,11 +73,12 @@ fuzz_kernel()
 	guest kselftests kselftests
 	guest hello hello
 	stop_after "$2" "$stop"
-	boot_kernel "$kernel" --cpus 2 "${options[@]}"
+	boot_kernel "$kernel" "${options[@]}"
 	kill "$stopper" 2> /dev/null
 	rm -f "$stop"
 	ok "$kernel: fuzzed with seed $3: run" ran fuzz
 	ok "$kernel: ... all jobs, and callchains are bounded" fuzzed_all
+	echo "# $(fuzzed_all)"
 	if [ "$kernel" = kernel-kcsan ]; then
 		ok "$kernel: ... no data race of ours" no_races
 	fi
