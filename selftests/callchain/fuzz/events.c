@@ -10,19 +10,19 @@
 
 #define FUZZ_RING_PAGES	16
 #define MAX_CONTEXTS	8
-#define NR_STORES	2
+#define NR_TABLES	2
 
-static int stores[NR_STORES] = { -1, -1 };
+static int tables[NR_TABLES] = { -1, -1 };
 
 void events_load_rules(int fd)
 {
 	int i;
 
-	for (i = 0; i < NR_STORES; i++) {
-		if (stores[i] < 0)
-			stores[i] = store_open();
+	for (i = 0; i < NR_TABLES; i++) {
+		if (tables[i] < 0)
+			tables[i] = unwind_table_open();
 		if (fd >= 0)
-			load_code(stores[i], fd, 0);
+			load_code(tables[i], fd, 0);
 	}
 }
 
@@ -66,7 +66,7 @@ int events_add(struct events *events, struct rng *rng, struct perf_event_attr *a
 		return -1;
 	count(EVENTS, 1);
 	if (!attr->defer_callchain && one_in(rng, 2))
-		attach(stores[rng_below(rng, NR_STORES)], fd);
+		attach(tables[rng_below(rng, NR_TABLES)], fd);
 	/* Small: it may be full, and then samples are lost after their chain was taken. */
 	if (events->nr_rings < MAX_RINGS)
 		ring = mmap(NULL, (FUZZ_RING_PAGES + 1) * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,

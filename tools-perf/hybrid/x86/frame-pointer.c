@@ -153,6 +153,6 @@ bool hybrid_has_frame_pointer(const struct x86_frame_mem *mem, u64 ip, u64 *run)
 	};
 	bool found = hybrid_flow_from(&flow, ip);
 
-	*run = max(search.run, (u64)1);
+	*run = search.run ?: 1;
 	return found;
 }
