@@ -107,7 +107,6 @@ of_host()
 	part truth check tap host build truth
 	part fibers check tap host build selftests/fibers/run
 	part isolation check tap host build selftests/isolation/run
-	part users ci tap host "build stock" selftests/isolation/users
 	part callers check tap host build selftests/callers/run ${all:+--all}
 	part bpf check tap host build selftests/bpf/run
 	part bpf-files ci tap host build selftests/bpf/files
@@ -124,6 +123,7 @@ of_host()
 	part pprof ci tap host build selftests/pprof/run
 	part fleet ci tap host build selftests/fleet/run
 	part docs check tap host "build stock" selftests/docs/run
+	part users ci tap host "build stock" selftests/isolation/users
 	part mutated ci tap host "build stock" selftests/mutated/run ${all:+2000}
 	part compat kernel tap host "build stock" selftests/compat/run
 	part perf-suite kernel tap host "build stock" selftests/perf-suite/run
