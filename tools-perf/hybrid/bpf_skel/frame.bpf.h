@@ -200,9 +200,6 @@ static long step(__u32 i, void *arg)
 	default:
 		return ends(st, PERF_UNWIND_END_NO_RULE);
 	}
-	/* psABI x86-64 3.2.2: the deepest frame's. Of some fibers it is all that tells. */
-	if (!st->ip)
-		return ends(st, PERF_UNWIND_END_OUTERMOST);
 	at = st->record.head.nr_kernel + 1 + i;
 	if (at >= HYBRID_WALK_IPS)
 		return ends(st, PERF_UNWIND_END_LIMIT);

@@ -54,12 +54,22 @@ static bool frame_rule(struct hybrid_unwinder *unwinder, const struct hybrid_unw
 	return i && is_rule_of(u, i, rule);
 }
 
+/* Is the page the process's own, though a file is mapped there? */
+static bool is_own_page(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u, u64 ip)
+{
+	u64 byte;
+
+	return !hybrid_memory_read(unwinder->memory, u->space, u->pid, ip, 1, &byte);
+}
+
 /*
  * Is the store to be given the rule of the frame? Notes that it has asked for it: it was given
- * nothing of a file's code here, and if that was only new to it, it won't ask again.
+ * nothing of a file's code here, and if that was only new to it, it won't ask again. What it
+ * leaves out of a file's rows, as where a stack is switched, it is not given here either.
  */
-static bool is_wanted(struct hybrid_memory_code *known, const struct hybrid_unwind *u,
-		      const struct hybrid_walk_code_key *key, bool stopped)
+static bool is_wanted(struct hybrid_memory_code *known, struct hybrid_unwinder *unwinder,
+		      const struct hybrid_unwind *u, const struct hybrid_walk_code_key *key,
+		      bool stopped)
 {
 	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, key->ip);
 	unsigned int place = hash_64(key->ip + key->space, HYBRID_MEMORY_CODE_BITS);
@@ -74,7 +84,7 @@ static bool is_wanted(struct hybrid_memory_code *known, const struct hybrid_unwi
 		known->known[place].key = *key;
 		known->known[place].is_given = false;
 	}
-	return stopped && is_known;
+	return stopped && is_known && is_own_page(unwinder, u, key->ip);
 }
 
 static void set_given(struct hybrid_memory_code *known, const struct hybrid_walk_code_key *key)
@@ -113,7 +123,8 @@ static void put_frame(struct hybrid_memory_code *known, const struct hybrid_stor
 	struct perf_unwind_rule rule;
 	struct hybrid_walk_code code;
 
-	if (!is_wanted(known, u, &key, stopped) || !store_rule(ops, unwinder, u, i, &rule) ||
+	if (!is_wanted(known, unwinder, u, &key, stopped) ||
+	    !store_rule(ops, unwinder, u, i, &rule) ||
 	    hybrid_memory_code(unwinder->memory, u->space, u->pid, u->abi,
 			       key.ip - HYBRID_WALK_CODE_BEFORE, code.code, sizeof(code.code)))
 		return;

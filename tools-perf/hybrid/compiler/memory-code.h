@@ -28,8 +28,8 @@ struct hybrid_memory_code {
  *	none
  *
  * Of those that lie in memory which no file backs, and whose callers are shown; and of those
- * at which walks end again, though a file is mapped there: the kernel may have a copy of the
- * file's code in its place, as behind mremap(), which no record tells of. What is
+ * at which walks end again, though a file is mapped there, if the page is the process's own: it
+ * has a copy of the file's code in its place, as behind mremap(), which no record tells of. What is
  * compiled as a program runs is of one process, and new code takes the place of old: a rule is
  * of one address, and the store looks at the code there each time. What samples do not meet
  * costs nothing, however much a program compiles.
