@@ -122,7 +122,7 @@ static void job_rules(struct rng *rng)
 	count(TOO_LONG, nr[2]);
 }
 
-/* The last number is what was left in a store: nothing. */
+/* The last number is what was left in a table: nothing. */
 static void job_attacks(struct rng *rng)
 {
 	char said[256], *last;
@@ -130,7 +130,7 @@ static void job_attacks(struct rng *rng)
 	job_program(rng, "rules-attack", true, said, sizeof(said));
 	last = strrchr(said, ' ');
 	if (!last || strtol(last, NULL, 10))
-		die("rules-attack: what is left in a store");
+		die("rules-attack: what is left in a table");
 }
 
 static const struct job {

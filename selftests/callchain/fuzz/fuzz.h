@@ -111,7 +111,7 @@ int events_add(struct events *events, struct rng *rng, struct perf_event_attr *a
 	       int cpu);
 void events_read(struct events *events);
 void events_close(struct events *events, struct rng *rng);
-/* Loads rules for a file of unwind_rules_code.S into the stores that events are attached to. */
+/* Loads rules for a file of unwind_rules_code.S into the tables that events are attached to. */
 void events_load_rules(int fd);
 
 /* The jobs; each returns at the end of its time. */

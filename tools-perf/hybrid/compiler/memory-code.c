@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Code that no file has: the rules that led from a sample's frames to their callers.
+ * Gives a store the rules of JIT code and of copied code, one address at a time.
  */
 #include <string.h>
 #include <linux/hash.h>
@@ -23,9 +23,8 @@ static bool is_rule_of(const struct hybrid_unwind *u, unsigned int i,
 }
 
 /*
- * The rule by which the frame was left: what its code tells, or the process; or, where a call
- * stands before the caller's address, the frame pointer. Of the sampled instruction that may be
- * in a prologue.
+ * Finds the rule by which perf stepped from the frame: from the code, from CFI of the process, or
+ * by the frame pointer. The frame pointer is not used for frame 0, which may be in a prologue.
  */
 static bool frame_rule(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
 		       unsigned int i, struct hybrid_rule *rule)
@@ -33,7 +32,6 @@ static bool frame_rule(struct hybrid_unwinder *unwinder, const struct hybrid_unw
 	const struct hybrid_frame *frame = &u->frames[i];
 	const struct hybrid_row *row;
 	struct hybrid_cfi *made;
-	u8 word = u->abi->word;
 
 	row = hybrid_jit_row(unwinder->jit, u->space, u->pid, u->abi, frame->ip, &made);
 	if (hybrid_memory_rule(unwinder->memory, u->space, u->pid, u->abi, frame->ret, rule) &&
@@ -43,18 +41,11 @@ static bool frame_rule(struct hybrid_unwinder *unwinder, const struct hybrid_unw
 		*rule = row->rule;
 		return is_rule_of(u, i, rule);
 	}
-	*rule = (struct hybrid_rule) {
-		.kind	 = HYBRID_RULE_CFA,
-		.base	 = HYBRID_BASE_BP,
-		.cfa_off = 2 * word,
-		.ra_off	 = -word,
-		.bp	 = HYBRID_BP_AT_CFA,
-		.bp_off	 = -2 * word,
-	};
+	*rule = hybrid_rule_frame_pointer(u->abi->word);
 	return i && is_rule_of(u, i, rule);
 }
 
-/* Is the page the process's own, though a file is mapped there? */
+/* Is the page anonymous memory, although a file is mapped there? */
 static bool is_own_page(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u, u64 ip)
 {
 	u64 byte;
@@ -62,40 +53,36 @@ static bool is_own_page(struct hybrid_unwinder *unwinder, const struct hybrid_un
 	return !hybrid_memory_read(unwinder->memory, u->space, u->pid, ip, 1, &byte);
 }
 
+/* The entry of a key, which may hold another key. */
+static struct hybrid_known_code *entry_of(struct hybrid_memory_code *known,
+					  const struct hybrid_walk_code_key *key)
+{
+	return &known->entries[hash_64(key->ip + key->space, HYBRID_MEMORY_CODE_BITS)];
+}
+
 /*
- * Is the store to be given the rule of the frame? Notes that it has asked for it: it was given
- * nothing of a file's code here, and if that was only new to it, it won't ask again. What it
- * leaves out of a file's rows, as where a stack is switched, it is not given here either.
+ * Does the store need the rule of the frame? If a file is mapped there, the store normally gets
+ * the file's rows. So perf notes the first walk that ends at the address, and gives the rule
+ * only if another walk ends there and the page is a copy. Rows that the compiler leaves out, as
+ * of functions that switch stacks, stay left out.
  */
-static bool is_wanted(struct hybrid_memory_code *known, struct hybrid_unwinder *unwinder,
+static bool is_wanted(struct hybrid_known_code *entry, struct hybrid_unwinder *unwinder,
 		      const struct hybrid_unwind *u, const struct hybrid_walk_code_key *key,
 		      bool stopped)
 {
 	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, key->ip);
-	unsigned int place = hash_64(key->ip + key->space, HYBRID_MEMORY_CODE_BITS);
-	bool is_known = known->known[place].key.ip == key->ip &&
-			known->known[place].key.space == key->space;
+	bool is_known = entry->key.ip == key->ip && entry->key.space == key->space;
 
 	if (!mapping)
 		return false;
 	if (!mapping->object || mapping->is_copy)
-		return stopped || !is_known || !known->known[place].is_given;
-	if (stopped && !is_known) {
-		known->known[place].key = *key;
-		known->known[place].is_given = false;
-	}
+		return stopped || !is_known || !entry->is_given;
+	if (stopped && !is_known)
+		*entry = (struct hybrid_known_code) { .key = *key };
 	return stopped && is_known && is_own_page(unwinder, u, key->ip);
 }
 
-static void set_given(struct hybrid_memory_code *known, const struct hybrid_walk_code_key *key)
-{
-	unsigned int place = hash_64(key->ip + key->space, HYBRID_MEMORY_CODE_BITS);
-
-	known->known[place].key = *key;
-	known->known[place].is_given = true;
-}
-
-/* The rule for the store: that of the file, where there is one. */
+/* Finds the rule for the store: the file's if there is one, otherwise the rule of the code. */
 static bool store_rule(const struct hybrid_store_ops *ops, struct hybrid_unwinder *unwinder,
 		       const struct hybrid_unwind *u, unsigned int i, struct perf_unwind_rule *to)
 {
@@ -120,17 +107,18 @@ static void put_frame(struct hybrid_memory_code *known, const struct hybrid_stor
 		      const struct hybrid_unwind *u, unsigned int i, bool stopped)
 {
 	struct hybrid_walk_code_key key = { .space = u->walker_space, .ip = u->frames[i].ret };
+	struct hybrid_known_code *entry = entry_of(known, &key);
 	struct perf_unwind_rule rule;
 	struct hybrid_walk_code code;
 
-	if (!is_wanted(known, unwinder, u, &key, stopped) ||
+	if (!is_wanted(entry, unwinder, u, &key, stopped) ||
 	    !store_rule(ops, unwinder, u, i, &rule) ||
 	    hybrid_memory_code(unwinder->memory, u->space, u->pid, u->abi,
 			       key.ip - HYBRID_WALK_CODE_BEFORE, code.code, sizeof(code.code)))
 		return;
 	code.row = hybrid_table_row(&rule);
 	if (HYBRID_WALK_KIND(code.row) != PERF_UNWIND_UNKNOWN && !ops->put_code(store, &key, &code))
-		set_given(known, &key);
+		*entry = (struct hybrid_known_code) { .key = key, .is_given = true };
 }
 
 void hybrid_memory_code_sample(struct hybrid_memory_code *known,
@@ -140,7 +128,7 @@ void hybrid_memory_code_sample(struct hybrid_memory_code *known,
 {
 	unsigned int i, nr = min(u->nr, u->sure);
 
-	/* By which rule the last frame would be left is not known, unless it is the outermost. */
+	/* The last frame has a known rule only if it is the outermost. */
 	if (u->stop == HYBRID_STOP_OUTERMOST && u->rule.kind == HYBRID_RULE_OUTERMOST &&
 	    nr == u->nr)
 		nr++;

@@ -7,14 +7,21 @@
 #define HYBRID_MEMORY_CODE_BITS	12
 
 /**
- * struct hybrid_memory_code - what a store has of code that no file has
- * @known: what it was given, or has asked for, by a hash; others may have taken the place since
+ * struct hybrid_known_code - an address that perf has seen
+ * @key: the address
+ * @is_given: the store got its rule; false: a walk has ended there once
+ */
+struct hybrid_known_code {
+	struct hybrid_walk_code_key	key;
+	bool				is_given;
+};
+
+/**
+ * struct hybrid_memory_code - what a store has of code that is not in a file
+ * @entries: by a hash of the key; a new key replaces the old one
  */
 struct hybrid_memory_code {
-	struct {
-		struct hybrid_walk_code_key	key;
-		bool				is_given;
-	} known[1 << HYBRID_MEMORY_CODE_BITS];
+	struct hybrid_known_code	entries[1 << HYBRID_MEMORY_CODE_BITS];
 };
 
 /**
@@ -23,16 +30,13 @@ struct hybrid_memory_code {
  * @ops: its functions
  * @store: for @ops
  * @unwinder: caches
- * @u: the sample, unwound from a copy of its stack
- * @stopped: the frame at which the store's walk ended, which it is given anew; @u->nr or more:
- *	none
+ * @u: the sample, unwound from a stack dump
+ * @stopped: the frame at which the store's walk ended; @u->nr or more: none
  *
- * Of those that lie in memory which no file backs, and whose callers are shown; and of those
- * at which walks end again, though a file is mapped there, if the page is the process's own: it
- * has a copy of the file's code in its place, as behind mremap(), which no record tells of. What is
- * compiled as a program runs is of one process, and new code takes the place of old: a rule is
- * of one address, and the store looks at the code there each time. What samples do not meet
- * costs nothing, however much a program compiles.
+ * Handles frames in anonymous memory whose callers are known, and frame @stopped if a file is
+ * mapped there but the page is a copy, as after mremap(), for which the kernel writes no record.
+ * JIT code belongs to one process and is rewritten often. So each rule is of one address, and
+ * the store compares the code there at each use. Addresses without samples cost nothing.
  */
 void hybrid_memory_code_sample(struct hybrid_memory_code *known,
 			       const struct hybrid_store_ops *ops, void *store,

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Records of files that a process has copied to other memory. */
+/* Records that map a file where a process runs a copy of it. */
 #include <string.h>
-#include <sys/mman.h>
-#include <linux/kernel.h>
 #include <linux/perf_event.h>
 #include "../../event.h"
-#include "../../sample.h"
-#include "../../synthetic-events.h"
 #include "../rules/space.h"
 #include "file-map.h"
 #include "synthetic-map.h"
@@ -29,26 +25,13 @@ size_t hybrid_file_map__event(const struct hybrid_mapping *mapping,
 			      const struct perf_event_attr *attr,
 			      const struct perf_event_header *sample, pid_t pid, void *out)
 {
-	struct perf_sample fields = hybrid_synthetic__fields(attr->sample_type, sample);
 	const struct hybrid_ident *ident = hybrid_mapping_ident(mapping);
-	size_t length = strnlen(ident->path, PATH_MAX - 1), size;
 	struct perf_record_mmap2 *event = out;
 
 	memset(out, 0, HYBRID_FILE_MAP_SIZE);
-	size = offsetof(struct perf_record_mmap2, filename) + PERF_ALIGN(length + 1, sizeof(u64));
-	event->header.type = PERF_RECORD_MMAP2;
-	event->header.misc = PERF_RECORD_MISC_USER;
-	event->pid = pid;
-	event->tid = pid;
 	event->start = mapping->start;
 	event->len = mapping->end - mapping->start;
 	event->pgoff = mapping->pgoff;
-	event->prot = PROT_READ | PROT_EXEC;
-	event->flags = MAP_PRIVATE;
 	put_file(ident, event);
-	memcpy(event->filename, ident->path, length);
-	if (attr->sample_id_all)
-		size += perf_event__synthesize_id_sample(out + size, attr->sample_type, &fields);
-	event->header.size = size;
-	return size;
+	return hybrid_map__event(event, ident->path, attr, sample, pid);
 }

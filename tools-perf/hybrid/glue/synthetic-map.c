@@ -63,29 +63,38 @@ struct perf_sample hybrid_synthetic__fields(u64 type, const struct perf_event_he
 	return sample;
 }
 
+size_t hybrid_map__event(struct perf_record_mmap2 *event, const char *name,
+			 const struct perf_event_attr *attr,
+			 const struct perf_event_header *sample, pid_t pid)
+{
+	struct perf_sample fields = hybrid_synthetic__fields(attr->sample_type, sample);
+	size_t length = strnlen(name, PATH_MAX - 1);
+	size_t size = offsetof(struct perf_record_mmap2, filename) +
+		      PERF_ALIGN(length + 1, sizeof(u64));
+
+	event->header.type = PERF_RECORD_MMAP2;
+	event->header.misc |= PERF_RECORD_MISC_USER;
+	event->pid = pid;
+	event->tid = pid;
+	event->prot = PROT_READ | PROT_EXEC;
+	event->flags = MAP_PRIVATE;
+	memcpy(event->filename, name, length);
+	if (attr->sample_id_all)
+		size += perf_event__synthesize_id_sample((void *)event + size, attr->sample_type,
+							 &fields);
+	event->header.size = size;
+	return size;
+}
+
 size_t hybrid_synthetic__event(enum hybrid_synthetic mark, const struct perf_event_attr *attr,
 			       const struct perf_event_header *sample, pid_t pid, void *out)
 {
-	struct perf_sample fields = hybrid_synthetic__fields(attr->sample_type, sample);
 	struct perf_record_mmap2 *event = out;
-	size_t size;
 
 	memset(out, 0, HYBRID_SYNTHETIC_EVENT_SIZE);
-	size = offsetof(struct perf_record_mmap2, filename) +
-	       PERF_ALIGN(strlen(names[mark]) + 1, sizeof(u64));
-	event->header.type = PERF_RECORD_MMAP2;
-	event->header.misc = PERF_RECORD_MISC_USER;
-	event->pid = pid;
-	event->tid = pid;
 	event->start = hybrid_synthetic_start(mark);
 	event->len = HYBRID_SYNTHETIC_SIZE;
-	event->prot = PROT_READ | PROT_EXEC;
-	event->flags = MAP_PRIVATE;
-	memcpy(event->filename, names[mark], strlen(names[mark]) + 1);
-	if (attr->sample_id_all)
-		size += perf_event__synthesize_id_sample(out + size, attr->sample_type, &fields);
-	event->header.size = size;
-	return size;
+	return hybrid_map__event(event, names[mark], attr, sample, pid);
 }
 
 bool hybrid_synthetic__load(struct dso *dso)

@@ -12,6 +12,7 @@ struct dso;
 struct ip_callchain;
 struct perf_event_attr;
 struct perf_event_header;
+struct perf_record_mmap2;
 
 #ifdef HAVE_HYBRID_SUPPORT
 
@@ -32,6 +33,20 @@ bool hybrid_synthetic_in_chain(const struct ip_callchain *chain);
  * Return: as much of it as other records say at their end.
  */
 struct perf_sample hybrid_synthetic__fields(u64 type, const struct perf_event_header *event);
+
+/**
+ * hybrid_map__event - complete a record of an executable mapping
+ * @event: all 0 but start, len, pgoff and what identifies the file; has room for the rest
+ * @name: of the mapping
+ * @attr: of the sample's event, as the kernel has it
+ * @sample: gives the record its time
+ * @pid: the process
+ *
+ * Return: bytes of the record.
+ */
+size_t hybrid_map__event(struct perf_record_mmap2 *event, const char *name,
+			 const struct perf_event_attr *attr,
+			 const struct perf_event_header *sample, pid_t pid);
 
 /* A mapping of a mark, with the longest trailer. */
 #define HYBRID_SYNTHETIC_EVENT_SIZE	192

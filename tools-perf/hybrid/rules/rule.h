@@ -115,4 +115,22 @@ struct hybrid_rule {
 	s32	bp_off;
 };
 
+/**
+ * hybrid_rule_frame_pointer - the rule of a frame that bp points to
+ * @word: bytes of a stack slot
+ *
+ * The word at bp is the caller's bp, the next one the return address (psABI x86-64 3.2.2).
+ */
+static inline struct hybrid_rule hybrid_rule_frame_pointer(u8 word)
+{
+	return (struct hybrid_rule) {
+		.kind	 = HYBRID_RULE_CFA,
+		.base	 = HYBRID_BASE_BP,
+		.bp	 = HYBRID_BP_AT_CFA,
+		.cfa_off = 2 * word,
+		.ra_off	 = -word,
+		.bp_off	 = -2 * word,
+	};
+}
+
 #endif /* __PERF_HYBRID_RULE_H */

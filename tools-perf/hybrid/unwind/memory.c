@@ -19,6 +19,7 @@
 #include <linux/kernel.h>
 #include "../rules/rows.h"
 #include "../x86/code.h"
+#include "../x86/flow.h"
 #include "memory.h"
 #include "x86_frame.h"
 
@@ -239,7 +240,7 @@ static const struct code_page *read_page(const struct reader *reader, u64 addr)
 	return page;
 }
 
-/* What code that was made jumps to may be a file's: V8 maps its builtins where jumps reach them. */
+/* JIT code may jump to code of a file: V8 maps its builtins near its heap. */
 static int read_file(const struct hybrid_mapping *mapping, u64 addr, void *dst, unsigned int len)
 {
 	u64 at = addr & (PAGE - 1);
@@ -290,16 +291,6 @@ static bool reader_init(struct reader *reader, struct x86_frame_mem *mem,
 	return reader->mapping;
 }
 
-/* Less than a page: no read crosses the end of one. */
-static int read_parts(struct reader *reader, u64 addr, u8 *dst, unsigned int size)
-{
-	unsigned int first = min_t(u64, size, PAGE - addr % PAGE);
-
-	if (read_code(reader, addr, dst, first))
-		return -1;
-	return first < size ? read_code(reader, addr + first, dst + first, size - first) : 0;
-}
-
 bool hybrid_memory_rule(struct hybrid_memory *memory, struct hybrid_space *space,
 			pid_t pid, const struct hybrid_abi *abi, u64 ip, struct hybrid_rule *rule)
 {
@@ -310,7 +301,7 @@ bool hybrid_memory_rule(struct hybrid_memory *memory, struct hybrid_space *space
 
 	if (!reader_init(&reader, &mem, memory, space, pid, abi, ip))
 		return false;
-	if (read_parts(&reader, ip - AROUND, code, sizeof(code)))
+	if (hybrid_flow_fetch(&mem, ip - AROUND, code, sizeof(code)) < sizeof(code))
 		return hybrid_code_ask(&mem, ip, rule);
 	known = &memory->rules[hash_64(ip + space->gen + ((u64)pid << 32), 10)];
 	if (known->ip != ip || known->gen != space->gen || known->pid != pid ||
@@ -331,8 +322,8 @@ int hybrid_memory_code(struct hybrid_memory *memory, struct hybrid_space *space,
 	struct x86_frame_mem mem;
 	struct reader reader;
 
-	return reader_init(&reader, &mem, memory, space, pid, abi, addr) ?
-		read_parts(&reader, addr, dst, size) : -1;
+	return reader_init(&reader, &mem, memory, space, pid, abi, addr) &&
+	       hybrid_flow_fetch(&mem, addr, dst, size) == size ? 0 : -1;
 }
 
 int hybrid_memory_read(struct hybrid_memory *memory, struct hybrid_space *space,

@@ -110,21 +110,6 @@ static bool to_rule(enum x86_frame_kind kind, const struct x86_frame_rule *found
 	return kind != X86_FRAME_UNKNOWN;
 }
 
-/* psABI x86-64 3.2.2: the caller's bp, and the return address above it. */
-static void frame_pointer_rule(bool is_64bit, struct hybrid_rule *rule)
-{
-	int word = is_64bit ? 8 : 4;
-
-	*rule = (struct hybrid_rule) {
-		.kind	 = HYBRID_RULE_CFA,
-		.base	 = HYBRID_BASE_BP,
-		.bp	 = HYBRID_BP_AT_CFA,
-		.cfa_off = 2 * word,
-		.ra_off	 = -word,
-		.bp_off	 = -2 * word,
-	};
-}
-
 bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule *rule)
 {
 	struct x86_frame_rule found = {};
@@ -139,7 +124,7 @@ bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule
 	kind = x86_frame_analyze_within(mem, ip, &found, &work, MAX_INSNS);
 	if (to_rule(kind, &found, mem->is_64bit, rule))
 		return true;
-	frame_pointer_rule(mem->is_64bit, rule);
+	*rule = hybrid_rule_frame_pointer(mem->is_64bit ? 8 : 4);
 	return hybrid_has_frame_pointer(mem, ip, &run);
 }
 
@@ -182,7 +167,7 @@ bool hybrid_code_rule_run(const struct hybrid_object *object, u64 vaddr,
 	*end = behind(&mem, vaddr, kind == X86_FRAME_UNKNOWN ? 1 : work.run);
 	if (to_rule(kind, &found, mem.is_64bit, rule))
 		return true;
-	frame_pointer_rule(mem.is_64bit, rule);
+	*rule = hybrid_rule_frame_pointer(object->cfi.abi->word);
 	if (!hybrid_has_frame_pointer(&mem, vaddr, &run))
 		return false;
 	*end = vaddr + run;

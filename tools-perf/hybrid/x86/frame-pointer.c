@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Frame pointers that the code of the function itself shows to be some.
+ * Shows by the code of a function that bp is its frame pointer.
  */
 #include <linux/compiler.h>
 #include <linux/kernel.h>
@@ -11,7 +11,7 @@
 
 #define MAX_INSNS	4096
 
-/* Instructions behind the end of a frame among which the function returns. */
+/* The function returns within so many instructions after it leaves its frame. */
 #define MAX_TO_RETURN	16
 
 /**
@@ -19,8 +19,8 @@
  * @path: sp and bp in the block that is followed
  * @run: of hybrid_has_frame_pointer()
  * @straight: no jump was followed yet
- * @loaded: in the block, bp was loaded from where it points to, by a mov
- * @dropped: and something was added to sp behind that
+ * @loaded: the block has a mov (%rbp),%rbp
+ * @dropped: and an add to sp after it
  */
 struct search {
 	struct x86_path	path;
@@ -35,7 +35,7 @@ static bool is_indirect_jump(const struct insn *insn)
 	return insn->opcode.bytes[0] == 0xff && X86_MODRM_REG(insn->modrm.value) == 4;
 }
 
-/* A jump or a return; code that is none of this function, as data, has none soon. */
+/* Is it a return or a jump? If decoded data looks like a leave, none follows soon. */
 static bool ends_function(const struct insn *insn)
 {
 	switch (insn->opcode.bytes[0]) {
@@ -99,8 +99,8 @@ static bool drops_frame(const struct insn *insn)
 }
 
 /*
- * mov (%rbp),%rbp; ... add $N,%rsp; ... jmp *%rcx: how V8's builtins leave for another function.
- * Who goes through a list so has to put bp back before he jumps out of the function.
+ * V8's builtins leave by mov (%rbp),%rbp; ... add $N,%rsp; ... jmp *%rcx. A function that follows
+ * a linked list by mov (%rbp),%rbp has to restore bp by a pop before it jumps to another one.
  */
 static enum hybrid_flow_step find_jump(struct search *search, const struct insn *insn)
 {
