@@ -164,6 +164,24 @@ static __always_inline bool step_row(struct state *st, __u64 row)
 	return true;
 }
 
+/* As hybrid_step_rule() of HYBRID_RULE_SAVED_SP. */
+static __always_inline bool step_saved_sp(struct state *st, __u64 row)
+{
+	__u64 sp, ip, bp;
+
+	if (!st->bp_known || st->bp < st->sp ||
+	    !read_stack(st, st->bp + HYBRID_WALK_CFA_OFF(row), &sp) ||
+	    !read_stack(st, st->bp, &bp) || !read_stack(st, st->bp + 8, &ip))
+		return false;
+	if (sp < st->bp + 16 || sp - st->bp > HYBRID_WALK_LOCALS)
+		return false;
+	st->ip = ip;
+	st->sp = sp;
+	st->bp = bp;
+	st->exact = false;
+	return true;
+}
+
 static long step(__u32 i, void *arg)
 {
 	struct loop *loop = arg;
@@ -191,6 +209,10 @@ static long step(__u32 i, void *arg)
 	case PERF_UNWIND_PLT:
 	case HYBRID_WALK_REGISTER:
 		if (!step_row(st, row))
+			return ends(st, PERF_UNWIND_END_UNREADABLE);
+		break;
+	case HYBRID_WALK_SAVED_SP:
+		if (!step_saved_sp(st, row))
 			return ends(st, PERF_UNWIND_END_UNREADABLE);
 		break;
 	case PERF_UNWIND_SIGNAL:

@@ -43,12 +43,21 @@
 #define HYBRID_WALK_CFA_OFF(row)	((__s64)(row) >> 40)
 
 /*
- * A kind that only this table has: the CFA is another register + cfa_off; deref_off says
+ * Kinds that only this table has. One: the CFA is another register + cfa_off; deref_off says
  * which, as a word of struct pt_regs. Of the innermost frame only: further out no register
  * but sp and bp is known. It is how -fstack-clash-protection makes large frames (r11), and
  * how functions begin that align their stack (r10).
  */
 #define HYBRID_WALK_REGISTER	(PERF_UNWIND_OUTERMOST + 1)
+
+/*
+ * Another one: the CFA is the word at bp + cfa_off, bp is saved at bp, and the return address is
+ * behind it. Frames of HotSpot's interpreter are so.
+ */
+#define HYBRID_WALK_SAVED_SP	(PERF_UNWIND_OUTERMOST + 2)
+
+/* Bytes from such a frame's bp to its CFA, at most. */
+#define HYBRID_WALK_LOCALS	(1U << 20)
 
 /**
  * struct hybrid_walk_key - a file, as the kernel's mappings of it show it

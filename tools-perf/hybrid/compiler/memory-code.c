@@ -15,7 +15,7 @@ static bool is_rule_of(const struct hybrid_unwind *u, unsigned int i,
 {
 	u64 sp = i ? u->frames[i - 1].cfa : u->regs.value[u->abi->sp];
 
-	if (rule->kind == HYBRID_RULE_DEREF)
+	if (rule->kind == HYBRID_RULE_DEREF || rule->kind == HYBRID_RULE_SAVED_SP)
 		return !rule->signal;
 	return rule->kind == HYBRID_RULE_CFA && !rule->signal &&
 	       (rule->base != HYBRID_BASE_SP || u->frames[i].cfa == sp + rule->cfa_off) &&
@@ -23,8 +23,8 @@ static bool is_rule_of(const struct hybrid_unwind *u, unsigned int i,
 }
 
 /*
- * Finds the rule by which perf stepped from the frame: from the code, from CFI of the process, or
- * by the frame pointer. The frame pointer is not used for frame 0, which may be in a prologue.
+ * Finds the rule by which perf stepped from the frame: from the process's runtime, from the code,
+ * from CFI of the process, or by the frame pointer. The frame pointer is not used for frame 0, which may be in a prologue.
  */
 static bool frame_rule(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
 		       unsigned int i, struct hybrid_rule *rule)
@@ -33,6 +33,9 @@ static bool frame_rule(struct hybrid_unwinder *unwinder, const struct hybrid_unw
 	const struct hybrid_row *row;
 	struct hybrid_cfi *made;
 
+	if (unwinder->runtime_rule && unwinder->runtime_rule(unwinder->runtimes, u, i, rule) &&
+	    is_rule_of(u, i, rule))
+		return true;
 	row = hybrid_jit_row(unwinder->jit, u->space, u->pid, u->abi, frame->ip, &made);
 	if (hybrid_memory_rule(unwinder->memory, u->space, u->pid, u->abi, frame->ret, rule) &&
 	    is_rule_of(u, i, rule))

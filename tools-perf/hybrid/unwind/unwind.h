@@ -57,6 +57,8 @@ struct hybrid_cache_entry {
 
 #define HYBRID_CACHE_BITS	13
 
+struct hybrid_unwind;
+
 /**
  * struct hybrid_unwinder - what an unwinder keeps from sample to sample
  * @cache: rows by address and space; direct-mapped, 256 KiB
@@ -65,6 +67,9 @@ struct hybrid_cache_entry {
  * @add_mapping_arg: for @add_mapping
  * @memory: what is read from processes; NULL where there are none
  * @jit: what processes say of the code that they compile; NULL where there are none
+ * @runtime_rule: asks the runtimes of processes how to leave frame @at of @u in code that they
+ *	have made; false: they don't tell. NULL: nobody is asked
+ * @runtimes: for @runtime_rule
  * @copied: hybrid_copied_text() has found a copy; the caller's to clear
  */
 struct hybrid_unwinder {
@@ -73,7 +78,10 @@ struct hybrid_unwinder {
 	void				*add_mapping_arg;
 	struct hybrid_memory		*memory;
 	struct hybrid_jit		*jit;
-	bool				 copied;
+	bool	(*runtime_rule)(void *runtimes, const struct hybrid_unwind *u, unsigned int at,
+			     struct hybrid_rule *rule);
+	void				*runtimes;
+	bool 			 copied;
 };
 
 /**
