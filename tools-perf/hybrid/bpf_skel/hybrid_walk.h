@@ -120,6 +120,34 @@ struct hybrid_walk_code {
 	__u64	row;
 };
 
+/*
+ * Code of a runtime whose frames are all of one kind, as a method that a JVM has compiled. An
+ * entry for each stretch of 1 << HYBRID_WALK_RANGE_BITS bytes that it is in, by
+ * struct hybrid_walk_code_key, where @ip is the number of that stretch.
+ */
+#define HYBRID_WALK_RANGES	32768
+#define HYBRID_WALK_RANGE_BITS	7
+
+/**
+ * struct hybrid_walk_range - addresses with one rule
+ * @start: first address
+ * @end: behind the last
+ * @number_at: an address in the process: where it does not have @number the code is gone; 0: it
+ *	stays as long as the process
+ * @number: of the code
+ * @unused: 0
+ * @row: as in the table, its offset 0; behind the others, as in struct hybrid_walk_code. It does
+ *	not hold at an innermost address behind an instruction that may have left the frame
+ */
+struct hybrid_walk_range {
+	__u64	start;
+	__u64	end;
+	__u64	number_at;
+	__u32	number;
+	__u32	unused;
+	__u64	row;
+};
+
 /**
  * struct hybrid_walk_file - what perf asks the program hybrid_file() for
  * @addr: in: of a mapping of perf's own

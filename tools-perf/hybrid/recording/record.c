@@ -74,6 +74,7 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 	hr->unwinder.jit = hybrid_jit_new(&hr->ps.objects, hr->unwinder.memory);
 	hr->unwinder.runtimes = hybrid_runtimes_new(&hr->ps.objects, hr->unwinder.memory);
 	hr->unwinder.runtime_rule = hybrid_runtime_rule;
+	hr->unwinder.runtime_range = hybrid_runtime_range;
 	hr->stacks.prefault = hybrid_prefault_new();
 	hybrid_walker__attach(&hr->walker, evlist);
 	hybrid_walker__start(&hr->walker, &hr->ps.objects);

@@ -198,20 +198,37 @@ static void look_at(struct hybrid_runtimes *runtimes, struct runtime_process *pr
 		open_runtime(runtimes, process, mapping, space);
 }
 
-bool hybrid_runtime_rule(void *arg, const struct hybrid_unwind *u, unsigned int at,
-			 struct hybrid_rule *rule)
+/* The process of a walk; NULL: it has no runtime, or one that can't be read. */
+static struct runtime_process *process_of(struct hybrid_runtimes *runtimes,
+					  const struct hybrid_unwind *u)
 {
-	struct hybrid_runtimes *runtimes = arg;
 	struct runtime_process *process;
 
 	if (!runtimes || u->pid <= 0 || u->abi->word != sizeof(u64))
-		return false;
+		return NULL;
 	process = get_process(runtimes, u->pid);
 	process->asked = ++runtimes->asked;
 	/* A JVM that has just begun may not have its tables yet. */
 	if (process->gen != u->space->gen ||
 	    (process->failed_pass && process->failed_pass != runtimes->pass))
 		look_at(runtimes, process, u->space);
-	return process->runtime &&
-	       process->ops->rule(process->runtime, runtimes->pass, u, at, rule);
+	return process->runtime ? process : NULL;
+}
+
+bool hybrid_runtime_rule(void *arg, const struct hybrid_unwind *u, unsigned int at,
+			 struct hybrid_rule *rule)
+{
+	struct hybrid_runtimes *runtimes = arg;
+	const struct runtime_process *process = process_of(runtimes, u);
+
+	return process && process->ops->rule(process->runtime, runtimes->pass, u, at, rule);
+}
+
+bool hybrid_runtime_range(void *arg, const struct hybrid_unwind *u, unsigned int at,
+			  struct hybrid_runtime_range *range)
+{
+	struct hybrid_runtimes *runtimes = arg;
+	const struct runtime_process *process = process_of(runtimes, u);
+
+	return process && process->ops->range(process->runtime, runtimes->pass, u, at, range);
 }

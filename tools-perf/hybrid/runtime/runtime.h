@@ -17,6 +17,7 @@ struct hybrid_runtimes;
  * @close: end that
  * @rule: how to leave frame @at of a walk, in memory that no file backs. @pass: a number that
  *	changes when what was read before may be old. Returns false if the runtime does not tell
+ * @range: the range of code with one rule that the frame is in; as @rule
  */
 struct hybrid_runtime_ops {
 	const char	*name;
@@ -26,6 +27,8 @@ struct hybrid_runtime_ops {
 	void (*close)(void *runtime);
 	bool (*rule)(void *runtime, u64 pass, const struct hybrid_unwind *u, unsigned int at,
 		     struct hybrid_rule *rule);
+	bool (*range)(void *runtime, u64 pass, const struct hybrid_unwind *u, unsigned int at,
+		      struct hybrid_runtime_range *range);
 };
 
 /**
@@ -61,5 +64,9 @@ void hybrid_runtimes_forget(struct hybrid_runtimes *runtimes);
  */
 bool hybrid_runtime_rule(void *runtimes, const struct hybrid_unwind *u, unsigned int at,
 			 struct hybrid_rule *rule);
+
+/* The range that the frame is in; as hybrid_runtime_rule(). */
+bool hybrid_runtime_range(void *runtimes, const struct hybrid_unwind *u, unsigned int at,
+			  struct hybrid_runtime_range *range);
 
 #endif /* __PERF_HYBRID_RUNTIME_H */

@@ -60,6 +60,23 @@ struct hybrid_cache_entry {
 struct hybrid_unwind;
 
 /**
+ * struct hybrid_runtime_range - code that a runtime has made, whose frames are all of one kind
+ * @start: first address
+ * @end: behind the last
+ * @number_at: an address in the process, where @number stands as long as this code is there;
+ *	0: it is there as long as the process
+ * @number: of the code
+ * @rule: but for an innermost address behind instructions that may have left the frame
+ */
+struct hybrid_runtime_range {
+	u64			start;
+	u64			end;
+	u64			number_at;
+	u32			number;
+	struct hybrid_rule	rule;
+};
+
+/**
  * struct hybrid_unwinder - what an unwinder keeps from sample to sample
  * @cache: rows by address and space; direct-mapped, 256 KiB
  * @add_mapping: adds to a space the mapping that holds an address, where mappings
@@ -69,7 +86,8 @@ struct hybrid_unwind;
  * @jit: what processes say of the code that they compile; NULL where there are none
  * @runtime_rule: asks the runtimes of processes how to leave frame @at of @u in code that they
  *	have made; false: they don't tell. NULL: nobody is asked
- * @runtimes: for @runtime_rule
+ * @runtime_range: the range of code that the frame is in; false: there is none
+ * @runtimes: for both
  * @copied: hybrid_copied_text() has found a copy; the caller's to clear
  */
 struct hybrid_unwinder {
@@ -80,6 +98,8 @@ struct hybrid_unwinder {
 	struct hybrid_jit		*jit;
 	bool	(*runtime_rule)(void *runtimes, const struct hybrid_unwind *u, unsigned int at,
 			     struct hybrid_rule *rule);
+	bool (*runtime_range)(void *runtimes, const struct hybrid_unwind *u, unsigned int at,
+			      struct hybrid_runtime_range *range);
 	void				*runtimes;
 	bool 			 copied;
 };

@@ -221,6 +221,7 @@ static bool read_blob(const struct java_code_cache *cache, struct java_vm *vm, u
 	if (blob->kind == JAVA_BLOB_METHOD) {
 		blob->method = value_of(cache, header, NMETHOD_METHOD);
 		blob->compile_id = value_of(cache, header, NMETHOD_COMPILE_ID);
+		blob->compile_id_at = addr + cache->fields[NMETHOD_COMPILE_ID].offset;
 		/* InvocationEntryBci is -1. */
 		if ((s32)value_of(cache, header, NMETHOD_ENTRY_BCI) != -1)
 			blob->osr_entry = value_of(cache, header, NMETHOD_OSR_ENTRY);

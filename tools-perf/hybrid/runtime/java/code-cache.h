@@ -27,6 +27,7 @@ enum java_blob_kind {
  * @osr_entry: of a method that was compiled while it ran, where its loop goes on; else 0
  * @method: address of its struct Method; 0: it is of none
  * @compile_id: number of the compilation
+ * @compile_id_at: its address in the process
  */
 struct java_blob {
 	u64	addr;
@@ -39,6 +40,7 @@ struct java_blob {
 	u64	osr_entry;
 	u64	method;
 	u32	compile_id;
+	u64	compile_id_at;
 };
 
 struct java_heap {

@@ -233,33 +233,52 @@ static bool entry_rule(struct java_vm *vm, const struct java_method_entry *entry
 	return by_register(u, R13, 0, HYBRID_BP_SAME, rule);
 }
 
-/* At the end of TemplateTable::_return(): leave; pop %r13; mov %rbx,%rsp; jmp *%r13. */
+/*
+ * At the end of InterpreterMacroAssembler::remove_activation(): leave; pop %REG; mov %rbx,%rsp.
+ * @known: out: only the first of them has run, and @rule is valid.
+ */
 static bool is_leaving(struct java_vm *vm, const struct hybrid_unwind *u, u64 pc, bool *known,
 		       struct hybrid_rule *rule)
 {
-	static const u8 tail[] = { 0xc9, 0x41, 0x5d, 0x48, 0x8b, 0xe3, 0x41, 0xff, 0xe5 };
-	static const u8 other[] = { 0xc9, 0x41, 0x5d, 0x48, 0x89, 0xdc, 0x41, 0xff, 0xe5 };
-	static const u8 before[] = { 1, 3, 6 };
-	u8 code[sizeof(tail)];
-	unsigned int i;
+	static const u8 back[] = { 1, 2, 3, 5, 6 };
+	u8 code[9];
+	unsigned int i, pop;
 
 	*known = false;
-	for (i = 0; i < ARRAY_SIZE(before); i++) {
-		if (java_vm__read(vm, pc - before[i], code, sizeof(code)) ||
-		    (memcmp(code, tail, sizeof(tail)) && memcmp(code, other, sizeof(other))))
+	for (i = 0; i < ARRAY_SIZE(back); i++) {
+		if (java_vm__read(vm, pc - back[i], code, sizeof(code)) || code[0] != 0xc9)
 			continue;
-		*known = !i && by_register(u, RBX, 0, HYBRID_BP_SAME, rule);
+		pop = code[1] == 0x41 ? 2 : 1;
+		if ((code[pop] & 0xf8) != 0x58 || code[pop + 1] != 0x48 ||
+		    !((code[pop + 2] == 0x8b && code[pop + 3] == 0xe3) ||
+		      (code[pop + 2] == 0x89 && code[pop + 3] == 0xdc)))
+			continue;
+		*known = back[i] == 1 && by_register(u, RBX, 0, HYBRID_BP_SAME, rule);
 		return true;
 	}
 	return false;
 }
+
+static bool saved_sp_rule(struct java_vm *vm, struct hybrid_rule *rule)
+{
+	s64 sender = -1;
+
+	java_vm__constant(vm, "frame::interpreter_frame_sender_sp_offset", &sender);
+	*rule = (struct hybrid_rule) {
+		.kind = HYBRID_RULE_SAVED_SP, .base = HYBRID_BASE_BP, .bp = HYBRID_BP_AT_BP,
+		.cfa_off = sender * WORD, .ra_off = WORD,
+	};
+	return sender < 0 && sender >= -16;
+}
+
+/* push %rbp; mov %rsp,%rbp; push %r13: from then on the frame has its caller's sp. */
+#define ENTER	6
 
 static bool interpreter_rule(struct java_vm *vm, const struct java_interpreter *interpreter,
 			     const struct hybrid_unwind *u, u64 pc, bool innermost,
 			     struct hybrid_rule *rule)
 {
 	const struct java_method_entry *entry;
-	s64 sender = -1;
 	bool known;
 
 	/* The registers are those of the innermost frame alone. */
@@ -267,20 +286,12 @@ static bool interpreter_rule(struct java_vm *vm, const struct java_interpreter *
 		entry = java_interpreter__entry(interpreter, pc);
 		if (entry && !entry->enter)
 			return false;
-		/* push %rbp; mov %rsp,%rbp; push %r13 */
-		if (entry && pc < entry->enter + 6)
+		if (entry && pc < entry->enter + ENTER)
 			return entry_rule(vm, entry, u, pc, rule);
 		if (is_leaving(vm, u, pc, &known, rule))
 			return known;
 	}
-	if (java_vm__constant(vm, "frame::interpreter_frame_sender_sp_offset", &sender) &&
-	    (sender >= 0 || sender < -16))
-		return false;
-	*rule = (struct hybrid_rule) {
-		.kind = HYBRID_RULE_SAVED_SP, .base = HYBRID_BASE_BP, .bp = HYBRID_BP_AT_BP,
-		.cfa_off = sender * WORD, .ra_off = WORD,
-	};
-	return true;
+	return saved_sp_rule(vm, rule);
 }
 
 bool java_frame_rule(struct java_vm *vm, const struct java_interpreter *interpreter,
@@ -304,4 +315,61 @@ bool java_frame_rule(struct java_vm *vm, const struct java_interpreter *interpre
 	default:
 		return false;
 	}
+}
+
+/* Between the entries of methods. */
+static bool interpreter_range(const struct java_interpreter *interpreter, u64 pc,
+			      struct hybrid_runtime_range *range)
+{
+	unsigned int i;
+
+	for (i = 0; i < interpreter->nr; i++) {
+		const struct java_method_entry *entry = &interpreter->entries[i];
+		u64 end = entry->enter ? entry->enter + ENTER : entry->end;
+
+		if (pc >= entry->start && pc < end)
+			return false;
+		if (end <= pc)
+			range->start = max(range->start, end);
+		else
+			range->end = min(range->end, entry->start);
+	}
+	return true;
+}
+
+static bool method_range(const struct java_blob *blob, u64 pc, struct hybrid_runtime_range *range)
+{
+	u64 osr_end = blob->osr_entry + OSR_PROLOGUE;
+
+	if (blob->frame_size < SAVED || blob->frame_complete < 0)
+		return false;
+	range->start += blob->frame_complete;
+	if (blob->osr_entry && pc < blob->osr_entry)
+		range->end = min(range->end, blob->osr_entry);
+	else if (blob->osr_entry)
+		range->start = max(range->start, osr_end);
+	range->number_at = blob->compile_id_at;
+	range->number = blob->compile_id;
+	range->rule = rule_of(blob->frame_size, HYBRID_BP_AT_CFA);
+	return true;
+}
+
+bool java_frame_range(struct java_vm *vm, const struct java_interpreter *interpreter,
+		      const struct java_blob *blob, u64 pc, struct hybrid_runtime_range *range)
+{
+	*range = (struct hybrid_runtime_range) { .start = blob->code, .end = blob->end };
+	switch (blob->kind) {
+	case JAVA_BLOB_METHOD:
+		if (!method_range(blob, pc, range))
+			return false;
+		break;
+	case JAVA_BLOB_INTERPRETER:
+		if (!interpreter_range(interpreter, pc, range) ||
+		    !saved_sp_rule(vm, &range->rule))
+			return false;
+		break;
+	default:
+		return false;
+	}
+	return pc >= range->start && pc < range->end;
 }

@@ -26,4 +26,17 @@ bool java_frame_rule(struct java_vm *vm, const struct java_interpreter *interpre
 		     const struct java_blob *blob, const struct hybrid_unwind *u,
 		     unsigned int at, struct hybrid_rule *rule);
 
+/**
+ * java_frame_range - the code around an address whose frames are all of one kind
+ * @vm: open
+ * @interpreter: of it, read
+ * @blob: that holds the address
+ * @pc: the address
+ * @range: out
+ *
+ * Return: false if it is in none, as where a frame is made.
+ */
+bool java_frame_range(struct java_vm *vm, const struct java_interpreter *interpreter,
+		      const struct java_blob *blob, u64 pc, struct hybrid_runtime_range *range);
+
 #endif /* __PERF_HYBRID_FRAME_RULE_H */

@@ -96,10 +96,23 @@ static bool java_rule(void *data, u64 pass, const struct hybrid_unwind *u, unsig
 	return blob && java_frame_rule(&java->vm, &java->interpreter, blob, u, at, rule);
 }
 
+static bool java_range(void *data, u64 pass, const struct hybrid_unwind *u, unsigned int at,
+		       struct hybrid_runtime_range *range)
+{
+	const struct java_blob *blob;
+	struct java *java = data;
+
+	java->vm.pm.space = u->space;
+	blob = find_blob(java, pass, u->frames[at].ret);
+	return blob && java_frame_range(&java->vm, &java->interpreter, blob, u->frames[at].ret,
+					range);
+}
+
 const struct hybrid_runtime_ops hybrid_java_ops = {
 	.name	= "java",
 	.symbol	= "gHotSpotVMStructs",
 	.open	= java_open,
 	.close	= java_close,
 	.rule	= java_rule,
+	.range	= java_range,
 };
