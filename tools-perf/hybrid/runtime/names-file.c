@@ -27,6 +27,7 @@ enum {
 };
 
 enum {
+	SEGMENT_HEADERS,
 	SEGMENT_NOTE,
 	SEGMENT_TEXT,
 	NR_SEGMENTS,
@@ -169,6 +170,10 @@ static void put_headers(FILE *file, u64 sections_at)
 		.e_shstrndx	= SECTION_SHSTRTAB,
 	};
 	const Elf64_Phdr segments[NR_SEGMENTS] = {
+		[SEGMENT_HEADERS] = {
+			.p_type = PT_LOAD, .p_flags = PF_R, .p_align = HYBRID_NAMES_OFFSET,
+			.p_filesz = NOTE_OFFSET + NOTE_SIZE, .p_memsz = NOTE_OFFSET + NOTE_SIZE,
+		},
 		[SEGMENT_NOTE] = {
 			.p_type = PT_NOTE, .p_flags = PF_R, .p_align = 4,
 			.p_offset = NOTE_OFFSET, .p_vaddr = NOTE_OFFSET, .p_paddr = NOTE_OFFSET,

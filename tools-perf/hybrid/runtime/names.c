@@ -159,7 +159,7 @@ static int by_index(const void *a, const void *b)
 /* Sorted, each place once, and none behind the function's end. */
 static void take_lines(struct wanted *wanted, const struct hybrid_function *function)
 {
-	u32 nr = min(function->nr_lines, (unsigned int)HYBRID_NAMES_LINES), i, kept = 0;
+	u32 nr = min_t(u32, function->nr_lines, HYBRID_NAMES_LINES), i, kept = 0;
 
 	wanted->nr_lines = 0;
 	if (!nr)

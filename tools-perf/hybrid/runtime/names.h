@@ -19,14 +19,14 @@
 #define HYBRID_NAMES_BUILD_ID	20
 
 /* Functions, bytes of names and lines, and addresses that all processes may use. */
-#define HYBRID_NAMES_NR			(1U << 18)
+#define HYBRID_NAMES_NR			262144U
 #define HYBRID_NAMES_BYTES		(64UL << 20)
 /* One process may use this part of each. */
 #define HYBRID_NAMES_SHARE		4
 /* Bytes of one name, after control characters were escaped; a longer one is cut off. */
 #define HYBRID_NAME_MAX			512
 /* Places in one function: 64 KiB of bytecode in Java. */
-#define HYBRID_NAMES_INDEXES		(1U << 16)
+#define HYBRID_NAMES_INDEXES		65536U
 /* Entries of one function's line table; the others are dropped. */
 #define HYBRID_NAMES_LINES		4096
 
