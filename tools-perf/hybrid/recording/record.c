@@ -65,6 +65,7 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 		return NULL;
 	}
 	hr->evlist = evlist;
+	hr->file = 1;
 	hr->out.write = write;
 	hr->out.arg = arg;
 	hybrid_processes_init(&hr->ps, hybrid_open_live);
@@ -156,6 +157,15 @@ u64 hybrid_record__shed(const struct hybrid_record *hr, const struct evsel *evse
 	return hr->events[evsel->core.idx].shed + walks.full;
 }
 
+void hybrid_record__end_file(struct hybrid_record *hr)
+{
+	if (!hr)
+		return;
+	hybrid_output_flush(&hr->out);
+	hybrid_names_write(hr);
+	hr->file++;
+}
+
 void hybrid_record__print(struct hybrid_record *hr, bool failures)
 {
 	struct hybrid_walk_counts walks = {};
@@ -168,6 +178,7 @@ void hybrid_record__print(struct hybrid_record *hr, bool failures)
 	hr->stats.dropped = walks.dropped;
 	hr->stats.lost += walks.full;
 	hybrid_stats_print(&hr->stats, failures, stderr);
+	hybrid_names_print(hr);
 	if (!failures)
 		return;
 	hybrid_walker__print(&hr->walker);
@@ -209,6 +220,7 @@ void hybrid_record__delete(struct hybrid_record *hr)
 	hybrid_walker__exit(&hr->walker);
 	hybrid_lost_exit(&hr->lost);
 	hybrid_off_cpu_exit(&hr->off_cpu);
+	hybrid_names_exit(&hr->names);
 	free(hr->events);
 	free(hr);
 }

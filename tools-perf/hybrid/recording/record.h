@@ -117,6 +117,14 @@ unsigned int hybrid_record__off_cpu(struct hybrid_record *hr, u32 number, u64 *c
 u64 hybrid_record__shed(const struct hybrid_record *hr, const struct evsel *evsel);
 
 /**
+ * hybrid_record__end_file - the output file ends, and another one may begin
+ * @hr: state, NULL does nothing
+ *
+ * Writes what waits to be written, and the names of functions of runtimes.
+ */
+void hybrid_record__end_file(struct hybrid_record *hr);
+
+/**
  * hybrid_record__print - the closing line, and why chains are incomplete
  * @hr: state, NULL does nothing
  * @failures: name the classes that no sample is in and the objects behind the
@@ -190,6 +198,10 @@ static inline u64 hybrid_record__shed(const struct hybrid_record *hr __maybe_unu
 				      const struct evsel *evsel __maybe_unused)
 {
 	return 0;
+}
+
+static inline void hybrid_record__end_file(struct hybrid_record *hr __maybe_unused)
+{
 }
 
 static inline void hybrid_record__print(struct hybrid_record *hr __maybe_unused,

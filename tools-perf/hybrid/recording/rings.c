@@ -239,6 +239,7 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 		err = hybrid_output_flush(&hr->out);
 		hr->out.flushed = now;
 	}
+	hybrid_names_pass(hr);
 	if (verbose > 0 && !all)
 		hybrid_stats_live(&hr->stats, now, stderr);
 	return delivered < 0 ? delivered : err < 0 ? err : delivered;

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Names of a runtime's functions in samples, and in the build-id cache. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <linux/perf_event.h>
+#include "../../build-id.h"
+#include "../../event.h"
+#include "../../time-utils.h"
+#include "../glue/names-cache.h"
+#include "../glue/names-map.h"
+#include "../runtime/name-chain.h"
+#include "names.h"
+#include "recording.h"
+
+#define FIRST_WAIT	1000000000ULL
+#define LONGEST_WAIT	(32 * FIRST_WAIT)
+
+static struct hybrid_names *names_of(struct hybrid_record *hr, enum hybrid_runtime runtime)
+{
+	struct hybrid_names **names = &hr->names.names[runtime];
+
+	if (!*names)
+		*names = hybrid_names__new(runtime);
+	return *names;
+}
+
+/* Before the first chain of a process that has names. */
+static int map_names(struct hybrid_record *hr, struct hybrid_process *process,
+		     const struct hybrid_names *names, enum hybrid_runtime runtime,
+		     const struct hybrid_event *event, const struct perf_event_header *sample)
+{
+	void *out;
+
+	if (process->names_in[runtime] == hr->file)
+		return 0;
+	out = hybrid_output_room(&hr->out, HYBRID_NAMES_EVENT_SIZE);
+	if (!out)
+		return -EIO;
+	process->names_in[runtime] = hr->file;
+	hr->out.used += hybrid_names__event(names, &event->layout.attr, sample, process->pid, out);
+	return 0;
+}
+
+/* The innermost frame's name stands at the sampled address, too, if that is in user space. */
+static bool is_at_first(const struct hybrid_made *made, const struct perf_event_header *sample)
+{
+	return made->nr && (sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+	       PERF_RECORD_MISC_USER;
+}
+
+int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
+		       const struct hybrid_event *event, const struct perf_event_header *sample,
+		       const struct hybrid_unwind *unwind, unsigned int max,
+		       struct hybrid_made *made)
+{
+	struct hybrid_namer *namer = process->namer;
+	struct hybrid_named_chain chain = {
+		.chain		= hr->current.chain,
+		.nr		= made->nr,
+		.frames		= unwind ? unwind->frames : NULL,
+		.nr_frames	= unwind ? unwind->nr : 0,
+		.out		= hr->current.named,
+		.max		= max,
+	};
+	struct hybrid_names *names;
+
+	if (!namer)
+		return 0;
+	names = names_of(hr, namer->runtime);
+	if (!names)
+		return 0;
+	hybrid_name_chain(namer, names, &chain);
+	if (!chain.is_named)
+		return 0;
+	memcpy(hr->current.chain, chain.out, chain.nr_out * sizeof(*chain.out));
+	made->nr = chain.nr_out;
+	made->is_marked |= chain.is_cut_off;
+	if (is_at_first(made, sample))
+		made->ip = chain.first;
+	return map_names(hr, process, names, namer->runtime, event, sample);
+}
+
+void hybrid_names_write(struct hybrid_record *hr)
+{
+	unsigned int runtime;
+	u32 nr;
+
+	for (runtime = 0; runtime < HYBRID_NR_RUNTIMES; runtime++) {
+		if (!hr->names.names[runtime])
+			continue;
+		nr = hybrid_names__nr(hr->names.names[runtime]);
+		if (nr == hr->names.written[runtime])
+			continue;
+		hr->names.error = hybrid_names__cache(hr->names.names[runtime]);
+		if (!hr->names.error)
+			hr->names.written[runtime] = nr;
+	}
+}
+
+static bool is_new(const struct hybrid_record_names *names)
+{
+	unsigned int runtime;
+
+	for (runtime = 0; runtime < HYBRID_NR_RUNTIMES; runtime++) {
+		if (names->names[runtime] &&
+		    hybrid_names__nr(names->names[runtime]) != names->written[runtime])
+			return true;
+	}
+	return false;
+}
+
+void hybrid_names_pass(struct hybrid_record *hr)
+{
+	struct hybrid_record_names *names = &hr->names;
+	u64 begun, spent;
+
+	if (!is_new(names) || hr->pass.now < names->next)
+		return;
+	names->wait = names->wait ? min_t(u64, 2 * names->wait, LONGEST_WAIT) : FIRST_WAIT;
+	/* The first names are there, and more will be soon. */
+	if (names->next) {
+		begun = rdclock();
+		hybrid_names_write(hr);
+		spent = rdclock() - begun;
+		names->wait = max_t(u64, names->wait, 100 * spent);
+	}
+	names->next = hr->pass.now + names->wait;
+}
+
+void hybrid_names_print(const struct hybrid_record *hr)
+{
+	char text[128];
+
+	if (!hr->names.error)
+		return;
+	fprintf(stderr, "hybrid: no names of functions, as %s can't be written to: %s\n",
+		buildid_dir, strerror_r(-hr->names.error, text, sizeof(text)));
+}
+
+void hybrid_names_exit(struct hybrid_record_names *names)
+{
+	unsigned int runtime;
+
+	for (runtime = 0; runtime < HYBRID_NR_RUNTIMES; runtime++)
+		hybrid_names__delete(names->names[runtime]);
+}
