@@ -209,6 +209,25 @@ static __always_inline bool step_row(struct state *st, __u64 row)
 	return true;
 }
 
+/* The function that frame @i runs, and where in it; of the innermost frame r13 says that. */
+static __always_inline void add_function(struct state *st, __u64 row, __u32 i)
+{
+	__u32 at = st->nr_functions, step = i - st->last_function;
+	__u64 function, position;
+
+	if (at >= HYBRID_WALK_FUNCTIONS || step > HYBRID_WALK_FUNCTION_STEP ||
+	    !read_stack(st, st->bp + HYBRID_WALK_POSITION_AT(row), &position) ||
+	    !read_stack(st, st->bp + HYBRID_WALK_FUNCTION_AT(row), &function))
+		return;
+	if (!i)
+		position = BPF_CORE_READ((struct pt_regs___h *)st->regs, r13);
+	st->functions[at].function = (__u64)step << HYBRID_WALK_FUNCTION_BITS |
+				     (function >> 3 & ((1ULL << HYBRID_WALK_FUNCTION_BITS) - 1));
+	st->functions[at].position = position;
+	st->nr_functions = at + 1;
+	st->last_function = i;
+}
+
 /* As hybrid_step_rule() of HYBRID_RULE_SAVED_SP. */
 static __always_inline bool step_saved_sp(struct state *st, __u64 row)
 {
@@ -259,6 +278,7 @@ static long step(__u32 i, void *arg)
 			return ends(st, PERF_UNWIND_END_UNREADABLE);
 		break;
 	case HYBRID_WALK_SAVED_SP:
+		add_function(st, row, i);
 		if (!step_saved_sp(st, row))
 			return ends(st, PERF_UNWIND_END_UNREADABLE);
 		break;

@@ -158,6 +158,20 @@ struct hybrid_walk_file {
 	struct hybrid_walk_key	key;
 };
 
+/*
+ * Of a frame by HYBRID_WALK_SAVED_SP the record has two words: the function and the position, as
+ * struct hybrid_frame has them. The upper bits of the first one are the number of frames since the
+ * last such frame, or since the innermost frame; the lower ones are the address without its
+ * last three bits, which are 0.
+ */
+#define HYBRID_WALK_FUNCTION_BITS	54
+#define HYBRID_WALK_FUNCTION_STEP	1023
+#define HYBRID_WALK_FUNCTIONS		1024
+
+/* The words that a row of that kind tells of: from bp, in bytes. */
+#define HYBRID_WALK_FUNCTION_AT(row)	(-(__s64)HYBRID_WALK_DEREF_OFF(row))
+#define HYBRID_WALK_POSITION_AT(row)	HYBRID_WALK_BP_OFF(row)
+
 /* Entries of a callchain, the kernel's part and context words among them. */
 #define HYBRID_WALK_IPS		7830
 #define HYBRID_WALK_KERNEL_IPS	256
@@ -195,7 +209,9 @@ struct hybrid_walk_head {
  * @head: see there
  * @ips: the kernel's part of the callchain, with its context words; then that of user
  *	space, without one: the address, and as many return addresses as the head's
- *	info says. Or the whole callchain that the kernel has made.
+ *	info says. Or the whole callchain that the kernel has made. Behind the chain of a walk
+ *	stand the functions of its frames, see HYBRID_WALK_FUNCTION_BITS; up to 7 bytes of
+ *	no meaning end the record
  */
 struct hybrid_walk_record {
 	struct hybrid_walk_head	head;

@@ -73,6 +73,9 @@ struct mapping {
  * @bp_known: @bp could be followed to here
  * @exact: @ip is an address that was interrupted, not one behind a call
  * @nr: frames, the first not counted
+ * @nr_functions: number of @functions
+ * @nr_words: of @record's chain, the functions among them
+ * @last_function: of which frame the last of them is
  * @end: enum perf_unwind_end
  * @at: an index that is looked for: here, as the verifier tries each value that it
  *	knows of
@@ -90,6 +93,7 @@ struct mapping {
  * @dumped_since: when the span began that @dumped is of, in ns
  * @dumped: bytes of dumps
  * @dump_most: bytes of the stack that the current one may have
+ * @functions: of frames of interpreters, as the record is to have them
  * @record: what is written
  * @dump: the same, where that is not a chain
  */
@@ -112,6 +116,9 @@ struct state {
 	__u32 bp_known;
 	__u32 exact;
 	__u32 nr;
+	__u32 nr_functions;
+	__u32 last_function;
+	__u32 nr_words;
 	__u32 end;
 	volatile __u32 at;
 	volatile __u32 place;
@@ -128,6 +135,10 @@ struct state {
 	__u64 dumped_since;
 	__u64 dumped;
 	__u64 dump_most;
+	struct {
+		__u64 function;
+		__u64 position;
+	} functions[HYBRID_WALK_FUNCTIONS];
 	union {
 		struct hybrid_walk_record record;
 		struct hybrid_walk_dump dump;

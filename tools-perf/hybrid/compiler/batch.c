@@ -157,6 +157,8 @@ void hybrid_batch_code_rule(const struct hybrid_abi *abi, const struct hybrid_ru
 	if (registers && abi->word == 8 && rule->kind == HYBRID_RULE_SAVED_SP) {
 		to->kind = HYBRID_WALK_SAVED_SP;
 		to->cfa_off = rule->cfa_off;
+		to->deref_off = rule->deref_off;
+		to->fp_off = rule->bp_off;
 		return;
 	}
 	if (rule->kind != HYBRID_RULE_CFA && rule->kind != HYBRID_RULE_DEREF)

@@ -66,6 +66,8 @@ struct hybrid_stack_pages {
  * @shedding: it loses its dump
  * @holes: of its dump, as struct hybrid_unwind has them
  * @space: the BPF program's number of its address space; 0: unknown
+ * @functions: of frames of interpreters that BPF has met; NULL: none
+ * @nr_functions: number of @functions
  * @frames: unwound
  * @chain: its callchain
  * @named: the same while functions of a runtime are put into it
@@ -75,6 +77,8 @@ struct hybrid_current {
 	bool			 shedding;
 	u32			 holes;
 	u64			 space;
+	const u8		*functions;
+	u32			 nr_functions;
 	struct hybrid_frame	 frames[HYBRID_MAX_FRAMES];
 	u64			 chain[HYBRID_MAX_RECORD / 8];
 	u64			 named[HYBRID_MAX_RECORD / 8];

@@ -261,6 +261,8 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 		unwind.space = thread->process->space;
 		unwind.pid = sample->pid;
 		unwind.walker_space = hr->current.space;
+		unwind.functions = hr->current.functions;
+		unwind.nr_functions = hr->current.nr_functions;
 		unwind.overwritten = may_be_overwritten(thread->process, sample);
 		if (!walk.whole)
 			hybrid_uretprobe_chain(&unwind, sample->chain, sample->nr_chain);

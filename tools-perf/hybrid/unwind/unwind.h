@@ -31,11 +31,16 @@ enum hybrid_stop {
  *	signal frame it is the interrupted address itself.
  * @ret: the address as it was found; @ip or @ip + 1
  * @cfa: of this frame; 0 where it is not known
+ * @function: of a frame of an interpreter, the function that it runs, as its process knows it:
+ *	of HotSpot the address of a struct Method. Else 0
+ * @position: where in @function, as the frame has it: an address of bytecode
  */
 struct hybrid_frame {
 	u64	ip;
 	u64	ret;
 	u64	cfa;
+	u64	function;
+	u64	position;
 };
 
 /**
@@ -125,6 +130,9 @@ struct hybrid_unwinder {
  * @user_fp: where on the stack,
  * @user_plain: whether its frames begin behind the sampled address, and
  * @user_one_more: behind one more: hybrid_uretprobe_return()'s own
+ * @functions: of frames that a walk in the kernel has met, as struct hybrid_walk_record has them;
+ *	they need not be aligned; NULL: none
+ * @nr_functions: number of @functions
  * @max_frames: where to stop; at most HYBRID_MAX_FRAMES
  * @frames: out: innermost first; room for @max_frames, the caller's
  * @nr: out: number of @frames
@@ -159,6 +167,8 @@ struct hybrid_unwind {
 	u64				 user_fp;
 	bool				 user_plain;
 	bool				 user_one_more;
+	const void			*functions;
+	unsigned int			 nr_functions;
 	unsigned int			 max_frames;
 
 	struct hybrid_frame		*frames;

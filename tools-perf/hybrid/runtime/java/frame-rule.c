@@ -259,6 +259,13 @@ static bool is_leaving(struct java_vm *vm, const struct hybrid_unwind *u, u64 pc
 	return false;
 }
 
+/*
+ * frame::interpreter_frame_method_offset and interpreter_frame_bcp_offset in frame_x86.hpp of JDK
+ * 17 to 25, in bytes. The tables don't have them.
+ */
+#define METHOD	(3 * WORD)
+#define BCP	(-8 * WORD)
+
 static bool saved_sp_rule(struct java_vm *vm, struct hybrid_rule *rule)
 {
 	s64 sender = -1;
@@ -266,7 +273,7 @@ static bool saved_sp_rule(struct java_vm *vm, struct hybrid_rule *rule)
 	java_vm__constant(vm, "frame::interpreter_frame_sender_sp_offset", &sender);
 	*rule = (struct hybrid_rule) {
 		.kind = HYBRID_RULE_SAVED_SP, .base = HYBRID_BASE_BP, .bp = HYBRID_BP_AT_BP,
-		.cfa_off = sender * WORD, .ra_off = WORD,
+		.cfa_off = sender * WORD, .ra_off = WORD, .deref_off = METHOD, .bp_off = BCP,
 	};
 	return sender < 0 && sender >= -16;
 }
