@@ -213,6 +213,7 @@ static __always_inline bool step_row(struct state *st, __u64 row)
 static __always_inline void add_function(struct state *st, __u64 row, __u32 i)
 {
 	__u32 at = st->nr_functions, step = i - st->last_function;
+	struct pt_regs___h *regs = (void *)st->regs;
 	__u64 function, position;
 
 	if (at >= HYBRID_WALK_FUNCTIONS || step > HYBRID_WALK_FUNCTION_STEP ||
@@ -220,7 +221,7 @@ static __always_inline void add_function(struct state *st, __u64 row, __u32 i)
 	    !read_stack(st, st->bp + HYBRID_WALK_FUNCTION_AT(row), &function))
 		return;
 	if (!i)
-		position = BPF_CORE_READ((struct pt_regs___h *)st->regs, r13);
+		position = BPF_CORE_READ(regs, r13);
 	st->functions[at].function = (__u64)step << HYBRID_WALK_FUNCTION_BITS |
 				     (function >> 3 & ((1ULL << HYBRID_WALK_FUNCTION_BITS) - 1));
 	st->functions[at].position = position;
