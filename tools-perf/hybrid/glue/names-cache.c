@@ -30,6 +30,12 @@ static void build_id_of(const struct hybrid_names *names, char *sbuild_id)
 	build_id__snprintf(&bid, sbuild_id, SBUILD_ID_SIZE);
 }
 
+/* mkdir_p() need not set errno. */
+static int error(void)
+{
+	return errno ? -errno : -EINVAL;
+}
+
 static int make_link(const char *target, const char *path)
 {
 	return symlink(target, path) && errno != EEXIST ? -errno : 0;
@@ -50,8 +56,9 @@ static int link_build_id(const char *sbuild_id)
 		return -ENAMETOOLONG;
 	slash = strrchr(link, '/');
 	*slash = 0;
+	errno = 0;
 	if (mkdir_p(link, 0755))
-		return -errno;
+		return error();
 	*slash = '/';
 	scnprintf(target, sizeof(target), "../../" FOLDER "/%s", sbuild_id);
 	return make_link(target, link);
@@ -63,8 +70,9 @@ static int make_folders(const char *sbuild_id, const char *label, char *path)
 	char cache[PATH_MAX];
 	int length, err;
 
+	errno = 0;
 	if (mkdir_p(buildid_dir, 0755) || !realpath(buildid_dir, cache))
-		return -errno;
+		return error();
 	length = snprintf(path, PATH_MAX, "%s/" FOLDER, cache);
 	if (length + strlen(sbuild_id) + strlen(label) + 3 > PATH_MAX)
 		return -ENAMETOOLONG;
@@ -110,7 +118,7 @@ static int write_file(const struct hybrid_names *names, const char *path)
 	}
 	errno = 0;
 	if (hybrid_names__file(names, file))
-		err = errno ? -errno : -EIO;
+		err = error();
 	if (fclose(file) && !err)
 		err = -errno;
 	return err;
