@@ -43,12 +43,21 @@
 #define HYBRID_WALK_CFA_OFF(row)	((__s64)(row) >> 40)
 
 /*
- * A kind that only this table has: the CFA is another register + cfa_off; deref_off says
+ * Kinds that only this table has. One: the CFA is another register + cfa_off; deref_off says
  * which, as a word of struct pt_regs. Of the innermost frame only: further out no register
  * but sp and bp is known. It is how -fstack-clash-protection makes large frames (r11), and
  * how functions begin that align their stack (r10).
  */
 #define HYBRID_WALK_REGISTER	(PERF_UNWIND_OUTERMOST + 1)
+
+/*
+ * Another one: the CFA is the word at bp + cfa_off, bp is saved at bp, and the return address is
+ * behind it. Frames of HotSpot's interpreter are so.
+ */
+#define HYBRID_WALK_SAVED_SP	(PERF_UNWIND_OUTERMOST + 2)
+
+/* Bytes from such a frame's bp to its CFA, at most. */
+#define HYBRID_WALK_LOCALS	(1U << 20)
 
 /**
  * struct hybrid_walk_key - a file, as the kernel's mappings of it show it
@@ -108,6 +117,34 @@ struct hybrid_walk_code_key {
  */
 struct hybrid_walk_code {
 	__u64	code[2];
+	__u64	row;
+};
+
+/*
+ * Code of a runtime whose frames are all of one kind, as a method that a JVM has compiled. An
+ * entry for each stretch of 1 << HYBRID_WALK_RANGE_BITS bytes that it is in, by
+ * struct hybrid_walk_code_key, where @ip is the number of that stretch.
+ */
+#define HYBRID_WALK_RANGES	32768
+#define HYBRID_WALK_RANGE_BITS	7
+
+/**
+ * struct hybrid_walk_range - addresses with one rule
+ * @start: first address
+ * @end: behind the last
+ * @number_at: an address in the process: where it does not have @number the code is gone; 0: it
+ *	stays as long as the process
+ * @number: of the code
+ * @unused: 0
+ * @row: as in the table, its offset 0; behind the others, as in struct hybrid_walk_code. It does
+ *	not hold at an innermost address behind an instruction that may have left the frame
+ */
+struct hybrid_walk_range {
+	__u64	start;
+	__u64	end;
+	__u64	number_at;
+	__u32	number;
+	__u32	unused;
 	__u64	row;
 };
 

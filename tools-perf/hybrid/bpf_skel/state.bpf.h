@@ -62,6 +62,7 @@ struct mapping {
  * @mappings: looked up last
  * @code_key: of code that no file has: @space is that of this walk
  * @code: that is there
+ * @code_number: of that, where a runtime has made it
  * @next: of @mappings, to be replaced
  * @now: the mapping of the last frame
  * @output: where to, as bpf_perf_event_output() has it
@@ -100,6 +101,7 @@ struct state {
 	struct mapping mappings[NR_MAPPINGS];
 	struct hybrid_walk_code_key code_key;
 	__u64 code[2];
+	__u32 code_number;
 	__u32 next;
 	struct mapping now;
 	__u64 output;
@@ -176,6 +178,13 @@ struct {
 	__type(value, struct hybrid_walk_code);
 	__uint(max_entries, HYBRID_WALK_CODES);
 } codes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, struct hybrid_walk_code_key);
+	__type(value, struct hybrid_walk_range);
+	__uint(max_entries, HYBRID_WALK_RANGES);
+} ranges SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

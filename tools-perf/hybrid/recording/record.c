@@ -18,6 +18,7 @@
 #include "../glue/open-file.h"
 #include "../process/file-compare.h"
 #include "../process/prefault.h"
+#include "../runtime/runtime.h"
 #include "../process/priority.h"
 #include "../process/track.h"
 #include "recording.h"
@@ -72,6 +73,9 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 	start_loading(hr);
 	hr->unwinder.memory = hybrid_memory_new();
 	hr->unwinder.jit = hybrid_jit_new(&hr->ps.objects, hr->unwinder.memory);
+	hr->unwinder.runtimes = hybrid_runtimes_new(&hr->ps.objects, hr->unwinder.memory);
+	hr->unwinder.runtime_rule = hybrid_runtime_rule;
+	hr->unwinder.runtime_range = hybrid_runtime_range;
 	hr->stacks.prefault = hybrid_prefault_new();
 	hybrid_walker__attach(&hr->walker, evlist);
 	hybrid_walker__start(&hr->walker, &hr->ps.objects);
@@ -204,6 +208,7 @@ void hybrid_record__delete(struct hybrid_record *hr)
 	}
 	free(hr->rings.ring);
 	free(hr->rings.heap);
+	hybrid_runtimes_delete(hr->unwinder.runtimes);
 	hybrid_jit_delete(hr->unwinder.jit);
 	hybrid_memory_delete(hr->unwinder.memory);
 	hybrid_prefault_delete(hr->stacks.prefault);

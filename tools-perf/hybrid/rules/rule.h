@@ -57,6 +57,11 @@ enum hybrid_rule_kind {
 	HYBRID_RULE_NONE,	/* no CFI covers the address */
 	HYBRID_RULE_CFA,	/* CFA = base + cfa_off */
 	HYBRID_RULE_DEREF,	/* CFA = *(base + cfa_off) + deref_off: realigned frames */
+	/*
+	 * CFA = *(bp + cfa_off), bp saved at bp, the return address behind it: frames that keep
+	 * their caller's stack pointer, as those of HotSpot's interpreter.
+	 */
+	HYBRID_RULE_SAVED_SP,
 	HYBRID_RULE_FULL,	/* needs all registers: hybrid_full_row */
 	HYBRID_RULE_OUTERMOST,	/* the return address is undefined */
 	HYBRID_RULE_SIGRETURN,	/* registers in the struct ucontext at sp */

@@ -57,6 +57,25 @@ struct hybrid_cache_entry {
 
 #define HYBRID_CACHE_BITS	13
 
+struct hybrid_unwind;
+
+/**
+ * struct hybrid_runtime_range - code that a runtime has made, whose frames are all of one kind
+ * @start: first address
+ * @end: behind the last
+ * @number_at: an address in the process, where @number stands as long as this code is there;
+ *	0: it is there as long as the process
+ * @number: of the code
+ * @rule: but for an innermost address behind instructions that may have left the frame
+ */
+struct hybrid_runtime_range {
+	u64			start;
+	u64			end;
+	u64			number_at;
+	u32			number;
+	struct hybrid_rule	rule;
+};
+
 /**
  * struct hybrid_unwinder - what an unwinder keeps from sample to sample
  * @cache: rows by address and space; direct-mapped, 256 KiB
@@ -65,6 +84,10 @@ struct hybrid_cache_entry {
  * @add_mapping_arg: for @add_mapping
  * @memory: what is read from processes; NULL where there are none
  * @jit: what processes say of the code that they compile; NULL where there are none
+ * @runtime_rule: asks the runtimes of processes how to leave frame @at of @u in code that they
+ *	have made; false: they don't tell. NULL: nobody is asked
+ * @runtime_range: the range of code that the frame is in; false: there is none
+ * @runtimes: for both
  * @copied: hybrid_copied_text() has found a copy; the caller's to clear
  */
 struct hybrid_unwinder {
@@ -73,7 +96,12 @@ struct hybrid_unwinder {
 	void				*add_mapping_arg;
 	struct hybrid_memory		*memory;
 	struct hybrid_jit		*jit;
-	bool				 copied;
+	bool	(*runtime_rule)(void *runtimes, const struct hybrid_unwind *u, unsigned int at,
+			     struct hybrid_rule *rule);
+	bool (*runtime_range)(void *runtimes, const struct hybrid_unwind *u, unsigned int at,
+			      struct hybrid_runtime_range *range);
+	void				*runtimes;
+	bool 			 copied;
 };
 
 /**
