@@ -7,7 +7,8 @@
 #include "names-map.h"
 #include "synthetic-map.h"
 
-size_t hybrid_names__event(const struct hybrid_names *names, const struct perf_event_attr *attr,
+size_t hybrid_names__event(const struct hybrid_names *names, const char *path,
+			   const struct perf_event_attr *attr,
 			   const struct perf_event_header *sample, pid_t pid, void *out)
 {
 	struct perf_record_mmap2 *event = out;
@@ -19,5 +20,5 @@ size_t hybrid_names__event(const struct hybrid_names *names, const struct perf_e
 	event->header.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
 	event->build_id_size = HYBRID_NAMES_BUILD_ID;
 	memcpy(event->build_id, hybrid_names__build_id(names), HYBRID_NAMES_BUILD_ID);
-	return hybrid_map__event(event, hybrid_names__mapping(names), attr, sample, pid);
+	return hybrid_map__event(event, path, attr, sample, pid);
 }

@@ -17,18 +17,23 @@
 #define FIRST_WAIT	1000000000ULL
 #define LONGEST_WAIT	(32 * FIRST_WAIT)
 
-static struct hybrid_names *names_of(struct hybrid_record *hr, enum hybrid_runtime runtime)
+/* NULL if memory is short. */
+static struct hybrid_runtime_names *names_of(struct hybrid_record *hr, enum hybrid_runtime runtime)
 {
-	struct hybrid_names **names = &hr->names.names[runtime];
+	struct hybrid_runtime_names *of = &hr->names.runtimes[runtime];
 
-	if (!*names)
-		*names = hybrid_names__new(runtime);
-	return *names;
+	if (of->names)
+		return of;
+	of->names = hybrid_names__new(runtime);
+	if (!of->names)
+		return NULL;
+	of->error = hybrid_names__path(of->names, of->path);
+	return of;
 }
 
 /* Before the first chain of a process that has names. */
 static int map_names(struct hybrid_record *hr, struct hybrid_process *process,
-		     const struct hybrid_names *names, enum hybrid_runtime runtime,
+		     const struct hybrid_runtime_names *of, enum hybrid_runtime runtime,
 		     const struct hybrid_event *event, const struct perf_event_header *sample)
 {
 	void *out;
@@ -39,7 +44,8 @@ static int map_names(struct hybrid_record *hr, struct hybrid_process *process,
 	if (!out)
 		return -EIO;
 	process->names_in[runtime] = hr->file;
-	hr->out.used += hybrid_names__event(names, &event->layout.attr, sample, process->pid, out);
+	hr->out.used += hybrid_names__event(of->names, of->path, &event->layout.attr, sample,
+					    process->pid, out);
 	return 0;
 }
 
@@ -64,14 +70,14 @@ int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
 		.out		= hr->current.named,
 		.max		= max,
 	};
-	struct hybrid_names *names;
+	struct hybrid_runtime_names *of;
 
 	if (!namer)
 		return 0;
-	names = names_of(hr, namer->runtime);
-	if (!names)
+	of = names_of(hr, namer->runtime);
+	if (!of)
 		return 0;
-	hybrid_name_chain(namer, names, &chain);
+	hybrid_name_chain(namer, of->names, &chain);
 	if (!chain.is_named)
 		return 0;
 	memcpy(hr->current.chain, chain.out, chain.nr_out * sizeof(*chain.out));
@@ -79,33 +85,36 @@ int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
 	made->is_marked |= chain.is_cut_off;
 	if (is_at_first(made, sample))
 		made->ip = chain.first;
-	return map_names(hr, process, names, namer->runtime, event, sample);
+	return map_names(hr, process, of, namer->runtime, event, sample);
+}
+
+/* Are there names that can be written, and were not yet? */
+static bool is_new(const struct hybrid_runtime_names *of)
+{
+	return of->names && *of->path == '/' && hybrid_names__nr(of->names) != of->written;
 }
 
 void hybrid_names_write(struct hybrid_record *hr)
 {
+	struct hybrid_runtime_names *of;
 	unsigned int runtime;
-	u32 nr;
 
 	for (runtime = 0; runtime < HYBRID_NR_RUNTIMES; runtime++) {
-		if (!hr->names.names[runtime])
+		of = &hr->names.runtimes[runtime];
+		if (!is_new(of))
 			continue;
-		nr = hybrid_names__nr(hr->names.names[runtime]);
-		if (nr == hr->names.written[runtime])
-			continue;
-		hr->names.error = hybrid_names__cache(hr->names.names[runtime]);
-		if (!hr->names.error)
-			hr->names.written[runtime] = nr;
+		of->error = hybrid_names__cache(of->names, of->path);
+		if (!of->error)
+			of->written = hybrid_names__nr(of->names);
 	}
 }
 
-static bool is_new(const struct hybrid_record_names *names)
+static bool is_any_new(const struct hybrid_record_names *names)
 {
 	unsigned int runtime;
 
 	for (runtime = 0; runtime < HYBRID_NR_RUNTIMES; runtime++) {
-		if (names->names[runtime] &&
-		    hybrid_names__nr(names->names[runtime]) != names->written[runtime])
+		if (is_new(&names->runtimes[runtime]))
 			return true;
 	}
 	return false;
@@ -116,7 +125,7 @@ void hybrid_names_pass(struct hybrid_record *hr)
 	struct hybrid_record_names *names = &hr->names;
 	u64 begun, spent;
 
-	if (!is_new(names) || hr->pass.now < names->next)
+	if (!is_any_new(names) || hr->pass.now < names->next)
 		return;
 	names->wait = names->wait ? min_t(u64, 2 * names->wait, LONGEST_WAIT) : FIRST_WAIT;
 	/* The first names are there, and more will be soon. */
@@ -131,12 +140,17 @@ void hybrid_names_pass(struct hybrid_record *hr)
 
 void hybrid_names_print(const struct hybrid_record *hr)
 {
+	const struct hybrid_runtime_names *of;
+	unsigned int runtime;
 	char text[128];
 
-	if (!hr->names.error)
-		return;
-	fprintf(stderr, "hybrid: no names of functions, as %s can't be written to: %s\n",
-		buildid_dir, strerror_r(-hr->names.error, text, sizeof(text)));
+	for (runtime = 0; runtime < HYBRID_NR_RUNTIMES; runtime++) {
+		of = &hr->names.runtimes[runtime];
+		if (of->error)
+			fprintf(stderr, "hybrid: names of %s can't be written to %s: %s\n",
+				hybrid_names__label(of->names), buildid_dir,
+				strerror_r(-of->error, text, sizeof(text)));
+	}
 }
 
 void hybrid_names_exit(struct hybrid_record_names *names)
@@ -144,5 +158,5 @@ void hybrid_names_exit(struct hybrid_record_names *names)
 	unsigned int runtime;
 
 	for (runtime = 0; runtime < HYBRID_NR_RUNTIMES; runtime++)
-		hybrid_names__delete(names->names[runtime]);
+		hybrid_names__delete(names->runtimes[runtime].names);
 }

@@ -2,7 +2,7 @@
 #ifndef __PERF_HYBRID_RECORDING_NAMES_H
 #define __PERF_HYBRID_RECORDING_NAMES_H
 
-#include <stdbool.h>
+#include <limits.h>
 #include "../runtime/names.h"
 
 struct hybrid_event;
@@ -13,19 +13,29 @@ struct hybrid_unwind;
 struct perf_event_header;
 
 /**
+ * struct hybrid_runtime_names - the names of a runtime
+ * @names: NULL: none yet
+ * @path: of the file
+ * @written: how many functions are in the file
+ * @error: of the last write, 0 or -errno; no other is tried if no folder could be made
+ */
+struct hybrid_runtime_names {
+	struct hybrid_names	*names;
+	char			 path[PATH_MAX];
+	u32			 written;
+	int			 error;
+};
+
+/**
  * struct hybrid_record_names - the names of all runtimes of a recording
- * @names: by runtime; NULL: none yet
- * @written: how many functions of each are in the build-id cache
+ * @runtimes: each one's
  * @next: when they are to be written again, in ns
  * @wait: how long after that once more, in ns
- * @error: of the last write, 0 or -errno
  */
 struct hybrid_record_names {
-	struct hybrid_names	*names[HYBRID_NR_RUNTIMES];
-	u32			 written[HYBRID_NR_RUNTIMES];
-	u64			 next;
-	u64			 wait;
-	int			 error;
+	struct hybrid_runtime_names	runtimes[HYBRID_NR_RUNTIMES];
+	u64				next;
+	u64				wait;
 };
 
 /**

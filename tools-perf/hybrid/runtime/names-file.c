@@ -33,6 +33,8 @@ enum {
 	NR_SEGMENTS,
 };
 
+#define PAGE		0x1000
+
 /* "GNU" and the build-id. */
 #define NOTE_SIZE	(sizeof(Elf64_Nhdr) + 4 + HYBRID_NAMES_BUILD_ID)
 #define NOTE_OFFSET	(sizeof(Elf64_Ehdr) + NR_SEGMENTS * sizeof(Elf64_Phdr))
@@ -129,7 +131,7 @@ static void align(FILE *file, u64 to)
 		fputc(0, file);
 }
 
-/* Sections but the note begin behind where .text would be, as if it had bytes. */
+/* Other sections than the note stand where .text would be if it had bytes: behind a hole. */
 static void put_sections(const struct hybrid_names *names, FILE *file, Elf64_Shdr *headers)
 {
 	u32 name = 0, i;
@@ -139,7 +141,7 @@ static void put_sections(const struct hybrid_names *names, FILE *file, Elf64_Shd
 		headers[i].sh_name = name;
 		name += strlen(sections[i].name) + 1;
 		if (i == SECTION_TEXT)
-			align(file, HYBRID_NAMES_OFFSET);
+			fseek(file, HYBRID_NAMES_OFFSET, SEEK_SET);
 		if (!sections[i].put)
 			continue;
 		align(file, headers[i].sh_addralign);
@@ -171,7 +173,7 @@ static void put_headers(FILE *file, u64 sections_at)
 	};
 	const Elf64_Phdr segments[NR_SEGMENTS] = {
 		[SEGMENT_HEADERS] = {
-			.p_type = PT_LOAD, .p_flags = PF_R, .p_align = HYBRID_NAMES_OFFSET,
+			.p_type = PT_LOAD, .p_flags = PF_R, .p_align = PAGE,
 			.p_filesz = NOTE_OFFSET + NOTE_SIZE, .p_memsz = NOTE_OFFSET + NOTE_SIZE,
 		},
 		[SEGMENT_NOTE] = {
@@ -180,7 +182,7 @@ static void put_headers(FILE *file, u64 sections_at)
 			.p_filesz = NOTE_SIZE, .p_memsz = NOTE_SIZE,
 		},
 		[SEGMENT_TEXT] = {
-			.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_align = HYBRID_NAMES_OFFSET,
+			.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_align = PAGE,
 			.p_offset = HYBRID_NAMES_OFFSET, .p_vaddr = HYBRID_NAMES_OFFSET,
 			.p_paddr = HYBRID_NAMES_OFFSET, .p_memsz = HYBRID_NAMES_SIZE,
 		},

@@ -101,7 +101,7 @@ void hybrid_names__debug_info(const struct hybrid_names *names, FILE *file)
 	put_u8(file, ADDRESS_SIZE);
 	put_uleb(file, 1);
 	put_text(file, "perf record --call-graph hybrid");
-	put_text(file, hybrid_names__mapping(names));
+	put_text(file, hybrid_names__label(names));
 	put_u16(file, language(names));
 	put_u64(file, HYBRID_NAMES_OFFSET);
 	put_u64(file, names->used);

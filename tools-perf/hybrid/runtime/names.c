@@ -25,9 +25,9 @@ struct wanted_file {
 	const char			*name;
 };
 
-static const char * const mappings[HYBRID_NR_RUNTIMES] = {
-	[HYBRID_RUNTIME_JAVA]	= "[java]",
-	[HYBRID_RUNTIME_PYTHON]	= "[python]",
+static const char * const labels[HYBRID_NR_RUNTIMES] = {
+	[HYBRID_RUNTIME_JAVA]	= "java-methods",
+	[HYBRID_RUNTIME_PYTHON]	= "python-functions",
 };
 
 struct hybrid_names *hybrid_names__new(enum hybrid_runtime runtime)
@@ -57,9 +57,9 @@ void hybrid_names__delete(struct hybrid_names *names)
 	free(names);
 }
 
-const char *hybrid_names__mapping(const struct hybrid_names *names)
+const char *hybrid_names__label(const struct hybrid_names *names)
 {
-	return mappings[names->runtime];
+	return labels[names->runtime];
 }
 
 u64 hybrid_names__start(const struct hybrid_names *names)

@@ -114,14 +114,17 @@ static inline u64 hybrid_names_ip(u64 function, u32 size, u32 index)
 	return function + 2 * (u64)index + 1;
 }
 
-/* "[java]": of the mapping, and of the folder in the build-id cache. */
-const char *hybrid_names__mapping(const struct hybrid_names *names);
+/* "java-methods": what tools show as the object that the functions are in. */
+const char *hybrid_names__label(const struct hybrid_names *names);
 
 /* Address of the first byte of the mapping, which has HYBRID_NAMES_SIZE bytes. */
 u64 hybrid_names__start(const struct hybrid_names *names);
 
-/* The mapping's offset in the file. */
-#define HYBRID_NAMES_OFFSET	0x1000ULL
+/*
+ * The mapping's offset in the file. libdw takes a file's addresses to begin at 0x10000
+ * (OFFLINE_REDZONE), and perf's libdw__addr2line() finds no line at lower ones.
+ */
+#define HYBRID_NAMES_OFFSET	0x10000ULL
 
 /* HYBRID_NAMES_BUILD_ID bytes. */
 const u8 *hybrid_names__build_id(const struct hybrid_names *names);
