@@ -284,7 +284,6 @@ int hybrid_process_exec(struct hybrid_processes *ps, pid_t pid)
 	process->space = space;
 	process->marks_in = 0;
 	memset(process->names_in, 0, sizeof(process->names_in));
-	process->namer = NULL;
 	process->forked = false;
 	/* The leader may only wait, unsampled, while the others come and go. */
 	thread = hybrid_thread_get(ps, pid, pid);

@@ -3,7 +3,7 @@
 #define __PERF_HYBRID_PROCESS_H
 
 #include "../rules/space.h"
-#include "../runtime/name-chain.h"
+#include "../runtime/names.h"
 #include "../unwind/tail.h"
 
 struct hybrid_chain;
@@ -26,7 +26,6 @@ struct hybrid_chain;
  * @marks_in: number of the output file that maps what marks callchains in it, see
  *	synthetic-frame.h; 0: none
  * @names_in: the same for the names of each runtime
- * @namer: names frames; NULL: it has no runtime; the runtime's
  * @forked: runs what its parent has mapped, without an exec since
  * @ancestors: the processes that it is of, the nearest first; 0: not known
  */
@@ -40,7 +39,6 @@ struct hybrid_process {
 	struct hybrid_space	*space;
 	u32			 marks_in;
 	u32			 names_in[HYBRID_NR_RUNTIMES];
-	struct hybrid_namer	*namer;
 	bool			 forked;
 	pid_t			 ancestors[HYBRID_NR_ANCESTORS];
 };

@@ -11,6 +11,7 @@
 #include "../glue/names-cache.h"
 #include "../glue/names-map.h"
 #include "../runtime/name-chain.h"
+#include "../runtime/runtime.h"
 #include "names.h"
 #include "recording.h"
 
@@ -61,7 +62,8 @@ int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
 		       const struct hybrid_unwind *unwind, unsigned int max,
 		       struct hybrid_made *made)
 {
-	struct hybrid_namer *namer = process->namer;
+	struct hybrid_namer *namer = hybrid_runtime_namer(hr->unwinder.runtimes, process->pid,
+							  process->space);
 	struct hybrid_named_chain chain = {
 		.chain		= hr->current.chain,
 		.nr		= made->nr,

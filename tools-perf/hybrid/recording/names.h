@@ -41,7 +41,7 @@ struct hybrid_record_names {
 /**
  * hybrid_name_sample - put the functions of a runtime into struct hybrid_current's @chain
  * @hr: the recording
- * @process: that was sampled; nothing is done if it has no namer
+ * @process: that was sampled; nothing is done if it has no runtime
  * @event: of the sample
  * @sample: whose time the record has that maps the names
  * @unwind: that the chain was made of; NULL: none

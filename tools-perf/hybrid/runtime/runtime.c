@@ -10,8 +10,9 @@
 #include "java/java.h"
 #include "runtime.h"
 
-/* Those that were asked for longest ago go. */
-#define MAX_PROCESSES	32
+/* Processes by pid: of those that share a set the one that was asked for longest ago goes. */
+#define SETS		64
+#define WAYS		4
 
 /* Files that are looked at in a pass over the rings. */
 #define MAX_FILES	32
@@ -50,6 +51,7 @@ struct runtime_process {
  * @pass: counts those over the rings; never 0
  * @asked: counts questions
  * @nr_files: that were looked at in this pass
+ * @nr_open: of @processes, those with a runtime
  * @processes: those that were asked for
  */
 struct hybrid_runtimes {
@@ -58,7 +60,8 @@ struct hybrid_runtimes {
 	u64			 pass;
 	u64			 asked;
 	unsigned int		 nr_files;
-	struct runtime_process	 processes[MAX_PROCESSES];
+	unsigned int		 nr_open;
+	struct runtime_process	 processes[SETS][WAYS];
 };
 
 struct hybrid_runtimes *hybrid_runtimes_new(struct hybrid_objects *objects,
@@ -74,10 +77,12 @@ struct hybrid_runtimes *hybrid_runtimes_new(struct hybrid_objects *objects,
 	return runtimes;
 }
 
-static void close_runtime(struct runtime_process *process)
+static void close_runtime(struct hybrid_runtimes *runtimes, struct runtime_process *process)
 {
-	if (process->runtime)
+	if (process->runtime) {
 		process->ops->close(process->runtime);
+		runtimes->nr_open--;
+	}
 	process->runtime = NULL;
 	process->object_id = 0;
 	process->failed_pass = 0;
@@ -89,8 +94,8 @@ void hybrid_runtimes_delete(struct hybrid_runtimes *runtimes)
 
 	if (!runtimes)
 		return;
-	for (i = 0; i < MAX_PROCESSES; i++)
-		close_runtime(&runtimes->processes[i]);
+	for (i = 0; i < SETS * WAYS; i++)
+		close_runtime(runtimes, &runtimes->processes[i / WAYS][i % WAYS]);
 	free(runtimes);
 }
 
@@ -158,24 +163,37 @@ static void open_runtime(struct hybrid_runtimes *runtimes, struct runtime_proces
 	if (!hybrid_mapping_bias(mapping, &bias) || !hybrid_object_use(mapping))
 		return;
 	process->runtime = process->ops->open(&pm, mapping->object, bias);
-	if (process->runtime)
+	if (process->runtime) {
 		process->failed_pass = 0;
+		runtimes->nr_open++;
+	}
+}
+
+static struct runtime_process *find_process(struct hybrid_runtimes *runtimes, pid_t pid)
+{
+	struct runtime_process *set = runtimes->processes[pid % SETS];
+	unsigned int i;
+
+	for (i = 0; i < WAYS; i++) {
+		if (set[i].pid == pid)
+			return &set[i];
+	}
+	return NULL;
 }
 
 static struct runtime_process *get_process(struct hybrid_runtimes *runtimes, pid_t pid)
 {
-	struct runtime_process *oldest = &runtimes->processes[0];
+	struct runtime_process *set = runtimes->processes[pid % SETS], *oldest = set;
+	struct runtime_process *process = find_process(runtimes, pid);
 	unsigned int i;
 
-	for (i = 0; i < MAX_PROCESSES; i++) {
-		struct runtime_process *process = &runtimes->processes[i];
-
-		if (process->pid == pid)
-			return process;
-		if (process->asked < oldest->asked)
-			oldest = process;
+	if (process)
+		return process;
+	for (i = 1; i < WAYS; i++) {
+		if (set[i].asked < oldest->asked)
+			oldest = &set[i];
 	}
-	close_runtime(oldest);
+	close_runtime(runtimes, oldest);
 	memset(oldest, 0, sizeof(*oldest));
 	oldest->pid = pid;
 	return oldest;
@@ -193,7 +211,7 @@ static void look_at(struct hybrid_runtimes *runtimes, struct runtime_process *pr
 		process->gen = space->gen;
 	if (id && id == process->object_id && mapping->start == process->start && !again)
 		return;
-	close_runtime(process);
+	close_runtime(runtimes, process);
 	if (id)
 		open_runtime(runtimes, process, mapping, space);
 }
@@ -231,4 +249,21 @@ bool hybrid_runtime_range(void *arg, const struct hybrid_unwind *u, unsigned int
 	const struct runtime_process *process = process_of(runtimes, u);
 
 	return process && process->ops->range(process->runtime, runtimes->pass, u, at, range);
+}
+
+struct hybrid_namer *hybrid_runtime_namer(struct hybrid_runtimes *runtimes, pid_t pid,
+					  struct hybrid_space *space)
+{
+	struct runtime_process *process;
+
+	if (!runtimes || !runtimes->nr_open || pid <= 0)
+		return NULL;
+	process = find_process(runtimes, pid);
+	if (!process || !process->runtime)
+		return NULL;
+	process->asked = ++runtimes->asked;
+	if (process->gen != space->gen)
+		look_at(runtimes, process, space);
+	return process->runtime ?
+		process->ops->namer(process->runtime, runtimes->pass, space) : NULL;
 }

@@ -3,6 +3,7 @@
 #define __PERF_HYBRID_RUNTIME_H
 
 #include "../unwind/unwind.h"
+#include "name-chain.h"
 #include "process-memory.h"
 
 struct hybrid_runtimes;
@@ -18,6 +19,7 @@ struct hybrid_runtimes;
  * @rule: how to leave frame @at of a walk, in memory that no file backs. @pass: a number that
  *	changes when what was read before may be old. Returns false if the runtime does not tell
  * @range: the range of code with one rule that the frame is in; as @rule
+ * @namer: names frames of the process, whose space is @space; valid until the next call
  */
 struct hybrid_runtime_ops {
 	const char	*name;
@@ -29,6 +31,7 @@ struct hybrid_runtime_ops {
 		     struct hybrid_rule *rule);
 	bool (*range)(void *runtime, u64 pass, const struct hybrid_unwind *u, unsigned int at,
 		      struct hybrid_runtime_range *range);
+	struct hybrid_namer *(*namer)(void *runtime, u64 pass, struct hybrid_space *space);
 };
 
 /**
@@ -68,5 +71,17 @@ bool hybrid_runtime_rule(void *runtimes, const struct hybrid_unwind *u, unsigned
 /* The range that the frame is in; as hybrid_runtime_rule(). */
 bool hybrid_runtime_range(void *runtimes, const struct hybrid_unwind *u, unsigned int at,
 			  struct hybrid_runtime_range *range);
+
+/**
+ * hybrid_runtime_namer - who names the frames of a process
+ * @runtimes: may be NULL
+ * @pid: the process
+ * @space: its space
+ *
+ * Return: valid until the next call for this process; NULL if hybrid_runtime_rule() has met no
+ * runtime in it.
+ */
+struct hybrid_namer *hybrid_runtime_namer(struct hybrid_runtimes *runtimes, pid_t pid,
+					  struct hybrid_space *space);
 
 #endif /* __PERF_HYBRID_RUNTIME_H */

@@ -204,19 +204,21 @@ static bool read_blob(const struct java_code_cache *cache, struct java_vm *vm, u
 	u8 header[MAX_HEADER];
 	u64 size, words;
 
-	if (java_vm__read(vm, addr, header, cache->header_size) ||
-	    hybrid_process_memory_string(&vm->pm, value_of(cache, header, BLOB_NAME), name))
+	if (java_vm__read(vm, addr, header, cache->header_size))
 		return false;
 	size = value_of(cache, header, BLOB_SIZE);
 	words = value_of(cache, header, BLOB_FRAME_SIZE);
 	*blob = (struct java_blob) {
 		.addr = addr,
+		.name = value_of(cache, header, BLOB_NAME),
 		.end = addr + value_of(cache, header, BLOB_DATA_OFFSET),
 		.frame_complete = value_of(cache, header, BLOB_FRAME_COMPLETE),
 		.frame_size = words < MAX_FRAME / sizeof(u64) ? words * sizeof(u64) : 0,
 		.code = value_of(cache, header, BLOB_CODE_BEGIN) ?:
 			addr + value_of(cache, header, BLOB_CODE_OFFSET),
 	};
+	if (hybrid_process_memory_string(&vm->pm, blob->name, name))
+		return false;
 	set_kind(blob, name);
 	if (blob->kind == JAVA_BLOB_METHOD) {
 		blob->method = value_of(cache, header, NMETHOD_METHOD);

@@ -19,6 +19,7 @@ enum java_blob_kind {
  * struct java_blob - a piece of the code cache
  * @addr: of struct CodeBlob in the process
  * @kind: enum java_blob_kind
+ * @name: address of its name
  * @is_native: the wrapper of a native method
  * @code: address of its first instruction
  * @end: address behind its code
@@ -32,6 +33,7 @@ enum java_blob_kind {
 struct java_blob {
 	u64	addr;
 	u8	kind;
+	u64	name;
 	bool	is_native;
 	u64	code;
 	u64	end;

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/hash.h>
+#include <linux/kernel.h>
 #include "frame-rule.h"
 #include "java.h"
 
-#define KNOWN_BITS	12
+#define KNOWN_BITS	10
 
 /**
  * struct known - what is known of an address
@@ -30,6 +31,8 @@ struct known {
  * @cache: its code
  * @interpreter: a part of that
  * @pass: over the rings in which @cache was refreshed
+ * @namer: names frames
+ * @quota: of names, that the process has used
  * @known: by address
  */
 struct java {
@@ -37,8 +40,84 @@ struct java {
 	struct java_code_cache	cache;
 	struct java_interpreter	interpreter;
 	u64			pass;
+	struct hybrid_namer	namer;
+	struct hybrid_names_quota quota;
 	struct known		known[1 << KNOWN_BITS];
 };
+
+static void refresh(struct java *java, u64 pass)
+{
+	if (java->pass == pass)
+		return;
+	java->pass = pass;
+	java_code_cache__refresh(&java->cache, &java->vm);
+	if (!java->interpreter.nr)
+		java_interpreter__read(&java->interpreter, &java->vm);
+}
+
+/* Code is freed, and its place used again: what was found is looked up again in each pass. */
+static const struct java_blob *find_blob(struct java *java, u64 pc)
+{
+	struct known *known = &java->known[hash_64(pc, KNOWN_BITS)];
+
+	if (known->pc != pc || known->pass != java->pass) {
+		known->pc = pc;
+		known->pass = java->pass;
+		known->found = java_code_cache__find(&java->cache, &java->vm, pc, &known->blob);
+	}
+	return known->found ? &known->blob : NULL;
+}
+
+static bool java_rule(void *data, u64 pass, const struct hybrid_unwind *u, unsigned int at,
+		      struct hybrid_rule *rule)
+{
+	const struct java_blob *blob;
+	struct java *java = data;
+
+	java->vm.pm.space = u->space;
+	refresh(java, pass);
+	blob = find_blob(java, u->frames[at].ret);
+	return blob && java_frame_rule(&java->vm, &java->interpreter, blob, u, at, rule);
+}
+
+static bool java_range(void *data, u64 pass, const struct hybrid_unwind *u, unsigned int at,
+		       struct hybrid_runtime_range *range)
+{
+	const struct java_blob *blob;
+	struct java *java = data;
+
+	java->vm.pm.space = u->space;
+	refresh(java, pass);
+	blob = find_blob(java, u->frames[at].ret);
+	return blob && java_frame_range(&java->vm, &java->interpreter, blob, u->frames[at].ret,
+					range);
+}
+
+/* A piece of the JVM's own: a stub, or the interpreter where it runs no method yet. */
+static unsigned int name_blob(struct java *java, struct hybrid_names *names,
+			      const struct java_blob *blob, u64 *out)
+{
+	char name[HYBRID_PROCESS_STRING];
+	const struct hybrid_function function = { .name = name, .size = 1 };
+	u64 start;
+
+	if (hybrid_process_memory_string(&java->vm.pm, blob->name, name))
+		return 0;
+	start = hybrid_names__function(names, &java->quota, &function);
+	if (!start)
+		return 0;
+	*out = hybrid_names_ip(start, function.size, 0);
+	return 1;
+}
+
+static unsigned int java_name(struct hybrid_namer *namer, struct hybrid_names *names,
+			      const struct hybrid_frame *frame, u64 ip, u64 *out)
+{
+	struct java *java = container_of(namer, struct java, namer);
+	const struct java_blob *blob = find_blob(java, frame ? frame->ret : ip);
+
+	return blob ? name_blob(java, names, blob, out) : 0;
+}
 
 static void *java_open(const struct hybrid_process_memory *pm, const struct hybrid_object *object,
 		       u64 bias)
@@ -48,6 +127,7 @@ static void *java_open(const struct hybrid_process_memory *pm, const struct hybr
 	if (!java)
 		return NULL;
 	java->vm.pm = *pm;
+	java->namer = (struct hybrid_namer) { HYBRID_RUNTIME_JAVA, java_name };
 	if (!hybrid_process_memory_map(&java->vm.pm) && !java_vm__open(&java->vm, object, bias) &&
 	    !java_code_cache__init(&java->cache, &java->vm))
 		return java;
@@ -66,46 +146,13 @@ static void java_close(void *data)
 	free(java);
 }
 
-/* Code is freed, and its place used again: what was found is looked up again in each pass. */
-static const struct java_blob *find_blob(struct java *java, u64 pass, u64 pc)
+static struct hybrid_namer *java_namer(void *data, u64 pass, struct hybrid_space *space)
 {
-	struct known *known = &java->known[hash_64(pc, KNOWN_BITS)];
-
-	if (java->pass != pass) {
-		java->pass = pass;
-		java_code_cache__refresh(&java->cache, &java->vm);
-		if (!java->interpreter.nr)
-			java_interpreter__read(&java->interpreter, &java->vm);
-	}
-	if (known->pc != pc || known->pass != pass) {
-		known->pc = pc;
-		known->pass = pass;
-		known->found = java_code_cache__find(&java->cache, &java->vm, pc, &known->blob);
-	}
-	return known->found ? &known->blob : NULL;
-}
-
-static bool java_rule(void *data, u64 pass, const struct hybrid_unwind *u, unsigned int at,
-		      struct hybrid_rule *rule)
-{
-	const struct java_blob *blob;
 	struct java *java = data;
 
-	java->vm.pm.space = u->space;
-	blob = find_blob(java, pass, u->frames[at].ret);
-	return blob && java_frame_rule(&java->vm, &java->interpreter, blob, u, at, rule);
-}
-
-static bool java_range(void *data, u64 pass, const struct hybrid_unwind *u, unsigned int at,
-		       struct hybrid_runtime_range *range)
-{
-	const struct java_blob *blob;
-	struct java *java = data;
-
-	java->vm.pm.space = u->space;
-	blob = find_blob(java, pass, u->frames[at].ret);
-	return blob && java_frame_range(&java->vm, &java->interpreter, blob, u->frames[at].ret,
-					range);
+	java->vm.pm.space = space;
+	refresh(java, pass);
+	return &java->namer;
 }
 
 const struct hybrid_runtime_ops hybrid_java_ops = {
@@ -115,4 +162,5 @@ const struct hybrid_runtime_ops hybrid_java_ops = {
 	.close	= java_close,
 	.rule	= java_rule,
 	.range	= java_range,
+	.namer	= java_namer,
 };
