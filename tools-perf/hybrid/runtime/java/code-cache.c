@@ -184,6 +184,8 @@ static void set_kind(struct java_blob *blob, const char *name)
 		blob->kind = JAVA_BLOB_INTERPRETER;
 	else if (!strcmp(name, "vtable chunks"))
 		blob->kind = JAVA_BLOB_VTABLE;
+	else if (!strcmp(name, "I2C/C2I adapters"))
+		blob->kind = JAVA_BLOB_ADAPTER;
 	else if (blob->frame_size)
 		blob->kind = JAVA_BLOB_STUB;
 }

@@ -16,6 +16,9 @@
 /* And of what makes a frame. */
 #define MAX_PROLOGUE	512
 
+/* And of an adapter. */
+#define MAX_ADAPTER	2048
+
 /* The ABI's frame pointer and return address. */
 #define SAVED	(2 * WORD)
 
@@ -214,6 +217,49 @@ static bool by_register(const struct hybrid_unwind *u, unsigned int reg, s32 ra,
 	return true;
 }
 
+/* The last instruction in @code that takes room from the stack; -1: there is none. */
+static ssize_t last_sub(const u8 *code, size_t size)
+{
+	ssize_t i;
+
+	for (i = (ssize_t)size - 7; i >= 0; i--) {
+		if (code[i] == 0x48 && (code[i + 1] == 0x83 || code[i + 1] == 0x81) &&
+		    code[i + 2] == 0xec)
+			return i;
+	}
+	return -1;
+}
+
+/*
+ * SharedRuntime::gen_i2c_adapter() and gen_c2i_adapter(): the return address is at sp, but where
+ * the second one, at its end, makes room for the interpreter's arguments. From then on r13 has
+ * the caller's sp. Around that %rax has the return address:
+ * pop %rax; mov %rsp,%r13; sub $SIZE,%rsp; mov %rax,(%rsp), or since JDK 20
+ * lea 8(%rsp),%r13; pop %rax; sub $SIZE,%rsp; push %rax
+ */
+static bool adapter_rule(struct java_vm *vm, const struct java_blob *blob,
+			 const struct hybrid_unwind *u, u64 pc, struct hybrid_rule *rule)
+{
+	u8 code[MAX_ADAPTER];
+	size_t size = min_t(u64, blob->end - blob->code, sizeof(code)), at = pc - blob->code;
+	ssize_t sub, pop, done;
+
+	if (java_vm__read(vm, blob->code, code, size))
+		return false;
+	sub = last_sub(code, size);
+	if (sub < 4)
+		return false;
+	pop = code[sub - 1] == 0x58 ? sub - 1 : sub - 4;
+	done = sub + (code[sub + 1] == 0x83 ? 4 : 7);
+	if (code[pop] != 0x58 || done + 4 > (ssize_t)size)
+		return false;
+	done += code[done] == 0x50 ? 1 : 4;
+	if ((ssize_t)at >= done)
+		return by_register(u, R13, 0, HYBRID_BP_SAME, rule);
+	*rule = rule_of(WORD, HYBRID_BP_SAME);
+	return (ssize_t)at <= pop;
+}
+
 /* A call of an interpreted method: the frame is not made, or not whole. */
 static bool entry_rule(struct java_vm *vm, const struct java_method_entry *entry,
 		       const struct hybrid_unwind *u, u64 pc, struct hybrid_rule *rule)
@@ -316,6 +362,8 @@ bool java_frame_rule(struct java_vm *vm, const struct java_interpreter *interpre
 		return interpreter_rule(vm, interpreter, u, pc, innermost, rule);
 	case JAVA_BLOB_STUB:
 		return !innermost && method_rule(vm, blob, pc, false, rule);
+	case JAVA_BLOB_ADAPTER:
+		return innermost && adapter_rule(vm, blob, u, pc, rule);
 	case JAVA_BLOB_VTABLE:
 		*rule = rule_of(WORD, HYBRID_BP_SAME);
 		return innermost;
