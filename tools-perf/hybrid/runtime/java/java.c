@@ -6,10 +6,11 @@
 #include <string.h>
 #include <linux/hash.h>
 #include <linux/kernel.h>
+#include "continuation.h"
 #include "frame-rule.h"
 #include "java.h"
 
-#define KNOWN_BITS	10
+#define KNOWN_BITS	11
 
 /**
  * struct known - what is known of an address
@@ -31,6 +32,7 @@ struct known {
  * @cache: its code
  * @interpreter: a part of that
  * @pass: over the rings in which @cache was refreshed
+ * @is_gone: nothing can be read any more
  * @namer: names frames
  * @quota: of names, that the process has used
  * @known: by address
@@ -40,6 +42,7 @@ struct java {
 	struct java_code_cache	cache;
 	struct java_interpreter	interpreter;
 	u64			pass;
+	bool			is_gone;
 	struct hybrid_namer	namer;
 	struct hybrid_names_quota quota;
 	struct known		known[1 << KNOWN_BITS];
@@ -50,17 +53,20 @@ static void refresh(struct java *java, u64 pass)
 	if (java->pass == pass)
 		return;
 	java->pass = pass;
-	java_code_cache__refresh(&java->cache, &java->vm);
+	java->is_gone = java_code_cache__refresh(&java->cache, &java->vm);
 	if (!java->interpreter.nr)
 		java_interpreter__read(&java->interpreter, &java->vm);
 }
 
-/* Code is freed, and its place used again: what was found is looked up again in each pass. */
+/*
+ * Code is freed, and its place used again: what was found is looked up again in each pass, until the
+ * process is gone.
+ */
 static const struct java_blob *find_blob(struct java *java, u64 pc)
 {
 	struct known *known = &java->known[hash_64(pc, KNOWN_BITS)];
 
-	if (known->pc != pc || known->pass != java->pass) {
+	if (known->pc != pc || (known->pass != java->pass && !java->is_gone)) {
 		known->pc = pc;
 		known->pass = java->pass;
 		known->found = java_code_cache__find(&java->cache, &java->vm, pc, &known->blob);
@@ -77,6 +83,9 @@ static bool java_rule(void *data, u64 pass, const struct hybrid_unwind *u, unsig
 	java->vm.pm.space = u->space;
 	refresh(java, pass);
 	blob = find_blob(java, u->frames[at].ret);
+	if (blob && blob->kind == JAVA_BLOB_OTHER && at &&
+	    java_is_return_barrier(&java->vm, u->frames[at].ret))
+		return java_continuation_rule(&java->cache, &java->vm, u, at, rule);
 	return blob && java_frame_rule(&java->vm, &java->interpreter, blob, u, at, rule);
 }
 
