@@ -216,7 +216,7 @@ static bool read_blob(const struct java_code_cache *cache, struct java_vm *vm, u
 		.end = addr + value_of(cache, header, BLOB_DATA_OFFSET),
 		.frame_complete = value_of(cache, header, BLOB_FRAME_COMPLETE),
 		.frame_size = words < MAX_FRAME / sizeof(u64) ? words * sizeof(u64) : 0,
-		.code = value_of(cache, header, BLOB_CODE_BEGIN) ?:
+		.code = (u64)value_of(cache, header, BLOB_CODE_BEGIN) ?:
 			addr + value_of(cache, header, BLOB_CODE_OFFSET),
 	};
 	if (hybrid_process_memory_string(&vm->pm, blob->name, name))

@@ -112,13 +112,16 @@ static void set_size(struct java_entry *entry, const char *type)
 		u8		 size;
 		bool		 is_signed;
 	} types[] = {
-		{ "bool", 1 }, { "u1", 1 }, { "char", 1, true }, { "signed char", 1, true },
-		{ "CodeBlobKind", 1 }, { "u2", 2 }, { "uint16_t", 2 }, { "s2", 2, true },
-		{ "int16_t", 2, true }, { "jshort", 2, true }, { "u4", 4 }, { "uint", 4 },
-		{ "uint32_t", 4 }, { "unsigned int", 4 }, { "address", 8 }, { "u8", 8 },
-		{ "size_t", 8 }, { "const size_t", 8 }, { "long", 8, true }, { "jlong", 8, true },
-		{ "intx", 8, true }, { "uintx", 8 }, { "intptr_t", 8, true }, { "uintptr_t", 8 },
-		{ "uint64_t", 8 }, { "int64_t", 8, true }, { "oop", 8 }, { "HeapWord*", 8 },
+		{ "bool", 1, false }, { "u1", 1, false }, { "char", 1, true },
+		{ "signed char", 1, true }, { "CodeBlobKind", 1, false }, { "u2", 2, false },
+		{ "uint16_t", 2, false }, { "s2", 2, true }, { "int16_t", 2, true },
+		{ "jshort", 2, true }, { "u4", 4, false }, { "uint", 4, false },
+		{ "uint32_t", 4, false }, { "unsigned int", 4, false },
+		{ "address", 8, false }, { "u8", 8, false }, { "size_t", 8, false },
+		{ "const size_t", 8, false }, { "long", 8, true }, { "jlong", 8, true },
+		{ "intx", 8, true }, { "uintx", 8, false }, { "intptr_t", 8, true },
+		{ "uintptr_t", 8, false }, { "uint64_t", 8, false }, { "int64_t", 8, true },
+		{ "oop", 8, false }, { "HeapWord*", 8, false },
 	};
 	unsigned int i;
 
