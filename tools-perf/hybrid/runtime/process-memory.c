@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <linux/kernel.h>
 #include "process-memory.h"
@@ -13,6 +14,10 @@
 #define MAX_RANGES	4096
 #define MAX_FILES	8
 #define MAX_MAPS	(4U << 20)
+
+/* Mappings are read again after so long, then after twice that and so on, in ns. */
+#define FIRST_WAIT	20000000ULL
+#define LONGEST_WAIT	2000000000ULL
 
 /**
  * struct hybrid_file_range - a mapping of a file
@@ -70,6 +75,22 @@ static void add_range(struct hybrid_process_memory *pm, const char *line)
 		pm->nr_ranges++;
 }
 
+static u64 now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+	return time.tv_sec * 1000000000ULL + time.tv_nsec;
+}
+
+void hybrid_process_memory_again(struct hybrid_process_memory *pm)
+{
+	if (!pm->is_old || now() - pm->read_at < pm->wait)
+		return;
+	pm->wait = min_t(u64, 2 * pm->wait, LONGEST_WAIT);
+	hybrid_process_memory_map(pm);
+}
+
 int hybrid_process_memory_map(struct hybrid_process_memory *pm)
 {
 	size_t room = 0, total = 0;
@@ -84,6 +105,9 @@ int hybrid_process_memory_map(struct hybrid_process_memory *pm)
 	if (!pm->ranges)
 		pm->ranges = calloc(MAX_RANGES, sizeof(*pm->ranges));
 	pm->nr_ranges = 0;
+	pm->is_old = false;
+	pm->read_at = now();
+	pm->wait = pm->wait ?: FIRST_WAIT;
 	while (pm->ranges && total < MAX_MAPS && (len = getline(&line, &room, maps)) > 0) {
 		total += len;
 		add_range(pm, line);
@@ -182,8 +206,10 @@ static int read_part(struct hybrid_process_memory *pm, u64 addr, void *dst, size
 	if (!hybrid_memory_copy(pm->memory, pm->space, pm->pid, addr, dst, size))
 		return 0;
 	range = find_range(pm, addr);
-	if (!range || range->end - addr < size)
+	if (!range || range->end - addr < size) {
+		pm->is_old = true;
 		return -1;
+	}
 	fd = file_of(pm, range);
 	if (fd < 0)
 		return -1;

@@ -7,6 +7,7 @@
 #include <linux/hash.h>
 #include <linux/kernel.h>
 #include "continuation.h"
+#include "frame-name.h"
 #include "frame-rule.h"
 #include "java.h"
 
@@ -34,7 +35,7 @@ struct known {
  * @pass: over the rings in which @cache was refreshed
  * @is_gone: nothing can be read any more
  * @namer: names frames
- * @quota: of names, that the process has used
+ * @names: what @namer knows
  * @known: by address
  */
 struct java {
@@ -44,7 +45,7 @@ struct java {
 	u64			pass;
 	bool			is_gone;
 	struct hybrid_namer	namer;
-	struct hybrid_names_quota quota;
+	struct java_names	names;
 	struct known		known[1 << KNOWN_BITS];
 };
 
@@ -53,6 +54,7 @@ static void refresh(struct java *java, u64 pass)
 	if (java->pass == pass)
 		return;
 	java->pass = pass;
+	hybrid_process_memory_again(&java->vm.pm);
 	java->is_gone = java_code_cache__refresh(&java->cache, &java->vm);
 	if (!java->interpreter.nr)
 		java_interpreter__read(&java->interpreter, &java->vm);
@@ -102,30 +104,16 @@ static bool java_range(void *data, u64 pass, const struct hybrid_unwind *u, unsi
 					range);
 }
 
-/* A piece of the JVM's own: a stub, or the interpreter where it runs no method yet. */
-static unsigned int name_blob(struct java *java, struct hybrid_names *names,
-			      const struct java_blob *blob, u64 *out)
-{
-	char name[HYBRID_PROCESS_STRING];
-	const struct hybrid_function function = { .name = name, .size = 1 };
-	u64 start;
-
-	if (hybrid_process_memory_string(&java->vm.pm, blob->name, name))
-		return 0;
-	start = hybrid_names__function(names, &java->quota, &function);
-	if (!start)
-		return 0;
-	*out = hybrid_names_ip(start, function.size, 0);
-	return 1;
-}
-
 static unsigned int java_name(struct hybrid_namer *namer, struct hybrid_names *names,
 			      const struct hybrid_frame *frame, u64 ip, u64 *out)
 {
 	struct java *java = container_of(namer, struct java, namer);
-	const struct java_blob *blob = find_blob(java, frame ? frame->ret : ip);
+	const struct hybrid_frame made = { .ip = ip, .ret = ip };
+	const struct java_blob *blob;
 
-	return blob ? name_blob(java, names, blob, out) : 0;
+	frame = frame ?: &made;
+	blob = find_blob(java, frame->ret);
+	return blob ? java_names__frame(&java->names, names, blob, frame, out) : 0;
 }
 
 static void *java_open(const struct hybrid_process_memory *pm, const struct hybrid_object *object,
@@ -138,8 +126,10 @@ static void *java_open(const struct hybrid_process_memory *pm, const struct hybr
 	java->vm.pm = *pm;
 	java->namer = (struct hybrid_namer) { HYBRID_RUNTIME_JAVA, java_name };
 	if (!hybrid_process_memory_map(&java->vm.pm) && !java_vm__open(&java->vm, object, bias) &&
-	    !java_code_cache__init(&java->cache, &java->vm))
+	    !java_code_cache__init(&java->cache, &java->vm)) {
+		java_names__init(&java->names, &java->vm);
 		return java;
+	}
 	java_vm__close(&java->vm);
 	hybrid_process_memory_exit(&java->vm.pm);
 	free(java);
