@@ -82,9 +82,9 @@ static struct {
 	u8			*words;
 } vm;
 
-static unsigned int nr_structs;
+static unsigned int nr_structs, nr_types, nr_ints;
 
-static void add_field(const char *type, const char *field, const char *of, u64 offset)
+void java_add_field(const char *type, const char *field, const char *of, u64 offset)
 {
 	check(nr_structs < ENTRIES - 1);
 	vm.structs[nr_structs++] = (struct struct_entry) {
@@ -92,7 +92,7 @@ static void add_field(const char *type, const char *field, const char *of, u64 o
 	};
 }
 
-static void add_static(const char *type, const char *field, void *address)
+void java_add_static(const char *type, const char *field, void *address)
 {
 	check(nr_structs < ENTRIES - 1);
 	vm.structs[nr_structs++] = (struct struct_entry) {
@@ -101,42 +101,53 @@ static void add_static(const char *type, const char *field, void *address)
 	};
 }
 
+void java_add_type(const char *name, u64 size)
+{
+	check(nr_types < ARRAY_SIZE(vm.types) - 1);
+	vm.types[nr_types++] = (struct value_entry) { name, size };
+}
+
+void java_add_int(const char *name, s32 value)
+{
+	check(nr_ints < ARRAY_SIZE(vm.ints) - 1);
+	vm.ints[nr_ints++] = (struct value_entry) { name, (u32)value };
+}
+
 #define BLOB(field)	offsetof(struct java_test_blob, field)
 
 static void add_fields(void)
 {
-	add_field("CodeBlob", "_name", "const char*", BLOB(name));
-	add_field("CodeBlob", "_size", "int", BLOB(size));
-	add_field("CodeBlob", "_frame_complete_offset", "int16_t", BLOB(complete));
-	add_field("CodeBlob", "_frame_size", "int", BLOB(frame_size));
-	add_field("CodeBlob", "_data_offset", "int", BLOB(data_offset));
-	add_field("CodeBlob", "_code_begin", "address", BLOB(code));
-	add_field("nmethod", "_method", "Method*", BLOB(method));
-	add_field("nmethod", "_compile_id", "int", BLOB(compile_id));
-	add_field("nmethod", "_osr_entry_point", "address", BLOB(osr_entry));
-	add_field("nmethod", "_entry_bci", "int16_t", BLOB(entry_bci));
-	add_field("CodeHeap", "_memory", "VirtualSpace", offsetof(struct heap, memory));
-	add_field("CodeHeap", "_segmap", "VirtualSpace", offsetof(struct heap, segmap));
-	add_field("CodeHeap", "_log2_segment_size", "int", offsetof(struct heap, bits));
-	add_field("VirtualSpace", "_low", "char*", offsetof(struct space, low));
-	add_field("VirtualSpace", "_high", "char*", offsetof(struct space, high));
-	add_field("HeapBlock::Header", "_used", "bool", offsetof(struct block, used));
-	add_field("GrowableArrayBase", "_len", "int", offsetof(struct array, len));
-	add_field("GrowableArray<int>", "_data", "int*", offsetof(struct array, data));
-	add_field("StubQueue", "_stub_buffer", "address", offsetof(struct queue, buffer));
-	add_field("StubQueue", "_queue_end", "int", offsetof(struct queue, end));
-	add_field("StubQueue", "_number_of_stubs", "int", offsetof(struct queue, nr));
-	add_field("InterpreterCodelet", "_size", "int", offsetof(struct codelet, size));
-	add_field("InterpreterCodelet", "_description", "const char*",
-		  offsetof(struct codelet, description));
-	add_field("JavaThread", "_cont_entry", "ContinuationEntry*", 0x618);
-	add_static("CodeCache", "_heaps", &vm.array_at);
-	add_static("AbstractInterpreter", "_code", &vm.queue_at);
-	add_static("ContinuationEntry", "_return_pc", &vm.return_pc);
-	vm.types[0] = (struct value_entry) { "HeapBlock", sizeof(struct block) };
-	vm.types[1] = (struct value_entry) { "InterpreterCodelet", sizeof(struct codelet) };
-	vm.ints[0] = (struct value_entry) { "frame::interpreter_frame_sender_sp_offset",
-					    (u32)-1 };
+	java_add_field("CodeBlob", "_name", "const char*", BLOB(name));
+	java_add_field("CodeBlob", "_size", "int", BLOB(size));
+	java_add_field("CodeBlob", "_frame_complete_offset", "int16_t", BLOB(complete));
+	java_add_field("CodeBlob", "_frame_size", "int", BLOB(frame_size));
+	java_add_field("CodeBlob", "_data_offset", "int", BLOB(data_offset));
+	java_add_field("CodeBlob", "_code_begin", "address", BLOB(code));
+	java_add_field("nmethod", "_method", "Method*", BLOB(method));
+	java_add_field("nmethod", "_compile_id", "int", BLOB(compile_id));
+	java_add_field("nmethod", "_osr_entry_point", "address", BLOB(osr_entry));
+	java_add_field("nmethod", "_entry_bci", "int16_t", BLOB(entry_bci));
+	java_add_field("CodeHeap", "_memory", "VirtualSpace", offsetof(struct heap, memory));
+	java_add_field("CodeHeap", "_segmap", "VirtualSpace", offsetof(struct heap, segmap));
+	java_add_field("CodeHeap", "_log2_segment_size", "int", offsetof(struct heap, bits));
+	java_add_field("VirtualSpace", "_low", "char*", offsetof(struct space, low));
+	java_add_field("VirtualSpace", "_high", "char*", offsetof(struct space, high));
+	java_add_field("HeapBlock::Header", "_used", "bool", offsetof(struct block, used));
+	java_add_field("GrowableArrayBase", "_len", "int", offsetof(struct array, len));
+	java_add_field("GrowableArray<int>", "_data", "int*", offsetof(struct array, data));
+	java_add_field("StubQueue", "_stub_buffer", "address", offsetof(struct queue, buffer));
+	java_add_field("StubQueue", "_queue_end", "int", offsetof(struct queue, end));
+	java_add_field("StubQueue", "_number_of_stubs", "int", offsetof(struct queue, nr));
+	java_add_field("InterpreterCodelet", "_size", "int", offsetof(struct codelet, size));
+	java_add_field("InterpreterCodelet", "_description", "const char*",
+		       offsetof(struct codelet, description));
+	java_add_field("JavaThread", "_cont_entry", "ContinuationEntry*", 0x618);
+	java_add_static("CodeCache", "_heaps", &vm.array_at);
+	java_add_static("AbstractInterpreter", "_code", &vm.queue_at);
+	java_add_static("ContinuationEntry", "_return_pc", &vm.return_pc);
+	java_add_type("HeapBlock", sizeof(struct block));
+	java_add_type("InterpreterCodelet", sizeof(struct codelet));
+	java_add_int("frame::interpreter_frame_sender_sp_offset", -1);
 }
 
 u64 *java_word(const char *symbol)
@@ -203,6 +214,8 @@ void java_begin(void)
 	memset(&java, 0, sizeof(java));
 	memset(&vm, 0, sizeof(vm));
 	nr_structs = 0;
+	nr_types = 0;
+	nr_ints = 0;
 	hybrid_processes_init(&java.ps, elf_file_open);
 	elf_file_map(&java.ps, pid, "jvm.so", BIAS);
 	map_code();
@@ -222,7 +235,8 @@ void java_begin(void)
 	java.unwinder.runtime_rule = hybrid_runtime_rule;
 	java.unwinder.runtime_range = hybrid_runtime_range;
 	java.u = (struct hybrid_unwind) {
-		.abi = &hybrid_abi_64, .space = hybrid_thread_find(&java.ps, pid, pid)->process->space,
+		.abi = &hybrid_abi_64,
+		.space = hybrid_thread_find(&java.ps, pid, pid)->process->space,
 		.pid = pid, .dump = (u8 *)java.stack, .dump_start = JAVA_STACK,
 		.dump_size = sizeof(java.stack), .frames = java.frames, .max_frames = 16,
 	};

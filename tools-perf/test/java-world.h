@@ -43,6 +43,15 @@ extern struct java_world java;
 void java_begin(void);
 void java_end(void);
 
+/*
+ * More of what the process's tables have: before it is looked at for the first time. @of: the
+ * field's type.
+ */
+void java_add_field(const char *type, const char *field, const char *of, u64 offset);
+void java_add_static(const char *type, const char *field, void *address);
+void java_add_type(const char *name, u64 size);
+void java_add_int(const char *name, s32 value);
+
 /* The next pass over the rings. */
 void java_pass(void);
 
