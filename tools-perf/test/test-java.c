@@ -264,6 +264,28 @@ static void test_barrier(void)
 	java_end();
 }
 
+/* push $-1; push %rbp; mov %rsp,%rbp; push %rdi; lea 24(%rsp),%rdi; call *%rax */
+static const u8 entry_barrier[] = {
+	0x68, 0xff, 0xff, 0xff, 0xff, 0x55, 0x48, 0x8b, 0xec, 0x57,
+	0x48, 0x8d, 0x7c, 0x24, 0x18, 0xff, 0xd0, 0x90,
+};
+
+/* What a method has called before it begins has a word more in its frame. */
+static void test_entry_barrier(void)
+{
+	begin(pushed, sizeof(pushed), 12);
+	java_add(INTERP, "StubRoutines (1)", entry_barrier, sizeof(entry_barrier))->frame_size = 0;
+	java.stack[5] = java_code_at(INTERP) + 17;
+	java.stack[4] = JAVA_STACK + 8 * 8;
+	java.stack[8] = 0x1234;
+	java.stack[10] = called();
+	java_unwind(java_code_at(INNER) + 12);
+	check(java.u.nr >= 3);
+	same(java.frames[1].cfa, JAVA_STACK + 8 * 11);
+	same(java.frames[2].ret, called());
+	java_end();
+}
+
 static bool range_at(u64 ip, struct hybrid_runtime_range *range)
 {
 	java.frames[0] = (struct hybrid_frame) { .ip = ip, .ret = ip };
@@ -303,6 +325,7 @@ static const struct tap_test tests[] = {
 	{ "the interpreter leaves a frame", test_leave },
 	{ "between interpreted and compiled code", test_adapter },
 	{ "a virtual thread", test_barrier },
+	{ "a method's entry barrier", test_entry_barrier },
 	{ "ranges with one rule", test_range },
 };
 

@@ -199,8 +199,8 @@ static s64 value_of(const struct java_code_cache *cache, const u8 *header, enum 
 }
 
 /* The blob's own fields. Of those that nmethod adds only what a method has is used. */
-static bool read_blob(const struct java_code_cache *cache, struct java_vm *vm, u64 addr,
-		      struct java_blob *blob)
+bool java_code_cache__read(const struct java_code_cache *cache, struct java_vm *vm, u64 addr,
+			   struct java_blob *blob)
 {
 	char name[HYBRID_PROCESS_STRING];
 	u8 header[MAX_HEADER];
@@ -234,20 +234,24 @@ static bool read_blob(const struct java_code_cache *cache, struct java_vm *vm, u
 	       blob->end <= addr + size;
 }
 
-bool java_code_cache__find(const struct java_code_cache *cache, struct java_vm *vm, u64 pc,
-			   struct java_blob *blob)
+u64 java_code_cache__blob_at(const struct java_code_cache *cache, struct java_vm *vm, u64 pc)
 {
 	unsigned int i;
-	u64 addr;
 
 	for (i = 0; i < cache->nr_heaps; i++) {
 		const struct java_heap *heap = &cache->heaps[i];
 
-		if (pc < heap->low || pc >= heap->high)
-			continue;
-		addr = find_block(cache, vm, heap, pc);
-		return addr && read_blob(cache, vm, addr, blob) && pc >= blob->code &&
-		       pc < blob->end;
+		if (pc >= heap->low && pc < heap->high)
+			return find_block(cache, vm, heap, pc);
 	}
-	return false;
+	return 0;
+}
+
+bool java_code_cache__find(const struct java_code_cache *cache, struct java_vm *vm, u64 pc,
+			   struct java_blob *blob)
+{
+	u64 addr = java_code_cache__blob_at(cache, vm, pc);
+
+	return addr && java_code_cache__read(cache, vm, addr, blob) && pc >= blob->code &&
+	       pc < blob->end;
 }

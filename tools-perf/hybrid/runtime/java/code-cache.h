@@ -87,16 +87,30 @@ int java_code_cache__init(struct java_code_cache *cache, struct java_vm *vm);
 int java_code_cache__refresh(struct java_code_cache *cache, struct java_vm *vm);
 
 /**
- * java_code_cache__find - the blob that holds an address now
+ * java_code_cache__blob_at - the address of the blob whose memory holds an address now
  * @cache: of @vm
  * @vm: open
  * @pc: address of code
- * @blob: out
  *
  * Source: CodeHeap::find_block_for() in src/hotspot/share/memory/heap.cpp.
  *
- * Return: false if there is none, or it can't be read.
+ * Return: 0 if there is none, or it can't be read.
  */
+u64 java_code_cache__blob_at(const struct java_code_cache *cache, struct java_vm *vm, u64 pc);
+
+/**
+ * java_code_cache__read - read a blob
+ * @cache: of @vm
+ * @vm: open
+ * @addr: of the blob
+ * @blob: out
+ *
+ * Return: false if it can't be read, or its sizes can't be.
+ */
+bool java_code_cache__read(const struct java_code_cache *cache, struct java_vm *vm, u64 addr,
+			   struct java_blob *blob);
+
+/* The blob whose code holds an address now; as the two above. */
 bool java_code_cache__find(const struct java_code_cache *cache, struct java_vm *vm, u64 pc,
 			   struct java_blob *blob);
 

@@ -16,6 +16,9 @@
 /* And of what makes a frame. */
 #define MAX_PROLOGUE	512
 
+/* From where the stub that methods call before they begin makes its frame, to its calls. */
+#define MAX_ENTRY_BARRIER	256
+
 /* And of an adapter. */
 #define MAX_ADAPTER	2048
 
@@ -347,6 +350,30 @@ static bool interpreter_rule(struct java_vm *vm, const struct java_interpreter *
 	return saved_sp_rule(vm, rule);
 }
 
+/*
+ * StubGenerator::generate_method_entry_barrier(), which methods call before they begin: the frame
+ * has a word between the return address and the caller's bp.
+ * push $-1; push %rbp; mov %rsp,%rbp; push %rdi; lea 24(%rsp),%rdi; and the registers
+ */
+static bool entry_barrier_rule(struct java_vm *vm, const struct java_blob *blob, u64 pc,
+			       struct hybrid_rule *rule)
+{
+	static const u8 begin[] = {
+		0xff, 0x55, 0x48, 0x8b, 0xec, 0x57, 0x48, 0x8d, 0x7c, 0x24, 0x18,
+	};
+	u64 start = max(blob->code, pc - MAX_ENTRY_BARRIER);
+	u8 code[MAX_ENTRY_BARRIER];
+
+	if (pc - start > sizeof(code) || java_vm__read(vm, start, code, pc - start) ||
+	    !memmem(code, pc - start, begin, sizeof(begin)))
+		return false;
+	*rule = (struct hybrid_rule) {
+		.kind = HYBRID_RULE_CFA, .base = HYBRID_BASE_BP, .bp = HYBRID_BP_AT_CFA,
+		.cfa_off = 3 * WORD, .ra_off = -WORD, .bp_off = -3 * WORD,
+	};
+	return true;
+}
+
 bool java_frame_rule(struct java_vm *vm, const struct java_interpreter *interpreter,
 		     const struct java_blob *blob, const struct hybrid_unwind *u,
 		     unsigned int at, struct hybrid_rule *rule)
@@ -368,7 +395,7 @@ bool java_frame_rule(struct java_vm *vm, const struct java_interpreter *interpre
 		*rule = rule_of(WORD, HYBRID_BP_SAME);
 		return innermost;
 	default:
-		return false;
+		return !innermost && entry_barrier_rule(vm, blob, pc, rule);
 	}
 }
 

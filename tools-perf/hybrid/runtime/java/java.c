@@ -11,19 +11,28 @@
 #include "frame-rule.h"
 #include "java.h"
 
-#define KNOWN_BITS	11
+#define KNOWN_BITS	13
+#define BLOB_BITS	10
 
 /**
- * struct known - what is known of an address
+ * struct known - which blob an address is in
  * @pc: the address; 0: none
+ * @blob: address of the blob; 0: it is in none
  * @pass: over the rings in which it was looked up
- * @found: @blob is valid
- * @blob: that holds it
  */
 struct known {
-	u64			pc;
+	u64	pc;
+	u64	blob;
+	u64	pass;
+};
+
+/**
+ * struct known_blob - a blob that was read
+ * @pass: over the rings in which it was read; 0: none was
+ * @blob: as it was then
+ */
+struct known_blob {
 	u64			pass;
-	bool			found;
 	struct java_blob	blob;
 };
 
@@ -37,6 +46,7 @@ struct known {
  * @namer: names frames
  * @names: what @namer knows
  * @known: by address
+ * @blobs: by address
  */
 struct java {
 	struct java_vm		vm;
@@ -47,6 +57,7 @@ struct java {
 	struct hybrid_namer	namer;
 	struct java_names	names;
 	struct known		known[1 << KNOWN_BITS];
+	struct known_blob	blobs[1 << BLOB_BITS];
 };
 
 static void refresh(struct java *java, u64 pass)
@@ -60,20 +71,38 @@ static void refresh(struct java *java, u64 pass)
 		java_interpreter__read(&java->interpreter, &java->vm);
 }
 
-/*
- * Code is freed, and its place used again: what was found is looked up again in each pass, until the
- * process is gone.
- */
+/* Is what was read in that pass still to be used? Of a process that is gone it is all there is. */
+static bool is_current(const struct java *java, u64 pass)
+{
+	return pass == java->pass || (pass && java->is_gone);
+}
+
+static const struct java_blob *read_blob(struct java *java, u64 addr)
+{
+	struct known_blob *known = &java->blobs[hash_64(addr, BLOB_BITS)];
+
+	if (known->blob.addr == addr && is_current(java, known->pass))
+		return &known->blob;
+	known->pass = 0;
+	if (!java_code_cache__read(&java->cache, &java->vm, addr, &known->blob))
+		return NULL;
+	known->pass = java->pass;
+	return &known->blob;
+}
+
+/* Code is freed, and its place used again: what was found is looked up again in each pass. */
 static const struct java_blob *find_blob(struct java *java, u64 pc)
 {
 	struct known *known = &java->known[hash_64(pc, KNOWN_BITS)];
+	const struct java_blob *blob;
 
-	if (known->pc != pc || (known->pass != java->pass && !java->is_gone)) {
+	if (known->pc != pc || !is_current(java, known->pass)) {
 		known->pc = pc;
 		known->pass = java->pass;
-		known->found = java_code_cache__find(&java->cache, &java->vm, pc, &known->blob);
+		known->blob = java_code_cache__blob_at(&java->cache, &java->vm, pc);
 	}
-	return known->found ? &known->blob : NULL;
+	blob = known->blob ? read_blob(java, known->blob) : NULL;
+	return blob && pc >= blob->code && pc < blob->end ? blob : NULL;
 }
 
 static bool java_rule(void *data, u64 pass, const struct hybrid_unwind *u, unsigned int at,
