@@ -52,7 +52,7 @@ struct scene {
 /* The user part may hold marks, which are no frames. */
 static void run(struct scene *s, const u64 *chain, unsigned int nr, unsigned int max)
 {
-	static struct hybrid_namer namer = { HYBRID_RUNTIME_JAVA, name };
+	static struct hybrid_namer namer = { .runtime = HYBRID_RUNTIME_JAVA, .name = name };
 	unsigned int i, user = nr;
 
 	memset(s, 0, sizeof(*s));

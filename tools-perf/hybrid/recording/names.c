@@ -62,8 +62,8 @@ int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
 		       const struct hybrid_unwind *unwind, unsigned int max,
 		       struct hybrid_made *made)
 {
-	struct hybrid_namer *namer = hybrid_runtime_namer(hr->unwinder.runtimes, process->pid,
-							  process->space);
+	struct hybrid_namer *namer = hr->names.is_off ? NULL :
+		hybrid_runtime_namer(hr->unwinder.runtimes, process->pid, process->space);
 	struct hybrid_named_chain chain = {
 		.chain		= hr->current.chain,
 		.nr		= made->nr,
@@ -80,6 +80,8 @@ int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
 	if (!of)
 		return 0;
 	hybrid_name_chain(namer, of->names, &chain);
+	hr->names.nr_unread += namer->nr_unread;
+	namer->nr_unread = 0;
 	if (!chain.is_named)
 		return 0;
 	memcpy(hr->current.chain, chain.out, chain.nr_out * sizeof(*chain.out));
@@ -143,9 +145,17 @@ void hybrid_names_pass(struct hybrid_record *hr)
 void hybrid_names_print(const struct hybrid_record *hr)
 {
 	const struct hybrid_runtime_names *of;
-	unsigned int runtime;
+	unsigned int runtime, nr;
 	char text[128];
+	pid_t pid;
 
+	nr = hybrid_runtimes_failed(hr->unwinder.runtimes, &pid);
+	if (nr)
+		fprintf(stderr, "hybrid: %u processes have a runtime that can't be read, the last one %d: their frames have no names\n",
+			nr, pid);
+	if (hr->names.nr_unread)
+		fprintf(stderr, "hybrid: %" PRIu64 " frames have no names, as their process or their code was gone before it was read\n",
+			hr->names.nr_unread);
 	for (runtime = 0; runtime < HYBRID_NR_RUNTIMES; runtime++) {
 		of = &hr->names.runtimes[runtime];
 		if (of->error)

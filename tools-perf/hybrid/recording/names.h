@@ -31,11 +31,15 @@ struct hybrid_runtime_names {
  * @runtimes: each one's
  * @next: when they are to be written again, in ns
  * @wait: how long after that once more, in ns
+ * @is_off: no frame is to be named
+ * @nr_unread: frames that have no name, as what they ran could not be read any more
  */
 struct hybrid_record_names {
 	struct hybrid_runtime_names	runtimes[HYBRID_NR_RUNTIMES];
 	u64				next;
 	u64				wait;
+	bool				is_off;
+	u64				nr_unread;
 };
 
 /**

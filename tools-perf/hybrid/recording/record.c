@@ -89,6 +89,11 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 	return hr;
 }
 
+void hybrid_record__keep_addresses(struct hybrid_record *hr)
+{
+	hr->names.is_off = true;
+}
+
 void hybrid_record__track(struct hybrid_record *hr, const union perf_event *event)
 {
 	if (hr && hybrid_track(&hr->ps, event))

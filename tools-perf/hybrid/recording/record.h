@@ -61,6 +61,14 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 					 hybrid_write_fn write, void *arg);
 
 /**
+ * hybrid_record__keep_addresses - don't name the functions of runtimes
+ * @hr: state
+ *
+ * Their frames have the addresses that they have on the stack.
+ */
+void hybrid_record__keep_addresses(struct hybrid_record *hr);
+
+/**
  * hybrid_record__track - see a record that perf made up for the start
  * @hr: state, NULL does nothing
  * @event: any record; written by the caller
@@ -161,6 +169,10 @@ hybrid_record__new(struct evlist *evlist __maybe_unused,
 		   hybrid_write_fn write __maybe_unused, void *arg __maybe_unused)
 {
 	return NULL;
+}
+
+static inline void hybrid_record__keep_addresses(struct hybrid_record *hr __maybe_unused)
+{
 }
 
 static inline void hybrid_record__track(struct hybrid_record *hr __maybe_unused,

@@ -12,6 +12,7 @@
 /**
  * struct hybrid_namer - names the frames of a process that has a runtime
  * @runtime: of the names
+ * @nr_unread: frames whose functions could not be read, since it was set to 0
  * @name: which functions a frame is in
  *	@namer: this one
  *	@names: of @runtime; the functions are added to them
@@ -23,6 +24,7 @@
  */
 struct hybrid_namer {
 	enum hybrid_runtime	runtime;
+	u64			nr_unread;
 	unsigned int		(*name)(struct hybrid_namer *namer, struct hybrid_names *names,
 					const struct hybrid_frame *frame, u64 ip, u64 *out);
 };

@@ -52,6 +52,8 @@ struct runtime_process {
  * @asked: counts questions
  * @nr_files: that were looked at in this pass
  * @nr_open: of @processes, those with a runtime
+ * @nr_failed: of those that were in @processes, how many have one that could not be read
+ * @failed: the last one of them
  * @processes: those that were asked for
  */
 struct hybrid_runtimes {
@@ -61,6 +63,8 @@ struct hybrid_runtimes {
 	u64			 asked;
 	unsigned int		 nr_files;
 	unsigned int		 nr_open;
+	unsigned int		 nr_failed;
+	pid_t			 failed;
 	struct runtime_process	 processes[SETS][WAYS];
 };
 
@@ -82,6 +86,9 @@ static void close_runtime(struct hybrid_runtimes *runtimes, struct runtime_proce
 	if (process->runtime) {
 		process->ops->close(process->runtime);
 		runtimes->nr_open--;
+	} else if (process->failed_pass) {
+		runtimes->nr_failed++;
+		runtimes->failed = process->pid;
 	}
 	process->runtime = NULL;
 	process->object_id = 0;
@@ -211,6 +218,8 @@ static void look_at(struct hybrid_runtimes *runtimes, struct runtime_process *pr
 		process->gen = space->gen;
 	if (id && id == process->object_id && mapping->start == process->start && !again)
 		return;
+	if (again)
+		process->failed_pass = 0;
 	close_runtime(runtimes, process);
 	if (id)
 		open_runtime(runtimes, process, mapping, space);
@@ -266,4 +275,23 @@ struct hybrid_namer *hybrid_runtime_namer(struct hybrid_runtimes *runtimes, pid_
 		look_at(runtimes, process, space);
 	return process->runtime ?
 		process->ops->namer(process->runtime, runtimes->pass, space) : NULL;
+}
+
+unsigned int hybrid_runtimes_failed(const struct hybrid_runtimes *runtimes, pid_t *pid)
+{
+	const struct runtime_process *process;
+	unsigned int i, nr;
+
+	if (!runtimes)
+		return 0;
+	nr = runtimes->nr_failed;
+	*pid = runtimes->failed;
+	for (i = 0; i < SETS * WAYS; i++) {
+		process = &runtimes->processes[i / WAYS][i % WAYS];
+		if (!process->failed_pass)
+			continue;
+		nr++;
+		*pid = process->pid;
+	}
+	return nr;
 }

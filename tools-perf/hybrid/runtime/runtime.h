@@ -73,6 +73,17 @@ bool hybrid_runtime_range(void *runtimes, const struct hybrid_unwind *u, unsigne
 			  struct hybrid_runtime_range *range);
 
 /**
+ * hybrid_runtimes_failed - processes with a runtime that could not be read
+ * @runtimes: may be NULL
+ * @pid: out: one of them
+ *
+ * As the process is gone, or its data is not as it should be.
+ *
+ * Return: how many.
+ */
+unsigned int hybrid_runtimes_failed(const struct hybrid_runtimes *runtimes, pid_t *pid);
+
+/**
  * hybrid_runtime_namer - who names the frames of a process
  * @runtimes: may be NULL
  * @pid: the process

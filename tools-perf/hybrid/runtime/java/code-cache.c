@@ -126,10 +126,10 @@ static bool read_heap(const struct java_code_cache *cache, struct java_vm *vm, u
 int java_code_cache__refresh(struct java_code_cache *cache, struct java_vm *vm)
 {
 	u64 heaps[JAVA_MAX_HEAPS], address, array;
-	unsigned int i;
+	struct java_heap found[JAVA_MAX_HEAPS];
+	unsigned int i, nr_found = 0;
 	s64 nr, data;
 
-	cache->nr_heaps = 0;
 	if (!java_vm__static(vm, "CodeCache", "_heaps", &address) ||
 	    java_vm__read(vm, address, &array, sizeof(array)) ||
 	    !read_field(cache, vm, array, ARRAY_LEN, &nr) ||
@@ -137,10 +137,14 @@ int java_code_cache__refresh(struct java_code_cache *cache, struct java_vm *vm)
 	    java_vm__read(vm, data, heaps, min_t(u64, nr, JAVA_MAX_HEAPS) * sizeof(*heaps)))
 		return -1;
 	for (i = 0; i < nr && i < JAVA_MAX_HEAPS; i++) {
-		if (read_heap(cache, vm, heaps[i], &cache->heaps[cache->nr_heaps]))
-			cache->nr_heaps++;
+		if (read_heap(cache, vm, heaps[i], &found[nr_found]))
+			nr_found++;
 	}
-	return cache->nr_heaps ? 0 : -1;
+	if (!nr_found)
+		return -1;
+	memcpy(cache->heaps, found, nr_found * sizeof(*found));
+	cache->nr_heaps = nr_found;
+	return 0;
 }
 
 /* The blob of the block that holds @pc; 0: none. */
@@ -232,6 +236,17 @@ bool java_code_cache__read(const struct java_code_cache *cache, struct java_vm *
 	}
 	return size <= MAX_BLOB && blob->code >= addr && blob->code <= blob->end &&
 	       blob->end <= addr + size;
+}
+
+bool java_code_cache__has(const struct java_code_cache *cache, u64 pc)
+{
+	unsigned int i;
+
+	for (i = 0; i < cache->nr_heaps; i++) {
+		if (pc >= cache->heaps[i].low && pc < cache->heaps[i].high)
+			return true;
+	}
+	return false;
 }
 
 u64 java_code_cache__blob_at(const struct java_code_cache *cache, struct java_vm *vm, u64 pc)

@@ -82,9 +82,12 @@ int java_code_cache__init(struct java_code_cache *cache, struct java_vm *vm);
  * @cache: of @vm
  * @vm: open
  *
- * Return: 0, or -1 if that can't be read, and then there are none.
+ * Return: 0, or -1 if that can't be read, and they are as they were.
  */
 int java_code_cache__refresh(struct java_code_cache *cache, struct java_vm *vm);
+
+/* Is an address in one of the heaps? */
+bool java_code_cache__has(const struct java_code_cache *cache, u64 pc);
 
 /**
  * java_code_cache__blob_at - the address of the blob whose memory holds an address now

@@ -139,10 +139,15 @@ static unsigned int java_name(struct hybrid_namer *namer, struct hybrid_names *n
 	struct java *java = container_of(namer, struct java, namer);
 	const struct hybrid_frame made = { .ip = ip, .ret = ip };
 	const struct java_blob *blob;
+	unsigned int nr;
 
 	frame = frame ?: &made;
+	if (!java_code_cache__has(&java->cache, frame->ret))
+		return 0;
 	blob = find_blob(java, frame->ret);
-	return blob ? java_names__frame(&java->names, names, blob, frame, out) : 0;
+	nr = blob ? java_names__frame(&java->names, names, blob, frame, out) : 0;
+	namer->nr_unread += !nr;
+	return nr;
 }
 
 static void *java_open(const struct hybrid_process_memory *pm, const struct hybrid_object *object,
@@ -153,7 +158,9 @@ static void *java_open(const struct hybrid_process_memory *pm, const struct hybr
 	if (!java)
 		return NULL;
 	java->vm.pm = *pm;
-	java->namer = (struct hybrid_namer) { HYBRID_RUNTIME_JAVA, java_name };
+	java->namer = (struct hybrid_namer) {
+		.runtime = HYBRID_RUNTIME_JAVA, .name = java_name,
+	};
 	if (!hybrid_process_memory_map(&java->vm.pm) && !java_vm__open(&java->vm, object, bias) &&
 	    !java_code_cache__init(&java->cache, &java->vm)) {
 		java_names__init(&java->names, &java->vm);
