@@ -83,7 +83,6 @@ static u64 now(void)
 	return time.tv_sec * 1000000000ULL + time.tv_nsec;
 }
 
-
 int hybrid_process_memory_map(struct hybrid_process_memory *pm)
 {
 	size_t room = 0, total = 0;
