@@ -115,6 +115,7 @@ static void test_rules(void)
 		  .fp = PERF_UNWIND_FP_UNDEFINED, .fp_off = 32767 },
 		{ .kind = HYBRID_WALK_REGISTER, .deref_off = 6, .cfa_off = 266256, .ra_off = -8,
 		  .fp = PERF_UNWIND_FP_AT_CFA, .fp_off = -16 },
+		{ .kind = HYBRID_WALK_SAVED_SP, .cfa_off = -8, .deref_off = 24, .fp_off = -64 },
 		{ .kind = PERF_UNWIND_SIGNAL },
 		{ .kind = PERF_UNWIND_OUTERMOST },
 	};
@@ -151,7 +152,7 @@ static void test_no_words(void)
 {
 	static const struct perf_unwind_rule rules[] = {
 		{ .kind = PERF_UNWIND_UNKNOWN, .cfa_off = 8, .ra_off = -8 },
-		{ .kind = HYBRID_WALK_REGISTER + 1, .cfa_off = 8, .ra_off = -8 },
+		{ .kind = HYBRID_WALK_SAVED_SP + 1, .cfa_off = 8, .ra_off = -8 },
 		{ .kind = PERF_UNWIND_CFA, .cfa_off = 8, .ra_off = -16 },
 		{ .kind = PERF_UNWIND_CFA, .cfa_off = 8388608, .ra_off = -8 },
 		{ .kind = PERF_UNWIND_CFA, .cfa_off = -8388609, .ra_off = -8 },
