@@ -97,6 +97,39 @@ static void sample(unsigned int stopped)
 	hybrid_memory_code_sample(&known, &ops, NULL, &unwinder, &u, stopped);
 }
 
+/* The ends of fibers: by the return address, by the place of the last frame, and that there are any. */
+static void test_fibers(void)
+{
+	begin();
+	add_frame(FRAMELESS, 0x7008, true);
+	u.rule.kind = HYBRID_RULE_OUTERMOST;
+	u.fiber_end = 0x7008;
+	u.fiber_ret = 0x4711;
+	sample(0);
+	check(nr_put >= 3);
+	same(put[0].key.ip, 0x4711);
+	same(put[0].code.code[0], HYBRID_WALK_FIBER);
+	same(HYBRID_WALK_KIND(put[0].code.row), PERF_UNWIND_OUTERMOST);
+	same(put[1].key.ip, 0x7008);
+	same(put[1].code.code[0], 0x4711);
+	same(HYBRID_WALK_KIND(put[1].code.row), PERF_UNWIND_OUTERMOST);
+	same(put[2].key.ip, 0);
+	same(put[2].code.code[0], HYBRID_WALK_FIBER);
+	end();
+
+	/* 0 is the return address of all that have none. */
+	begin();
+	add_frame(FRAMELESS, 0x7008, true);
+	u.rule.kind = HYBRID_RULE_OUTERMOST;
+	u.fiber_end = 0x7008;
+	sample(0);
+	same(put[0].key.ip, 0x7008);
+	same(put[0].code.code[0], 0);
+	same(put[1].key.ip, 0);
+	same(put[1].code.code[0], HYBRID_WALK_FIBER);
+	end();
+}
+
 static void test_rules(void)
 {
 	begin();
@@ -204,6 +237,7 @@ int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "memory code: the rules that led to the callers", test_rules },
+		{ "memory code: the ends of fibers", test_fibers },
 		{ "memory code: once, and again where a walk ended", test_again },
 		{ "memory code: what does not say how it is left", test_silent },
 		{ "memory code: what no rule is known of", test_nothing },

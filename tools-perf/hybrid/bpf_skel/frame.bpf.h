@@ -164,6 +164,38 @@ static __always_inline bool step_row(struct state *st, __u64 row)
 	return true;
 }
 
+/* Does @codes have @code under @key, as the end of a fiber? */
+static __always_inline bool is_fiber_key(struct state *st, __u64 key, __u64 code)
+{
+	struct hybrid_walk_code *found;
+
+	st->code_key.ip = key;
+	found = bpf_map_lookup_elem(&codes, &st->code_key);
+	return found && READ_WORD(&found->code[0]) == code &&
+	       HYBRID_WALK_KIND(READ_WORD(&found->row)) == PERF_UNWIND_OUTERMOST;
+}
+
+/* Is sp at the end of its pages? The next one is a guard page, or nothing has used it. */
+static __always_inline bool is_last_page(struct state *st)
+{
+	__u64 word;
+
+	return bpf_probe_read_user(&word, sizeof(word), (void *)((st->sp + PAGE - 1) & ~(PAGE - 1)));
+}
+
+/*
+ * The step has led to a return address: is it that of a fiber's first function? perf has found such
+ * an address once, and the stack ends; or perf has found it in this place.
+ */
+static __always_inline bool is_fiber_end(struct state *st)
+{
+	if (st->exact || (st->ip && !st->fibers))
+		return false;
+	if (st->ip && !is_fiber_key(st, st->ip, HYBRID_WALK_FIBER))
+		return false;
+	return is_last_page(st) || (st->fibers && is_fiber_key(st, st->sp, st->ip));
+}
+
 static long step(__u32 i, void *arg)
 {
 	struct loop *loop = arg;
@@ -200,6 +232,8 @@ static long step(__u32 i, void *arg)
 	default:
 		return ends(st, PERF_UNWIND_END_NO_RULE);
 	}
+	if (is_fiber_end(st))
+		return ends(st, PERF_UNWIND_END_OUTERMOST);
 	at = st->record.head.nr_kernel + 1 + i;
 	if (at >= HYBRID_WALK_IPS)
 		return ends(st, PERF_UNWIND_END_LIMIT);

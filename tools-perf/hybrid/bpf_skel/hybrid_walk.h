@@ -111,6 +111,14 @@ struct hybrid_walk_code {
 	__u64	row;
 };
 
+/*
+ * The same map has the ends of fibers, as perf has found them. A fiber's first function has a
+ * return address that no call made. Under that address, and under 0 if an address space has any
+ * end of a fiber, it has a row of PERF_UNWIND_OUTERMOST and HYBRID_WALK_FIBER as the code. Under
+ * the function's CFA it has that row, and the return address as the code.
+ */
+#define HYBRID_WALK_FIBER	0x0123456789abcdefULL
+
 /**
  * struct hybrid_walk_file - what perf asks the program hybrid_file() for
  * @addr: in: of a mapping of perf's own

@@ -71,6 +71,7 @@ struct mapping {
  * @bp: of the frame
  * @bp_known: @bp could be followed to here
  * @exact: @ip is an address that was interrupted, not one behind a call
+ * @fibers: the address space has fibers
  * @nr: frames, the first not counted
  * @end: enum perf_unwind_end
  * @at: an index that is looked for: here, as the verifier tries each value that it
@@ -109,6 +110,7 @@ struct state {
 	__u64 bp;
 	__u32 bp_known;
 	__u32 exact;
+	__u32 fibers;
 	__u32 nr;
 	__u32 end;
 	volatile __u32 at;
@@ -186,6 +188,9 @@ struct {
 
 /* perf's: goes on by one now and then. */
 __u64 epoch;
+
+/* perf's: some address space has fibers. */
+__u32 any_fibers;
 
 /* What perf may be storing just now: once, and whole. */
 #define READ_WORD(word)	(*(const volatile __u64 *)(word))

@@ -61,6 +61,20 @@ static struct hybrid_known_code *entry_of(struct hybrid_memory_code *known,
 }
 
 /*
+ * Is it the function at which makecontext() has a fiber begin? No FDE covers the byte before it, so
+ * that the file's rows lack it.
+ */
+static bool is_context_start(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u, u64 ip)
+{
+	struct hybrid_object *object;
+	struct hybrid_row *row;
+	bool mapped;
+
+	row = hybrid_unwind_row(unwinder, u->space, ip - 1, &mapped, &object);
+	return row && row->rule.kind == HYBRID_RULE_OUTERMOST && row->rule.signal;
+}
+
+/*
  * Does the store need the rule of the frame? If a file is mapped there, the store normally gets
  * the file's rows. So perf notes the first walk that ends at the address, and gives the rule
  * only if another walk ends there and the page is a copy. Rows that the compiler leaves out, as
@@ -77,6 +91,8 @@ static bool is_wanted(struct hybrid_known_code *entry, struct hybrid_unwinder *u
 		return false;
 	if (!mapping->object || mapping->is_copy)
 		return stopped || !is_known || !entry->is_given;
+	if (stopped && is_context_start(unwinder, u, key->ip))
+		return true;
 	if (stopped && !is_known)
 		*entry = (struct hybrid_known_code) { .key = *key };
 	return stopped && is_known && is_own_page(unwinder, u, key->ip);
@@ -91,6 +107,10 @@ static bool store_rule(const struct hybrid_store_ops *ops, struct hybrid_unwinde
 	struct hybrid_row *row;
 	bool mapped;
 
+	memset(to, 0, sizeof(*to));
+	to->kind = PERF_UNWIND_OUTERMOST;
+	if (is_context_start(unwinder, u, u->frames[i].ret))
+		return true;
 	row = hybrid_unwind_row(unwinder, u->space, u->frames[i].ip, &mapped, &object);
 	if (row && row->rule.kind != HYBRID_RULE_NONE) {
 		hybrid_batch_rule(u->abi, row, to);
@@ -121,6 +141,28 @@ static void put_frame(struct hybrid_memory_code *known, const struct hybrid_stor
 		*entry = (struct hybrid_known_code) { .key = key, .is_given = true };
 }
 
+static void put_end(const struct hybrid_store_ops *ops, void *store, const struct hybrid_unwind *u,
+		    u64 at, u64 code)
+{
+	const struct hybrid_walk_code_key key = { .space = u->walker_space, .ip = at };
+	const struct perf_unwind_rule rule = { .kind = PERF_UNWIND_OUTERMOST };
+	const struct hybrid_walk_code end = {
+		.code = { code }, .row = hybrid_table_row(&rule),
+	};
+
+	ops->put_code(store, &key, &end);
+}
+
+/* The last frame is the outermost one of a fiber: hybrid_walk.h says what the store has then. */
+static void put_fiber(const struct hybrid_store_ops *ops, void *store,
+		      const struct hybrid_unwind *u)
+{
+	if (u->fiber_ret)
+		put_end(ops, store, u, u->fiber_ret, HYBRID_WALK_FIBER);
+	put_end(ops, store, u, u->fiber_end, u->fiber_ret);
+	put_end(ops, store, u, 0, HYBRID_WALK_FIBER);
+}
+
 void hybrid_memory_code_sample(struct hybrid_memory_code *known,
 			       const struct hybrid_store_ops *ops, void *store,
 			       struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
@@ -134,6 +176,8 @@ void hybrid_memory_code_sample(struct hybrid_memory_code *known,
 		nr++;
 	if (!ops->put_code || !u->walker_space || u->abi->word != sizeof(u64))
 		return;
+	if (u->stop == HYBRID_STOP_OUTERMOST && u->fiber_end)
+		put_fiber(ops, store, u);
 	for (i = 0; i + 1 < nr; i++)
 		put_frame(known, ops, store, unwinder, u, i, i == stopped);
 }

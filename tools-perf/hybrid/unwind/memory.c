@@ -31,6 +31,7 @@
 
 /* Documentation/admin-guide/mm/pagemap.rst: bits of an entry of 8 bytes a page. */
 #define PAGEMAP_FILE	BIT_ULL(61)
+#define PAGEMAP_SWAPPED	BIT_ULL(62)
 #define PAGEMAP_PRESENT	BIT_ULL(63)
 
 /**
@@ -334,6 +335,19 @@ int hybrid_memory_read(struct hybrid_memory *memory, struct hybrid_space *space,
 	open_memory(memory, pid, space->gen);
 	*value = 0;
 	return read_memory(memory, addr, value, size) ? 0 : -1;
+}
+
+bool hybrid_memory_is_absent(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
+			     u64 addr)
+{
+	u64 entry;
+
+	if (!memory || pid <= 0)
+		return false;
+	open_memory(memory, pid, space->gen);
+	if (read_entry(memory, addr, &entry) != sizeof(entry))
+		return false;
+	return entry & PAGEMAP_FILE || !(entry & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED));
 }
 
 int hybrid_memory_copy(struct hybrid_memory *memory, struct hybrid_space *space,

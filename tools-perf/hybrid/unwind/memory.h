@@ -77,6 +77,19 @@ int hybrid_memory_read(struct hybrid_memory *memory, struct hybrid_space *space,
 		       pid_t pid, u64 addr, unsigned int size, u64 *value);
 
 /**
+ * hybrid_memory_is_absent - does a process have no memory of its own at an address?
+ * @memory: may be NULL
+ * @space: of the process
+ * @pid: the process; 0: it can't be asked
+ * @addr: in it
+ *
+ * Return: true if nothing is mapped there, if the page was never touched, or if it is a file's;
+ * false if it is the process's own, also on swap, or if the process can't be asked.
+ */
+bool hybrid_memory_is_absent(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
+			     u64 addr);
+
+/**
  * hybrid_memory_copy - what is at many addresses now
  * @memory: may be NULL
  * @space: of the process
