@@ -61,6 +61,32 @@ static __always_inline __u64 find_code_row(struct state *st)
 	return row;
 }
 
+/*
+ * The same, of a block of such code. The words that are compared are that of the address and the
+ * one before it; of the first word, the one after it.
+ */
+static __always_inline __u64 find_block_row(struct state *st)
+{
+	__u64 in_block = st->ip & (HYBRID_WALK_CODE_BLOCK - 1), row;
+	struct hybrid_walk_block *found;
+	__u32 word;
+
+	st->code_key.ip = st->ip - in_block;
+	found = bpf_map_lookup_elem(&code_blocks, &st->code_key);
+	if (!found || !(READ_WORD(&found->begins) >> in_block & 1))
+		return 0;
+	row = READ_WORD(&found->row);
+	st->at = in_block < 16 ? 0 : in_block / 8 - 1;
+	word = st->at;
+	if (word >= HYBRID_WALK_CODE_WORDS - 1 ||
+	    bpf_probe_read_user(st->code, sizeof(st->code),
+				(void *)(st->code_key.ip + word * 8)) ||
+	    st->code[0] != READ_WORD(&found->code[word]) ||
+	    st->code[1] != READ_WORD(&found->code[word + 1]))
+		return 0;
+	return row;
+}
+
 /* A word of the user's stack. */
 static __always_inline bool read_stack(struct state *st, __u64 addr, __u64 *word)
 {
@@ -209,6 +235,8 @@ static long step(__u32 i, void *arg)
 		if (HYBRID_WALK_KIND(row) != PERF_UNWIND_SIGNAL)
 			row = 0;
 	}
+	if (!HYBRID_WALK_KIND(row))
+		row = find_block_row(st);
 	if (!HYBRID_WALK_KIND(row))
 		row = find_code_row(st);
 

@@ -112,7 +112,26 @@ struct hybrid_walk_code {
 };
 
 /*
- * The same map has the ends of fibers, as perf has found them. A fiber's first function has a
+ * Instructions in 64 bytes of such code that have one rule. The two words of the code at an
+ * address are compared.
+ */
+#define HYBRID_WALK_CODE_BLOCK	64
+#define HYBRID_WALK_CODE_WORDS	(HYBRID_WALK_CODE_BLOCK / 8)
+
+/**
+ * struct hybrid_walk_block - what holds in them; the key has the address of the first byte
+ * @code: the bytes
+ * @begins: a bit for each byte at which an instruction with the rule begins
+ * @row: as in struct hybrid_walk_code
+ */
+struct hybrid_walk_block {
+	__u64	code[HYBRID_WALK_CODE_WORDS];
+	__u64	begins;
+	__u64	row;
+};
+
+/*
+ * The map of single addresses has the ends of fibers, as perf has found them. A fiber's first function has a
  * return address that no call made. Under that address, and under 0 if an address space has any
  * end of a fiber, it has a row of PERF_UNWIND_OUTERMOST and HYBRID_WALK_FIBER as the code. Under
  * the function's CFA it has that row, and the return address as the code.

@@ -180,6 +180,13 @@ struct {
 } codes SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, struct hybrid_walk_code_key);
+	__type(value, struct hybrid_walk_block);
+	__uint(max_entries, HYBRID_WALK_CODES);
+} code_blocks SEC(".maps");
+
+struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(key_size, sizeof(__u32));
 	__uint(value_size, sizeof(struct state));

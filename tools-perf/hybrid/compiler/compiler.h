@@ -16,6 +16,7 @@ struct hybrid_compiler;
  * @forget: PERF_UNWIND_UNLOAD
  * @put_code: use a rule at one address of code that no file has, for as long as the code there
  *	is the same. By the reading thread, beside all others. NULL: files alone have rules
+ * @put_block: the same for some addresses of a block of such code
  * @takes_registers: a row may be HYBRID_WALK_REGISTER
  * @has: does the store still have what it was taught of the file?
  * @add: use what was taught of @file for @same, too, which has the same contents. NULL, and
@@ -38,6 +39,8 @@ struct hybrid_store_ops {
 	void (*drop)(void *store, const struct hybrid_pinned_file *file);
 	int (*put_code)(void *store, const struct hybrid_walk_code_key *key,
 			const struct hybrid_walk_code *code);
+	int (*put_block)(void *store, const struct hybrid_walk_code_key *key,
+			 const struct hybrid_walk_block *block);
 	bool takes_registers;
 	bool takes_small;
 	bool takes_codes;

@@ -122,6 +122,19 @@ static bool store_rule(const struct hybrid_store_ops *ops, struct hybrid_unwinde
 	return true;
 }
 
+/* Is it JIT code which shows that bp points to the frame? @row: its rule. */
+static bool is_framed(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
+		      const struct hybrid_walk_code_key *key, u64 row)
+{
+	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, key->ip);
+	struct hybrid_rule rule;
+
+	return mapping && !mapping->object && HYBRID_WALK_KIND(row) == PERF_UNWIND_CFA &&
+	       HYBRID_WALK_BASE(row) == PERF_UNWIND_BASE_FP && HYBRID_WALK_CFA_OFF(row) == 16 &&
+	       hybrid_memory_rule(unwinder->memory, u->space, u->pid, u->abi, key->ip, &rule) &&
+	       rule.base == HYBRID_BASE_BP;
+}
+
 static void put_frame(struct hybrid_memory_code *known, const struct hybrid_store_ops *ops,
 		      void *store, struct hybrid_unwinder *unwinder,
 		      const struct hybrid_unwind *u, unsigned int i, bool stopped)
@@ -137,7 +150,11 @@ static void put_frame(struct hybrid_memory_code *known, const struct hybrid_stor
 			       key.ip - HYBRID_WALK_CODE_BEFORE, code.code, sizeof(code.code)))
 		return;
 	code.row = hybrid_table_row(&rule);
-	if (HYBRID_WALK_KIND(code.row) != PERF_UNWIND_UNKNOWN && !ops->put_code(store, &key, &code))
+	if (HYBRID_WALK_KIND(code.row) == PERF_UNWIND_UNKNOWN)
+		return;
+	if ((is_framed(unwinder, u, &key, code.row) &&
+	     hybrid_code_blocks_put(&known->blocks, ops, store, unwinder, u, key.ip, code.row)) ||
+	    !ops->put_code(store, &key, &code))
 		*entry = (struct hybrid_known_code) { .key = key, .is_given = true };
 }
 

@@ -45,6 +45,7 @@ void hybrid_no_rules_count(struct hybrid_no_rules *rules, const char *path, u64 
 	entry = take_entry(rules);
 	entry->path = path ? strdup(path) : NULL;
 	entry->at = at;
+	entry->before = entry->count;
 	entry->count++;
 }
 
@@ -52,7 +53,9 @@ static int compare(const void *pa, const void *pb)
 {
 	const struct hybrid_no_rule *a = pa, *b = pb;
 
-	return a->count < b->count ? 1 : a->count > b->count ? -1 : 0;
+	u64 na = a->count - a->before, nb = b->count - b->before;
+
+	return na < nb ? 1 : na > nb ? -1 : 0;
 }
 
 void hybrid_no_rules_print(struct hybrid_no_rules *rules, FILE *out)
@@ -63,8 +66,8 @@ void hybrid_no_rules_print(struct hybrid_no_rules *rules, FILE *out)
 	for (i = 0; i < min(rules->nr, MAX_LINES); i++) {
 		const struct hybrid_no_rule *entry = &rules->entries[i];
 
-		fprintf(out, "hybrid: %8" PRIu64 " no rule at %#" PRIx64 " of ", entry->count,
-			entry->at);
+		fprintf(out, "hybrid: %8" PRIu64 " no rule at %#" PRIx64 " of ",
+			entry->count - entry->before, entry->at);
 		hybrid_print_name(out, entry->path ?: "memory that no file backs");
 		fprintf(out, "\n");
 	}

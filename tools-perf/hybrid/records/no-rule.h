@@ -11,12 +11,14 @@
  * struct hybrid_no_rule - an address at which walks in the kernel ended without a rule
  * @path: of its file; NULL: memory that no file backs
  * @at: offset in the file, or address
- * @count: walks; too many by those of addresses whose place this one has taken
+ * @count: walks, and @before
+ * @before: walks of the addresses whose place this one has taken
  */
 struct hybrid_no_rule {
 	char	*path;
 	u64	 at;
 	u64	 count;
+	u64	 before;
 };
 
 /**

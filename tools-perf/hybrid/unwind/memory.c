@@ -20,6 +20,7 @@
 #include "../rules/rows.h"
 #include "../x86/code.h"
 #include "../x86/flow.h"
+#include "../x86/frame-around.h"
 #include "memory.h"
 #include "x86_frame.h"
 
@@ -325,6 +326,18 @@ int hybrid_memory_code(struct hybrid_memory *memory, struct hybrid_space *space,
 
 	return reader_init(&reader, &mem, memory, space, pid, abi, addr) &&
 	       hybrid_flow_fetch(&mem, addr, dst, size) == size ? 0 : -1;
+}
+
+bool hybrid_memory_around(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
+			  const struct hybrid_abi *abi, u64 ip, u64 *begins)
+{
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	if (!reader_init(&reader, &mem, memory, space, pid, abi, ip))
+		return false;
+	hybrid_frame_around(&mem, ip, begins);
+	return true;
 }
 
 int hybrid_memory_read(struct hybrid_memory *memory, struct hybrid_space *space,

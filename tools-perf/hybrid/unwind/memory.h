@@ -63,6 +63,20 @@ int hybrid_memory_code(struct hybrid_memory *memory, struct hybrid_space *space,
 		       const struct hybrid_abi *abi, u64 addr, void *dst, unsigned int size);
 
 /**
+ * hybrid_memory_around - hybrid_frame_around() of code that no file backs
+ * @memory: may be NULL
+ * @space: with the mapping that holds @ip
+ * @pid: the process that was sampled
+ * @abi: of the task
+ * @ip: of the next instruction; hybrid_memory_rule() has found that bp points to its frame
+ * @begins: out
+ *
+ * Return: false where it can't be read.
+ */
+bool hybrid_memory_around(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
+			  const struct hybrid_abi *abi, u64 ip, u64 *begins);
+
+/**
  * hybrid_memory_read - what is at an address now
  * @memory: may be NULL
  * @space: of the process

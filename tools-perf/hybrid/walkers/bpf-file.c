@@ -298,6 +298,7 @@ const struct hybrid_store_ops *hybrid_bpf__ops(void)
 		.add	= add,
 		.drop	= drop,
 		.put_code = hybrid_bpf__put_code,
+		.put_block = hybrid_bpf__put_block,
 		.takes_registers = true,
 		.takes_small = true,
 		.takes_codes = true,
