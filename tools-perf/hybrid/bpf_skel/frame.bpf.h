@@ -166,13 +166,14 @@ static __always_inline bool row_cfa(struct state *st, __u64 row, __u64 *cfa)
 	return true;
 }
 
+/* In the innermost frame sp may be at the CFA: a switch of stacks ends by a jump. */
 static __always_inline bool step_row(struct state *st, __u64 row)
 {
 	__u32 how = HYBRID_WALK_BP(row);
 	__u64 cfa, ip, bp = 0;
 	bool known = false;
 
-	if (!row_cfa(st, row, &cfa) || cfa <= st->sp)
+	if (!row_cfa(st, row, &cfa) || cfa < st->sp || (cfa == st->sp && st->nr))
 		return false;
 	if (how == PERF_UNWIND_FP_AT_CFA)
 		known = read_stack(st, cfa + HYBRID_WALK_BP_OFF(row), &bp);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
 #include "code.h"
+#include "context-switch.h"
 #include "frame-pointer.h"
 #include "plt.h"
 #include "x86_frame_scan.h"
@@ -125,7 +126,7 @@ bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule
 	if (to_rule(kind, &found, mem->is_64bit, rule))
 		return true;
 	*rule = hybrid_rule_frame_pointer(mem->is_64bit ? 8 : 4);
-	return hybrid_has_frame_pointer(mem, ip, &run);
+	return hybrid_has_frame_pointer(mem, ip, &run) || hybrid_switch_rule(mem, ip, rule);
 }
 
 bool hybrid_code_rule(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule)
@@ -169,7 +170,7 @@ bool hybrid_code_rule_run(const struct hybrid_object *object, u64 vaddr,
 		return true;
 	*rule = hybrid_rule_frame_pointer(object->cfi.abi->word);
 	if (!hybrid_has_frame_pointer(&mem, vaddr, &run))
-		return false;
+		return hybrid_switch_rule(&mem, vaddr, rule);
 	*end = vaddr + run;
 	return true;
 }
