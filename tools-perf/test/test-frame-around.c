@@ -82,6 +82,16 @@ static void changed(void)
 	EXPECT(0, "xxx______");
 }
 
+/* vaddsd sets no general register, vmovd may. */
+static void vectors(void)
+{
+	LOOK(0xcc, "\x90\xc5\xfb\x58\xc1\x90\xc9", 5);
+	EXPECT(5, "xx___xx");
+	LOOK(0xcc, "\x90\xc5\xf9\x7e\xc5\x90\xc9", 5);
+	/* Bytes in it are no instruction of the function. */
+	check(!is_marked(0, 5) && !is_marked(1, 5) && is_marked(6, 5));
+}
+
 /* nop; jmp; nop: nothing goes on from the one to the other. */
 static void jumps(void)
 {
@@ -116,6 +126,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "frame around: a function", function },
 		{ "frame around: where bp changes", changed },
+		{ "frame around: vector instructions", vectors },
 		{ "frame around: jumps", jumps },
 		{ "frame around: bounds", bounds },
 	};

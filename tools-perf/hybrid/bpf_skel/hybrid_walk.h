@@ -139,6 +139,21 @@ struct hybrid_walk_block {
 #define HYBRID_WALK_FIBER	0x0123456789abcdefULL
 
 /**
+ * struct hybrid_walk_copy - anonymous memory to which a process has moved code of a file; the key
+ *	has the address where it begins
+ * @end: address
+ * @shift: what to add to an address for the offset in the file
+ * @key: of the file
+ */
+struct hybrid_walk_copy {
+	__u64			end;
+	__u64			shift;
+	struct hybrid_walk_key	key;
+};
+
+#define HYBRID_WALK_COPIES	1024
+
+/**
  * struct hybrid_walk_file - what perf asks the program hybrid_file() for
  * @addr: in: of a mapping of perf's own
  * @key: out: of the file that is mapped there

@@ -36,6 +36,7 @@ static __always_inline __u64 space_number(const struct space *space)
  * @shift: what to add to an address for the offset in the file
  * @vma: of which
  * @key: of its object
+ * @copied: memory of no file has the object's code
  * @head: of its object
  * @walk: number of the walk that looked whether it is still true
  */
@@ -45,6 +46,7 @@ struct mapping {
 	__u64 shift;
 	__u64 vma;
 	struct hybrid_walk_key key;
+	__u64 copied;
 	__u64 head;
 	__u64 walk;
 };
@@ -185,6 +187,13 @@ struct {
 	__type(value, struct hybrid_walk_block);
 	__uint(max_entries, HYBRID_WALK_CODES);
 } code_blocks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, struct hybrid_walk_code_key);
+	__type(value, struct hybrid_walk_copy);
+	__uint(max_entries, HYBRID_WALK_COPIES);
+} copies SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -17,6 +17,8 @@ struct hybrid_compiler;
  * @put_code: use a rule at one address of code that no file has, for as long as the code there
  *	is the same. By the reading thread, beside all others. NULL: files alone have rules
  * @put_block: the same for some addresses of a block of such code
+ * @put_copy: memory of no file has the code of @file: in the address space @key->space, from
+ *	@key->ip on; @copy: but for its key
  * @takes_registers: a row may be HYBRID_WALK_REGISTER
  * @has: does the store still have what it was taught of the file?
  * @add: use what was taught of @file for @same, too, which has the same contents. NULL, and
@@ -41,6 +43,8 @@ struct hybrid_store_ops {
 			const struct hybrid_walk_code *code);
 	int (*put_block)(void *store, const struct hybrid_walk_code_key *key,
 			 const struct hybrid_walk_block *block);
+	int (*put_copy)(void *store, const struct hybrid_pinned_file *file,
+			const struct hybrid_walk_code_key *key, struct hybrid_walk_copy *copy);
 	bool takes_registers;
 	bool takes_small;
 	bool takes_codes;

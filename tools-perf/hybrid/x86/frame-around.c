@@ -8,6 +8,7 @@
 #include <asm/insn.h>
 #include "flow.h"
 #include "frame-around.h"
+#include "frame-pointer.h"
 #include "x86_frame_scan.h"
 
 /* What an instruction does to straight code. */
@@ -22,23 +23,21 @@ static enum effect effect_of(const struct insn *insn, struct x86_code *code)
 	struct x86_path path = { .sp_base = X86_BASE_NONE };
 	s32 target;
 
-	if (!insn->vex_prefix.nbytes) {
-		switch (insn->opcode.bytes[0]) {
-		case 0xc2: case 0xc3: case 0x55:
-			return RETURNS;
-		case 0xe9: case 0xeb: case 0xcc: case 0xf4:
+	switch (insn->opcode.bytes[0]) {
+	case 0xc2: case 0xc3: case 0x55:
+		return RETURNS;
+	case 0xe9: case 0xeb: case 0xcc: case 0xf4:
+		return ENDS;
+	case 0xff:
+		if (X86_MODRM_REG(insn->modrm.value) == 4)
 			return ENDS;
-		case 0xff:
-			if (X86_MODRM_REG(insn->modrm.value) == 4)
-				return ENDS;
-			break;
-		case 0x0f:
-			if (insn->opcode.bytes[1] == 0x0b)
-				return ENDS;
-			break;
-		default:
-			break;
-		}
+		break;
+	case 0x0f:
+		if (insn->opcode.bytes[1] == 0x0b)
+			return ENDS;
+		break;
+	default:
+		break;
 	}
 	x86_frame_step(code, &path, &target);
 	return path.bp_kind == X86_BP_SAME ? GOES_ON : ENDS;
@@ -51,8 +50,12 @@ static unsigned int decode(const struct x86_frame_mem *mem, u64 addr, enum effec
 	struct x86_code code;
 	struct insn insn;
 
-	if (!hybrid_decode_insn(mem, addr, &insn) ||
-	    hybrid_flow_fetch(mem, addr, bytes, insn.length) < insn.length ||
+	if (!hybrid_decode_insn(mem, addr, &insn))
+		return 0;
+	*effect = GOES_ON;
+	if (insn.vex_prefix.nbytes)
+		return hybrid_vex_sets_bp(&insn) ? 0 : insn.length;
+	if (hybrid_flow_fetch(mem, addr, bytes, insn.length) < insn.length ||
 	    !x86_frame_decode(&insn, bytes, insn.length, mem->is_64bit, &code))
 		return 0;
 	*effect = effect_of(&insn, &code);
