@@ -38,10 +38,11 @@ static void put(unsigned int at, const char *bytes, unsigned int len)
 })
 
 static u64 run;
+static unsigned int took;
 
 static bool shows(u64 at)
 {
-	return hybrid_has_frame_pointer(&mem, BASE + at, &run);
+	return hybrid_has_frame_pointer(&mem, BASE + at, &run, &took);
 }
 
 static void frames(void)
@@ -159,9 +160,11 @@ static void bounded(void)
 	memset(code, 0x90, sizeof(code));
 	PUT(4000, "\xc9\xc3");
 	check(shows(0));
+	same(took, 4001);
 	memset(code, 0x90, sizeof(code));
 	PUT(8000, "\xc9\xc3");
 	check(!shows(0));
+	check(took >= 4096 && took <= 4097);
 	/* A jump with each instruction, to the next one. */
 	for (i = 0; i < SIZE; i += 2)
 		PUT(i, "\x74\x00");

@@ -18,7 +18,7 @@
  * Instructions that may be looked at for one block: some paths to where a function returns
  * are thousands long, and there is one to be found for each piece of straight code.
  */
-#define MAX_LOOKED	1048576
+#define MAX_LOOKED	4194304
 
 /* Notes that it is asked for; false: it was before, or is not in the file. */
 static bool take_block(struct hybrid_stored *stored, u64 vaddr)

@@ -116,6 +116,7 @@ bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule
 	struct x86_frame_rule found = {};
 	struct x86_frame_work work;
 	enum x86_frame_kind kind;
+	unsigned int took;
 	u64 run;
 
 	if (x86_frame_sigreturn(mem, ip) == X86_SIGRETURN_64) {
@@ -126,7 +127,7 @@ bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule
 	if (to_rule(kind, &found, mem->is_64bit, rule))
 		return true;
 	*rule = hybrid_rule_frame_pointer(mem->is_64bit ? 8 : 4);
-	return hybrid_has_frame_pointer(mem, ip, &run) || hybrid_entered_frame(mem, ip) ||
+	return hybrid_has_frame_pointer(mem, ip, &run, &took) || hybrid_entered_frame(mem, ip) ||
 	       hybrid_switch_rule(mem, ip, rule);
 }
 
@@ -161,6 +162,8 @@ bool hybrid_code_rule_run(const struct hybrid_object *object, u64 vaddr,
 	struct x86_frame_mem mem;
 	enum x86_frame_kind kind;
 	struct reader reader;
+	unsigned int more;
+	bool framed;
 	u64 run;
 
 	reader_init(&reader, &mem, object);
@@ -170,7 +173,9 @@ bool hybrid_code_rule_run(const struct hybrid_object *object, u64 vaddr,
 	if (to_rule(kind, &found, mem.is_64bit, rule))
 		return true;
 	*rule = hybrid_rule_frame_pointer(object->cfi.abi->word);
-	if (!hybrid_has_frame_pointer(&mem, vaddr, &run))
+	framed = hybrid_has_frame_pointer(&mem, vaddr, &run, &more);
+	*took += more;
+	if (!framed)
 		return hybrid_switch_rule(&mem, vaddr, rule);
 	*end = vaddr + run;
 	return true;

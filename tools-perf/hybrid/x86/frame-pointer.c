@@ -170,7 +170,8 @@ static enum hybrid_flow_step find_end(struct hybrid_flow *flow, const struct ins
 	return HYBRID_FLOW_ON;
 }
 
-bool hybrid_has_frame_pointer(const struct x86_frame_mem *mem, u64 ip, u64 *run)
+bool hybrid_has_frame_pointer(const struct x86_frame_mem *mem, u64 ip, u64 *run,
+			      unsigned int *took)
 {
 	struct search search = {};
 	struct hybrid_flow flow = {
@@ -178,6 +179,7 @@ bool hybrid_has_frame_pointer(const struct x86_frame_mem *mem, u64 ip, u64 *run)
 	};
 	bool found = hybrid_flow_from(&flow, ip);
 
+	*took = flow.insns;
 	*run = search.run ?: 1;
 	return found;
 }
