@@ -4,6 +4,9 @@
 #include "context-switch.h"
 #include "frame-pointer.h"
 #include "plt.h"
+#include "probe-loop.h"
+#include "realigned.h"
+#include "saved-sp.h"
 #include "x86_frame_scan.h"
 
 /*
@@ -14,6 +17,9 @@
 
 /* Bytes of the longest instruction. */
 #define MAX_INSN	15
+
+/* DWARF's number. */
+#define R11		11
 
 /* psABI x86-64 3.2.2: what leaf functions may use below sp. */
 #define RED_ZONE	128
@@ -111,11 +117,60 @@ static bool to_rule(enum x86_frame_kind kind, const struct x86_frame_rule *found
 	return kind != X86_FRAME_UNKNOWN;
 }
 
-bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule *rule)
+/*
+ * In a loop that makes a large frame sp is not known, but r11 is what sp is going to be at @end. The
+ * rule is that of @end.
+ */
+static bool loop_rule(const struct x86_frame_mem *mem, u64 end, s32 from_sp,
+		      struct hybrid_rule *rule, unsigned int *took)
 {
 	struct x86_frame_rule found = {};
 	struct x86_frame_work work;
 	enum x86_frame_kind kind;
+
+	kind = x86_frame_analyze_within(mem, end, &found, &work, MAX_INSNS);
+	*took = work.took + 1;
+	if (!to_rule(kind, &found, mem->is_64bit, rule))
+		return false;
+	if (rule->base != HYBRID_BASE_SP)
+		return rule->base == HYBRID_BASE_BP;
+	rule->cfa_off -= from_sp;
+	if (!from_sp)
+		rule->base = HYBRID_BASE_REG + R11;
+	return rule->kind == HYBRID_RULE_CFA;
+}
+
+/* @run: out: bytes of straight code that the rule is for, 1 if it is of one instruction. */
+static bool ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule *rule, u64 *run,
+		unsigned int *took)
+{
+	struct x86_frame_rule found = {};
+	struct x86_frame_work work;
+	enum x86_frame_kind kind;
+	unsigned int more;
+	bool framed;
+	s32 from_sp;
+	u64 end;
+
+	*run = 1;
+	if (hybrid_probe_loop(mem, ip, &end, &from_sp))
+		return loop_rule(mem, end, from_sp, rule, took);
+	kind = x86_frame_analyze_within(mem, ip, &found, &work, MAX_INSNS);
+	*took = work.took + 1;
+	if (to_rule(kind, &found, mem->is_64bit, rule)) {
+		*run = work.run;
+		hybrid_realigned_rule(mem, ip, rule, &more);
+		*took += more;
+		return true;
+	}
+	*rule = hybrid_rule_frame_pointer(mem->is_64bit ? 8 : 4);
+	framed = hybrid_has_frame_pointer(mem, ip, run, &more);
+	*took += more;
+	return framed;
+}
+
+bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule *rule)
+{
 	unsigned int took;
 	u64 run;
 
@@ -123,11 +178,10 @@ bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule
 		*rule = (struct hybrid_rule) { .kind = HYBRID_RULE_SIGRETURN, .signal = true };
 		return true;
 	}
-	kind = x86_frame_analyze_within(mem, ip, &found, &work, MAX_INSNS);
-	if (to_rule(kind, &found, mem->is_64bit, rule))
+	if (ask(mem, ip, rule, &run, &took))
 		return true;
 	*rule = hybrid_rule_frame_pointer(mem->is_64bit ? 8 : 4);
-	return hybrid_has_frame_pointer(mem, ip, &run, &took) || hybrid_entered_frame(mem, ip) ||
+	return hybrid_entered_frame(mem, ip) || hybrid_saved_sp_rule(mem, ip, rule) ||
 	       hybrid_switch_rule(mem, ip, rule);
 }
 
@@ -157,28 +211,16 @@ static u64 behind(const struct x86_frame_mem *mem, u64 vaddr, unsigned int run)
 bool hybrid_code_rule_run(const struct hybrid_object *object, u64 vaddr,
 			  struct hybrid_rule *rule, u64 *end, unsigned int *took)
 {
-	struct x86_frame_rule found = {};
-	struct x86_frame_work work;
 	struct x86_frame_mem mem;
-	enum x86_frame_kind kind;
 	struct reader reader;
-	unsigned int more;
-	bool framed;
+	bool found;
 	u64 run;
 
 	reader_init(&reader, &mem, object);
-	kind = x86_frame_analyze_within(&mem, vaddr, &found, &work, MAX_INSNS);
-	*took = work.took + 1;
-	*end = behind(&mem, vaddr, kind == X86_FRAME_UNKNOWN ? 1 : work.run);
-	if (to_rule(kind, &found, mem.is_64bit, rule))
-		return true;
-	*rule = hybrid_rule_frame_pointer(object->cfi.abi->word);
-	framed = hybrid_has_frame_pointer(&mem, vaddr, &run, &more);
-	*took += more;
-	if (!framed)
-		return hybrid_switch_rule(&mem, vaddr, rule);
-	*end = vaddr + run;
-	return true;
+	found = ask(&mem, vaddr, rule, &run, took);
+	*end = behind(&mem, vaddr, found ? run : 1);
+	return found || hybrid_saved_sp_rule(&mem, vaddr, rule) ||
+	       hybrid_switch_rule(&mem, vaddr, rule);
 }
 
 bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr)
