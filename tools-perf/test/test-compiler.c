@@ -308,7 +308,8 @@ static void copies(void)
 		mapping = (struct hybrid_mapping *)hybrid_space_find(sample.u.space,
 								     scene_at("leaf_at"));
 		mapping->is_copy = true;
-		hybrid_compiler_sample(compiler, &scene_unwinder, &sample.u, 0, ASK(i == 1 ? 9 : 0));
+		hybrid_compiler_sample(compiler, &scene_unwinder, &sample.u, 0,
+				       i == 1 ? ASK(9) : ASK(0));
 		mapping->is_copy = false;
 		store_work();
 		same(copied.nr, i > 1);

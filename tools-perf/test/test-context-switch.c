@@ -29,7 +29,7 @@ static struct x86_frame_mem mem = { .read = read_code, .is_64bit = true };
 	memcpy(code + START, bytes, sizeof(bytes) - 1);			\
 } while (0)
 
-/* CFA = sp + @cfa at byte @at; the caller's bp at CFA + @bp, in bp if that is 0; @cfa -1: no rule. */
+/* CFA = sp + @cfa at byte @at; the caller's bp at CFA + @bp, 0: in bp; @cfa -1: no rule. */
 static void expect(int line, unsigned int at, int cfa, int bp)
 {
 	struct hybrid_rule rule;

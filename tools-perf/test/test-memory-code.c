@@ -118,7 +118,7 @@ static void sample(unsigned int stopped)
 	hybrid_memory_code_sample(&known, &ops, NULL, &unwinder, &u, stopped);
 }
 
-/* The ends of fibers: by the return address, by the place of the last frame, and that there are any. */
+/* The ends of fibers: by return address, by place, and that there are any. */
 static void test_fibers(void)
 {
 	begin();

@@ -205,9 +205,9 @@ static __always_inline bool is_fiber_key(struct state *st, __u64 key, __u64 code
 /* Is sp at the end of its pages? The next one is a guard page, or nothing has used it. */
 static __always_inline bool is_last_page(struct state *st)
 {
-	__u64 word;
+	__u64 word, next = (st->sp + PAGE - 1) & ~(PAGE - 1);
 
-	return bpf_probe_read_user(&word, sizeof(word), (void *)((st->sp + PAGE - 1) & ~(PAGE - 1)));
+	return bpf_probe_read_user(&word, sizeof(word), (void *)next);
 }
 
 /*

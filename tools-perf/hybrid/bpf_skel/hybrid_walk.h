@@ -131,10 +131,10 @@ struct hybrid_walk_block {
 };
 
 /*
- * The map of single addresses has the ends of fibers, as perf has found them. A fiber's first function has a
- * return address that no call made. Under that address, and under 0 if an address space has any
- * end of a fiber, it has a row of PERF_UNWIND_OUTERMOST and HYBRID_WALK_FIBER as the code. Under
- * the function's CFA it has that row, and the return address as the code.
+ * The map of single addresses has the ends of fibers, as perf has found them. A fiber's first
+ * function has a return address that no call made. Under that address, and under 0 if an address
+ * space has any end of a fiber, the map has a row of PERF_UNWIND_OUTERMOST, and HYBRID_WALK_FIBER
+ * as the code. Under the function's CFA it has such a row, and the return address as the code.
  */
 #define HYBRID_WALK_FIBER	0x0123456789abcdefULL
 

@@ -57,20 +57,21 @@ bool hybrid_code_blocks_put(struct hybrid_code_blocks *known, const struct hybri
 	struct hybrid_walk_code_key key = { .space = u->walker_space };
 	u64 begins[2 * HYBRID_AROUND / 64];
 	struct hybrid_walk_block block;
-	bool put = false;
+	bool put = false, is_own;
 
 	if (!ops->put_block ||
 	    !hybrid_memory_around(unwinder->memory, u->space, u->pid, u->abi, ip, begins))
 		return false;
 	for (key.ip = (ip - HYBRID_AROUND) & ~mask; key.ip < ip + HYBRID_AROUND;
 	     key.ip += HYBRID_WALK_CODE_BLOCK) {
+		is_own = ip - key.ip <= mask;
 		block.row = row;
 		block.begins = bits_of(begins, ip - HYBRID_AROUND, key.ip);
 		if (block.begins &&
 		    !hybrid_memory_code(unwinder->memory, u->space, u->pid, u->abi, key.ip,
 					block.code, sizeof(block.code)) &&
-		    !put_block(entry_of(known, &key), ops, store, &key, &block, ip - key.ip <= mask))
-			put |= ip - key.ip <= mask;
+		    !put_block(entry_of(known, &key), ops, store, &key, &block, is_own))
+			put |= is_own;
 	}
 	return put;
 }

@@ -64,7 +64,8 @@ static struct hybrid_known_code *entry_of(struct hybrid_memory_code *known,
  * Is it the function at which makecontext() has a fiber begin? No FDE covers the byte before it, so
  * that the file's rows lack it.
  */
-static bool is_context_start(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u, u64 ip)
+static bool is_context_start(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
+			     u64 ip)
 {
 	struct hybrid_object *object;
 	struct hybrid_row *row;

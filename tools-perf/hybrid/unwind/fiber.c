@@ -74,7 +74,8 @@ void hybrid_fiber_end(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
 	for (i = 1; i < u->nr; i++) {
 		cfa = u->frames[i - 1].cfa;
 		if (cfa && cfa % u->abi->word == 0 &&
-		    !hybrid_called_frame(unwinder, u, i, true, &object) && is_top(unwinder, u, cfa)) {
+		    !hybrid_called_frame(unwinder, u, i, true, &object) &&
+		    is_top(unwinder, u, cfa)) {
 			u->fiber_ret = u->frames[i].ret;
 			end_at(u, i);
 			return;

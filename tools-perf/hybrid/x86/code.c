@@ -118,8 +118,8 @@ static bool to_rule(enum x86_frame_kind kind, const struct x86_frame_rule *found
 }
 
 /*
- * In a loop that makes a large frame sp is not known, but r11 is what sp is going to be at @end. The
- * rule is that of @end.
+ * In a loop that makes a large frame sp is not known, but r11 is what sp is going to be at @end.
+ * The rule is that of @end.
  */
 static bool loop_rule(const struct x86_frame_mem *mem, u64 end, s32 from_sp,
 		      struct hybrid_rule *rule, unsigned int *took)

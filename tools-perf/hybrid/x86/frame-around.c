@@ -13,9 +13,9 @@
 
 /* What an instruction does to straight code. */
 enum effect {
-	GOES_ON,
-	ENDS,		/* it is the last one that has the frame */
-	RETURNS,	/* it has no frame itself */
+	STRAIGHT,
+	LAST_ONE,	/* it is the last one that has the frame */
+	NOT_FRAMED,	/* it has no frame itself */
 };
 
 static enum effect effect_of(const struct insn *insn, struct x86_code *code)
@@ -25,22 +25,22 @@ static enum effect effect_of(const struct insn *insn, struct x86_code *code)
 
 	switch (insn->opcode.bytes[0]) {
 	case 0xc2: case 0xc3: case 0x55:
-		return RETURNS;
+		return NOT_FRAMED;
 	case 0xe9: case 0xeb: case 0xcc: case 0xf4:
-		return ENDS;
+		return LAST_ONE;
 	case 0xff:
 		if (X86_MODRM_REG(insn->modrm.value) == 4)
-			return ENDS;
+			return LAST_ONE;
 		break;
 	case 0x0f:
 		if (insn->opcode.bytes[1] == 0x0b)
-			return ENDS;
+			return LAST_ONE;
 		break;
 	default:
 		break;
 	}
 	x86_frame_step(code, &path, &target);
-	return path.bp_kind == X86_BP_SAME ? GOES_ON : ENDS;
+	return path.bp_kind == X86_BP_SAME ? STRAIGHT : LAST_ONE;
 }
 
 /* The instruction at @addr; 0 bytes if it can't be read. */
@@ -52,7 +52,7 @@ static unsigned int decode(const struct x86_frame_mem *mem, u64 addr, enum effec
 
 	if (!hybrid_decode_insn(mem, addr, &insn))
 		return 0;
-	*effect = GOES_ON;
+	*effect = STRAIGHT;
 	if (insn.vex_prefix.nbytes)
 		return hybrid_vex_sets_bp(&insn) ? 0 : insn.length;
 	if (hybrid_flow_fetch(mem, addr, bytes, insn.length) < insn.length ||
@@ -69,13 +69,13 @@ static void mark(u64 *begins, u64 at)
 
 static void look_ahead(const struct x86_frame_mem *mem, u64 ip, u64 *begins)
 {
-	enum effect effect = GOES_ON;
+	enum effect effect = STRAIGHT;
 	unsigned int len;
 	u64 addr = ip;
 
-	while (effect == GOES_ON && addr - ip < HYBRID_AROUND) {
+	while (effect == STRAIGHT && addr - ip < HYBRID_AROUND) {
 		len = decode(mem, addr, &effect);
-		if (!len || effect == RETURNS)
+		if (!len || effect == NOT_FRAMED)
 			return;
 		mark(begins, addr - ip + HYBRID_AROUND);
 		addr += len;
@@ -94,7 +94,7 @@ static bool comes_to(const struct x86_frame_mem *mem, u64 addr, u64 ip, u64 *beg
 
 	while (addr < ip) {
 		len = decode(mem, addr, &effect);
-		if (!len || effect != GOES_ON) {
+		if (!len || effect != STRAIGHT) {
 			*next = addr + (len ?: 1);
 			return false;
 		}
