@@ -53,6 +53,8 @@ static __always_inline __u64 find_code_row(struct state *st)
 	if (!found)
 		return 0;
 	row = READ_WORD(&found->row);
+	if (READ_WORD(&found->code[0]) == HYBRID_WALK_ROOT)
+		return HYBRID_WALK_KIND(row) == PERF_UNWIND_OUTERMOST ? row : 0;
 	if (bpf_probe_read_user(st->code, sizeof(st->code),
 				(void *)(st->ip - HYBRID_WALK_CODE_BEFORE)) ||
 	    st->code[0] != READ_WORD(&found->code[0]) ||

@@ -138,6 +138,12 @@ struct hybrid_walk_block {
  */
 #define HYBRID_WALK_FIBER	0x0123456789abcdefULL
 
+/*
+ * This as the code: the row holds whatever the bytes are. It is the start of makecontext()'s
+ * fibers, of which perf has read the file. The process has the page only when a fiber ends.
+ */
+#define HYBRID_WALK_ROOT	0xfedcba9876543210ULL
+
 /**
  * struct hybrid_walk_copy - anonymous memory to which a process has moved code of a file; the key
  *	has the address where it begins

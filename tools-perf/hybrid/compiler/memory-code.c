@@ -108,10 +108,6 @@ static bool store_rule(const struct hybrid_store_ops *ops, struct hybrid_unwinde
 	struct hybrid_row *row;
 	bool mapped;
 
-	memset(to, 0, sizeof(*to));
-	to->kind = PERF_UNWIND_OUTERMOST;
-	if (is_context_start(unwinder, u, u->frames[i].ret))
-		return true;
 	row = hybrid_unwind_row(unwinder, u->space, u->frames[i].ip, &mapped, &object);
 	if (row && row->rule.kind != HYBRID_RULE_NONE) {
 		hybrid_batch_rule(u->abi, row, to);
@@ -136,29 +132,7 @@ static bool is_framed(struct hybrid_unwinder *unwinder, const struct hybrid_unwi
 	       rule.base == HYBRID_BASE_BP;
 }
 
-static void put_frame(struct hybrid_memory_code *known, const struct hybrid_store_ops *ops,
-		      void *store, struct hybrid_unwinder *unwinder,
-		      const struct hybrid_unwind *u, unsigned int i, bool stopped)
-{
-	struct hybrid_walk_code_key key = { .space = u->walker_space, .ip = u->frames[i].ret };
-	struct hybrid_known_code *entry = entry_of(known, &key);
-	struct perf_unwind_rule rule;
-	struct hybrid_walk_code code;
-
-	if (!is_wanted(entry, unwinder, u, &key, stopped) ||
-	    !store_rule(ops, unwinder, u, i, &rule) ||
-	    hybrid_memory_code(unwinder->memory, u->space, u->pid, u->abi,
-			       key.ip - HYBRID_WALK_CODE_BEFORE, code.code, sizeof(code.code)))
-		return;
-	code.row = hybrid_table_row(&rule);
-	if (HYBRID_WALK_KIND(code.row) == PERF_UNWIND_UNKNOWN)
-		return;
-	if ((is_framed(unwinder, u, &key, code.row) &&
-	     hybrid_code_blocks_put(&known->blocks, ops, store, unwinder, u, key.ip, code.row)) ||
-	    !ops->put_code(store, &key, &code))
-		*entry = (struct hybrid_known_code) { .key = key, .is_given = true };
-}
-
+/* A row without the code at the address: hybrid_walk.h says which. */
 static void put_end(const struct hybrid_store_ops *ops, void *store, const struct hybrid_unwind *u,
 		    u64 at, u64 code)
 {
@@ -169,6 +143,34 @@ static void put_end(const struct hybrid_store_ops *ops, void *store, const struc
 	};
 
 	ops->put_code(store, &key, &end);
+}
+
+static void put_frame(struct hybrid_memory_code *known, const struct hybrid_store_ops *ops,
+		      void *store, struct hybrid_unwinder *unwinder,
+		      const struct hybrid_unwind *u, unsigned int i, bool stopped)
+{
+	struct hybrid_walk_code_key key = { .space = u->walker_space, .ip = u->frames[i].ret };
+	struct hybrid_known_code *entry = entry_of(known, &key);
+	struct perf_unwind_rule rule;
+	struct hybrid_walk_code code;
+
+	if (!is_wanted(entry, unwinder, u, &key, stopped))
+		return;
+	if (is_context_start(unwinder, u, key.ip)) {
+		put_end(ops, store, u, key.ip, HYBRID_WALK_ROOT);
+		return;
+	}
+	if (!store_rule(ops, unwinder, u, i, &rule) ||
+	    hybrid_memory_code(unwinder->memory, u->space, u->pid, u->abi,
+			       key.ip - HYBRID_WALK_CODE_BEFORE, code.code, sizeof(code.code)))
+		return;
+	code.row = hybrid_table_row(&rule);
+	if (HYBRID_WALK_KIND(code.row) == PERF_UNWIND_UNKNOWN)
+		return;
+	if ((is_framed(unwinder, u, &key, code.row) &&
+	     hybrid_code_blocks_put(&known->blocks, ops, store, unwinder, u, key.ip, code.row)) ||
+	    !ops->put_code(store, &key, &code))
+		*entry = (struct hybrid_known_code) { .key = key, .is_given = true };
 }
 
 /* The last frame is the outermost one of a fiber: hybrid_walk.h says what the store has then. */
