@@ -163,6 +163,12 @@ static bool find_call(const struct frame *caller, struct call *call)
 	       code_call(caller->object, caller->addr, call);
 }
 
+/* Of a function of a runtime: the file that perf has made for them has no code. */
+static bool has_names_alone(const struct frame *frame)
+{
+	return frame->mapped && strstr(frame->object->path, "/.debug/runtimes/");
+}
+
 enum verdict verdict_of(const struct frame *callee, const struct frame *caller, bool exact,
 			const char **why)
 {
@@ -179,7 +185,7 @@ enum verdict verdict_of(const struct frame *callee, const struct frame *caller, 
 		*why = "that is data";
 		return REFUTED;
 	}
-	if (!caller->object->readable)
+	if (!caller->object->readable || has_names_alone(caller) || has_names_alone(callee))
 		return UNKNOWN;
 	if (!object_is_code(caller->object, caller->addr)) {
 		*why = "that is data";

@@ -99,7 +99,7 @@ static __always_inline bool is_same_chain(struct state *st, const struct known_c
 {
 	struct chain_loop loop = { .st = st, .at = known->at, .same = true };
 
-	if (known->nr != st->nr + 1 || known->tgid != st->space.tgid ||
+	if (known->nr != st->nr_words || known->tgid != st->space.tgid ||
 	    known->exec_id != st->space.exec_id || known->start_time != st->space.start_time)
 		return false;
 	bpf_loop(known->nr, compare_word, &loop, 0);
@@ -108,7 +108,7 @@ static __always_inline bool is_same_chain(struct state *st, const struct known_c
 
 static __always_inline bool write_chain(void *ctx, struct state *st)
 {
-	__u64 size = sizeof(st->record.head) + (st->nr + 1) * sizeof(__u64);
+	__u64 size = sizeof(st->record.head) + (__u64)st->nr_words * sizeof(__u64);
 
 	barrier_var(size);
 	if (size > sizeof(st->record))
@@ -123,7 +123,7 @@ static __always_inline __u32 new_chain(void *ctx, struct state *st, __u64 key)
 		.start_time	= st->space.start_time,
 		.exec_id	= st->space.exec_id,
 		.tgid		= st->space.tgid,
-		.nr		= st->nr + 1,
+		.nr		= st->nr_words,
 	};
 	struct chain_loop loop = { .st = st };
 
@@ -157,7 +157,7 @@ static __always_inline __u32 numbered_chain(void *ctx, struct state *st)
 	__u32 i;
 
 	st->hash = mix(st->space.start_time ^ st->space.exec_id, st->space.tgid);
-	bpf_loop(st->nr + 1, hash_word, &loop, 0);
+	bpf_loop(st->nr_words, hash_word, &loop, 0);
 	for (i = 0; i < CHAIN_PLACES; i++) {
 		key = st->hash + i;
 		known = bpf_map_lookup_elem(&known_chains, &key);

@@ -89,6 +89,51 @@ static __always_inline __u64 find_block_row(struct state *st)
 	return row;
 }
 
+/* @nr bytes of the eight in front of an address, from @back bytes in front of it on. */
+#define BYTES(code, back, nr)	((code) >> (64 - 8 * (back)) & ((1ULL << (8 * (nr))) - 1))
+
+/*
+ * May the code in front of an address have left its frame? add $N,%rsp; pop %rbp; and the look at
+ * a safepoint's word before the return: runtime/java/frame-rule.c has all of them. leave, and
+ * what the interpreter does behind it.
+ */
+static __always_inline bool may_have_left(__u64 code)
+{
+	return BYTES(code, 4, 3) == 0xc48348 || BYTES(code, 7, 3) == 0xc48148 ||
+	       BYTES(code, 1, 1) == 0x5d || BYTES(code, 7, 3) == 0xa73b49 ||
+	       BYTES(code, 4, 3) == 0x673b49 || BYTES(code, 6, 2) == 0x870f ||
+	       BYTES(code, 7, 3) == 0x978b4d || BYTES(code, 3, 3) == 0x028541 ||
+	       BYTES(code, 1, 1) == 0xc9 || BYTES(code, 2, 1) == 0xc9 ||
+	       BYTES(code, 3, 1) == 0xc9 || BYTES(code, 5, 1) == 0xc9 ||
+	       BYTES(code, 6, 1) == 0xc9;
+}
+
+/* The row of code that a runtime has made; 0 for none. */
+static __always_inline __u64 find_range_row(struct state *st)
+{
+	struct hybrid_walk_range *found;
+	__u64 row, number_at;
+
+	st->code_key.ip = st->ip >> HYBRID_WALK_RANGE_BITS;
+	found = bpf_map_lookup_elem(&ranges, &st->code_key);
+	if (!found)
+		return 0;
+	row = READ_WORD(&found->row);
+	if (st->ip < READ_WORD(&found->start) || st->ip >= READ_WORD(&found->end))
+		return 0;
+	number_at = READ_WORD(&found->number_at);
+	if (number_at && (bpf_probe_read_user(&st->code_number, sizeof(st->code_number),
+					      (void *)number_at) ||
+			  st->code_number != found->number))
+		return 0;
+	if (!st->exact)
+		return row;
+	if (bpf_probe_read_user(&st->code[0], sizeof(st->code[0]), (void *)(st->ip - 8)) ||
+	    may_have_left(st->code[0]))
+		return 0;
+	return row;
+}
+
 /* A word of the user's stack. */
 static __always_inline bool read_stack(struct state *st, __u64 addr, __u64 *word)
 {
@@ -225,6 +270,44 @@ static __always_inline bool is_fiber_end(struct state *st)
 	return is_last_page(st) || (st->fibers && is_fiber_key(st, st->sp, st->ip));
 }
 
+/* The function that frame @i runs, and where in it; of the innermost frame r13 says that. */
+static __always_inline void add_function(struct state *st, __u64 row, __u32 i)
+{
+	__u32 at = st->nr_functions, step = i - st->last_function;
+	struct pt_regs___h *regs = (void *)st->regs;
+	__u64 function, position;
+
+	if (at >= HYBRID_WALK_FUNCTIONS || step > HYBRID_WALK_FUNCTION_STEP ||
+	    !read_stack(st, st->bp + HYBRID_WALK_POSITION_AT(row), &position) ||
+	    !read_stack(st, st->bp + HYBRID_WALK_FUNCTION_AT(row), &function))
+		return;
+	if (!i)
+		position = BPF_CORE_READ(regs, r13);
+	st->functions[at].function = (__u64)step << HYBRID_WALK_FUNCTION_BITS |
+				     (function >> 3 & ((1ULL << HYBRID_WALK_FUNCTION_BITS) - 1));
+	st->functions[at].position = position;
+	st->nr_functions = at + 1;
+	st->last_function = i;
+}
+
+/* As hybrid_step_rule() of HYBRID_RULE_SAVED_SP. */
+static __always_inline bool step_saved_sp(struct state *st, __u64 row)
+{
+	__u64 sp, ip, bp;
+
+	if (!st->bp_known || st->bp < st->sp ||
+	    !read_stack(st, st->bp + HYBRID_WALK_CFA_OFF(row), &sp) ||
+	    !read_stack(st, st->bp, &bp) || !read_stack(st, st->bp + 8, &ip))
+		return false;
+	if (sp < st->bp + 16 || sp - st->bp > HYBRID_WALK_LOCALS)
+		return false;
+	st->ip = ip;
+	st->sp = sp;
+	st->bp = bp;
+	st->exact = false;
+	return true;
+}
+
 static long step(__u32 i, void *arg)
 {
 	struct loop *loop = arg;
@@ -238,6 +321,8 @@ static long step(__u32 i, void *arg)
 		if (HYBRID_WALK_KIND(row) != PERF_UNWIND_SIGNAL)
 			row = 0;
 	}
+	if (!HYBRID_WALK_KIND(row))
+		row = find_range_row(st);
 	if (!HYBRID_WALK_KIND(row))
 		row = find_block_row(st);
 	if (!HYBRID_WALK_KIND(row))
@@ -254,6 +339,11 @@ static long step(__u32 i, void *arg)
 	case PERF_UNWIND_PLT:
 	case HYBRID_WALK_REGISTER:
 		if (!step_row(st, row))
+			return ends(st, PERF_UNWIND_END_UNREADABLE);
+		break;
+	case HYBRID_WALK_SAVED_SP:
+		add_function(st, row, i);
+		if (!step_saved_sp(st, row))
 			return ends(st, PERF_UNWIND_END_UNREADABLE);
 		break;
 	case PERF_UNWIND_SIGNAL:

@@ -266,7 +266,7 @@ static __always_inline bool write_sample(void *ctx, struct state *st, struct mm_
 
 	head->info = st->end | PERF_UNWIND_INNERMOST_RULE << 8 | (st->nr & 0xffff) << 16;
 	if (st->end == PERF_UNWIND_END_OUTERMOST)
-		return write_chain_of(ctx, st, head->nr_kernel + 1 + st->nr);
+		return write_chain_of(ctx, st, st->nr_words);
 	room = room_for_dumps(ctx, &most);
 	if (room && dump_sample(ctx, st, mm, room, most))
 		return true;

@@ -43,12 +43,21 @@
 #define HYBRID_WALK_CFA_OFF(row)	((__s64)(row) >> 40)
 
 /*
- * A kind that only this table has: the CFA is another register + cfa_off; deref_off says
+ * Kinds that only this table has. One: the CFA is another register + cfa_off; deref_off says
  * which, as a word of struct pt_regs. Of the innermost frame only: further out no register
  * but sp and bp is known. It is how -fstack-clash-protection makes large frames (r11), and
  * how functions begin that align their stack (r10).
  */
 #define HYBRID_WALK_REGISTER	(PERF_UNWIND_OUTERMOST + 1)
+
+/*
+ * Another one: the CFA is the word at bp + cfa_off, bp is saved at bp, and the return address is
+ * behind it. Frames of HotSpot's interpreter are so.
+ */
+#define HYBRID_WALK_SAVED_SP	(PERF_UNWIND_OUTERMOST + 2)
+
+/* Bytes from such a frame's bp to its CFA, at most. */
+#define HYBRID_WALK_LOCALS	(1U << 20)
 
 /**
  * struct hybrid_walk_key - a file, as the kernel's mappings of it show it
@@ -159,6 +168,34 @@ struct hybrid_walk_copy {
 
 #define HYBRID_WALK_COPIES	1024
 
+/*
+ * Code of a runtime whose frames are all of one kind, as a method that a JVM has compiled. An
+ * entry for each stretch of 1 << HYBRID_WALK_RANGE_BITS bytes that it is in, by
+ * struct hybrid_walk_code_key, where @ip is the number of that stretch.
+ */
+#define HYBRID_WALK_RANGES	32768
+#define HYBRID_WALK_RANGE_BITS	7
+
+/**
+ * struct hybrid_walk_range - addresses with one rule
+ * @start: first address
+ * @end: behind the last
+ * @number_at: an address in the process: where it does not have @number the code is gone; 0: it
+ *	stays as long as the process
+ * @number: of the code
+ * @unused: 0
+ * @row: as in the table, its offset 0; behind the others, as in struct hybrid_walk_code. It does
+ *	not hold at an innermost address behind an instruction that may have left the frame
+ */
+struct hybrid_walk_range {
+	__u64	start;
+	__u64	end;
+	__u64	number_at;
+	__u32	number;
+	__u32	unused;
+	__u64	row;
+};
+
 /**
  * struct hybrid_walk_file - what perf asks the program hybrid_file() for
  * @addr: in: of a mapping of perf's own
@@ -168,6 +205,20 @@ struct hybrid_walk_file {
 	__u64			addr;
 	struct hybrid_walk_key	key;
 };
+
+/*
+ * Of a frame by HYBRID_WALK_SAVED_SP the record has two words: the function and the position, as
+ * struct hybrid_frame has them. The upper bits of the first one are the number of frames since the
+ * last such frame, or since the innermost frame; the lower ones are the address without its
+ * last three bits, which are 0.
+ */
+#define HYBRID_WALK_FUNCTION_BITS	54
+#define HYBRID_WALK_FUNCTION_STEP	1023
+#define HYBRID_WALK_FUNCTIONS		1024
+
+/* The words that a row of that kind tells of: from bp, in bytes. */
+#define HYBRID_WALK_FUNCTION_AT(row)	(-(__s64)HYBRID_WALK_DEREF_OFF(row))
+#define HYBRID_WALK_POSITION_AT(row)	HYBRID_WALK_BP_OFF(row)
 
 /* Entries of a callchain, the kernel's part and context words among them. */
 #define HYBRID_WALK_IPS		7830
@@ -206,7 +257,9 @@ struct hybrid_walk_head {
  * @head: see there
  * @ips: the kernel's part of the callchain, with its context words; then that of user
  *	space, without one: the address, and as many return addresses as the head's
- *	info says. Or the whole callchain that the kernel has made.
+ *	info says. Or the whole callchain that the kernel has made. Behind the chain of a walk
+ *	stand the functions of its frames, see HYBRID_WALK_FUNCTION_BITS; up to 7 bytes of
+ *	no meaning end the record
  */
 struct hybrid_walk_record {
 	struct hybrid_walk_head	head;

@@ -39,6 +39,7 @@
 #define MAX_DEPTH	10
 
 struct pt_regs___h {
+	unsigned long r13;
 	unsigned long bp;
 	unsigned long orig_ax;
 	unsigned long ip;

@@ -64,6 +64,7 @@ struct mapping {
  * @mappings: looked up last
  * @code_key: of code that no file has: @space is that of this walk
  * @code: that is there
+ * @code_number: of that, where a runtime has made it
  * @next: of @mappings, to be replaced
  * @now: the mapping of the last frame
  * @output: where to, as bpf_perf_event_output() has it
@@ -75,6 +76,9 @@ struct mapping {
  * @exact: @ip is an address that was interrupted, not one behind a call
  * @fibers: the address space has fibers
  * @nr: frames, the first not counted
+ * @nr_functions: number of @functions
+ * @nr_words: of @record's chain, the functions among them
+ * @last_function: of which frame the last of them is
  * @end: enum perf_unwind_end
  * @at: an index that is looked for: here, as the verifier tries each value that it
  *	knows of
@@ -92,6 +96,7 @@ struct mapping {
  * @dumped_since: when the span began that @dumped is of, in ns
  * @dumped: bytes of dumps
  * @dump_most: bytes of the stack that the current one may have
+ * @functions: of frames of interpreters, as the record is to have them
  * @record: what is written
  * @dump: the same, where that is not a chain
  */
@@ -103,6 +108,7 @@ struct state {
 	struct mapping mappings[NR_MAPPINGS];
 	struct hybrid_walk_code_key code_key;
 	__u64 code[2];
+	__u32 code_number;
 	__u32 next;
 	struct mapping now;
 	__u64 output;
@@ -114,6 +120,9 @@ struct state {
 	__u32 exact;
 	__u32 fibers;
 	__u32 nr;
+	__u32 nr_functions;
+	__u32 last_function;
+	__u32 nr_words;
 	__u32 end;
 	volatile __u32 at;
 	volatile __u32 place;
@@ -130,6 +139,10 @@ struct state {
 	__u64 dumped_since;
 	__u64 dumped;
 	__u64 dump_most;
+	struct {
+		__u64 function;
+		__u64 position;
+	} functions[HYBRID_WALK_FUNCTIONS];
 	union {
 		struct hybrid_walk_record record;
 		struct hybrid_walk_dump dump;
@@ -194,6 +207,13 @@ struct {
 	__type(value, struct hybrid_walk_copy);
 	__uint(max_entries, HYBRID_WALK_COPIES);
 } copies SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, struct hybrid_walk_code_key);
+	__type(value, struct hybrid_walk_range);
+	__uint(max_entries, HYBRID_WALK_RANGES);
+} ranges SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

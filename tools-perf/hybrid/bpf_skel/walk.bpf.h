@@ -35,6 +35,8 @@ static __always_inline void begin_at(struct state *st, struct pt_regs___h *user)
 	st->window_size = 0;
 	st->code_key.space = 0;
 	st->nr = 0;
+	st->nr_functions = 0;
+	st->last_function = 0;
 }
 
 /* What the mappings that were looked up are of. */
@@ -65,6 +67,21 @@ static __always_inline void enter_space(struct state *st, struct task_struct___h
 		st->mappings[i].end = 0;
 }
 
+/* Behind the chain, where there is room. */
+static __always_inline void append_functions(struct state *st)
+{
+	__u32 at = st->record.head.nr_kernel + 1 + st->nr, nr = st->nr_functions;
+	__u64 size = (__u64)nr * sizeof(*st->functions);
+
+	st->nr_words = at;
+	barrier_var(size);
+	if (!nr || size > sizeof(st->functions) ||
+	    at > HYBRID_WALK_IPS - 2 * HYBRID_WALK_FUNCTIONS ||
+	    bpf_probe_read_kernel(&st->record.ips[at], size, st->functions))
+		return;
+	st->nr_words = at + 2 * nr;
+}
+
 static __always_inline void walk(struct state *st, struct task_struct___h *task,
 				 struct mm_struct___h *mm)
 {
@@ -79,6 +96,8 @@ static __always_inline void walk(struct state *st, struct task_struct___h *task,
 	if (st->locked || (st->end == PERF_UNWIND_END_OUTERMOST &&
 			   ((!st->changing && space_changes(mm)) || space_sequence(mm) != seq)))
 		st->end = PERF_UNWIND_END_BUSY;
+	if (st->end == PERF_UNWIND_END_OUTERMOST)
+		append_functions(st);
 }
 
 #endif /* __HYBRID_WALK_BPF_H */

@@ -154,6 +154,13 @@ void hybrid_batch_code_rule(const struct hybrid_abi *abi, const struct hybrid_ru
 
 	memset(to, 0, sizeof(*to));
 	to->kind = PERF_UNWIND_UNKNOWN;
+	if (registers && abi->word == 8 && rule->kind == HYBRID_RULE_SAVED_SP) {
+		to->kind = HYBRID_WALK_SAVED_SP;
+		to->cfa_off = rule->cfa_off;
+		to->deref_off = rule->deref_off;
+		to->fp_off = rule->bp_off;
+		return;
+	}
 	if (rule->kind != HYBRID_RULE_CFA && rule->kind != HYBRID_RULE_DEREF)
 		return;
 	if (rule->base < HYBRID_BASE_REG) {

@@ -19,6 +19,7 @@ struct hybrid_compiler;
  * @put_block: the same for some addresses of a block of such code
  * @put_copy: memory of no file has the code of @file: in the address space @key->space, from
  *	@key->ip on; @copy: but for its key
+ * @put_range: use a rule for a stretch of code that a runtime has made; as @put_code
  * @takes_registers: a row may be HYBRID_WALK_REGISTER
  * @has: does the store still have what it was taught of the file?
  * @add: use what was taught of @file for @same, too, which has the same contents. NULL, and
@@ -45,6 +46,8 @@ struct hybrid_store_ops {
 			 const struct hybrid_walk_block *block);
 	int (*put_copy)(void *store, const struct hybrid_pinned_file *file,
 			const struct hybrid_walk_code_key *key, struct hybrid_walk_copy *copy);
+	int (*put_range)(void *store, const struct hybrid_walk_code_key *key,
+			 const struct hybrid_walk_range *range);
 	bool takes_registers;
 	bool takes_small;
 	bool takes_codes;

@@ -15,7 +15,7 @@ static bool is_rule_of(const struct hybrid_unwind *u, unsigned int i,
 {
 	u64 sp = i ? u->frames[i - 1].cfa : u->regs.value[u->abi->sp];
 
-	if (rule->kind == HYBRID_RULE_DEREF)
+	if (rule->kind == HYBRID_RULE_DEREF || rule->kind == HYBRID_RULE_SAVED_SP)
 		return !rule->signal;
 	return rule->kind == HYBRID_RULE_CFA && !rule->signal &&
 	       (rule->base != HYBRID_BASE_SP || u->frames[i].cfa == sp + rule->cfa_off) &&
@@ -23,8 +23,8 @@ static bool is_rule_of(const struct hybrid_unwind *u, unsigned int i,
 }
 
 /*
- * Finds the rule by which perf stepped from the frame: from the code, from CFI of the process, or
- * by the frame pointer. The frame pointer is not used for frame 0, which may be in a prologue.
+ * Finds the rule by which perf stepped from the frame: from the process's runtime, from the code,
+ * from CFI of the process, or by the frame pointer. The frame pointer is not used for frame 0, which may be in a prologue.
  */
 static bool frame_rule(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
 		       unsigned int i, struct hybrid_rule *rule)
@@ -33,6 +33,9 @@ static bool frame_rule(struct hybrid_unwinder *unwinder, const struct hybrid_unw
 	const struct hybrid_row *row;
 	struct hybrid_cfi *made;
 
+	if (unwinder->runtime_rule && unwinder->runtime_rule(unwinder->runtimes, u, i, rule) &&
+	    is_rule_of(u, i, rule))
+		return true;
 	row = hybrid_jit_row(unwinder->jit, u->space, u->pid, u->abi, frame->ip, &made);
 	if (hybrid_memory_rule(unwinder->memory, u->space, u->pid, u->abi, frame->ret, rule) &&
 	    is_rule_of(u, i, rule))
@@ -183,6 +186,68 @@ static void put_fiber(const struct hybrid_store_ops *ops, void *store,
 	put_end(ops, store, u, 0, HYBRID_WALK_FIBER);
 }
 
+/* Code of one method: more than HotSpot compiles at once (HugeMethodLimit) is given in part. */
+#define MAX_STRETCHES	8192
+
+/* Gives the store the rule of one stretch after the other, from @start to @end. */
+static void put_stretches(const struct hybrid_store_ops *ops, void *store, u64 space,
+			  u64 start, u64 end, const struct hybrid_walk_range *range)
+{
+	struct hybrid_walk_code_key key = {
+		.space = space, .ip = start >> HYBRID_WALK_RANGE_BITS,
+	};
+	u64 last = (end - 1) >> HYBRID_WALK_RANGE_BITS;
+	unsigned int i;
+
+	for (i = 0; i < MAX_STRETCHES && key.ip <= last; i++, key.ip++) {
+		if (ops->put_range(store, &key, range))
+			return;
+	}
+}
+
+/*
+ * Gives the store the rule of all code around a frame that a runtime has made. Returns false
+ * if the frame's address needs a rule of its own. Where a walk stopped in spite of what the store
+ * has, the code in front of the address may have left the frame, or the store had no room.
+ */
+static bool put_range(struct hybrid_memory_code *known, const struct hybrid_store_ops *ops,
+		      void *store, struct hybrid_unwinder *unwinder,
+		      const struct hybrid_unwind *u, unsigned int i, bool stopped)
+{
+	struct hybrid_runtime_range found;
+	struct hybrid_known_range *entry;
+	struct hybrid_walk_range range;
+	struct perf_unwind_rule rule;
+	bool is_known;
+
+	if (!ops->put_range || !unwinder->runtime_range ||
+	    !unwinder->runtime_range(unwinder->runtimes, u, i, &found))
+		return false;
+	entry = &known->ranges[hash_64(found.start + u->walker_space, HYBRID_MEMORY_RANGE_BITS)];
+	is_known = entry->space == u->walker_space && entry->start == found.start &&
+		   entry->number == found.number;
+	if (is_known && !stopped)
+		return true;
+	hybrid_batch_code_rule(u->abi, &found.rule, ops->takes_registers, &rule);
+	range = (struct hybrid_walk_range) {
+		.start = found.start, .end = found.end, .number_at = found.number_at,
+		.number = found.number, .row = hybrid_table_row(&rule),
+	};
+	if (HYBRID_WALK_KIND(range.row) == PERF_UNWIND_UNKNOWN)
+		return false;
+	/* It may have lost the stretch: that is not asked. */
+	if (is_known) {
+		put_stretches(ops, store, u->walker_space, u->frames[i].ret, u->frames[i].ret + 1,
+			      &range);
+		return false;
+	}
+	put_stretches(ops, store, u->walker_space, range.start, range.end, &range);
+	*entry = (struct hybrid_known_range) {
+		.space = u->walker_space, .start = found.start, .number = found.number,
+	};
+	return !stopped;
+}
+
 void hybrid_memory_code_sample(struct hybrid_memory_code *known,
 			       const struct hybrid_store_ops *ops, void *store,
 			       struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
@@ -198,6 +263,9 @@ void hybrid_memory_code_sample(struct hybrid_memory_code *known,
 		return;
 	if (u->stop == HYBRID_STOP_OUTERMOST && u->fiber_end)
 		put_fiber(ops, store, u);
-	for (i = 0; i + 1 < nr; i++)
+	for (i = 0; i + 1 < nr; i++) {
+		if (put_range(known, ops, store, unwinder, u, i, i == stopped))
+			continue;
 		put_frame(known, ops, store, unwinder, u, i, i == stopped);
+	}
 }

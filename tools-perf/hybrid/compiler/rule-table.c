@@ -83,6 +83,11 @@ u64 hybrid_table_row(const struct perf_unwind_rule *rule)
 	case PERF_UNWIND_PLT:
 	case HYBRID_WALK_REGISTER:
 		break;
+	case HYBRID_WALK_SAVED_SP:
+		if (!fits(rule->fp_off, 16) || !fits(rule->cfa_off, 24))
+			return PERF_UNWIND_UNKNOWN << 8;
+		return (u64)rule->kind << 8 | (u64)rule->deref_off << 16 |
+		       (u64)(u16)rule->fp_off << 24 | (u64)(u32)rule->cfa_off << 40;
 	default:
 		return PERF_UNWIND_UNKNOWN << 8;
 	}

@@ -282,7 +282,8 @@ int hybrid_process_exec(struct hybrid_processes *ps, pid_t pid)
 		return -ENOMEM;
 	hybrid_space_put(process->space);
 	process->space = space;
-	process->synthetic_mapped = false;
+	process->marks_in = 0;
+	memset(process->names_in, 0, sizeof(process->names_in));
 	process->forked = false;
 	/* The leader may only wait, unsampled, while the others come and go. */
 	thread = hybrid_thread_get(ps, pid, pid);

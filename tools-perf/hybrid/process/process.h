@@ -3,6 +3,7 @@
 #define __PERF_HYBRID_PROCESS_H
 
 #include "../rules/space.h"
+#include "../runtime/names.h"
 #include "../unwind/tail.h"
 
 struct hybrid_chain;
@@ -22,7 +23,9 @@ struct hybrid_chain;
  * @maps_generation: where @space gets its mappings on demand, the state of perf's
  *	own maps that they are from
  * @space: executable mappings
- * @synthetic_mapped: the file maps what marks callchains in it, see synthetic-frame.h
+ * @marks_in: number of the output file that maps what marks callchains in it, see
+ *	synthetic-frame.h; 0: none
+ * @names_in: the same for the names of each runtime
  * @forked: runs what its parent has mapped, without an exec since
  * @ancestors: the processes that it is of, the nearest first; 0: not known
  */
@@ -34,7 +37,8 @@ struct hybrid_process {
 	bool			 found;
 	u64			 maps_generation;
 	struct hybrid_space	*space;
-	bool			 synthetic_mapped;
+	u32			 marks_in;
+	u32			 names_in[HYBRID_NR_RUNTIMES];
 	bool			 forked;
 	pid_t			 ancestors[HYBRID_NR_ANCESTORS];
 };

@@ -30,9 +30,12 @@ static int deliver_asleep(struct hybrid_record *hr, struct hybrid_ring *ring,
 			     HYBRID_BPF_REGS, made);
 	hr->current.holes = walked->holes;
 	hr->current.space = walked->space;
+	hr->current.functions = walked->functions;
+	hr->current.nr_functions = walked->nr_functions;
 	err = hybrid_off_cpu_chain(hr, ring, made, word);
 	hr->current.holes = 0;
 	hr->current.space = 0;
+	hr->current.nr_functions = 0;
 	return err;
 }
 
@@ -68,9 +71,12 @@ int hybrid_deliver_bpf(struct hybrid_record *hr, struct hybrid_ring *ring,
 	hybrid_walked_sample(&walked, attr->sample_type, attr->sample_regs_user, made);
 	hr->current.holes = walked.holes;
 	hr->current.space = walked.space;
+	hr->current.functions = walked.functions;
+	hr->current.nr_functions = walked.nr_functions;
 	err = hybrid_deliver_sample(hr, ring, event, made, header->size);
 	hr->current.holes = 0;
 	hr->current.space = 0;
+	hr->current.nr_functions = 0;
 	return err;
 }
 

@@ -18,6 +18,7 @@
 #include "../glue/open-file.h"
 #include "../process/file-compare.h"
 #include "../process/prefault.h"
+#include "../runtime/runtime.h"
 #include "../process/priority.h"
 #include "../process/track.h"
 #include "recording.h"
@@ -64,6 +65,7 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 		return NULL;
 	}
 	hr->evlist = evlist;
+	hr->file = 1;
 	hr->out.write = write;
 	hr->out.arg = arg;
 	hybrid_processes_init(&hr->ps, hybrid_open_live);
@@ -71,6 +73,9 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 	start_loading(hr);
 	hr->unwinder.memory = hybrid_memory_new();
 	hr->unwinder.jit = hybrid_jit_new(&hr->ps.objects, hr->unwinder.memory);
+	hr->unwinder.runtimes = hybrid_runtimes_new(&hr->ps.objects, hr->unwinder.memory);
+	hr->unwinder.runtime_rule = hybrid_runtime_rule;
+	hr->unwinder.runtime_range = hybrid_runtime_range;
 	hr->stacks.prefault = hybrid_prefault_new();
 	hybrid_walker__attach(&hr->walker, evlist);
 	hybrid_walker__start(&hr->walker, &hr->ps.objects);
@@ -82,6 +87,11 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 	/* Last: what compiles in the background is not before the workload. */
 	hr->raised = hybrid_priority_raise();
 	return hr;
+}
+
+void hybrid_record__keep_addresses(struct hybrid_record *hr)
+{
+	hr->names.is_off = true;
 }
 
 void hybrid_record__track(struct hybrid_record *hr, const union perf_event *event)
@@ -152,6 +162,15 @@ u64 hybrid_record__shed(const struct hybrid_record *hr, const struct evsel *evse
 	return hr->events[evsel->core.idx].shed + walks.full;
 }
 
+void hybrid_record__end_file(struct hybrid_record *hr)
+{
+	if (!hr)
+		return;
+	hybrid_output_flush(&hr->out);
+	hybrid_names_write(hr);
+	hr->file++;
+}
+
 void hybrid_record__print(struct hybrid_record *hr, bool failures)
 {
 	struct hybrid_walk_counts walks = {};
@@ -164,6 +183,7 @@ void hybrid_record__print(struct hybrid_record *hr, bool failures)
 	hr->stats.dropped = walks.dropped;
 	hr->stats.lost += walks.full;
 	hybrid_stats_print(&hr->stats, failures, stderr);
+	hybrid_names_print(hr);
 	if (!failures)
 		return;
 	hybrid_walker__print(&hr->walker);
@@ -193,6 +213,7 @@ void hybrid_record__delete(struct hybrid_record *hr)
 	}
 	free(hr->rings.ring);
 	free(hr->rings.heap);
+	hybrid_runtimes_delete(hr->unwinder.runtimes);
 	hybrid_jit_delete(hr->unwinder.jit);
 	hybrid_memory_delete(hr->unwinder.memory);
 	hybrid_prefault_delete(hr->stacks.prefault);
@@ -204,6 +225,7 @@ void hybrid_record__delete(struct hybrid_record *hr)
 	hybrid_walker__exit(&hr->walker);
 	hybrid_lost_exit(&hr->lost);
 	hybrid_off_cpu_exit(&hr->off_cpu);
+	hybrid_names_exit(&hr->names);
 	free(hr->events);
 	free(hr);
 }

@@ -61,6 +61,14 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 					 hybrid_write_fn write, void *arg);
 
 /**
+ * hybrid_record__keep_addresses - don't name the functions of runtimes
+ * @hr: state
+ *
+ * Their frames have the addresses that they have on the stack.
+ */
+void hybrid_record__keep_addresses(struct hybrid_record *hr);
+
+/**
  * hybrid_record__track - see a record that perf made up for the start
  * @hr: state, NULL does nothing
  * @event: any record; written by the caller
@@ -117,6 +125,14 @@ unsigned int hybrid_record__off_cpu(struct hybrid_record *hr, u32 number, u64 *c
 u64 hybrid_record__shed(const struct hybrid_record *hr, const struct evsel *evsel);
 
 /**
+ * hybrid_record__end_file - the output file ends, and another one may begin
+ * @hr: state, NULL does nothing
+ *
+ * Writes what waits to be written, and the names of functions of runtimes.
+ */
+void hybrid_record__end_file(struct hybrid_record *hr);
+
+/**
  * hybrid_record__print - the closing line, and why chains are incomplete
  * @hr: state, NULL does nothing
  * @failures: name the classes that no sample is in and the objects behind the
@@ -155,6 +171,10 @@ hybrid_record__new(struct evlist *evlist __maybe_unused,
 	return NULL;
 }
 
+static inline void hybrid_record__keep_addresses(struct hybrid_record *hr __maybe_unused)
+{
+}
+
 static inline void hybrid_record__track(struct hybrid_record *hr __maybe_unused,
 					const union perf_event *event __maybe_unused)
 {
@@ -190,6 +210,10 @@ static inline u64 hybrid_record__shed(const struct hybrid_record *hr __maybe_unu
 				      const struct evsel *evsel __maybe_unused)
 {
 	return 0;
+}
+
+static inline void hybrid_record__end_file(struct hybrid_record *hr __maybe_unused)
+{
 }
 
 static inline void hybrid_record__print(struct hybrid_record *hr __maybe_unused,

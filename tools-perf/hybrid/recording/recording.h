@@ -11,6 +11,7 @@
 #include "../walkers/walker.h"
 #include "event.h"
 #include "lost-records.h"
+#include "names.h"
 #include "off-cpu.h"
 #include "output.h"
 #include "record.h"
@@ -65,16 +66,22 @@ struct hybrid_stack_pages {
  * @shedding: it loses its dump
  * @holes: of its dump, as struct hybrid_unwind has them
  * @space: the BPF program's number of its address space; 0: unknown
+ * @functions: of frames of interpreters that BPF has met; NULL: none
+ * @nr_functions: number of @functions
  * @frames: unwound
  * @chain: its callchain
+ * @named: the same while functions of a runtime are put into it
  * @made: a record that is made of one of BPF's, or is shorter than in its ring
  */
 struct hybrid_current {
 	bool			 shedding;
 	u32			 holes;
 	u64			 space;
+	const u8		*functions;
+	u32			 nr_functions;
 	struct hybrid_frame	 frames[HYBRID_MAX_FRAMES];
 	u64			 chain[HYBRID_MAX_RECORD / 8];
+	u64			 named[HYBRID_MAX_RECORD / 8];
 	u8			 made[HYBRID_MAX_RECORD] __aligned(8);
 };
 
@@ -96,6 +103,8 @@ struct hybrid_current {
  * @rings: where records come from
  * @pass: over the rings
  * @current: sample
+ * @names: of functions of runtimes
+ * @file: number of the output file, from 1
  * @out: where records go
  */
 struct hybrid_record {
@@ -115,6 +124,8 @@ struct hybrid_record {
 	struct hybrid_rings		 rings;
 	struct hybrid_pass		 pass;
 	struct hybrid_current		 current;
+	struct hybrid_record_names	 names;
+	u32				 file;
 	struct hybrid_output		 out;
 };
 
@@ -128,6 +139,8 @@ struct evsel *hybrid_record__first(const struct hybrid_record *hr);
  * @walked: there was a walk by taught rules
  * @info: what that says of itself
  * @deeper: a larger dump would show more
+ * @is_marked: there is a mark in it
+ * @ip: what the sampled address is to be; 0: what it is
  * @nr: words of struct hybrid_current's @chain
  */
 struct hybrid_made {
@@ -136,6 +149,8 @@ struct hybrid_made {
 	bool				 walked;
 	u64				 info;
 	bool				 deeper;
+	bool				 is_marked;
+	u64				 ip;
 	unsigned int			 nr;
 };
 

@@ -15,6 +15,7 @@
 #include "../../time-utils.h"
 #include "../process/priority.h"
 #include "../records/record-size.h"
+#include "../runtime/runtime.h"
 #include "recording.h"
 
 /* Bytes of records that wait in memory for a file, at most. */
@@ -227,6 +228,7 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 	/* Passes may come every few ms, and what processes say of their code be long. */
 	if (now - hr->pass.looked >= LOOK) {
 		hybrid_jit_forget(hr->unwinder.jit);
+		hybrid_runtimes_forget(hr->unwinder.runtimes);
 		hr->pass.looked = now;
 	}
 	hybrid_objects_age(&hr->ps.objects, now);
@@ -237,6 +239,7 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 		err = hybrid_output_flush(&hr->out);
 		hr->out.flushed = now;
 	}
+	hybrid_names_pass(hr);
 	if (verbose > 0 && !all)
 		hybrid_stats_live(&hr->stats, now, stderr);
 	return delivered < 0 ? delivered : err < 0 ? err : delivered;

@@ -92,9 +92,9 @@ static int map_marks(struct hybrid_record *hr, struct hybrid_process *process,
 	unsigned int mark;
 	void *out;
 
-	if (process->synthetic_mapped)
+	if (process->marks_in == hr->file)
 		return 0;
-	process->synthetic_mapped = true;
+	process->marks_in = hr->file;
 	for (mark = 0; mark < HYBRID_NR_SYNTHETIC; mark++) {
 		out = hybrid_output_room(&hr->out, HYBRID_SYNTHETIC_EVENT_SIZE);
 		if (!out)
@@ -280,6 +280,8 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 		unwind.space = thread->process->space;
 		unwind.pid = sample->pid;
 		unwind.walker_space = hr->current.space;
+		unwind.functions = hr->current.functions;
+		unwind.nr_functions = hr->current.nr_functions;
 		unwind.overwritten = may_be_overwritten(thread->process, sample);
 		if (!walk.whole)
 			hybrid_uretprobe_chain(&unwind, sample->chain, sample->nr_chain);
@@ -297,6 +299,8 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 		note_no_rule(hr, &unwind, walk.info);
 	made->outcome = hybrid_merge(&hr->unwinder, merge);
 	made->nr = merge->nr;
+	made->is_marked = merge->marked;
+	made->ip = 0;
 	made->failed_in = unwind.failed_in;
 	made->walked = walk.by_rules || walk.info;
 	made->info = walk.info;
@@ -308,7 +312,10 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 	if (hr->unwinder.copied && thread &&
 	    map_copies(hr, thread->process, event, sample->event))
 		return -EIO;
-	return merge->marked && thread ?
+	if (thread && hybrid_name_sample(hr, thread->process, event, sample->event, merge->unwind,
+					 merge->max, made))
+		return -EIO;
+	return made->is_marked && thread ?
 		map_marks(hr, thread->process, event, sample->event) : 0;
 }
 
@@ -355,6 +362,8 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 		return -EIO;
 	hr->out.used += hybrid_layout_write(&event->layout, sample, hr->current.chain, made.nr,
 					    out);
+	if (made.ip)
+		hybrid_layout_set_ip(&event->layout, out, made.ip);
 	hr->stats.file_bytes += ((struct perf_event_header *)out)->size;
 	return 0;
 }

@@ -229,3 +229,13 @@ size_t hybrid_layout_write(const struct hybrid_layout *layout,
 	header->size = to - (u8 *)out;
 	return header->size;
 }
+
+void hybrid_layout_set_ip(const struct hybrid_layout *layout, void *event, u64 ip)
+{
+	u8 *at = (u8 *)event + sizeof(struct perf_event_header);
+
+	if (layout->attr.sample_type & PERF_SAMPLE_IDENTIFIER)
+		at += 8;
+	if (layout->attr.sample_type & PERF_SAMPLE_IP)
+		memcpy(at, &ip, sizeof(ip));
+}

@@ -97,4 +97,12 @@ size_t hybrid_layout_write(const struct hybrid_layout *layout,
 			   const struct hybrid_sample *sample,
 			   const u64 *chain, unsigned int nr, void *out);
 
+/**
+ * hybrid_layout_set_ip - change the sampled address of a sample
+ * @layout: of its event
+ * @event: the sample; unchanged if the layout has no address
+ * @ip: the new address
+ */
+void hybrid_layout_set_ip(const struct hybrid_layout *layout, void *event, u64 ip);
+
 #endif /* __PERF_HYBRID_SAMPLE_LAYOUT_H */

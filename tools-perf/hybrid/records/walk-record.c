@@ -70,7 +70,7 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 {
 	struct hybrid_walk_head *head = &walked->head;
 	const u8 *raw;
-	u32 size;
+	u32 size, nr;
 
 	raw = raw_of(type, header, walked, &size);
 	if (!raw || size < sizeof(*head))
@@ -80,6 +80,7 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 	if (!head->time)
 		head->time = walked->time;
 	walked->nr_user = 0;
+	walked->nr_functions = 0;
 	walked->dump = NULL;
 	walked->holes = 0;
 	walked->space = 0;
@@ -89,9 +90,15 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 	if (PERF_UNWIND_INFO_END(head->info) == PERF_UNWIND_END_OUTERMOST)
 		walked->nr_user = PERF_UNWIND_INFO_FRAMES(head->info) + 1;
 	size -= sizeof(*head);
+	nr = walked->nr_user + head->nr_kernel;
 	/* The kernel makes it larger, up to a multiple of 8 of the record. */
-	return (walked->nr_user + head->nr_kernel) * sizeof(u64) <= size &&
-	       walked->nr_user + head->nr_kernel <= HYBRID_WALK_IPS ? 0 : -EINVAL;
+	if (nr * sizeof(u64) > size || nr > HYBRID_WALK_IPS)
+		return -EINVAL;
+	if (walked->nr_user) {
+		walked->functions = walked->ips + nr * sizeof(u64);
+		walked->nr_functions = (size - nr * sizeof(u64)) / (2 * sizeof(u64));
+	}
+	return 0;
 }
 
 static u8 *put(u8 *to, u64 word)

@@ -26,6 +26,8 @@
  * @ips: of the chain; they need not be aligned
  * @nr_user: of @ips, behind the kernel's; 0 where the walk did not come to the outermost
  *	frame
+ * @functions: behind @ips; they need not be aligned
+ * @nr_functions: number of @functions, each two words
  * @dump: where registers and stack are; it need not be aligned; NULL: nowhere
  * @stack_room: bytes of stack that were to be copied
  * @stack_size: that were
@@ -39,6 +41,8 @@ struct hybrid_walked {
 	struct hybrid_walk_head	 head;
 	const u8		*ips;
 	u32			 nr_user;
+	const u8		*functions;
+	u32			 nr_functions;
 	const u8		*dump;
 	u32			 stack_room;
 	u32			 stack_size;

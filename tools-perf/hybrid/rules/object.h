@@ -92,6 +92,8 @@ struct hybrid_segment {
  * @jit_tried: @jit was looked for
  * @jit: address of its list of images of what it compiles, as the ELF file numbers them;
  *	0: it has none
+ * @runtime_tried: @runtime was looked for
+ * @runtime: number of the runtime that the file is of, from 1 on; 0: of none
  * @cfi: what libdw reads
  * @pclntab: what a Go program has in place of CFI
  * @segments: executable ones
@@ -137,6 +139,8 @@ struct hybrid_object {
 	void			*image;
 	size_t			 image_size;
 	bool			 jit_tried;
+	bool			 runtime_tried;
+	u8			 runtime;
 	u64			 jit;
 	struct hybrid_cfi	 cfi;
 	struct hybrid_pclntab	 pclntab;

@@ -57,6 +57,12 @@ enum hybrid_rule_kind {
 	HYBRID_RULE_NONE,	/* no CFI covers the address */
 	HYBRID_RULE_CFA,	/* CFA = base + cfa_off */
 	HYBRID_RULE_DEREF,	/* CFA = *(base + cfa_off) + deref_off: realigned frames */
+	/*
+	 * CFA = *(bp + cfa_off), bp saved at bp, the return address behind it: frames that keep
+	 * their caller's stack pointer, as those of HotSpot's interpreter. The function is at
+	 * bp - deref_off, where in it at bp + bp_off; of the innermost frame that is in r13.
+	 */
+	HYBRID_RULE_SAVED_SP,
 	HYBRID_RULE_FULL,	/* needs all registers: hybrid_full_row */
 	HYBRID_RULE_OUTERMOST,	/* the return address is undefined */
 	HYBRID_RULE_SIGRETURN,	/* registers in the struct ucontext at sp */
@@ -99,7 +105,7 @@ enum hybrid_rule_bp {
  * @signal: a signal frame (augmentation 'S'): its caller was interrupted,
  *	so that the return address is not behind a call
  * @bp: enum hybrid_rule_bp
- * @deref_off: bytes, see @kind
+ * @deref_off: bytes, see @kind; of HYBRID_RULE_SAVED_SP from the function to bp
  * @cfa_off: bytes, see @kind
  * @ra_off: bytes from the CFA to the return address
  * @bp_off: bytes, see @bp

@@ -221,3 +221,19 @@ void hybrid_space_set_asked(struct hybrid_space *space, u64 ip)
 {
 	space->mappings[first_behind(space, ip)].is_asked = true;
 }
+
+bool hybrid_mapping_bias(const struct hybrid_mapping *mapping, u64 *bias)
+{
+	u64 end = mapping->pgoff + mapping->end - mapping->start;
+	size_t i;
+
+	for (i = 0; i < mapping->object->nr_segments; i++) {
+		const struct hybrid_segment *seg = &mapping->object->segments[i];
+
+		if (seg->offset < end && mapping->pgoff < seg->offset + seg->size) {
+			*bias = mapping->start - mapping->pgoff + seg->offset - seg->vaddr;
+			return true;
+		}
+	}
+	return false;
+}

@@ -135,6 +135,17 @@ const struct hybrid_mapping *hybrid_space_beside(struct hybrid_space *space,
 void hybrid_space_set_copy(struct hybrid_space *space, u64 start, struct hybrid_object *object,
 			   struct hybrid_object *record, u64 pgoff);
 
+/**
+ * hybrid_mapping_bias - what is added to a file's addresses where a mapping shows it
+ * @mapping: with an object that is open
+ * @bias: out
+ *
+ * By the segment that the mapping shows: it may begin behind the mapping, or before it.
+ *
+ * Return: false if it shows none.
+ */
+bool hybrid_mapping_bias(const struct hybrid_mapping *mapping, u64 *bias);
+
 /* hybrid_copied_text() need not look at the mapping that holds an address again. */
 void hybrid_space_set_asked(struct hybrid_space *space, u64 ip);
 

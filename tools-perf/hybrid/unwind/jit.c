@@ -131,30 +131,13 @@ static bool has_list(struct hybrid_jit *jit, const struct hybrid_mapping *mappin
 	return object->jit;
 }
 
-/* By the segment that a mapping shows: it may begin behind the mapping, or before it. */
-static bool find_bias(const struct hybrid_mapping *mapping, u64 *bias)
-{
-	u64 end = mapping->pgoff + mapping->end - mapping->start;
-	size_t i;
-
-	for (i = 0; i < mapping->object->nr_segments; i++) {
-		const struct hybrid_segment *seg = &mapping->object->segments[i];
-
-		if (seg->offset < end && mapping->pgoff < seg->offset + seg->size) {
-			*bias = mapping->start - mapping->pgoff + seg->offset - seg->vaddr;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* A file is mapped in pieces, of which several may be code. */
 static void add_list(u64 *lists, unsigned int *nr, const struct hybrid_mapping *mapping)
 {
 	unsigned int i;
 	u64 list;
 
-	if (!find_bias(mapping, &list))
+	if (!hybrid_mapping_bias(mapping, &list))
 		return;
 	list += mapping->object->jit;
 	for (i = 0; i < *nr && lists[i] != list; i++)

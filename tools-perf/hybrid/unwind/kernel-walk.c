@@ -5,6 +5,7 @@
  */
 #include <string.h>
 #include <linux/perf_event.h>
+#include "../bpf_skel/hybrid_walk.h"
 #include "../rules/rows.h"
 #include "call-check.h"
 #include "called.h"
@@ -135,6 +136,23 @@ static bool leads(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 	return false;
 }
 
+/* The frames of interpreters among those of @u. */
+static void put_functions(struct hybrid_unwind *u)
+{
+	const u64 mask = (1ULL << HYBRID_WALK_FUNCTION_BITS) - 1;
+	unsigned int i;
+	u64 words[2], at = 0;
+
+	for (i = 0; i < u->nr_functions; i++) {
+		memcpy(words, u->functions + i * sizeof(words), sizeof(words));
+		at += words[0] >> HYBRID_WALK_FUNCTION_BITS;
+		if (at >= u->nr)
+			return;
+		u->frames[at].function = (words[0] & mask) << 3;
+		u->frames[at].position = words[1];
+	}
+}
+
 void hybrid_kernel_walk_frames(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 			       const u64 *chain, unsigned int nr, bool confirmed)
 {
@@ -167,4 +185,5 @@ void hybrid_kernel_walk_frames(struct hybrid_unwinder *unwinder, struct hybrid_u
 		u->stop = HYBRID_STOP_LIMIT;
 	u->nr = i;
 	u->sure = i;
+	put_functions(u);
 }

@@ -123,6 +123,31 @@ static bool code_rule(const struct hybrid_walk *w, struct hybrid_row *row, struc
 	return rule->kind != HYBRID_RULE_NONE;
 }
 
+enum hybrid_stop hybrid_step_runtime(struct hybrid_walk *w, struct hybrid_caller *caller)
+{
+	const struct hybrid_unwinder *unwinder = w->unwinder;
+	struct hybrid_unwind *u = w->u;
+	const struct hybrid_mapping *mapping;
+	struct hybrid_rule rule;
+	enum hybrid_stop stop;
+
+	if (!unwinder->runtime_rule)
+		return HYBRID_STOP_NO_CFI;
+	mapping = hybrid_space_find(u->space, u->frames[u->nr - 1].ip);
+	if (!mapping || mapping->object ||
+	    !unwinder->runtime_rule(unwinder->runtimes, u, u->nr - 1, &rule))
+		return HYBRID_STOP_NO_CFI;
+	stop = hybrid_step_rule(w, &rule, caller);
+	if (stop == HYBRID_STOP_DUMP_END) {
+		u->by_code = true;
+		return stop;
+	}
+	if (stop != HYBRID_STOP_NR)
+		return HYBRID_STOP_NO_CFI;
+	return hybrid_step_is_return(w, caller->ip) || is_between_made(w, caller->ip) ?
+		stop : HYBRID_STOP_NO_CFI;
+}
+
 enum hybrid_stop hybrid_step_code(struct hybrid_walk *w, struct hybrid_row *row,
 				  struct hybrid_caller *caller)
 {

@@ -50,6 +50,43 @@ static bool add_register(const struct hybrid_unwind *u, const struct hybrid_rule
 	return true;
 }
 
+/*
+ * The caller's stack is above the frame, where what the caller has pushed need not be: up to the
+ * 64 KiB words that a method of Java may have of arguments and locals.
+ */
+#define MAX_LOCALS	(1U << 20)
+
+/* Where the interpreter of HotSpot has the address of the bytecode that it runs: r13. */
+#define POSITION_REG	13
+
+static enum hybrid_stop step_saved_sp(struct hybrid_walk *w, const struct hybrid_rule *rule,
+				      struct hybrid_caller *caller)
+{
+	struct hybrid_unwind *u = w->u;
+	struct hybrid_frame *frame;
+	u64 word = u->abi->word;
+
+	if (!u->bp_known || u->bp < u->sp || u->bp % word)
+		return HYBRID_STOP_BAD_FRAME;
+	if (hybrid_walk_word(u, u->bp + rule->cfa_off, &caller->cfa) ||
+	    hybrid_walk_word(u, u->bp + word, &caller->ip) ||
+	    hybrid_walk_word(u, u->bp, &caller->bp))
+		return hybrid_walk_unreadable(u, u->bp + word);
+	if (caller->cfa < u->bp + 2 * word || caller->cfa - u->bp > MAX_LOCALS)
+		return HYBRID_STOP_BAD_FRAME;
+	/* They are of use where both can be read. */
+	frame = &u->frames[u->nr - 1];
+	if (hybrid_walk_word(u, u->bp - rule->deref_off, &frame->function) ||
+	    hybrid_walk_word(u, u->bp + rule->bp_off, &frame->position))
+		frame->function = 0;
+	if (u->nr == 1 && u->regs.known & (1U << POSITION_REG))
+		frame->position = u->regs.value[POSITION_REG];
+	caller->ip = hybrid_step_true_return(w, u->bp + word, caller->ip);
+	caller->bp_known = true;
+	caller->exact = false;
+	return HYBRID_STOP_NR;
+}
+
 enum hybrid_stop hybrid_step_rule(struct hybrid_walk *w, const struct hybrid_rule *rule,
 				  struct hybrid_caller *caller)
 {
@@ -57,6 +94,8 @@ enum hybrid_stop hybrid_step_rule(struct hybrid_walk *w, const struct hybrid_rul
 	u64 base = rule->base == HYBRID_BASE_BP ? u->bp : u->sp;
 	u64 cfa = base + rule->cfa_off;
 
+	if (rule->kind == HYBRID_RULE_SAVED_SP)
+		return step_saved_sp(w, rule, caller);
 	if (rule->base == HYBRID_BASE_BP && !u->bp_known)
 		return HYBRID_STOP_BAD_FRAME;
 	if (rule->base >= HYBRID_BASE_REG && !add_register(u, rule, &cfa))

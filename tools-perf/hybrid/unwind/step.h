@@ -12,7 +12,7 @@
 /**
  * hybrid_step_rule - leave the last frame by a rule
  * @w: under way
- * @rule: of kind HYBRID_RULE_CFA or HYBRID_RULE_DEREF
+ * @rule: of kind HYBRID_RULE_CFA, HYBRID_RULE_DEREF or HYBRID_RULE_SAVED_SP
  * @caller: out
  */
 enum hybrid_stop hybrid_step_rule(struct hybrid_walk *w, const struct hybrid_rule *rule,
@@ -39,6 +39,17 @@ enum hybrid_stop hybrid_step_sigreturn(struct hybrid_unwind *u, struct hybrid_ca
  */
 enum hybrid_stop hybrid_step_code(struct hybrid_walk *w, struct hybrid_row *row,
 				  struct hybrid_caller *caller);
+
+/**
+ * hybrid_step_runtime - leave the last frame by what a runtime tells of the code it has made
+ * @w: under way
+ * @caller: out
+ *
+ * Believed if a call stands before the return address, or the runtime has made the code there.
+ *
+ * Return: HYBRID_STOP_NO_CFI if no runtime tells.
+ */
+enum hybrid_stop hybrid_step_runtime(struct hybrid_walk *w, struct hybrid_caller *caller);
 
 /**
  * hybrid_step_frame_pointer - leave the last frame by its frame pointer

@@ -79,6 +79,8 @@ static enum hybrid_stop step_row(struct hybrid_walk *w, struct hybrid_row *row,
 		return stop;
 	stop = hybrid_step_uprobe(w, caller);
 	if (stop == HYBRID_STOP_NO_CFI)
+		stop = hybrid_step_runtime(w, caller);
+	if (stop == HYBRID_STOP_NO_CFI)
 		stop = hybrid_step_code(w, row, caller);
 	return stop == HYBRID_STOP_NO_CFI ? hybrid_step_frame_pointer(w, caller) : stop;
 }

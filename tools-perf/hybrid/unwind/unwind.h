@@ -31,11 +31,16 @@ enum hybrid_stop {
  *	signal frame it is the interrupted address itself.
  * @ret: the address as it was found; @ip or @ip + 1
  * @cfa: of this frame; 0 where it is not known
+ * @function: of a frame of an interpreter, the function that it runs, as its process knows it:
+ *	of HotSpot the address of a struct Method. Else 0
+ * @position: where in @function, as the frame has it: an address of bytecode
  */
 struct hybrid_frame {
 	u64	ip;
 	u64	ret;
 	u64	cfa;
+	u64	function;
+	u64	position;
 };
 
 /**
@@ -57,6 +62,25 @@ struct hybrid_cache_entry {
 
 #define HYBRID_CACHE_BITS	13
 
+struct hybrid_unwind;
+
+/**
+ * struct hybrid_runtime_range - code that a runtime has made, whose frames are all of one kind
+ * @start: first address
+ * @end: behind the last
+ * @number_at: an address in the process, where @number stands as long as this code is there;
+ *	0: it is there as long as the process
+ * @number: of the code
+ * @rule: but for an innermost address behind instructions that may have left the frame
+ */
+struct hybrid_runtime_range {
+	u64			start;
+	u64			end;
+	u64			number_at;
+	u32			number;
+	struct hybrid_rule	rule;
+};
+
 /**
  * struct hybrid_unwinder - what an unwinder keeps from sample to sample
  * @cache: rows by address and space; direct-mapped, 256 KiB
@@ -65,6 +89,10 @@ struct hybrid_cache_entry {
  * @add_mapping_arg: for @add_mapping
  * @memory: what is read from processes; NULL where there are none
  * @jit: what processes say of the code that they compile; NULL where there are none
+ * @runtime_rule: asks the runtimes of processes how to leave frame @at of @u in code that they
+ *	have made; false: they don't tell. NULL: nobody is asked
+ * @runtime_range: the range of code that the frame is in; false: there is none
+ * @runtimes: for both
  * @copied: hybrid_copied_text() has found a copy; the caller's to clear
  */
 struct hybrid_unwinder {
@@ -73,7 +101,12 @@ struct hybrid_unwinder {
 	void				*add_mapping_arg;
 	struct hybrid_memory		*memory;
 	struct hybrid_jit		*jit;
-	bool				 copied;
+	bool	(*runtime_rule)(void *runtimes, const struct hybrid_unwind *u, unsigned int at,
+			     struct hybrid_rule *rule);
+	bool (*runtime_range)(void *runtimes, const struct hybrid_unwind *u, unsigned int at,
+			      struct hybrid_runtime_range *range);
+	void				*runtimes;
+	bool 			 copied;
 };
 
 /**
@@ -97,6 +130,9 @@ struct hybrid_unwinder {
  * @user_fp: where on the stack,
  * @user_plain: whether its frames begin behind the sampled address, and
  * @user_one_more: behind one more: hybrid_uretprobe_return()'s own
+ * @functions: of frames that a walk in the kernel has met, as struct hybrid_walk_record has them;
+ *	they need not be aligned; NULL: none
+ * @nr_functions: number of @functions
  * @max_frames: where to stop; at most HYBRID_MAX_FRAMES
  * @frames: out: innermost first; room for @max_frames, the caller's
  * @nr: out: number of @frames
@@ -134,6 +170,8 @@ struct hybrid_unwind {
 	u64				 user_fp;
 	bool				 user_plain;
 	bool				 user_one_more;
+	const void			*functions;
+	unsigned int			 nr_functions;
 	unsigned int			 max_frames;
 
 	struct hybrid_frame		*frames;

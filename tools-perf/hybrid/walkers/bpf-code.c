@@ -27,3 +27,12 @@ int hybrid_bpf__put_block(void *store, const struct hybrid_walk_code_key *key,
 	return bpf_map__update_elem(bpf->skel->maps.code_blocks, key, sizeof(*key), block,
 				    sizeof(*block), BPF_ANY);
 }
+
+int hybrid_bpf__put_range(void *store, const struct hybrid_walk_code_key *key,
+			  const struct hybrid_walk_range *range)
+{
+	struct hybrid_bpf *bpf = store;
+
+	return bpf_map__update_elem(bpf->skel->maps.ranges, key, sizeof(*key), range,
+				    sizeof(*range), BPF_ANY);
+}

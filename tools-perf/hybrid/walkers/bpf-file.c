@@ -310,6 +310,7 @@ const struct hybrid_store_ops *hybrid_bpf__ops(void)
 		.put_code = hybrid_bpf__put_code,
 		.put_block = hybrid_bpf__put_block,
 		.put_copy = put_copy,
+		.put_range = hybrid_bpf__put_range,
 		.takes_registers = true,
 		.takes_small = true,
 		.takes_codes = true,

@@ -65,6 +65,8 @@ const struct evsel *hybrid_bpf__off_cpu_evsel(struct evlist *evlist);
 bool hybrid_bpf__attach_off_cpu(struct hybrid_bpf *bpf, struct evlist *evlist);
 
 /* See struct hybrid_store_ops. */
+int hybrid_bpf__put_range(void *store, const struct hybrid_walk_code_key *key,
+			  const struct hybrid_walk_range *range);
 int hybrid_bpf__put_code(void *store, const struct hybrid_walk_code_key *key,
 			 const struct hybrid_walk_code *code);
 int hybrid_bpf__put_block(void *store, const struct hybrid_walk_code_key *key,

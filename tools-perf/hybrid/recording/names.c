@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Names of a runtime's functions in samples, and in the build-id cache. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <linux/perf_event.h>
+#include "../../build-id.h"
+#include "../../event.h"
+#include "../../time-utils.h"
+#include "../glue/names-cache.h"
+#include "../glue/names-map.h"
+#include "../runtime/name-chain.h"
+#include "../runtime/runtime.h"
+#include "names.h"
+#include "recording.h"
+
+#define FIRST_WAIT	1000000000ULL
+#define LONGEST_WAIT	(32 * FIRST_WAIT)
+
+/* NULL if memory is short. */
+static struct hybrid_runtime_names *names_of(struct hybrid_record *hr, enum hybrid_runtime runtime)
+{
+	struct hybrid_runtime_names *of = &hr->names.runtimes[runtime];
+
+	if (of->names)
+		return of;
+	of->names = hybrid_names__new(runtime);
+	if (!of->names)
+		return NULL;
+	of->error = hybrid_names__path(of->names, of->path);
+	return of;
+}
+
+/* Before the first chain of a process that has names. */
+static int map_names(struct hybrid_record *hr, struct hybrid_process *process,
+		     const struct hybrid_runtime_names *of, enum hybrid_runtime runtime,
+		     const struct hybrid_event *event, const struct perf_event_header *sample)
+{
+	void *out;
+
+	if (process->names_in[runtime] == hr->file)
+		return 0;
+	out = hybrid_output_room(&hr->out, HYBRID_NAMES_EVENT_SIZE);
+	if (!out)
+		return -EIO;
+	process->names_in[runtime] = hr->file;
+	hr->out.used += hybrid_names__event(of->names, of->path, &event->layout.attr, sample,
+					    process->pid, out);
+	return 0;
+}
+
+/* The innermost frame's name stands at the sampled address, too, if that is in user space. */
+static bool is_at_first(const struct hybrid_made *made, const struct perf_event_header *sample)
+{
+	return made->nr && (sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
+	       PERF_RECORD_MISC_USER;
+}
+
+int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
+		       const struct hybrid_event *event, const struct perf_event_header *sample,
+		       const struct hybrid_unwind *unwind, unsigned int max,
+		       struct hybrid_made *made)
+{
+	struct hybrid_namer *namer = hr->names.is_off ? NULL :
+		hybrid_runtime_namer(hr->unwinder.runtimes, process->pid, process->space);
+	struct hybrid_named_chain chain = {
+		.chain		= hr->current.chain,
+		.nr		= made->nr,
+		.frames		= unwind ? unwind->frames : NULL,
+		.nr_frames	= unwind ? unwind->nr : 0,
+		.out		= hr->current.named,
+		.max		= max,
+	};
+	struct hybrid_runtime_names *of;
+
+	if (!namer)
+		return 0;
+	of = names_of(hr, namer->runtime);
+	if (!of)
+		return 0;
+	hybrid_name_chain(namer, of->names, &chain);
+	hr->names.nr_unread += namer->nr_unread;
+	namer->nr_unread = 0;
+	if (!chain.is_named)
+		return 0;
+	memcpy(hr->current.chain, chain.out, chain.nr_out * sizeof(*chain.out));
+	made->nr = chain.nr_out;
+	made->is_marked |= chain.is_cut_off;
+	if (is_at_first(made, sample))
+		made->ip = chain.first;
+	return map_names(hr, process, of, namer->runtime, event, sample);
+}
+
+/* Are there names that can be written, and were not yet? */
+static bool is_new(const struct hybrid_runtime_names *of)
+{
+	return of->names && *of->path == '/' && hybrid_names__nr(of->names) != of->written;
+}
+
+void hybrid_names_write(struct hybrid_record *hr)
+{
+	struct hybrid_runtime_names *of;
+	unsigned int runtime;
+
+	for (runtime = 0; runtime < HYBRID_NR_RUNTIMES; runtime++) {
+		of = &hr->names.runtimes[runtime];
+		if (!is_new(of))
+			continue;
+		of->error = hybrid_names__cache(of->names, of->path);
+		if (!of->error)
+			of->written = hybrid_names__nr(of->names);
+	}
+}
+
+static bool is_any_new(const struct hybrid_record_names *names)
+{
+	unsigned int runtime;
+
+	for (runtime = 0; runtime < HYBRID_NR_RUNTIMES; runtime++) {
+		if (is_new(&names->runtimes[runtime]))
+			return true;
+	}
+	return false;
+}
+
+void hybrid_names_pass(struct hybrid_record *hr)
+{
+	struct hybrid_record_names *names = &hr->names;
+	u64 begun, spent;
+
+	if (!is_any_new(names) || hr->pass.now < names->next)
+		return;
+	names->wait = names->wait ? min_t(u64, 2 * names->wait, LONGEST_WAIT) : FIRST_WAIT;
+	/* The first names are there, and more will be soon. */
+	if (names->next) {
+		begun = rdclock();
+		hybrid_names_write(hr);
+		spent = rdclock() - begun;
+		names->wait = max_t(u64, names->wait, 100 * spent);
+	}
+	names->next = hr->pass.now + names->wait;
+}
+
+void hybrid_names_print(const struct hybrid_record *hr)
+{
+	const struct hybrid_runtime_names *of;
+	unsigned int runtime, nr;
+	char text[128];
+	pid_t pid;
+
+	nr = hybrid_runtimes_failed(hr->unwinder.runtimes, &pid);
+	if (nr)
+		fprintf(stderr, "hybrid: %u processes have a runtime that can't be read, the last one %d: their frames have no names\n",
+			nr, pid);
+	if (hr->names.nr_unread)
+		fprintf(stderr, "hybrid: %" PRIu64 " frames have no names, as their process or their code was gone before it was read\n",
+			hr->names.nr_unread);
+	for (runtime = 0; runtime < HYBRID_NR_RUNTIMES; runtime++) {
+		of = &hr->names.runtimes[runtime];
+		if (of->error)
+			fprintf(stderr, "hybrid: names of %s can't be written to %s: %s\n",
+				hybrid_names__label(of->names), buildid_dir,
+				strerror_r(-of->error, text, sizeof(text)));
+	}
+}
+
+void hybrid_names_exit(struct hybrid_record_names *names)
+{
+	unsigned int runtime;
+
+	for (runtime = 0; runtime < HYBRID_NR_RUNTIMES; runtime++)
+		hybrid_names__delete(names->runtimes[runtime].names);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_RECORDING_NAMES_H
+#define __PERF_HYBRID_RECORDING_NAMES_H
+
+#include <limits.h>
+#include "../runtime/names.h"
+
+struct hybrid_event;
+struct hybrid_made;
+struct hybrid_process;
+struct hybrid_record;
+struct hybrid_unwind;
+struct perf_event_header;
+
+/**
+ * struct hybrid_runtime_names - the names of a runtime
+ * @names: NULL: none yet
+ * @path: of the file
+ * @written: how many functions are in the file
+ * @error: of the last write, 0 or -errno; no other is tried if no folder could be made
+ */
+struct hybrid_runtime_names {
+	struct hybrid_names	*names;
+	char			 path[PATH_MAX];
+	u32			 written;
+	int			 error;
+};
+
+/**
+ * struct hybrid_record_names - the names of all runtimes of a recording
+ * @runtimes: each one's
+ * @next: when they are to be written again, in ns
+ * @wait: how long after that once more, in ns
+ * @is_off: no frame is to be named
+ * @nr_unread: frames that have no name, as what they ran could not be read any more
+ */
+struct hybrid_record_names {
+	struct hybrid_runtime_names	runtimes[HYBRID_NR_RUNTIMES];
+	u64				next;
+	u64				wait;
+	bool				is_off;
+	u64				nr_unread;
+};
+
+/**
+ * hybrid_name_sample - put the functions of a runtime into struct hybrid_current's @chain
+ * @hr: the recording
+ * @process: that was sampled; nothing is done if it has no runtime
+ * @event: of the sample
+ * @sample: whose time the record has that maps the names
+ * @unwind: that the chain was made of; NULL: none
+ * @max: words that the chain may have
+ * @made: the chain; changed
+ *
+ * Return: 0; -EIO if writing failed.
+ */
+int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
+		       const struct hybrid_event *event, const struct perf_event_header *sample,
+		       const struct hybrid_unwind *unwind, unsigned int max,
+		       struct hybrid_made *made);
+
+/**
+ * hybrid_names_pass - write names while the recording goes on
+ * @hr: the recording
+ *
+ * perf may be killed. New names are written 1 s after the first one, then after 2, 4, ... 32 s,
+ * and never for more than 1 % of the time.
+ */
+void hybrid_names_pass(struct hybrid_record *hr);
+
+/* Write all names that were not written yet. */
+void hybrid_names_write(struct hybrid_record *hr);
+
+/* One line on stderr for each thing that went wrong. */
+void hybrid_names_print(const struct hybrid_record *hr);
+
+void hybrid_names_exit(struct hybrid_record_names *names);
+
+#endif /* __PERF_HYBRID_RECORDING_NAMES_H */

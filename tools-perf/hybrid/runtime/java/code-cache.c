@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which blob of HotSpot's code cache an address is in, and what frames its code has:
+ * src/hotspot/share/memory/heap.hpp, src/hotspot/share/code/codeBlob.hpp.
+ */
+#include <string.h>
+#include <linux/kernel.h>
+#include "code-cache.h"
+
+#define MAX_HEADER	512
+#define MAX_FRAME	(1U << 20)
+#define MAX_BLOB	(64U << 20)
+
+/* A segment that is free: CodeHeap::free_sentinel. */
+#define FREE_SEGMENT	0xff
+
+/* A blob of 64 MiB has fewer steps of 254 segments of 64 bytes. */
+#define MAX_HOPS	4200
+
+enum field {
+	BLOB_NAME,
+	BLOB_SIZE,
+	BLOB_FRAME_COMPLETE,
+	BLOB_FRAME_SIZE,
+	BLOB_DATA_OFFSET,
+	BLOB_CODE_BEGIN,	/* until JDK 22 */
+	BLOB_CODE_OFFSET,	/* since JDK 23 */
+	NMETHOD_METHOD,
+	NMETHOD_COMPILE_ID,
+	NMETHOD_OSR_ENTRY,
+	NMETHOD_ENTRY_BCI,
+	HEAP_MEMORY,
+	HEAP_SEGMAP,
+	HEAP_SEGMENT_BITS,
+	SPACE_LOW,
+	SPACE_HIGH,
+	BLOCK_USED,
+	ARRAY_LEN,
+	ARRAY_DATA,
+};
+
+static const struct {
+	const char	*type;
+	const char	*name;
+	bool		 may_lack;
+} names[] = {
+	[BLOB_NAME]		= { "CodeBlob", "_name" },
+	[BLOB_SIZE]		= { "CodeBlob", "_size" },
+	[BLOB_FRAME_COMPLETE]	= { "CodeBlob", "_frame_complete_offset" },
+	[BLOB_FRAME_SIZE]	= { "CodeBlob", "_frame_size" },
+	[BLOB_DATA_OFFSET]	= { "CodeBlob", "_data_offset" },
+	[BLOB_CODE_BEGIN]	= { "CodeBlob", "_code_begin", true },
+	[BLOB_CODE_OFFSET]	= { "CodeBlob", "_code_offset", true },
+	[NMETHOD_METHOD]	= { "nmethod", "_method", true },
+	[NMETHOD_COMPILE_ID]	= { "nmethod", "_compile_id" },
+	[NMETHOD_OSR_ENTRY]	= { "nmethod", "_osr_entry_point" },
+	[NMETHOD_ENTRY_BCI]	= { "nmethod", "_entry_bci" },
+	[HEAP_MEMORY]		= { "CodeHeap", "_memory" },
+	[HEAP_SEGMAP]		= { "CodeHeap", "_segmap" },
+	[HEAP_SEGMENT_BITS]	= { "CodeHeap", "_log2_segment_size" },
+	[SPACE_LOW]		= { "VirtualSpace", "_low" },
+	[SPACE_HIGH]		= { "VirtualSpace", "_high" },
+	[BLOCK_USED]		= { "HeapBlock::Header", "_used" },
+	[ARRAY_LEN]		= { "GrowableArrayBase", "_len" },
+	[ARRAY_DATA]		= { "GrowableArray<int>", "_data" },
+};
+
+int java_code_cache__init(struct java_code_cache *cache, struct java_vm *vm)
+{
+	struct java_field *fields = cache->fields;
+	unsigned int i, end = 0;
+
+	BUILD_BUG_ON(ARRAY_SIZE(names) > ARRAY_SIZE(cache->fields));
+	memset(cache, 0, sizeof(*cache));
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!java_vm__field(vm, names[i].type, names[i].name, &fields[i]) &&
+		    !names[i].may_lack)
+			return -1;
+		if (i <= NMETHOD_ENTRY_BCI)
+			end = max(end, (u32)fields[i].offset + fields[i].size);
+	}
+	/* In JDK 22 and before it is in what nmethod is made of. */
+	if (!fields[NMETHOD_METHOD].size &&
+	    !java_vm__field(vm, "CompiledMethod", "_method", &fields[NMETHOD_METHOD]))
+		return -1;
+	if (!fields[BLOB_CODE_BEGIN].size && !fields[BLOB_CODE_OFFSET].size)
+		return -1;
+	cache->header_size = max(end, (u32)fields[NMETHOD_METHOD].offset + 8);
+	return cache->header_size <= MAX_HEADER ? 0 : -1;
+}
+
+/* Reads a field of what is at @addr. */
+static bool read_field(const struct java_code_cache *cache, struct java_vm *vm, u64 addr,
+		       enum field field, s64 *value)
+{
+	struct java_field at = cache->fields[field];
+	u8 bytes[8];
+
+	if (!at.size || java_vm__read(vm, addr + at.offset, bytes, at.size))
+		return false;
+	at.offset = 0;
+	return java_field_value(&at, bytes, sizeof(bytes), value);
+}
+
+static bool read_heap(const struct java_code_cache *cache, struct java_vm *vm, u64 addr,
+		      struct java_heap *heap)
+{
+	u64 memory = addr + cache->fields[HEAP_MEMORY].offset;
+	u64 segmap = addr + cache->fields[HEAP_SEGMAP].offset;
+	s64 low, high, map, map_end, bits;
+
+	if (!read_field(cache, vm, memory, SPACE_LOW, &low) ||
+	    !read_field(cache, vm, memory, SPACE_HIGH, &high) ||
+	    !read_field(cache, vm, segmap, SPACE_LOW, &map) ||
+	    !read_field(cache, vm, segmap, SPACE_HIGH, &map_end) ||
+	    !read_field(cache, vm, addr, HEAP_SEGMENT_BITS, &bits) ||
+	    (u64)low >= (u64)high || (u64)map >= (u64)map_end || bits < 4 || bits > 16)
+		return false;
+	*heap = (struct java_heap) {
+		.low = low, .high = high, .segmap = map, .segmap_size = map_end - map,
+		.segment_bits = bits,
+	};
+	return true;
+}
+
+int java_code_cache__refresh(struct java_code_cache *cache, struct java_vm *vm)
+{
+	u64 heaps[JAVA_MAX_HEAPS], address, array;
+	struct java_heap found[JAVA_MAX_HEAPS];
+	unsigned int i, nr_found = 0;
+	s64 nr, data;
+
+	if (!java_vm__static(vm, "CodeCache", "_heaps", &address) ||
+	    java_vm__read(vm, address, &array, sizeof(array)) ||
+	    !read_field(cache, vm, array, ARRAY_LEN, &nr) ||
+	    !read_field(cache, vm, array, ARRAY_DATA, &data) || nr <= 0 ||
+	    java_vm__read(vm, data, heaps, min_t(u64, nr, JAVA_MAX_HEAPS) * sizeof(*heaps)))
+		return -1;
+	for (i = 0; i < nr && i < JAVA_MAX_HEAPS; i++) {
+		if (read_heap(cache, vm, heaps[i], &found[nr_found]))
+			nr_found++;
+	}
+	if (!nr_found)
+		return -1;
+	memcpy(cache->heaps, found, nr_found * sizeof(*found));
+	cache->nr_heaps = nr_found;
+	return 0;
+}
+
+/* The blob of the block that holds @pc; 0: none. */
+static u64 find_block(const struct java_code_cache *cache, struct java_vm *vm,
+		      const struct java_heap *heap, u64 pc)
+{
+	u64 segment = (pc - heap->low) >> heap->segment_bits, block, header;
+	unsigned int i;
+	s64 used;
+	u8 back;
+
+	for (i = 0; i < MAX_HOPS; i++) {
+		if (segment >= heap->segmap_size ||
+		    java_vm__read(vm, heap->segmap + segment, &back, sizeof(back)) ||
+		    back == FREE_SEGMENT || back > segment)
+			return 0;
+		if (!back)
+			break;
+		segment -= back;
+	}
+	block = heap->low + (segment << heap->segment_bits);
+	if (i == MAX_HOPS || !read_field(cache, vm, block, BLOCK_USED, &used) || !used ||
+	    !java_vm__type_size(vm, "HeapBlock", &header))
+		return 0;
+	return block + header;
+}
+
+static void set_kind(struct java_blob *blob, const char *name)
+{
+	static const char *const methods[] = { "nmethod", "native nmethod" };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(methods); i++) {
+		if (!strcmp(name, methods[i])) {
+			blob->kind = JAVA_BLOB_METHOD;
+			blob->is_native = i;
+			return;
+		}
+	}
+	if (!strcmp(name, "Interpreter"))
+		blob->kind = JAVA_BLOB_INTERPRETER;
+	else if (!strcmp(name, "vtable chunks"))
+		blob->kind = JAVA_BLOB_VTABLE;
+	else if (!strcmp(name, "I2C/C2I adapters"))
+		blob->kind = JAVA_BLOB_ADAPTER;
+	else if (blob->frame_size)
+		blob->kind = JAVA_BLOB_STUB;
+}
+
+static s64 value_of(const struct java_code_cache *cache, const u8 *header, enum field field)
+{
+	s64 value = 0;
+
+	java_field_value(&cache->fields[field], header, cache->header_size, &value);
+	return value;
+}
+
+/* The blob's own fields. Of those that nmethod adds only what a method has is used. */
+bool java_code_cache__read(const struct java_code_cache *cache, struct java_vm *vm, u64 addr,
+			   struct java_blob *blob)
+{
+	char name[HYBRID_PROCESS_STRING];
+	u8 header[MAX_HEADER];
+	u64 size, words;
+
+	if (java_vm__read(vm, addr, header, cache->header_size))
+		return false;
+	size = value_of(cache, header, BLOB_SIZE);
+	words = value_of(cache, header, BLOB_FRAME_SIZE);
+	*blob = (struct java_blob) {
+		.addr = addr,
+		.name = value_of(cache, header, BLOB_NAME),
+		.end = addr + value_of(cache, header, BLOB_DATA_OFFSET),
+		.frame_complete = value_of(cache, header, BLOB_FRAME_COMPLETE),
+		.frame_size = words < MAX_FRAME / sizeof(u64) ? words * sizeof(u64) : 0,
+		.code = (u64)value_of(cache, header, BLOB_CODE_BEGIN) ?:
+			addr + value_of(cache, header, BLOB_CODE_OFFSET),
+	};
+	if (hybrid_process_memory_string(&vm->pm, blob->name, name))
+		return false;
+	set_kind(blob, name);
+	if (blob->kind == JAVA_BLOB_METHOD) {
+		blob->method = value_of(cache, header, NMETHOD_METHOD);
+		blob->compile_id = value_of(cache, header, NMETHOD_COMPILE_ID);
+		blob->compile_id_at = addr + cache->fields[NMETHOD_COMPILE_ID].offset;
+		/* InvocationEntryBci is -1. */
+		if ((s32)value_of(cache, header, NMETHOD_ENTRY_BCI) != -1)
+			blob->osr_entry = value_of(cache, header, NMETHOD_OSR_ENTRY);
+	}
+	return size <= MAX_BLOB && blob->code >= addr && blob->code <= blob->end &&
+	       blob->end <= addr + size;
+}
+
+bool java_code_cache__has(const struct java_code_cache *cache, u64 pc)
+{
+	unsigned int i;
+
+	for (i = 0; i < cache->nr_heaps; i++) {
+		if (pc >= cache->heaps[i].low && pc < cache->heaps[i].high)
+			return true;
+	}
+	return false;
+}
+
+u64 java_code_cache__blob_at(const struct java_code_cache *cache, struct java_vm *vm, u64 pc)
+{
+	unsigned int i;
+
+	for (i = 0; i < cache->nr_heaps; i++) {
+		const struct java_heap *heap = &cache->heaps[i];
+
+		if (pc >= heap->low && pc < heap->high)
+			return find_block(cache, vm, heap, pc);
+	}
+	return 0;
+}
+
+bool java_code_cache__find(const struct java_code_cache *cache, struct java_vm *vm, u64 pc,
+			   struct java_blob *blob)
+{
+	u64 addr = java_code_cache__blob_at(cache, vm, pc);
+
+	return addr && java_code_cache__read(cache, vm, addr, blob) && pc >= blob->code &&
+	       pc < blob->end;
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A JVM, as the unwinder asks for it.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <linux/hash.h>
+#include <linux/kernel.h>
+#include "continuation.h"
+#include "frame-name.h"
+#include "frame-rule.h"
+#include "java.h"
+
+#define KNOWN_BITS	13
+#define BLOB_BITS	10
+
+/**
+ * struct known - which blob an address is in
+ * @pc: the address; 0: none
+ * @blob: address of the blob; 0: it is in none
+ * @pass: over the rings in which it was looked up
+ */
+struct known {
+	u64	pc;
+	u64	blob;
+	u64	pass;
+};
+
+/**
+ * struct known_blob - a blob that was read
+ * @pass: over the rings in which it was read; 0: none was
+ * @blob: as it was then
+ */
+struct known_blob {
+	u64			pass;
+	struct java_blob	blob;
+};
+
+/**
+ * struct java - a JVM
+ * @vm: what it says of its data
+ * @cache: its code
+ * @interpreter: a part of that
+ * @pass: over the rings in which @cache was refreshed
+ * @is_gone: nothing can be read any more
+ * @namer: names frames
+ * @names: what @namer knows
+ * @known: by address
+ * @blobs: by address
+ */
+struct java {
+	struct java_vm		vm;
+	struct java_code_cache	cache;
+	struct java_interpreter	interpreter;
+	u64			pass;
+	bool			is_gone;
+	struct hybrid_namer	namer;
+	struct java_names	names;
+	struct known		known[1 << KNOWN_BITS];
+	struct known_blob	blobs[1 << BLOB_BITS];
+};
+
+static void refresh(struct java *java, u64 pass)
+{
+	if (java->pass == pass)
+		return;
+	java->pass = pass;
+	hybrid_process_memory_again(&java->vm.pm);
+	java->is_gone = java_code_cache__refresh(&java->cache, &java->vm);
+	if (!java->interpreter.nr)
+		java_interpreter__read(&java->interpreter, &java->vm);
+}
+
+/* Is what was read in that pass still to be used? Of a process that is gone it is all there is. */
+static bool is_current(const struct java *java, u64 pass)
+{
+	return pass == java->pass || (pass && java->is_gone);
+}
+
+static const struct java_blob *read_blob(struct java *java, u64 addr)
+{
+	struct known_blob *known = &java->blobs[hash_64(addr, BLOB_BITS)];
+
+	if (known->blob.addr == addr && is_current(java, known->pass))
+		return &known->blob;
+	known->pass = 0;
+	if (!java_code_cache__read(&java->cache, &java->vm, addr, &known->blob))
+		return NULL;
+	known->pass = java->pass;
+	return &known->blob;
+}
+
+/* Code is freed, and its place used again: what was found is looked up again in each pass. */
+static const struct java_blob *find_blob(struct java *java, u64 pc)
+{
+	struct known *known = &java->known[hash_64(pc, KNOWN_BITS)];
+	const struct java_blob *blob;
+
+	if (known->pc != pc || !is_current(java, known->pass)) {
+		known->pc = pc;
+		known->pass = java->pass;
+		known->blob = java_code_cache__blob_at(&java->cache, &java->vm, pc);
+	}
+	blob = known->blob ? read_blob(java, known->blob) : NULL;
+	return blob && pc >= blob->code && pc < blob->end ? blob : NULL;
+}
+
+static bool java_rule(void *data, u64 pass, const struct hybrid_unwind *u, unsigned int at,
+		      struct hybrid_rule *rule)
+{
+	const struct java_blob *blob;
+	struct java *java = data;
+
+	java->vm.pm.space = u->space;
+	refresh(java, pass);
+	blob = find_blob(java, u->frames[at].ret);
+	if (blob && blob->kind == JAVA_BLOB_OTHER && at &&
+	    java_is_return_barrier(&java->vm, u->frames[at].ret))
+		return java_continuation_rule(&java->cache, &java->vm, u, at, rule);
+	return blob && java_frame_rule(&java->vm, &java->interpreter, blob, u, at, rule);
+}
+
+static bool java_range(void *data, u64 pass, const struct hybrid_unwind *u, unsigned int at,
+		       struct hybrid_runtime_range *range)
+{
+	const struct java_blob *blob;
+	struct java *java = data;
+
+	java->vm.pm.space = u->space;
+	refresh(java, pass);
+	blob = find_blob(java, u->frames[at].ret);
+	return blob && java_frame_range(&java->vm, &java->interpreter, blob, u->frames[at].ret,
+					range);
+}
+
+static unsigned int java_name(struct hybrid_namer *namer, struct hybrid_names *names,
+			      const struct hybrid_frame *frame, u64 ip, u64 *out)
+{
+	struct java *java = container_of(namer, struct java, namer);
+	const struct hybrid_frame made = { .ip = ip, .ret = ip };
+	const struct java_blob *blob;
+	unsigned int nr;
+
+	frame = frame ?: &made;
+	if (!java_code_cache__has(&java->cache, frame->ret))
+		return 0;
+	blob = find_blob(java, frame->ret);
+	nr = blob ? java_names__frame(&java->names, names, blob, frame, out) : 0;
+	namer->nr_unread += !nr;
+	return nr;
+}
+
+static void *java_open(const struct hybrid_process_memory *pm, const struct hybrid_object *object,
+		       u64 bias)
+{
+	struct java *java = calloc(1, sizeof(*java));
+
+	if (!java)
+		return NULL;
+	java->vm.pm = *pm;
+	java->namer = (struct hybrid_namer) {
+		.runtime = HYBRID_RUNTIME_JAVA, .name = java_name,
+	};
+	if (!hybrid_process_memory_map(&java->vm.pm) && !java_vm__open(&java->vm, object, bias) &&
+	    !java_code_cache__init(&java->cache, &java->vm)) {
+		java_names__init(&java->names, &java->vm);
+		return java;
+	}
+	java_vm__close(&java->vm);
+	hybrid_process_memory_exit(&java->vm.pm);
+	free(java);
+	return NULL;
+}
+
+static void java_close(void *data)
+{
+	struct java *java = data;
+
+	java_vm__close(&java->vm);
+	hybrid_process_memory_exit(&java->vm.pm);
+	free(java);
+}
+
+static struct hybrid_namer *java_namer(void *data, u64 pass, struct hybrid_space *space)
+{
+	struct java *java = data;
+
+	java->vm.pm.space = space;
+	refresh(java, pass);
+	return &java->namer;
+}
+
+const struct hybrid_runtime_ops hybrid_java_ops = {
+	.name	= "java",
+	.symbol	= "gHotSpotVMStructs",
+	.open	= java_open,
+	.close	= java_close,
+	.rule	= java_rule,
+	.range	= java_range,
+	.namer	= java_namer,
+};

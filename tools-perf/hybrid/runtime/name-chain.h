@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_NAME_CHAIN_H
+#define __PERF_HYBRID_NAME_CHAIN_H
+
+#include <stdbool.h>
+#include "../unwind/unwind.h"
+#include "names.h"
+
+/* Functions that one frame may stand for: those that were inlined, and what they are in. */
+#define HYBRID_NAMES_OF_FRAME	64
+
+/**
+ * struct hybrid_namer - names the frames of a process that has a runtime
+ * @runtime: of the names
+ * @nr_unread: frames whose functions could not be read, since it was set to 0
+ * @name: which functions a frame is in
+ *	@namer: this one
+ *	@names: of @runtime; the functions are added to them
+ *	@frame: the frame; NULL if there was no stack to unwind
+ *	@ip: its address in the callchain
+ *	@out: out: addresses by hybrid_names_ip(), the innermost first; room for
+ *		HYBRID_NAMES_OF_FRAME
+ *	Returns how many; 0 if the frame keeps its address.
+ */
+struct hybrid_namer {
+	enum hybrid_runtime	runtime;
+	u64			nr_unread;
+	unsigned int		(*name)(struct hybrid_namer *namer, struct hybrid_names *names,
+					const struct hybrid_frame *frame, u64 ip, u64 *out);
+};
+
+/**
+ * struct hybrid_named_chain - a callchain whose frames are to be named
+ * @chain: as hybrid_merge() has made it
+ * @nr: number of @chain
+ * @frames: that its user part was made of, in the same order; NULL: there are none
+ * @nr_frames: number of @frames
+ * @out: out: the callchain, with a frame for each function; not @chain
+ * @max: room in @out; at least @nr
+ * @nr_out: out: number of @out
+ * @is_named: out: a frame was named; else @out is @chain
+ * @first: out: the address that the innermost user frame has now; 0: the same
+ * @is_cut_off: out: @out was too small, and its last frame is the mark that says so
+ */
+struct hybrid_named_chain {
+	const u64		  *chain;
+	unsigned int		   nr;
+	const struct hybrid_frame *frames;
+	unsigned int		   nr_frames;
+	u64			  *out;
+	unsigned int		   max;
+	unsigned int		   nr_out;
+	bool			   is_named;
+	u64			   first;
+	bool			   is_cut_off;
+};
+
+/**
+ * hybrid_name_chain - put the functions of a runtime into a callchain
+ * @namer: of the process
+ * @names: of its runtime
+ * @c: what goes in and comes out
+ */
+void hybrid_name_chain(struct hybrid_namer *namer, struct hybrid_names *names,
+		       struct hybrid_named_chain *c);
+
+#endif /* __PERF_HYBRID_NAME_CHAIN_H */

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reads what a process has in memory: its own pages from the process, the others from the files.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <linux/kernel.h>
+#include "process-memory.h"
+
+#define PAGE		4096
+#define MAX_RANGES	4096
+#define MAX_FILES	8
+#define MAX_MAPS	(4U << 20)
+
+/* Mappings are read again after so long, then after twice that and so on, in ns. */
+#define FIRST_WAIT	20000000ULL
+#define LONGEST_WAIT	2000000000ULL
+
+/**
+ * struct hybrid_file_range - a mapping of a file
+ * @start: first address
+ * @end: address behind the last
+ * @pgoff: offset of @start in the file, in bytes
+ * @maj: of the file, as in /proc/PID/maps
+ * @min: the same
+ * @ino: the same
+ * @path: as there
+ */
+struct hybrid_file_range {
+	u64	start;
+	u64	end;
+	u64	pgoff;
+	u32	maj;
+	u32	min;
+	u64	ino;
+	char	path[256];
+};
+
+/**
+ * struct hybrid_file_of - a file that ranges are of
+ * @maj: see struct hybrid_file_range
+ * @min: the same
+ * @ino: the same
+ * @object: stands for it where it is opened, referenced
+ * @fd: descriptor; -1: it can't be opened; -2: not yet
+ */
+struct hybrid_file_of {
+	u32			 maj;
+	u32			 min;
+	u64			 ino;
+	struct hybrid_object	*object;
+	int			 fd;
+};
+
+static void add_range(struct hybrid_process_memory *pm, const char *line)
+{
+	struct hybrid_file_range *range = &pm->ranges[pm->nr_ranges];
+	unsigned long long start, end, pgoff, ino;
+	unsigned int maj, min;
+	int at = 0;
+
+	if (pm->nr_ranges == MAX_RANGES ||
+	    sscanf(line, "%llx-%llx %*4s %llx %x:%x %llu %n", &start, &end, &pgoff, &maj, &min,
+		   &ino, &at) < 6 || !ino || !at)
+		return;
+	*range = (struct hybrid_file_range) {
+		.start = start, .end = end, .pgoff = pgoff, .maj = maj, .min = min, .ino = ino,
+	};
+	snprintf(range->path, sizeof(range->path), "%.*s", (int)strcspn(line + at, "\n"),
+		 line + at);
+	if (strlen(line + at) <= sizeof(range->path))
+		pm->nr_ranges++;
+}
+
+static u64 now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+	return time.tv_sec * 1000000000ULL + time.tv_nsec;
+}
+
+void hybrid_process_memory_again(struct hybrid_process_memory *pm)
+{
+	if (!pm->is_old || now() - pm->read_at < pm->wait)
+		return;
+	pm->wait = min_t(u64, 2 * pm->wait, LONGEST_WAIT);
+	hybrid_process_memory_map(pm);
+}
+
+int hybrid_process_memory_map(struct hybrid_process_memory *pm)
+{
+	size_t room = 0, total = 0;
+	char path[64], *line = NULL;
+	ssize_t len;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pm->pid);
+	maps = fopen(path, "re");
+	if (!maps)
+		return -1;
+	if (!pm->ranges)
+		pm->ranges = calloc(MAX_RANGES, sizeof(*pm->ranges));
+	pm->nr_ranges = 0;
+	pm->is_old = false;
+	pm->read_at = now();
+	pm->wait = pm->wait ?: FIRST_WAIT;
+	while (pm->ranges && total < MAX_MAPS && (len = getline(&line, &room, maps)) > 0) {
+		total += len;
+		add_range(pm, line);
+	}
+	free(line);
+	fclose(maps);
+	return pm->ranges ? 0 : -1;
+}
+
+void hybrid_process_memory_exit(struct hybrid_process_memory *pm)
+{
+	unsigned int i;
+
+	for (i = 0; i < pm->nr_files; i++) {
+		if (pm->files[i].fd >= 0)
+			close(pm->files[i].fd);
+		hybrid_object_put(pm->files[i].object);
+	}
+	free(pm->files);
+	free(pm->ranges);
+	memset(pm, 0, sizeof(*pm));
+}
+
+/* By binary search: the kernel lists mappings by address. */
+static const struct hybrid_file_range *find_range(const struct hybrid_process_memory *pm, u64 addr)
+{
+	unsigned int low = 0, high = pm->nr_ranges, middle;
+
+	while (low < high) {
+		middle = (low + high) / 2;
+		if (addr >= pm->ranges[middle].end)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < pm->nr_ranges && addr >= pm->ranges[low].start ? &pm->ranges[low] : NULL;
+}
+
+static struct hybrid_file_of *add_file(struct hybrid_process_memory *pm,
+				       const struct hybrid_file_range *range)
+{
+	struct hybrid_ident ident = {
+		.path = range->path, .maj = range->maj, .min = range->min, .ino = range->ino,
+	};
+	struct hybrid_file_of *file;
+
+	if (!pm->files)
+		pm->files = calloc(MAX_FILES, sizeof(*pm->files));
+	if (!pm->files || pm->nr_files == MAX_FILES)
+		return NULL;
+	file = &pm->files[pm->nr_files];
+	*file = (struct hybrid_file_of) {
+		.maj = range->maj, .min = range->min, .ino = range->ino, .fd = -2,
+		.object = hybrid_object_get(pm->objects, &ident),
+	};
+	if (!file->object)
+		return NULL;
+	pm->nr_files++;
+	return file;
+}
+
+static int file_of(struct hybrid_process_memory *pm, const struct hybrid_file_range *range)
+{
+	struct hybrid_mapping mapping = {
+		.start = range->start, .end = range->end, .pgoff = range->pgoff, .pid = pm->pid,
+	};
+	struct hybrid_file_of *file = NULL;
+	unsigned int i;
+
+	for (i = 0; i < pm->nr_files && !file; i++) {
+		if (pm->files[i].ino == range->ino && pm->files[i].maj == range->maj &&
+		    pm->files[i].min == range->min)
+			file = &pm->files[i];
+	}
+	if (!file)
+		file = add_file(pm, range);
+	if (!file)
+		return -1;
+	if (file->fd == -2) {
+		mapping.object = file->object;
+		file->fd = pm->objects->open(&mapping);
+		/* Objects are copied whole or by their sections, and this is not one of those. */
+		if (file->fd >= 0 && file->object->is_copy) {
+			close(file->fd);
+			file->fd = -1;
+		}
+	}
+	return file->fd;
+}
+
+static int read_part(struct hybrid_process_memory *pm, u64 addr, void *dst, size_t size)
+{
+	const struct hybrid_file_range *range;
+	int fd;
+
+	if (!hybrid_memory_copy(pm->memory, pm->space, pm->pid, addr, dst, size))
+		return 0;
+	range = find_range(pm, addr);
+	if (!range || range->end - addr < size) {
+		pm->is_old = true;
+		return -1;
+	}
+	fd = file_of(pm, range);
+	if (fd < 0)
+		return -1;
+	return pread(fd, dst, size, addr - range->start + range->pgoff) == (ssize_t)size ? 0 : -1;
+}
+
+int hybrid_process_memory_read(struct hybrid_process_memory *pm, u64 addr, void *dst, size_t size)
+{
+	size_t part;
+
+	if (addr + size < addr)
+		return -1;
+	while (size) {
+		part = min(size, (size_t)(PAGE - addr % PAGE));
+		if (read_part(pm, addr, dst, part))
+			return -1;
+		addr += part;
+		dst += part;
+		size -= part;
+	}
+	return 0;
+}
+
+int hybrid_process_memory_string(struct hybrid_process_memory *pm, u64 addr, char *dst)
+{
+	size_t got = 0, part;
+
+	while (got < HYBRID_PROCESS_STRING) {
+		part = min_t(size_t, HYBRID_PROCESS_STRING - got, 64 - (addr + got) % 64);
+		if (hybrid_process_memory_read(pm, addr + got, dst + got, part))
+			return -1;
+		if (memchr(dst + got, 0, part))
+			return 0;
+		got += part;
+	}
+	return -1;
+}

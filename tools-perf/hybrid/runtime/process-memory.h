@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_PROCESS_MEMORY_H
+#define __PERF_HYBRID_PROCESS_MEMORY_H
+
+#include "../rules/space.h"
+#include "../unwind/memory.h"
+
+/* Longest string that hybrid_process_memory_string() reads, in bytes, its end included. */
+#define HYBRID_PROCESS_STRING	256
+
+struct hybrid_file_range;
+struct hybrid_file_of;
+
+/**
+ * struct hybrid_process_memory - the memory of a process that has a runtime
+ * @memory: reads what is in no file
+ * @objects: opens files
+ * @space: of the process; the caller sets it before each use, as its state changes
+ * @pid: the process
+ * @ranges: what it had mapped of files when that was read last, by address; owned
+ * @nr_ranges: number of @ranges
+ * @is_old: an address was in none of them
+ * @read_at: when they were read last, in ns
+ * @wait: how long after that they may be read again, in ns
+ * @files: the files of @ranges that were opened; owned
+ * @nr_files: number of @files
+ */
+struct hybrid_process_memory {
+	struct hybrid_memory		*memory;
+	struct hybrid_objects		*objects;
+	struct hybrid_space		*space;
+	pid_t				 pid;
+	struct hybrid_file_range	*ranges;
+	unsigned int			 nr_ranges;
+	bool				 is_old;
+	u64				 read_at;
+	u64				 wait;
+	struct hybrid_file_of		*files;
+	unsigned int			 nr_files;
+};
+
+/**
+ * hybrid_process_memory_map - read which files a process has mapped where
+ * @pm: @memory, @objects and @pid are set
+ *
+ * From /proc/PID/maps (Documentation/filesystems/proc.rst), at most 4 MiB of it. May be called
+ * again.
+ *
+ * Return: 0, or -1 if the process is gone or memory is short.
+ */
+int hybrid_process_memory_map(struct hybrid_process_memory *pm);
+
+/**
+ * hybrid_process_memory_again - read its mappings again if an address was in none
+ * @pm: of the process
+ *
+ * A process may have been looked at before it had mapped all of its files. Does nothing if they
+ * were read a moment ago; how long that is grows with each time.
+ */
+void hybrid_process_memory_again(struct hybrid_process_memory *pm);
+
+/**
+ * hybrid_process_memory_exit - close and free what belongs to it
+ * @pm: may be zeroed
+ */
+void hybrid_process_memory_exit(struct hybrid_process_memory *pm);
+
+/**
+ * hybrid_process_memory_read - what is at an address now
+ * @pm: of the process
+ * @addr: in it
+ * @dst: out
+ * @size: bytes
+ *
+ * Pages that the process has of its own are read from it. What it has not changed of a file is
+ * read from the file, which was opened as files of code are: so perf waits for no file system.
+ *
+ * Return: 0, or -1 if not all of it can be read.
+ */
+int hybrid_process_memory_read(struct hybrid_process_memory *pm, u64 addr, void *dst,
+			       size_t size);
+
+/**
+ * hybrid_process_memory_string - a string that ends with a byte of 0
+ * @pm: of the process
+ * @addr: in it
+ * @dst: out; room for HYBRID_PROCESS_STRING
+ *
+ * Return: 0, or -1 if it can't be read or is longer.
+ */
+int hybrid_process_memory_string(struct hybrid_process_memory *pm, u64 addr, char *dst);
+
+#endif /* __PERF_HYBRID_PROCESS_MEMORY_H */

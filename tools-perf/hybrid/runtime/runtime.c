@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which processes have a runtime whose code and frames perf can read.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <linux/kernel.h>
+#include "../rules/rows.h"
+#include "../rules/symbol.h"
+#include "java/java.h"
+#include "runtime.h"
+
+/* Processes by pid: of those that share a set the one that was asked for longest ago goes. */
+#define SETS		64
+#define WAYS		4
+
+/* Files that are looked at in a pass over the rings. */
+#define MAX_FILES	32
+
+/* A new runtime is a folder and a line here. */
+static const struct hybrid_runtime_ops *const all_ops[] = {
+	&hybrid_java_ops,
+};
+
+/**
+ * struct runtime_process - a process that was asked for
+ * @pid: process; 0: none
+ * @gen: of its space when it was looked at last
+ * @object_id: of the runtime's file; 0: it has none
+ * @start: of its mapping
+ * @asked: when it was asked for last
+ * @failed_pass: in which the runtime could not be read; 0: it could
+ * @ops: of the runtime
+ * @runtime: that was opened; NULL: none
+ */
+struct runtime_process {
+	pid_t				 pid;
+	u64				 gen;
+	u64				 object_id;
+	u64				 start;
+	u64				 asked;
+	u64				 failed_pass;
+	const struct hybrid_runtime_ops	*ops;
+	void				*runtime;
+};
+
+/**
+ * struct hybrid_runtimes - what runtimes tell
+ * @objects: of the session
+ * @memory: reads from processes
+ * @pass: counts those over the rings; never 0
+ * @asked: counts questions
+ * @nr_files: that were looked at in this pass
+ * @nr_open: of @processes, those with a runtime
+ * @nr_failed: of those that were in @processes, how many have one that could not be read
+ * @failed: the last one of them
+ * @processes: those that were asked for
+ */
+struct hybrid_runtimes {
+	struct hybrid_objects	*objects;
+	struct hybrid_memory	*memory;
+	u64			 pass;
+	u64			 asked;
+	unsigned int		 nr_files;
+	unsigned int		 nr_open;
+	unsigned int		 nr_failed;
+	pid_t			 failed;
+	struct runtime_process	 processes[SETS][WAYS];
+};
+
+struct hybrid_runtimes *hybrid_runtimes_new(struct hybrid_objects *objects,
+					    struct hybrid_memory *memory)
+{
+	struct hybrid_runtimes *runtimes = calloc(1, sizeof(*runtimes));
+
+	if (runtimes) {
+		runtimes->objects = objects;
+		runtimes->memory = memory;
+		runtimes->pass = 1;
+	}
+	return runtimes;
+}
+
+static void close_runtime(struct hybrid_runtimes *runtimes, struct runtime_process *process)
+{
+	if (process->runtime) {
+		process->ops->close(process->runtime);
+		runtimes->nr_open--;
+	} else if (process->failed_pass) {
+		runtimes->nr_failed++;
+		runtimes->failed = process->pid;
+	}
+	process->runtime = NULL;
+	process->object_id = 0;
+	process->failed_pass = 0;
+}
+
+void hybrid_runtimes_delete(struct hybrid_runtimes *runtimes)
+{
+	unsigned int i;
+
+	if (!runtimes)
+		return;
+	for (i = 0; i < SETS * WAYS; i++)
+		close_runtime(runtimes, &runtimes->processes[i / WAYS][i % WAYS]);
+	free(runtimes);
+}
+
+void hybrid_runtimes_forget(struct hybrid_runtimes *runtimes)
+{
+	if (!runtimes)
+		return;
+	runtimes->pass++;
+	runtimes->nr_files = 0;
+}
+
+/* No sample waits for a file on this account. */
+static void try_object(struct hybrid_runtimes *runtimes, const struct hybrid_mapping *mapping)
+{
+	struct hybrid_object *object = mapping->object, *waiting = runtimes->objects->waiting;
+	unsigned int i;
+	bool usable;
+
+	if (object->runtime_tried || object->state == HYBRID_OBJECT_FAILED ||
+	    runtimes->nr_files == MAX_FILES)
+		return;
+	runtimes->nr_files++;
+	usable = hybrid_object_use(mapping);
+	runtimes->objects->waiting = waiting;
+	if (!usable)
+		return;
+	object->runtime_tried = true;
+	for (i = 0; i < ARRAY_SIZE(all_ops) && !object->runtime; i++) {
+		if (hybrid_object_symbol(object, all_ops[i]->symbol))
+			object->runtime = i + 1;
+	}
+}
+
+/* The mapping of a runtime's file; NULL: the process has none. */
+static const struct hybrid_mapping *find_runtime(struct hybrid_runtimes *runtimes,
+						 struct hybrid_space *space)
+{
+	const struct hybrid_mapping *mapping;
+	size_t i;
+
+	for (i = 0; i < space->nr; i++) {
+		mapping = hybrid_space_find(space, space->mappings[i].start);
+		if (!mapping->object)
+			continue;
+		try_object(runtimes, mapping);
+		if (mapping->object->runtime)
+			return mapping;
+	}
+	return NULL;
+}
+
+static void open_runtime(struct hybrid_runtimes *runtimes, struct runtime_process *process,
+			 const struct hybrid_mapping *mapping, struct hybrid_space *space)
+{
+	const struct hybrid_process_memory pm = {
+		.memory = runtimes->memory, .objects = runtimes->objects, .space = space,
+		.pid = process->pid,
+	};
+	u64 bias;
+
+	process->object_id = mapping->object->id;
+	process->start = mapping->start;
+	process->ops = all_ops[mapping->object->runtime - 1];
+	process->failed_pass = runtimes->pass;
+	if (!hybrid_mapping_bias(mapping, &bias) || !hybrid_object_use(mapping))
+		return;
+	process->runtime = process->ops->open(&pm, mapping->object, bias);
+	if (process->runtime) {
+		process->failed_pass = 0;
+		runtimes->nr_open++;
+	}
+}
+
+static struct runtime_process *find_process(struct hybrid_runtimes *runtimes, pid_t pid)
+{
+	struct runtime_process *set = runtimes->processes[pid % SETS];
+	unsigned int i;
+
+	for (i = 0; i < WAYS; i++) {
+		if (set[i].pid == pid)
+			return &set[i];
+	}
+	return NULL;
+}
+
+static struct runtime_process *get_process(struct hybrid_runtimes *runtimes, pid_t pid)
+{
+	struct runtime_process *set = runtimes->processes[pid % SETS], *oldest = set;
+	struct runtime_process *process = find_process(runtimes, pid);
+	unsigned int i;
+
+	if (process)
+		return process;
+	for (i = 1; i < WAYS; i++) {
+		if (set[i].asked < oldest->asked)
+			oldest = &set[i];
+	}
+	close_runtime(runtimes, oldest);
+	memset(oldest, 0, sizeof(*oldest));
+	oldest->pid = pid;
+	return oldest;
+}
+
+/* What the process has mapped may have changed: after exec it is another program. */
+static void look_at(struct hybrid_runtimes *runtimes, struct runtime_process *process,
+		    struct hybrid_space *space)
+{
+	const struct hybrid_mapping *mapping = find_runtime(runtimes, space);
+	u64 id = mapping ? mapping->object->id : 0;
+	bool again = process->failed_pass && process->failed_pass != runtimes->pass;
+
+	if (runtimes->nr_files < MAX_FILES)
+		process->gen = space->gen;
+	if (id && id == process->object_id && mapping->start == process->start && !again)
+		return;
+	if (again)
+		process->failed_pass = 0;
+	close_runtime(runtimes, process);
+	if (id)
+		open_runtime(runtimes, process, mapping, space);
+}
+
+/* The process of a walk; NULL: it has no runtime, or one that can't be read. */
+static struct runtime_process *process_of(struct hybrid_runtimes *runtimes,
+					  const struct hybrid_unwind *u)
+{
+	struct runtime_process *process;
+
+	if (!runtimes || u->pid <= 0 || u->abi->word != sizeof(u64))
+		return NULL;
+	process = get_process(runtimes, u->pid);
+	process->asked = ++runtimes->asked;
+	/* A JVM that has just begun may not have its tables yet. */
+	if (process->gen != u->space->gen ||
+	    (process->failed_pass && process->failed_pass != runtimes->pass))
+		look_at(runtimes, process, u->space);
+	return process->runtime ? process : NULL;
+}
+
+bool hybrid_runtime_rule(void *arg, const struct hybrid_unwind *u, unsigned int at,
+			 struct hybrid_rule *rule)
+{
+	struct hybrid_runtimes *runtimes = arg;
+	const struct runtime_process *process = process_of(runtimes, u);
+
+	return process && process->ops->rule(process->runtime, runtimes->pass, u, at, rule);
+}
+
+bool hybrid_runtime_range(void *arg, const struct hybrid_unwind *u, unsigned int at,
+			  struct hybrid_runtime_range *range)
+{
+	struct hybrid_runtimes *runtimes = arg;
+	const struct runtime_process *process = process_of(runtimes, u);
+
+	return process && process->ops->range(process->runtime, runtimes->pass, u, at, range);
+}
+
+struct hybrid_namer *hybrid_runtime_namer(struct hybrid_runtimes *runtimes, pid_t pid,
+					  struct hybrid_space *space)
+{
+	struct runtime_process *process;
+
+	if (!runtimes || !runtimes->nr_open || pid <= 0)
+		return NULL;
+	process = find_process(runtimes, pid);
+	if (!process || !process->runtime)
+		return NULL;
+	process->asked = ++runtimes->asked;
+	if (process->gen != space->gen)
+		look_at(runtimes, process, space);
+	return process->runtime ?
+		process->ops->namer(process->runtime, runtimes->pass, space) : NULL;
+}
+
+unsigned int hybrid_runtimes_failed(const struct hybrid_runtimes *runtimes, pid_t *pid)
+{
+	const struct runtime_process *process;
+	unsigned int i, nr;
+
+	if (!runtimes)
+		return 0;
+	nr = runtimes->nr_failed;
+	*pid = runtimes->failed;
+	for (i = 0; i < SETS * WAYS; i++) {
+		process = &runtimes->processes[i / WAYS][i % WAYS];
+		if (!process->failed_pass)
+			continue;
+		nr++;
+		*pid = process->pid;
+	}
+	return nr;
+}

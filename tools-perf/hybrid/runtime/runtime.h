@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_RUNTIME_H
+#define __PERF_HYBRID_RUNTIME_H
+
+#include "../unwind/unwind.h"
+#include "name-chain.h"
+#include "process-memory.h"
+
+struct hybrid_runtimes;
+
+/**
+ * struct hybrid_runtime_ops - a language's runtime
+ * @name: for messages
+ * @symbol: that the file of the runtime defines, and no other file does
+ * @open: begin to read a process that has mapped such a file. @pm: its memory, not mapped yet;
+ *	copied. @object: the file, open. @bias: what is added to its addresses.
+ *	Returns NULL if the process can't be read, or what it says is not as it should be
+ * @close: end that
+ * @rule: how to leave frame @at of a walk, in memory that no file backs. @pass: a number that
+ *	changes when what was read before may be old. Returns false if the runtime does not tell
+ * @range: the range of code with one rule that the frame is in; as @rule
+ * @namer: names frames of the process, whose space is @space; valid until the next call
+ */
+struct hybrid_runtime_ops {
+	const char	*name;
+	const char	*symbol;
+	void *(*open)(const struct hybrid_process_memory *pm, const struct hybrid_object *object,
+		      u64 bias);
+	void (*close)(void *runtime);
+	bool (*rule)(void *runtime, u64 pass, const struct hybrid_unwind *u, unsigned int at,
+		     struct hybrid_rule *rule);
+	bool (*range)(void *runtime, u64 pass, const struct hybrid_unwind *u, unsigned int at,
+		      struct hybrid_runtime_range *range);
+	struct hybrid_namer *(*namer)(void *runtime, u64 pass, struct hybrid_space *space);
+};
+
+/**
+ * hybrid_runtimes_new - what the runtimes of processes tell of their code
+ * @objects: of the session
+ * @memory: reads from processes
+ *
+ * Both are the caller's, and must stay longer.
+ *
+ * Return: to be given to hybrid_runtimes_delete(), or NULL if memory is short.
+ */
+struct hybrid_runtimes *hybrid_runtimes_new(struct hybrid_objects *objects,
+					    struct hybrid_memory *memory);
+void hybrid_runtimes_delete(struct hybrid_runtimes *runtimes);
+
+/**
+ * hybrid_runtimes_forget - look up again what is asked for from now on
+ * @runtimes: may be NULL
+ */
+void hybrid_runtimes_forget(struct hybrid_runtimes *runtimes);
+
+/**
+ * hybrid_runtime_rule - how to leave a frame in code that a runtime has made
+ * @runtimes: may be NULL
+ * @u: the walk
+ * @at: index of the frame
+ * @rule: out
+ *
+ * For struct hybrid_unwinder. The runtime's data is memory of the process: it need not be true,
+ * and is of now, not of the sample.
+ *
+ * Return: false if no runtime tells.
+ */
+bool hybrid_runtime_rule(void *runtimes, const struct hybrid_unwind *u, unsigned int at,
+			 struct hybrid_rule *rule);
+
+/* The range that the frame is in; as hybrid_runtime_rule(). */
+bool hybrid_runtime_range(void *runtimes, const struct hybrid_unwind *u, unsigned int at,
+			  struct hybrid_runtime_range *range);
+
+/**
+ * hybrid_runtimes_failed - processes with a runtime that could not be read
+ * @runtimes: may be NULL
+ * @pid: out: one of them
+ *
+ * As the process is gone, or its data is not as it should be.
+ *
+ * Return: how many.
+ */
+unsigned int hybrid_runtimes_failed(const struct hybrid_runtimes *runtimes, pid_t *pid);
+
+/**
+ * hybrid_runtime_namer - who names the frames of a process
+ * @runtimes: may be NULL
+ * @pid: the process
+ * @space: its space
+ *
+ * Return: valid until the next call for this process; NULL if hybrid_runtime_rule() has met no
+ * runtime in it.
+ */
+struct hybrid_namer *hybrid_runtime_namer(struct hybrid_runtimes *runtimes, pid_t pid,
+					  struct hybrid_space *space);
+
+#endif /* __PERF_HYBRID_RUNTIME_H */

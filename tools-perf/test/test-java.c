@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Frames of a JVM, by what the process says of its code: this one.
+ */
+#include <string.h>
+#include "abi.h"
+#include "java-world.h"
+#include "tap.h"
+
+#define INNER	0x1000
+#define OUTER	0x2000
+#define INTERP	0x3000
+
+/* Where a call ends in outer(). */
+#define CALLED	48
+
+#define R13	13
+#define RBX	3
+
+/* mov %eax,-0x1000(%rsp); push %rbp; sub $32,%rsp; nop; add; pop; cmp 8(%r15),%rsp; ja; ret */
+static const u8 pushed[] = {
+	0x89, 0x84, 0x24, 0x00, 0xf0, 0xff, 0xff,
+	0x55, 0x48, 0x83, 0xec, 0x20,
+	0x90, 0x90, 0x90, 0x90,
+	0x48, 0x83, 0xc4, 0x20,
+	0x5d,
+	0x49, 0x3b, 0xa7, 0x08, 0x00, 0x00, 0x00,
+	0x0f, 0x87, 0x00, 0x00, 0x00, 0x00,
+	0xc3,
+};
+
+/* sub $40,%rsp; mov %rbp,32(%rsp); nop */
+static const u8 moved[] = {
+	0x48, 0x83, 0xec, 0x28, 0x48, 0x89, 0x6c, 0x24, 0x20, 0x90, 0x90,
+};
+
+/* pop %rax; mov %rsp,%r13; sub $32,%rsp; mov %rax,(%rsp); jmp *%rcx */
+static const u8 adapter[] = {
+	0x48, 0x83, 0x7b, 0x48, 0x00, 0x58, 0x49, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x20,
+	0x48, 0x89, 0x04, 0x24, 0xff, 0xe1,
+};
+
+/* mov 0x618(%r15),%rsp */
+static const u8 barrier[] = { 0x49, 0x8b, 0xa7, 0x18, 0x06, 0x00, 0x00, 0x90 };
+
+/* A method with a call to @to. */
+static void add_outer(u64 to)
+{
+	u8 code[64];
+	u64 at;
+	s32 disp;
+
+	memset(code, 0x90, sizeof(code));
+	java_add(OUTER, "nmethod", code, sizeof(code));
+	at = java_code_at(OUTER);
+	disp = to - (at + CALLED);
+	code[CALLED - 5] = 0xe8;
+	memcpy(code + CALLED - 4, &disp, sizeof(disp));
+	memcpy((void *)at, code, sizeof(code));
+}
+
+static u64 called(void)
+{
+	return java_code_at(OUTER) + CALLED;
+}
+
+/* Two methods: the inner one has that code, and its frame is whole behind @complete bytes. */
+static void begin(const u8 *code, unsigned int size, s16 complete)
+{
+	java_begin();
+	java_add(INNER, "nmethod", code, size)->complete = complete;
+	add_outer(java_code_at(INNER));
+}
+
+/* The frame at @at of the inner method ends @words above sp; bp is saved there, or not. */
+static void expect(unsigned int at, unsigned int words, bool saved)
+{
+	memset(java.stack, 0, sizeof(java.stack));
+	java.stack[words - 1] = called();
+	if (saved)
+		java.stack[words - 2] = 0x1234;
+	java.u.regs.value[HYBRID_X86_64_BP] = saved ? 1 : 0x1234;
+	java_pass();
+	java_unwind(java_code_at(INNER) + at);
+	check(java.u.nr >= 2);
+	same(java.frames[0].cfa, JAVA_STACK + 8 * words);
+	same(java.frames[1].ret, called());
+	same(java.frames[1].cfa, JAVA_STACK + 8 * words + JAVA_FRAME);
+	check(java.u.sure >= 2);
+}
+
+static void test_pushed(void)
+{
+	begin(pushed, sizeof(pushed), 12);
+	expect(0, 1, false);
+	expect(7, 1, false);
+	expect(8, 2, true);
+	expect(12, 6, true);
+	expect(16, 6, true);
+	expect(20, 2, true);
+	expect(21, 1, false);
+	expect(28, 1, false);
+	expect(34, 1, false);
+	java_end();
+}
+
+static void test_moved(void)
+{
+	begin(moved, sizeof(moved), 9);
+	expect(0, 1, false);
+	expect(4, 6, false);
+	expect(9, 6, true);
+	java_end();
+}
+
+/* Its place is used again, or the method is gone. */
+static void test_freed(void)
+{
+	begin(pushed, sizeof(pushed), 12);
+	expect(12, 6, true);
+	java_add(INNER, "nmethod", pushed, sizeof(pushed))->complete = 12;
+	((struct java_test_blob *)(JAVA_CODE + INNER + 8))->frame_size = 8;
+	expect(12, 8, true);
+	java_remove(INNER);
+	java_pass();
+	java_unwind(java_code_at(INNER) + 12);
+	check(java.u.nr == 1 || java.u.sure == 1);
+	java_end();
+}
+
+/* What another method has called has a frame of another size. */
+static void test_callers(void)
+{
+	begin(pushed, sizeof(pushed), 12);
+	java.stack[5] = called();
+	java.stack[5 + JAVA_FRAME / 8] = called();
+	java_unwind(java_code_at(INNER) + 12);
+	check(java.u.nr >= 3);
+	same(java.frames[2].ret, called());
+	java_end();
+}
+
+/* The frame of the interpreter at stack word @bp, whose caller's sp is at word @sp. */
+static void put_interpreted(unsigned int bp, unsigned int sp, u64 ret)
+{
+	java.stack[bp] = 0x5678;
+	java.stack[bp + 1] = ret;
+	java.stack[bp - 1] = JAVA_STACK + 8 * sp;
+	java.stack[bp - 3] = 0xabc0;
+	java.stack[bp - 8] = 0xdef;
+}
+
+static void begin_interpreter(void)
+{
+	begin(pushed, sizeof(pushed), 12);
+	java_add_interpreter(INTERP);
+}
+
+static void test_interpreter(void)
+{
+	begin_interpreter();
+	put_interpreted(10, 14, called());
+	java.u.regs.value[HYBRID_X86_64_BP] = JAVA_STACK + 80;
+	java.u.regs.value[R13] = 0x777;
+	java_unwind(java_code_at(INTERP) + JAVA_LOOP);
+	check(java.u.nr >= 2);
+	same(java.frames[0].cfa, JAVA_STACK + 8 * 14);
+	same(java.frames[0].function, 0xabc0);
+	same(java.frames[0].position, 0x777);
+	same(java.frames[1].ret, called());
+	same(java.frames[1].cfa, JAVA_STACK + 8 * 14 + JAVA_FRAME);
+	same(java.frames[1].function, 0);
+
+	/* Where the caller's sp is below the frame or far above it, the code tells of bp alone. */
+	java.stack[9] = JAVA_STACK;
+	java_unwind(java_code_at(INTERP) + JAVA_LOOP);
+	same(java.frames[0].cfa, JAVA_STACK + 8 * 12);
+	same(java.frames[0].function, 0);
+	java.stack[9] = JAVA_STACK + (2 << 20);
+	java_unwind(java_code_at(INTERP) + JAVA_LOOP);
+	same(java.frames[0].cfa, JAVA_STACK + 8 * 12);
+	java_end();
+}
+
+/* Where the method's caller is compiled, and its sp is in r13. */
+static void expect_entry(unsigned int at, unsigned int ra, bool known)
+{
+	memset(java.stack, 0, sizeof(java.stack));
+	java.stack[ra] = called();
+	java.u.regs.value[R13] = JAVA_STACK + 8 * 12;
+	java_pass();
+	java_unwind(java_code_at(INTERP) + at);
+	if (!known) {
+		same(java.u.sure, 1);
+		return;
+	}
+	check(java.u.sure >= 2);
+	same(java.frames[0].cfa, JAVA_STACK + 8 * 12);
+	same(java.frames[1].ret, called());
+}
+
+static void test_entry(void)
+{
+	begin_interpreter();
+	java.u.regs.value[HYBRID_X86_64_BP] = 0x1234;
+	expect_entry(JAVA_ENTRY_START, 0, true);
+	expect_entry(JAVA_ENTRY_POP, 0, true);
+	expect_entry(JAVA_ENTRY_PUSH, 0, false);
+	expect_entry(JAVA_ENTRY_ENTER, 0, true);
+	expect_entry(JAVA_ENTRY_ENTER + 1, 1, true);
+	expect_entry(JAVA_ENTRY_SAVE, 1, true);
+	java_end();
+}
+
+static void test_leave(void)
+{
+	begin_interpreter();
+	java.u.regs.value[RBX] = JAVA_STACK + 8 * 12;
+	java.u.regs.value[HYBRID_X86_64_BP] = 0x1234;
+	java.stack[0] = called();
+	java_unwind(java_code_at(INTERP) + JAVA_LEAVE + 1);
+	check(java.u.sure >= 2);
+	same(java.frames[0].cfa, JAVA_STACK + 8 * 12);
+	/* The return address is in r13. */
+	java_unwind(java_code_at(INTERP) + JAVA_LEAVE + 3);
+	same(java.u.sure, 1);
+	java_end();
+}
+
+static void test_adapter(void)
+{
+	begin(pushed, sizeof(pushed), 12);
+	java_add(INTERP, "I2C/C2I adapters", adapter, sizeof(adapter))->frame_size = 0;
+	java.u.regs.value[R13] = JAVA_STACK + 8 * 7;
+	java.stack[0] = called();
+	java_unwind(java_code_at(INTERP) + 5);
+	same(java.frames[0].cfa, JAVA_STACK + 8);
+	check(java.u.sure >= 2);
+	java_unwind(java_code_at(INTERP) + 6);
+	same(java.u.sure, 1);
+	java_unwind(java_code_at(INTERP) + 17);
+	same(java.frames[0].cfa, JAVA_STACK + 8 * 7);
+	check(java.u.sure >= 2);
+	java_end();
+}
+
+/* The rest of a virtual thread's frames are in the heap. */
+static void test_barrier(void)
+{
+	u64 *return_pc;
+
+	begin(pushed, sizeof(pushed), 12);
+	java_add(INTERP, "StubRoutines (1)", barrier, sizeof(barrier))->frame_size = 0;
+	return_pc = java_return_pc();
+	*return_pc = called();
+	java.stack[5] = java_code_at(INTERP);
+	/* Behind a word that aligns it, the frame of what has entered the thread. */
+	java.stack[6 + 1 + JAVA_FRAME / 8 - 1] = called();
+	java_unwind(java_code_at(INNER) + 12);
+	check(java.u.nr >= 3);
+	same(java.frames[1].ret, java_code_at(INTERP));
+	same(java.frames[2].ret, called());
+	same(java.frames[1].cfa, JAVA_STACK + 8 * 7 + JAVA_FRAME);
+	java_end();
+}
+
+/* push $-1; push %rbp; mov %rsp,%rbp; push %rdi; lea 24(%rsp),%rdi; call *%rax */
+static const u8 entry_barrier[] = {
+	0x68, 0xff, 0xff, 0xff, 0xff, 0x55, 0x48, 0x8b, 0xec, 0x57,
+	0x48, 0x8d, 0x7c, 0x24, 0x18, 0xff, 0xd0, 0x90,
+};
+
+/* What a method has called before it begins has a word more in its frame. */
+static void test_entry_barrier(void)
+{
+	begin(pushed, sizeof(pushed), 12);
+	java_add(INTERP, "StubRoutines (1)", entry_barrier, sizeof(entry_barrier))->frame_size = 0;
+	java.stack[5] = java_code_at(INTERP) + 17;
+	java.stack[4] = JAVA_STACK + 8 * 8;
+	java.stack[8] = 0x1234;
+	java.stack[10] = called();
+	java_unwind(java_code_at(INNER) + 12);
+	check(java.u.nr >= 3);
+	same(java.frames[1].cfa, JAVA_STACK + 8 * 11);
+	same(java.frames[2].ret, called());
+	java_end();
+}
+
+static bool range_at(u64 ip, struct hybrid_runtime_range *range)
+{
+	java.frames[0] = (struct hybrid_frame) { .ip = ip, .ret = ip };
+	java_pass();
+	return hybrid_runtime_range(java.unwinder.runtimes, &java.u, 0, range);
+}
+
+static void test_range(void)
+{
+	struct hybrid_runtime_range range;
+	u64 inner, interpreter;
+
+	begin_interpreter();
+	inner = java_code_at(INNER);
+	interpreter = java_code_at(INTERP);
+	check(!range_at(inner + 11, &range));
+	check(range_at(inner + 12, &range));
+	same(range.start, inner + 12);
+	same(range.end, inner + sizeof(pushed));
+	same(*(u32 *)range.number_at, range.number);
+	same(range.rule.cfa_off, JAVA_FRAME);
+	check(!range_at(interpreter + JAVA_ENTRY_SAVE, &range));
+	check(range_at(interpreter + JAVA_LOOP, &range));
+	same(range.start, interpreter + JAVA_ENTRY_WHOLE);
+	same(range.number_at, 0);
+	same(range.rule.kind, HYBRID_RULE_SAVED_SP);
+	java_end();
+}
+
+static const struct tap_test tests[] = {
+	{ "a method that pushes bp", test_pushed },
+	{ "a method that stores bp", test_moved },
+	{ "a method that is gone, and another in its place", test_freed },
+	{ "callers", test_callers },
+	{ "a frame of the interpreter", test_interpreter },
+	{ "a method begins to be interpreted", test_entry },
+	{ "the interpreter leaves a frame", test_leave },
+	{ "between interpreted and compiled code", test_adapter },
+	{ "a virtual thread", test_barrier },
+	{ "a method's entry barrier", test_entry_barrier },
+	{ "ranges with one rule", test_range },
+};
+
+int main(void)
+{
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
