@@ -18,7 +18,7 @@
  * Instructions that may be looked at for one block: some paths to where a function returns
  * are thousands long, and there is one to be found for each piece of straight code.
  */
-#define MAX_LOOKED	4194304
+#define MAX_LOOKED	1048576
 
 /* Notes that it is asked for; false: it was before, or is not in the file. */
 static bool take_block(struct hybrid_stored *stored, u64 vaddr)
@@ -54,7 +54,7 @@ int hybrid_code_rows_around(struct hybrid_stored *stored, u64 vaddr, struct hybr
 {
 	const struct hybrid_object *object = stored->object;
 	unsigned int looked = 0, took;
-	struct hybrid_rule rule;
+	struct hybrid_rule rule = {};
 	struct hybrid_fde gap;
 	u64 at, end;
 	int err = 0;
@@ -77,7 +77,7 @@ int hybrid_code_rows_around(struct hybrid_stored *stored, u64 vaddr, struct hybr
 int hybrid_code_row_at(struct hybrid_stored *stored, u64 vaddr, u64 at, struct hybrid_batch *batch)
 {
 	const struct hybrid_object *object = stored->object;
-	struct hybrid_rule rule;
+	struct hybrid_rule rule = {};
 	struct hybrid_fde gap;
 	unsigned int took;
 	u64 end;

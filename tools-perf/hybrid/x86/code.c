@@ -140,33 +140,48 @@ static bool loop_rule(const struct x86_frame_mem *mem, u64 end, s32 from_sp,
 	return rule->kind == HYBRID_RULE_CFA;
 }
 
-/* @run: out: bytes of straight code that the rule is for, 1 if it is of one instruction. */
-static bool ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule *rule, u64 *run,
-		unsigned int *took)
+static bool ask_frame_pointer(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule *rule,
+			      u64 *run, unsigned int *took)
+{
+	unsigned int more;
+	bool framed;
+
+	framed = hybrid_has_frame_pointer(mem, ip, run, &more);
+	*took += more;
+	*rule = hybrid_rule_frame_pointer(mem->is_64bit ? 8 : 4);
+	return framed;
+}
+
+/*
+ * @run: out: bytes of straight code that the rule is for, 1 if it is of one instruction. @framed:
+ * the code before has a frame pointer: the search for its end is likely to succeed, and is shorter
+ * than the analysis, which has to find the return.
+ */
+static bool ask(const struct x86_frame_mem *mem, u64 ip, bool framed, struct hybrid_rule *rule,
+		u64 *run, unsigned int *took)
 {
 	struct x86_frame_rule found = {};
 	struct x86_frame_work work;
 	enum x86_frame_kind kind;
 	unsigned int more;
-	bool framed;
 	s32 from_sp;
 	u64 end;
 
 	*run = 1;
+	*took = 1;
 	if (hybrid_probe_loop(mem, ip, &end, &from_sp))
 		return loop_rule(mem, end, from_sp, rule, took);
+	if (framed && ask_frame_pointer(mem, ip, rule, run, took))
+		return true;
 	kind = x86_frame_analyze_within(mem, ip, &found, &work, MAX_INSNS);
-	*took = work.took + 1;
+	*took += work.took;
 	if (to_rule(kind, &found, mem->is_64bit, rule)) {
 		*run = work.run;
 		hybrid_realigned_rule(mem, ip, rule, &more);
 		*took += more;
 		return true;
 	}
-	*rule = hybrid_rule_frame_pointer(mem->is_64bit ? 8 : 4);
-	framed = hybrid_has_frame_pointer(mem, ip, run, &more);
-	*took += more;
-	return framed;
+	return !framed && ask_frame_pointer(mem, ip, rule, run, took);
 }
 
 bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule *rule)
@@ -178,7 +193,7 @@ bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule
 		*rule = (struct hybrid_rule) { .kind = HYBRID_RULE_SIGRETURN, .signal = true };
 		return true;
 	}
-	if (ask(mem, ip, rule, &run, &took))
+	if (ask(mem, ip, false, rule, &run, &took))
 		return true;
 	*rule = hybrid_rule_frame_pointer(mem->is_64bit ? 8 : 4);
 	return hybrid_entered_frame(mem, ip) || hybrid_saved_sp_rule(mem, ip, rule) ||
@@ -213,11 +228,12 @@ bool hybrid_code_rule_run(const struct hybrid_object *object, u64 vaddr,
 {
 	struct x86_frame_mem mem;
 	struct reader reader;
-	bool found;
+	bool framed, found;
 	u64 run;
 
 	reader_init(&reader, &mem, object);
-	found = ask(&mem, vaddr, rule, &run, took);
+	framed = rule->kind == HYBRID_RULE_CFA && rule->base == HYBRID_BASE_BP;
+	found = ask(&mem, vaddr, framed, rule, &run, took);
 	*end = behind(&mem, vaddr, found ? run : 1);
 	return found || hybrid_saved_sp_rule(&mem, vaddr, rule) ||
 	       hybrid_switch_rule(&mem, vaddr, rule);
