@@ -24,7 +24,8 @@ static bool is_rule_of(const struct hybrid_unwind *u, unsigned int i,
 
 /*
  * Finds the rule by which perf stepped from the frame: from the process's runtime, from the code,
- * from CFI of the process, or by the frame pointer. The frame pointer is not used for frame 0, which may be in a prologue.
+ * from CFI of the process, or by the frame pointer. The frame pointer is not used for frame 0,
+ * which may be in a prologue.
  */
 static bool frame_rule(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
 		       unsigned int i, struct hybrid_rule *rule)
