@@ -25,7 +25,8 @@
 
 /*
  * For so long, in ns, the rings are read every few ms: after a page of a stack was missing, as
- * the thread's next samples will lack others; and after the start, when all threads are new.
+ * the thread's next samples will lack others; after the start, when all threads are new; and after
+ * a runtime was found, as its process may end soon, and with it the names of its functions.
  */
 #define EARLY	1000000000ULL
 #define START	250000000ULL
@@ -129,7 +130,8 @@ int hybrid_record__timeout(const struct hybrid_record *hr)
 		return -1;
 	if (hr->pass.waiting || hr->pass.now - hr->pass.began < START)
 		return HYBRID_ORDER_HOLD_MS;
-	mends = hr->stacks.asked && hr->pass.now - hr->stacks.asked < EARLY;
+	mends = (hr->stacks.asked && hr->pass.now - hr->stacks.asked < EARLY) ||
+		(hr->pass.found && hr->pass.now - hr->pass.found < EARLY);
 	return hybrid_order_timeout(&hr->rings.order, hr->pass.now,
 				    mends || hybrid_memory_is_asked(hr->unwinder.memory));
 }

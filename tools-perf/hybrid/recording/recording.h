@@ -38,6 +38,8 @@ struct hybrid_rings {
  * @now: when it began, in ns
  * @began: when the first one began, in ns
  * @looked: when it was last noted that what processes have compiled may have changed, in ns
+ * @nr_runtimes: hybrid_runtimes_opened() after the last one
+ * @found: when a runtime was opened last, in ns; 0: never
  * @draining: the recording has ended: this is the last pass
  * @waiting: the object that samples wait for; NULL: they do not wait
  */
@@ -45,6 +47,8 @@ struct hybrid_pass {
 	u64			 now;
 	u64			 began;
 	u64			 looked;
+	u64			 nr_runtimes;
+	u64			 found;
 	bool			 draining;
 	struct hybrid_object	*waiting;
 };

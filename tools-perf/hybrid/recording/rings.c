@@ -235,6 +235,10 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 	delivered = hybrid_order_pass(&hr->rings.order, all ? HYBRID_ORDER_ALL : now,
 				      hr->rings.ring, hr->rings.nr, hr->rings.heap, &ops, hr);
 	hybrid_compiler_pass(hr->walker.compiler);
+	if (hybrid_runtimes_opened(hr->unwinder.runtimes) != hr->pass.nr_runtimes) {
+		hr->pass.nr_runtimes = hybrid_runtimes_opened(hr->unwinder.runtimes);
+		hr->pass.found = now;
+	}
 	if (all || now - hr->out.flushed >= FLUSH) {
 		err = hybrid_output_flush(&hr->out);
 		hr->out.flushed = now;

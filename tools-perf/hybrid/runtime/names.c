@@ -77,6 +77,15 @@ u32 hybrid_names__nr(const struct hybrid_names *names)
 	return names->nr;
 }
 
+const char *hybrid_names__get(const struct hybrid_names *names, u32 number, u64 *start, u64 *size)
+{
+	const struct names_entry *entry = &names->entries[number];
+
+	*start = entry->start;
+	*size = 2 * (u64)entry->size;
+	return names->text + entry->name;
+}
+
 /* Room for @more elements of @size bytes behind @nr of them. */
 static int make_room(void *array, u32 nr, u32 more, u32 *room, size_t size)
 {

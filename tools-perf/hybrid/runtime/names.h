@@ -132,4 +132,15 @@ const u8 *hybrid_names__build_id(const struct hybrid_names *names);
 /* How many functions there are: more than before means that the file is to be written. */
 u32 hybrid_names__nr(const struct hybrid_names *names);
 
+/**
+ * hybrid_names__get - one of the functions
+ * @names: that it is of
+ * @number: less than hybrid_names__nr()
+ * @start: out: its first address, less hybrid_names__start()
+ * @size: out: number of addresses
+ *
+ * Return: its name, valid until the next function is added.
+ */
+const char *hybrid_names__get(const struct hybrid_names *names, u32 number, u64 *start, u64 *size);
+
 #endif /* __PERF_HYBRID_NAMES_H */

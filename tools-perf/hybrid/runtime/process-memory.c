@@ -83,14 +83,6 @@ static u64 now(void)
 	return time.tv_sec * 1000000000ULL + time.tv_nsec;
 }
 
-void hybrid_process_memory_again(struct hybrid_process_memory *pm)
-{
-	if (!pm->is_old || now() - pm->read_at < pm->wait)
-		return;
-	pm->wait = min_t(u64, 2 * pm->wait, LONGEST_WAIT);
-	hybrid_process_memory_map(pm);
-}
-
 int hybrid_process_memory_map(struct hybrid_process_memory *pm)
 {
 	size_t room = 0, total = 0;
@@ -105,7 +97,6 @@ int hybrid_process_memory_map(struct hybrid_process_memory *pm)
 	if (!pm->ranges)
 		pm->ranges = calloc(MAX_RANGES, sizeof(*pm->ranges));
 	pm->nr_ranges = 0;
-	pm->is_old = false;
 	pm->read_at = now();
 	pm->wait = pm->wait ?: FIRST_WAIT;
 	while (pm->ranges && total < MAX_MAPS && (len = getline(&line, &room, maps)) > 0) {
@@ -198,6 +189,18 @@ static int file_of(struct hybrid_process_memory *pm, const struct hybrid_file_ra
 	return file->fd;
 }
 
+/*
+ * The process may have been looked at before it had mapped all of its files. Returns false if its
+ * mappings were read a moment ago; how long that is grows with each time.
+ */
+static bool read_again(struct hybrid_process_memory *pm)
+{
+	if (now() - pm->read_at < pm->wait)
+		return false;
+	pm->wait = min_t(u64, 2 * pm->wait, LONGEST_WAIT);
+	return !hybrid_process_memory_map(pm);
+}
+
 static int read_part(struct hybrid_process_memory *pm, u64 addr, void *dst, size_t size)
 {
 	const struct hybrid_file_range *range;
@@ -206,10 +209,10 @@ static int read_part(struct hybrid_process_memory *pm, u64 addr, void *dst, size
 	if (!hybrid_memory_copy(pm->memory, pm->space, pm->pid, addr, dst, size))
 		return 0;
 	range = find_range(pm, addr);
-	if (!range || range->end - addr < size) {
-		pm->is_old = true;
+	if (!range && read_again(pm))
+		range = find_range(pm, addr);
+	if (!range || range->end - addr < size)
 		return -1;
-	}
 	fd = file_of(pm, range);
 	if (fd < 0)
 		return -1;

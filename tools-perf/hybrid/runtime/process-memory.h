@@ -19,7 +19,6 @@ struct hybrid_file_of;
  * @pid: the process
  * @ranges: what it had mapped of files when that was read last, by address; owned
  * @nr_ranges: number of @ranges
- * @is_old: an address was in none of them
  * @read_at: when they were read last, in ns
  * @wait: how long after that they may be read again, in ns
  * @files: the files of @ranges that were opened; owned
@@ -32,7 +31,6 @@ struct hybrid_process_memory {
 	pid_t				 pid;
 	struct hybrid_file_range	*ranges;
 	unsigned int			 nr_ranges;
-	bool				 is_old;
 	u64				 read_at;
 	u64				 wait;
 	struct hybrid_file_of		*files;
@@ -49,15 +47,6 @@ struct hybrid_process_memory {
  * Return: 0, or -1 if the process is gone or memory is short.
  */
 int hybrid_process_memory_map(struct hybrid_process_memory *pm);
-
-/**
- * hybrid_process_memory_again - read its mappings again if an address was in none
- * @pm: of the process
- *
- * A process may have been looked at before it had mapped all of its files. Does nothing if they
- * were read a moment ago; how long that is grows with each time.
- */
-void hybrid_process_memory_again(struct hybrid_process_memory *pm);
 
 /**
  * hybrid_process_memory_exit - close and free what belongs to it

@@ -52,6 +52,7 @@ struct runtime_process {
  * @asked: counts questions
  * @nr_files: that were looked at in this pass
  * @nr_open: of @processes, those with a runtime
+ * @nr_opened: how many were opened in all
  * @nr_failed: of those that were in @processes, how many have one that could not be read
  * @failed: the last one of them
  * @processes: those that were asked for
@@ -63,6 +64,7 @@ struct hybrid_runtimes {
 	u64			 asked;
 	unsigned int		 nr_files;
 	unsigned int		 nr_open;
+	u64			 nr_opened;
 	unsigned int		 nr_failed;
 	pid_t			 failed;
 	struct runtime_process	 processes[SETS][WAYS];
@@ -173,6 +175,7 @@ static void open_runtime(struct hybrid_runtimes *runtimes, struct runtime_proces
 	if (process->runtime) {
 		process->failed_pass = 0;
 		runtimes->nr_open++;
+		runtimes->nr_opened++;
 	}
 }
 
@@ -258,6 +261,11 @@ bool hybrid_runtime_range(void *arg, const struct hybrid_unwind *u, unsigned int
 	const struct runtime_process *process = process_of(runtimes, u);
 
 	return process && process->ops->range(process->runtime, runtimes->pass, u, at, range);
+}
+
+u64 hybrid_runtimes_opened(const struct hybrid_runtimes *runtimes)
+{
+	return runtimes ? runtimes->nr_opened : 0;
 }
 
 struct hybrid_namer *hybrid_runtime_namer(struct hybrid_runtimes *runtimes, pid_t pid,

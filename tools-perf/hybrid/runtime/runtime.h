@@ -53,6 +53,9 @@ void hybrid_runtimes_delete(struct hybrid_runtimes *runtimes);
  */
 void hybrid_runtimes_forget(struct hybrid_runtimes *runtimes);
 
+/* How many runtimes of processes were opened, since the beginning. */
+u64 hybrid_runtimes_opened(const struct hybrid_runtimes *runtimes);
+
 /**
  * hybrid_runtime_rule - how to leave a frame in code that a runtime has made
  * @runtimes: may be NULL

@@ -28,6 +28,8 @@
 #include "../glue/open-file.h"
 #include "../glue/skid-evsel.h"
 #include "../process/process.h"
+#include "../runtime/name-chain.h"
+#include "../runtime/runtime.h"
 #include "../unwind/kernel-walk.h"
 #include "../unwind/memory.h"
 #include "../unwind/merge.h"
@@ -36,6 +38,7 @@
 #include "../walkers/walker.h"
 #include "../x86/abi.h"
 #include "../x86/regs.h"
+#include "names.h"
 #include "resolve.h"
 
 /* perf top runs for days: what is known of so many tasks is dropped at once. */
@@ -63,6 +66,8 @@ struct resolver {
 	struct hybrid_regs_map	regs_32;
 	struct hybrid_frame	frames[HYBRID_MAX_FRAMES];
 	u64			chain[1 + HYBRID_MAX_FRAMES + 256];
+	u64			named[1 + HYBRID_MAX_FRAMES + 256];
+	u64			named_ip;
 };
 
 static struct resolver *resolver;
@@ -125,21 +130,14 @@ static bool is_data(const struct map *map)
 	return !(prot & ~(PROT_READ | PROT_WRITE));
 }
 
-/* Adds the mapping that holds @ip to @space, from perf's maps. */
-static void add_mapping(struct hybrid_space *space, u64 ip, void *arg)
+/* Returns true if no file backs it. */
+static bool add_map(struct hybrid_space *space, const struct thread *thread, struct map *map)
 {
-	struct thread *thread = arg;
 	struct hybrid_mapping mapping = { .pid = thread__pid(thread) };
 	struct hybrid_ident ident;
-	struct map *map;
 
-	map = maps__find(thread__maps(thread), ip);
-	if (!map)
-		return;
-	if (is_data(map)) {
-		map__put(map);
-		return;
-	}
+	if (is_data(map))
+		return false;
 	mapping.start = map__start(map);
 	mapping.end = map__end(map);
 	mapping.pgoff = map__pgoff(map);
@@ -151,6 +149,38 @@ static void add_mapping(struct hybrid_space *space, u64 ip, void *arg)
 	hybrid_space_map(space, &mapping, true);
 	if (mapping.object)
 		hybrid_object_put(mapping.object);
+	return !mapping.object;
+}
+
+struct all_maps {
+	struct hybrid_space	*space;
+	const struct thread	*thread;
+};
+
+static int add_file(struct map *map, void *data)
+{
+	const struct all_maps *all = data;
+
+	if (!is_perf_pid_map_name(dso__long_name(map__dso(map))))
+		add_map(all->space, all->thread, map);
+	return 0;
+}
+
+/*
+ * Adds the mapping that holds @ip to @space, from perf's maps. A runtime may have made what no file
+ * backs: it is known by one of the process's files.
+ */
+static void add_mapping(struct hybrid_space *space, u64 ip, void *arg)
+{
+	struct thread *thread = arg;
+	struct all_maps all = { space, thread };
+	struct map *map = maps__find(thread__maps(thread), ip);
+
+	if (!map)
+		return;
+	if (resolver->unwinder.runtimes && is_perf_pid_map_name(dso__long_name(map__dso(map))))
+		maps__for_each_map(thread__maps(thread), add_file, &all);
+	add_map(space, thread, map);
 	map__put(map);
 }
 
@@ -165,6 +195,8 @@ static bool is_live(const struct evsel *evsel)
 /* The files of objects that go are the compiler's. */
 static void forget_processes(void)
 {
+	hybrid_runtimes_delete(resolver->unwinder.runtimes);
+	resolver->unwinder.runtimes = NULL;
 	hybrid_compiler_stop(walker ? walker->compiler : NULL);
 	hybrid_processes_exit(&resolver->ps);
 	if (walker && walker->compiler) {
@@ -183,14 +215,27 @@ void hybrid__set_walker(struct hybrid_walker *what)
 	walker = what;
 }
 
+/* What runtimes say is of now: in perf top and trace alone that is of the sample, too. */
+static void start_runtimes(const struct evsel *evsel)
+{
+	if (!is_live(evsel) || resolver->unwinder.runtimes)
+		return;
+	resolver->unwinder.runtimes = hybrid_runtimes_new(&resolver->ps.objects,
+							  resolver->unwinder.memory);
+	resolver->unwinder.runtime_rule = hybrid_runtime_rule;
+	resolver->unwinder.runtime_range = hybrid_runtime_range;
+}
+
 static bool resolver_init(const struct evsel *evsel)
 {
 	if (resolver && resolver->ps.nr_threads > MAX_THREADS) {
 		forget_processes();
 		hybrid_processes_init(&resolver->ps, hybrid_open_stored);
 	}
-	if (resolver)
+	if (resolver) {
+		start_runtimes(evsel);
 		return true;
+	}
 	resolver = zalloc(sizeof(*resolver));
 	if (!resolver)
 		return false;
@@ -198,6 +243,7 @@ static bool resolver_init(const struct evsel *evsel)
 	resolver->unwinder.add_mapping = add_mapping;
 	if (is_live(evsel))
 		resolver->unwinder.memory = hybrid_memory_new();
+	start_runtimes(evsel);
 	return true;
 }
 
@@ -278,6 +324,32 @@ static struct hybrid_precise *precise_of(const struct evsel *evsel)
 	return &event->precise;
 }
 
+u64 hybrid__named_ip(void)
+{
+	return resolver ? resolver->named_ip : 0;
+}
+
+static void put_names(struct thread *thread, const struct hybrid_unwind *u,
+		      struct hybrid_merge *merge)
+{
+	struct hybrid_namer *namer;
+	struct hybrid_named_chain c = {
+		.chain = merge->out, .nr = merge->nr, .frames = u->frames, .nr_frames = u->nr,
+		.out = resolver->named, .max = merge->max,
+	};
+
+	namer = u->space ? hybrid_runtime_namer(resolver->unwinder.runtimes, u->pid, u->space) :
+			   NULL;
+	if (!namer)
+		return;
+	hybrid_session_names__put(namer, thread, &c);
+	if (!c.is_named)
+		return;
+	memcpy(merge->out, c.out, c.nr_out * sizeof(*c.out));
+	merge->nr = c.nr_out;
+	resolver->named_ip = c.first;
+}
+
 struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample *sample,
 				       int max_stack)
 {
@@ -294,8 +366,11 @@ struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample
 	if (max_stack < 1 || !resolver_init(sample->evsel))
 		return sample->callchain;
 	precise = precise_of(sample->evsel);
-	if (resolver->nr_samples++ % SAMPLES_A_PASS == 0)
+	resolver->named_ip = 0;
+	if (resolver->nr_samples++ % SAMPLES_A_PASS == 0) {
 		hybrid_memory_forget(resolver->unwinder.memory);
+		hybrid_runtimes_forget(resolver->unwinder.runtimes);
+	}
 	ht = current_thread(thread);
 	chain = (struct ip_callchain *)resolver->chain;
 	merge.out = chain->ips;
@@ -322,6 +397,8 @@ struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample
 	}
 	hybrid_merge(&resolver->unwinder, &merge);
 	hybrid_precise_put_first(precise, merge.out, merge.nr);
+	if (merge.unwind)
+		put_names(thread, &unwind, &merge);
 	chain->nr = merge.nr;
 	return chain;
 }

@@ -43,6 +43,15 @@ struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample
 				       int max_stack);
 
 /**
+ * hybrid__named_ip - the function of a runtime that a sample was in
+ *
+ * Of the chain that hybrid__callchain() has returned last.
+ *
+ * Return: the synthetic address that the sampled one becomes; 0: none.
+ */
+u64 hybrid__named_ip(void);
+
+/**
  * hybrid__set_walker - samples may be walked by rules, and those that are not show which to teach
  * @what: attached, the caller's; NULL: no more
  */
@@ -52,6 +61,12 @@ void hybrid__set_walker(struct hybrid_walker *what);
 
 #include <stddef.h>
 #include <linux/compiler.h>
+#include <linux/types.h>
+
+static inline u64 hybrid__named_ip(void)
+{
+	return 0;
+}
 
 static inline bool hybrid__resolves(struct perf_sample *sample __maybe_unused)
 {

@@ -9,7 +9,6 @@
 
 void java_names__init(struct java_names *names, struct java_vm *vm)
 {
-	memset(names, 0, sizeof(*names));
 	names->has_methods = !java_methods__init(&names->methods, vm);
 	names->has_scopes = names->has_methods &&
 			    !java_scopes__init(&names->scopes, vm, names->methods.excluded);

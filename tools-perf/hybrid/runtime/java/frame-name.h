@@ -46,7 +46,7 @@ struct java_names {
 
 /**
  * java_names__init - find what is needed to name frames
- * @names: out
+ * @names: zeroed, and not touched where nothing is known: it is large
  * @vm: open; must stay longer
  *
  * What the tables lack has no name.

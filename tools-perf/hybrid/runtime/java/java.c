@@ -65,7 +65,6 @@ static void refresh(struct java *java, u64 pass)
 	if (java->pass == pass)
 		return;
 	java->pass = pass;
-	hybrid_process_memory_again(&java->vm.pm);
 	java->is_gone = java_code_cache__refresh(&java->cache, &java->vm);
 	if (!java->interpreter.nr)
 		java_interpreter__read(&java->interpreter, &java->vm);

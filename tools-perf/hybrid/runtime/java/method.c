@@ -139,7 +139,6 @@ int java_methods__init(struct java_methods *methods, struct java_vm *vm)
 	unsigned int i;
 
 	BUILD_BUG_ON(ARRAY_SIZE(field_names) > ARRAY_SIZE(methods->fields));
-	memset(methods, 0, sizeof(*methods));
 	methods->vm = vm;
 	for (i = 0; i < ARRAY_SIZE(field_names); i++) {
 		if (!java_vm__field(vm, field_names[i].type, field_names[i].name,

@@ -67,7 +67,7 @@ struct java_methods {
 
 /**
  * java_methods__init - find the fields that are needed
- * @methods: out
+ * @methods: zeroed, and not touched where nothing is known: it is large
  * @vm: open; must stay longer
  *
  * Return: 0, or -1 if the tables lack one.

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_SESSION_NAMES_H
+#define __PERF_HYBRID_SESSION_NAMES_H
+
+#include <linux/types.h>
+
+struct hybrid_named_chain;
+struct hybrid_namer;
+struct thread;
+
+/**
+ * hybrid_session_names__put - put the functions of a runtime into a chain of perf top or trace
+ * @namer: of the process
+ * @thread: that was sampled; its process gets a map of the names
+ * @c: the chain, as hybrid_name_chain() has it
+ *
+ * No file is written: the symbols are in perf's own tables at once.
+ */
+void hybrid_session_names__put(struct hybrid_namer *namer, struct thread *thread,
+			       struct hybrid_named_chain *c);
+
+#endif /* __PERF_HYBRID_SESSION_NAMES_H */
