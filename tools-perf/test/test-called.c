@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The outermost return address of a chain is one that nobody returns to: fibers. No frame is
- * written for it, and the mark stays.
+ * written for it, and the mark stays unless the stack ends there.
  */
 #include <string.h>
 #include "merge-scene.h"
@@ -73,13 +73,66 @@ static void other_call(void)
 	merge_finish();
 }
 
+static void expect_complete(int line)
+{
+	const u64 want[] = { USER, scene_at("leaf_at"), scene_at("pushed_ret") - 1 };
+
+	merge_compare(want, ARRAY_SIZE(want), __FILE__, line);
+	merge_finish();
+}
+
+/* Nothing is in memory above the fiber: the kernel could not copy it. */
+static void top(void)
+{
+	static const char * const starts[] = {
+		"bpframe_entry", "leaf_at", "outer", "pushed_end", "noret_ret",
+	};
+	static const u64 words[] = { 0, 0xdead, SCENE_STACK };
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(starts); i++) {
+		for (j = 0; j < ARRAY_SIZE(words); j++) {
+			fiber(scene_at(starts[i]), 8, words[j]);
+			s.u.dump_room = s.u.dump_size + 4096;
+			same(merge(), HYBRID_COMPLETE);
+			same(s.u.fiber_end, scene_top(&s) - 8 * 8);
+			same(s.u.fiber_ret, scene_at(starts[i]));
+			expect_complete(__LINE__);
+		}
+		fiber(scene_at(starts[i]), 200, 0xdead);
+		same(merge(), HYBRID_COMPLETE);
+		expect_complete(__LINE__);
+	}
+}
+
+/* A caller's return address is above the pointer to a function: CFI that is wrong leads there. */
+static void not_top(void)
+{
+	unsigned int i;
+
+	for (i = 1; i < 128; i += 9) {
+		fiber(scene_at("leaf_at"), i, 0);
+		scene_push(&s, scene_at("outer_ret"));
+		scene_fill(&s, 300, 0);
+		check(merge() > HYBRID_GUESSED);
+		same(s.u.fiber_end, 0);
+		expect_fiber(__LINE__);
+	}
+	/* What is above it is not known. */
+	fiber(scene_at("leaf_at"), 100, 0);
+	s.u.dump_room = s.u.dump_size;
+	check(merge() > HYBRID_GUESSED);
+	expect_fiber(__LINE__);
+}
+
 /* Of 0 nothing is made. */
 static void zero(void)
 {
 	fiber(0, 8, 0);
 	same(merge(), HYBRID_COMPLETE);
-	merge_expect(USER, scene_at("leaf_at"), scene_at("pushed_ret") - 1);
-	merge_finish();
+	same(s.u.fiber_end, scene_top(&s) - 8 * 8);
+	same(s.u.fiber_ret, 0);
+	expect_complete(__LINE__);
 }
 
 /* A call stands before these: they stay, whatever is outside of them. */
@@ -139,6 +192,8 @@ int main(void)
 		{ "called: no call before the last return address", no_call },
 		{ "called: nor before several", no_calls },
 		{ "called: the call before it leads to another function", other_call },
+		{ "called: the top of a fiber's stack", top },
+		{ "called: not the top", not_top },
 		{ "called: a return address of 0", zero },
 		{ "called: true callers stay", called },
 		{ "called: walked in the kernel", walked },

@@ -3,6 +3,7 @@
  * What a store is taught, and when.
  */
 #include <fcntl.h>
+#include <string.h>
 #include "fake-store.h"
 #include "tap.h"
 
@@ -273,6 +274,54 @@ static void vdso_flags(void)
 	store_end();
 }
 
+static struct {
+	struct hybrid_walk_code_key	key;
+	struct hybrid_walk_copy		copy;
+	unsigned int			nr;
+} copied;
+
+static int put_copy(void *unused, const struct hybrid_pinned_file *file,
+		    const struct hybrid_walk_code_key *key, struct hybrid_walk_copy *copy)
+{
+	(void)unused;
+	check(file);
+	copied.key = *key;
+	copied.copy = *copy;
+	copied.nr++;
+	return 0;
+}
+
+/* A walk ends in memory to which the process has moved a file's code: once in some passes. */
+static void copies(void)
+{
+	struct hybrid_mapping *mapping;
+	unsigned int i;
+
+	memset(&copied, 0, sizeof(copied));
+	store_begin();
+	store_ops.put_copy = put_copy;
+	for (i = 0; i < 4; i++) {
+		scene_start(&sample, scene_at("leaf_at"));
+		scene_push(&sample, scene_at("pushed_ret"));
+		scene_unwind(&sample);
+		sample.u.walker_space = i ? 4711 : 0;
+		mapping = (struct hybrid_mapping *)hybrid_space_find(sample.u.space,
+								     scene_at("leaf_at"));
+		mapping->is_copy = true;
+		hybrid_compiler_sample(compiler, &scene_unwinder, &sample.u, 0,
+				       i == 1 ? ASK(9) : ASK(0));
+		mapping->is_copy = false;
+		store_work();
+		same(copied.nr, i > 1);
+	}
+	same(copied.key.space, 4711);
+	same(copied.key.ip, mapping->start);
+	same(copied.copy.end, mapping->end);
+	same(copied.copy.shift, mapping->pgoff - mapping->start);
+	store_ops.put_copy = NULL;
+	store_end();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -287,6 +336,7 @@ int main(void)
 		{ "teach: code without CFI", by_code },
 		{ "teach: code that tells what is not so", by_wrong_code },
 		{ "teach: the vdso", vdso_flags },
+		{ "teach: copies of a file", copies },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

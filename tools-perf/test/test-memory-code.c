@@ -45,6 +45,26 @@ static int put_code(void *store, const struct hybrid_walk_code_key *key,
 	return 0;
 }
 
+static struct {
+	struct hybrid_walk_code_key	key;
+	struct hybrid_walk_block	block;
+} blocks[16];
+static unsigned int nr_blocks;
+
+static int put_block(void *store, const struct hybrid_walk_code_key *key,
+		     const struct hybrid_walk_block *block)
+{
+	(void)store;
+	check(nr_blocks < ARRAY_SIZE(blocks));
+	blocks[nr_blocks].key = *key;
+	blocks[nr_blocks++].block = *block;
+	return 0;
+}
+
+static const struct hybrid_store_ops block_ops = {
+	.put_code = put_code, .put_block = put_block, .takes_registers = true,
+};
+
 static const struct hybrid_store_ops ops = { .put_code = put_code, .takes_registers = true };
 
 static void put_at(unsigned int at, const void *bytes, size_t size)
@@ -60,6 +80,7 @@ static void begin(void)
 	memset(&known, 0, sizeof(known));
 	memset(&unwinder, 0, sizeof(unwinder));
 	nr_put = 0;
+	nr_blocks = 0;
 	code = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	check(code != MAP_FAILED);
 	put_at(FRAMED, framed, sizeof(framed));
@@ -97,6 +118,39 @@ static void sample(unsigned int stopped)
 	hybrid_memory_code_sample(&known, &ops, NULL, &unwinder, &u, stopped);
 }
 
+/* The ends of fibers: by return address, by place, and that there are any. */
+static void test_fibers(void)
+{
+	begin();
+	add_frame(FRAMELESS, 0x7008, true);
+	u.rule.kind = HYBRID_RULE_OUTERMOST;
+	u.fiber_end = 0x7008;
+	u.fiber_ret = 0x4711;
+	sample(0);
+	check(nr_put >= 3);
+	same(put[0].key.ip, 0x4711);
+	same(put[0].code.code[0], HYBRID_WALK_FIBER);
+	same(HYBRID_WALK_KIND(put[0].code.row), PERF_UNWIND_OUTERMOST);
+	same(put[1].key.ip, 0x7008);
+	same(put[1].code.code[0], 0x4711);
+	same(HYBRID_WALK_KIND(put[1].code.row), PERF_UNWIND_OUTERMOST);
+	same(put[2].key.ip, 0);
+	same(put[2].code.code[0], HYBRID_WALK_FIBER);
+	end();
+
+	/* 0 is the return address of all that have none. */
+	begin();
+	add_frame(FRAMELESS, 0x7008, true);
+	u.rule.kind = HYBRID_RULE_OUTERMOST;
+	u.fiber_end = 0x7008;
+	sample(0);
+	same(put[0].key.ip, 0x7008);
+	same(put[0].code.code[0], 0);
+	same(put[1].key.ip, 0);
+	same(put[1].code.code[0], HYBRID_WALK_FIBER);
+	end();
+}
+
 static void test_rules(void)
 {
 	begin();
@@ -116,6 +170,46 @@ static void test_rules(void)
 	same(HYBRID_WALK_CFA_OFF(put[1].code.row), 16);
 	same(HYBRID_WALK_BP(put[1].code.row), PERF_UNWIND_FP_AT_CFA);
 	same(HYBRID_WALK_BP_OFF(put[1].code.row), -16);
+	end();
+}
+
+static void sample_blocks(unsigned int stopped)
+{
+	hybrid_memory_code_sample(&known, &block_ops, NULL, &unwinder, &u, stopped);
+}
+
+/* JIT code with a frame pointer: all of the straight code around. */
+static void test_blocks(void)
+{
+	begin();
+	memset(code + FRAMED - 4, 0x90, 4);
+	memset(code + FRAMED - 8, 0xcc, 4);
+	add_frame(FRAMED - 1, 0x7100, true);
+	add_frame(FRAMELESS + 6, 0x7200, false);
+	sample_blocks(0);
+	same(nr_blocks, 2);
+	same(blocks[0].key.space, SPACE);
+	same(blocks[0].key.ip, (u64)code);
+	same(blocks[0].block.begins, 0xfULL << (FRAMED - 4));
+	same(blocks[1].key.ip, (u64)code + FRAMED);
+	/* The call, and leave. */
+	same(blocks[1].block.begins, 5);
+	check(!memcmp(blocks[1].block.code, code + FRAMED, HYBRID_WALK_CODE_BLOCK));
+	same(HYBRID_WALK_BASE(blocks[1].block.row), PERF_UNWIND_BASE_FP);
+	/* Again only if the walk ended there. */
+	sample_blocks(UINT_MAX);
+	same(nr_blocks, 2);
+	sample_blocks(0);
+	same(nr_blocks, 3);
+	same(blocks[2].key.ip, (u64)code);
+	/* Its code has changed: what was known of the old one is gone. */
+	code[FRAMED + 1] = 0xd2;
+	code[FRAMED - 4] = 0xcc;
+	hybrid_memory_forget(unwinder.memory);
+	sample_blocks(0);
+	same(nr_blocks, 5);
+	same(blocks[3].block.begins, 7ULL << (FRAMED - 3));
+	same(blocks[4].block.begins, 5);
 	end();
 }
 
@@ -204,6 +298,8 @@ int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "memory code: the rules that led to the callers", test_rules },
+		{ "memory code: the ends of fibers", test_fibers },
+		{ "memory code: straight code with a frame pointer", test_blocks },
 		{ "memory code: once, and again where a walk ended", test_again },
 		{ "memory code: what does not say how it is left", test_silent },
 		{ "memory code: what no rule is known of", test_nothing },

@@ -53,10 +53,38 @@ static __always_inline __u64 find_code_row(struct state *st)
 	if (!found)
 		return 0;
 	row = READ_WORD(&found->row);
+	if (READ_WORD(&found->code[0]) == HYBRID_WALK_ROOT)
+		return HYBRID_WALK_KIND(row) == PERF_UNWIND_OUTERMOST ? row : 0;
 	if (bpf_probe_read_user(st->code, sizeof(st->code),
 				(void *)(st->ip - HYBRID_WALK_CODE_BEFORE)) ||
 	    st->code[0] != READ_WORD(&found->code[0]) ||
 	    st->code[1] != READ_WORD(&found->code[1]))
+		return 0;
+	return row;
+}
+
+/*
+ * The same, of a block of such code. The words that are compared are that of the address and the
+ * one before it; of the first word, the one after it.
+ */
+static __always_inline __u64 find_block_row(struct state *st)
+{
+	__u64 in_block = st->ip & (HYBRID_WALK_CODE_BLOCK - 1), row;
+	struct hybrid_walk_block *found;
+	__u32 word;
+
+	st->code_key.ip = st->ip - in_block;
+	found = bpf_map_lookup_elem(&code_blocks, &st->code_key);
+	if (!found || !(READ_WORD(&found->begins) >> in_block & 1))
+		return 0;
+	row = READ_WORD(&found->row);
+	st->at = in_block < 16 ? 0 : in_block / 8 - 1;
+	word = st->at;
+	if (word >= HYBRID_WALK_CODE_WORDS - 1 ||
+	    bpf_probe_read_user(st->code, sizeof(st->code),
+				(void *)(st->code_key.ip + word * 8)) ||
+	    st->code[0] != READ_WORD(&found->code[word]) ||
+	    st->code[1] != READ_WORD(&found->code[word + 1]))
 		return 0;
 	return row;
 }
@@ -185,13 +213,14 @@ static __always_inline bool row_cfa(struct state *st, __u64 row, __u64 *cfa)
 	return true;
 }
 
+/* In the innermost frame sp may be at the CFA: a switch of stacks ends by a jump. */
 static __always_inline bool step_row(struct state *st, __u64 row)
 {
 	__u32 how = HYBRID_WALK_BP(row);
 	__u64 cfa, ip, bp = 0;
 	bool known = false;
 
-	if (!row_cfa(st, row, &cfa) || cfa <= st->sp)
+	if (!row_cfa(st, row, &cfa) || cfa < st->sp || (cfa == st->sp && st->nr))
 		return false;
 	if (how == PERF_UNWIND_FP_AT_CFA)
 		known = read_stack(st, cfa + HYBRID_WALK_BP_OFF(row), &bp);
@@ -207,6 +236,38 @@ static __always_inline bool step_row(struct state *st, __u64 row)
 	st->sp = cfa;
 	st->exact = false;
 	return true;
+}
+
+/* Does @codes have @code under @key, as the end of a fiber? */
+static __always_inline bool is_fiber_key(struct state *st, __u64 key, __u64 code)
+{
+	struct hybrid_walk_code *found;
+
+	st->code_key.ip = key;
+	found = bpf_map_lookup_elem(&codes, &st->code_key);
+	return found && READ_WORD(&found->code[0]) == code &&
+	       HYBRID_WALK_KIND(READ_WORD(&found->row)) == PERF_UNWIND_OUTERMOST;
+}
+
+/* Is sp at the end of its pages? The next one is a guard page, or nothing has used it. */
+static __always_inline bool is_last_page(struct state *st)
+{
+	__u64 word, next = (st->sp + PAGE - 1) & ~(PAGE - 1);
+
+	return bpf_probe_read_user(&word, sizeof(word), (void *)next);
+}
+
+/*
+ * The step has led to a return address: is it that of a fiber's first function? perf has found such
+ * an address once, and the stack ends; or perf has found it in this place.
+ */
+static __always_inline bool is_fiber_end(struct state *st)
+{
+	if (st->exact || (st->ip && !st->fibers))
+		return false;
+	if (st->ip && !is_fiber_key(st, st->ip, HYBRID_WALK_FIBER))
+		return false;
+	return is_last_page(st) || (st->fibers && is_fiber_key(st, st->sp, st->ip));
 }
 
 /* The function that frame @i runs, and where in it; of the innermost frame r13 says that. */
@@ -263,6 +324,8 @@ static long step(__u32 i, void *arg)
 	if (!HYBRID_WALK_KIND(row))
 		row = find_range_row(st);
 	if (!HYBRID_WALK_KIND(row))
+		row = find_block_row(st);
+	if (!HYBRID_WALK_KIND(row))
 		row = find_code_row(st);
 
 	if (i && HYBRID_WALK_KIND(row) == HYBRID_WALK_REGISTER)
@@ -290,6 +353,8 @@ static long step(__u32 i, void *arg)
 	default:
 		return ends(st, PERF_UNWIND_END_NO_RULE);
 	}
+	if (is_fiber_end(st))
+		return ends(st, PERF_UNWIND_END_OUTERMOST);
 	at = st->record.head.nr_kernel + 1 + i;
 	if (at >= HYBRID_WALK_IPS)
 		return ends(st, PERF_UNWIND_END_LIMIT);

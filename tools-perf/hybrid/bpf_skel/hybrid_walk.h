@@ -121,6 +121,54 @@ struct hybrid_walk_code {
 };
 
 /*
+ * Instructions in 64 bytes of such code that have one rule. The two words of the code at an
+ * address are compared.
+ */
+#define HYBRID_WALK_CODE_BLOCK	64
+#define HYBRID_WALK_CODE_WORDS	(HYBRID_WALK_CODE_BLOCK / 8)
+
+/**
+ * struct hybrid_walk_block - what holds in them; the key has the address of the first byte
+ * @code: the bytes
+ * @begins: a bit for each byte at which an instruction with the rule begins
+ * @row: as in struct hybrid_walk_code
+ */
+struct hybrid_walk_block {
+	__u64	code[HYBRID_WALK_CODE_WORDS];
+	__u64	begins;
+	__u64	row;
+};
+
+/*
+ * The map of single addresses has the ends of fibers, as perf has found them. A fiber's first
+ * function has a return address that no call made. Under that address, and under 0 if an address
+ * space has any end of a fiber, the map has a row of PERF_UNWIND_OUTERMOST, and HYBRID_WALK_FIBER
+ * as the code. Under the function's CFA it has such a row, and the return address as the code.
+ */
+#define HYBRID_WALK_FIBER	0x0123456789abcdefULL
+
+/*
+ * This as the code: the row holds whatever the bytes are. It is the start of makecontext()'s
+ * fibers, of which perf has read the file. The process has the page only when a fiber ends.
+ */
+#define HYBRID_WALK_ROOT	0xfedcba9876543210ULL
+
+/**
+ * struct hybrid_walk_copy - anonymous memory to which a process has moved code of a file; the key
+ *	has the address where it begins
+ * @end: address
+ * @shift: what to add to an address for the offset in the file
+ * @key: of the file
+ */
+struct hybrid_walk_copy {
+	__u64			end;
+	__u64			shift;
+	struct hybrid_walk_key	key;
+};
+
+#define HYBRID_WALK_COPIES	1024
+
+/*
  * Code of a runtime whose frames are all of one kind, as a method that a JVM has compiled. An
  * entry for each stretch of 1 << HYBRID_WALK_RANGE_BITS bytes that it is in, by
  * struct hybrid_walk_code_key, where @ip is the number of that stretch.

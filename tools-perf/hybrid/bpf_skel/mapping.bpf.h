@@ -126,9 +126,34 @@ static __always_inline bool find_head(struct mapping *m)
  */
 static __always_inline bool is_file_code(struct vm_area_struct___h *vma)
 {
-	return (BPF_CORE_READ(vma, vm_flags) & (VM_EXEC | VM_WRITE)) == VM_EXEC &&
-	       !BPF_CORE_READ(vma, anon_vma) &&
+	return !BPF_CORE_READ(vma, anon_vma) &&
 	       BPF_CORE_READ(vma, vm_file, f_mapping, i_mmap_writable.counter) <= 0;
+}
+
+/* Is it code that nothing has changed? Of a copy perf has compared it with the file. */
+static __always_inline bool is_code(const struct mapping *m)
+{
+	struct vm_area_struct___h *vma = (void *)m->vma;
+
+	return (BPF_CORE_READ(vma, vm_flags) & (VM_EXEC | VM_WRITE)) == VM_EXEC &&
+	       (m->copied || is_file_code(vma));
+}
+
+/* Does memory of no file have code that perf has found to be a file's? */
+static __always_inline bool find_copy(struct state *st, struct mapping *m)
+{
+	struct hybrid_walk_copy *copy;
+
+	st->code_key.ip = m->start;
+	copy = bpf_map_lookup_elem(&copies, &st->code_key);
+	if (!copy || READ_WORD(&copy->end) != m->end)
+		return false;
+	m->shift = READ_WORD(&copy->shift);
+	m->key.inode = READ_WORD(&copy->key.inode);
+	m->key.ctime_sec = READ_WORD(&copy->key.ctime_sec);
+	m->key.ctime_nsec = READ_WORD(&copy->key.ctime_nsec);
+	m->copied = true;
+	return true;
 }
 
 /* Looks the mapping of an address up in the address space. */
@@ -142,6 +167,7 @@ static __always_inline bool look_up(struct loop *loop, __u64 addr)
 
 	m->start = 0;
 	m->end = 0;
+	m->copied = false;
 	if (!vma)
 		return false;
 	m->vma = (__u64)vma;
@@ -151,15 +177,16 @@ static __always_inline bool look_up(struct loop *loop, __u64 addr)
 	if (file) {
 		m->shift = BPF_CORE_READ(vma, vm_pgoff) * PAGE - m->start;
 		key_of_file(file, &m->key);
-	} else {
-		if ((__u64)BPF_CORE_READ(mm, context.vdso) != m->start || !m->start)
+	} else if ((__u64)BPF_CORE_READ(mm, context.vdso) != m->start || !m->start) {
+		if (!find_copy(st, m))
 			return false;
+	} else {
 		m->shift = -m->start;
 		m->key.inode = PERF_UNWIND_VDSO_64;
 		m->key.ctime_sec = 0;
 		m->key.ctime_nsec = 0;
 	}
-	if (addr < m->start || addr >= m->end || !is_file_code(vma))
+	if (addr < m->start || addr >= m->end || !is_code(m))
 		return false;
 	if (st->changing && mapping_changes(mm, vma)) {
 		st->locked = true;
@@ -179,7 +206,7 @@ static __always_inline bool is_still_true(struct state *st, struct mapping *m)
 
 	if (m->walk == st->walk)
 		return true;
-	if (!is_file_code((void *)m->vma))
+	if (!is_code(m))
 		return false;
 	if (m->key.inode != PERF_UNWIND_VDSO_64) {
 		file_changed_at((void *)m->key.inode, &key);

@@ -36,6 +36,7 @@ static __always_inline __u64 space_number(const struct space *space)
  * @shift: what to add to an address for the offset in the file
  * @vma: of which
  * @key: of its object
+ * @copied: memory of no file has the object's code
  * @head: of its object
  * @walk: number of the walk that looked whether it is still true
  */
@@ -45,6 +46,7 @@ struct mapping {
 	__u64 shift;
 	__u64 vma;
 	struct hybrid_walk_key key;
+	__u64 copied;
 	__u64 head;
 	__u64 walk;
 };
@@ -72,6 +74,7 @@ struct mapping {
  * @bp: of the frame
  * @bp_known: @bp could be followed to here
  * @exact: @ip is an address that was interrupted, not one behind a call
+ * @fibers: the address space has fibers
  * @nr: frames, the first not counted
  * @nr_functions: number of @functions
  * @nr_words: of @record's chain, the functions among them
@@ -115,6 +118,7 @@ struct state {
 	__u64 bp;
 	__u32 bp_known;
 	__u32 exact;
+	__u32 fibers;
 	__u32 nr;
 	__u32 nr_functions;
 	__u32 last_function;
@@ -193,6 +197,20 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__type(key, struct hybrid_walk_code_key);
+	__type(value, struct hybrid_walk_block);
+	__uint(max_entries, HYBRID_WALK_CODES);
+} code_blocks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, struct hybrid_walk_code_key);
+	__type(value, struct hybrid_walk_copy);
+	__uint(max_entries, HYBRID_WALK_COPIES);
+} copies SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, struct hybrid_walk_code_key);
 	__type(value, struct hybrid_walk_range);
 	__uint(max_entries, HYBRID_WALK_RANGES);
 } ranges SEC(".maps");
@@ -206,6 +224,9 @@ struct {
 
 /* perf's: goes on by one now and then. */
 __u64 epoch;
+
+/* perf's: some address space has fibers. */
+__u32 any_fibers;
 
 /* What perf may be storing just now: once, and whole. */
 #define READ_WORD(word)	(*(const volatile __u64 *)(word))

@@ -54,7 +54,7 @@ int hybrid_code_rows_around(struct hybrid_stored *stored, u64 vaddr, struct hybr
 {
 	const struct hybrid_object *object = stored->object;
 	unsigned int looked = 0, took;
-	struct hybrid_rule rule;
+	struct hybrid_rule rule = {};
 	struct hybrid_fde gap;
 	u64 at, end;
 	int err = 0;
@@ -77,7 +77,7 @@ int hybrid_code_rows_around(struct hybrid_stored *stored, u64 vaddr, struct hybr
 int hybrid_code_row_at(struct hybrid_stored *stored, u64 vaddr, u64 at, struct hybrid_batch *batch)
 {
 	const struct hybrid_object *object = stored->object;
-	struct hybrid_rule rule;
+	struct hybrid_rule rule = {};
 	struct hybrid_fde gap;
 	unsigned int took;
 	u64 end;

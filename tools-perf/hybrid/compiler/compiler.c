@@ -190,6 +190,26 @@ static bool note_row(struct hybrid_compiler *compiler, struct hybrid_stored *sto
 	return true;
 }
 
+/* The walk ended in memory to which the process has moved the code of a file. */
+static void note_copy(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+		      const struct hybrid_mapping *mapping)
+{
+	struct hybrid_request what = {
+		.stored = stored, .kind = HYBRID_REQUEST_COPY,
+		.key = { .space = compiler->walker_space, .ip = mapping->start },
+		.copy = { .end = mapping->end, .shift = mapping->pgoff - mapping->start },
+	};
+
+	if (!what.key.space || !compiler->ops->put_copy ||
+	    (!memcmp(&compiler->copy, &what.key, sizeof(what.key)) &&
+	     compiler->pass < compiler->copy_at))
+		return;
+	if (!add_note(compiler, &what))
+		return;
+	compiler->copy = what.key;
+	compiler->copy_at = compiler->pass + AGAIN_PASSES;
+}
+
 /* @stopped: the walk ended here; NULL: it did not. */
 static void meet(struct hybrid_compiler *compiler, struct hybrid_object *object,
 		 struct hybrid_row *row, const struct hybrid_frame *frame,
@@ -206,8 +226,10 @@ static void meet(struct hybrid_compiler *compiler, struct hybrid_object *object,
 		hybrid_object_set_old(object);
 	if (state == HYBRID_STORED_FAILED || state == HYBRID_STORED_STALE)
 		return;
+	if (stopped && stopped->is_copy)
+		note_copy(compiler, stored, stopped);
 	if (row->asked == stored->epoch) {
-		if (!stopped)
+		if (!stopped || stopped->is_copy)
 			return;
 		look_for_twins(stored);
 		if (!hybrid_object_is_current(object) ||
@@ -337,6 +359,7 @@ void hybrid_compiler_sample(struct hybrid_compiler *compiler, struct hybrid_unwi
 	if (PERF_UNWIND_INFO_INNERMOST(info) == PERF_UNWIND_INNERMOST_CODE)
 		stop++;
 	compiler->nr_samples++;
+	compiler->walker_space = u->walker_space;
 	if (ask && u->stop == HYBRID_STOP_DUMP_END && stop >= u->nr + guessed)
 		teach_space(compiler, unwinder, u->space);
 	for (i = 0; i < u->nr + guessed; i++)

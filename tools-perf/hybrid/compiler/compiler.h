@@ -16,6 +16,9 @@ struct hybrid_compiler;
  * @forget: PERF_UNWIND_UNLOAD
  * @put_code: use a rule at one address of code that no file has, for as long as the code there
  *	is the same. By the reading thread, beside all others. NULL: files alone have rules
+ * @put_block: the same for some addresses of a block of such code
+ * @put_copy: memory of no file has the code of @file: in the address space @key->space, from
+ *	@key->ip on; @copy: but for its key
  * @put_range: use a rule for a stretch of code that a runtime has made; as @put_code
  * @takes_registers: a row may be HYBRID_WALK_REGISTER
  * @has: does the store still have what it was taught of the file?
@@ -39,6 +42,10 @@ struct hybrid_store_ops {
 	void (*drop)(void *store, const struct hybrid_pinned_file *file);
 	int (*put_code)(void *store, const struct hybrid_walk_code_key *key,
 			const struct hybrid_walk_code *code);
+	int (*put_block)(void *store, const struct hybrid_walk_code_key *key,
+			 const struct hybrid_walk_block *block);
+	int (*put_copy)(void *store, const struct hybrid_pinned_file *file,
+			const struct hybrid_walk_code_key *key, struct hybrid_walk_copy *copy);
 	int (*put_range)(void *store, const struct hybrid_walk_code_key *key,
 			 const struct hybrid_walk_range *range);
 	bool takes_registers;

@@ -24,7 +24,8 @@ static bool is_rule_of(const struct hybrid_unwind *u, unsigned int i,
 
 /*
  * Finds the rule by which perf stepped from the frame: from the process's runtime, from the code,
- * from CFI of the process, or by the frame pointer. The frame pointer is not used for frame 0, which may be in a prologue.
+ * from CFI of the process, or by the frame pointer. The frame pointer is not used for frame 0,
+ * which may be in a prologue.
  */
 static bool frame_rule(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
 		       unsigned int i, struct hybrid_rule *rule)
@@ -64,6 +65,21 @@ static struct hybrid_known_code *entry_of(struct hybrid_memory_code *known,
 }
 
 /*
+ * Is it the function at which makecontext() has a fiber begin? No FDE covers the byte before it, so
+ * that the file's rows lack it.
+ */
+static bool is_context_start(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
+			     u64 ip)
+{
+	struct hybrid_object *object;
+	struct hybrid_row *row;
+	bool mapped;
+
+	row = hybrid_unwind_row(unwinder, u->space, ip - 1, &mapped, &object);
+	return row && row->rule.kind == HYBRID_RULE_OUTERMOST && row->rule.signal;
+}
+
+/*
  * Does the store need the rule of the frame? If a file is mapped there, the store normally gets
  * the file's rows. So perf notes the first walk that ends at the address, and gives the rule
  * only if another walk ends there and the page is a copy. Rows that the compiler leaves out, as
@@ -80,6 +96,8 @@ static bool is_wanted(struct hybrid_known_code *entry, struct hybrid_unwinder *u
 		return false;
 	if (!mapping->object || mapping->is_copy)
 		return stopped || !is_known || !entry->is_given;
+	if (stopped && is_context_start(unwinder, u, key->ip))
+		return true;
 	if (stopped && !is_known)
 		*entry = (struct hybrid_known_code) { .key = *key };
 	return stopped && is_known && is_own_page(unwinder, u, key->ip);
@@ -105,6 +123,32 @@ static bool store_rule(const struct hybrid_store_ops *ops, struct hybrid_unwinde
 	return true;
 }
 
+/* Is it JIT code which shows that bp points to the frame? @row: its rule. */
+static bool is_framed(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
+		      const struct hybrid_walk_code_key *key, u64 row)
+{
+	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, key->ip);
+	struct hybrid_rule rule;
+
+	return mapping && !mapping->object && HYBRID_WALK_KIND(row) == PERF_UNWIND_CFA &&
+	       HYBRID_WALK_BASE(row) == PERF_UNWIND_BASE_FP && HYBRID_WALK_CFA_OFF(row) == 16 &&
+	       hybrid_memory_rule(unwinder->memory, u->space, u->pid, u->abi, key->ip, &rule) &&
+	       rule.base == HYBRID_BASE_BP;
+}
+
+/* A row without the code at the address: hybrid_walk.h says which. */
+static void put_end(const struct hybrid_store_ops *ops, void *store, const struct hybrid_unwind *u,
+		    u64 at, u64 code)
+{
+	const struct hybrid_walk_code_key key = { .space = u->walker_space, .ip = at };
+	const struct perf_unwind_rule rule = { .kind = PERF_UNWIND_OUTERMOST };
+	const struct hybrid_walk_code end = {
+		.code = { code }, .row = hybrid_table_row(&rule),
+	};
+
+	ops->put_code(store, &key, &end);
+}
+
 static void put_frame(struct hybrid_memory_code *known, const struct hybrid_store_ops *ops,
 		      void *store, struct hybrid_unwinder *unwinder,
 		      const struct hybrid_unwind *u, unsigned int i, bool stopped)
@@ -114,14 +158,33 @@ static void put_frame(struct hybrid_memory_code *known, const struct hybrid_stor
 	struct perf_unwind_rule rule;
 	struct hybrid_walk_code code;
 
-	if (!is_wanted(entry, unwinder, u, &key, stopped) ||
-	    !store_rule(ops, unwinder, u, i, &rule) ||
+	if (!is_wanted(entry, unwinder, u, &key, stopped))
+		return;
+	if (is_context_start(unwinder, u, key.ip)) {
+		put_end(ops, store, u, key.ip, HYBRID_WALK_ROOT);
+		return;
+	}
+	if (!store_rule(ops, unwinder, u, i, &rule) ||
 	    hybrid_memory_code(unwinder->memory, u->space, u->pid, u->abi,
 			       key.ip - HYBRID_WALK_CODE_BEFORE, code.code, sizeof(code.code)))
 		return;
 	code.row = hybrid_table_row(&rule);
-	if (HYBRID_WALK_KIND(code.row) != PERF_UNWIND_UNKNOWN && !ops->put_code(store, &key, &code))
+	if (HYBRID_WALK_KIND(code.row) == PERF_UNWIND_UNKNOWN)
+		return;
+	if ((is_framed(unwinder, u, &key, code.row) &&
+	     hybrid_code_blocks_put(&known->blocks, ops, store, unwinder, u, key.ip, code.row)) ||
+	    !ops->put_code(store, &key, &code))
 		*entry = (struct hybrid_known_code) { .key = key, .is_given = true };
+}
+
+/* The last frame is the outermost one of a fiber: hybrid_walk.h says what the store has then. */
+static void put_fiber(const struct hybrid_store_ops *ops, void *store,
+		      const struct hybrid_unwind *u)
+{
+	if (u->fiber_ret)
+		put_end(ops, store, u, u->fiber_ret, HYBRID_WALK_FIBER);
+	put_end(ops, store, u, u->fiber_end, u->fiber_ret);
+	put_end(ops, store, u, 0, HYBRID_WALK_FIBER);
 }
 
 /* Code of one method: more than HotSpot compiles at once (HugeMethodLimit) is given in part. */
@@ -199,6 +262,8 @@ void hybrid_memory_code_sample(struct hybrid_memory_code *known,
 		nr++;
 	if (!ops->put_code || !u->walker_space || u->abi->word != sizeof(u64))
 		return;
+	if (u->stop == HYBRID_STOP_OUTERMOST && u->fiber_end)
+		put_fiber(ops, store, u);
 	for (i = 0; i + 1 < nr; i++) {
 		if (put_range(known, ops, store, unwinder, u, i, i == stopped))
 			continue;

@@ -2,7 +2,7 @@
 #ifndef __PERF_HYBRID_MEMORY_CODE_H
 #define __PERF_HYBRID_MEMORY_CODE_H
 
-#include "compiler.h"
+#include "code-blocks.h"
 
 #define HYBRID_MEMORY_CODE_BITS	12
 
@@ -33,10 +33,12 @@ struct hybrid_known_range {
 /**
  * struct hybrid_memory_code - what a store has of code that is not in a file
  * @entries: by a hash of the key; a new key replaces the old one
+ * @blocks: of JIT code with frame pointers
  * @ranges: by a hash of space and start; as @entries
  */
 struct hybrid_memory_code {
 	struct hybrid_known_code	entries[1 << HYBRID_MEMORY_CODE_BITS];
+	struct hybrid_code_blocks	blocks;
 	struct hybrid_known_range	ranges[1 << HYBRID_MEMORY_RANGE_BITS];
 };
 

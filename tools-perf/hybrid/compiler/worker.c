@@ -96,7 +96,7 @@ static bool is_idle(const struct hybrid_compiler *compiler, const struct hybrid_
 	       compiler->full || is_stopped(compiler);
 }
 
-static void follow_note(struct hybrid_compiler *compiler, const struct hybrid_request *note)
+static void follow_note(struct hybrid_compiler *compiler, struct hybrid_request *note)
 {
 	struct hybrid_stored *stored = note->stored;
 	bool idle = is_idle(compiler, stored);
@@ -131,6 +131,11 @@ static void follow_note(struct hybrid_compiler *compiler, const struct hybrid_re
 			hybrid_update_close(compiler, stored);
 			hybrid_stored_want_debug(stored);
 		}
+		break;
+	case HYBRID_REQUEST_COPY:
+		if (!idle)
+			compiler->ops->put_copy(compiler->store, &stored->hold, &note->key,
+						&note->copy);
 		break;
 	case HYBRID_REQUEST_AGAIN:
 		hybrid_update_again(compiler, stored, note->twin);

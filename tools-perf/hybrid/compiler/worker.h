@@ -16,6 +16,7 @@ enum hybrid_request_kind {
 	HYBRID_REQUEST_WHOLE,	/* teach all */
 	HYBRID_REQUEST_DEBUG,	/* it has a .debug_frame */
 	HYBRID_REQUEST_AGAIN,	/* what was taught is lost, or of another file */
+	HYBRID_REQUEST_COPY,	/* a process has moved its code to memory of no file */
 	HYBRID_REQUEST_GONE,	/* the reader's object is gone: the file is ours */
 };
 
@@ -24,6 +25,8 @@ enum hybrid_request_kind {
  * @stored: of which object
  * @vaddr: for HYBRID_REQUEST_FUNCTION and HYBRID_REQUEST_CODE
  * @at: for HYBRID_REQUEST_CODE: of the next instruction
+ * @key: for HYBRID_REQUEST_COPY: the address space, and where the memory begins
+ * @copy: for HYBRID_REQUEST_COPY: what is there
  * @twin: for HYBRID_REQUEST_AGAIN: what showed it was in this file; NULL: it can't be told
  * @nr: counts the notes on an object
  * @kind: enum hybrid_request_kind
@@ -32,6 +35,8 @@ struct hybrid_request {
 	struct hybrid_stored	*stored;
 	u64			 vaddr;
 	u64			 at;
+	struct hybrid_walk_code_key key;
+	struct hybrid_walk_copy	 copy;
 	struct hybrid_twin	*twin;
 	u64			 nr;
 	u8			 kind;
@@ -61,6 +66,9 @@ struct hybrid_refusal {
  * @guess_at: the sample from which on it may be guessed what a dump does not have
  * @guess_wait: by how many guesses in a row nothing new was met
  * @space_gen: the state of a space that was last taught as a whole, 0 for none
+ * @walker_space: of the sample, see struct hybrid_unwind
+ * @copy: the copy that was noted last
+ * @copy_at: pass from which on it may be noted again
  * @pass: number of passes over the rings; shared, the reader's to change
  *
  * Shared:
@@ -99,6 +107,9 @@ struct hybrid_compiler {
 	u64				 guess_at;
 	unsigned int			 guess_wait;
 	u64				 space_gen;
+	u64				 walker_space;
+	struct hybrid_walk_code_key	 copy;
+	u64				 copy_at;
 	u64				 pass;
 
 	u32				 generation;

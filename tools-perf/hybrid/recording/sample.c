@@ -243,6 +243,25 @@ static void teach(struct hybrid_record *hr, struct hybrid_unwind *u, u64 info, b
 	hybrid_compiler_sample(compiler, &hr->unwinder, u, guessed, info);
 }
 
+/* Where the walk by rules ended: the address that it had no rule for. */
+static void note_no_rule(struct hybrid_record *hr, const struct hybrid_unwind *u, u64 info)
+{
+	unsigned int i = PERF_UNWIND_INFO_FRAMES(info);
+	const struct hybrid_mapping *mapping;
+	u64 at;
+
+	if (PERF_UNWIND_INFO_INNERMOST(info) == PERF_UNWIND_INNERMOST_CODE)
+		i++;
+	if (PERF_UNWIND_INFO_END(info) != PERF_UNWIND_END_NO_RULE || i >= u->nr)
+		return;
+	at = u->frames[i].ret;
+	mapping = hybrid_space_find(u->space, at);
+	if (mapping && mapping->object)
+		at += mapping->pgoff - mapping->start;
+	hybrid_no_rules_count(&hr->stats.no_rules, mapping && mapping->object ?
+			      mapping->object->ident.path : NULL, at);
+}
+
 static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 		      struct hybrid_event *event, const struct hybrid_sample *sample,
 		      struct hybrid_merge *merge, struct hybrid_made *made)
@@ -276,6 +295,8 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 		}
 	}
 	nr = unwind.nr;
+	if (merge->unwind && !walk.whole)
+		note_no_rule(hr, &unwind, walk.info);
 	made->outcome = hybrid_merge(&hr->unwinder, merge);
 	made->nr = merge->nr;
 	made->is_marked = merge->marked;

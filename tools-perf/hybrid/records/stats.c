@@ -265,7 +265,7 @@ static const char * const end_names[] = {
 };
 
 /* Each line is about as many samples as all before it. */
-static void print_walks(const struct hybrid_stats *stats, FILE *out)
+static void print_walks(struct hybrid_stats *stats, FILE *out)
 {
 	unsigned int end, bit;
 	u64 from, to, nr;
@@ -276,6 +276,7 @@ static void print_walks(const struct hybrid_stats *stats, FILE *out)
 				end_names[end]);
 	}
 
+	hybrid_no_rules_print(&stats->no_rules, out);
 	for (from = 1; from && from <= stats->read; from *= 2) {
 		to = min(2 * from - 1, stats->read);
 		bit = last_bit(from);
@@ -321,5 +322,6 @@ void hybrid_stats_exit(struct hybrid_stats *stats)
 	for (i = 0; i < stats->nr_failures; i++)
 		free(stats->failures[i].path);
 	free(stats->failures);
+	hybrid_no_rules_exit(&stats->no_rules);
 	memset(stats, 0, sizeof(*stats));
 }

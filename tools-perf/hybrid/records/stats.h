@@ -6,6 +6,7 @@
 #include <linux/perf_event.h>
 #include <linux/perf_unwind_rules.h>
 #include "../unwind/merge.h"
+#include "no-rule.h"
 
 struct hybrid_failure;
 
@@ -50,6 +51,7 @@ struct hybrid_live {
  * @no_stack: samples of what has no user stack (kernel threads, the idle task), by when they
  *	came: see @first
  * @ends: why the kernel's walks by rules ended, by enum perf_unwind_end
+ * @no_rules: where they ended without a rule
  * @store: what the kernel's store holds at the end
  * @live: where hybrid_stats_live() stands
  * @failures: where samples ended that are not complete
@@ -74,6 +76,7 @@ struct hybrid_stats {
 	u64			 first[64];
 	u64			 no_stack[64];
 	u64			 ends[PERF_UNWIND_END_BUSY + 1];
+	struct hybrid_no_rules	 no_rules;
 	struct perf_unwind_stats store;
 	struct hybrid_live	 live;
 	struct hybrid_failure	*failures;

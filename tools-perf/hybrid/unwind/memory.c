@@ -20,6 +20,7 @@
 #include "../rules/rows.h"
 #include "../x86/code.h"
 #include "../x86/flow.h"
+#include "../x86/frame-around.h"
 #include "memory.h"
 #include "x86_frame.h"
 
@@ -31,6 +32,7 @@
 
 /* Documentation/admin-guide/mm/pagemap.rst: bits of an entry of 8 bytes a page. */
 #define PAGEMAP_FILE	BIT_ULL(61)
+#define PAGEMAP_SWAPPED	BIT_ULL(62)
 #define PAGEMAP_PRESENT	BIT_ULL(63)
 
 /**
@@ -326,6 +328,18 @@ int hybrid_memory_code(struct hybrid_memory *memory, struct hybrid_space *space,
 	       hybrid_flow_fetch(&mem, addr, dst, size) == size ? 0 : -1;
 }
 
+bool hybrid_memory_around(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
+			  const struct hybrid_abi *abi, u64 ip, u64 *begins)
+{
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	if (!reader_init(&reader, &mem, memory, space, pid, abi, ip))
+		return false;
+	hybrid_frame_around(&mem, ip, begins);
+	return true;
+}
+
 int hybrid_memory_read(struct hybrid_memory *memory, struct hybrid_space *space,
 		       pid_t pid, u64 addr, unsigned int size, u64 *value)
 {
@@ -334,6 +348,19 @@ int hybrid_memory_read(struct hybrid_memory *memory, struct hybrid_space *space,
 	open_memory(memory, pid, space->gen);
 	*value = 0;
 	return read_memory(memory, addr, value, size) ? 0 : -1;
+}
+
+bool hybrid_memory_is_absent(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
+			     u64 addr)
+{
+	u64 entry;
+
+	if (!memory || pid <= 0)
+		return false;
+	open_memory(memory, pid, space->gen);
+	if (read_entry(memory, addr, &entry) != sizeof(entry))
+		return false;
+	return entry & PAGEMAP_FILE || !(entry & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED));
 }
 
 int hybrid_memory_copy(struct hybrid_memory *memory, struct hybrid_space *space,

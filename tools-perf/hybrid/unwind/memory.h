@@ -63,6 +63,20 @@ int hybrid_memory_code(struct hybrid_memory *memory, struct hybrid_space *space,
 		       const struct hybrid_abi *abi, u64 addr, void *dst, unsigned int size);
 
 /**
+ * hybrid_memory_around - hybrid_frame_around() of code that no file backs
+ * @memory: may be NULL
+ * @space: with the mapping that holds @ip
+ * @pid: the process that was sampled
+ * @abi: of the task
+ * @ip: of the next instruction; hybrid_memory_rule() has found that bp points to its frame
+ * @begins: out
+ *
+ * Return: false where it can't be read.
+ */
+bool hybrid_memory_around(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
+			  const struct hybrid_abi *abi, u64 ip, u64 *begins);
+
+/**
  * hybrid_memory_read - what is at an address now
  * @memory: may be NULL
  * @space: of the process
@@ -75,6 +89,19 @@ int hybrid_memory_code(struct hybrid_memory *memory, struct hybrid_space *space,
  */
 int hybrid_memory_read(struct hybrid_memory *memory, struct hybrid_space *space,
 		       pid_t pid, u64 addr, unsigned int size, u64 *value);
+
+/**
+ * hybrid_memory_is_absent - does a process have no memory of its own at an address?
+ * @memory: may be NULL
+ * @space: of the process
+ * @pid: the process; 0: it can't be asked
+ * @addr: in it
+ *
+ * Return: true if nothing is mapped there, if the page was never touched, or if it is a file's;
+ * false if it is the process's own, also on swap, or if the process can't be asked.
+ */
+bool hybrid_memory_is_absent(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
+			     u64 addr);
 
 /**
  * hybrid_memory_copy - what is at many addresses now

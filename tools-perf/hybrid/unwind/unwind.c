@@ -8,6 +8,7 @@
  */
 #include <linux/compiler.h>
 #include <linux/kernel.h>
+#include "fiber.h"
 #include "step.h"
 #include "uprobe.h"
 
@@ -154,6 +155,8 @@ static void start(struct hybrid_walk *w)
 	u->bp_known = u->regs.known & (1U << u->abi->bp);
 	u->failed_in = NULL;
 	u->rule.kind = HYBRID_RULE_NONE;
+	u->fiber_end = 0;
+	u->fiber_ret = 0;
 	u->by_code = false;
 }
 
@@ -267,4 +270,7 @@ void hybrid_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
 	}
 	u->stop = stop;
 	u->failed_in = object;
+	if (stop != HYBRID_STOP_UNREAD && stop != HYBRID_STOP_LIMIT &&
+	    (stop != HYBRID_STOP_OUTERMOST || u->rule.kind != HYBRID_RULE_OUTERMOST))
+		hybrid_fiber_end(unwinder, u);
 }

@@ -146,6 +146,9 @@ struct hybrid_unwinder {
  * @bp: out: frame pointer register in the last frame
  * @bp_known: out: false where @bp could not be followed to there
  * @rule: out: of the last frame; kind NONE where there is none
+ * @fiber_end: out: CFA of the last frame, if its return address shows that a fiber begins
+ *	there; else 0
+ * @fiber_ret: out: that return address
  * @by_code: out: where @stop is HYBRID_STOP_DUMP_END without a @rule, the code has told
  *	where the caller is; else a register did, which need not be a frame pointer
  */
@@ -181,6 +184,8 @@ struct hybrid_unwind {
 	u64				 bp;
 	bool				 bp_known;
 	struct hybrid_rule		 rule;
+	u64				 fiber_end;
+	u64				 fiber_ret;
 	bool				 by_code;
 };
 

@@ -13,8 +13,19 @@ int hybrid_bpf__put_code(void *store, const struct hybrid_walk_code_key *key,
 {
 	struct hybrid_bpf *bpf = store;
 
+	if (code->code[0] == HYBRID_WALK_FIBER)
+		bpf->skel->bss->any_fibers = 1;
 	return bpf_map__update_elem(bpf->skel->maps.codes, key, sizeof(*key), code, sizeof(*code),
 				    BPF_ANY);
+}
+
+int hybrid_bpf__put_block(void *store, const struct hybrid_walk_code_key *key,
+			  const struct hybrid_walk_block *block)
+{
+	struct hybrid_bpf *bpf = store;
+
+	return bpf_map__update_elem(bpf->skel->maps.code_blocks, key, sizeof(*key), block,
+				    sizeof(*block), BPF_ANY);
 }
 
 int hybrid_bpf__put_range(void *store, const struct hybrid_walk_code_key *key,

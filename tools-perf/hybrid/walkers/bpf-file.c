@@ -289,6 +289,16 @@ static void drop(void *store, const struct hybrid_pinned_file *held)
 	}
 }
 
+static int put_copy(void *store, const struct hybrid_pinned_file *held,
+		    const struct hybrid_walk_code_key *at, struct hybrid_walk_copy *copy)
+{
+	struct hybrid_bpf *bpf = store;
+	int err = ask(bpf, held->page, &copy->key);
+
+	return err ?: bpf_map__update_elem(bpf->skel->maps.copies, at, sizeof(*at), copy,
+					   sizeof(*copy), BPF_ANY);
+}
+
 const struct hybrid_store_ops *hybrid_bpf__ops(void)
 {
 	static const struct hybrid_store_ops ops = {
@@ -298,6 +308,8 @@ const struct hybrid_store_ops *hybrid_bpf__ops(void)
 		.add	= add,
 		.drop	= drop,
 		.put_code = hybrid_bpf__put_code,
+		.put_block = hybrid_bpf__put_block,
+		.put_copy = put_copy,
 		.put_range = hybrid_bpf__put_range,
 		.takes_registers = true,
 		.takes_small = true,

@@ -69,6 +69,8 @@ int hybrid_bpf__put_range(void *store, const struct hybrid_walk_code_key *key,
 			  const struct hybrid_walk_range *range);
 int hybrid_bpf__put_code(void *store, const struct hybrid_walk_code_key *key,
 			 const struct hybrid_walk_code *code);
+int hybrid_bpf__put_block(void *store, const struct hybrid_walk_code_key *key,
+			  const struct hybrid_walk_block *block);
 
 /* Bytes of a chunk of the table. */
 #define HYBRID_BPF_CHUNK_SIZE	(HYBRID_WALK_CHUNK_WORDS * sizeof(u64))

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
 #include "code.h"
+#include "context-switch.h"
 #include "frame-pointer.h"
 #include "plt.h"
+#include "probe-loop.h"
+#include "realigned.h"
+#include "saved-sp.h"
 #include "x86_frame_scan.h"
 
 /*
@@ -13,6 +17,9 @@
 
 /* Bytes of the longest instruction. */
 #define MAX_INSN	15
+
+/* DWARF's number. */
+#define R11		11
 
 /* psABI x86-64 3.2.2: what leaf functions may use below sp. */
 #define RED_ZONE	128
@@ -110,22 +117,87 @@ static bool to_rule(enum x86_frame_kind kind, const struct x86_frame_rule *found
 	return kind != X86_FRAME_UNKNOWN;
 }
 
-bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule *rule)
+/*
+ * In a loop that makes a large frame sp is not known, but r11 is what sp is going to be at @end.
+ * The rule is that of @end.
+ */
+static bool loop_rule(const struct x86_frame_mem *mem, u64 end, s32 from_sp,
+		      struct hybrid_rule *rule, unsigned int *took)
 {
 	struct x86_frame_rule found = {};
 	struct x86_frame_work work;
 	enum x86_frame_kind kind;
+
+	kind = x86_frame_analyze_within(mem, end, &found, &work, MAX_INSNS);
+	*took = work.took + 1;
+	if (!to_rule(kind, &found, mem->is_64bit, rule))
+		return false;
+	if (rule->base != HYBRID_BASE_SP)
+		return rule->base == HYBRID_BASE_BP;
+	rule->cfa_off -= from_sp;
+	if (!from_sp)
+		rule->base = HYBRID_BASE_REG + R11;
+	return rule->kind == HYBRID_RULE_CFA;
+}
+
+static bool ask_frame_pointer(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule *rule,
+			      u64 *run, unsigned int *took)
+{
+	unsigned int more;
+	bool framed;
+
+	framed = hybrid_has_frame_pointer(mem, ip, run, &more);
+	*took += more;
+	*rule = hybrid_rule_frame_pointer(mem->is_64bit ? 8 : 4);
+	return framed;
+}
+
+/*
+ * @run: out: bytes of straight code that the rule is for, 1 if it is of one instruction. @framed:
+ * the code before has a frame pointer: the search for its end is likely to succeed, and is shorter
+ * than the analysis, which has to find the return.
+ */
+static bool ask(const struct x86_frame_mem *mem, u64 ip, bool framed, struct hybrid_rule *rule,
+		u64 *run, unsigned int *took)
+{
+	struct x86_frame_rule found = {};
+	struct x86_frame_work work;
+	enum x86_frame_kind kind;
+	unsigned int more;
+	s32 from_sp;
+	u64 end;
+
+	*run = 1;
+	*took = 1;
+	if (hybrid_probe_loop(mem, ip, &end, &from_sp))
+		return loop_rule(mem, end, from_sp, rule, took);
+	if (framed && ask_frame_pointer(mem, ip, rule, run, took))
+		return true;
+	kind = x86_frame_analyze_within(mem, ip, &found, &work, MAX_INSNS);
+	*took += work.took;
+	if (to_rule(kind, &found, mem->is_64bit, rule)) {
+		*run = work.run;
+		hybrid_realigned_rule(mem, ip, rule, &more);
+		*took += more;
+		return true;
+	}
+	return !framed && ask_frame_pointer(mem, ip, rule, run, took);
+}
+
+bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule *rule)
+{
+	unsigned int took;
 	u64 run;
 
 	if (x86_frame_sigreturn(mem, ip) == X86_SIGRETURN_64) {
 		*rule = (struct hybrid_rule) { .kind = HYBRID_RULE_SIGRETURN, .signal = true };
 		return true;
 	}
-	kind = x86_frame_analyze_within(mem, ip, &found, &work, MAX_INSNS);
-	if (to_rule(kind, &found, mem->is_64bit, rule))
+	if (ask(mem, ip, false, rule, &run, &took))
 		return true;
 	*rule = hybrid_rule_frame_pointer(mem->is_64bit ? 8 : 4);
-	return hybrid_has_frame_pointer(mem, ip, &run);
+	return hybrid_entered_frame(mem, ip) || hybrid_saved_sp_rule(mem, ip, rule) ||
+	       hybrid_switch_rule(mem, ip, rule);
 }
 
 bool hybrid_code_rule(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule)
@@ -154,24 +226,17 @@ static u64 behind(const struct x86_frame_mem *mem, u64 vaddr, unsigned int run)
 bool hybrid_code_rule_run(const struct hybrid_object *object, u64 vaddr,
 			  struct hybrid_rule *rule, u64 *end, unsigned int *took)
 {
-	struct x86_frame_rule found = {};
-	struct x86_frame_work work;
 	struct x86_frame_mem mem;
-	enum x86_frame_kind kind;
 	struct reader reader;
+	bool framed, found;
 	u64 run;
 
 	reader_init(&reader, &mem, object);
-	kind = x86_frame_analyze_within(&mem, vaddr, &found, &work, MAX_INSNS);
-	*took = work.took + 1;
-	*end = behind(&mem, vaddr, kind == X86_FRAME_UNKNOWN ? 1 : work.run);
-	if (to_rule(kind, &found, mem.is_64bit, rule))
-		return true;
-	*rule = hybrid_rule_frame_pointer(object->cfi.abi->word);
-	if (!hybrid_has_frame_pointer(&mem, vaddr, &run))
-		return false;
-	*end = vaddr + run;
-	return true;
+	framed = rule->kind == HYBRID_RULE_CFA && rule->base == HYBRID_BASE_BP;
+	found = ask(&mem, vaddr, framed, rule, &run, took);
+	*end = behind(&mem, vaddr, found ? run : 1);
+	return found || hybrid_saved_sp_rule(&mem, vaddr, rule) ||
+	       hybrid_switch_rule(&mem, vaddr, rule);
 }
 
 bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr)

@@ -35,7 +35,7 @@ bool hybrid_code_rule(const struct hybrid_object *object, u64 vaddr, struct hybr
  * hybrid_code_rule_run - the same, for as much code as the answer is for
  * @object: open
  * @vaddr: of the next instruction, as the ELF file numbers them
- * @rule: out
+ * @rule: in: of the code before, cleared if none is known; out
  * @end: out: behind the straight code from @vaddr on that @rule is for; where it is not
  *	known, behind the instruction
  * @took: out: instructions that were looked at, and what counts as such

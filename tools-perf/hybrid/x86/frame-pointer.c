@@ -2,6 +2,7 @@
 /*
  * Shows by the code of a function that bp is its frame pointer.
  */
+#include <string.h>
 #include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <asm/insn.h>
@@ -18,6 +19,7 @@
  * struct search - for the end of the frame
  * @path: sp and bp in the block that is followed
  * @run: of hybrid_has_frame_pointer()
+ * @wanted: of hybrid_entered_frame(): the address that is looked for
  * @straight: no jump was followed yet
  * @loaded: the block has a mov (%rbp),%rbp
  * @dropped: and an add to sp after it
@@ -25,6 +27,7 @@
 struct search {
 	struct x86_path	path;
 	u64		run;
+	u64		wanted;
 	bool		straight;
 	bool		loaded;
 	bool		dropped;
@@ -71,6 +74,23 @@ static bool returns_soon(const struct x86_frame_mem *mem, u64 addr)
 	return false;
 }
 
+/* Only those to general registers do: moves, conversions to integers, masks, and BMI's. */
+bool hybrid_vex_sets_bp(struct insn *insn)
+{
+	u8 op = insn->opcode.bytes[0];
+
+	if (insn_vex_m_bits(insn) != 1 && op >= 0xf0)
+		return true;
+	switch (op) {
+	case 0x14 ... 0x17: case 0x2c: case 0x2d: case 0x50: case 0x78: case 0x79: case 0x7e:
+	case 0x93: case 0xc5: case 0xd7:
+		return X86_MODRM_REG(insn->modrm.value) == X86_REG_BP ||
+		       X86_MODRM_RM(insn->modrm.value) == X86_REG_BP;
+	default:
+		return false;
+	}
+}
+
 static bool step(struct search *search, const struct hybrid_flow *flow, u64 addr,
 		 unsigned int len, bool *pops_bp)
 {
@@ -79,8 +99,13 @@ static bool step(struct search *search, const struct hybrid_flow *flow, u64 addr
 	struct insn insn;
 	s32 target;
 
+	*pops_bp = false;
 	if (hybrid_flow_fetch(flow->mem, addr, bytes, len) < len ||
-	    !x86_frame_decode(&insn, bytes, len, flow->mem->is_64bit, &code))
+	    insn_decode(&insn, bytes, len, flow->mem->is_64bit ? INSN_MODE_64 : INSN_MODE_32))
+		return false;
+	if (insn.vex_prefix.nbytes)
+		return !hybrid_vex_sets_bp(&insn);
+	if (!x86_frame_decode(&insn, bytes, len, flow->mem->is_64bit, &code))
 		return false;
 	*pops_bp = code.map == X86_MAP_ONE && (code.op == 0xc9 || code.op == 0x5d);
 	x86_frame_step(&code, &search->path, &target);
@@ -145,7 +170,8 @@ static enum hybrid_flow_step find_end(struct hybrid_flow *flow, const struct ins
 	return HYBRID_FLOW_ON;
 }
 
-bool hybrid_has_frame_pointer(const struct x86_frame_mem *mem, u64 ip, u64 *run)
+bool hybrid_has_frame_pointer(const struct x86_frame_mem *mem, u64 ip, u64 *run,
+			      unsigned int *took)
 {
 	struct search search = {};
 	struct hybrid_flow flow = {
@@ -153,6 +179,62 @@ bool hybrid_has_frame_pointer(const struct x86_frame_mem *mem, u64 ip, u64 *run)
 	};
 	bool found = hybrid_flow_from(&flow, ip);
 
+	*took = flow.insns;
 	*run = search.run ?: 1;
 	return found;
+}
+
+/* The function's prologue is no further before an address; bytes that are read at once. */
+#define MAX_BEFORE	4096
+#define PIECE		64
+
+static const u8 prologue[] = { 0x55, 0x48, 0x89, 0xe5 };	/* push %rbp; mov %rsp,%rbp */
+
+/* The address after the last prologue before @ip; 0: there is none. */
+static u64 find_prologue(const struct x86_frame_mem *mem, u64 ip)
+{
+	u8 bytes[PIECE + sizeof(prologue) - 1];
+	u64 at = ip - PIECE;
+	unsigned int i;
+
+	for (; ip - at <= MAX_BEFORE; at -= PIECE) {
+		/* A prologue may begin in one piece and end in the next. */
+		if (hybrid_flow_fetch(mem, at, bytes, sizeof(bytes)) < sizeof(bytes))
+			return 0;
+		for (i = PIECE; i--;) {
+			if (!memcmp(bytes + i, prologue, sizeof(prologue)) &&
+			    at + i + sizeof(prologue) <= ip)
+				return at + i + sizeof(prologue);
+		}
+	}
+	return 0;
+}
+
+/* Goes on as long as bp is what it was at the beginning of the block. */
+static enum hybrid_flow_step find_address(struct hybrid_flow *flow, const struct insn *insn,
+					  u64 addr)
+{
+	struct search *search = flow->arg;
+	bool pops_bp;
+
+	if (addr == search->wanted)
+		return HYBRID_FLOW_FOUND;
+	if (addr == flow->start)
+		search->path = (struct x86_path) { .sp_base = X86_BASE_NONE };
+	if (!step(search, flow, addr, insn->length, &pops_bp) ||
+	    search->path.bp_kind != X86_BP_SAME)
+		return HYBRID_FLOW_END;
+	return HYBRID_FLOW_ON;
+}
+
+bool hybrid_entered_frame(const struct x86_frame_mem *mem, u64 ip)
+{
+	struct search search = { .wanted = ip };
+	struct hybrid_flow flow = {
+		.mem = mem, .max_insns = MAX_INSNS, .near = ip, .visit = find_address,
+		.arg = &search,
+	};
+	u64 start = mem->is_64bit ? find_prologue(mem, ip) : 0;
+
+	return start && hybrid_flow_from(&flow, start);
 }

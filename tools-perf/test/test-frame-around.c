@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The instructions around an address that have the same frame pointer. Code made up of bytes.
+ */
+#include <string.h>
+#include "frame-around.h"
+#include "tap.h"
+#include "x86_frame.h"
+
+#define BASE	0x400000
+#define SIZE	4096
+/* Where the function begins: more code than is looked at is before it. */
+#define START	1024
+
+static u8 code[SIZE];
+
+static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
+{
+	(void)ctx;
+	if (addr < BASE || addr - BASE > SIZE - len)
+		return -1;
+	memcpy(dst, code + addr - BASE, len);
+	return 0;
+}
+
+static const struct x86_frame_mem mem = { .read = read_code, .is_64bit = true };
+static u64 begins[2 * HYBRID_AROUND / 64];
+
+/* The function @bytes among bytes of @fill: what is around its byte @ip? */
+static void look(u8 fill, const char *bytes, unsigned int len, unsigned int ip)
+{
+	memset(code, fill, sizeof(code));
+	memcpy(code + START, bytes, len);
+	hybrid_frame_around(&mem, BASE + START + ip, begins);
+	/* The address itself always. */
+	check(begins[HYBRID_AROUND / 64] & 1);
+}
+
+#define LOOK(fill, bytes, ip) look(fill, bytes, sizeof(bytes) - 1, ip)
+
+/* Is byte @at of the function marked, where byte @ip was looked around? */
+static bool is_marked(unsigned int at, unsigned int ip)
+{
+	unsigned int bit = HYBRID_AROUND + at - ip;
+
+	return begins[bit / 64] >> bit % 64 & 1;
+}
+
+static void expect(int line, unsigned int ip, unsigned int nr, const char *want)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		tap_same(is_marked(i, ip), want[i] == 'x', __FILE__, line, "byte");
+}
+
+#define EXPECT(ip, want) expect(__LINE__, ip, sizeof(want) - 1, want)
+
+/* push %rbp; mov %rsp,%rbp; push %rcx; call; nop; pop %rcx; leave; ret */
+#define FRAMED "\x55\x48\x89\xe5\x51\xe8\x00\x00\x00\x00\x90\x59\xc9\xc3"
+
+static void function(void)
+{
+	static const unsigned int from[] = { 4, 5, 10, 11, 12 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(from); i++) {
+		LOOK(0xcc, FRAMED, from[i]);
+		EXPECT(from[i], "____xx____xxx_");
+		check(!is_marked(13, from[i]));
+		check(!is_marked(0, from[i]));
+		check(!is_marked(1, from[i]));
+	}
+}
+
+/* nop; mov %rbx,%rbp; nop: what bp holds is another frame, or none. */
+static void changed(void)
+{
+	LOOK(0xcc, "\x90\x90\x48\x89\xdd\x90\x90\xc9\xc3", 5);
+	EXPECT(5, "_____xxx_");
+	LOOK(0xcc, "\x90\x90\x48\x89\xdd\x90\x90\xc9\xc3", 0);
+	EXPECT(0, "xxx______");
+}
+
+/* vaddsd sets no general register, vmovd may. */
+static void vectors(void)
+{
+	LOOK(0xcc, "\x90\xc5\xfb\x58\xc1\x90\xc9", 5);
+	EXPECT(5, "xx___xx");
+	LOOK(0xcc, "\x90\xc5\xf9\x7e\xc5\x90\xc9", 5);
+	/* Bytes in it are no instruction of the function. */
+	check(!is_marked(0, 5) && !is_marked(1, 5) && is_marked(6, 5));
+}
+
+/* nop; jmp; nop: nothing goes on from the one to the other. */
+static void jumps(void)
+{
+	LOOK(0xcc, "\x90\xeb\x00\x90\x90\xc9\xc3", 3);
+	EXPECT(3, "___xxx_");
+	LOOK(0xcc, "\x90\xeb\x00\x90\x90\xc9\xc3", 0);
+	EXPECT(0, "xx_____");
+	/* After a call that does not return another function begins. */
+	LOOK(0xcc, "\x90\xe8\x00\x00\x00\x00\x55\x48\x89\xe5\x90\xc9\xc3", 0);
+	EXPECT(0, "xx___________");
+}
+
+/* No more than so many bytes, and none of an instruction that can't be read. */
+static void bounds(void)
+{
+	unsigned int i;
+
+	LOOK(0x90, "\x90", 0);
+	for (i = 0; i < ARRAY_SIZE(begins); i++)
+		same(begins[i], ~0ULL);
+	memset(code, 0x90, sizeof(code));
+	hybrid_frame_around(&mem, BASE + 1, begins);
+	same(begins[HYBRID_AROUND / 64 - 1], 1ULL << 63);
+	hybrid_frame_around(&mem, BASE + SIZE - 1, begins);
+	same(begins[HYBRID_AROUND / 64], 1);
+	hybrid_frame_around(&mem, BASE + SIZE, begins);
+	same(begins[HYBRID_AROUND / 64], 1);
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "frame around: a function", function },
+		{ "frame around: where bp changes", changed },
+		{ "frame around: vector instructions", vectors },
+		{ "frame around: jumps", jumps },
+		{ "frame around: bounds", bounds },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
