@@ -79,7 +79,9 @@ struct hybrid_segment {
  *	mappings. While @comparison is under way: one whose file may hold the same
  * @comparison: of the file with that of @same; NULL: none is under way
  * @is_copy: @fd is a copy of what is needed of the file
- * @is_shared: a copy that was made to serve mappings of several files, and is none's own
+ * @is_shared: its rows serve mappings of other files, too. Without @file: a copy that was made
+ *	for that, and is none's own
+ * @is_late: samples wait for the result of @comparison no more
  * @hold: the file that it is a copy of, unless that has changed since, or was given to
  *	@stored; else nothing
  * @fd: the file, -1 where it is not open
@@ -124,6 +126,7 @@ struct hybrid_object {
 	bool			 is_settled;
 	bool			 is_copy;
 	bool			 is_shared;
+	bool			 is_late;
 	struct hybrid_object	*same;
 	struct hybrid_comparison *comparison;
 	struct hybrid_pinned_file	 hold;
@@ -245,7 +248,8 @@ struct hybrid_found_leads {
  * @find_abi: finds the ABI of an ELF file
  * @open_arg: the owner's
  * @cancel: an object goes, or is opened, that @open has said HYBRID_OPEN_LATER of
- * @waiting: the last object that @open has said that of
+ * @waiting: the last object that @open has said that of, or of which a row was asked for that
+ *	waits for a comparison
  * @release: an object with @stored goes
  * @release_arg: the owner's
  */
@@ -276,10 +280,24 @@ struct hybrid_objects {
 	void			*release_arg;
 };
 
-/* Is the object's file asked for, and not there yet? */
+/* Is it open, and not known yet whether another object's rows serve its mappings? */
+static inline bool hybrid_object_is_compared(const struct hybrid_object *object)
+{
+	return !object->is_settled && object->state == HYBRID_OBJECT_READY && !object->is_old &&
+	       (object->comparison ? !object->is_late : !object->same);
+}
+
+/* Do samples wait for the object's file, or for what it is compared with? */
 static inline bool hybrid_object_waits(const struct hybrid_object *object)
 {
-	return object && object->load && object->state == HYBRID_OBJECT_NEW;
+	return object && ((object->load && object->state == HYBRID_OBJECT_NEW) ||
+			  hybrid_object_is_compared(object));
+}
+
+/* A copy that was made to serve several files. */
+static inline bool hybrid_object_is_made(const struct hybrid_object *object)
+{
+	return object->is_shared && !object->file.ino;
 }
 
 /*
@@ -355,6 +373,14 @@ struct hybrid_object *hybrid_object_namesake(struct hybrid_object *object);
  */
 struct hybrid_object *hybrid_object_of_copy(const struct hybrid_object *of, int fd,
 					    const struct hybrid_pinned_file *hold);
+
+/**
+ * hybrid_object_share - let an object's rows serve mappings of other files
+ * @object: open; nobody can write to its file, or it is a copy
+ *
+ * It stays open: these mappings could not open it again.
+ */
+void hybrid_object_share(struct hybrid_object *object);
 
 /* An object uses no other's rows any more. */
 void hybrid_object_part(struct hybrid_object *object);

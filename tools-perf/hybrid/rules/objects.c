@@ -262,7 +262,7 @@ void hybrid_object_put(struct hybrid_object *object)
 
 	if (--object->refs)
 		return;
-	if (is_unidentified(object) || object->is_shared ||
+	if (is_unidentified(object) || hybrid_object_is_made(object) ||
 	    (object->is_old && !objects->identify)) {
 		hybrid_object_free(object);
 		return;
@@ -324,11 +324,12 @@ void hybrid_objects_age(struct hybrid_objects *objects, u64 now)
 			free_idle(object);
 			continue;
 		}
-		if (object->same && object->same->is_shared) {
+		if (object->same && hybrid_object_is_made(object->same)) {
 			hybrid_object_part(object);
 			object->is_settled = true;
 		}
 		hybrid_object_close(object);
 		object->state = HYBRID_OBJECT_CLOSED;
+		object->is_shared = false;
 	}
 }
