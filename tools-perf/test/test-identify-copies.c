@@ -119,6 +119,7 @@ static void rows_of_copies(bool open, unsigned int nr_rows)
 	same(files_settled(1)->is_copy, open);
 	check(files_row(1) == files_row(2));
 	same(files.ps.objects.nr_rows, nr_rows);
+	same(hybrid_objects_out_of_use(&files.ps.objects), nr_rows - 2);
 	/* The mappings of the one could not open the other. */
 	while (hybrid_objects_close_one(&files.ps.objects))
 		;

@@ -315,6 +315,9 @@ void hybrid_objects_init(struct hybrid_objects *objects, hybrid_open_fn open,
 			 hybrid_abi_fn find_abi);
 void hybrid_objects_exit(struct hybrid_objects *objects);
 
+/* Rows of objects whose mappings use those of another one: they were compiled twice. */
+size_t hybrid_objects_out_of_use(const struct hybrid_objects *objects);
+
 /**
  * hybrid_object_get - the object of an ident, with a reference
  * @objects: session

@@ -286,6 +286,19 @@ void hybrid_object_part(struct hybrid_object *object)
 		hybrid_object_put(same);
 }
 
+size_t hybrid_objects_out_of_use(const struct hybrid_objects *objects)
+{
+	const struct hybrid_object *object;
+	size_t nr = 0;
+	unsigned int i;
+
+	for (i = 0; i < HYBRID_OBJECT_HASH; i++) {
+		hlist_for_each_entry(object, &objects->hash[i], hash)
+			nr += object->same && !object->comparison ? object->nr_rows : 0;
+	}
+	return nr;
+}
+
 void hybrid_objects_exit(struct hybrid_objects *objects)
 {
 	struct hybrid_object *object;
