@@ -3,12 +3,13 @@
 #
 # The parts of scripts/check. In a lane they run in this order, one after the other.
 #
-#   host     what samples or times programs of this machine, and the builds it needs
+#   host, host2  what samples or times programs of this machine, and the builds it needs: such a
+#            part waits for its programs most of the time
 #   style, sources  what needs nothing but the sources
 #   kernels  building kernels
 #   vms, vms2  what runs in VMs, which take one processor each
 #
-# What is not in the lane host runs at a lower priority until that is over.
+# What is in no such lane runs at a lower priority until host is over.
 # shellcheck disable=SC2154 # scripts/check sets $here, $short, $all and $other_linux
 
 # builds TARGET...: each as one test; make's own output is in the log.
@@ -105,15 +106,15 @@ of_host()
 	part source check,kernel tap host "" source_part
 	part build check,kernel tap host source builds perf
 	part truth check tap host build truth
-	part fibers check tap host build selftests/fibers/run
-	part isolation check tap host build selftests/isolation/run
+	part fibers check tap host2 build selftests/fibers/run
+	part isolation check tap host2 build selftests/isolation/run
 	part callers check tap host build selftests/callers/run ${all:+--all}
 	part bpf check tap host build selftests/bpf/run
 	part bpf-files ci tap host build selftests/bpf/files
 	part off-cpu ci tap host build selftests/bpf/off-cpu
-	part judge check tap host build selftests/judge/run
-	part names check tap host build selftests/names/run
-	part ends check tap host build selftests/ends/run
+	part judge check tap host2 build selftests/judge/run
+	part names check tap host2 build selftests/names/run
+	part ends check tap host2 build selftests/ends/run
 	part hostile ci tap host build selftests/hostile/run
 	part perf-test check perf host build perf_test
 	part replay ci tap host build selftests/replay/run
@@ -122,7 +123,7 @@ of_host()
 	part open ci tap host build selftests/open/run
 	part pprof ci tap host build selftests/pprof/run
 	part fleet ci tap host build selftests/fleet/run
-	part docs check tap host "build stock" selftests/docs/run
+	part docs check tap host2 "build stock" selftests/docs/run
 	part users ci tap host "build stock" selftests/isolation/users
 	part mutated ci tap host "build stock" selftests/mutated/run ${all:+2000}
 	part compat kernel tap host "build stock" selftests/compat/run

@@ -3,6 +3,10 @@
 #
 # How scripts/check runs its parts and counts what they print.
 #
+# Each part has a directory for what it makes, which is removed behind it: TMPDIR and, as root,
+# /tmp too, as perf and its own tests write there whatever TMPDIR says. A part of "make check"
+# that leaves something there has failed.
+#
 # All parts of a lane run one after the other, the lanes beside each other. In
 # $state a part has the file NAME.runs with the time at which it began, NAME.waits with
 # what it waits for, NAME.pid with its process group, NAME.done; totals has the results.
@@ -82,6 +86,20 @@ over()
 	[ -n "${CHECK_ENDS:-}" ] && [ "$EPOCHSECONDS" -ge "$CHECK_ENDS" ]
 }
 
+# May parts have a /tmp of their own? It takes root, and nothing of ours in the one that is hidden.
+own_tmp()
+{
+	[ "$EUID" -eq 0 ] && [[ "$here/ $out/" != */tmp/* ]] &&
+		unshare -m mount --bind "$state" /tmp 2> /dev/null
+}
+
+# What a part has left in /tmp, or in TMPDIR. perf leaves what it has read of the vDSO if it is
+# killed, or ended by a signal that it has no handler for; who kills it can't know the name.
+left_behind()
+{
+	find "$1" -mindepth 1 -maxdepth 1 ! -name 'perf-vdso.so-*' -printf '%f '
+}
+
 # print_part NAME: what it prints, until there is no time left. Then all that it has
 # started is killed at once: a test that lost its program would fail. Beside what
 # samples all else comes second, and what nothing waits for third.
@@ -91,7 +109,7 @@ print_part()
 
 	if [ "${part_lane[$1]}" = kernels ]; then
 		command=(nice -n 3)
-	elif [ "${part_lane[$1]}" != host ] && [ ! -e "$state/host.over" ]; then
+	elif [[ ${part_lane[$1]} != host* ]] && [ ! -e "$state/host.over" ]; then
 		command=(nice -n 10)
 	fi
 	if [ -n "${CHECK_ENDS:-}" ]; then
@@ -100,6 +118,9 @@ print_part()
 		[ "$left" -gt 0 ] || return
 		command+=(timeout -s KILL "$left")
 	fi
+	# shellcheck disable=SC2016 # that shell's
+	[ -z "$private" ] || command+=(unshare -m sh -c 'mount --bind "$TMPDIR" /tmp &&
+		TMPDIR=/tmp exec "$@"' sh)
 	command+=("$here/scripts/check")
 	[ "$extent" = check ] || command+=("--$extent")
 	# With a process group of its own, which can be ended as a whole.
@@ -114,7 +135,7 @@ print_part()
 run_part()
 {
 	local name=$1 title=$1 log=$out/log/check-$1.log status=0 start=$EPOCHSECONDS
-	local died='' p f s planned cpu
+	local died='' p f s planned cpu left
 
 	# Tests run programs as other users, too.
 	mkdir -m 1777 "$state/$name.tmp"
@@ -132,6 +153,9 @@ run_part()
 		died="$planned tests planned, $((p + f + s)) run, exit status $status"
 	elif [ "$status" -ne 0 ] && [ "$f" -eq 0 ]; then
 		died="exit status $status"
+	elif [[ ,${part_when[$name]}, == *,check,* ]]; then
+		left=$(left_behind "$state/$name.tmp")
+		[ -z "$left" ] || died="it has left in /tmp: $left"
 	fi
 	rm -rf "$state/$name.tmp"
 	[ -z "$died" ] || f=$((f + 1))
@@ -227,6 +251,8 @@ run_parts()
 	state=$(mktemp -d)
 	chmod 755 "$state"
 	mkfifo "$state/never"
+	private=
+	! own_tmp || private=1
 	progress &
 	progress=$!
 	trap stop_parts EXIT

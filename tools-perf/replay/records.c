@@ -15,16 +15,14 @@
 #include <string.h>
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
-#include "abi.h"
-#include "sample-layout.h"
-#include "merge.h"
-#include "ring-order.h"
+#include "hybrid-unwind.h"
 #include "place.h"
 #include "precise.h"
-#include "process.h"
-#include "regs.h"
-#include "track.h"
-#include "uretprobe.h"
+#include "ring-order.h"
+#include "sample-layout.h"
+
+/* More than any chain of such a file has. */
+#define MAX_FRAMES	8000
 
 #define USAGE	"usage: replay-records [--same] [--cpuid VENDOR,FAMILY,MODEL,STEPPING] FILE\n"
 #define RINGS	2
@@ -43,20 +41,16 @@ struct file_header {
 /**
  * struct replay - what a recording has
  * @layout: of the event
- * @regs: where the registers are
  * @precise: what moments its samples are of
  * @outcomes: samples by enum hybrid_outcome
  * @bad: samples that can't be parsed
  */
 struct replay {
 	struct hybrid_layout	 layout;
-	struct hybrid_regs_map	 regs;
 	struct hybrid_precise	 precise;
-	struct hybrid_processes	 ps;
-	struct hybrid_unwinder	 unwinder;
+	struct hybrid_core	*core;
 	struct hybrid_ring	 rings[RINGS];
 	u64			 head[RINGS];
-	struct hybrid_frame	 frames[HYBRID_MAX_FRAMES];
 	u64			 chain[HYBRID_MAX_RECORD / 8];
 	u64			 outcomes[HYBRID_NR_OUTCOMES];
 	u64			 bad;
@@ -156,21 +150,6 @@ static void consume(struct hybrid_ring *ring __maybe_unused, void *arg __maybe_u
 {
 }
 
-/* As record.c does, with what a stock kernel gives. */
-static bool unwind(const struct hybrid_sample *sample, struct hybrid_space *space,
-		   struct hybrid_unwind *u)
-{
-	*u = (struct hybrid_unwind) {
-		.abi = &hybrid_abi_64, .space = space, .dump = sample->stack,
-		.dump_size = sample->stack_size, .frames = replay.frames,
-		.max_frames = HYBRID_MAX_FRAMES,
-	};
-	hybrid_regs_read(&replay.regs, sample->regs, &u->regs);
-	u->dump_start = u->regs.value[u->abi->sp];
-	hybrid_uretprobe_chain(u, sample->chain, sample->nr_chain);
-	return hybrid_precise_unwind(&replay.unwinder, u, &replay.precise);
-}
-
 static void print_chain(u64 time, unsigned int nr)
 {
 	unsigned int i;
@@ -184,28 +163,28 @@ static void print_chain(u64 time, unsigned int nr)
 
 static void sample(const struct perf_event_header *event)
 {
-	struct hybrid_sample sample;
-	struct hybrid_thread *thread;
-	struct hybrid_unwind u;
-	struct hybrid_merge merge = { .out = replay.chain, .abi = &hybrid_abi_64 };
+	struct hybrid_sample parts;
+	struct hybrid_core_sample sample = {
+		.regs_abi = PERF_SAMPLE_REGS_ABI_64,
+		.regs_mask = replay.layout.attr.sample_regs_user,
+		.precise = &replay.precise, .max_frames = MAX_FRAMES, .chain = replay.chain,
+	};
 
-	if (hybrid_layout_parse(&replay.layout, event, &sample) || !sample.regs) {
+	if (hybrid_layout_parse(&replay.layout, event, &parts) || !parts.regs) {
 		replay.bad++;
 		return;
 	}
-	merge.kernel = sample.chain;
-	merge.nr_kernel = sample.nr_chain;
-	merge.max = hybrid_layout_room(&replay.layout, &sample);
-	thread = hybrid_thread_find(&replay.ps, sample.pid, sample.tid);
-	if (thread)
-		merge.space = thread->process->space;
-	if (thread && unwind(&sample, merge.space, &u)) {
-		merge.unwind = &u;
-		merge.tail = &thread->tail;
-	}
-	replay.outcomes[hybrid_merge(&replay.unwinder, &merge)]++;
-	hybrid_precise_put_first(&replay.precise, replay.chain, merge.nr);
-	print_chain(record_time(event, NULL), merge.nr);
+	sample.pid = parts.pid;
+	sample.tid = parts.tid;
+	sample.regs = parts.regs;
+	sample.stack = parts.stack;
+	sample.stack_size = parts.stack_size;
+	sample.kernel = parts.chain;
+	sample.nr_kernel = parts.nr_chain;
+	sample.max = hybrid_layout_room(&replay.layout, &parts);
+	hybrid_core_callchain(replay.core, &sample);
+	replay.outcomes[sample.outcome]++;
+	print_chain(record_time(event, NULL), sample.nr);
 }
 
 static int deliver(struct hybrid_ring *ring __maybe_unused, const struct perf_event_header *event,
@@ -214,7 +193,7 @@ static int deliver(struct hybrid_ring *ring __maybe_unused, const struct perf_ev
 	if (event->type == PERF_RECORD_SAMPLE)
 		sample(event);
 	else
-		hybrid_track(&replay.ps, (const union perf_event *)event);
+		hybrid_core_record(replay.core, (const union perf_event *)event);
 	return 0;
 }
 
@@ -230,16 +209,18 @@ static void run(void)
 	static const struct hybrid_order_ops ops = {
 		.head = ring_head, .time = record_time, .deliver = deliver, .consume = consume,
 	};
+	static const struct hybrid_core_ops core_ops = { .open = place_open };
 	struct hybrid_ring *heap[RINGS];
 	struct hybrid_order order = {};
 	unsigned int i;
 
-	hybrid_processes_init(&replay.ps, place_open);
-	hybrid_regs_map_init(&replay.regs, replay.layout.attr.sample_regs_user, &hybrid_abi_64);
-	if (!replay.regs.complete)
+	if (!hybrid_core_is_enough(PERF_SAMPLE_REGS_ABI_64, replay.layout.attr.sample_regs_user))
 		fail("the event", "no registers to unwind from: see selftests/precise");
+	replay.core = hybrid_core_new(&core_ops, NULL);
+	if (!replay.core)
+		fail("the unwinder", strerror(ENOMEM));
 	hybrid_order_pass(&order, HYBRID_ORDER_ALL, replay.rings, RINGS, heap, &ops, NULL);
-	hybrid_processes_exit(&replay.ps);
+	hybrid_core_delete(replay.core);
 	for (i = 0; i < RINGS; i++) {
 		free((void *)replay.rings[i].data);
 		free(replay.rings[i].copy);

@@ -76,7 +76,7 @@ u64 elf_file_symbol(const char *name, const char *symbol)
 	return value;
 }
 
-void elf_file_map(struct hybrid_processes *ps, pid_t pid, const char *name, u64 bias)
+void elf_file_each_map(const char *name, u64 bias, elf_file_map_fn map, void *arg)
 {
 	struct hybrid_ident ident = { .path = elf_file_path(name) };
 	size_t i, nr = 0;
@@ -89,16 +89,37 @@ void elf_file_map(struct hybrid_processes *ps, pid_t pid, const char *name, u64 
 		ident.ino = st.st_ino;
 	elf_getphdrnum(elf, &nr);
 	for (i = 0; i < nr; i++) {
-		struct hybrid_mapping mapping = { .pid = pid };
+		struct hybrid_mapping mapping = {};
 
 		if (!gelf_getphdr(elf, i, &phdr) || phdr.p_type != PT_LOAD)
 			continue;
 		mapping.start = bias + (phdr.p_vaddr & ~(PAGE - 1));
 		mapping.end = (bias + phdr.p_vaddr + phdr.p_memsz + PAGE - 1) & ~(PAGE - 1);
 		mapping.pgoff = phdr.p_offset & ~(PAGE - 1);
-		if (hybrid_process_map(ps, &mapping, &ident, phdr.p_flags & PF_X))
+		if (map(&mapping, &ident, phdr.p_flags & PF_X, arg))
 			die("out of memory", name);
 	}
 	elf_end(elf);
 	close(fd);
+}
+
+struct process {
+	struct hybrid_processes	*ps;
+	pid_t			 pid;
+};
+
+static int map_in_process(struct hybrid_mapping *mapping, const struct hybrid_ident *ident,
+			  bool exec, void *arg)
+{
+	const struct process *process = arg;
+
+	mapping->pid = process->pid;
+	return hybrid_process_map(process->ps, mapping, ident, exec);
+}
+
+void elf_file_map(struct hybrid_processes *ps, pid_t pid, const char *name, u64 bias)
+{
+	struct process process = { ps, pid };
+
+	elf_file_each_map(name, bias, map_in_process, &process);
 }

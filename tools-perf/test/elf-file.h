@@ -19,6 +19,13 @@ const char *elf_file_path(const char *name);
  */
 u64 elf_file_symbol(const char *name, const char *symbol);
 
+/* Returns 0 where it has mapped it. */
+typedef int (*elf_file_map_fn)(struct hybrid_mapping *mapping, const struct hybrid_ident *ident,
+			       bool exec, void *arg);
+
+/* elf_file_map() by @map. */
+void elf_file_each_map(const char *name, u64 bias, elf_file_map_fn map, void *arg);
+
 /**
  * elf_file_map - what the dynamic linker would do with the file
  * @ps: tasks

@@ -9,16 +9,17 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "abi.h"
+#include "elf-file.h"
 #include "fuzz.h"
-#include "sample-layout.h"
-#include "merge.h"
+#include "hybrid-unwind.h"
 #include "precise.h"
-#include "regs.h"
+#include "sample-layout.h"
 #include "scene.h"
-#include "uretprobe.h"
 
 #define MAX_STACK	40
+
+/* Of the process that scene.h describes; each input has a thread of its own. */
+#define TID		(SCENE_PID + 1)
 
 struct choice {
 	u64	type;
@@ -30,11 +31,9 @@ struct choice {
 };
 
 static struct hybrid_layout layout;
-static struct hybrid_frame frames[MAX_STACK];
 static u64 chain[HYBRID_MAX_RECORD / 8];
 static struct hybrid_precise precise;
-static struct hybrid_tail tail;
-static struct scene scene;
+static struct hybrid_core *core;
 
 static void choose(const struct choice *c)
 {
@@ -70,29 +69,6 @@ static u64 meant(u64 word)
 	}
 }
 
-static bool unwind(const struct hybrid_sample *sample, struct hybrid_unwind *u)
-{
-	bool is_64 = sample->regs_abi == PERF_SAMPLE_REGS_ABI_64;
-	struct hybrid_regs_map map;
-
-	*u = (struct hybrid_unwind) {
-		.abi = is_64 ? &hybrid_abi_64 : &hybrid_abi_32, .space = scene.u.space,
-		.dump = sample->stack, .dump_size = sample->stack_size,
-		.max_frames = u->max_frames, .frames = frames,
-	};
-	hybrid_regs_map_init(&map, layout.attr.sample_regs_user, u->abi);
-	if (!sample->regs || !sample->stack_size || !map.complete)
-		return false;
-	hybrid_regs_read(&map, sample->regs, &u->regs);
-	u->dump_start = u->regs.value[u->abi->sp];
-	hybrid_uretprobe_chain(u, sample->chain, sample->nr_chain);
-	if (!hybrid_precise_unwind(&scene_unwinder, u, &precise))
-		return false;
-	if (!u->nr || u->nr > u->max_frames)
-		abort();
-	return true;
-}
-
 /* What was written is a sample of the file's layout, with the chain. */
 static void check_written(const void *out, size_t size, unsigned int nr)
 {
@@ -113,31 +89,62 @@ static void check_written(const void *out, size_t size, unsigned int nr)
 
 static void one_record(const struct perf_event_header *event, unsigned int max_frames)
 {
-	struct hybrid_unwind u = { .max_frames = max_frames };
-	struct hybrid_merge merge = { .out = chain, .tail = &tail };
+	struct hybrid_core_sample unwound = {
+		.pid = SCENE_PID, .tid = TID, .regs_mask = layout.attr.sample_regs_user,
+		.precise = &precise, .max_frames = max_frames, .chain = chain,
+	};
 	struct hybrid_sample sample;
 	size_t size;
 	void *out;
 
-	if (hybrid_layout_parse(&layout, event, &sample))
-		return;
-	merge.kernel = sample.chain;
-	merge.nr_kernel = sample.nr_chain;
-	merge.max = hybrid_layout_room(&layout, &sample);
-	if (unwind(&sample, &u))
-		merge.unwind = &u;
 	/* Who asks for user stacks asks for callchains: there is room for a merge. */
-	if (!sample.chain)
+	if (hybrid_layout_parse(&layout, event, &sample) || !sample.chain)
 		return;
-	if (hybrid_merge(&scene_unwinder, &merge) >= HYBRID_NR_OUTCOMES || merge.nr > merge.max)
+	unwound.kernel = sample.chain;
+	unwound.nr_kernel = sample.nr_chain;
+	unwound.regs_abi = sample.regs_abi == PERF_SAMPLE_REGS_ABI_64 ? PERF_SAMPLE_REGS_ABI_64 :
+									PERF_SAMPLE_REGS_ABI_32;
+	unwound.regs = sample.stack_size ? sample.regs : NULL;
+	unwound.stack = sample.stack;
+	unwound.stack_size = sample.stack_size;
+	unwound.max = hybrid_layout_room(&layout, &sample);
+	hybrid_core_callchain(core, &unwound);
+	if (unwound.outcome >= HYBRID_NR_OUTCOMES || unwound.nr > unwound.max)
 		abort();
-	hybrid_precise_put_first(&precise, chain, merge.nr);
 	out = aligned_alloc(8, HYBRID_MAX_RECORD);
-	size = hybrid_layout_write(&layout, &sample, chain, merge.nr, out);
+	size = hybrid_layout_write(&layout, &sample, chain, unwound.nr, out);
 	if (size > HYBRID_MAX_RECORD)
 		abort();
-	check_written(out, size, merge.nr);
+	check_written(out, size, unwound.nr);
 	free(out);
+}
+
+static int map(struct hybrid_mapping *mapping, const struct hybrid_ident *ident, bool exec,
+	       void *arg __maybe_unused)
+{
+	const struct hybrid_core_map map = {
+		.start = mapping->start, .end = mapping->end, .pgoff = mapping->pgoff,
+		.file = ident,
+	};
+
+	return exec ? hybrid_core_map(core, SCENE_PID, &map) : 0;
+}
+
+static void make_process(void)
+{
+	static const struct hybrid_core_ops ops = { .open = elf_file_open };
+	const struct hybrid_core_map jit = { .start = SCENE_JIT, .end = SCENE_JIT + 4096 };
+
+	core = hybrid_core_new(&ops, NULL);
+	if (!core)
+		abort();
+	elf_file_each_map("frames.so", SCENE_BIAS, map, NULL);
+	elf_file_each_map("nocfi.so", SCENE_NOCFI, map, NULL);
+	elf_file_each_map("i386.so", SCENE_I386, map, NULL);
+	/* The process stays if the other thread goes. */
+	if (hybrid_core_map(core, SCENE_PID, &jit) ||
+	    hybrid_core_fork(core, SCENE_PID, SCENE_PID, SCENE_PID))
+		abort();
 }
 
 static struct perf_event_header *make_record(const u8 *data, size_t size)
@@ -168,7 +175,10 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	data += sizeof(choice);
 	size -= sizeof(choice);
 	choose(&choice);
-	scene_start(&scene, 0);
+	if (!core)
+		make_process();
+	if (hybrid_core_fork(core, SCENE_PID, TID, SCENE_PID))
+		abort();
 	while (size > 2) {
 		memcpy(&bytes, data, 2);
 		data += 2;
@@ -182,6 +192,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		data += bytes;
 		size -= bytes;
 	}
-	hybrid_tail_exit(&tail);
+	hybrid_core_exit(core, TID);
 	return 0;
 }

@@ -4,18 +4,28 @@
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
+#include <linux/kernel.h>
 #include "background.h"
 #include "file-compare.h"
 #include "file-copy.h"
 
-/* Most files are compared within that time, in ns; perf waits for it 1/20 of all time. */
-#define WAIT	2000000
-#define REST	20
+/*
+ * Samples wait for so long in all, in ns, and for 1/SHARE of the time that has gone by: anybody
+ * can make large files with the build-id of another.
+ */
+#define WAIT_NS		2000000000ULL
+#define SHARE		20
+
+/* Between two looks at a result, in us, if there is nothing else to do. */
+#define LOOK		100
 
 /* Comparisons under way: each reads two files, and may copy them to memory. */
 #define MAX_RUNNING	2
 
 static unsigned int nr_running;
+
+/* When the first one began, and how long samples have waited, in ns. */
+static u64 first, waited;
 
 struct file {
 	int			fd;
@@ -31,6 +41,9 @@ struct file {
  * @copy: of what both hold; -1: none
  * @refs: who wants to know, and the thread
  * @result: see struct hybrid_compare_ops
+ * @began: when it did, in ns
+ * @ended: when @result was known
+ * @until: samples wait until then
  */
 struct hybrid_comparison {
 	struct file	a;
@@ -39,7 +52,23 @@ struct hybrid_comparison {
 	int		copy;
 	unsigned int	refs;
 	int		result;
+	u64		began;
+	u64		ended;
+	u64		until;
 };
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static int result(const struct hybrid_comparison *comparison)
+{
+	return __atomic_load_n(&comparison->result, __ATOMIC_ACQUIRE);
+}
 
 static void put(struct hybrid_comparison *comparison)
 {
@@ -57,6 +86,9 @@ static void put(struct hybrid_comparison *comparison)
 
 static void end(struct hybrid_comparison *comparison)
 {
+	u64 until = result(comparison) == -EINPROGRESS ? now_ns() : comparison->ended;
+
+	waited += min(until, comparison->until) - comparison->began;
 	put(comparison);
 }
 
@@ -77,38 +109,21 @@ static void *work(void *arg)
 	comparison->hold.copied = true;
 	same = hybrid_copy_is_same(a->fd, a->is_copy, b->fd, b->is_copy, &comparison->copy) &&
 	       is_current(a) && is_current(b);
+	comparison->ended = now_ns();
 	__atomic_store_n(&comparison->result, same, __ATOMIC_RELEASE);
 	__atomic_sub_fetch(&nr_running, 1, __ATOMIC_RELAXED);
 	put(comparison);
 	return NULL;
 }
 
-static int result(const struct hybrid_comparison *comparison)
+/* Of what samples may wait in all until now. */
+static u64 wait_until(u64 now)
 {
-	return __atomic_load_n(&comparison->result, __ATOMIC_ACQUIRE);
-}
+	u64 most;
 
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
-/* The rows that samples need until the result is known are compiled for nobody else. */
-static void wait_for(const struct hybrid_comparison *comparison)
-{
-	static u64 rest_until;
-	u64 began = now_ns(), now = began;
-
-	if (began < rest_until)
-		return;
-	while (result(comparison) == -EINPROGRESS && now - began < WAIT) {
-		usleep(50);
-		now = now_ns();
-	}
-	rest_until = now + REST * (now - began);
+	first = first ?: now;
+	most = WAIT_NS + (now - first) / SHARE;
+	return now + (waited < most ? min_t(u64, most - waited, WAIT_NS) : 0);
 }
 
 static void open_file(struct file *file, const struct hybrid_object *object)
@@ -134,6 +149,8 @@ static struct hybrid_comparison *start(const struct hybrid_object *a,
 	comparison->copy = -1;
 	comparison->refs = 2;
 	comparison->result = -EINPROGRESS;
+	comparison->began = now_ns();
+	comparison->until = wait_until(comparison->began);
 	__atomic_add_fetch(&nr_running, 1, __ATOMIC_RELAXED);
 	if (hybrid_background_start(&thread, work, comparison)) {
 		__atomic_sub_fetch(&nr_running, 1, __ATOMIC_RELAXED);
@@ -142,7 +159,6 @@ static struct hybrid_comparison *start(const struct hybrid_object *a,
 		return NULL;
 	}
 	pthread_detach(thread);
-	wait_for(comparison);
 	return comparison;
 }
 
@@ -162,3 +178,19 @@ const struct hybrid_compare_ops hybrid_file_compare = {
 	.copy	= copy,
 	.end	= end,
 };
+
+enum hybrid_load_state hybrid_compare_state(struct hybrid_object *object, bool wait)
+{
+	const struct hybrid_comparison *comparison = object->comparison;
+
+	while (result(comparison) == -EINPROGRESS) {
+		if (object->is_late || now_ns() >= comparison->until) {
+			object->is_late = true;
+			return HYBRID_LOAD_LATE;
+		}
+		if (!wait)
+			return HYBRID_LOAD_WAIT;
+		usleep(LOOK);
+	}
+	return HYBRID_LOAD_DONE;
+}

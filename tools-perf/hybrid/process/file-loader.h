@@ -13,7 +13,7 @@ struct hybrid_loader;
 enum hybrid_load_state {
 	HYBRID_LOAD_DONE,	/* ask for the object's row again */
 	HYBRID_LOAD_WAIT,	/* samples wait for it */
-	HYBRID_LOAD_LATE,	/* samples wait for it no more; the object says why */
+	HYBRID_LOAD_LATE,	/* samples wait for it no more; of a file, the object says why */
 };
 
 /**

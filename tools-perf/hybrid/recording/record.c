@@ -199,7 +199,8 @@ void hybrid_record__print(struct hybrid_record *hr, bool failures)
 			" times a process was synthesized anew\n", hr->lost.nr);
 	fprintf(stderr, "hybrid: kept at the end: %u processes, %u threads, ",
 		hr->ps.nr_processes, hr->ps.nr_threads);
-	fprintf(stderr, "%zu objects, %zu rows\n", hr->ps.objects.nr, hr->ps.objects.nr_rows);
+	fprintf(stderr, "%zu objects, %zu rows, %zu of them out of use\n", hr->ps.objects.nr,
+		hr->ps.objects.nr_rows, hybrid_objects_out_of_use(&hr->ps.objects));
 }
 
 void hybrid_record__delete(struct hybrid_record *hr)

@@ -13,12 +13,13 @@
 #include "../../evsel.h"
 #include "../../mmap.h"
 #include "../../time-utils.h"
+#include "../process/await.h"
 #include "../process/priority.h"
 #include "../records/record-size.h"
 #include "../runtime/runtime.h"
 #include "recording.h"
 
-/* Bytes of records that wait in memory for a file, at most. */
+/* Bytes of records that wait in memory for a file, or a comparison, at most. */
 #define KEPT_SIZE	(64ULL << 20)
 
 /* How long records wait to be written together, in ns. */
@@ -178,7 +179,7 @@ static bool keep_rings(struct hybrid_record *hr)
 	u64 kept = 0;
 	int i;
 
-	if (hybrid_loader_state(hr->pass.waiting, false) != HYBRID_LOAD_WAIT)
+	if (hybrid_await(hr->pass.waiting, false) != HYBRID_LOAD_WAIT)
 		return false;
 	for (i = 0; i < hr->rings.nr; i++) {
 		struct hybrid_ring *ring = &hr->rings.ring[i];
@@ -192,7 +193,7 @@ static bool keep_rings(struct hybrid_record *hr)
 	}
 	if (kept < KEPT_SIZE)
 		return true;
-	hybrid_loader_give_up(hr->pass.waiting);
+	hybrid_await_give_up(hr->pass.waiting);
 	return false;
 }
 

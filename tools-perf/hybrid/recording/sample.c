@@ -10,6 +10,7 @@
 #include "../../mmap.h"
 #include "../glue/file-map.h"
 #include "../glue/synthetic-map.h"
+#include "../process/await.h"
 #include "../process/prefault.h"
 #include "../unwind/kernel-walk.h"
 #include "../unwind/live-stack.h"
@@ -186,7 +187,10 @@ static int unwind_once(struct hybrid_record *hr, struct hybrid_event *event,
 	return 1;
 }
 
-/* The same; where a file is not there yet the sample waits for it, up to a bound: -EAGAIN. */
+/*
+ * The same. If a file is not there yet, or is compared with another one, the sample waits for
+ * that, up to a bound: -EAGAIN.
+ */
 static int unwind_sample(struct hybrid_record *hr, struct hybrid_event *event,
 			 const struct hybrid_sample *sample, const struct walk *walk,
 			 struct hybrid_unwind *u)
@@ -202,7 +206,7 @@ static int unwind_sample(struct hybrid_record *hr, struct hybrid_event *event,
 		objects->waiting = NULL;
 		unwound = unwind_once(hr, event, sample, walk, u);
 		state = objects->waiting ?
-			hybrid_loader_state(objects->waiting, hr->pass.draining) : HYBRID_LOAD_LATE;
+			hybrid_await(objects->waiting, hr->pass.draining) : HYBRID_LOAD_LATE;
 	} while (state == HYBRID_LOAD_DONE);
 	if (state == HYBRID_LOAD_LATE)
 		return unwound;

@@ -167,8 +167,8 @@ static enum what open_frame(struct hybrid_object *object, Elf *elf, int fd)
 }
 
 /*
- * Of a file that is elsewhere none is looked for beside it: that might block. And several files
- * may use what is known of a copy, of which what stands beside them was not compared.
+ * Of a file that is elsewhere none is looked for beside it: that might block. And what stands
+ * beside files whose mappings use one object's rows was not compared.
  */
 void hybrid_debug_frame_open(struct hybrid_object *object)
 {
@@ -179,7 +179,8 @@ void hybrid_debug_frame_open(struct hybrid_object *object)
 	object->debug_tried = true;
 	elf = object->image ? elf_memory(object->image, object->image_size) :
 			      hybrid_elf_begin(object->fd);
-	if (open_frame(object, elf, object->fd) != NO_DEBUG || object->is_copy)
+	if (open_frame(object, elf, object->fd) != NO_DEBUG || object->is_copy ||
+	    object->is_shared)
 		return;
 	dwfl = dwfl_begin(&callbacks);
 	if (!dwfl)

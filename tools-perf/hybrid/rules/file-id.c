@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include "file-id.h"
 
@@ -29,4 +31,14 @@ bool hybrid_file_id_is_of(const struct hybrid_file_id *id, int fd)
 	struct hybrid_file_id now;
 
 	return !hybrid_file_id_read(fd, &now) && hybrid_file_id_equal(id, &now);
+}
+
+bool hybrid_file_is_guarded(int fd)
+{
+	struct statvfs fs;
+	struct stat st;
+
+	return !fstat(fd, &st) && (!st.st_uid || st.st_uid == geteuid()) &&
+	       !(st.st_mode & (S_IWGRP | S_IWOTH)) &&
+	       !fstatvfs(fd, &fs) && !(fs.f_flag & ST_NOSUID);
 }

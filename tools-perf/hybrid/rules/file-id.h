@@ -41,6 +41,14 @@ int hybrid_file_id_read(int fd, struct hybrid_file_id *id);
  */
 bool hybrid_file_id_is_of(const struct hybrid_file_id *id, int fd);
 
+/**
+ * hybrid_file_is_guarded - can nobody write to a file but root, and who runs this?
+ * @fd: of a file on a local file system
+ *
+ * A mount without set-user-ID programs is one whose files others may have made.
+ */
+bool hybrid_file_is_guarded(int fd);
+
 static inline bool hybrid_file_id_equal(const struct hybrid_file_id *a,
 					const struct hybrid_file_id *b)
 {

@@ -67,6 +67,7 @@ static void start_comparison(struct hybrid_object *object)
 	} else {
 		object->comparison = compare->start(object, other);
 		if (object->comparison) {
+			object->is_late = false;
 			object->same = other;
 			return;
 		}
@@ -75,15 +76,22 @@ static void start_comparison(struct hybrid_object *object)
 		hybrid_object_put(other);
 }
 
-/* One of the two if it is a copy: nobody can change what its rows are made of. */
-static struct hybrid_object *copy_of(struct hybrid_object *object)
+/* Nobody else can change, or could, what the object's rows are made of. */
+static bool may_share(const struct hybrid_object *object)
+{
+	return object->is_copy || hybrid_file_is_guarded(object->fd);
+}
+
+/* One of the two if it may be, else one of a copy. */
+static struct hybrid_object *shared_of(struct hybrid_object *object)
 {
 	const struct hybrid_compare_ops *compare = object->objects->compare;
-	struct hybrid_object *copy = object->same->is_copy ? object->same : object;
+	struct hybrid_object *copy = may_share(object->same) ? object->same : object;
 	struct hybrid_pinned_file hold = {};
 	int fd;
 
-	if (copy->is_copy) {
+	if (may_share(copy)) {
+		hybrid_object_share(copy);
 		copy->refs++;
 		return copy;
 	}
@@ -94,36 +102,36 @@ static struct hybrid_object *copy_of(struct hybrid_object *object)
 	return copy;
 }
 
-static void use_copy(struct hybrid_object *object, struct hybrid_object *copy)
+static void use_shared(struct hybrid_object *object, struct hybrid_object *shared)
 {
-	if (object == copy || object->same || object->is_old)
+	if (object == shared || object->same || object->is_old)
 		return;
-	copy->refs++;
-	object->same = copy;
+	shared->refs++;
+	object->same = shared;
 	object->is_settled = false;
 }
 
 static void end_comparison(struct hybrid_object *object)
 {
 	int result = object->objects->compare->result(object->comparison);
-	struct hybrid_object *other = object->same, *copy = NULL;
+	struct hybrid_object *other = object->same, *shared = NULL;
 
 	if (result == -EINPROGRESS)
 		return;
 	if (result && !has_debug_file(object) && !has_debug_file(other))
-		copy = copy_of(object);
+		shared = shared_of(object);
 	other->refs++;
 	hybrid_object_part(object);
 	object->is_settled = true;
-	if (copy) {
-		use_copy(object, copy);
-		use_copy(other, copy);
-		hybrid_object_put(copy);
+	if (shared) {
+		use_shared(object, shared);
+		use_shared(other, shared);
+		hybrid_object_put(shared);
 	}
 	hybrid_object_put(other);
 }
 
-/* Finds out whether @object serves its mappings itself, or a copy does. */
+/* Finds out whether @object serves its mappings itself, or another one does. */
 static void settle(struct hybrid_object *object)
 {
 	if (object->same && !object->comparison && object->same->is_old)

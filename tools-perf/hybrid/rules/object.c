@@ -51,6 +51,14 @@ static void free_rows(struct hybrid_object *object)
 	object->nr_rows = 0;
 }
 
+static void remove_opened(struct hybrid_object *object)
+{
+	if (list_empty(&object->opened))
+		return;
+	list_del_init(&object->opened);
+	object->objects->nr_opened--;
+}
+
 void hybrid_object_close(struct hybrid_object *object)
 {
 	hybrid_debug_frame_close(object);
@@ -67,10 +75,7 @@ void hybrid_object_close(struct hybrid_object *object)
 	if (object->fd >= 0)
 		close(object->fd);
 	object->fd = -1;
-	if (!list_empty(&object->opened)) {
-		list_del_init(&object->opened);
-		object->objects->nr_opened--;
-	}
+	remove_opened(object);
 }
 
 void hybrid_object_free(struct hybrid_object *object)
@@ -144,6 +149,12 @@ bool hybrid_objects_close_one(struct hybrid_objects *objects)
 		return true;
 	}
 	return false;
+}
+
+void hybrid_object_share(struct hybrid_object *object)
+{
+	object->is_shared = true;
+	remove_opened(object);
 }
 
 static void add_opened(struct hybrid_object *object)

@@ -6,34 +6,10 @@
 #include "arch.h"
 #include "cfi.h"
 #include "file-id.h"
+#include "ident.h"
 #include "pages.h"
 #include "pclntab.h"
 #include "pinned-file.h"
-
-#define HYBRID_BUILD_ID_SIZE	20
-
-/**
- * struct hybrid_ident - what a record says of the file that a mapping shows
- *
- * Files that differ can have the same: anyone may give his file the build-id of another, and
- * a mount namespace of his own gives it that path. See struct hybrid_file_id.
- *
- * @path: as the mapping names it; never NULL
- * @build_id_size: bytes of @build_id; 0: the numbers below are known in its place
- * @maj: device
- * @min: device
- * @ino: inode; with no build-id and inode 0, @path alone tells files apart
- * @ino_generation: of the inode
- */
-struct hybrid_ident {
-	const char	*path;
-	u8		 build_id[HYBRID_BUILD_ID_SIZE];
-	u8		 build_id_size;
-	u32		 maj;
-	u32		 min;
-	u64		 ino;
-	u64		 ino_generation;
-};
 
 struct hybrid_comparison;
 struct hybrid_fde;
@@ -79,7 +55,9 @@ struct hybrid_segment {
  *	mappings. While @comparison is under way: one whose file may hold the same
  * @comparison: of the file with that of @same; NULL: none is under way
  * @is_copy: @fd is a copy of what is needed of the file
- * @is_shared: a copy that was made to serve mappings of several files, and is none's own
+ * @is_shared: its rows serve mappings of other files, too. Without @file: a copy that was made
+ *	for that, and is none's own
+ * @is_late: samples wait for the result of @comparison no more
  * @hold: the file that it is a copy of, unless that has changed since, or was given to
  *	@stored; else nothing
  * @fd: the file, -1 where it is not open
@@ -126,6 +104,7 @@ struct hybrid_object {
 	bool			 is_settled;
 	bool			 is_copy;
 	bool			 is_shared;
+	bool			 is_late;
 	struct hybrid_object	*same;
 	struct hybrid_comparison *comparison;
 	struct hybrid_pinned_file	 hold;
@@ -249,7 +228,8 @@ struct hybrid_found_leads {
  * @find_abi: finds the ABI of an ELF file
  * @open_arg: the owner's
  * @cancel: an object goes, or is opened, that @open has said HYBRID_OPEN_LATER of
- * @waiting: the last object that @open has said that of
+ * @waiting: the last object that @open has said that of, or of which a row was asked for that
+ *	waits for a comparison
  * @release: an object with @stored goes
  * @release_arg: the owner's
  */
@@ -280,10 +260,24 @@ struct hybrid_objects {
 	void			*release_arg;
 };
 
-/* Is the object's file asked for, and not there yet? */
+/* Is it open, and not known yet whether another object's rows serve its mappings? */
+static inline bool hybrid_object_is_compared(const struct hybrid_object *object)
+{
+	return !object->is_settled && object->state == HYBRID_OBJECT_READY && !object->is_old &&
+	       (object->comparison ? !object->is_late : !object->same);
+}
+
+/* Do samples wait for the object's file, or for what it is compared with? */
 static inline bool hybrid_object_waits(const struct hybrid_object *object)
 {
-	return object && object->load && object->state == HYBRID_OBJECT_NEW;
+	return object && ((object->load && object->state == HYBRID_OBJECT_NEW) ||
+			  hybrid_object_is_compared(object));
+}
+
+/* A copy that was made to serve several files. */
+static inline bool hybrid_object_is_made(const struct hybrid_object *object)
+{
+	return object->is_shared && !object->file.ino;
 }
 
 /*
@@ -300,6 +294,9 @@ static inline bool hybrid_object_may_change(const struct hybrid_object *object)
 void hybrid_objects_init(struct hybrid_objects *objects, hybrid_open_fn open,
 			 hybrid_abi_fn find_abi);
 void hybrid_objects_exit(struct hybrid_objects *objects);
+
+/* Rows of objects whose mappings use those of another one: they were compiled twice. */
+size_t hybrid_objects_out_of_use(const struct hybrid_objects *objects);
 
 /**
  * hybrid_object_get - the object of an ident, with a reference
@@ -359,6 +356,14 @@ struct hybrid_object *hybrid_object_namesake(struct hybrid_object *object);
  */
 struct hybrid_object *hybrid_object_of_copy(const struct hybrid_object *of, int fd,
 					    const struct hybrid_pinned_file *hold);
+
+/**
+ * hybrid_object_share - let an object's rows serve mappings of other files
+ * @object: open; nobody can write to its file, or it is a copy
+ *
+ * It stays open: these mappings could not open it again.
+ */
+void hybrid_object_share(struct hybrid_object *object);
 
 /* An object uses no other's rows any more. */
 void hybrid_object_part(struct hybrid_object *object);

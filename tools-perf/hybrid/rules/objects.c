@@ -262,7 +262,7 @@ void hybrid_object_put(struct hybrid_object *object)
 
 	if (--object->refs)
 		return;
-	if (is_unidentified(object) || object->is_shared ||
+	if (is_unidentified(object) || hybrid_object_is_made(object) ||
 	    (object->is_old && !objects->identify)) {
 		hybrid_object_free(object);
 		return;
@@ -284,6 +284,19 @@ void hybrid_object_part(struct hybrid_object *object)
 	object->same = NULL;
 	if (same)
 		hybrid_object_put(same);
+}
+
+size_t hybrid_objects_out_of_use(const struct hybrid_objects *objects)
+{
+	const struct hybrid_object *object;
+	size_t nr = 0;
+	unsigned int i;
+
+	for (i = 0; i < HYBRID_OBJECT_HASH; i++) {
+		hlist_for_each_entry(object, &objects->hash[i], hash)
+			nr += object->same && !object->comparison ? object->nr_rows : 0;
+	}
+	return nr;
 }
 
 void hybrid_objects_exit(struct hybrid_objects *objects)
@@ -324,11 +337,12 @@ void hybrid_objects_age(struct hybrid_objects *objects, u64 now)
 			free_idle(object);
 			continue;
 		}
-		if (object->same && object->same->is_shared) {
+		if (object->same && hybrid_object_is_made(object->same)) {
 			hybrid_object_part(object);
 			object->is_settled = true;
 		}
 		hybrid_object_close(object);
 		object->state = HYBRID_OBJECT_CLOSED;
+		object->is_shared = false;
 	}
 }

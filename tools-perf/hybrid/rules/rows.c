@@ -31,6 +31,15 @@ static void object_open(const struct hybrid_mapping *mapping)
 	hybrid_object_open(object, fd);
 }
 
+/* A row that another file's object has, or is to have, is not compiled once more. */
+static bool must_wait(const struct hybrid_mapping *mapping)
+{
+	if (!mapping->record || !hybrid_object_is_compared(mapping->object))
+		return false;
+	mapping->object->objects->waiting = mapping->object;
+	return true;
+}
+
 /* Is there something known of the object? */
 static bool is_known(const struct hybrid_mapping *mapping)
 {
@@ -48,7 +57,7 @@ bool hybrid_object_use(const struct hybrid_mapping *mapping)
 		object_open(mapping);
 	if (object->state != HYBRID_OBJECT_READY)
 		return false;
-	if (!object->is_copy)
+	if (!list_empty(&object->opened))
 		list_move_tail(&object->opened, &object->objects->opened);
 	return true;
 }
@@ -106,7 +115,7 @@ static struct hybrid_row *compile_row(const struct hybrid_mapping *mapping, u64 
 	struct hybrid_row *row;
 	int err;
 
-	if (!hybrid_object_use(mapping))
+	if (!hybrid_object_use(mapping) || must_wait(mapping))
 		return NULL;
 	row = malloc(sizeof(*row));
 	if (!row)

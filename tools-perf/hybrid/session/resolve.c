@@ -24,20 +24,13 @@
 #include "../../symbol.h"
 #include "../../thread.h"
 #include "../../unwind.h"
+#include "../api/hybrid-unwind.h"
 #include "../compiler/compiler.h"
 #include "../glue/open-file.h"
 #include "../glue/skid-evsel.h"
-#include "../process/process.h"
 #include "../runtime/name-chain.h"
-#include "../runtime/runtime.h"
-#include "../unwind/kernel-walk.h"
-#include "../unwind/memory.h"
-#include "../unwind/merge.h"
 #include "../unwind/precise.h"
-#include "../unwind/uretprobe.h"
 #include "../walkers/walker.h"
-#include "../x86/abi.h"
-#include "../x86/regs.h"
 #include "names.h"
 #include "resolve.h"
 
@@ -46,6 +39,9 @@
 
 /* Samples before code that processes made is read again. */
 #define SAMPLES_A_PASS	64
+
+/* More than fits into a sample of 64 KiB. */
+#define MAX_FRAMES	8000
 
 /* Events that are remembered. */
 #define MAX_EVENTS	32
@@ -56,17 +52,13 @@ struct event {
 };
 
 struct resolver {
-	struct hybrid_processes	ps;
-	struct hybrid_unwinder	unwinder;
+	struct hybrid_core	*core;
+	bool			is_live;
 	bool			is_taught;
 	unsigned int		nr_samples;
-	u64			regs_mask;
 	struct event		events[MAX_EVENTS];
-	struct hybrid_regs_map	regs_64;
-	struct hybrid_regs_map	regs_32;
-	struct hybrid_frame	frames[HYBRID_MAX_FRAMES];
-	u64			chain[1 + HYBRID_MAX_FRAMES + 256];
-	u64			named[1 + HYBRID_MAX_FRAMES + 256];
+	u64			chain[1 + MAX_FRAMES + 256];
+	u64			named[1 + MAX_FRAMES + 256];
 	u64			named_ip;
 };
 
@@ -130,57 +122,50 @@ static bool is_data(const struct map *map)
 	return !(prot & ~(PROT_READ | PROT_WRITE));
 }
 
-/* Returns true if no file backs it. */
-static bool add_map(struct hybrid_space *space, const struct thread *thread, struct map *map)
+struct maps_of {
+	struct hybrid_core	*core;
+	pid_t			 pid;
+};
+
+static void add_map(const struct maps_of *of, struct map *map)
 {
-	struct hybrid_mapping mapping = { .pid = thread__pid(thread) };
+	struct hybrid_core_map found = {};
 	struct hybrid_ident ident;
 
 	if (is_data(map))
-		return false;
-	mapping.start = map__start(map);
-	mapping.end = map__end(map);
-	mapping.pgoff = map__pgoff(map);
+		return;
+	found.start = map__start(map);
+	found.end = map__end(map);
+	found.pgoff = map__pgoff(map);
 	ident_of(map__dso(map), &ident);
-	mapping.is_uprobes = strstarts(ident.path, HYBRID_UPROBES);
 	/* That is how perf calls memory that no file backs. */
 	if (!is_perf_pid_map_name(ident.path))
-		mapping.object = hybrid_object_get(&resolver->ps.objects, &ident);
-	hybrid_space_map(space, &mapping, true);
-	if (mapping.object)
-		hybrid_object_put(mapping.object);
-	return !mapping.object;
+		found.file = &ident;
+	hybrid_core_map(of->core, of->pid, &found);
 }
-
-struct all_maps {
-	struct hybrid_space	*space;
-	const struct thread	*thread;
-};
 
 static int add_file(struct map *map, void *data)
 {
-	const struct all_maps *all = data;
-
 	if (!is_perf_pid_map_name(dso__long_name(map__dso(map))))
-		add_map(all->space, all->thread, map);
+		add_map(data, map);
 	return 0;
 }
 
 /*
- * Adds the mapping that holds @ip to @space, from perf's maps. A runtime may have made what no file
- * backs: it is known by one of the process's files.
+ * Adds the mapping that holds @ip, from perf's maps. A runtime may have made what no file backs: it
+ * is known by one of the process's files.
  */
-static void add_mapping(struct hybrid_space *space, u64 ip, void *arg)
+static void find_map(struct hybrid_core *core, pid_t pid, u64 ip, void *arg)
 {
 	struct thread *thread = arg;
-	struct all_maps all = { space, thread };
 	struct map *map = maps__find(thread__maps(thread), ip);
+	struct maps_of of = { core, pid };
 
 	if (!map)
 		return;
-	if (resolver->unwinder.runtimes && is_perf_pid_map_name(dso__long_name(map__dso(map))))
-		maps__for_each_map(thread__maps(thread), add_file, &all);
-	add_map(space, thread, map);
+	if (resolver->is_live && is_perf_pid_map_name(dso__long_name(map__dso(map))))
+		maps__for_each_map(thread__maps(thread), add_file, &of);
+	add_map(&of, map);
 	map__put(map);
 }
 
@@ -195,10 +180,8 @@ static bool is_live(const struct evsel *evsel)
 /* The files of objects that go are the compiler's. */
 static void forget_processes(void)
 {
-	hybrid_runtimes_delete(resolver->unwinder.runtimes);
-	resolver->unwinder.runtimes = NULL;
 	hybrid_compiler_stop(walker ? walker->compiler : NULL);
-	hybrid_processes_exit(&resolver->ps);
+	hybrid_core_forget(resolver->core);
 	if (walker && walker->compiler) {
 		hybrid_compiler_delete(walker->compiler);
 		walker->compiler = NULL;
@@ -208,94 +191,58 @@ static void forget_processes(void)
 
 void hybrid__set_walker(struct hybrid_walker *what)
 {
-	if (!what && resolver) {
+	if (!what && resolver)
 		forget_processes();
-		hybrid_processes_init(&resolver->ps, hybrid_open_stored);
-	}
 	walker = what;
-}
-
-/* What runtimes say is of now: in perf top and trace alone that is of the sample, too. */
-static void start_runtimes(const struct evsel *evsel)
-{
-	if (!is_live(evsel) || resolver->unwinder.runtimes)
-		return;
-	resolver->unwinder.runtimes = hybrid_runtimes_new(&resolver->ps.objects,
-							  resolver->unwinder.memory);
-	resolver->unwinder.runtime_rule = hybrid_runtime_rule;
-	resolver->unwinder.runtime_range = hybrid_runtime_range;
 }
 
 static bool resolver_init(const struct evsel *evsel)
 {
-	if (resolver && resolver->ps.nr_threads > MAX_THREADS) {
+	static const struct hybrid_core_ops ops = {
+		.open = hybrid_open_stored, .find_map = find_map,
+	};
+
+	if (resolver && hybrid_core_nr_threads(resolver->core) > MAX_THREADS)
 		forget_processes();
-		hybrid_processes_init(&resolver->ps, hybrid_open_stored);
-	}
-	if (resolver) {
-		start_runtimes(evsel);
+	if (resolver)
 		return true;
-	}
 	resolver = zalloc(sizeof(*resolver));
 	if (!resolver)
 		return false;
-	hybrid_processes_init(&resolver->ps, hybrid_open_stored);
-	resolver->unwinder.add_mapping = add_mapping;
-	if (is_live(evsel))
-		resolver->unwinder.memory = hybrid_memory_new();
-	start_runtimes(evsel);
+	resolver->core = hybrid_core_new(&ops, NULL);
+	if (!resolver->core) {
+		zfree(&resolver);
+		return false;
+	}
+	resolver->is_live = is_live(evsel);
+	if (resolver->is_live)
+		hybrid_core_set_live(resolver->core);
 	return true;
 }
 
-/* The thread, with a space that is empty where perf's maps have changed. */
-static struct hybrid_thread *current_thread(struct thread *thread)
-{
-	struct hybrid_thread *ht;
-	u64 generation = maps__generation(thread__maps(thread));
-
-	ht = hybrid_thread_get(&resolver->ps, thread__pid(thread), thread__tid(thread));
-	if (!ht)
-		return NULL;
-	if (ht->process->maps_generation != generation) {
-		hybrid_space_clear(ht->process->space);
-		ht->process->maps_generation = generation;
-	}
-	return ht;
-}
-
-static void teach(const struct hybrid_unwind *u)
+static void teach(void)
 {
 	if (!walker)
 		return;
 	if (!resolver->is_taught)
-		hybrid_walker__start(walker, &resolver->ps.objects);
+		hybrid_walker__start(walker, hybrid_core_objects(resolver->core));
 	resolver->is_taught = true;
-	if (!walker->compiler)
-		return;
-	hybrid_compiler_sample(walker->compiler, &resolver->unwinder, u, 0, 0);
-	hybrid_compiler_pass(walker->compiler);
+	if (walker->compiler)
+		hybrid_core_compile(resolver->core, walker->compiler);
 }
 
-static bool prepare(struct hybrid_unwind *u, const struct perf_sample *sample)
+/* Without its stack the kernel's chain is all that there is. */
+static void take_regs(struct hybrid_core_sample *to, const struct perf_sample *sample)
 {
 	const struct regs_dump *regs = sample->user_regs;
-	bool is_64 = regs->abi == PERF_SAMPLE_REGS_ABI_64;
-	const struct hybrid_regs_map *map;
 
-	if (resolver->regs_mask != regs->mask) {
-		hybrid_regs_map_init(&resolver->regs_64, regs->mask, &hybrid_abi_64);
-		hybrid_regs_map_init(&resolver->regs_32, regs->mask, &hybrid_abi_32);
-		resolver->regs_mask = regs->mask;
-	}
-	map = is_64 ? &resolver->regs_64 : &resolver->regs_32;
-	if (!map->complete)
-		return false;
-	u->abi = is_64 ? &hybrid_abi_64 : &hybrid_abi_32;
-	hybrid_regs_read(map, regs->regs, &u->regs);
-	u->dump = (const u8 *)sample->user_stack.data;
-	u->dump_start = u->regs.value[u->abi->sp];
-	u->dump_size = sample->user_stack.size;
-	return true;
+	if (!has_stack(sample))
+		return;
+	to->regs_abi = regs->abi;
+	to->regs_mask = regs->mask;
+	to->regs = regs->regs;
+	to->stack = sample->user_stack.data;
+	to->stack_size = sample->user_stack.size;
 }
 
 /* A file of --call-graph dwarf does not say where the interrupt was. */
@@ -329,77 +276,53 @@ u64 hybrid__named_ip(void)
 	return resolver ? resolver->named_ip : 0;
 }
 
-static void put_names(struct thread *thread, const struct hybrid_unwind *u,
-		      struct hybrid_merge *merge)
+static void put_names(struct thread *thread, struct hybrid_core_sample *sample)
 {
-	struct hybrid_namer *namer;
-	struct hybrid_named_chain c = {
-		.chain = merge->out, .nr = merge->nr, .frames = u->frames, .nr_frames = u->nr,
-		.out = resolver->named, .max = merge->max,
-	};
+	struct hybrid_named_chain c = { .out = resolver->named, .max = sample->max };
+	struct hybrid_namer *namer = hybrid_core_namer(resolver->core, sample, &c);
 
-	namer = u->space ? hybrid_runtime_namer(resolver->unwinder.runtimes, u->pid, u->space) :
-			   NULL;
 	if (!namer)
 		return;
 	hybrid_session_names__put(namer, thread, &c);
 	if (!c.is_named)
 		return;
-	memcpy(merge->out, c.out, c.nr_out * sizeof(*c.out));
-	merge->nr = c.nr_out;
+	memcpy(sample->chain, c.out, c.nr_out * sizeof(*c.out));
+	sample->nr = c.nr_out;
 	resolver->named_ip = c.first;
 }
 
 struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample *sample,
 				       int max_stack)
 {
-	struct hybrid_merge merge = {
+	struct hybrid_core_sample unwound = {
+		.pid		= thread__pid(thread),
+		.tid		= thread__tid(thread),
 		.kernel		= sample->callchain ? sample->callchain->ips : NULL,
 		.nr_kernel	= sample->callchain ? sample->callchain->nr : 0,
 		.at_probe	= evsel__may_be_uprobe(sample->evsel),
+		.walked		= walker,
+		.checks_calls	= walker && hybrid_walker__checks_calls(walker),
+		.max_frames	= max_stack,
 	};
-	struct hybrid_unwind unwind = {};
-	struct hybrid_precise *precise;
 	struct ip_callchain *chain;
-	struct hybrid_thread *ht;
 
 	if (max_stack < 1 || !resolver_init(sample->evsel))
 		return sample->callchain;
-	precise = precise_of(sample->evsel);
-	resolver->named_ip = 0;
-	if (resolver->nr_samples++ % SAMPLES_A_PASS == 0) {
-		hybrid_memory_forget(resolver->unwinder.memory);
-		hybrid_runtimes_forget(resolver->unwinder.runtimes);
-	}
-	ht = current_thread(thread);
 	chain = (struct ip_callchain *)resolver->chain;
-	merge.out = chain->ips;
-	merge.max = ARRAY_SIZE(resolver->chain) - 1;
-	unwind.max_frames = min(max_stack, HYBRID_MAX_FRAMES);
-	unwind.frames = resolver->frames;
-	resolver->unwinder.add_mapping_arg = thread;
-	if (ht) {
-		unwind.space = ht->process->space;
-		unwind.pid = thread__pid(thread);
-	}
-	if (ht && walker && hybrid_is_kernel_walk(merge.kernel, merge.nr_kernel)) {
-		unwind.abi = &hybrid_abi_64;
-		hybrid_kernel_walk_frames(&resolver->unwinder, &unwind, merge.kernel,
-					  merge.nr_kernel, hybrid_walker__checks_calls(walker));
-		merge.unwind = &unwind;
-	} else if (ht && has_stack(sample) && prepare(&unwind, sample)) {
-		hybrid_uretprobe_chain(&unwind, merge.kernel, merge.nr_kernel);
-		if (hybrid_precise_unwind(&resolver->unwinder, &unwind, precise)) {
-			merge.unwind = &unwind;
-			merge.tail = &ht->tail;
-			teach(&unwind);
-		}
-	}
-	hybrid_merge(&resolver->unwinder, &merge);
-	hybrid_precise_put_first(precise, merge.out, merge.nr);
-	if (merge.unwind)
-		put_names(thread, &unwind, &merge);
-	chain->nr = merge.nr;
+	unwound.precise = precise_of(sample->evsel);
+	unwound.chain = chain->ips;
+	unwound.max = ARRAY_SIZE(resolver->chain) - 1;
+	take_regs(&unwound, sample);
+	resolver->named_ip = 0;
+	if (resolver->nr_samples++ % SAMPLES_A_PASS == 0)
+		hybrid_core_pass(resolver->core);
+	hybrid_core_set_arg(resolver->core, thread);
+	hybrid_core_maps_of(resolver->core, unwound.pid, unwound.tid,
+			    maps__generation(thread__maps(thread)));
+	if (hybrid_core_callchain(resolver->core, &unwound))
+		teach();
+	put_names(thread, &unwound);
+	chain->nr = unwound.nr;
 	return chain;
 }
 

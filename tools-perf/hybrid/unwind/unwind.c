@@ -255,7 +255,7 @@ void hybrid_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
 			object = callee;
 			break;
 		}
-		if (hybrid_object_waits(object)) {
+		if (!row && hybrid_object_waits(object)) {
 			stop = HYBRID_STOP_UNREAD;
 			break;
 		}
