@@ -318,7 +318,7 @@ static int go_frame(const u8 *p, unsigned int len, u8 op)
 }
 
 /* At the branch after the check, or at the first instruction after that branch? */
-static bool behind_go_check(const struct x86_look *look)
+static bool after_go_check(const struct x86_look *look)
 {
 	const u8 *p = look->at;
 
@@ -332,9 +332,8 @@ static bool behind_go_check(const struct x86_look *look)
 }
 
 /*
- * A Go function checks its stack space, takes its frame with one sub, saves bp
- * at the frame's top and points bp there.  Where the way to its end is long,
- * these are all that a scan could go by.
+ * A Go function checks its stack space, moves sp by one sub, saves bp at the top of its frame, and
+ * loads bp with that address.
  */
 static enum x86_frame_kind look_go(struct x86_look *look,
 				   struct x86_frame_rule *rule)
@@ -345,7 +344,7 @@ static enum x86_frame_kind look_go(struct x86_look *look,
 
 	if (look->ws != 8)
 		return X86_FRAME_UNKNOWN;
-	if (x86_frame_is_go_check(p, len) || behind_go_check(look))
+	if (x86_frame_is_go_check(p, len) || after_go_check(look))
 		return rule_sp(look, rule, X86_FRAME_ENTRY, 1, false);
 	size = sub_sp(p, len, &sub);
 	if (size >= 8 && go_frame(p + sub, len - sub, 0x89) == size - 8)

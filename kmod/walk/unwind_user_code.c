@@ -35,14 +35,13 @@ static DEFINE_PER_CPU(bool, frame_cache_busy);
 static DEFINE_PER_CPU(int, search_credit) = UNWIND_USER_CREDIT_MAX;
 
 /**
- * unwind_user_code_prepare - allocate what the analysis works with
+ * unwind_user_code_prepare - allocate the caches and the memory of searches
  *
  * Called with the first event that has callchains. The memory is for all events, so it is not
  * charged to the task that opens the first one. Without this memory walks find the exact states
  * only.
  *
- * Context: task; callers exclude each other, and those of
- *	unwind_user_code_release().
+ * Context: task.  The caller holds a mutex, the same as for unwind_user_code_release().
  *
  * Return: 0, or -ENOMEM.
  */
@@ -58,16 +57,18 @@ int unwind_user_code_prepare(void)
 		if (!cache)
 			return -ENOMEM;
 		get_random_bytes(cache->key, sizeof(cache->key));
-		/* An NMI must not find it before it is all there. */
+		/* Pairs with cache_get(): an NMI must not find a cache without its key. */
 		smp_store_release(per_cpu_ptr(&frame_cache, cpu), cache);
 	}
 	return 0;
 }
 
 /**
- * unwind_user_code_release - free it, with the last event that wants chains
+ * unwind_user_code_release - free the memory of unwind_user_code_prepare()
  *
- * Context: task; a walk may be under way.
+ * Called with the last event that has callchains.
+ *
+ * Context: task.  A walk may use the memory meanwhile.
  */
 void unwind_user_code_release(void)
 {
@@ -400,7 +401,6 @@ bool __unwind_user_code_next(struct unwind_user_state *state)
 	return true;
 }
 
-#ifdef CONFIG_HAVE_UNWIND_USER_CODE
 /**
  * unwind_user_at_trampoline - may a signal handler return there?
  * @state:	a deferred walk
@@ -417,7 +417,6 @@ bool unwind_user_at_trampoline(struct unwind_user_state *state, unsigned long ip
 	return unwind_user_code_is_on() && unwind_user_read(state, &code, ip, sizeof(code)) &&
 	       unwind_user_code_is_trampoline(code, state->ws);
 }
-#endif
 
 /**
  * unwind_user_code_exact - step from an exact state to the caller
