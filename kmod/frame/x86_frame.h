@@ -24,6 +24,7 @@
  *			that realign a frame do so)
  * @X86_FRAME_SCAN_REG:	a path to the exit was found that sets sp from another register
  *			than bp
+ * @X86_FRAME_SIGNAL:	ip is in a signal trampoline; there is no rule
  * @X86_FRAME_NR:	number of kinds
  */
 enum x86_frame_kind {
@@ -37,6 +38,7 @@ enum x86_frame_kind {
 	X86_FRAME_SCAN_BP,
 	X86_FRAME_SCAN_MEM,
 	X86_FRAME_SCAN_REG,
+	X86_FRAME_SIGNAL,
 	X86_FRAME_NR,
 };
 

@@ -193,7 +193,7 @@ enum x86_frame_kind x86_frame_recall(struct x86_frame_cache *cache, u64 space,
  * @space:	a number of the address space, never used for another one
  * @mem:	the code
  * @ip:		the instruction, not yet executed
- * @rule:	the rule, valid unless X86_FRAME_UNKNOWN is returned
+ * @rule:	the rule, valid unless X86_FRAME_UNKNOWN or X86_FRAME_SIGNAL is returned
  *
  * The result is stored for the straight code from @ip on that it is valid for.
  *

@@ -19,7 +19,6 @@
 #include <linux/text-patching.h>
 #include <linux/uaccess.h>
 #include <linux/uprobes.h>
-#include <asm/tlbflush.h>
 #include <asm/unwind_user_code.h>
 
 #include "unwind_user_code.h"
@@ -377,8 +376,8 @@ static bool step(struct unwind_user_state *state)
 		return true;
 	}
 	kind = find_rule(state, &mem, &rule);
-	if (state->topmost && kind == X86_FRAME_UNKNOWN)
-		return step_sigreturn(state, &mem);
+	if (kind == X86_FRAME_SIGNAL)
+		return state->topmost && step_sigreturn(state, &mem);
 	/* After a call to a noreturn function, ip may be the first byte of the next function. */
 	if (kind == X86_FRAME_UNKNOWN || (!state->topmost && kind == X86_FRAME_ENTRY))
 		return false;
@@ -391,7 +390,7 @@ static bool step(struct unwind_user_state *state)
 bool __unwind_user_code_next(struct unwind_user_state *state)
 {
 	state->ask_code = false;
-	if (state->nr_code >= UNWIND_USER_CODE_MAX || !nmi_uaccess_okay())
+	if (state->nr_code >= UNWIND_USER_CODE_MAX)
 		return false;
 	state->nr_code++;
 	if (!step(state))
@@ -437,7 +436,8 @@ bool unwind_user_code_exact(struct unwind_user_state *state)
 	if (!unwind_user_code_is_on())
 		return false;
 	kind = x86_frame_look(&mem, state->ip, &rule);
-	if (kind == X86_FRAME_UNKNOWN || !step_rule(state, &mem, kind, &rule))
+	if (kind == X86_FRAME_UNKNOWN || kind == X86_FRAME_SIGNAL ||
+	    !step_rule(state, &mem, kind, &rule))
 		return false;
 	state->topmost = false;
 	return true;
