@@ -95,6 +95,18 @@ seed()
 	mv "$build.seed" "$build"
 }
 
+# work_tree REPOSITORY TREE COMMIT: a work tree at that commit. At first its files are as old as
+# the source: seed() makes newer what the patches change, and that alone.
+work_tree()
+{
+	git -C "$1" worktree prune
+	if [ ! -e "$2/.git" ]; then
+		git -C "$1" worktree add -q -f --detach "$2" "$3"
+		(cd "$2" && git ls-files -z | xargs -0 touch -c -h -r "$(source_tree)/Makefile" --)
+	fi
+	git -C "$2" checkout -q --detach "$3"
+}
+
 # build TREE NAME: into out/NAME.
 build()
 {

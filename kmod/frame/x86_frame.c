@@ -15,7 +15,7 @@
 
 /* How many bytes are read before ip, and from ip on. */
 #define X86_FRAME_BEFORE	12
-#define X86_FRAME_AFTER		16
+#define X86_FRAME_AFTER		20
 
 /* Length of the longest call: ff, ModRM, SIB and 32 bits of displacement. */
 #define X86_CALL_MAX		7
@@ -45,6 +45,34 @@ unsigned int x86_frame_fetch(const struct x86_frame_mem *mem,
 	if (mem->read(mem->ctx, addr + room, dst + room, len - room))
 		return room;
 	return len;
+}
+
+/*
+ * Which trampoline starts at @b? The C library and the vDSO always have these bytes, because
+ * unwinders compare them.
+ */
+static enum x86_frame_sigreturn sigreturn_of(const u8 *b, unsigned int len, bool is_64bit)
+{
+	if (is_64bit) {
+		/* mov $15,%rax; syscall */
+		if (len >= 9 && b[0] == 0x48 && b[1] == 0xc7 && b[2] == 0xc0 &&
+		    x86_get_le32(b + 3) == 15 && b[7] == 0x0f && b[8] == 0x05)
+			return X86_SIGRETURN_64;
+		/* mov $15,%eax; syscall */
+		if (len >= 7 && b[0] == 0xb8 && x86_get_le32(b + 1) == 15 &&
+		    b[5] == 0x0f && b[6] == 0x05)
+			return X86_SIGRETURN_64;
+		return X86_SIGRETURN_NONE;
+	}
+	/* pop %eax; mov $119,%eax; int $0x80 */
+	if (len >= 8 && b[0] == 0x58 && b[1] == 0xb8 &&
+	    x86_get_le32(b + 2) == 119 && b[6] == 0xcd && b[7] == 0x80)
+		return X86_SIGRETURN_32;
+	/* mov $173,%eax; int $0x80 */
+	if (len >= 7 && b[0] == 0xb8 && x86_get_le32(b + 1) == 173 &&
+	    b[5] == 0xcd && b[6] == 0x80)
+		return X86_SIGRETURN_RT_32;
+	return X86_SIGRETURN_NONE;
 }
 
 /**
@@ -241,7 +269,7 @@ static enum x86_frame_kind look_epilogue(struct x86_look *look,
 	const u8 *p = look->at;
 
 	if (is_ret(p, look->after) ||
-	    x86_frame_is_return_thunk(p, look->after))
+	    (p[0] == 0xe8 && x86_frame_is_return_thunk(p, look->after)))
 		return rule_sp(look, rule, X86_FRAME_RET, 1, false);
 	if (p[0] == 0xc9)
 		return rule_bp(look, rule, X86_FRAME_EPILOGUE);
@@ -275,6 +303,9 @@ bool x86_frame_is_plt0(const u8 *p, unsigned int len)
 static enum x86_frame_kind look_plt(struct x86_look *look,
 				    struct x86_frame_rule *rule)
 {
+	/* push and jmp begin by ff, bnd jmp by f2. */
+	if (look->at[0] != 0xff && look->at[0] != 0xf2)
+		return X86_FRAME_UNKNOWN;
 	if (x86_frame_is_plt0(look->at, look->after))
 		return rule_sp(look, rule, X86_FRAME_PLT, 2, false);
 	if (look->before >= 6 && x86_frame_is_plt0(look->at - 6, look->after + 6))
@@ -318,7 +349,7 @@ static int go_frame(const u8 *p, unsigned int len, u8 op)
 }
 
 /* At the branch after the check, or at the first instruction after that branch? */
-static bool behind_go_check(const struct x86_look *look)
+static bool after_go_check(const struct x86_look *look)
 {
 	const u8 *p = look->at;
 
@@ -332,9 +363,8 @@ static bool behind_go_check(const struct x86_look *look)
 }
 
 /*
- * A Go function checks its stack space, takes its frame with one sub, saves bp
- * at the frame's top and points bp there.  Where the way to its end is long,
- * these are all that a scan could go by.
+ * A Go function checks its stack space, moves sp by one sub, saves bp at the top of its frame, and
+ * loads bp with that address.
  */
 static enum x86_frame_kind look_go(struct x86_look *look,
 				   struct x86_frame_rule *rule)
@@ -345,7 +375,12 @@ static enum x86_frame_kind look_go(struct x86_look *look,
 
 	if (look->ws != 8)
 		return X86_FRAME_UNKNOWN;
-	if (x86_frame_is_go_check(p, len) || behind_go_check(look))
+	if (after_go_check(look))
+		return rule_sp(look, rule, X86_FRAME_ENTRY, 1, false);
+	/* All others have operands of 64 bits. */
+	if ((p[0] & 0xf8) != 0x48)
+		return X86_FRAME_UNKNOWN;
+	if (x86_frame_is_go_check(p, len))
 		return rule_sp(look, rule, X86_FRAME_ENTRY, 1, false);
 	size = sub_sp(p, len, &sub);
 	if (size >= 8 && go_frame(p + sub, len - sub, 0x89) == size - 8)
@@ -365,11 +400,31 @@ static enum x86_frame_kind look_go(struct x86_look *look,
 	return X86_FRAME_UNKNOWN;
 }
 
+/*
+ * Is ip in a signal trampoline? Its mov has not been executed yet, or its system call has. Code is
+ * read again only if the trampoline starts in the page before.
+ */
+static bool is_signal(const struct x86_frame_mem *mem, const struct x86_look *look)
+{
+	const u8 *p = look->at;
+
+	if (!mem->is_64bit)
+		return sigreturn_of(p, look->after, false);
+	if ((p[0] == 0x48 || p[0] == 0xb8) && sigreturn_of(p, look->after, true))
+		return true;
+	if (look->before < 2 || p[-2] != 0x0f || p[-1] != 0x05)
+		return false;
+	if (look->before < X86_SIGRETURN_MAX)
+		return x86_frame_in_sigreturn(mem, look->ip);
+	return sigreturn_of(p - X86_SIGRETURN_MAX, X86_SIGRETURN_MAX, true) ||
+	       sigreturn_of(p - X86_SIGRETURN_SHORT, X86_SIGRETURN_SHORT, true);
+}
+
 /**
  * x86_frame_look - find the caller by the bytes around ip
  * @mem:	the code
  * @ip:		the instruction, not yet executed
- * @rule:	the rule, valid unless X86_FRAME_UNKNOWN is returned
+ * @rule:	the rule, valid unless X86_FRAME_UNKNOWN or X86_FRAME_SIGNAL is returned
  *
  * Returns: what found the rule
  */
@@ -382,7 +437,7 @@ enum x86_frame_kind x86_frame_look(const struct x86_frame_mem *mem,
 
 	*rule = (struct x86_frame_rule) { 0 };
 	if (!look_at(mem, ip, &look))
-		return X86_FRAME_UNKNOWN;
+		return x86_frame_in_sigreturn(mem, ip) ? X86_FRAME_SIGNAL : X86_FRAME_UNKNOWN;
 	kind = look_epilogue(&look, rule);
 	if (kind == X86_FRAME_UNKNOWN)
 		kind = look_push(&look, rule);
@@ -392,6 +447,8 @@ enum x86_frame_kind x86_frame_look(const struct x86_frame_mem *mem,
 		kind = look_plt(&look, rule);
 	if (kind == X86_FRAME_UNKNOWN)
 		kind = look_go(&look, rule);
+	if (kind == X86_FRAME_UNKNOWN && is_signal(mem, &look))
+		kind = X86_FRAME_SIGNAL;
 	return kind;
 }
 
@@ -504,34 +561,6 @@ bool x86_frame_call_before(const struct x86_frame_mem *mem, unsigned long ra)
 		if (is_call_modrm(end, len))
 			return true;
 	return false;
-}
-
-/*
- * Which trampoline starts at @b? The C library and the vDSO always have these bytes, because
- * unwinders compare them.
- */
-static enum x86_frame_sigreturn sigreturn_of(const u8 *b, unsigned int len, bool is_64bit)
-{
-	if (is_64bit) {
-		/* mov $15,%rax; syscall */
-		if (len >= 9 && b[0] == 0x48 && b[1] == 0xc7 && b[2] == 0xc0 &&
-		    x86_get_le32(b + 3) == 15 && b[7] == 0x0f && b[8] == 0x05)
-			return X86_SIGRETURN_64;
-		/* mov $15,%eax; syscall */
-		if (len >= 7 && b[0] == 0xb8 && x86_get_le32(b + 1) == 15 &&
-		    b[5] == 0x0f && b[6] == 0x05)
-			return X86_SIGRETURN_64;
-		return X86_SIGRETURN_NONE;
-	}
-	/* pop %eax; mov $119,%eax; int $0x80 */
-	if (len >= 8 && b[0] == 0x58 && b[1] == 0xb8 &&
-	    x86_get_le32(b + 2) == 119 && b[6] == 0xcd && b[7] == 0x80)
-		return X86_SIGRETURN_32;
-	/* mov $173,%eax; int $0x80 */
-	if (len >= 7 && b[0] == 0xb8 && x86_get_le32(b + 1) == 173 &&
-	    b[5] == 0xcd && b[6] == 0x80)
-		return X86_SIGRETURN_RT_32;
-	return X86_SIGRETURN_NONE;
 }
 
 /**

@@ -24,6 +24,7 @@
  *			that realign a frame do so)
  * @X86_FRAME_SCAN_REG:	a path to the exit was found that sets sp from another register
  *			than bp
+ * @X86_FRAME_SIGNAL:	ip is in a signal trampoline; there is no rule
  * @X86_FRAME_NR:	number of kinds
  */
 enum x86_frame_kind {
@@ -37,6 +38,7 @@ enum x86_frame_kind {
 	X86_FRAME_SCAN_BP,
 	X86_FRAME_SCAN_MEM,
 	X86_FRAME_SCAN_REG,
+	X86_FRAME_SIGNAL,
 	X86_FRAME_NR,
 };
 
@@ -99,33 +101,32 @@ enum x86_frame_sigreturn {
 };
 
 /**
- * struct x86_path - the state of the machine at one point of a path from ip
- * @pc:		the next instruction, as offset from ip
- * @sp:		sp, from @sp_base, in words
- * @bp:		see enum x86_bp, in words
- * @save:	slot from sp where the path stored bp, in words
- * @save_bp:	@bp as it was then
- * @run:	the bytes from ip on that the path went straight through, with sp
- *		as at ip and bp not saved; 0 while it does so
- * @call_sp:	the highest sp at a call of the path, in words
- * @from:	with X86_BASE_MEM_SP and X86_BASE_MEM_BP where sp was loaded from, in
- *		words, with X86_BASE_REG the register that it was taken from
- * @kept_sp:	@sp as it was when the path copied it to another register, in words
- * @sp_base:	an enum x86_base
- * @bp_kind:	an enum x86_bp
- * @bp_base:	an enum x86_base
- * @saved:	@save is valid
- * @save_kind:	@bp_kind as it was then, X86_BP_SAME or X86_BP_LOADED from sp
- * @called:	calls the path went over, up to 3; @call_sp is valid if not 0
- * @bp_used:	the path read the bp of ip as a value
- * @cold:	the path jumped far, to a function's unlikely part
- * @cold_call:	and there it went over a call
- * @tail:	the path made a far jump with sp at @call_sp, see may_follow()
- * @kept:	what is known of copies of sp, an enum x86_kept
- * @kept_reg:	the register of the copy
+ * struct x86_path - what is known of sp and bp at one point of a path from ip
+ * @pc:		offset of the next instruction from ip, in bytes
+ * @sp:		sp, as offset from @sp_base
+ * @bp:		bp, see enum x86_bp
+ * @save:	stack slot that the path stored bp in, as offset from the sp of ip
+ * @save_bp:	@bp when it was stored
+ * @run:	length of the straight code from ip on in which sp is as at ip and bp is not
+ *		stored, in bytes; 0 while the path is still in that code
+ * @call_sp:	highest @sp at a call; valid if @called is not 0
+ * @from:	X86_BASE_MEM_SP, X86_BASE_MEM_BP: stack slot that sp was loaded from, as offset
+ *		from the sp or bp of ip.  X86_BASE_REG: register that sp was set from
+ * @kept_sp:	@sp when the path copied it to @kept_reg
+ * @sp_base:	enum x86_base
+ * @bp_kind:	enum x86_bp
+ * @bp_base:	enum x86_base
+ * @saved:	@save, @save_bp and @save_kind are valid
+ * @save_kind:	@bp_kind when bp was stored: X86_BP_SAME, or X86_BP_LOADED from an offset to sp
+ * @called:	number of calls that the path went over, at most 3
+ * @bp_used:	the path used the bp of ip as a value
+ * @cold:	the path made a far jump, to the unlikely part of the function
+ * @cold_call:	the path went over a call in that part
+ * @tail:	the path made a far jump that has to be a tail call, see may_follow()
+ * @kept:	enum x86_kept
+ * @kept_reg:	register that sp was copied to
  *
- * Words, as bytes would not fit into 16 bits: the scan keeps many of these on
- * a small stack.
+ * Offsets of stack slots are in words, so that 16 bits are enough: a search keeps many paths.
  */
 struct x86_path {
 	s32	pc;
@@ -152,39 +153,39 @@ struct x86_path {
 };
 
 /*
- * Instructions looked at by one analysis, at most, and by all of a walk; reads and
- * what else takes time count as some. Tests try other numbers.
+ * Most instructions of one analysis, and of all analyses of a walk. Reads of code and jumps count
+ * as instructions, see X86_SCAN_READ. Tests use other limits.
  */
 #ifndef X86_FRAME_INSNS
 #define X86_FRAME_INSNS	1024
 #endif
-/* Paths waiting, stretches of code remembered. */
+/* Most waiting paths, and most remembered stretches of code. */
 #define X86_FRAME_TODO	24
 #define X86_FRAME_SEEN	24
-/* Targets of calls remembered. */
+/* Most remembered targets of calls. */
 #define X86_FRAME_CALLEES	4
-/* Bytes of code read at once. */
+/* How many bytes of code are read at once. */
 #define X86_FRAME_WINDOW	64
-/* Zeroes behind them, for who decodes the last ones by the tables. */
+/* Zeroes after these bytes: the decoder may read beyond the last instruction. */
 #define X86_FRAME_SLACK		16
 
 /**
- * struct x86_frame_work - what the scan has to remember
- * @path:	the path being followed
- * @todo:	paths still to follow
- * @seen:	stretches already followed, as offsets from ip
- * @window:	code
- * @decoder:	the kernel's decoder's, a struct insn
- * @aside:	the path that waits while a call's target is looked at
- * @callees:	direct targets of the calls that the paths went over, as offsets from ip
- * @nr_callees:	how many; X86_FRAME_CALLEES + 1: one of them is not known to return
- * @limit:	what is left for the scan, less what counts as instructions
- * @insns:	instructions that the last scan looked at
- * @took:	the same, and what counts as such
- * @run:	the last rule holds at all instructions of that many bytes from ip
- *		on, at least
+ * struct x86_frame_work - memory of a search
+ * @path:	the path that is being followed
+ * @todo:	paths that wait for their turn
+ * @seen:	stretches of code that have been followed, as offsets from ip
+ * @window:	code that was read last
+ * @decoder:	a struct insn, for the kernel's decoder
+ * @aside:	a second path: to follow code that is not on @path
+ * @callees:	targets of the direct calls that the paths went over, as offsets from ip
+ * @nr_callees:	length of @callees; X86_FRAME_CALLEES + 1: one of the calls may never return
+ * @limit:	limit of @insns; reads of code and jumps reduce it
+ * @insns:	number of instructions that the search looked at
+ * @took:	result: @insns, and the reads and jumps
+ * @run:	result: the rule holds for all instructions that begin within so many bytes
+ *		from ip on
  *
- * Too large for the stack of an NMI.  Nothing in it outlives a call.
+ * Too large for the stack of an NMI.  A search uses nothing of the search before it.
  */
 struct x86_frame_work {
 	struct x86_path	path;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * x86 frame analysis: a small cache, as samples repeat their addresses, or come
- * to others in the same straight code.
+ * x86 frame analysis: a cache, because samples repeat their addresses, or fall into the same
+ * straight code.
  */
 #include <linux/build_bug.h>
 #include <linux/compiler.h>
@@ -10,18 +10,18 @@
 
 #include "x86_frame_cache.h"
 
-/* Blocks that one scan fills, at most. */
+/* How many blocks the result of one search is stored for, at most. */
 #define X86_FRAME_CACHE_FILL	4
 
-/* Any numbers: without them, a key of zeroes would make products of zero. */
+/* Any numbers. Without them a key of zeroes would make all products zero. */
 #define X86_FRAME_CACHE_MIX0	0x9e3779b97f4a7c15ULL
 #define X86_FRAME_CACHE_MIX1	0xd6e8feb86659fd93ULL
 
 static_assert(X86_FRAME_CACHE_SETS > 128 || sizeof(struct x86_frame_cache) <= 16 << 10);
 
 /*
- * Both halves of the product. What a change of one factor does to it depends on all of
- * the other, so that without the key no two changes can be found that cancel.
+ * Combines both halves of the product. The effect of a change of one factor depends on all of the
+ * other one. So nobody can find two changes that cancel, without the key.
  */
 static __always_inline u64 mix(u64 a, u64 b)
 {
@@ -30,16 +30,15 @@ static __always_inline u64 mix(u64 a, u64 b)
 
 	return product ^ product >> 64;
 #else
-	/* In perf on i386, whose cache nobody else has code in. */
+	/* perf on i386: its cache has code of one user only. */
 	return a * b ^ (a >> 32) * (b >> 32);
 #endif
 }
 
 /*
- * The tag of the block with @addr, which is within a page, and is read for it;
- * 0 where it can't be. Two blocks have the same one of 64 bits by chance once
- * in longer than anybody measures, and then the return address has to be
- * confirmed all the same.
+ * Reads the block with @addr, which is within a page, and returns its tag; 0 if it can't be read.
+ * Two blocks have the same 64 bits with a chance that does not matter, because return addresses
+ * are confirmed anyway.
  */
 static __always_inline u64 block_tag(struct x86_frame_cache *cache, u64 space,
 				     const struct x86_frame_mem *mem, unsigned long addr)
@@ -90,8 +89,8 @@ static void keep(struct x86_frame_cache *cache,
 }
 
 /*
- * Keeps an answer, in @new but for the tag, for all instructions that the
- * analysis says it is for.
+ * Stores a result for all instructions that it is valid for. @new: the result; tag and ips are set
+ * here
  */
 static void keep_run(struct x86_frame_cache *cache, u64 space,
 		     const struct x86_frame_mem *mem, unsigned long ip,
@@ -114,7 +113,7 @@ static void keep_run(struct x86_frame_cache *cache, u64 space,
 	}
 }
 
-/* Apart from the analysis, which needs the stack. */
+/* Not inlined: the search needs the stack. */
 static noinline void keep_rule(struct x86_frame_cache *cache, u64 space,
 			       const struct x86_frame_mem *mem,
 			       unsigned long ip,
@@ -134,7 +133,7 @@ static noinline void keep_rule(struct x86_frame_cache *cache, u64 space,
 	keep_run(cache, space, mem, ip, &new);
 }
 
-/* The entry with the answer for @ip, NULL where there is none. */
+/* Returns the entry with the result for @ip, or NULL. */
 static noinline struct x86_frame_cache_entry *
 find_ip(struct x86_frame_cache *cache, u64 space,
 	const struct x86_frame_mem *mem, unsigned long ip)
@@ -167,18 +166,17 @@ static enum x86_frame_kind recall(const struct x86_frame_cache_entry *e, int ws,
 }
 
 /**
- * x86_frame_recall - the answer that the cache has
- * @cache:	the cache, used by nobody else meanwhile
- * @space:	a number for the address space, never used for another one
+ * x86_frame_recall - look up a result in the cache
+ * @cache:	the cache; nobody else uses it meanwhile
+ * @space:	a number of the address space, never used for another one
  * @mem:	the code
- * @ip:		the instruction, not yet run
- * @rule:	the answer, valid unless the kind is X86_FRAME_UNKNOWN or X86_FRAME_NR
+ * @ip:		the instruction, not yet executed
+ * @rule:	the rule, valid unless X86_FRAME_UNKNOWN or X86_FRAME_NR is returned
  *
- * It counts only while the code around is what it was found with.  Code that is
- * rewritten further on can leave a wrong answer behind, as for any caller that
- * looks at code which changes; so confirm the return address.
+ * A result is used only if the code of its block has not changed. If code outside of the block
+ * was rewritten, the result may be wrong; so confirm the return address.
  *
- * Returns: what found the rule; X86_FRAME_NR: the cache has no answer
+ * Returns: what found the rule; X86_FRAME_NR: the cache has no result
  */
 enum x86_frame_kind x86_frame_recall(struct x86_frame_cache *cache, u64 space,
 				     const struct x86_frame_mem *mem, unsigned long ip,
@@ -190,14 +188,14 @@ enum x86_frame_kind x86_frame_recall(struct x86_frame_cache *cache, u64 space,
 }
 
 /**
- * x86_frame_search - x86_frame_analyze(), whose answer the cache keeps
- * @cache:	the cache, used by nobody else meanwhile
- * @space:	a number for the address space, never used for another one
+ * x86_frame_search - x86_frame_analyze(), and store the result in the cache
+ * @cache:	the cache; nobody else uses it meanwhile
+ * @space:	a number of the address space, never used for another one
  * @mem:	the code
- * @ip:		the instruction, not yet run
- * @rule:	the answer, valid unless the kind is X86_FRAME_UNKNOWN
+ * @ip:		the instruction, not yet executed
+ * @rule:	the rule, valid unless X86_FRAME_UNKNOWN or X86_FRAME_SIGNAL is returned
  *
- * It is kept for the straight code from @ip on that it holds for.
+ * The result is stored for the straight code from @ip on that it is valid for.
  *
  * Returns: what found the rule
  */
@@ -210,7 +208,7 @@ enum x86_frame_kind x86_frame_search(struct x86_frame_cache *cache, u64 space,
 
 	kind = x86_frame_analyze_within(mem, ip, rule, &cache->work,
 					X86_FRAME_INSNS - spent);
-	/* What a look settles costs little; what was cut short is not the answer. */
+	/* Not the result of a look, which costs little, nor of a search that was cut short. */
 	if (cache->work.insns && (kind != X86_FRAME_UNKNOWN || !spent ||
 				  cache->work.insns < cache->work.limit))
 		keep_rule(cache, space, mem, ip, rule, kind);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* x86 frame analysis: a small cache, as samples repeat their addresses. */
+/* x86 frame analysis: a cache, because samples repeat their addresses. */
 #ifndef _X86_FRAME_CACHE_H
 #define _X86_FRAME_CACHE_H
 
@@ -8,20 +8,20 @@
 #include "x86_frame.h"
 
 /*
- * Sets of entries, a power of two, and the entries of one: with all else a cache takes no
- * more than 16 KiB. Tests try other numbers.
+ * Number of sets, which is a power of two, and of entries in a set: a cache takes at most 16 KiB.
+ * Tests use other numbers.
  */
 #ifndef X86_FRAME_CACHE_SETS
 #define X86_FRAME_CACHE_SETS	128
 #endif
 #define X86_FRAME_CACHE_WAYS	5
-/* Bytes of code that an entry is about, aligned. */
+/* An entry is for an aligned block of so many bytes of code. */
 #define X86_FRAME_CACHE_BLOCK	64
 
 /**
- * struct x86_frame_cache_entry - an answer
- * @tag:	a hash of address space, mode, address and bytes of the block
- * @ips:	a bit for each byte that the answer is for; none: not used
+ * struct x86_frame_cache_entry - a result
+ * @tag:	hash of address space, mode, address and bytes of the block
+ * @ips:	a bit for each byte of the block that the result is for; 0: unused entry
  * @cfa_words:	see struct x86_frame_rule, in words
  * @fp_words:	see struct x86_frame_rule, in words
  * @mem_words:	see struct x86_frame_rule, in words
@@ -41,17 +41,16 @@ struct x86_frame_cache_entry {
 };
 
 /**
- * struct x86_frame_cache - answers, by block of code
- * @sets:	the answers
+ * struct x86_frame_cache - results, by block of code
+ * @sets:	the results
  * @key:	random, so that nobody can write code that has the tag of other code
- * @victim:	the entry of a set to be replaced next
- * @spent:	what a search may not take, of X86_FRAME_INSNS or more, as other analyses of
- *		the same walk took it: for those who walk to set
- * @work:	memory for the analysis
+ * @victim:	entry of a set that is replaced next
+ * @spent:	set by the caller: how much of X86_FRAME_INSNS a search may not take, because
+ *		other analyses of the same walk took it
+ * @work:	memory for a search
  *
- * All zero is an empty cache.  One with code of several users needs @key.  One that more
- * than one context can use at a time, as when an NMI comes into the handler of an interrupt,
- * needs a copy for each of them.
+ * A cache of zeroes is empty.  @key has to be set if the code is of several users.  Only one
+ * context may use a cache at a time: an NMI may interrupt the handler of an interrupt.
  */
 struct x86_frame_cache {
 	struct x86_frame_cache_entry	sets[X86_FRAME_CACHE_SETS][X86_FRAME_CACHE_WAYS];

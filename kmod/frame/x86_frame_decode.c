@@ -278,7 +278,7 @@ static __always_inline bool get_opcode(const u8 **p, bool is_64bit, unsigned int
 	return !(*attr & ~(insn_attr_t)(SHORT_ATTRS | INAT_MODRM | INAT_GRP_MASK | INAT_VARIANT));
 }
 
-/* Decodes an instruction that is not quiet; false if insn.c has to. */
+/* Decodes an instruction that is not quiet; false if insn.c has to decode it. */
 static __always_inline bool decode_quick(const u8 *p, bool is_64bit, struct x86_code *code)
 {
 	const u8 *start = p;
@@ -309,7 +309,7 @@ static __always_inline bool decode_quick(const u8 *p, bool is_64bit, struct x86_
 	return code->len <= MAX_INSN_SIZE;
 }
 
-/* Inlined, as most of a search's time is spent here: see x86_frame_decode_next(). */
+/* Inlined, because most of a search's time is spent here: see x86_frame_decode_next(). */
 static __always_inline const u8 *decode_next(const u8 *p, const u8 *last, unsigned int max,
 					     bool is_64bit, struct x86_code *code,
 					     unsigned int *skipped)
@@ -374,7 +374,7 @@ static u8 get_rex(const struct insn *insn)
 	return insn->rex_prefix.nbytes ? insn->rex_prefix.bytes[0] & 15 : 0;
 }
 
-/* Which map the opcode is in. */
+/* Sets the map and the opcode in it. */
 static void get_map(const struct insn *insn, struct x86_code *code)
 {
 	const u8 *op = insn->opcode.bytes, *vex = insn->vex_prefix.bytes;
@@ -400,10 +400,9 @@ static void get_map(const struct insn *insn, struct x86_code *code)
  * @is_64bit:	64-bit code
  * @code:	the instruction
  *
- * In the decoder's own steps: insn_decode() nests seven functions, which costs
- * stack.
+ * Calls the steps of insn_decode(), which nests seven functions, and so needs more stack.
  *
- * Returns: false for what is no instruction
+ * Returns: false if it is no instruction
  */
 bool x86_frame_decode(struct insn *insn, const u8 *p, int len, bool is_64bit,
 		      struct x86_code *code)
@@ -433,11 +432,11 @@ bool x86_frame_decode(struct insn *insn, const u8 *p, int len, bool is_64bit,
 }
 
 /**
- * x86_frame_scan_read - read code, and count what that takes
- * @scan:	the scan
- * @addr:	where
- * @dst:	where to
- * @len:	at most, less than a page
+ * x86_frame_scan_read - read code, and count the read as instructions
+ * @scan:	the search
+ * @addr:	its address
+ * @dst:	out: the bytes
+ * @len:	how many, less than a page
  *
  * Returns: how many bytes were read
  */
@@ -451,9 +450,9 @@ unsigned int x86_frame_scan_read(struct x86_scan *scan, unsigned long addr, u8 *
 }
 
 /**
- * x86_frame_fill_window - read code, as much as there is room for
- * @scan:	the scan
- * @pc:		where it is
+ * x86_frame_fill_window - read code into the window
+ * @scan:	the search
+ * @pc:		its address, as offset from ip
  */
 void x86_frame_fill_window(struct x86_scan *scan, s32 pc)
 {
@@ -462,13 +461,13 @@ void x86_frame_fill_window(struct x86_scan *scan, s32 pc)
 					    X86_FRAME_WINDOW);
 }
 
-/* Does the window end at what can't be read?  Then to read again shows no more. */
+/* Does the window end at a byte that can't be read? Then it can't be filled any further. */
 static bool is_cut(const struct x86_scan *scan, unsigned int off)
 {
 	return scan->win_len < X86_FRAME_WINDOW && off < scan->win_len;
 }
 
-/* What the tables leave out, and what stands before something unreadable. */
+/* Decodes what is not common, and what is close to a byte that can't be read. */
 static noinline bool decode_slow(struct x86_scan *scan)
 {
 	unsigned int off = scan->work->path.pc - scan->win_pc;
@@ -512,7 +511,7 @@ static __always_inline bool decode(struct x86_scan *scan)
 		work->path.pc += next - p;
 		if (scan->code.len)
 			return true;
-		/* What was skipped may be part of another stretch. */
+		/* The skipped code may run into another stretch. */
 		if (work->path.pc >= scan->stop)
 			return false;
 	} while (next > last);
@@ -521,9 +520,9 @@ static __always_inline bool decode(struct x86_scan *scan)
 
 /**
  * x86_frame_scan_decode - decode the next instruction that may matter
- * @scan:	the scan, its path at or before it; its pc goes there
+ * @scan:	the search; its path is at or before the instruction, and moves there
  *
- * Returns: false where there is none, or the budget is used up
+ * Returns: false if there is none, or if the limit is reached
  */
 noinline bool x86_frame_scan_decode(struct x86_scan *scan)
 {

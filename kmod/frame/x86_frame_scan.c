@@ -408,7 +408,7 @@ static enum x86_frame_kind scan_paths(const struct x86_frame_mem *mem,
  * x86_frame_analyze_within - find the caller of the instruction at ip
  * @mem:	the code
  * @ip:		the instruction, not yet executed
- * @rule:	the rule, valid unless X86_FRAME_UNKNOWN is returned
+ * @rule:	the rule, valid unless X86_FRAME_UNKNOWN or X86_FRAME_SIGNAL is returned
  * @work:	memory to work with, used by nobody else meanwhile
  * @limit:	how many instructions it may look at, X86_FRAME_INSNS at most
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* x86 frame analysis: what its sources share. Nobody else includes this. */
+/* x86 frame analysis: shared by its sources only. */
 #ifndef _X86_FRAME_SCAN_H
 #define _X86_FRAME_SCAN_H
 
@@ -12,12 +12,12 @@
 #define X86_REG_SP	4
 #define X86_REG_BP	5
 
-/* Where an opcode is from. */
+/* The opcode maps. */
 enum x86_map {
 	X86_MAP_ONE,		/* one byte */
-	X86_MAP_0F,		/* behind 0f */
-	X86_MAP_VEX,		/* others: neither jumps nor sets sp or bp */
-	X86_MAP_APX,		/* can do both */
+	X86_MAP_0F,		/* after 0f */
+	X86_MAP_VEX,		/* others: no instruction that jumps, or sets sp or bp */
+	X86_MAP_APX,		/* has such instructions */
 };
 
 #define X86_CODE_64	0x01	/* 64-bit code */
@@ -27,15 +27,15 @@ enum x86_map {
 
 /**
  * struct x86_code - an instruction
- * @len:	its bytes
- * @map:	an enum x86_map
+ * @len:	length in bytes
+ * @map:	enum x86_map
  * @op:		opcode in the map
- * @modrm:	0 where there is none
- * @sib:	0 where there is none
+ * @modrm:	0 if there is none
+ * @sib:	0 if there is none
  * @rex:	W, R, X, B from bit 3 down; REX2 has three more from bit 6 down
  * @flags:	X86_CODE_*
- * @disp:	displacement, with its sign
- * @imm:	immediate, with its sign; of a long one, 32 bits
+ * @disp:	displacement, sign-extended
+ * @imm:	immediate, sign-extended; the low half of one that has 64 bits
  */
 struct x86_code {
 	u8	len;
@@ -49,7 +49,7 @@ struct x86_code {
 	s32	imm;
 };
 
-/* Bytes that x86_frame_decode_next() may look at for one instruction. */
+/* How many bytes x86_frame_decode_next() may read for one instruction. */
 #define X86_QUICK_BYTES	16
 
 /*
@@ -117,35 +117,32 @@ static inline u32 x86_get_le32(const u8 *p)
 	return p[0] | p[1] << 8 | p[2] << 16 | (u32)p[3] << 24;
 }
 
-/* Where a value counts from: sp or bp as they are at ip, or nothing known. */
+/* What the value of a register is an offset from. */
 enum x86_base {
-	X86_BASE_SP,
-	X86_BASE_BP,
-	X86_BASE_NONE,
-	X86_BASE_MEM_SP,	/* what a slot holds that counts from sp */
-	X86_BASE_MEM_BP,	/* ... from bp */
-	X86_BASE_REG,		/* what another register holds at ip */
+	X86_BASE_SP,		/* the sp of ip */
+	X86_BASE_BP,		/* the bp of ip */
+	X86_BASE_NONE,		/* nothing that is known */
+	X86_BASE_MEM_SP,	/* a word in memory, at an offset from the sp of ip */
+	X86_BASE_MEM_BP,	/* ... from the bp of ip */
+	X86_BASE_REG,		/* the value of another register at ip */
 };
 
-/* What a path knows of copies that it made of sp. */
+/* Whether a path copied sp to another register. */
 enum x86_kept {
-	X86_KEPT_NONE,		/* it made none */
-	X86_KEPT_SP,		/* a register holds sp as it was: sp_base was X86_BASE_SP */
-	X86_KEPT_LOST,		/* it made one, and it is not known which value that has */
+	X86_KEPT_NONE,		/* no */
+	X86_KEPT_SP,		/* yes: kept_reg is the sp of ip + kept_sp */
+	X86_KEPT_LOST,		/* yes, but the value of the copy is not known */
 };
 
-/* What bp holds. */
+/* The value of bp. */
 enum x86_bp {
-	X86_BP_SAME,		/* what it holds at ip */
-	X86_BP_LOADED,		/* what the stack slot at bp_base + bp holds */
+	X86_BP_SAME,		/* the bp of ip */
+	X86_BP_LOADED,		/* the stack slot at bp_base + bp was loaded */
 	X86_BP_VALUE,		/* bp_base + bp */
-	X86_BP_LOST,		/* something else */
+	X86_BP_LOST,		/* not known */
 };
 
-/*
- * What else takes time, as instructions: to read code, to find that it can't be
- * read, and to keep account of a branch or a jump.
- */
+/* What counts as instructions: a read of code, a read that fails, and a branch or a jump. */
 #define X86_SCAN_READ		2
 #define X86_SCAN_FAILED		64
 #define X86_SCAN_JUMP		1
@@ -154,19 +151,19 @@ enum x86_bp {
 #define X86_SCAN_REACH	0x10000000
 
 /**
- * struct x86_scan - the state of a scan
+ * struct x86_scan - state of a search
  * @mem:	the code
- * @ip:		where the scan starts
- * @code:	the instruction being looked at
- * @work:	the path being followed, those still to follow, and more
- * @start:	where the stretch being followed started
- * @stop:	where it runs into another one
- * @win_pc:	offset of the code read from @ip
- * @win_len:	bytes of it
- * @table:	the table that a jump goes by, as offset from @ip
- * @base:	what its entries count from, as offset from @ip
- * @nr_todo:	number of paths to follow
- * @nr_seen:	number of stretches
+ * @ip:		address at which the search starts
+ * @code:	the current instruction
+ * @work:	the paths, and more
+ * @start:	start of the stretch that is being followed, as offset from @ip
+ * @stop:	start of the next stretch that has been followed already
+ * @win_pc:	offset of the window from @ip
+ * @win_len:	number of valid bytes in the window
+ * @table:	table of a jump, as offset from @ip
+ * @base:	address that its entries are offsets from, as offset from @ip
+ * @nr_todo:	number of waiting paths
+ * @nr_seen:	number of remembered stretches
  */
 struct x86_scan {
 	const struct x86_frame_mem *mem;
@@ -183,17 +180,17 @@ struct x86_scan {
 	s32		base;
 };
 
-/* What an instruction does to a path. */
+/* Where a path continues after an instruction. */
 enum x86_step {
-	X86_STEP_NEXT,		/* goes on behind the instruction */
-	X86_STEP_JUMP,		/* goes on at the target */
+	X86_STEP_NEXT,		/* continue after the instruction */
+	X86_STEP_JUMP,		/* continue at the target */
 	X86_STEP_BRANCH,	/* either */
-	X86_STEP_EXIT,		/* leaves the function: sp is at the return address */
-	X86_STEP_TABLE,		/* goes on where a table of jump targets says */
-	X86_STEP_DEAD,		/* ends, and tells nothing */
+	X86_STEP_EXIT,		/* the function returns: sp points to the return address */
+	X86_STEP_TABLE,		/* continue at an entry of a table */
+	X86_STEP_DEAD,		/* the path ends without a result */
 };
 
-/* @pc + @offset, or what is too far away where that is. */
+/* Returns @pc + @offset, or X86_SCAN_REACH if that is too far away. */
 static inline s32 x86_pc_add(s32 pc, s32 offset)
 {
 	s64 sum = (s64)pc + offset;
@@ -202,7 +199,7 @@ static inline s32 x86_pc_add(s32 pc, s32 offset)
 							       X86_SCAN_REACH;
 }
 
-/* What takes time and is no instruction leaves less for those. */
+/* Counts something that is no instruction as @insns instructions. */
 static inline void x86_charge(struct x86_scan *scan, unsigned int insns)
 {
 	struct x86_frame_work *work = scan->work;
@@ -210,7 +207,7 @@ static inline void x86_charge(struct x86_scan *scan, unsigned int insns)
 	work->limit = insns < work->limit ? work->limit - insns : 0;
 }
 
-/* Has the scan taken as long as it may? */
+/* Has the search reached its limit? */
 static inline bool x86_is_spent(const struct x86_scan *scan)
 {
 	return scan->work->insns > scan->work->limit;

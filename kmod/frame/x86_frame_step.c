@@ -90,7 +90,7 @@ static void store_bp(struct x86_path *path, int base, s16 words)
 		return;
 	if (path->bp_kind == X86_BP_LOADED && path->bp_base != X86_BASE_SP)
 		return;
-	/* The first copy stays the one that counts, as long as it is there. */
+	/* As long as the first copy is on the stack, later ones do not count. */
 	if (path->saved)
 		return;
 	path->saved = 1;
@@ -111,8 +111,8 @@ static void load_bp(struct x86_path *path, int base, s16 words)
 	} else if (base == X86_BASE_SP &&
 		   (words < 0 || (path->saved && path->save < 0))) {
 		/*
-		 * Pushed here and popped from elsewhere, or not pushed here and
-		 * popped: the path has come into another function.
+		 * bp was pushed and is popped from another slot, or it was not pushed: the path has
+		 * come into another function.
 		 */
 		path->bp_kind = X86_BP_LOST;
 	} else {
@@ -343,7 +343,7 @@ static void step_alu_imm(const struct x86_code *code, struct x86_path *path)
 	if (op == 7)
 		return;
 	if (rm == X86_REG_SP && x86_full_width(code) && (op == 0 || op == 5))
-		/* The least number has no negative one: it stays what it is, and is too far. */
+		/* The smallest number has no negative: it stays the same, and is too large. */
 		sp_add(code, path, op ? -(u32)code->imm : code->imm);
 	else
 		clobber(path, rm);
@@ -358,8 +358,8 @@ static void step_alu(const struct x86_code *code, struct x86_path *path, u8 op)
 		return;
 	if ((op & 0x38) == 0x38) {
 		/*
-		 * sp compared with a register ends the loop that touches each
-		 * page of a big frame: the depth differs from turn to turn.
+		 * A loop that touches each page of a large frame ends by a comparison of sp with a
+		 * register. In it sp differs from turn to turn.
 		 */
 		if (rm == X86_REG_SP || (rm >= 0 && reg == X86_REG_SP))
 			path->sp_base = X86_BASE_NONE;
@@ -370,14 +370,14 @@ static void step_alu(const struct x86_code *code, struct x86_path *path, u8 op)
 
 static void note_call(struct x86_path *path)
 {
-	/* Where sp was loaded or taken from a register, an exit is all that follows. */
+	/* After sp was loaded, or set from a register, only an exit can follow. */
 	if (path->sp_base > X86_BASE_NONE)
 		path->sp_base = X86_BASE_NONE;
 	if (path->sp_base != X86_BASE_SP)
 		return;
 	/*
-	 * A function aligns sp before it calls, so where it was entered by a
-	 * jump, this is not the function that was entered.
+	 * A function aligns sp before it calls. If it does not, the path did not come to the start
+	 * of a function by the far jump.
 	 */
 	if (path->tail && path->sp >= path->call_sp)
 		path->sp_base = X86_BASE_NONE;
@@ -458,7 +458,7 @@ static enum x86_step step_call(const struct x86_code *code,
 	return X86_STEP_NEXT;
 }
 
-/* The opcodes that neither jump nor touch the stack, but may set bp or sp. */
+/* Opcodes that neither jump nor push nor pop, but may set bp or sp. */
 static enum x86_step step_data(const struct x86_code *code,
 			       struct x86_path *path, u8 op)
 {
@@ -589,12 +589,12 @@ static void note_use(const struct x86_code *code, struct x86_path *path)
 }
 
 /**
- * x86_frame_step - carry a path over one instruction
+ * x86_frame_step - apply one instruction to a path
  * @code:	the instruction, decoded
- * @path:	the path, its pc not touched
- * @target:	where a jump or branch goes, as offset from its end
+ * @path:	the path; its pc is not changed
+ * @target:	out: target of a jump or branch, as offset from the end of the instruction
  *
- * Returns: how the path goes on
+ * Returns: where the path continues
  */
 enum x86_step x86_frame_step(const struct x86_code *code, struct x86_path *path,
 			     s32 *target)
@@ -609,7 +609,7 @@ enum x86_step x86_frame_step(const struct x86_code *code, struct x86_path *path,
 	case X86_MAP_VEX:
 		return X86_STEP_NEXT;
 	default:
-		/* It can push and pop, which is left alone. */
+		/* Such an instruction may push or pop. */
 		return X86_STEP_DEAD;
 	}
 }

@@ -84,7 +84,8 @@ static enum x86_frame_kind hook_note(const struct x86_frame_mem *mem, enum x86_f
 {
 	struct hook_walk *walk = container_of(mem->ctx, struct hook_walk, state.ip);
 
-	walk->kind = kind;
+	/* A signal frame has a count of its own. */
+	walk->kind = kind == X86_FRAME_SIGNAL ? X86_FRAME_UNKNOWN : kind;
 	return kind;
 }
 
@@ -153,9 +154,6 @@ static enum x86_frame_kind hook_search(struct x86_frame_cache *cache, u64 space,
 #define x86_frame_search		hook_search
 #define perf_sample_time_left		search_time_left
 #define copy_from_user_nofault		hook_read_user
-/* The hook has asked, see can_walk(). */
-#undef nmi_uaccess_okay
-#define nmi_uaccess_okay()		true
 #define uprobe_get_trampoline_vaddr	perf_hybrid_uretprobe_trampoline
 /* The switch is the module's parameter. */
 #undef CONFIG_SYSCTL

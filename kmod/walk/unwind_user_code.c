@@ -19,7 +19,6 @@
 #include <linux/text-patching.h>
 #include <linux/uaccess.h>
 #include <linux/uprobes.h>
-#include <asm/tlbflush.h>
 #include <asm/unwind_user_code.h>
 
 #include "unwind_user_code.h"
@@ -35,14 +34,13 @@ static DEFINE_PER_CPU(bool, frame_cache_busy);
 static DEFINE_PER_CPU(int, search_credit) = UNWIND_USER_CREDIT_MAX;
 
 /**
- * unwind_user_code_prepare - allocate what the analysis works with
+ * unwind_user_code_prepare - allocate the caches and the memory of searches
  *
  * Called with the first event that has callchains. The memory is for all events, so it is not
  * charged to the task that opens the first one. Without this memory walks find the exact states
  * only.
  *
- * Context: task; callers exclude each other, and those of
- *	unwind_user_code_release().
+ * Context: task.  The caller holds a mutex, the same as for unwind_user_code_release().
  *
  * Return: 0, or -ENOMEM.
  */
@@ -58,16 +56,18 @@ int unwind_user_code_prepare(void)
 		if (!cache)
 			return -ENOMEM;
 		get_random_bytes(cache->key, sizeof(cache->key));
-		/* An NMI must not find it before it is all there. */
+		/* Pairs with cache_get(): an NMI must not find a cache without its key. */
 		smp_store_release(per_cpu_ptr(&frame_cache, cpu), cache);
 	}
 	return 0;
 }
 
 /**
- * unwind_user_code_release - free it, with the last event that wants chains
+ * unwind_user_code_release - free the memory of unwind_user_code_prepare()
  *
- * Context: task; a walk may be under way.
+ * Called with the last event that has callchains.
+ *
+ * Context: task.  A walk may use the memory meanwhile.
  */
 void unwind_user_code_release(void)
 {
@@ -376,8 +376,8 @@ static bool step(struct unwind_user_state *state)
 		return true;
 	}
 	kind = find_rule(state, &mem, &rule);
-	if (state->topmost && kind == X86_FRAME_UNKNOWN)
-		return step_sigreturn(state, &mem);
+	if (kind == X86_FRAME_SIGNAL)
+		return state->topmost && step_sigreturn(state, &mem);
 	/* After a call to a noreturn function, ip may be the first byte of the next function. */
 	if (kind == X86_FRAME_UNKNOWN || (!state->topmost && kind == X86_FRAME_ENTRY))
 		return false;
@@ -390,7 +390,7 @@ static bool step(struct unwind_user_state *state)
 bool __unwind_user_code_next(struct unwind_user_state *state)
 {
 	state->ask_code = false;
-	if (state->nr_code >= UNWIND_USER_CODE_MAX || !nmi_uaccess_okay())
+	if (state->nr_code >= UNWIND_USER_CODE_MAX)
 		return false;
 	state->nr_code++;
 	if (!step(state))
@@ -400,7 +400,6 @@ bool __unwind_user_code_next(struct unwind_user_state *state)
 	return true;
 }
 
-#ifdef CONFIG_HAVE_UNWIND_USER_CODE
 /**
  * unwind_user_at_trampoline - may a signal handler return there?
  * @state:	a deferred walk
@@ -417,7 +416,6 @@ bool unwind_user_at_trampoline(struct unwind_user_state *state, unsigned long ip
 	return unwind_user_code_is_on() && unwind_user_read(state, &code, ip, sizeof(code)) &&
 	       unwind_user_code_is_trampoline(code, state->ws);
 }
-#endif
 
 /**
  * unwind_user_code_exact - step from an exact state to the caller
@@ -438,7 +436,8 @@ bool unwind_user_code_exact(struct unwind_user_state *state)
 	if (!unwind_user_code_is_on())
 		return false;
 	kind = x86_frame_look(&mem, state->ip, &rule);
-	if (kind == X86_FRAME_UNKNOWN || !step_rule(state, &mem, kind, &rule))
+	if (kind == X86_FRAME_UNKNOWN || kind == X86_FRAME_SIGNAL ||
+	    !step_rule(state, &mem, kind, &rule))
 		return false;
 	state->topmost = false;
 	return true;

@@ -55,7 +55,7 @@ static bool interrupted_32(struct unwind_user_state *state,
 /**
  * unwind_user_code_interrupted - leave a signal frame
  * @state:	at the first instruction of the trampoline that the handler
- *		returns to; changed only where it succeeds
+ *		returns to; changed only if the registers can be read
  * @kind:	which trampoline
  *
  * Context: any, NMI too. Never faults.

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What kernels without kernel/unwind have of linux/unwind_user_types.h.  The
- * module has it from here, too: where a kernel has its own struct, that one lacks
- * members.
- */
+/* The state of a walk, for kernels without kernel/unwind, and for the module. */
 #ifndef _LINUX_UNWIND_USER_STATE_H
 #define _LINUX_UNWIND_USER_STATE_H
 
@@ -14,12 +10,12 @@ struct unwind_user_state {
 	unsigned long	sp;
 	unsigned long	fp;
 	unsigned int	ws;
-	u16		spent;
-	u8		nr_code;
-	u8		failed;
-	bool		ask_code;
+	u16		spent;		/* part of X86_FRAME_INSNS that searches used */
+	u8		nr_code;	/* steps by code that were tried */
+	u8		failed;		/* reads that failed */
+	bool		ask_code;	/* the next step may be by code */
 	bool		topmost;
-	bool		in_task;
+	bool		in_task;	/* not in NMI: may sleep */
 };
 
 #endif /* _LINUX_UNWIND_USER_STATE_H */

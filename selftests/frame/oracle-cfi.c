@@ -31,7 +31,7 @@ static const char * const verdict_names[] = {
 
 static const char * const kind_names[X86_FRAME_NR] = {
 	"unknown", "entry", "prologue", "epilogue", "ret", "plt",
-	"scan-sp", "scan-bp", "scan-mem", "scan-reg"
+	"scan-sp", "scan-bp", "scan-mem", "scan-reg", "signal"
 };
 
 static const char * const truth_names[] = {
@@ -119,7 +119,7 @@ static enum verdict judge(const struct x86_frame_rule *r,
 {
 	s32 depth;
 
-	if (kind == X86_FRAME_UNKNOWN)
+	if (kind == X86_FRAME_UNKNOWN || kind == X86_FRAME_SIGNAL)
 		return t->kind == TRUTH_NONE ? RIGHT : UNKNOWN;
 	if (t->kind == TRUTH_NONE)
 		return INVENTED;
@@ -178,7 +178,7 @@ static void list_one(struct oracle *o, u64 addr, enum verdict v,
 		     const struct truth *t, const struct flow_insn *fi)
 {
 	printf("  %#lx %s %s", addr, verdict_names[v], kind_names[kind]);
-	if (kind != X86_FRAME_UNKNOWN)
+	if (kind != X86_FRAME_UNKNOWN && kind != X86_FRAME_SIGNAL)
 		printf(" %s%+d bp %d", r->use_fp ? "bp" : "sp", r->cfa_off,
 		       r->fp_off);
 	if (kind == X86_FRAME_SCAN_MEM || kind == X86_FRAME_SCAN_REG)
@@ -208,7 +208,7 @@ static void check_one(struct oracle *o, u64 addr, struct truth *row,
 	o->st.verdict[v]++;
 	o->st.kinds[kind][v]++;
 	lost = v == WRONG_CFA || v == INVENTED;
-	if (kind == X86_FRAME_UNKNOWN)
+	if (kind == X86_FRAME_UNKNOWN || kind == X86_FRAME_SIGNAL)
 		lost = !plain_step_right(o, &t, fi);
 	o->st.lost += lost;
 	o->st.framed += o->framed;

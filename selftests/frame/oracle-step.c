@@ -79,7 +79,7 @@ static unsigned long find_caller(struct stepper *s, const struct user_regs_struc
 	*confirmed = false;
 	*kind = x86_frame_analyze_cached(&s->cache, 0, mem, regs->rip, &rule);
 	s->kinds[*kind]++;
-	if (*kind == X86_FRAME_UNKNOWN)
+	if (*kind == X86_FRAME_UNKNOWN || *kind == X86_FRAME_SIGNAL)
 		return plain_caller(s, regs);
 	cfa = rule.use_fp ? regs->rbp : regs->rsp;
 	if (*kind == X86_FRAME_SCAN_MEM)

@@ -69,7 +69,7 @@ noinline void measured(const struct sample *sample, unsigned long nr, bool cache
 
 static const char * const names[X86_FRAME_NR] = {
 	"unknown", "entry", "prologue", "epilogue", "ret", "plt",
-	"scan-sp", "scan-bp", "scan-mem", "scan-reg"
+	"scan-sp", "scan-bp", "scan-mem", "scan-reg", "signal"
 };
 
 static int by_size(const void *a, const void *b)

@@ -48,7 +48,8 @@ static void check_run(struct elf_image *image, unsigned long ip)
 	unsigned long at, end;
 	u8 code[MAX_INSN_SIZE];
 
-	if (x86_frame_analyze(&mem, ip, &rule, &work) == X86_FRAME_UNKNOWN)
+	kind = x86_frame_analyze(&mem, ip, &rule, &work);
+	if (kind == X86_FRAME_UNKNOWN || kind == X86_FRAME_SIGNAL)
 		return;
 	end = ip + work.run;
 	for (at = ip;;) {

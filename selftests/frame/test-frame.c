@@ -229,6 +229,8 @@ static const struct {
 	{ "... in that of the short one", "b8 0f 00 00 00 0f 05|", 0, 2, 64,
 	  X86_SIGRETURN_64 },
 	{ "... in the half of one", "00 00 00 0f 05|", 0, 2, 64, X86_SIGRETURN_NONE },
+	{ "after another system call", "0f 05|48 c7 c0 0f 00 00 00 0f 05", 64, 1, 64,
+	  X86_SIGRETURN_64 },
 	{ "in a system call at the page's end", "48 c7 c0 0f 00 00 00 0f 05|", SIZE - 9, 2, 64,
 	  X86_SIGRETURN_64 },
 	{ "32: at a trampoline", "|58 b8 77 00 00 00 cd 80", 64, 1, 32, X86_SIGRETURN_32 },
@@ -241,9 +243,14 @@ static void run_in_sig(unsigned int i)
 	struct code code;
 	struct x86_frame_mem mem = { code_read, &code, in_sigs[i].bits == 64, false };
 	unsigned long ip = assemble(&code, in_sigs[i].code, in_sigs[i].at);
+	struct x86_frame_rule rule;
+	enum x86_frame_kind kind;
 
 	report(x86_frame_in_sigreturn(&mem, ip) == in_sigs[i].ret &&
 	       code.reads == in_sigs[i].reads, in_sigs[i].name);
+	kind = x86_frame_look(&mem, ip, &rule);
+	report((kind == X86_FRAME_SIGNAL) == (in_sigs[i].ret != X86_SIGRETURN_NONE),
+	       "... by a look");
 }
 
 static void run_cache(void)

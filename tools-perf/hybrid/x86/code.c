@@ -114,7 +114,7 @@ static bool to_rule(enum x86_frame_kind kind, const struct x86_frame_rule *found
 	/* i386 numbers its registers as the processor does. */
 	if (kind == X86_FRAME_SCAN_REG)
 		rule->base = HYBRID_BASE_REG + (is_64bit ? dwarf_reg(found->reg) : found->reg);
-	return kind != X86_FRAME_UNKNOWN;
+	return kind != X86_FRAME_UNKNOWN && kind != X86_FRAME_SIGNAL;
 }
 
 /*
