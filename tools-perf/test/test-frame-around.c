@@ -99,8 +99,10 @@ static void jumps(void)
 	EXPECT(3, "___xxx_");
 	LOOK(0xcc, "\x90\xeb\x00\x90\x90\xc9\xc3", 0);
 	EXPECT(0, "xx_____");
-	/* After a call that does not return another function begins. */
+	/* After a call that does not return another function begins: push %rbp; or before that. */
 	LOOK(0xcc, "\x90\xe8\x00\x00\x00\x00\x55\x48\x89\xe5\x90\xc9\xc3", 0);
+	EXPECT(0, "xx___________");
+	LOOK(0xcc, "\x90\xff\xd0\x90\x85\xc0\x55\x48\x89\xe5\x90\xc9\xc3", 0);
 	EXPECT(0, "xx___________");
 }
 

@@ -70,42 +70,6 @@ static void v8(void)
 	check(SHOWS(0, "\x90\x48\x8b\x6d\x00\x4d\x89\xdc\x48\x83\xc4\x50\xff\xe1"));
 }
 
-static bool entered(u64 at)
-{
-	return hybrid_entered_frame(&mem, BASE + at);
-}
-
-/* A loop without an end: the prologue shows that bp is the frame's. */
-static void entries(void)
-{
-	static const char loop[] = "\x55\x48\x89\xe5\xeb\x03\x90\x90\x90\xff\xd1\xeb\xf9";
-
-	/* push %rbp; mov %rsp,%rbp; jmp 9; nop; nop; nop; 9: call *%rcx; jmp 6 */
-	memset(code, 0xcc, sizeof(code));
-	put(4000, loop, sizeof(loop) - 1);
-	check(entered(4004) && entered(4009) && entered(4011) && entered(4006) && entered(4008));
-	check(!shows(4009));
-	check(!entered(4000) && !entered(4001) && !entered(4010));
-	/* No way leads there. */
-	check(!entered(4013));
-	/* mov %rdx,%rbp on the way. */
-	put(4004, "\x48\x89\xd5", 3);
-	put(4007, "\x90\x90", 2);
-	check(entered(4004) && !entered(4007) && !entered(4009));
-	/* Another function begins in between, and too far before. */
-	put(4007, "\x55", 1);
-	check(!entered(4009));
-	memset(code, 0x90, sizeof(code));
-	put(200, loop, 4);
-	check(entered(204) && entered(4200) && !entered(4400));
-	/* Bytes of the prologue in the next piece that is read. */
-	for (unsigned int i = 0; i < 70; i++) {
-		memset(code, 0x90, sizeof(code));
-		put(4000 - i, loop, 4);
-		check(entered(4070));
-	}
-}
-
 static void no_frames(void)
 {
 	/* add $8,%rsp; ret: what bp holds is not said */
@@ -194,7 +158,6 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "frame pointer: functions that leave a frame", frames },
 		{ "frame pointer: V8's", v8 },
-		{ "frame pointer: a way from the prologue", entries },
 		{ "frame pointer: functions that show none", no_frames },
 		{ "frame pointer: jumps and calls", ways },
 		{ "frame pointer: the straight code that it is true of", straight },

@@ -196,8 +196,7 @@ bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule
 	if (ask(mem, ip, false, rule, &run, &took))
 		return true;
 	*rule = hybrid_rule_frame_pointer(mem->is_64bit ? 8 : 4);
-	return hybrid_entered_frame(mem, ip) || hybrid_saved_sp_rule(mem, ip, rule) ||
-	       hybrid_switch_rule(mem, ip, rule);
+	return hybrid_saved_sp_rule(mem, ip, rule) || hybrid_switch_rule(mem, ip, rule);
 }
 
 bool hybrid_code_rule(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule)

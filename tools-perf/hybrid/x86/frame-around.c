@@ -14,6 +14,7 @@
 /* What an instruction does to straight code. */
 enum effect {
 	STRAIGHT,
+	CALLS,		/* goes on, if the call returns */
 	LAST_ONE,	/* it is the last one that has the frame */
 	NOT_FRAMED,	/* it has no frame itself */
 };
@@ -28,7 +29,11 @@ static enum effect effect_of(const struct insn *insn, struct x86_code *code)
 		return NOT_FRAMED;
 	case 0xe9: case 0xeb: case 0xcc: case 0xf4:
 		return LAST_ONE;
+	case 0xe8:
+		return CALLS;
 	case 0xff:
+		if (X86_MODRM_REG(insn->modrm.value) == 2)
+			return CALLS;
 		if (X86_MODRM_REG(insn->modrm.value) == 4)
 			return LAST_ONE;
 		break;
@@ -67,19 +72,32 @@ static void mark(u64 *begins, u64 at)
 	begins[at / 64] |= 1ULL << at % 64;
 }
 
+/*
+ * After a call that does not return stand other calls, data, and the beginning of another function
+ * that has no frame yet. So the code after a call has to show the frame by itself.
+ */
+static bool goes_on(const struct x86_frame_mem *mem, u64 addr, enum effect effect)
+{
+	unsigned int took;
+	u64 run;
+
+	return effect == STRAIGHT ||
+	       (effect == CALLS && hybrid_has_frame_pointer(mem, addr, &run, &took));
+}
+
 static void look_ahead(const struct x86_frame_mem *mem, u64 ip, u64 *begins)
 {
-	enum effect effect = STRAIGHT;
+	enum effect effect;
 	unsigned int len;
 	u64 addr = ip;
 
-	while (effect == STRAIGHT && addr - ip < HYBRID_AROUND) {
+	do {
 		len = decode(mem, addr, &effect);
 		if (!len || effect == NOT_FRAMED)
 			return;
 		mark(begins, addr - ip + HYBRID_AROUND);
 		addr += len;
-	}
+	} while (addr - ip < HYBRID_AROUND && goes_on(mem, addr, effect));
 }
 
 /*
@@ -94,7 +112,7 @@ static bool comes_to(const struct x86_frame_mem *mem, u64 addr, u64 ip, u64 *beg
 
 	while (addr < ip) {
 		len = decode(mem, addr, &effect);
-		if (!len || effect != STRAIGHT) {
+		if (!len || (effect != STRAIGHT && effect != CALLS)) {
 			*next = addr + (len ?: 1);
 			return false;
 		}

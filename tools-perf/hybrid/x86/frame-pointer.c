@@ -2,7 +2,6 @@
 /*
  * Shows by the code of a function that bp is its frame pointer.
  */
-#include <string.h>
 #include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <asm/insn.h>
@@ -19,7 +18,6 @@
  * struct search - for the end of the frame
  * @path: sp and bp in the block that is followed
  * @run: of hybrid_has_frame_pointer()
- * @wanted: of hybrid_entered_frame(): the address that is looked for
  * @straight: no jump was followed yet
  * @loaded: the block has a mov (%rbp),%rbp
  * @dropped: and an add to sp after it
@@ -27,7 +25,6 @@
 struct search {
 	struct x86_path	path;
 	u64		run;
-	u64		wanted;
 	bool		straight;
 	bool		loaded;
 	bool		dropped;
@@ -182,59 +179,4 @@ bool hybrid_has_frame_pointer(const struct x86_frame_mem *mem, u64 ip, u64 *run,
 	*took = flow.insns;
 	*run = search.run ?: 1;
 	return found;
-}
-
-/* The function's prologue is no further before an address; bytes that are read at once. */
-#define MAX_BEFORE	4096
-#define PIECE		64
-
-static const u8 prologue[] = { 0x55, 0x48, 0x89, 0xe5 };	/* push %rbp; mov %rsp,%rbp */
-
-/* The address after the last prologue before @ip; 0: there is none. */
-static u64 find_prologue(const struct x86_frame_mem *mem, u64 ip)
-{
-	u8 bytes[PIECE + sizeof(prologue) - 1];
-	u64 at = ip - PIECE;
-	unsigned int i;
-
-	for (; ip - at <= MAX_BEFORE; at -= PIECE) {
-		/* A prologue may begin in one piece and end in the next. */
-		if (hybrid_flow_fetch(mem, at, bytes, sizeof(bytes)) < sizeof(bytes))
-			return 0;
-		for (i = PIECE; i--;) {
-			if (!memcmp(bytes + i, prologue, sizeof(prologue)) &&
-			    at + i + sizeof(prologue) <= ip)
-				return at + i + sizeof(prologue);
-		}
-	}
-	return 0;
-}
-
-/* Goes on as long as bp is what it was at the beginning of the block. */
-static enum hybrid_flow_step find_address(struct hybrid_flow *flow, const struct insn *insn,
-					  u64 addr)
-{
-	struct search *search = flow->arg;
-	bool pops_bp;
-
-	if (addr == search->wanted)
-		return HYBRID_FLOW_FOUND;
-	if (addr == flow->start)
-		search->path = (struct x86_path) { .sp_base = X86_BASE_NONE };
-	if (!step(search, flow, addr, insn->length, &pops_bp) ||
-	    search->path.bp_kind != X86_BP_SAME)
-		return HYBRID_FLOW_END;
-	return HYBRID_FLOW_ON;
-}
-
-bool hybrid_entered_frame(const struct x86_frame_mem *mem, u64 ip)
-{
-	struct search search = { .wanted = ip };
-	struct hybrid_flow flow = {
-		.mem = mem, .max_insns = MAX_INSNS, .near = ip, .visit = find_address,
-		.arg = &search,
-	};
-	u64 start = mem->is_64bit ? find_prologue(mem, ip) : 0;
-
-	return start && hybrid_flow_from(&flow, start);
 }

@@ -24,17 +24,6 @@ struct x86_frame_mem;
 bool hybrid_has_frame_pointer(const struct x86_frame_mem *mem, u64 ip, u64 *run,
 			      unsigned int *took);
 
-/**
- * hybrid_entered_frame - does a way from the function's prologue lead to an address?
- * @mem: reads the code
- * @ip: of the next instruction
- *
- * The last "push %rbp; mov %rsp,%rbp" in the 4,096 bytes before @ip is the prologue. On the way,
- * nothing sets bp. Code that V8 makes for a loop has no "leave" if it leaves the loop only by
- * going back to the interpreter. 4,096 instructions are looked at, at most.
- */
-bool hybrid_entered_frame(const struct x86_frame_mem *mem, u64 ip);
-
 /* May an instruction with a VEX or EVEX prefix set bp? r13 counts as bp. */
 bool hybrid_vex_sets_bp(struct insn *insn);
 
