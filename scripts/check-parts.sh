@@ -108,12 +108,12 @@ of_host()
 	part truth check tap host build truth
 	part fibers check tap host2 build selftests/fibers/run
 	part isolation check tap host2 build selftests/isolation/run
-	part callers check tap host build selftests/callers/run ${all:+--all}
+	part callers check tap host2 build selftests/callers/run ${all:+--all}
 	part bpf check tap host build selftests/bpf/run
 	part bpf-files ci tap host build selftests/bpf/files
 	part off-cpu ci tap host build selftests/bpf/off-cpu
-	part judge check tap host2 build selftests/judge/run
-	part names check tap host2 build selftests/names/run
+	part judge check tap host build selftests/judge/run
+	part names check tap host build selftests/names/run
 	part ends check tap host2 build selftests/ends/run
 	part hostile ci tap host build selftests/hostile/run
 	part perf-test check perf host build perf_test
