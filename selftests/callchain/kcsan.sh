@@ -53,9 +53,9 @@ no_races()
 			if (name in ours)
 				is_ours = 1
 		}
-		# Both count in pagefault_disable(), and an interrupt restores that: two functions
-		# of the unpatched kernel have the same race.
-		if (gsub(/ (arch_perf_unwind_walk|perf_callchain_user|copy_from_user_nofault|copy_from_user_nmi)/, "&") == 2)
+		# Both count in pagefault_disable(), and an interrupt restores that: functions of
+		# the unpatched kernel have the same race.
+		if (gsub(/ (arch_perf_unwind_walk|perf_callchain_user|copy_from_user_nofault|copy_from_user_nmi|copy_fpstate_to_sigframe|restore_fpregs_from_user|__fpu_restore_sig)/, "&") == 2)
 			is_ours = 0
 		found += is_ours
 	}
