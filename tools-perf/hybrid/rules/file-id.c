@@ -39,6 +39,6 @@ bool hybrid_file_is_guarded(int fd)
 	struct stat st;
 
 	return !fstat(fd, &st) && (!st.st_uid || st.st_uid == geteuid()) &&
-	       !(st.st_mode & (S_IWGRP | S_IWOTH)) &&
+	       !(st.st_mode & 0022) &&
 	       !fstatvfs(fd, &fs) && !(fs.f_flag & ST_NOSUID);
 }

@@ -8,7 +8,7 @@
 #include "code-cache.h"
 
 #define MAX_HEADER	512
-#define MAX_FRAME	(1U << 20)
+#define MAX_FRAME	0x100000
 #define MAX_BLOB	(64U << 20)
 
 /* A segment that is free: CodeHeap::free_sentinel. */

@@ -7,7 +7,7 @@
 #include "interpreter.h"
 
 #define MAX_CODELETS	1024
-#define MAX_CODELET	(1U << 20)
+#define MAX_CODELET	0x100000
 
 /* A frame begins within so many bytes of an entry's code. */
 #define MAX_ENTER	512

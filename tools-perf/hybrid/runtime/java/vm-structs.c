@@ -8,9 +8,9 @@
 #include "../../rules/symbol.h"
 #include "vm-structs.h"
 
-#define TABLE_BITS	13
-#define TABLE_SIZE	(1U << TABLE_BITS)
-#define MAX_NAMES	(1U << 20)
+#define TABLE_BITS	13	/* of TABLE_SIZE */
+#define TABLE_SIZE	0x2000U
+#define MAX_NAMES	0x100000U
 #define MAX_STRIDE	256
 #define MAX_OFFSET	65536
 
