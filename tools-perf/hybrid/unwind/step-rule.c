@@ -54,7 +54,7 @@ static bool add_register(const struct hybrid_unwind *u, const struct hybrid_rule
  * The caller's stack is above the frame, where what the caller has pushed need not be: up to the
  * 64 KiB words that a method of Java may have of arguments and locals.
  */
-#define MAX_LOCALS	(1U << 20)
+#define MAX_LOCALS	0x100000U
 
 /* Where the interpreter of HotSpot has the address of the bytecode that it runs: r13. */
 #define POSITION_REG	13

@@ -81,6 +81,14 @@ struct hybrid_runtime_range {
 	struct hybrid_rule	rule;
 };
 
+/* Asks the runtimes of processes how to leave frame @at of @u in code that they have made. */
+typedef bool (*hybrid_runtime_rule_fn)(void *runtimes, const struct hybrid_unwind *u,
+				       unsigned int at, struct hybrid_rule *rule);
+
+/* And for the range of code that the frame is in. */
+typedef bool (*hybrid_runtime_range_fn)(void *runtimes, const struct hybrid_unwind *u,
+					unsigned int at, struct hybrid_runtime_range *range);
+
 /**
  * struct hybrid_unwinder - what an unwinder keeps from sample to sample
  * @cache: rows by address and space; direct-mapped, 256 KiB
@@ -89,9 +97,8 @@ struct hybrid_runtime_range {
  * @add_mapping_arg: for @add_mapping
  * @memory: what is read from processes; NULL where there are none
  * @jit: what processes say of the code that they compile; NULL where there are none
- * @runtime_rule: asks the runtimes of processes how to leave frame @at of @u in code that they
- *	have made; false: they don't tell. NULL: nobody is asked
- * @runtime_range: the range of code that the frame is in; false: there is none
+ * @runtime_rule: false if no runtime tells. NULL: nobody is asked
+ * @runtime_range: false if there is none
  * @runtimes: for both
  * @copied: hybrid_copied_text() has found a copy; the caller's to clear
  */
@@ -101,12 +108,10 @@ struct hybrid_unwinder {
 	void				*add_mapping_arg;
 	struct hybrid_memory		*memory;
 	struct hybrid_jit		*jit;
-	bool	(*runtime_rule)(void *runtimes, const struct hybrid_unwind *u, unsigned int at,
-			     struct hybrid_rule *rule);
-	bool (*runtime_range)(void *runtimes, const struct hybrid_unwind *u, unsigned int at,
-			      struct hybrid_runtime_range *range);
+	hybrid_runtime_rule_fn		 runtime_rule;
+	hybrid_runtime_range_fn		 runtime_range;
 	void				*runtimes;
-	bool 			 copied;
+	bool				 copied;
 };
 
 /**
