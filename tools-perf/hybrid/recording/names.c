@@ -151,10 +151,10 @@ void hybrid_names_print(const struct hybrid_record *hr)
 
 	nr = hybrid_runtimes_failed(hr->unwinder.runtimes, &pid);
 	if (nr)
-		fprintf(stderr, "hybrid: no names: the runtime of %u processes (%d) can't be read\n",
+		fprintf(stderr, "hybrid: the runtime of %u processes (%d) can't be read\n",
 			nr, pid);
 	if (hr->names.nr_unread)
-		fprintf(stderr, "hybrid: %" PRIu64 " frames have no names: they were read too late\n",
+		fprintf(stderr, "hybrid: %" PRIu64 " frames have no name: they were read too late\n",
 			hr->names.nr_unread);
 	for (runtime = 0; runtime < HYBRID_NR_RUNTIMES; runtime++) {
 		of = &hr->names.runtimes[runtime];
