@@ -154,7 +154,7 @@ void hybrid_names_print(const struct hybrid_record *hr)
 		fprintf(stderr, "hybrid: the runtime of %u processes (%d) can't be read\n",
 			nr, pid);
 	if (hr->names.nr_unread)
-		fprintf(stderr, "hybrid: %" PRIu64 " frames have no name: they were read too late\n",
+		fprintf(stderr, "hybrid: %" PRIu64 " frames have no name, read too late\n",
 			hr->names.nr_unread);
 	for (runtime = 0; runtime < HYBRID_NR_RUNTIMES; runtime++) {
 		of = &hr->names.runtimes[runtime];
