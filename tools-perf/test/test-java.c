@@ -160,6 +160,7 @@ static void test_interpreter(void)
 {
 	begin_interpreter();
 	put_interpreted(10, 14, called());
+	java.stack[14 + JAVA_FRAME / 8 - 1] = called();
 	java.u.regs.value[HYBRID_X86_64_BP] = JAVA_STACK + 80;
 	java.u.regs.value[R13] = 0x777;
 	java_unwind(java_code_at(INTERP) + JAVA_LOOP);
