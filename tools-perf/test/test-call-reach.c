@@ -4,45 +4,23 @@
  */
 #include <string.h>
 #include "call-reach.h"
+#include "code-bytes.h"
 #include "tap.h"
-#include "x86_frame.h"
 
-#define BASE	0x400000
-#define SIZE	8192
-
-static u8 code[SIZE];
 static u64 slot;
-
-static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
-{
-	(void)ctx;
-	if (addr < BASE || addr - BASE > SIZE - len)
-		return -1;
-	memcpy(dst, code + addr - BASE, len);
-	return 0;
-}
-
-static const struct x86_frame_mem mem = { .read = read_code, .is_64bit = true };
 
 /* All int3, but for what is put there. */
 static void begin(void)
 {
-	memset(code, 0xcc, sizeof(code));
+	code_fill(0xcc);
 }
-
-static void put(unsigned int at, const char *bytes, unsigned int len)
-{
-	memcpy(code + at, bytes, len);
-}
-
-#define PUT(at, bytes) put(at, bytes, sizeof(bytes) - 1)
 
 /* An opcode and the displacement from behind it to @to. */
 static void put_rel32(unsigned int at, const char *opcode, unsigned int len, unsigned int to)
 {
 	s32 offset = to - (at + len + 4);
 
-	put(at, opcode, len);
+	code_put(at, opcode, len);
 	memcpy(code + at + len, &offset, sizeof(offset));
 }
 
@@ -53,15 +31,16 @@ static void put_rel32(unsigned int at, const char *opcode, unsigned int len, uns
 /* The call is at 16, so that it returns to 21. */
 static enum hybrid_reach asked(u64 callee)
 {
-	return hybrid_call_reaches(&mem, BASE + 21, callee ? BASE + callee : 0, &slot);
+	return hybrid_call_reaches(&code_mem, CODE_BASE + 21, callee ? CODE_BASE + callee : 0,
+				   &slot);
 }
 
 static void direct(void)
 {
 	begin();
 	CALL(16, 256);
-	PUT(256, "\x55\x48\x89\xe5\x90\xc3");
-	PUT(300, "\x90\xc3");
+	CODE_PUT(256, "\x55\x48\x89\xe5\x90\xc3");
+	CODE_PUT(300, "\x90\xc3");
 	same(asked(256), HYBRID_REACH_THERE);
 	same(asked(260), HYBRID_REACH_THERE);
 	/* Inside of an instruction, as a caller's frame is. */
@@ -71,8 +50,10 @@ static void direct(void)
 	same(asked(300), HYBRID_REACH_NOT);
 	same(asked(0), HYBRID_REACH_NOT);
 	/* No call at all, or none that ends there. */
-	same(hybrid_call_reaches(&mem, BASE + 22, BASE + 256, &slot), HYBRID_REACH_NOT);
-	same(hybrid_call_reaches(&mem, BASE + 300, BASE + 256, &slot), HYBRID_REACH_NOT);
+	same(hybrid_call_reaches(&code_mem, CODE_BASE + 22, CODE_BASE + 256, &slot),
+	     HYBRID_REACH_NOT);
+	same(hybrid_call_reaches(&code_mem, CODE_BASE + 300, CODE_BASE + 256, &slot),
+	     HYBRID_REACH_NOT);
 	/* The target can't be read. */
 	CALL(16, 256 + (1 << 20));
 	same(asked(256), HYBRID_REACH_FAR);
@@ -84,8 +65,8 @@ static void branches(void)
 	CALL(16, 256);
 	JNE(256, 512);
 	JMP(262, 768);
-	PUT(512, "\x74\x02\x90\xc3\x90\x90\xeb\xfc");
-	PUT(768, "\xe2\xfe\x0f\x0b");
+	CODE_PUT(512, "\x74\x02\x90\xc3\x90\x90\xeb\xfc");
+	CODE_PUT(768, "\xe2\xfe\x0f\x0b");
 	same(asked(514), HYBRID_REACH_THERE);
 	same(asked(516), HYBRID_REACH_THERE);
 	same(asked(518), HYBRID_REACH_THERE);
@@ -93,8 +74,8 @@ static void branches(void)
 	same(asked(772), HYBRID_REACH_NOT);
 	/* What is called on the way comes back. */
 	CALL(512, 1024);
-	PUT(517, "\x90\xc3");
-	PUT(1024, "\x90\xc3");
+	CODE_PUT(517, "\x90\xc3");
+	CODE_PUT(1024, "\x90\xc3");
 	same(asked(517), HYBRID_REACH_THERE);
 	same(asked(1024), HYBRID_REACH_NOT);
 }
@@ -110,14 +91,14 @@ static void indirect(void)
 
 	for (i = 0; i < ARRAY_SIZE(calls); i++) {
 		begin();
-		put(21 - lens[i], calls[i], lens[i]);
+		code_put(21 - lens[i], calls[i], lens[i]);
 		same(asked(256), HYBRID_REACH_INDIRECT);
 	}
 	/* A direct call could end there, too: it shows nothing. */
 	begin();
 	CALL(16, 256);
-	PUT(256, "\xc3");
-	PUT(19, "\xff\xd0");
+	CODE_PUT(256, "\xc3");
+	CODE_PUT(19, "\xff\xd0");
 	same(asked(300), HYBRID_REACH_INDIRECT);
 }
 
@@ -125,13 +106,13 @@ static void plt(void)
 {
 	begin();
 	CALL(16, 256);
-	PUT(256, "\xf3\x0f\x1e\xfa\xff\x25\x00\x10\x00\x00");
+	CODE_PUT(256, "\xf3\x0f\x1e\xfa\xff\x25\x00\x10\x00\x00");
 	same(asked(0), HYBRID_REACH_INDIRECT);
-	same(slot, BASE + 266 + 0x1000);
+	same(slot, CODE_BASE + 266 + 0x1000);
 	same(asked(512), HYBRID_REACH_INDIRECT);
 	same(asked(260), HYBRID_REACH_THERE);
 	/* A jump table may lead anywhere in its function; what does more than jump tells. */
-	PUT(256, "\x90\x90\x90\x90\xff\x24\xc5\x00\x00\x00\x00");
+	CODE_PUT(256, "\x90\x90\x90\x90\xff\x24\xc5\x00\x00\x00\x00");
 	same(asked(512), HYBRID_REACH_FAR);
 }
 
@@ -142,14 +123,14 @@ static void bounded(void)
 
 	begin();
 	CALL(16, 256);
-	memset(code + 256, 0x90, SIZE - 256);
-	same(asked(SIZE - 1), HYBRID_REACH_FAR);
+	memset(code + 256, 0x90, CODE_SIZE - 256);
+	same(asked(CODE_SIZE - 1), HYBRID_REACH_FAR);
 	same(asked(300), HYBRID_REACH_THERE);
 
 	begin();
 	CALL(16, 256);
-	for (i = 256; i + 6 < SIZE; i += 6)
-		JNE(i, (i * 7) % (SIZE - 512) + 256);
+	for (i = 256; i + 6 < CODE_SIZE; i += 6)
+		JNE(i, (i * 7) % (CODE_SIZE - 512) + 256);
 	check(asked(20) != HYBRID_REACH_THERE);
 
 	/* Jumps in a circle end. */
@@ -167,9 +148,9 @@ static void nearest_first(void)
 	CALL(16, 256);
 	JNE(256, 4096);
 	JNE(262, 512);
-	PUT(268, "\x90\xc3");
+	CODE_PUT(268, "\x90\xc3");
 	memset(code + 512, 0x90, 3000);
-	PUT(4096, "\x90\x90\x90\xc3");
+	CODE_PUT(4096, "\x90\x90\x90\xc3");
 	same(asked(4098), HYBRID_REACH_THERE);
 	same(asked(5000), HYBRID_REACH_FAR);
 }
@@ -179,11 +160,12 @@ static void random_code(void)
 	unsigned int round, i;
 
 	for (round = 0; round < 200; round++) {
-		for (i = 0; i < SIZE; i++)
+		for (i = 0; i < CODE_SIZE; i++)
 			code[i] = tap_random();
 		for (i = 0; i < 64; i++)
-			check(hybrid_call_reaches(&mem, BASE + tap_random() % (2 * SIZE),
-						  BASE + tap_random() % SIZE, &slot) <=
+			check(hybrid_call_reaches(&code_mem,
+						  CODE_BASE + tap_random() % (2 * CODE_SIZE),
+						  CODE_BASE + tap_random() % CODE_SIZE, &slot) <=
 			      HYBRID_REACH_THERE);
 	}
 }

@@ -2,38 +2,22 @@
 /*
  * Where the caller is of functions that switch stacks. Code made up of bytes.
  */
-#include <string.h>
+#include "code-bytes.h"
 #include "context-switch.h"
 #include "tap.h"
-#include "x86_frame.h"
 
-#define BASE	0x400000
-#define SIZE	4096
 #define START	1024
 
-static u8 code[SIZE];
-
-static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
-{
-	(void)ctx;
-	if (addr < BASE || addr - BASE > SIZE - len)
-		return -1;
-	memcpy(dst, code + addr - BASE, len);
-	return 0;
-}
-
-static struct x86_frame_mem mem = { .read = read_code, .is_64bit = true };
-
 #define PUT(bytes) do {							\
-	memset(code, 0xcc, sizeof(code));				\
-	memcpy(code + START, bytes, sizeof(bytes) - 1);			\
+	code_fill(0xcc);						\
+	CODE_PUT(START, bytes);						\
 } while (0)
 
 /* CFA = sp + @cfa at byte @at; the caller's bp at CFA + @bp, 0: in bp; @cfa -1: no rule. */
 static void expect(int line, unsigned int at, int cfa, int bp)
 {
 	struct hybrid_rule rule;
-	bool found = hybrid_switch_rule(&mem, BASE + START + at, &rule);
+	bool found = hybrid_switch_rule(&code_mem, CODE_BASE + START + at, &rule);
 
 	tap_same(found, cfa >= 0, __FILE__, line, "found");
 	if (!found || cfa < 0)
@@ -74,9 +58,9 @@ static void boost(void)
 	EXPECT(0x31, -1, 0);
 	code[START - 1] = 0xc3;
 	EXPECT(0x31, 64, -16);
-	mem.is_64bit = false;
+	code_mem.is_64bit = false;
 	EXPECT(0x31, -1, 0);
-	mem.is_64bit = true;
+	code_mem.is_64bit = true;
 	/* The register was loaded from another place. */
 	code[START + 0x35] = 0x30;
 	EXPECT(0x31, -1, 0);
@@ -119,7 +103,7 @@ static void others(void)
 	PUT("\x48\x89\xfc\x48\x8b\x44\x24\xf8\xff\xe0");
 	EXPECT(3, 0, 0);
 	/* Code that goes on for ever. */
-	memset(code, 0x90, sizeof(code));
+	code_fill(0x90);
 	EXPECT(0, -1, 0);
 }
 

@@ -2,36 +2,21 @@
 /*
  * The instructions around an address that have the same frame pointer. Code made up of bytes.
  */
-#include <string.h>
+#include "code-bytes.h"
 #include "frame-around.h"
 #include "tap.h"
-#include "x86_frame.h"
 
-#define BASE	0x400000
-#define SIZE	4096
 /* Where the function begins: more code than is looked at is before it. */
 #define START	1024
 
-static u8 code[SIZE];
-
-static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
-{
-	(void)ctx;
-	if (addr < BASE || addr - BASE > SIZE - len)
-		return -1;
-	memcpy(dst, code + addr - BASE, len);
-	return 0;
-}
-
-static const struct x86_frame_mem mem = { .read = read_code, .is_64bit = true };
 static u64 begins[2 * HYBRID_AROUND / 64];
 
 /* The function @bytes among bytes of @fill: what is around its byte @ip? */
 static void look(u8 fill, const char *bytes, unsigned int len, unsigned int ip)
 {
-	memset(code, fill, sizeof(code));
-	memcpy(code + START, bytes, len);
-	hybrid_frame_around(&mem, BASE + START + ip, begins);
+	code_fill(fill);
+	code_put(START, bytes, len);
+	hybrid_frame_around(&code_mem, CODE_BASE + START + ip, begins);
 	/* The address itself always. */
 	check(begins[HYBRID_AROUND / 64] & 1);
 }
@@ -114,12 +99,12 @@ static void bounds(void)
 	LOOK(0x90, "\x90", 0);
 	for (i = 0; i < ARRAY_SIZE(begins); i++)
 		same(begins[i], ~0ULL);
-	memset(code, 0x90, sizeof(code));
-	hybrid_frame_around(&mem, BASE + 1, begins);
+	code_fill(0x90);
+	hybrid_frame_around(&code_mem, CODE_BASE + 1, begins);
 	same(begins[HYBRID_AROUND / 64 - 1], 1ULL << 63);
-	hybrid_frame_around(&mem, BASE + SIZE - 1, begins);
+	hybrid_frame_around(&code_mem, CODE_BASE + CODE_SIZE - 1, begins);
 	same(begins[HYBRID_AROUND / 64], 1);
-	hybrid_frame_around(&mem, BASE + SIZE, begins);
+	hybrid_frame_around(&code_mem, CODE_BASE + CODE_SIZE, begins);
 	same(begins[HYBRID_AROUND / 64], 1);
 }
 

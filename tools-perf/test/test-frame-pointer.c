@@ -2,38 +2,14 @@
 /*
  * Does code show that bp points to its frame? Code made up of bytes.
  */
-#include <string.h>
+#include "code-bytes.h"
 #include "frame-pointer.h"
 #include "tap.h"
-#include "x86_frame.h"
-
-#define BASE	0x400000
-#define SIZE	65536
-
-static u8 code[SIZE];
-
-static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
-{
-	(void)ctx;
-	if (addr < BASE || addr - BASE > SIZE - len)
-		return -1;
-	memcpy(dst, code + addr - BASE, len);
-	return 0;
-}
-
-static const struct x86_frame_mem mem = { .read = read_code, .is_64bit = true };
-
-static void put(unsigned int at, const char *bytes, unsigned int len)
-{
-	memcpy(code + at, bytes, len);
-}
-
-#define PUT(at, bytes) put(at, bytes, sizeof(bytes) - 1)
 
 /* The function from the beginning on, int3 behind it: does bp point to the frame at @at? */
 #define SHOWS(at, bytes) ({						\
-	memset(code, 0xcc, sizeof(code));				\
-	PUT(0, bytes);							\
+	code_fill(0xcc);						\
+	CODE_PUT(0, bytes);						\
 	shows(at);							\
 })
 
@@ -42,7 +18,7 @@ static unsigned int took;
 
 static bool shows(u64 at)
 {
-	return hybrid_has_frame_pointer(&mem, BASE + at, &run, &took);
+	return hybrid_has_frame_pointer(&code_mem, CODE_BASE + at, &run, &took);
 }
 
 static void frames(void)
@@ -121,21 +97,21 @@ static void bounded(void)
 {
 	unsigned int i;
 
-	memset(code, 0x90, sizeof(code));
-	PUT(4000, "\xc9\xc3");
+	code_fill(0x90);
+	CODE_PUT(4000, "\xc9\xc3");
 	check(shows(0));
 	same(took, 4001);
-	memset(code, 0x90, sizeof(code));
-	PUT(8000, "\xc9\xc3");
+	code_fill(0x90);
+	CODE_PUT(8000, "\xc9\xc3");
 	check(!shows(0));
 	check(took >= 4096 && took <= 4097);
 	/* A jump with each instruction, to the next one. */
-	for (i = 0; i < SIZE; i += 2)
-		PUT(i, "\x74\x00");
+	for (i = 0; i < CODE_SIZE; i += 2)
+		CODE_PUT(i, "\x74\x00");
 	check(!shows(0));
 	/* The first way that is followed goes round. */
-	memset(code, 0xcc, sizeof(code));
-	PUT(0, "\xeb\xfe");
+	code_fill(0xcc);
+	CODE_PUT(0, "\xeb\xfe");
 	check(!shows(0));
 }
 
@@ -144,10 +120,10 @@ static void random_code(void)
 	unsigned int round, i;
 
 	for (round = 0; round < 20; round++) {
-		for (i = 0; i < SIZE; i++)
+		for (i = 0; i < CODE_SIZE; i++)
 			code[i] = tap_random();
 		for (i = 0; i < 200; i++) {
-			shows(tap_random() % (2 * SIZE));
+			shows(tap_random() % (2 * CODE_SIZE));
 			check(run && run <= 4096 * 15);
 		}
 	}

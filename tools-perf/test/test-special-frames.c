@@ -4,39 +4,24 @@
  * large frames, an sp that was saved. Code made up of bytes.
  */
 #include <string.h>
+#include "code-bytes.h"
 #include "probe-loop.h"
 #include "realigned.h"
 #include "saved-sp.h"
 #include "tap.h"
-#include "x86_frame.h"
 
-#define BASE	0x400000
-#define SIZE	16384
-
-static u8 code[SIZE];
-
-static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
-{
-	(void)ctx;
-	if (addr < BASE || addr - BASE > SIZE - len)
-		return -1;
-	memcpy(dst, code + addr - BASE, len);
-	return 0;
-}
-
-static struct x86_frame_mem mem = { .read = read_code, .is_64bit = true };
 static struct hybrid_rule rule;
 static unsigned int took;
 
 #define PUT(bytes) do {							\
-	memset(code, 0xcc, sizeof(code));				\
-	memcpy(code, bytes, sizeof(bytes) - 1);				\
+	code_fill(0xcc);						\
+	CODE_PUT(0, bytes);						\
 } while (0)
 
 static bool realigned(u64 at)
 {
 	rule = hybrid_rule_frame_pointer(8);
-	return hybrid_realigned_rule(&mem, BASE + at, &rule, &took);
+	return hybrid_realigned_rule(&code_mem, CODE_BASE + at, &rule, &took);
 }
 
 static void expect_realigned(int line, u64 at, int slot)
@@ -70,11 +55,11 @@ static void aligned(void)
 	/* No frame that bp points to. */
 	PUT("\x90\x4c\x8b\x55\xf8\xc9\x49\x8d\x62\xf8\xc3");
 	rule = (struct hybrid_rule) { .kind = HYBRID_RULE_CFA, .cfa_off = 16 };
-	check(!hybrid_realigned_rule(&mem, BASE, &rule, &took));
-	mem.is_64bit = false;
+	check(!hybrid_realigned_rule(&code_mem, CODE_BASE, &rule, &took));
+	code_mem.is_64bit = false;
 	check(!realigned(0));
-	mem.is_64bit = true;
-	memset(code, 0x90, sizeof(code));
+	code_mem.is_64bit = true;
+	code_fill(0x90);
 	check(!realigned(0));
 	check(took >= 4096 && took <= 4097);
 }
@@ -91,54 +76,54 @@ static void loops(void)
 	u64 end;
 
 	PUT(LOOP "\x90");
-	check(hybrid_probe_loop(&mem, BASE, &end, &from_sp));
-	same(end, BASE + 25);
+	check(hybrid_probe_loop(&code_mem, CODE_BASE, &end, &from_sp));
+	same(end, CODE_BASE + 25);
 	same(from_sp, 0xa000);
 	for (i = 0; i < ARRAY_SIZE(in); i++) {
 		end = 0;
-		check(hybrid_probe_loop(&mem, BASE + in[i], &end, &from_sp));
-		same(end, BASE + 25);
+		check(hybrid_probe_loop(&code_mem, CODE_BASE + in[i], &end, &from_sp));
+		same(end, CODE_BASE + 25);
 		same(from_sp, 0);
 	}
-	check(!hybrid_probe_loop(&mem, BASE + 25, &end, &from_sp));
-	check(!hybrid_probe_loop(&mem, BASE + 9, &end, &from_sp));
+	check(!hybrid_probe_loop(&code_mem, CODE_BASE + 25, &end, &from_sp));
+	check(!hybrid_probe_loop(&code_mem, CODE_BASE + 9, &end, &from_sp));
 	/* jne elsewhere, and a frame that grows the other way. */
 	code[24] = 0xee;
-	check(!hybrid_probe_loop(&mem, BASE, &end, &from_sp));
+	check(!hybrid_probe_loop(&code_mem, CODE_BASE, &end, &from_sp));
 	code[24] = 0xef;
 	memset(code + 4, 0, 4);
-	check(!hybrid_probe_loop(&mem, BASE, &end, &from_sp));
-	mem.is_64bit = false;
-	check(!hybrid_probe_loop(&mem, BASE + 8, &end, &from_sp));
-	mem.is_64bit = true;
+	check(!hybrid_probe_loop(&code_mem, CODE_BASE, &end, &from_sp));
+	code_mem.is_64bit = false;
+	check(!hybrid_probe_loop(&code_mem, CODE_BASE + 8, &end, &from_sp));
+	code_mem.is_64bit = true;
 }
 
 static void saved(void)
 {
 	/* sub $1,%rax; jne back; pop %rdx; pop %rcx; mov %rcx,%rsp; ret */
 	PUT("\x48\x83\xe8\x01\x75\xfa\x5a\x59\x48\x89\xcc\xc3");
-	check(hybrid_saved_sp_rule(&mem, BASE, &rule));
+	check(hybrid_saved_sp_rule(&code_mem, CODE_BASE, &rule));
 	same(rule.kind, HYBRID_RULE_DEREF);
 	same(rule.base, HYBRID_BASE_SP);
 	same(rule.cfa_off, 8);
 	same(rule.deref_off, 8);
 	same(rule.ra_off, -8);
-	check(hybrid_saved_sp_rule(&mem, BASE + 7, &rule));
+	check(hybrid_saved_sp_rule(&code_mem, CODE_BASE + 7, &rule));
 	same(rule.cfa_off, 0);
 	/* The value is in the register; or is no return. */
-	check(!hybrid_saved_sp_rule(&mem, BASE + 8, &rule));
+	check(!hybrid_saved_sp_rule(&code_mem, CODE_BASE + 8, &rule));
 	code[11] = 0x90;
-	check(!hybrid_saved_sp_rule(&mem, BASE, &rule));
+	check(!hybrid_saved_sp_rule(&code_mem, CODE_BASE, &rule));
 	/* pop %rcx; add $8,%rcx; mov %rcx,%rsp; ret */
 	PUT("\x59\x48\x83\xc1\x08\x48\x89\xcc\xc3");
-	check(!hybrid_saved_sp_rule(&mem, BASE, &rule));
+	check(!hybrid_saved_sp_rule(&code_mem, CODE_BASE, &rule));
 	/* pop %rcx; mov %rdx,%rsp; ret, and pop %rsp */
 	PUT("\x59\x48\x89\xd4\xc3");
-	check(!hybrid_saved_sp_rule(&mem, BASE, &rule));
+	check(!hybrid_saved_sp_rule(&code_mem, CODE_BASE, &rule));
 	PUT("\x5c\x59\x48\x89\xcc\xc3");
-	check(!hybrid_saved_sp_rule(&mem, BASE, &rule));
-	memset(code, 0x90, sizeof(code));
-	check(!hybrid_saved_sp_rule(&mem, BASE, &rule));
+	check(!hybrid_saved_sp_rule(&code_mem, CODE_BASE, &rule));
+	code_fill(0x90);
+	check(!hybrid_saved_sp_rule(&code_mem, CODE_BASE, &rule));
 }
 
 int main(void)
