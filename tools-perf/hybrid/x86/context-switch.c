@@ -8,15 +8,13 @@
 #include <asm/insn.h>
 #include "context-switch.h"
 #include "flow.h"
+#include "insn-operand.h"
 #include "x86_frame_scan.h"
 
 #define ALIGN		16
 /* Functions begin no further before an address; and have no more instructions. */
 #define MAX_SIZE	256
 #define MAX_INSNS	64
-
-#define REG_SP		4
-#define REG_BP		5
 
 /**
  * struct sim - a function that is followed from its beginning
@@ -46,26 +44,11 @@ enum sim_step {
 	SIM_FAILS,
 };
 
-static unsigned int reg_of(const struct insn *insn)
-{
-	return X86_MODRM_REG(insn->modrm.value) | !!X86_REX_R(insn->rex_prefix.value) << 3;
-}
-
-static unsigned int rm_of(const struct insn *insn)
-{
-	return X86_MODRM_RM(insn->modrm.value) | !!X86_REX_B(insn->rex_prefix.value) << 3;
-}
-
-static bool is_register(const struct insn *insn)
-{
-	return X86_MODRM_MOD(insn->modrm.value) == 3;
-}
-
 /* N(%rsp) */
 static bool is_on_stack(const struct insn *insn)
 {
-	return !is_register(insn) && X86_MODRM_RM(insn->modrm.value) == 4 &&
-	       X86_SIB_BASE(insn->sib.value) == REG_SP && X86_SIB_INDEX(insn->sib.value) == 4 &&
+	return !hybrid_insn_is_register(insn) && X86_MODRM_RM(insn->modrm.value) == 4 &&
+	       X86_SIB_BASE(insn->sib.value) == X86_REG_SP && X86_SIB_INDEX(insn->sib.value) == 4 &&
 	       !X86_REX_B(insn->rex_prefix.value) && !X86_REX_X(insn->rex_prefix.value);
 }
 
@@ -98,36 +81,36 @@ static enum sim_step set_register(struct sim *sim, const struct insn *insn, unsi
 		return SIM_ON;
 	}
 	sim->loaded &= ~(1U << reg);
-	return reg == REG_BP ? SIM_FAILS : SIM_ON;
+	return reg == X86_REG_BP ? SIM_FAILS : SIM_ON;
 }
 
 static enum sim_step step_move(struct sim *sim, const struct insn *insn, bool to_rm)
 {
-	unsigned int reg = to_rm ? rm_of(insn) : reg_of(insn);
+	unsigned int reg = to_rm ? hybrid_insn_rm(insn) : hybrid_insn_reg(insn);
 
 	/* To memory. */
-	if (to_rm && !is_register(insn))
+	if (to_rm && !hybrid_insn_is_register(insn))
 		return SIM_ON;
-	if (reg == REG_SP)
+	if (reg == X86_REG_SP)
 		return switch_stack(sim);
 	if (to_rm) {
 		sim->loaded &= ~(1U << reg);
-		return reg == REG_BP ? SIM_FAILS : SIM_ON;
+		return reg == X86_REG_BP ? SIM_FAILS : SIM_ON;
 	}
 	return set_register(sim, insn, reg);
 }
 
 static enum sim_step step_lea(struct sim *sim, const struct insn *insn)
 {
-	unsigned int reg = reg_of(insn);
+	unsigned int reg = hybrid_insn_reg(insn);
 
-	if (reg == REG_SP && (!is_on_stack(insn) || !is_64(insn)))
+	if (reg == X86_REG_SP && (!is_on_stack(insn) || !is_64(insn)))
 		return SIM_FAILS;
-	if (reg == REG_SP)
+	if (reg == X86_REG_SP)
 		sim->sp += insn->displacement.value;
 	else
 		sim->loaded &= ~(1U << reg);
-	return reg == REG_BP ? SIM_FAILS : SIM_ON;
+	return reg == X86_REG_BP ? SIM_FAILS : SIM_ON;
 }
 
 /* add and sub of a number; xor, test, cmp, and moves of a number, of other registers. */
@@ -135,10 +118,10 @@ static enum sim_step step_number(struct sim *sim, const struct insn *insn)
 {
 	unsigned int what = X86_MODRM_REG(insn->modrm.value);
 
-	if (!is_register(insn))
+	if (!hybrid_insn_is_register(insn))
 		return SIM_ON;
-	if (rm_of(insn) != REG_SP)
-		return rm_of(insn) == REG_BP ? SIM_FAILS : SIM_ON;
+	if (hybrid_insn_rm(insn) != X86_REG_SP)
+		return hybrid_insn_rm(insn) == X86_REG_BP ? SIM_FAILS : SIM_ON;
 	if (what && what != 5)
 		return SIM_FAILS;
 	sim->sp += what ? -insn->immediate.value : insn->immediate.value;
@@ -147,14 +130,14 @@ static enum sim_step step_number(struct sim *sim, const struct insn *insn)
 
 static enum sim_step step_push(struct sim *sim, const struct insn *insn)
 {
-	unsigned int reg = (insn->opcode.bytes[0] & 7) | !!X86_REX_B(insn->rex_prefix.value) << 3;
+	unsigned int reg = hybrid_insn_opcode_reg(insn);
 
 	if (insn->opcode.bytes[0] < 0x58) {
 		sim->sp -= 8;
 		return SIM_ON;
 	}
 	/* What it has saved it takes back from the other stack. */
-	if (!sim->switched || reg == REG_SP)
+	if (!sim->switched || reg == X86_REG_SP)
 		return SIM_FAILS;
 	load(sim, reg, sim->sp);
 	sim->sp += 8;
@@ -164,10 +147,10 @@ static enum sim_step step_push(struct sim *sim, const struct insn *insn)
 /* jmp *%reg, to the word below what sp is then. */
 static enum sim_step step_jump(struct sim *sim, const struct insn *insn)
 {
-	unsigned int reg = rm_of(insn);
+	unsigned int reg = hybrid_insn_rm(insn);
 
-	if (X86_MODRM_REG(insn->modrm.value) != 4 || !is_register(insn) || !sim->switched ||
-	    !(sim->loaded & 1U << reg) || sim->slots[reg] + 8 != sim->sp)
+	if (X86_MODRM_REG(insn->modrm.value) != 4 || !hybrid_insn_is_register(insn) ||
+	    !sim->switched || !(sim->loaded & 1U << reg) || sim->slots[reg] + 8 != sim->sp)
 		return SIM_FAILS;
 	return SIM_RETURNS;
 }
@@ -249,7 +232,7 @@ static bool is_start(const struct x86_frame_mem *mem, u64 addr)
 
 static void make_rule(const struct sim *sim, struct hybrid_rule *rule)
 {
-	const u32 bp = 1U << REG_BP;
+	const u32 bp = 1U << X86_REG_BP;
 	s32 cfa = sim->here_switched ? sim->sp : 8;
 
 	*rule = (struct hybrid_rule) {
@@ -259,7 +242,7 @@ static void make_rule(const struct sim *sim, struct hybrid_rule *rule)
 	if (!sim->here_switched || sim->here_loaded & bp || !(sim->loaded & bp))
 		return;
 	rule->bp = HYBRID_BP_AT_CFA;
-	rule->bp_off = sim->slots[REG_BP] - cfa;
+	rule->bp_off = sim->slots[X86_REG_BP] - cfa;
 }
 
 bool hybrid_switch_rule(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule *rule)

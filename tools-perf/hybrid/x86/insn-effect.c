@@ -7,7 +7,9 @@
 #include <asm/insn.h>
 #include "flow.h"
 #include "insn-effect.h"
+#include "insn-operand.h"
 #include "x86_frame.h"
+#include "x86_frame_scan.h"
 
 /* Instructions of a function that are looked at for one that sets sp. */
 #define MAX_SETS_SP	512
@@ -66,19 +68,14 @@ enum hybrid_effect hybrid_insn_effect(const struct x86_frame_mem *mem, u64 ip, u
 	return insn.vex_prefix.nbytes ? HYBRID_EFFECT_NEXT : one_byte(&insn, insn.opcode.bytes[0]);
 }
 
-#define REG_SP	4
-#define REG_BP	5
-
-/* The register that an instruction's ModRM byte names as its first or second operand. */
 static bool is_reg_sp(const struct insn *insn)
 {
-	return X86_MODRM_REG(insn->modrm.value) == REG_SP && !X86_REX_R(insn->rex_prefix.value);
+	return hybrid_insn_reg(insn) == X86_REG_SP;
 }
 
 static bool is_rm_sp(const struct insn *insn)
 {
-	return X86_MODRM_MOD(insn->modrm.value) == 3 && X86_MODRM_RM(insn->modrm.value) == REG_SP &&
-	       !X86_REX_B(insn->rex_prefix.value);
+	return hybrid_insn_is_register(insn) && hybrid_insn_rm(insn) == X86_REG_SP;
 }
 
 /* mov, lea, xchg, and, pop %rsp, leave. What adds a constant is in tables of distances. */
@@ -96,7 +93,7 @@ static bool is_set(const struct insn *insn)
 	case 0x81: case 0x83:
 		return is_rm_sp(insn) && X86_MODRM_REG(insn->modrm.value) == 4;
 	case 0x5c:
-		return !X86_REX_B(insn->rex_prefix.value);
+		return hybrid_insn_opcode_reg(insn) == X86_REG_SP;
 	case 0xc9:
 		return true;
 	default:
@@ -120,9 +117,8 @@ u64 hybrid_sets_sp(const struct x86_frame_mem *mem, u64 start, u64 end)
 static bool is_save(const struct insn *insn)
 {
 	return insn->opcode.bytes[0] == 0x89 && insn->rex_prefix.nbytes &&
-	       X86_REX_W(insn->rex_prefix.value) && !X86_REX_R(insn->rex_prefix.value) &&
-	       !X86_REX_B(insn->rex_prefix.value) && X86_MODRM_REG(insn->modrm.value) == REG_BP &&
-	       X86_MODRM_MOD(insn->modrm.value) % 3 && X86_MODRM_RM(insn->modrm.value) == REG_SP &&
+	       X86_REX_W(insn->rex_prefix.value) && hybrid_insn_reg(insn) == X86_REG_BP &&
+	       X86_MODRM_MOD(insn->modrm.value) % 3 && hybrid_insn_rm(insn) == X86_REG_SP &&
 	       insn->sib.value == 0x24;
 }
 

@@ -7,15 +7,13 @@
 #include <linux/kernel.h>
 #include <asm/insn.h>
 #include "flow.h"
+#include "insn-operand.h"
 #include "realigned.h"
 #include "x86_frame_scan.h"
 
 #define MAX_INSNS	4096
 /* From the end of the frame to where sp is loaded. */
 #define MAX_TO_LOAD	8
-
-#define REG_SP		4
-#define REG_BP		5
 
 /**
  * struct search - for the end of the frame
@@ -35,15 +33,10 @@ struct search {
 	bool	found;
 };
 
-static unsigned int reg_of(const struct insn *insn)
-{
-	return X86_MODRM_REG(insn->modrm.value) | !!X86_REX_R(insn->rex_prefix.value) << 3;
-}
-
 /* N(%rbp) */
 static bool is_in_frame(const struct insn *insn)
 {
-	return X86_MODRM_RM(insn->modrm.value) == REG_BP && !X86_REX_B(insn->rex_prefix.value) &&
+	return hybrid_insn_rm(insn) == X86_REG_BP &&
 	       (X86_MODRM_MOD(insn->modrm.value) == 1 || X86_MODRM_MOD(insn->modrm.value) == 2);
 }
 
@@ -52,10 +45,11 @@ static int loads_sp(const struct insn *insn)
 {
 	unsigned int rm = X86_MODRM_RM(insn->modrm.value);
 
-	if (insn->vex_prefix.nbytes || insn->opcode.bytes[0] != 0x8d || reg_of(insn) != REG_SP ||
-	    X86_MODRM_MOD(insn->modrm.value) != 1 || rm == 4 || insn->displacement.value != -8)
+	if (insn->vex_prefix.nbytes || insn->opcode.bytes[0] != 0x8d ||
+	    hybrid_insn_reg(insn) != X86_REG_SP || X86_MODRM_MOD(insn->modrm.value) != 1 ||
+	    rm == 4 || insn->displacement.value != -8)
 		return -1;
-	return rm | !!X86_REX_B(insn->rex_prefix.value) << 3;
+	return hybrid_insn_rm(insn);
 }
 
 static void load(struct search *search, unsigned int reg, s32 slot)
@@ -81,14 +75,14 @@ static void step(struct search *search, const struct insn *insn)
 	if (insn->vex_prefix.nbytes)
 		return;
 	if (op >= 0x58 && op <= 0x5f) {
-		pop(search, (op & 7) | !!X86_REX_B(insn->rex_prefix.value) << 3);
+		pop(search, hybrid_insn_opcode_reg(insn));
 	} else if (op == 0x8b && is_in_frame(insn)) {
-		load(search, reg_of(insn), insn->displacement.value);
-	} else if (op == 0x8d && reg_of(insn) == REG_SP) {
+		load(search, hybrid_insn_reg(insn), insn->displacement.value);
+	} else if (op == 0x8d && hybrid_insn_reg(insn) == X86_REG_SP) {
 		search->sp_known = is_in_frame(insn);
 		search->sp = insn->displacement.value;
 	} else if (op == 0x8b || op == 0x8d) {
-		search->loaded &= ~(1U << reg_of(insn));
+		search->loaded &= ~(1U << hybrid_insn_reg(insn));
 	}
 }
 

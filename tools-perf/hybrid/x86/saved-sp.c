@@ -6,13 +6,12 @@
 #include <linux/kernel.h>
 #include <asm/insn.h>
 #include "flow.h"
+#include "insn-operand.h"
 #include "saved-sp.h"
 #include "x86_frame.h"
+#include "x86_frame_scan.h"
 
 #define MAX_INSNS	16
-
-#define REG_SP		4
-#define REG_BP		5
 
 /**
  * struct way - straight code
@@ -26,26 +25,11 @@ struct way {
 	s32	slots[16];
 };
 
-static unsigned int reg_of(const struct insn *insn)
-{
-	return X86_MODRM_REG(insn->modrm.value) | !!X86_REX_R(insn->rex_prefix.value) << 3;
-}
-
-static unsigned int rm_of(const struct insn *insn)
-{
-	return X86_MODRM_RM(insn->modrm.value) | !!X86_REX_B(insn->rex_prefix.value) << 3;
-}
-
-static bool is_register(const struct insn *insn)
-{
-	return X86_MODRM_MOD(insn->modrm.value) == 3;
-}
-
 static bool pop(struct way *way, const struct insn *insn)
 {
-	unsigned int reg = (insn->opcode.bytes[0] & 7) | !!X86_REX_B(insn->rex_prefix.value) << 3;
+	unsigned int reg = hybrid_insn_opcode_reg(insn);
 
-	if (reg == REG_SP || reg == REG_BP)
+	if (reg == X86_REG_SP || reg == X86_REG_BP)
 		return false;
 	way->loaded |= 1U << reg;
 	way->slots[reg] = way->sp;
@@ -56,9 +40,11 @@ static bool pop(struct way *way, const struct insn *insn)
 /* add, sub, cmp and the like of a number and another register than sp and bp. */
 static bool number(struct way *way, const struct insn *insn)
 {
-	if (!is_register(insn) || rm_of(insn) == REG_SP || rm_of(insn) == REG_BP)
+	unsigned int reg = hybrid_insn_rm(insn);
+
+	if (!hybrid_insn_is_register(insn) || reg == X86_REG_SP || reg == X86_REG_BP)
 		return false;
-	way->loaded &= ~(1U << rm_of(insn));
+	way->loaded &= ~(1U << reg);
 	return true;
 }
 
@@ -82,9 +68,10 @@ static bool step(struct way *way, const struct insn *insn)
 /* mov %reg,%rsp: of one that was loaded. */
 static bool is_restore(const struct way *way, const struct insn *insn)
 {
-	return !insn->vex_prefix.nbytes && insn->opcode.bytes[0] == 0x89 && is_register(insn) &&
-	       rm_of(insn) == REG_SP && X86_REX_W(insn->rex_prefix.value) &&
-	       way->loaded & 1U << reg_of(insn);
+	return !insn->vex_prefix.nbytes && insn->opcode.bytes[0] == 0x89 &&
+	       hybrid_insn_is_register(insn) && hybrid_insn_rm(insn) == X86_REG_SP &&
+	       X86_REX_W(insn->rex_prefix.value) &&
+	       way->loaded & 1U << hybrid_insn_reg(insn);
 }
 
 bool hybrid_saved_sp_rule(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule *rule)
@@ -99,7 +86,7 @@ bool hybrid_saved_sp_rule(const struct x86_frame_mem *mem, u64 ip, struct hybrid
 		if (is_restore(&way, &insn)) {
 			*rule = (struct hybrid_rule) {
 				.kind = HYBRID_RULE_DEREF, .base = HYBRID_BASE_SP,
-				.bp = HYBRID_BP_SAME, .cfa_off = way.slots[reg_of(&insn)],
+				.bp = HYBRID_BP_SAME, .cfa_off = way.slots[hybrid_insn_reg(&insn)],
 				.deref_off = 8, .ra_off = -8,
 			};
 			return hybrid_flow_fetch(mem, ip, &byte, 1) == 1 && byte == 0xc3;
