@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 #include <linux/kernel.h>
+#include "../rules/clock.h"
 #include "background.h"
 #include "file-compare.h"
 #include "file-copy.h"
@@ -57,14 +57,6 @@ struct hybrid_comparison {
 	u64		until;
 };
 
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 static int result(const struct hybrid_comparison *comparison)
 {
 	return __atomic_load_n(&comparison->result, __ATOMIC_ACQUIRE);
@@ -86,8 +78,10 @@ static void put(struct hybrid_comparison *comparison)
 
 static void end(struct hybrid_comparison *comparison)
 {
-	u64 until = result(comparison) == -EINPROGRESS ? now_ns() : comparison->ended;
+	u64 until = comparison->ended;
 
+	if (result(comparison) == -EINPROGRESS)
+		until = hybrid_clock_ns(CLOCK_MONOTONIC);
 	waited += min(until, comparison->until) - comparison->began;
 	put(comparison);
 }
@@ -109,7 +103,7 @@ static void *work(void *arg)
 	comparison->hold.copied = true;
 	same = hybrid_copy_is_same(a->fd, a->is_copy, b->fd, b->is_copy, &comparison->copy) &&
 	       is_current(a) && is_current(b);
-	comparison->ended = now_ns();
+	comparison->ended = hybrid_clock_ns(CLOCK_MONOTONIC);
 	__atomic_store_n(&comparison->result, same, __ATOMIC_RELEASE);
 	__atomic_sub_fetch(&nr_running, 1, __ATOMIC_RELAXED);
 	put(comparison);
@@ -149,7 +143,7 @@ static struct hybrid_comparison *start(const struct hybrid_object *a,
 	comparison->copy = -1;
 	comparison->refs = 2;
 	comparison->result = -EINPROGRESS;
-	comparison->began = now_ns();
+	comparison->began = hybrid_clock_ns(CLOCK_MONOTONIC);
 	comparison->until = wait_until(comparison->began);
 	__atomic_add_fetch(&nr_running, 1, __ATOMIC_RELAXED);
 	if (hybrid_background_start(&thread, work, comparison)) {
@@ -184,7 +178,7 @@ enum hybrid_load_state hybrid_compare_state(struct hybrid_object *object, bool w
 	const struct hybrid_comparison *comparison = object->comparison;
 
 	while (result(comparison) == -EINPROGRESS) {
-		if (object->is_late || now_ns() >= comparison->until) {
+		if (object->is_late || hybrid_clock_ns(CLOCK_MONOTONIC) >= comparison->until) {
 			object->is_late = true;
 			return HYBRID_LOAD_LATE;
 		}

@@ -11,6 +11,7 @@
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/time64.h>
+#include "../rules/clock.h"
 #include "../rules/space.h"
 #include "background.h"
 #include "file-copy.h"
@@ -84,14 +85,6 @@ struct hybrid_loader {
 	unsigned int		nr_local;
 	u64			wait_until;
 };
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
 
 /* With the lock; false where @until is over. */
 static bool wait_answer(struct hybrid_loader *loader, u64 until)
@@ -262,7 +255,7 @@ static struct hybrid_load *new_load(const struct hybrid_mapping *mapping)
 	load->mapping = *mapping;
 	load->mapping.object = &load->object;
 	load->mapping.record = NULL;
-	load->asked = now_ns();
+	load->asked = hybrid_clock_ns(CLOCK_MONOTONIC);
 	load->fd = -1;
 	return load;
 }
@@ -389,13 +382,13 @@ enum hybrid_load_state hybrid_loader_state(struct hybrid_object *object, bool wa
 
 	pthread_mutex_lock(&loader->lock);
 	if (wait && !loader->wait_until)
-		loader->wait_until = now_ns() + HYBRID_LOAD_WAIT_NS;
+		loader->wait_until = hybrid_clock_ns(CLOCK_MONOTONIC) + HYBRID_LOAD_WAIT_NS;
 	while (wait && load && !load->done && !load->late &&
 	       wait_answer(loader, min(load->asked + (u64)HYBRID_LOAD_WAIT_NS,
 				       loader->wait_until)))
 		;
 	if (load && !load->done) {
-		if (wait || now_ns() - load->asked >= HYBRID_LOAD_WAIT_NS)
+		if (wait || hybrid_clock_ns(CLOCK_MONOTONIC) - load->asked >= HYBRID_LOAD_WAIT_NS)
 			give_up(object);
 		state = load->late ? HYBRID_LOAD_LATE : HYBRID_LOAD_WAIT;
 	}

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <linux/kernel.h>
+#include "../rules/clock.h"
 #include "process-memory.h"
 
 #define PAGE		4096
@@ -75,14 +76,6 @@ static void add_range(struct hybrid_process_memory *pm, const char *line)
 		pm->nr_ranges++;
 }
 
-static u64 now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-	return time.tv_sec * 1000000000ULL + time.tv_nsec;
-}
-
 int hybrid_process_memory_map(struct hybrid_process_memory *pm)
 {
 	size_t room = 0, total = 0;
@@ -97,7 +90,7 @@ int hybrid_process_memory_map(struct hybrid_process_memory *pm)
 	if (!pm->ranges)
 		pm->ranges = calloc(MAX_RANGES, sizeof(*pm->ranges));
 	pm->nr_ranges = 0;
-	pm->read_at = now();
+	pm->read_at = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
 	pm->wait = pm->wait ?: FIRST_WAIT;
 	while (pm->ranges && total < MAX_MAPS && (len = getline(&line, &room, maps)) > 0) {
 		total += len;
@@ -195,7 +188,7 @@ static int file_of(struct hybrid_process_memory *pm, const struct hybrid_file_ra
  */
 static bool read_again(struct hybrid_process_memory *pm)
 {
-	if (now() - pm->read_at < pm->wait)
+	if (hybrid_clock_ns(CLOCK_MONOTONIC_COARSE) - pm->read_at < pm->wait)
 		return false;
 	pm->wait = min_t(u64, 2 * pm->wait, LONGEST_WAIT);
 	return !hybrid_process_memory_map(pm);
