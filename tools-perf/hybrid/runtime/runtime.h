@@ -10,7 +10,6 @@ struct hybrid_runtimes;
 
 /**
  * struct hybrid_runtime_ops - a language's runtime
- * @name: for messages
  * @symbol: that the file of the runtime defines, and no other file does
  * @open: begin to read a process that has mapped such a file. @pm: its memory, not mapped yet;
  *	copied. @object: the file, open. @bias: what is added to its addresses.
@@ -22,7 +21,6 @@ struct hybrid_runtimes;
  * @namer: names frames of the process, whose space is @space; valid until the next call
  */
 struct hybrid_runtime_ops {
-	const char	*name;
 	const char	*symbol;
 	void *(*open)(const struct hybrid_process_memory *pm, const struct hybrid_object *object,
 		      u64 bias);

@@ -60,8 +60,10 @@ struct java {
 	struct known_blob	blobs[1 << BLOB_BITS];
 };
 
-static void refresh(struct java *java, u64 pass)
+/* Begins to answer a question: @space is that of the process now. */
+static void enter(struct java *java, u64 pass, struct hybrid_space *space)
 {
+	java->vm.pm.space = space;
 	if (java->pass == pass)
 		return;
 	java->pass = pass;
@@ -110,8 +112,7 @@ static bool java_rule(void *data, u64 pass, const struct hybrid_unwind *u, unsig
 	const struct java_blob *blob;
 	struct java *java = data;
 
-	java->vm.pm.space = u->space;
-	refresh(java, pass);
+	enter(java, pass, u->space);
 	blob = find_blob(java, u->frames[at].ret);
 	if (blob && blob->kind == JAVA_BLOB_OTHER && at &&
 	    java_is_return_barrier(&java->vm, u->frames[at].ret))
@@ -125,8 +126,7 @@ static bool java_range(void *data, u64 pass, const struct hybrid_unwind *u, unsi
 	const struct java_blob *blob;
 	struct java *java = data;
 
-	java->vm.pm.space = u->space;
-	refresh(java, pass);
+	enter(java, pass, u->space);
 	blob = find_blob(java, u->frames[at].ret);
 	return blob && java_frame_range(&java->vm, &java->interpreter, blob, u->frames[at].ret,
 					range);
@@ -184,13 +184,11 @@ static struct hybrid_namer *java_namer(void *data, u64 pass, struct hybrid_space
 {
 	struct java *java = data;
 
-	java->vm.pm.space = space;
-	refresh(java, pass);
+	enter(java, pass, space);
 	return &java->namer;
 }
 
 const struct hybrid_runtime_ops hybrid_java_ops = {
-	.name	= "java",
 	.symbol	= "gHotSpotVMStructs",
 	.open	= java_open,
 	.close	= java_close,

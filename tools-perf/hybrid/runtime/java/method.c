@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <linux/compiler.h>
 #include <linux/hash.h>
 #include <linux/kernel.h>
+#include "../../rules/clock.h"
 #include "method.h"
 
 #define MAX_HEADER	256
@@ -112,14 +114,6 @@ static bool read_signed(struct java_stream *stream, u32 *value)
 		return false;
 	*value = (*value >> 1) ^ -(*value & 1);
 	return true;
-}
-
-static u64 now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-	return time.tv_sec * 1000000000ULL + time.tv_nsec;
 }
 
 /* Since JDK 20 no packed number has a byte of 0. */
@@ -318,7 +312,7 @@ static bool read_words(struct java_methods *methods, u64 method, u64 *words)
 
 static bool is_same(struct java_methods *methods, struct java_known_method *known)
 {
-	u64 time = now(), words[3];
+	u64 time = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE), words[3];
 
 	if (time - known->checked < CHECK_AFTER)
 		return true;
@@ -327,27 +321,35 @@ static bool is_same(struct java_methods *methods, struct java_known_method *know
 	       !memcmp(words, known->words, sizeof(words));
 }
 
+/* Apart: what is read takes 40 KiB of stack, and nearly all methods are known. */
+static noinline bool read_known(struct java_methods *methods, struct hybrid_names *names,
+				u64 method, struct java_known_method *known)
+{
+	struct reading reading = { .methods = methods };
+	struct hybrid_function function = {};
+
+	if (!read_words(methods, method, known->words) ||
+	    !read_method(&reading, method, &function))
+		return false;
+	known->function = hybrid_names__function(names, &methods->quota, &function);
+	known->checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
+	known->code = reading.const_method + methods->sizes[TYPE_CONST];
+	known->size = max(function.size, 1U);
+	return known->function;
+}
+
 const struct java_known_method *java_methods__get(struct java_methods *methods,
 						  struct hybrid_names *names, u64 method)
 {
 	struct java_known_method *known = &methods->known[hash_64(method, JAVA_METHODS_BITS)];
-	struct reading reading = { .methods = methods };
-	struct hybrid_function function = {};
 
 	if (!method || method % sizeof(u64))
 		return NULL;
 	if (known->method == method && is_same(methods, known))
 		return known;
 	known->method = 0;
-	if (!read_words(methods, method, known->words) ||
-	    !read_method(&reading, method, &function))
-		return NULL;
-	known->function = hybrid_names__function(names, &methods->quota, &function);
-	if (!known->function)
+	if (!read_known(methods, names, method, known))
 		return NULL;
 	known->method = method;
-	known->checked = now();
-	known->code = reading.const_method + methods->sizes[TYPE_CONST];
-	known->size = max(function.size, 1U);
 	return known;
 }

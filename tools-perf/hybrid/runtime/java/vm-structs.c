@@ -8,7 +8,8 @@
 #include "../../rules/symbol.h"
 #include "vm-structs.h"
 
-#define TABLE_BITS	13	/* of TABLE_SIZE */
+/* TABLE_SIZE is 1 << TABLE_BITS. */
+#define TABLE_BITS	13
 #define TABLE_SIZE	0x2000U
 #define MAX_NAMES	0x100000U
 #define MAX_STRIDE	256
@@ -223,43 +224,45 @@ static int add_struct(const struct table *table, const u8 *entry)
 	return 0;
 }
 
+/* The name of a type or a constant. Returns 1 behind the last entry, -1 if it can't be read. */
+static int read_name(const struct table *table, const u8 *entry, char *name)
+{
+	if (!word_of(table, entry, 0))
+		return 1;
+	return hybrid_process_memory_string(&table->vm->pm, word_of(table, entry, 0), name);
+}
+
 /* struct VMTypeEntry: type, size. */
 static int add_type(const struct table *table, const u8 *entry)
 {
 	char type[HYBRID_PROCESS_STRING];
+	int ret = read_name(table, entry, type);
 
-	if (!word_of(table, entry, 0))
-		return 1;
-	if (hybrid_process_memory_string(&table->vm->pm, word_of(table, entry, 0), type))
-		return -1;
-	add_entry(table->vm, ENTRY_SIZE, type, "", word_of(table, entry, 1));
-	return 0;
+	if (!ret)
+		add_entry(table->vm, ENTRY_SIZE, type, "", word_of(table, entry, 1));
+	return ret;
 }
 
 /* struct VMIntConstantEntry: name, value of 32 bits. */
 static int add_int(const struct table *table, const u8 *entry)
 {
 	char name[HYBRID_PROCESS_STRING];
+	int ret = read_name(table, entry, name);
 
-	if (!word_of(table, entry, 0))
-		return 1;
-	if (hybrid_process_memory_string(&table->vm->pm, word_of(table, entry, 0), name))
-		return -1;
-	add_entry(table->vm, ENTRY_CONSTANT, name, "", (s32)half_of(table, entry, 1));
-	return 0;
+	if (!ret)
+		add_entry(table->vm, ENTRY_CONSTANT, name, "", (s32)half_of(table, entry, 1));
+	return ret;
 }
 
 /* struct VMLongConstantEntry: name, value. */
 static int add_long(const struct table *table, const u8 *entry)
 {
 	char name[HYBRID_PROCESS_STRING];
+	int ret = read_name(table, entry, name);
 
-	if (!word_of(table, entry, 0))
-		return 1;
-	if (hybrid_process_memory_string(&table->vm->pm, word_of(table, entry, 0), name))
-		return -1;
-	add_entry(table->vm, ENTRY_CONSTANT, name, "", word_of(table, entry, 1));
-	return 0;
+	if (!ret)
+		add_entry(table->vm, ENTRY_CONSTANT, name, "", word_of(table, entry, 1));
+	return ret;
 }
 
 /* The last entry's name is NULL. */
