@@ -62,6 +62,16 @@ bool hybrid_object_use(const struct hybrid_mapping *mapping)
 	return true;
 }
 
+bool hybrid_object_use_unawaited(const struct hybrid_mapping *mapping)
+{
+	struct hybrid_objects *objects = mapping->object->objects;
+	struct hybrid_object *waiting = objects->waiting;
+	bool usable = hybrid_object_use(mapping);
+
+	objects->waiting = waiting;
+	return usable;
+}
+
 static u32 key(const struct hybrid_object *object, u64 vaddr, unsigned int bits)
 {
 	return hash_64(vaddr + (object->id << 40), bits);

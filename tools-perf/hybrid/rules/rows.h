@@ -14,6 +14,14 @@
 bool hybrid_object_use(const struct hybrid_mapping *mapping);
 
 /**
+ * hybrid_object_use_unawaited - the same, for what the sample can do without
+ * @mapping: with an object
+ *
+ * Return: false where it can't be read, or not yet: no sample waits for it.
+ */
+bool hybrid_object_use_unawaited(const struct hybrid_mapping *mapping);
+
+/**
  * hybrid_object_row - the row for one address of a mapping
  * @mapping: with an object, which is opened now if it was not yet
  * @ip: an address inside of @mapping

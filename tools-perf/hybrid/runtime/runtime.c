@@ -116,20 +116,16 @@ void hybrid_runtimes_forget(struct hybrid_runtimes *runtimes)
 	runtimes->nr_files = 0;
 }
 
-/* No sample waits for a file on this account. */
 static void try_object(struct hybrid_runtimes *runtimes, const struct hybrid_mapping *mapping)
 {
-	struct hybrid_object *object = mapping->object, *waiting = runtimes->objects->waiting;
+	struct hybrid_object *object = mapping->object;
 	unsigned int i;
-	bool usable;
 
 	if (object->runtime_tried || object->state == HYBRID_OBJECT_FAILED ||
 	    runtimes->nr_files == MAX_FILES)
 		return;
 	runtimes->nr_files++;
-	usable = hybrid_object_use(mapping);
-	runtimes->objects->waiting = waiting;
-	if (!usable)
+	if (!hybrid_object_use_unawaited(mapping))
 		return;
 	object->runtime_tried = true;
 	for (i = 0; i < ARRAY_SIZE(all_ops) && !object->runtime; i++) {

@@ -111,20 +111,16 @@ void hybrid_jit_forget(struct hybrid_jit *jit)
 	jit->nr_files = 0;
 }
 
-/* No sample waits for a file on this account. */
 static bool has_list(struct hybrid_jit *jit, const struct hybrid_mapping *mapping)
 {
-	struct hybrid_object *object = mapping->object, *waiting = jit->objects->waiting;
-	bool usable;
+	struct hybrid_object *object = mapping->object;
 
 	if (object->jit_tried || object->state == HYBRID_OBJECT_FAILED)
 		return object->jit;
 	if (jit->nr_files == MAX_FILES)
 		return false;
 	jit->nr_files++;
-	usable = hybrid_object_use(mapping);
-	jit->objects->waiting = waiting;
-	if (!usable)
+	if (!hybrid_object_use_unawaited(mapping))
 		return false;
 	object->jit = hybrid_object_symbol(object, "__jit_debug_descriptor");
 	object->jit_tried = true;
