@@ -56,7 +56,10 @@
  */
 #define HYBRID_WALK_SAVED_SP	(PERF_UNWIND_OUTERMOST + 2)
 
-/* Bytes from such a frame's bp to its CFA, at most. */
+/*
+ * Bytes from bp to the CFA of a frame that holds its caller's sp, at most: a method of Java may
+ * have 64 Ki words of arguments and locals. perf's own walk has the same bound.
+ */
 #define HYBRID_WALK_LOCALS	(1U << 20)
 
 /**

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A step that is known: by a rule, or out of a signal handler. */
+#include "../bpf_skel/hybrid_walk.h"
 #include "../rules/rows.h"
 #include "step.h"
 #include "uretprobe.h"
@@ -50,12 +51,6 @@ static bool add_register(const struct hybrid_unwind *u, const struct hybrid_rule
 	return true;
 }
 
-/*
- * The caller's stack is above the frame, where what the caller has pushed need not be: up to the
- * 64 KiB words that a method of Java may have of arguments and locals.
- */
-#define MAX_LOCALS	0x100000U
-
 /* Where the interpreter of HotSpot has the address of the bytecode that it runs: r13. */
 #define POSITION_REG	13
 
@@ -72,7 +67,7 @@ static enum hybrid_stop step_saved_sp(struct hybrid_walk *w, const struct hybrid
 	    hybrid_walk_word(u, u->bp + word, &caller->ip) ||
 	    hybrid_walk_word(u, u->bp, &caller->bp))
 		return hybrid_walk_unreadable(u, u->bp + word);
-	if (caller->cfa < u->bp + 2 * word || caller->cfa - u->bp > MAX_LOCALS)
+	if (caller->cfa < u->bp + 2 * word || caller->cfa - u->bp > HYBRID_WALK_LOCALS)
 		return HYBRID_STOP_BAD_FRAME;
 	/* They are of use where both can be read. */
 	frame = &u->frames[u->nr - 1];
