@@ -60,7 +60,7 @@
  * Bytes from bp to the CFA of a frame that holds its caller's sp, at most: a method of Java may
  * have 64 Ki words of arguments and locals. perf's own walk has the same bound.
  */
-#define HYBRID_WALK_LOCALS	(1U << 20)
+#define HYBRID_WALK_LOCALS	0x100000U
 
 /**
  * struct hybrid_walk_key - a file, as the kernel's mappings of it show it
