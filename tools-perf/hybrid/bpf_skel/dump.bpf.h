@@ -25,10 +25,10 @@ static long copy_page(__u32 i, void *arg)
 	__u64 most = READ_WORD(&st->dump_most);
 
 	if (from + size > most)
-		size = from < most ? most - from : 0;
+		size = most - from;
 	barrier_var(from);
 	barrier_var(size);
-	if (from > HYBRID_WALK_STACK - PAGE || size > PAGE)
+	if (from >= most || from > HYBRID_WALK_STACK - PAGE || size > PAGE)
 		return 1;
 	if (bpf_probe_read_user(&st->dump.stack[from], size, (void *)(sp + from)))
 		st->dump.holes |= 1U << (i & 31);
