@@ -17,6 +17,10 @@ static int deliver_id(struct hybrid_ring *ring, const struct perf_event_header *
 	return ring ? 0 : -1;
 }
 
+static const struct hybrid_order_ops by_id = {
+	.head = world_head, .time = world_time, .deliver = deliver_id, .consume = world_consume,
+};
+
 static bool found[16];
 
 static void find(const struct perf_event_header *event, void *arg)
@@ -76,11 +80,6 @@ static void filled(void)
 /* A record without a time, or with an old one, keeps its place in its ring. */
 static void odd_times(void)
 {
-	static const struct hybrid_order_ops by_id = {
-		.head = world_head, .time = world_time, .deliver = deliver_id,
-		.consume = world_consume,
-	};
-
 	world_start();
 	world_write(1, 7, 24);
 	world_write(0, 10, 24);
@@ -91,6 +90,37 @@ static void odd_times(void)
 	/* And does not hold back what comes behind it. */
 	world_write(0, 0, 24);
 	same(world_pass_by(&by_id, HYBRID_ORDER_ALL), 1);
+	world_end();
+}
+
+/* A ring that ends with such a record, and has no room for another one, is emptied. */
+static void filled_and_odd(void)
+{
+	static const u64 times[] = { 0, 15, 40 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(times); i++) {
+		world_start();
+		world_write(1, 20, 24);
+		world_pass_by(&by_id, w.now += HOLD);
+		world_write(0, 30, SIZE / 2);
+		world_write(0, times[i], SIZE / 2 - 24);
+		world_pass_by(&by_id, ++w.now);
+		same(w.delivered, 3);
+		same(w.consumed[0], w.head[0]);
+		world_end();
+	}
+}
+
+/* What comes before a record without a time does not wait for one that has one. */
+static void no_time(void)
+{
+	world_start();
+	world_write(0, 10, 24);
+	world_write(0, 0, 24);
+	world_pass_by(&by_id, w.now += HOLD);
+	world_pass_by(&by_id, w.now += HOLD);
+	same(w.delivered, 2);
 	world_end();
 }
 
@@ -210,6 +240,8 @@ int main(void)
 		{ "order: each record is found once", found_once },
 		{ "order: a ring fills up", filled },
 		{ "order: records without a time", odd_times },
+		{ "order: a full ring whose last record has none", filled_and_odd },
+		{ "order: nothing waits for a time", no_time },
 		{ "order: records that wrap around", wraps },
 		{ "order: the owner ends a pass", stops },
 		{ "order: records that can't be delivered yet", keeps },

@@ -192,6 +192,20 @@ static u64 last_time(struct hybrid_ring *ring, u64 head,
 	return pos == last ? 0 : ops->time(record_at(ring, last), arg);
 }
 
+/* Of all records: the last one may have no time, or that of before an NMI. */
+static u64 newest_of(struct hybrid_ring *ring, u64 head, const struct hybrid_order_ops *ops,
+		     void *arg)
+{
+	u64 pos = ring->tail, newest = 0;
+	u16 size;
+
+	while ((size = size_at(ring, pos, head)) != 0) {
+		newest = max(newest, ops->time(record_at(ring, pos), arg));
+		pos += size;
+	}
+	return newest;
+}
+
 /* Reads the time of the ring's next record; false where there is none. */
 static bool peek(struct hybrid_ring *ring, const struct hybrid_order_ops *ops, void *arg)
 {
@@ -225,15 +239,20 @@ static void sift_down(struct hybrid_ring **heap, unsigned int nr, unsigned int i
 static u64 newest_time(struct hybrid_ring *rings, unsigned int nr, bool *filled,
 		       const struct hybrid_order_ops *ops, void *arg)
 {
-	u64 newest = 0, head;
+	u64 newest = 0, head, time;
 	unsigned int i;
+	bool is_filled;
 
 	*filled = false;
 	for (i = 0; i < nr; i++) {
 		head = ops->head(&rings[i], arg);
-		newest = max(newest, last_time(&rings[i], head, ops, arg));
-		if (head - hybrid_order_consumed(&rings[i]) > (rings[i].mask + 1) / 2)
-			*filled = true;
+		is_filled = head - hybrid_order_consumed(&rings[i]) > (rings[i].mask + 1) / 2;
+		time = last_time(&rings[i], head, ops, arg);
+		/* What was not delivered of a full ring would keep the kernel from writing. */
+		if (is_filled || !time)
+			time = newest_of(&rings[i], head, ops, arg);
+		newest = max(newest, time);
+		*filled |= is_filled;
 	}
 	return newest;
 }
