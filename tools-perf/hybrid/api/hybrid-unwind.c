@@ -281,7 +281,8 @@ struct hybrid_namer *hybrid_core_namer(struct hybrid_core *core,
 	c->nr = sample->nr;
 	c->frames = u->frames;
 	c->nr_frames = u->nr;
-	return u->space ? hybrid_runtime_namer(core->unwinder.runtimes, u->pid, u->space) : NULL;
+	return u->space ? hybrid_runtime_namer(core->unwinder.runtimes, u->pid, u->space,
+					       false) : NULL;
 }
 
 void hybrid_core_compile(struct hybrid_core *core, struct hybrid_compiler *compiler)

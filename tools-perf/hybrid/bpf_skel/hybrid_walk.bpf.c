@@ -8,6 +8,7 @@
 #include "walk.bpf.h"
 #include "dump.bpf.h"
 #include "count.bpf.h"
+#include "interpreter.bpf.h"
 #include "off_cpu.bpf.h"
 
 /* Dumps that the room for them is to do for. */
@@ -296,6 +297,7 @@ int hybrid_walk(void *ctx)
 		if (at < HYBRID_WALK_IPS)
 			st->record.ips[at] = st->ip;
 		walk(st, task, mm);
+		write_functions(ctx, st, task);
 		if (write_sample(ctx, st, mm))
 			return 0;
 	}

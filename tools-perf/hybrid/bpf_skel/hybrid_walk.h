@@ -88,10 +88,12 @@ struct hybrid_walk_key {
  * struct hybrid_walk_object - what the program finds by an object's number
  * @head: see above
  * @used: the program's, of perf's epoch: when it was walked through last
+ * @interpreter: number of the interpreter that the file is, from 1 on; 0: it is none
  */
 struct hybrid_walk_object {
 	__u64	head;
 	__u64	used;
+	__u64	interpreter;
 };
 
 /*
@@ -223,6 +225,49 @@ struct hybrid_walk_file {
 #define HYBRID_WALK_FUNCTION_AT(row)	(-(__s64)HYBRID_WALK_DEREF_OFF(row))
 #define HYBRID_WALK_POSITION_AT(row)	HYBRID_WALK_BP_OFF(row)
 
+/*
+ * Files that are an interpreter of a language, and its functions: of a thread at most
+ * HYBRID_WALK_FUNCTIONS.
+ */
+#define HYBRID_WALK_INTERPRETERS	64
+
+/**
+ * struct hybrid_walk_interpreter - where an interpreter has the frames of its functions
+ * @runtime: what its data begins at, in the file, if all of that was mapped as its code is
+ * @first: where in that the address of the first interpreter of the process is
+ * @next: in an interpreter: that of the next one
+ * @threads: that of the first thread's data
+ * @thread_next: in that: that of the next thread's
+ * @thread_id: what pthread_self() returns in the thread
+ * @frame: that of the innermost frame, or of what has that
+ * @frame_in_frame: where in the latter it is; 0: @frame has it
+ * @frame_size: bytes of a frame that are needed
+ * @function: in a frame: what it runs
+ * @position: where
+ * @caller: the caller's frame
+ * @kind: a byte
+ * @ends_from: a frame whose byte is this or more is the last one that a native frame runs
+ * @ends_with: and runs something itself
+ */
+struct hybrid_walk_interpreter {
+	__u64	runtime;
+	__u16	first;
+	__u16	next;
+	__u16	threads;
+	__u16	thread_next;
+	__u16	thread_id;
+	__u16	frame;
+	__u16	frame_in_frame;
+	__u16	frame_size;
+	__u16	function;
+	__u16	position;
+	__u16	caller;
+	__u16	kind;
+	__u8	ends_from;
+	__u8	ends_with;
+	__u8	unused[6];
+};
+
 /* Entries of a callchain, the kernel's part and context words among them. */
 #define HYBRID_WALK_IPS		7830
 #define HYBRID_WALK_KERNEL_IPS	256
@@ -267,6 +312,30 @@ struct hybrid_walk_head {
 struct hybrid_walk_record {
 	struct hybrid_walk_head	head;
 	__u64			ips[HYBRID_WALK_IPS];
+};
+
+/*
+ * Of @nr_kernel: the record has the functions that an interpreter runs. The sample follows, with
+ * the same time, and maybe a record with 0 before it.
+ */
+#define HYBRID_WALK_INTERPRETED	(1U << 14)
+
+/* Of @function: the least bits that are none of its address, and that its run ends with it. */
+#define HYBRID_WALK_FUNCTION_TAGS	7ULL
+#define HYBRID_WALK_RUN_ENDS		1ULL
+
+/**
+ * struct hybrid_walk_interpreted - raw data of such a record
+ * @head: see there; @info: 1: the last frame is the thread's outermost
+ * @frames: from the innermost on. @function: address of what runs; 0: nothing does, the native
+ *	frame is about to begin. @position: address of the instruction
+ */
+struct hybrid_walk_interpreted {
+	struct hybrid_walk_head	head;
+	struct {
+		__u64	function;
+		__u64	position;
+	} frames[HYBRID_WALK_FUNCTIONS];
 };
 
 /*

@@ -185,6 +185,10 @@ struct mm_struct___6_12 {
 	int mm_lock_seq;
 } __attribute__((preserve_access_index));
 
+struct thread_struct___h {
+	unsigned long fsbase;
+} __attribute__((preserve_access_index));
+
 struct task_struct___h {
 	unsigned int flags;
 	int pid;
@@ -193,6 +197,7 @@ struct task_struct___h {
 	struct task_struct___h *group_leader;
 	__u64 start_time;
 	__u64 self_exec_id;
+	struct thread_struct___h thread;
 } __attribute__((preserve_access_index));
 
 /* include/linux/maple_tree.h; 256 bytes, as words. */

@@ -95,7 +95,7 @@ static __always_inline __u64 find_vma(struct loop *loop, __u64 addr)
 	return st->entry & 3 ? 0 : st->entry;
 }
 
-static __always_inline bool find_head(struct mapping *m)
+static __always_inline bool find_head(struct state *st, struct mapping *m)
 {
 	__u64 *found = bpf_map_lookup_elem(&files, &m->key), now = READ_WORD(&epoch);
 	struct hybrid_walk_object *object;
@@ -115,6 +115,10 @@ static __always_inline bool find_head(struct mapping *m)
 	/* All CPUs read it: it is seldom written. */
 	if (READ_WORD(&object->used) != now)
 		object->used = now;
+	if (object->interpreter) {
+		st->interpreter_number = object->interpreter;
+		st->interpreter_shift = m->shift;
+	}
 	m->head = READ_WORD(&object->head);
 	return m->head;
 }
@@ -196,7 +200,7 @@ static __always_inline bool look_up(struct loop *loop, __u64 addr)
 	if ((st->changing || !has_sequence(mm)) && BPF_CORE_READ(vma, vm_mm) != mm)
 		return false;
 	m->walk = st->walk;
-	return find_head(m);
+	return find_head(st, m);
 }
 
 /* Is what was looked up for an earlier walk still so? The mappings are the same. */
@@ -214,7 +218,7 @@ static __always_inline bool is_still_true(struct state *st, struct mapping *m)
 			return false;
 	}
 	m->walk = st->walk;
-	return find_head(m);
+	return find_head(st, m);
 }
 
 /* Makes st->now the mapping of an address; false where nothing is known of that. */

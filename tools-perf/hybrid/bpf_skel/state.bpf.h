@@ -97,6 +97,15 @@ struct mapping {
  * @dumped: bytes of dumps
  * @dump_most: bytes of the stack that the current one may have
  * @functions: of frames of interpreters, as the record is to have them
+ * @interpreter_number: that the walk came through; 0: none
+ * @interpreter_shift: of its mapping
+ * @interpreter: where it has its frames
+ * @interpreter_at: address of the one whose threads are looked through next
+ * @runtime: address of its data
+ * @thread: address of a thread's
+ * @frame: address of a frame
+ * @nr_interpreted: number of frames in @interpreted
+ * @interpreted: the record of these
  * @record: what is written
  * @dump: the same, where that is not a chain
  */
@@ -143,6 +152,15 @@ struct state {
 		__u64 function;
 		__u64 position;
 	} functions[HYBRID_WALK_FUNCTIONS];
+	__u32 interpreter_number;
+	__u32 nr_interpreted;
+	__u64 interpreter_shift;
+	struct hybrid_walk_interpreter interpreter;
+	__u64 interpreter_at;
+	__u64 runtime;
+	__u64 thread;
+	__u64 frame;
+	struct hybrid_walk_interpreted interpreted;
 	union {
 		struct hybrid_walk_record record;
 		struct hybrid_walk_dump dump;

@@ -287,6 +287,18 @@ static void teach_space(struct hybrid_compiler *compiler, struct hybrid_unwinder
 	compiler->space_gen = space->gen;
 }
 
+void hybrid_compiler_interpreter(struct hybrid_compiler *compiler, struct hybrid_object *object,
+				 const struct hybrid_walk_interpreter *interpreter)
+{
+	struct hybrid_request what = { .kind = HYBRID_REQUEST_INTERPRETER };
+
+	what.stored = compiler->ops->put_interpreter ? stored_of(compiler, object) : NULL;
+	if (!what.stored)
+		return;
+	what.interpreter = *interpreter;
+	add_note(compiler, &what);
+}
+
 bool hybrid_compiler_may_guess(struct hybrid_compiler *compiler)
 {
 	if (compiler->guess_at > compiler->nr_samples)

@@ -20,6 +20,8 @@ struct hybrid_compiler;
  * @put_copy: memory of no file has the code of @file: in the address space @key->space, from
  *	@key->ip on; @copy: but for its key
  * @put_range: use a rule for a stretch of code that a runtime has made; as @put_code
+ * @put_interpreter: the file is an interpreter of a language; it has been taught of it before.
+ *	NULL: the store reads no functions
  * @takes_registers: a row may be HYBRID_WALK_REGISTER
  * @has: does the store still have what it was taught of the file?
  * @add: use what was taught of @file for @same, too, which has the same contents. NULL, and
@@ -48,6 +50,8 @@ struct hybrid_store_ops {
 			const struct hybrid_walk_code_key *key, struct hybrid_walk_copy *copy);
 	int (*put_range)(void *store, const struct hybrid_walk_code_key *key,
 			 const struct hybrid_walk_range *range);
+	int (*put_interpreter)(void *store, const struct hybrid_pinned_file *file,
+			       const struct hybrid_walk_interpreter *interpreter);
 	bool takes_registers;
 	bool takes_small;
 	bool takes_codes;
@@ -91,6 +95,15 @@ int hybrid_compiler_start(struct hybrid_compiler *compiler);
  */
 void hybrid_compiler_sample(struct hybrid_compiler *compiler, struct hybrid_unwinder *unwinder,
 			    const struct hybrid_unwind *u, unsigned int guessed, u64 info);
+
+/**
+ * hybrid_compiler_interpreter - samples came through an interpreter of a language
+ * @compiler: tells the store
+ * @object: its file, open
+ * @interpreter: where it has the frames of its functions
+ */
+void hybrid_compiler_interpreter(struct hybrid_compiler *compiler, struct hybrid_object *object,
+				 const struct hybrid_walk_interpreter *interpreter);
 
 /**
  * hybrid_compiler_may_guess - is it worth looking for what a sample's dump does not have?

@@ -60,6 +60,8 @@ enum hybrid_stored_state {
  * @hold: the file, as it was when @object was opened; @fd may be a copy of it
  * @twins: other files, of which the store knows that they hold the same
  * @begun: the store knows something of it
+ * @is_interpreter: it is an interpreter of a language
+ * @interpreter: where that has the frames of its functions
  * @changes: how often it was another one, while the object was taught
  * @object: the compiler's own view of the file; NULL: not opened, or closed again
  * @fdes: its FDEs
@@ -100,6 +102,8 @@ struct hybrid_stored {
 	struct hybrid_pinned_file	 hold;
 	struct list_head	 twins;
 	bool			 begun;
+	bool			 is_interpreter;
+	struct hybrid_walk_interpreter interpreter;
 	unsigned int		 changes;
 	struct hybrid_object	*object;
 	struct hybrid_fdes	 fdes;

@@ -143,6 +143,13 @@ static void changed(struct hybrid_compiler *compiler, struct hybrid_stored *stor
 		list_add_tail(&stored->working, &compiler->working);
 }
 
+void hybrid_update_interpreter(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
+{
+	if (stored->is_interpreter)
+		compiler->ops->put_interpreter(compiler->store, &stored->hold,
+					       &stored->interpreter);
+}
+
 /* Returns true where the store has taken the batch. */
 static bool teach(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
 {
@@ -173,6 +180,9 @@ static bool teach(struct hybrid_compiler *compiler, struct hybrid_stored *stored
 		changed(compiler, stored);
 	else
 		stored->begun = true;
+	/* New in the store, or forgotten by it meanwhile. */
+	if (err > 0)
+		hybrid_update_interpreter(compiler, stored);
 	return err >= 0;
 }
 

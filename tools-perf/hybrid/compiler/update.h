@@ -24,6 +24,9 @@ void hybrid_update_close(struct hybrid_compiler *compiler, struct hybrid_stored 
 void hybrid_update_again(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
 			 struct hybrid_twin *twin);
 
+/* The store has the object: if it is an interpreter, it is to know. */
+void hybrid_update_interpreter(struct hybrid_compiler *compiler, struct hybrid_stored *stored);
+
 /* Teaches the function at @vaddr, by its CFI. */
 void hybrid_update_function(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
 			    u64 vaddr);

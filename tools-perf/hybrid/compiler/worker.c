@@ -137,6 +137,12 @@ static void follow_note(struct hybrid_compiler *compiler, struct hybrid_request 
 			compiler->ops->put_copy(compiler->store, &stored->hold, &note->key,
 						&note->copy);
 		break;
+	case HYBRID_REQUEST_INTERPRETER:
+		stored->interpreter = note->interpreter;
+		stored->is_interpreter = true;
+		if (stored->begun)
+			hybrid_update_interpreter(compiler, stored);
+		break;
 	case HYBRID_REQUEST_AGAIN:
 		hybrid_update_again(compiler, stored, note->twin);
 		break;

@@ -17,6 +17,7 @@ enum hybrid_request_kind {
 	HYBRID_REQUEST_DEBUG,	/* it has a .debug_frame */
 	HYBRID_REQUEST_AGAIN,	/* what was taught is lost, or of another file */
 	HYBRID_REQUEST_COPY,	/* a process has moved its code to memory of no file */
+	HYBRID_REQUEST_INTERPRETER,	/* it is an interpreter of a language */
 	HYBRID_REQUEST_GONE,	/* the reader's object is gone: the file is ours */
 };
 
@@ -27,6 +28,7 @@ enum hybrid_request_kind {
  * @at: for HYBRID_REQUEST_CODE: of the next instruction
  * @key: for HYBRID_REQUEST_COPY: the address space, and where the memory begins
  * @copy: for HYBRID_REQUEST_COPY: what is there
+ * @interpreter: for HYBRID_REQUEST_INTERPRETER: where it has its functions
  * @twin: for HYBRID_REQUEST_AGAIN: what showed it was in this file; NULL: it can't be told
  * @nr: counts the notes on an object
  * @kind: enum hybrid_request_kind
@@ -36,7 +38,10 @@ struct hybrid_request {
 	u64			 vaddr;
 	u64			 at;
 	struct hybrid_walk_code_key key;
-	struct hybrid_walk_copy	 copy;
+	union {
+		struct hybrid_walk_copy		copy;
+		struct hybrid_walk_interpreter	interpreter;
+	};
 	struct hybrid_twin	*twin;
 	u64			 nr;
 	u8			 kind;

@@ -59,16 +59,22 @@ static bool is_at_first(const struct hybrid_made *made, const struct perf_event_
 
 int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
 		       const struct hybrid_event *event, const struct perf_event_header *sample,
-		       const struct hybrid_unwind *unwind, unsigned int max,
+		       const struct hybrid_unwind *unwind,
+		       const struct hybrid_ring_functions *functions, unsigned int max,
 		       struct hybrid_made *made)
 {
 	struct hybrid_namer *namer = hr->names.is_off ? NULL :
-		hybrid_runtime_namer(hr->unwinder.runtimes, process->pid, process->space);
+		hybrid_runtime_namer(hr->unwinder.runtimes, process->pid, process->space,
+				     functions);
 	struct hybrid_named_chain chain = {
 		.chain		= hr->current.chain,
 		.nr		= made->nr,
 		.frames		= unwind ? unwind->frames : NULL,
 		.nr_frames	= unwind ? unwind->nr : 0,
+		.is_to_outermost = unwind && unwind->stop == HYBRID_STOP_OUTERMOST,
+		.functions	= functions ? functions->frames : NULL,
+		.nr_functions	= functions ? functions->nr : 0,
+		.has_outermost	= functions && functions->has_outermost,
 		.out		= hr->current.named,
 		.max		= max,
 	};

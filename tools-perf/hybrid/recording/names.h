@@ -9,6 +9,7 @@ struct hybrid_event;
 struct hybrid_made;
 struct hybrid_process;
 struct hybrid_record;
+struct hybrid_ring_functions;
 struct hybrid_unwind;
 struct perf_event_header;
 
@@ -49,6 +50,7 @@ struct hybrid_record_names {
  * @event: of the sample
  * @sample: whose time the record has that maps the names
  * @unwind: that the chain was made of; NULL: none
+ * @functions: that an interpreter runs; NULL: none
  * @max: words that the chain may have
  * @made: the chain; changed
  *
@@ -56,7 +58,8 @@ struct hybrid_record_names {
  */
 int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
 		       const struct hybrid_event *event, const struct perf_event_header *sample,
-		       const struct hybrid_unwind *unwind, unsigned int max,
+		       const struct hybrid_unwind *unwind,
+		       const struct hybrid_ring_functions *functions, unsigned int max,
 		       struct hybrid_made *made);
 
 /**

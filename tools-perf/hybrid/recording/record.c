@@ -213,6 +213,7 @@ void hybrid_record__delete(struct hybrid_record *hr)
 	for (i = 0; i < hr->rings.nr; i++) {
 		free(hr->rings.ring[i].copy);
 		free(hr->rings.ring[i].kept);
+		free(hr->rings.ring[i].functions);
 	}
 	free(hr->rings.ring);
 	free(hr->rings.heap);

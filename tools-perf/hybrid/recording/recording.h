@@ -66,6 +66,34 @@ struct hybrid_stack_pages {
 };
 
 /**
+ * struct hybrid_ring_functions - what an interpreter runs in a sample that follows in a ring
+ * @id: of its event
+ * @ids: of its task
+ * @ip: of the sample
+ * @nr: number of frames
+ * @has_outermost: the last one is the outermost
+ * @frames: as struct hybrid_walk_interpreted has them
+ */
+struct hybrid_ring_functions {
+	u64	id;
+	u64	ids;
+	u64	ip;
+	u32	nr;
+	bool	has_outermost;
+	u64	frames[2 * HYBRID_WALK_FUNCTIONS];
+};
+
+/**
+ * hybrid_find_functions - what an interpreter runs in a sample
+ * @ring: that it stands in
+ * @sample: its parts
+ *
+ * Return: NULL if BPF has read none.
+ */
+const struct hybrid_ring_functions *hybrid_find_functions(const struct hybrid_ring *ring,
+							  const struct hybrid_sample *sample);
+
+/**
  * struct hybrid_current - the sample that is delivered
  * @shedding: it loses its dump
  * @holes: of its dump, as struct hybrid_unwind has them

@@ -247,6 +247,19 @@ static void teach(struct hybrid_record *hr, struct hybrid_unwind *u, u64 info, b
 	hybrid_compiler_sample(compiler, &hr->unwinder, u, guessed, info);
 }
 
+/* BPF is to read the functions of an interpreter, the first time that one is met. */
+static void tell_interpreter(struct hybrid_record *hr, const struct hybrid_unwind *u)
+{
+	struct hybrid_walk_interpreter interpreter;
+	const struct hybrid_mapping *mapping;
+
+	if (hr->names.is_off)
+		return;
+	mapping = hybrid_runtime_interpreter(hr->unwinder.runtimes, u, &interpreter);
+	if (mapping)
+		hybrid_compiler_interpreter(hr->walker.compiler, mapping->object, &interpreter);
+}
+
 /* Where the walk by rules ended: the address that it had no rule for. */
 static void note_no_rule(struct hybrid_record *hr, const struct hybrid_unwind *u, u64 info)
 {
@@ -311,13 +324,15 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 	made->deeper = is_deeper(&unwind, made->outcome, sample->stack_room);
 	hybrid_precise_put_first(&event->precise, hr->current.chain, merge->nr);
 	mend_stack(hr, &unwind);
-	if (hr->walker.compiler && merge->unwind && !walk.whole)
+	if (hr->walker.compiler && merge->unwind && !walk.whole) {
 		teach(hr, &unwind, walk.info, nr == unwind.nr);
+		tell_interpreter(hr, &unwind);
+	}
 	if (hr->unwinder.copied && thread &&
 	    map_copies(hr, thread->process, event, sample->event))
 		return -EIO;
 	if (thread && hybrid_name_sample(hr, thread->process, event, sample->event, merge->unwind,
-					 merge->max, made))
+					 hybrid_find_functions(ring, sample), merge->max, made))
 		return -EIO;
 	return made->is_marked && thread ?
 		map_marks(hr, thread->process, event, sample->event) : 0;

@@ -25,6 +25,7 @@
  * @full_at: the head at which it was found full, the owner's; 0: it was not
  * @note: what was said of a sample that follows, the owner's
  * @note_id: of the event whose sample that is, the owner's
+ * @functions: that an interpreter runs in a sample that follows, the owner's
  * @arg: the owner's
  */
 struct hybrid_ring {
@@ -43,6 +44,7 @@ struct hybrid_ring {
 	u64		 full_at;
 	u64		 note;
 	u64		 note_id;
+	void		*functions;
 	void		*arg;
 };
 

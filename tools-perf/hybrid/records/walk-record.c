@@ -65,6 +65,18 @@ static int parse_dump(const u8 *raw, u32 size, struct hybrid_walked *walked)
 	return 0;
 }
 
+/* Frames of an interpreter. */
+static int parse_interpreted(const u8 *raw, u32 size, struct hybrid_walked *walked)
+{
+	const u32 frame = 2 * sizeof(u64), at = sizeof(struct hybrid_walk_head);
+
+	walked->head.nr_kernel = 0;
+	walked->interpreted = true;
+	walked->functions = raw + at;
+	walked->nr_functions = (size - at) / frame;
+	return walked->nr_functions <= HYBRID_WALK_FUNCTIONS ? 0 : -EINVAL;
+}
+
 int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 			struct hybrid_walked *walked)
 {
@@ -81,9 +93,12 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 		head->time = walked->time;
 	walked->nr_user = 0;
 	walked->nr_functions = 0;
+	walked->interpreted = false;
 	walked->dump = NULL;
 	walked->holes = 0;
 	walked->space = 0;
+	if (head->nr_kernel == HYBRID_WALK_INTERPRETED)
+		return parse_interpreted(raw, size, walked);
 	if (head->nr_kernel & HYBRID_WALK_DUMP)
 		return parse_dump(raw, size, walked);
 	walked->ips = raw + sizeof(*head);

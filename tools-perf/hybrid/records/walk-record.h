@@ -28,6 +28,7 @@
  *	frame
  * @functions: behind @ips; they need not be aligned
  * @nr_functions: number of @functions, each two words
+ * @interpreted: the record has @functions of an interpreter alone, of the sample that follows
  * @dump: where registers and stack are; it need not be aligned; NULL: nowhere
  * @stack_room: bytes of stack that were to be copied
  * @stack_size: that were
@@ -43,6 +44,7 @@ struct hybrid_walked {
 	u32			 nr_user;
 	const u8		*functions;
 	u32			 nr_functions;
+	bool			 interpreted;
 	const u8		*dump;
 	u32			 stack_room;
 	u32			 stack_size;

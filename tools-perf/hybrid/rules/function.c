@@ -43,6 +43,16 @@ u64 hybrid_function_start(const struct hybrid_mapping *mapping, u64 ip)
 	return fde ? ip - (vaddr - fde->start) : 0;
 }
 
+const struct hybrid_fde *hybrid_function_fde(const struct hybrid_mapping *mapping, u64 vaddr)
+{
+	struct hybrid_fdes fdes;
+
+	if (!mapping->object || !hybrid_object_use(mapping))
+		return NULL;
+	fdes = functions(mapping->object);
+	return hybrid_fdes_find(&fdes, vaddr);
+}
+
 enum hybrid_effect hybrid_function_after(const struct hybrid_mapping *mapping, u64 ip, u64 *next)
 {
 	enum hybrid_effect after;

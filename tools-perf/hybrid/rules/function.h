@@ -5,6 +5,8 @@
 #include "arch.h"
 #include "space.h"
 
+struct hybrid_fde;
+
 /**
  * hybrid_function_start - where the function that holds an address begins
  * @mapping: that holds @ip
@@ -14,6 +16,9 @@
  * compiler has put elsewhere counts as a function of its own.
  */
 u64 hybrid_function_start(const struct hybrid_mapping *mapping, u64 ip);
+
+/* The same as an FDE has it, by the addresses of the file; NULL if none does. */
+const struct hybrid_fde *hybrid_function_fde(const struct hybrid_mapping *mapping, u64 vaddr);
 
 /**
  * hybrid_function_after - hybrid_insn_effect() of the code of a file

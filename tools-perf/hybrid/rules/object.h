@@ -72,6 +72,7 @@ struct hybrid_segment {
  *	0: it has none
  * @runtime_tried: @runtime was looked for
  * @runtime: number of the runtime that the file is of, from 1 on; 0: of none
+ * @interpreter_told: it has no frames that BPF reads, or BPF was told where they are
  * @cfi: what libdw reads
  * @pclntab: what a Go program has in place of CFI
  * @segments: executable ones
@@ -120,6 +121,7 @@ struct hybrid_object {
 	bool			 jit_tried;
 	bool			 runtime_tried;
 	u8			 runtime;
+	bool			 interpreter_told;
 	u64			 jit;
 	struct hybrid_cfi	 cfi;
 	struct hybrid_pclntab	 pclntab;

@@ -26,42 +26,77 @@ static void put(struct hybrid_named_chain *c, const u64 *ips, unsigned int nr)
 	c->is_cut_off |= fit < nr;
 }
 
+static bool is_frame(u64 ip)
+{
+	return !is_mark(ip) && ip < (u64)PERF_CONTEXT_MAX;
+}
+
+/* Which is the first entry of the user part? */
+static unsigned int user_part(const struct hybrid_named_chain *c)
+{
+	unsigned int i = 0;
+
+	while (i < c->nr && c->chain[i] != PERF_CONTEXT_USER)
+		i++;
+	return min(i + 1, c->nr);
+}
+
 /* @at: which of the user frames it is. */
+static struct hybrid_frame frame_of(const struct hybrid_named_chain *c, u64 ip, unsigned int at)
+{
+	struct hybrid_frame frame = { .ip = at ? ip - 1 : ip, .ret = ip };
+
+	return at < c->nr_frames ? c->frames[at] : frame;
+}
+
+unsigned int hybrid_named_chain_count(const struct hybrid_named_chain *c,
+				      bool (*is)(u64 ip, void *arg), void *arg)
+{
+	unsigned int i, at = 0, nr = 0;
+
+	for (i = user_part(c); i < c->nr; i++) {
+		if (is_frame(c->chain[i]))
+			nr += is(frame_of(c, c->chain[i], at++).ip, arg);
+	}
+	return nr;
+}
+
 static void put_frame(struct hybrid_namer *namer, struct hybrid_names *names,
 		      struct hybrid_named_chain *c, u64 ip, unsigned int at)
 {
-	const struct hybrid_frame *frame = at < c->nr_frames ? &c->frames[at] : NULL;
-	u64 out[HYBRID_NAMES_OF_FRAME];
-	unsigned int nr = namer->name(namer, names, frame, ip, out);
+	struct hybrid_frame frame = frame_of(c, ip, at);
+	unsigned int room = c->max - c->nr_out, nr;
+	u64 *out = c->out + c->nr_out;
 
+	nr = namer->name(namer, names, &frame, ip, out, room);
 	if (!nr) {
 		put(c, &ip, 1);
 		return;
 	}
-	put(c, out, nr);
+	c->is_cut_off |= nr > room;
+	c->nr_out += min(nr, room);
 	c->is_named = true;
-	if (!at)
+	if (!at && room)
 		c->first = out[0];
 }
 
 void hybrid_name_chain(struct hybrid_namer *namer, struct hybrid_names *names,
 		       struct hybrid_named_chain *c)
 {
-	unsigned int i = 0, at = 0;
+	unsigned int i = user_part(c), at = 0;
 
 	c->nr_out = 0;
 	c->is_named = false;
 	c->first = 0;
 	c->is_cut_off = false;
-	while (i < c->nr && c->chain[i] != PERF_CONTEXT_USER)
-		i++;
-	i = min(i + 1, c->nr);
+	if (namer->begin)
+		namer->begin(namer, c);
 	put(c, c->chain, i);
 	for (; i < c->nr && !c->is_cut_off; i++) {
-		if (is_mark(c->chain[i]) || c->chain[i] >= (u64)PERF_CONTEXT_MAX)
-			put(c, &c->chain[i], 1);
-		else
+		if (is_frame(c->chain[i]))
 			put_frame(namer, names, c, c->chain[i], at++);
+		else
+			put(c, &c->chain[i], 1);
 	}
 	/* It says more than the frame that there is no room for. */
 	if (c->is_cut_off && c->nr_out)

@@ -6,27 +6,33 @@
 #include "../unwind/unwind.h"
 #include "names.h"
 
-/* Functions that one frame may stand for: those that were inlined, and what they are in. */
+/* Functions that one compiled frame may stand for: what was inlined, and what it is in. */
 #define HYBRID_NAMES_OF_FRAME	64
+
+struct hybrid_named_chain;
 
 /**
  * struct hybrid_namer - names the frames of a process that has a runtime
  * @runtime: of the names
  * @nr_unread: frames whose functions could not be read, since it was set to 0
+ * @begin: the frames of a chain are about to be named, the innermost first; NULL: it need not know
  * @name: which functions a frame is in
  *	@namer: this one
  *	@names: of @runtime; the functions are added to them
- *	@frame: the frame; NULL if there was no stack to unwind
+ *	@frame: the frame; its addresses alone are known if there was no stack to unwind
  *	@ip: its address in the callchain
- *	@out: out: addresses by hybrid_names_ip(), the innermost first; room for
- *		HYBRID_NAMES_OF_FRAME
- *	Returns how many; 0 if the frame keeps its address.
+ *	@out: out: addresses by hybrid_names_ip(), the innermost first
+ *	@room: for @out
+ *	Returns how many; 0 if the frame keeps its address; more than @room if there are more.
  */
 struct hybrid_namer {
 	enum hybrid_runtime	runtime;
 	u64			nr_unread;
+	void			(*begin)(struct hybrid_namer *namer,
+					 const struct hybrid_named_chain *c);
 	unsigned int		(*name)(struct hybrid_namer *namer, struct hybrid_names *names,
-					const struct hybrid_frame *frame, u64 ip, u64 *out);
+					const struct hybrid_frame *frame, u64 ip, u64 *out,
+					unsigned int room);
 };
 
 /**
@@ -35,6 +41,10 @@ struct hybrid_namer {
  * @nr: number of @chain
  * @frames: that its user part was made of, in the same order; NULL: there are none
  * @nr_frames: number of @frames
+ * @is_to_outermost: @chain comes to the outermost frame
+ * @functions: of an interpreter, as struct hybrid_walk_interpreted has them; need not be aligned
+ * @nr_functions: number of @functions
+ * @has_outermost: the last one is the outermost
  * @out: out: the callchain, with a frame for each function; not @chain
  * @max: room in @out; at least @nr
  * @nr_out: out: number of @out
@@ -47,6 +57,10 @@ struct hybrid_named_chain {
 	unsigned int		   nr;
 	const struct hybrid_frame *frames;
 	unsigned int		   nr_frames;
+	bool			   is_to_outermost;
+	const void		  *functions;
+	unsigned int		   nr_functions;
+	bool			   has_outermost;
 	u64			  *out;
 	unsigned int		   max;
 	unsigned int		   nr_out;
@@ -63,5 +77,14 @@ struct hybrid_named_chain {
  */
 void hybrid_name_chain(struct hybrid_namer *namer, struct hybrid_names *names,
 		       struct hybrid_named_chain *c);
+
+/**
+ * hybrid_named_chain_count - how many user frames of a chain are of a kind
+ * @c: the chain
+ * @is: is an address, as struct hybrid_frame's @ip?
+ * @arg: for @is
+ */
+unsigned int hybrid_named_chain_count(const struct hybrid_named_chain *c,
+				      bool (*is)(u64 ip, void *arg), void *arg);
 
 #endif /* __PERF_HYBRID_NAME_CHAIN_H */

@@ -8,6 +8,7 @@
 #include "../rules/rows.h"
 #include "../rules/symbol.h"
 #include "java/java.h"
+#include "python/python.h"
 #include "runtime.h"
 
 /* Processes by pid: of those that share a set the one that was asked for longest ago goes. */
@@ -20,6 +21,7 @@
 /* A new runtime is a folder and a line here. */
 static const struct hybrid_runtime_ops *const all_ops[] = {
 	&hybrid_java_ops,
+	&hybrid_python_ops,
 };
 
 /**
@@ -167,7 +169,7 @@ static void open_runtime(struct hybrid_runtimes *runtimes, struct runtime_proces
 	process->failed_pass = runtimes->pass;
 	if (!hybrid_mapping_bias(mapping, &bias) || !hybrid_object_use(mapping))
 		return;
-	process->runtime = process->ops->open(&pm, mapping->object, bias);
+	process->runtime = process->ops->open(&pm, mapping, bias);
 	if (process->runtime) {
 		process->failed_pass = 0;
 		runtimes->nr_open++;
@@ -247,7 +249,8 @@ bool hybrid_runtime_rule(void *arg, const struct hybrid_unwind *u, unsigned int 
 	struct hybrid_runtimes *runtimes = arg;
 	const struct runtime_process *process = process_of(runtimes, u);
 
-	return process && process->ops->rule(process->runtime, runtimes->pass, u, at, rule);
+	return process && process->ops->rule &&
+	       process->ops->rule(process->runtime, runtimes->pass, u, at, rule);
 }
 
 bool hybrid_runtime_range(void *arg, const struct hybrid_unwind *u, unsigned int at,
@@ -256,7 +259,8 @@ bool hybrid_runtime_range(void *arg, const struct hybrid_unwind *u, unsigned int
 	struct hybrid_runtimes *runtimes = arg;
 	const struct runtime_process *process = process_of(runtimes, u);
 
-	return process && process->ops->range(process->runtime, runtimes->pass, u, at, range);
+	return process && process->ops->range &&
+	       process->ops->range(process->runtime, runtimes->pass, u, at, range);
 }
 
 u64 hybrid_runtimes_opened(const struct hybrid_runtimes *runtimes)
@@ -264,15 +268,51 @@ u64 hybrid_runtimes_opened(const struct hybrid_runtimes *runtimes)
 	return runtimes ? runtimes->nr_opened : 0;
 }
 
+/* The mapping of a frame, if it shows an interpreter of which nobody was told. */
+static const struct hybrid_mapping *untold(struct hybrid_runtimes *runtimes,
+					   const struct hybrid_unwind *u, unsigned int at)
+{
+	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, u->frames[at].ip);
+	struct hybrid_object *object = mapping ? mapping->object : NULL;
+
+	if (!object || object->interpreter_told || object->state != HYBRID_OBJECT_READY)
+		return NULL;
+	try_object(runtimes, mapping);
+	if (!object->runtime_tried)
+		return NULL;
+	object->interpreter_told = !object->runtime || !all_ops[object->runtime - 1]->interpreter;
+	return object->interpreter_told ? NULL : mapping;
+}
+
+const struct hybrid_mapping *hybrid_runtime_interpreter(struct hybrid_runtimes *runtimes,
+							const struct hybrid_unwind *u,
+							struct hybrid_walk_interpreter *interpreter)
+{
+	const struct hybrid_mapping *mapping = NULL;
+	struct runtime_process *process;
+	unsigned int i;
+
+	for (i = 0; runtimes && i < u->nr && !mapping; i++)
+		mapping = untold(runtimes, u, i);
+	if (!mapping)
+		return NULL;
+	process = process_of(runtimes, u);
+	if (!process || process->object_id != mapping->object->id ||
+	    !process->ops->interpreter(process->runtime, mapping, interpreter))
+		return NULL;
+	mapping->object->interpreter_told = true;
+	return mapping;
+}
+
 struct hybrid_namer *hybrid_runtime_namer(struct hybrid_runtimes *runtimes, pid_t pid,
-					  struct hybrid_space *space)
+					  struct hybrid_space *space, bool has_functions)
 {
 	struct runtime_process *process;
 
-	if (!runtimes || !runtimes->nr_open || pid <= 0)
+	if (!runtimes || pid <= 0 || (!runtimes->nr_open && !has_functions))
 		return NULL;
-	process = find_process(runtimes, pid);
-	if (!process || !process->runtime)
+	process = has_functions ? get_process(runtimes, pid) : find_process(runtimes, pid);
+	if (!process || (!process->runtime && !has_functions))
 		return NULL;
 	process->asked = ++runtimes->asked;
 	if (process->gen != space->gen)

@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_RUNTIME_H
 #define __PERF_HYBRID_RUNTIME_H
 
+#include "../bpf_skel/hybrid_walk.h"
 #include "../unwind/unwind.h"
 #include "name-chain.h"
 #include "process-memory.h"
@@ -12,23 +13,27 @@ struct hybrid_runtimes;
  * struct hybrid_runtime_ops - a language's runtime
  * @symbol: that the file of the runtime defines, and no other file does
  * @open: begin to read a process that has mapped such a file. @pm: its memory, not mapped yet;
- *	copied. @object: the file, open. @bias: what is added to its addresses.
+ *	copied. @mapping: of the file's code, open. @bias: what is added to its addresses.
  *	Returns NULL if the process can't be read, or what it says is not as it should be
  * @close: end that
  * @rule: how to leave frame @at of a walk, in memory that no file backs. @pass: a number that
- *	changes when what was read before may be old. Returns false if the runtime does not tell
+ *	changes when what was read before may be old. Returns false if the runtime does not tell.
+ *	NULL: it has no such code
  * @range: the range of code with one rule that the frame is in; as @rule
+ * @interpreter: where BPF finds the frames of its functions. NULL: it has none that BPF reads
  * @namer: names frames of the process, whose space is @space; valid until the next call
  */
 struct hybrid_runtime_ops {
 	const char	*symbol;
-	void *(*open)(const struct hybrid_process_memory *pm, const struct hybrid_object *object,
-		      u64 bias);
+	void *(*open)(const struct hybrid_process_memory *pm,
+		      const struct hybrid_mapping *mapping, u64 bias);
 	void (*close)(void *runtime);
 	bool (*rule)(void *runtime, u64 pass, const struct hybrid_unwind *u, unsigned int at,
 		     struct hybrid_rule *rule);
 	bool (*range)(void *runtime, u64 pass, const struct hybrid_unwind *u, unsigned int at,
 		      struct hybrid_runtime_range *range);
+	bool (*interpreter)(void *runtime, const struct hybrid_mapping *mapping,
+			    struct hybrid_walk_interpreter *interpreter);
 	struct hybrid_namer *(*namer)(void *runtime, u64 pass, struct hybrid_space *space);
 };
 
@@ -74,6 +79,20 @@ bool hybrid_runtime_range(void *runtimes, const struct hybrid_unwind *u, unsigne
 			  struct hybrid_runtime_range *range);
 
 /**
+ * hybrid_runtime_interpreter - does a walk come through an interpreter that BPF is not told of?
+ * @runtimes: may be NULL
+ * @u: the walk
+ * @interpreter: out: where it has its frames
+ *
+ * Of each file once.
+ *
+ * Return: the mapping of its code; NULL: it does not, or the process can't be read.
+ */
+const struct hybrid_mapping *hybrid_runtime_interpreter(struct hybrid_runtimes *runtimes,
+							const struct hybrid_unwind *u,
+							struct hybrid_walk_interpreter *interpreter);
+
+/**
  * hybrid_runtimes_failed - processes with a runtime that could not be read
  * @runtimes: may be NULL
  * @pid: out: one of them
@@ -89,11 +108,12 @@ unsigned int hybrid_runtimes_failed(const struct hybrid_runtimes *runtimes, pid_
  * @runtimes: may be NULL
  * @pid: the process
  * @space: its space
+ * @has_functions: BPF has read functions of an interpreter in it
  *
- * Return: valid until the next call for this process; NULL if hybrid_runtime_rule() has met no
- * runtime in it.
+ * Return: valid until the next call for this process; NULL if neither @has_functions nor
+ * hybrid_runtime_rule() has met a runtime in it.
  */
 struct hybrid_namer *hybrid_runtime_namer(struct hybrid_runtimes *runtimes, pid_t pid,
-					  struct hybrid_space *space);
+					  struct hybrid_space *space, bool has_functions);
 
 #endif /* __PERF_HYBRID_RUNTIME_H */

@@ -338,3 +338,12 @@ enum hybrid_effect hybrid_code_effect(const struct hybrid_object *object, u64 va
 	reader_init(&reader, &mem, object);
 	return hybrid_insn_effect(&mem, vaddr, next);
 }
+
+u64 hybrid_code_jump(const struct hybrid_object *object, u64 vaddr, u64 *next)
+{
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	reader_init(&reader, &mem, object);
+	return hybrid_insn_jump(&mem, vaddr, next);
+}

@@ -98,4 +98,14 @@ u64 hybrid_code_call_site(const struct hybrid_object *object, u64 start, u64 end
  */
 enum hybrid_effect hybrid_code_effect(const struct hybrid_object *object, u64 vaddr, u64 *next);
 
+/**
+ * hybrid_code_jump - where an instruction of a file jumps to
+ * @object: open
+ * @vaddr: of the instruction, as the ELF file numbers them
+ * @next: out: the address behind it
+ *
+ * Return: the address, 0 if it jumps to none that is known; @next is 0 if it is no instruction.
+ */
+u64 hybrid_code_jump(const struct hybrid_object *object, u64 vaddr, u64 *next);
+
 #endif /* __PERF_HYBRID_CODE_H */

@@ -57,6 +57,23 @@ static enum hybrid_effect one_byte(const struct insn *insn, u8 op)
 	}
 }
 
+/* Intel SDM, volume 2: jmp and jcc of 8 and 32 bits. */
+u64 hybrid_insn_jump(const struct x86_frame_mem *mem, u64 ip, u64 *next)
+{
+	struct insn insn;
+	u8 op;
+
+	*next = 0;
+	if (!hybrid_decode_insn(mem, ip, &insn))
+		return 0;
+	*next = ip + insn.length;
+	op = insn.opcode.bytes[0];
+	if (insn.opcode.nbytes > 1)
+		return op == 0x0f && (insn.opcode.bytes[1] & 0xf0) == 0x80 ?
+			*next + insn.immediate.value : 0;
+	return op == 0xe9 || op == 0xeb || (op & 0xf0) == 0x70 ? *next + insn.immediate.value : 0;
+}
+
 enum hybrid_effect hybrid_insn_effect(const struct x86_frame_mem *mem, u64 ip, u64 *next)
 {
 	struct insn insn;

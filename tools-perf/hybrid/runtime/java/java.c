@@ -133,23 +133,24 @@ static bool java_range(void *data, u64 pass, const struct hybrid_unwind *u, unsi
 }
 
 static unsigned int java_name(struct hybrid_namer *namer, struct hybrid_names *names,
-			      const struct hybrid_frame *frame, u64 ip, u64 *out)
+			      const struct hybrid_frame *frame, u64 ip __maybe_unused,
+			      u64 *out, unsigned int room)
 {
 	struct java *java = container_of(namer, struct java, namer);
-	const struct hybrid_frame made = { .ip = ip, .ret = ip };
+	u64 ips[HYBRID_NAMES_OF_FRAME];
 	const struct java_blob *blob;
 	unsigned int nr;
 
-	frame = frame ?: &made;
 	if (!java_code_cache__has(&java->cache, frame->ret))
 		return 0;
 	blob = find_blob(java, frame->ret);
-	nr = blob ? java_names__frame(&java->names, names, blob, frame, out) : 0;
+	nr = blob ? java_names__frame(&java->names, names, blob, frame, ips) : 0;
 	namer->nr_unread += !nr;
+	memcpy(out, ips, min(nr, room) * sizeof(*out));
 	return nr;
 }
 
-static void *java_open(const struct hybrid_process_memory *pm, const struct hybrid_object *object,
+static void *java_open(const struct hybrid_process_memory *pm, const struct hybrid_mapping *mapping,
 		       u64 bias)
 {
 	struct java *java = calloc(1, sizeof(*java));
@@ -160,7 +161,7 @@ static void *java_open(const struct hybrid_process_memory *pm, const struct hybr
 	java->namer = (struct hybrid_namer) {
 		.runtime = HYBRID_RUNTIME_JAVA, .name = java_name,
 	};
-	if (!hybrid_process_memory_map(&java->vm.pm) && !java_vm__open(&java->vm, object, bias) &&
+	if (!hybrid_process_memory_map(&java->vm.pm) && !java_vm__open(&java->vm, mapping->object, bias) &&
 	    !java_code_cache__init(&java->cache, &java->vm)) {
 		java_names__init(&java->names, &java->vm);
 		return java;

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_PYTHON_CODE_OBJECT_H
+#define __PERF_HYBRID_PYTHON_CODE_OBJECT_H
+
+#include "../names.h"
+#include "layout.h"
+
+#define PYTHON_CODES_BITS	12
+
+/**
+ * struct python_code - what is known of a code object
+ * @addr: of it in the process; 0: none
+ * @words: what it has, which shows that it is still the same one
+ * @checked: when @words were compared with the process, in ns
+ * @size: number of instructions
+ * @function: see hybrid_names__function()
+ */
+struct python_code {
+	u64	addr;
+	u64	words[4];
+	u64	checked;
+	u32	size;
+	u64	function;
+};
+
+/**
+ * struct python_codes - the code objects of a process
+ * @pm: the process
+ * @layout: of its CPython
+ * @type: address of PyCode_Type
+ * @quota: what was added to the names
+ * @known: by address
+ */
+struct python_codes {
+	struct hybrid_process_memory	*pm;
+	const struct python_layout	*layout;
+	u64				 type;
+	struct hybrid_names_quota	 quota;
+	struct python_code		 known[1 << PYTHON_CODES_BITS];
+};
+
+/**
+ * python_codes__ip - the address of a frame that runs a code object
+ * @codes: of the process
+ * @names: that the function is added to
+ * @code: address of the code object
+ * @position: of the instruction
+ *
+ * The memory may be another object's when the code object was freed: once a second it is looked
+ * at again.
+ *
+ * Return: by hybrid_names_ip(); 0 if it can't be read, or is none.
+ */
+u64 python_codes__ip(struct python_codes *codes, struct hybrid_names *names, u64 code,
+		     u64 position);
+
+#endif /* __PERF_HYBRID_PYTHON_CODE_OBJECT_H */

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which native frames run functions of Python: those of CPython's evaluator.
+ */
+#include "../../rules/function.h"
+#include "../../rules/rows.h"
+#include "../../rules/symbol.h"
+#include "../../x86/code.h"
+#include "evaluator.h"
+
+#define NAME	"_PyEval_EvalFrameDefault"
+
+/* It has 57 KiB in CPython 3.13. */
+#define MAX_SIZE	(1U << 20)
+
+static bool has(const struct python_evaluator *evaluator, u64 vaddr)
+{
+	unsigned int i;
+
+	for (i = 0; i < evaluator->nr; i++) {
+		if (vaddr >= evaluator->parts[i].start && vaddr < evaluator->parts[i].end)
+			return true;
+	}
+	return false;
+}
+
+static void add_jumped_to(struct python_evaluator *evaluator,
+			  const struct hybrid_mapping *mapping, u64 vaddr)
+{
+	const struct hybrid_fde *fde;
+
+	if (has(evaluator, vaddr))
+		return;
+	fde = hybrid_function_fde(mapping, vaddr);
+	if (fde && fde->start != vaddr && evaluator->nr < PYTHON_PARTS)
+		evaluator->parts[evaluator->nr++] = *fde;
+}
+
+void python_evaluator__find(struct python_evaluator *evaluator,
+			    const struct hybrid_mapping *mapping)
+{
+	u64 start = hybrid_object_symbol(mapping->object, NAME), at, next, target;
+	const struct hybrid_fde *fde;
+
+	evaluator->object_id = mapping->object->id;
+	evaluator->nr = 0;
+	fde = start ? hybrid_function_fde(mapping, start) : NULL;
+	if (!fde || fde->end - fde->start > MAX_SIZE)
+		return;
+	evaluator->parts[evaluator->nr++] = *fde;
+	for (at = fde->start; at < fde->end; at = next) {
+		target = hybrid_code_jump(mapping->object, at, &next);
+		if (!next)
+			return;
+		if (target)
+			add_jumped_to(evaluator, mapping, target);
+	}
+}
+
+bool python_evaluator__has(const struct python_evaluator *evaluator, struct hybrid_space *space,
+			   u64 ip)
+{
+	const struct hybrid_mapping *mapping = hybrid_space_find(space, ip);
+	u64 vaddr;
+
+	return mapping && mapping->object && mapping->object->id == evaluator->object_id &&
+	       hybrid_object_vaddr(mapping->object, ip - mapping->start + mapping->pgoff, &vaddr) &&
+	       has(evaluator, vaddr);
+}

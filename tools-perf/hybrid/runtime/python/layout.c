@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where versions of CPython have what is read of them.
+ */
+#include <string.h>
+#include <linux/kernel.h>
+#include "layout.h"
+
+/* Include/internal/pycore_frame.h: who owns a frame; from this value on no function does. */
+#define FRAME_OWNED_BY_CSTACK	3
+
+/* What _Py_DebugOffsets begins with. */
+#define COOKIE		"xdebugpy"
+
+/* Offsets are less. */
+#define MAX_OFFSET	32768
+
+/* x86-64's of CPython 3.11: Include/cpython/pystate.h, code.h, internal/pycore_frame.h, ... */
+static const struct python_layout layout_3_11 = {
+	.walk = {
+		.first		= 40,
+		.next		= 0,
+		.threads	= 16,
+		.thread_next	= 8,
+		.thread_id	= 152,
+		.frame		= 56,	/* cframe */
+		.frame_in_frame	= 8,	/* current_frame */
+		.frame_size	= 72,
+		.function	= 32,	/* f_code */
+		.position	= 56,	/* prev_instr */
+		.caller		= 48,	/* previous */
+		.kind		= 68,	/* is_entry */
+		.ends_from	= 1,
+		.ends_with	= 1,
+	},
+	.type		= 8,
+	.filename	= 112,
+	.qualname	= 128,
+	.linetable	= 136,
+	.firstlineno	= 72,
+	.code		= 184,
+	.bytes		= 32,
+	.length		= 16,
+	.state		= 32,
+	.ascii		= 48,
+	.text		= 72,
+	.kind		= 2,
+};
+
+/**
+ * struct offset - a member of _Py_DebugOffsets
+ * @at_3_13: where it is in CPython 3.13's
+ * @at_3_14: where it is in CPython 3.14's
+ * @to: member of struct python_layout that it is for
+ */
+struct offset {
+	u16	at_3_13;
+	u16	at_3_14;
+	u16	to;
+};
+
+#define TO(member)	offsetof(struct python_layout, member)
+
+static const struct offset offsets[] = {
+	{  40,  40, TO(walk.first) },		/* runtime_state.interpreters_head */
+	{  64,  64, TO(walk.next) },		/* interpreter_state.next */
+	{  72,  72, TO(walk.threads) },		/* interpreter_state.threads_head */
+	{ 168, 192, TO(walk.thread_next) },	/* thread_state.next */
+	{ 184, 208, TO(walk.frame) },		/* thread_state.current_frame */
+	{ 192, 216, TO(walk.thread_id) },	/* thread_state.thread_id */
+	{ 224, 248, TO(walk.frame_size) },	/* interpreter_frame.size */
+	{ 232, 256, TO(walk.caller) },		/* interpreter_frame.previous */
+	{ 240, 264, TO(walk.function) },	/* interpreter_frame.executable */
+	{ 248, 272, TO(walk.position) },	/* interpreter_frame.instr_ptr */
+	{ 264, 288, TO(walk.kind) },		/* interpreter_frame.owner */
+	{ 280, 320, TO(filename) },		/* code_object.filename */
+	{ 296, 336, TO(qualname) },		/* code_object.qualname */
+	{ 304, 344, TO(linetable) },		/* code_object.linetable */
+	{ 312, 352, TO(firstlineno) },		/* code_object.firstlineno */
+	{ 344, 384, TO(code) },			/* code_object.co_code_adaptive */
+	{ 360, 408, TO(type) },			/* pyobject.ob_type */
+	{ 528, 608, TO(bytes) },		/* bytes_object.ob_sval */
+	{ 544, 624, TO(state) },		/* unicode_object.state */
+	{ 552, 632, TO(length) },		/* unicode_object.length */
+	{ 560, 640, TO(ascii) },		/* unicode_object.asciiobject_size */
+};
+
+/* What _Py_DebugOffsets begins with, in all versions. */
+struct head {
+	char	cookie[8];
+	u64	version;
+	u64	free_threaded;
+};
+
+static int read_offsets(struct python_layout *layout, struct hybrid_process_memory *pm,
+			u64 runtime, bool is_3_14)
+{
+	unsigned int i;
+	u64 offset;
+
+	for (i = 0; i < ARRAY_SIZE(offsets); i++) {
+		u64 at = runtime + (is_3_14 ? offsets[i].at_3_14 : offsets[i].at_3_13);
+
+		if (hybrid_process_memory_read(pm, at, &offset, sizeof(offset)) ||
+		    offset >= MAX_OFFSET)
+			return -1;
+		*(u16 *)((u8 *)layout + offsets[i].to) = offset;
+	}
+	return 0;
+}
+
+int python_layout__read(struct python_layout *layout, struct hybrid_process_memory *pm,
+			u64 runtime, u32 version)
+{
+	bool is_3_14 = version >> 16 == 0x030e;
+	struct head head;
+
+	if (version >> 16 == 0x030b) {
+		*layout = layout_3_11;
+		return 0;
+	}
+	memset(layout, 0, sizeof(*layout));
+	if ((version >> 16 != 0x030d && !is_3_14) ||
+	    hybrid_process_memory_read(pm, runtime, &head, sizeof(head)) ||
+	    memcmp(head.cookie, COOKIE, sizeof(head.cookie)) ||
+	    head.version >> 16 != version >> 16 || read_offsets(layout, pm, runtime, is_3_14))
+		return -1;
+	layout->walk.frame_size = max(layout->walk.kind + 1,
+				      max(layout->walk.caller, layout->walk.position) + 8);
+	layout->walk.ends_from = FRAME_OWNED_BY_CSTACK;
+	/* PyCompactUnicodeObject has two words more, Include/cpython/unicodeobject.h. */
+	layout->text = layout->ascii + 16;
+	layout->kind = is_3_14 && head.free_threaded ? 8 : 2;
+	return 0;
+}

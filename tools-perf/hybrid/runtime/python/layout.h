@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_PYTHON_LAYOUT_H
+#define __PERF_HYBRID_PYTHON_LAYOUT_H
+
+#include "../../bpf_skel/hybrid_walk.h"
+#include "../process-memory.h"
+
+/**
+ * struct python_layout - where CPython has what is read of it
+ * @walk: what BPF reads; but for its @runtime
+ * @type: in an object: the address of its type
+ * @filename: in a code object: its co_filename, and so on
+ * @qualname: the same
+ * @linetable: the same
+ * @firstlineno: the same
+ * @code: its instructions, of two bytes each
+ * @bytes: in an object of bytes: the first one
+ * @length: in a string: number of characters
+ * @state: in a string: how it is stored
+ * @ascii: in a string of ASCII: the first character
+ * @text: in another one
+ * @kind: bit of @state at which the number of bytes of a character stands; behind the three bits
+ *	of that are one that @text follows the string's head, and one that it is ASCII
+ */
+struct python_layout {
+	struct hybrid_walk_interpreter walk;
+	u16	type;
+	u16	filename;
+	u16	qualname;
+	u16	linetable;
+	u16	firstlineno;
+	u16	code;
+	u16	bytes;
+	u16	length;
+	u16	state;
+	u16	ascii;
+	u16	text;
+	u16	kind;
+};
+
+/* In every object of a variable size, behind its type: the size. */
+#define PYTHON_SIZE(layout)	((layout)->type + 8)
+
+/**
+ * python_layout__read - find out where a process's CPython has what
+ * @layout: out
+ * @pm: the process
+ * @runtime: address of its _PyRuntime
+ * @version: what Py_Version is: 0x030b02f0 is 3.11.2
+ *
+ * CPython 3.13 and 3.14 say it themselves (Include/internal/pycore_debug_offsets.h); where
+ * _Py_DebugOffsets has what is known by version. Of 3.11 it is known.
+ *
+ * Return: 0, or -1 if the version is not known, or the process is not as it should be.
+ */
+int python_layout__read(struct python_layout *layout, struct hybrid_process_memory *pm,
+			u64 runtime, u32 version);
+
+#endif /* __PERF_HYBRID_PYTHON_LAYOUT_H */
