@@ -243,6 +243,7 @@ struct hybrid_walk_file {
  * @frame_in_frame: where in the latter it is; 0: @frame has it
  * @frame_size: bytes of a frame that are needed
  * @function: in a frame: what it runs
+ * @mark: in that: a pointer, which shows later whether it is still the same
  * @position: where
  * @caller: the caller's frame
  * @kind: a byte
@@ -263,9 +264,10 @@ struct hybrid_walk_interpreter {
 	__u16	position;
 	__u16	caller;
 	__u16	kind;
+	__u16	mark;
 	__u8	ends_from;
 	__u8	ends_with;
-	__u8	unused[6];
+	__u8	unused[4];
 };
 
 /* Entries of a callchain, the kernel's part and context words among them. */
@@ -320,9 +322,13 @@ struct hybrid_walk_record {
  */
 #define HYBRID_WALK_INTERPRETED	(1U << 14)
 
-/* Of @function: the least bits that are none of its address, and that its run ends with it. */
-#define HYBRID_WALK_FUNCTION_TAGS	7ULL
+/*
+ * Of @function: the address; that its run ends with it; and a part of what is at the mark, where an
+ * address of user space has no bits.
+ */
+#define HYBRID_WALK_FUNCTION_ADDR	0x0000fffffffffff8ULL
 #define HYBRID_WALK_RUN_ENDS		1ULL
+#define HYBRID_WALK_FUNCTION_MARK(word)	((__u64)(word) >> 4 << 48)
 
 /**
  * struct hybrid_walk_interpreted - raw data of such a record

@@ -148,7 +148,7 @@ static __always_inline void end_run(struct state *st)
 {
 	__u32 at = st->nr_interpreted - 1;
 
-	if (at < HYBRID_WALK_FUNCTIONS && !(st->interpreted.frames[at].function & 1))
+	if (at < HYBRID_WALK_FUNCTIONS && !(st->interpreted.frames[at].function & HYBRID_WALK_RUN_ENDS))
 		st->interpreted.frames[at].function |= HYBRID_WALK_RUN_ENDS;
 	else
 		put_function(st, HYBRID_WALK_RUN_ENDS, 0);
@@ -160,7 +160,7 @@ static long interpreter_frame(__u32 i, void *arg)
 	struct state *st = loop->st;
 	const struct hybrid_walk_interpreter *in = &st->interpreter;
 	__u32 size = in->frame_size, kind_at = in->kind;
-	__u64 frame = st->frame;
+	__u64 frame = st->frame, function;
 	bool ends;
 
 	if (!frame) {
@@ -171,8 +171,9 @@ static long interpreter_frame(__u32 i, void *arg)
 	    bpf_probe_read_user(st->window, size, (void *)frame))
 		return 1;
 	ends = kind_at < FRAME_BYTES && st->window[kind_at] >= in->ends_from;
+	function = frame_word(st, in->function) & HYBRID_WALK_FUNCTION_ADDR;
 	if (!ends || in->ends_with)
-		put_function(st, frame_word(st, in->function) & ~HYBRID_WALK_FUNCTION_TAGS,
+		put_function(st, function | HYBRID_WALK_FUNCTION_MARK(user_word(function + in->mark)),
 			     frame_word(st, in->position));
 	if (ends)
 		end_run(st);

@@ -17,6 +17,7 @@
 #include "../unwind/merge.h"
 #include "../unwind/uretprobe.h"
 #include "../x86/abi.h"
+#include "../runtime/runtime.h"
 #include "recording.h"
 
 /*

@@ -100,19 +100,31 @@ static noinline bool read_code(struct python_codes *codes, struct hybrid_names *
 	return known->function;
 }
 
-u64 python_codes__ip(struct python_codes *codes, struct hybrid_names *names, u64 code,
+static bool has_mark(const struct python_code *known, u64 function)
+{
+	return !((HYBRID_WALK_FUNCTION_MARK(known->words[1]) ^ function) >> 48);
+}
+
+static bool look_up(struct python_codes *codes, struct hybrid_names *names, u64 code,
+		    struct python_code *known)
+{
+	known->addr = read_words(codes, code, known->words) ? code : 0;
+	if (known->addr && !read_code(codes, names, known))
+		known->addr = 0;
+	return known->addr;
+}
+
+u64 python_codes__ip(struct python_codes *codes, struct hybrid_names *names, u64 function,
 		     u64 position)
 {
+	u64 code = function & HYBRID_WALK_FUNCTION_ADDR, index;
 	struct python_code *known = &codes->known[hash_64(code, PYTHON_CODES_BITS)];
-	u64 index;
 
-	if (known->addr != code || !is_same(codes, known)) {
-		known->addr = code;
-		if (!read_words(codes, code, known->words) || !read_code(codes, names, known)) {
-			known->addr = 0;
-			return 0;
-		}
-	}
+	if ((known->addr != code || !has_mark(known, function) || !is_same(codes, known)) &&
+	    !look_up(codes, names, code, known))
+		return 0;
+	if (!has_mark(known, function))
+		return 0;
 	/* Before its first instruction, too: 3.11 has the one before the next. */
 	index = position - (code + codes->layout->code);
 	return hybrid_names_ip(known->function, known->size,

@@ -43,15 +43,15 @@ struct python_codes {
  * python_codes__ip - the address of a frame that runs a code object
  * @codes: of the process
  * @names: that the function is added to
- * @code: address of the code object
- * @position: of the instruction
+ * @function: the code object, as struct hybrid_walk_interpreted has it
+ * @position: address of the instruction
  *
- * The memory may be another object's when the code object was freed: once a second it is looked
- * at again.
+ * The memory may be another object's since the sample. That shows by the mark, for all but one in
+ * 65,536; and once a second the object is looked at again.
  *
- * Return: by hybrid_names_ip(); 0 if it can't be read, or is none.
+ * Return: by hybrid_names_ip(); 0 if it can't be read, or is another one.
  */
-u64 python_codes__ip(struct python_codes *codes, struct hybrid_names *names, u64 code,
+u64 python_codes__ip(struct python_codes *codes, struct hybrid_names *names, u64 function,
 		     u64 position);
 
 #endif /* __PERF_HYBRID_PYTHON_CODE_OBJECT_H */

@@ -30,6 +30,7 @@ static const struct python_layout layout_3_11 = {
 		.position	= 56,	/* prev_instr */
 		.caller		= 48,	/* previous */
 		.kind		= 68,	/* is_entry */
+		.mark		= 128,	/* co_qualname */
 		.ends_from	= 1,
 		.ends_with	= 1,
 	},
@@ -125,9 +126,10 @@ int python_layout__read(struct python_layout *layout, struct hybrid_process_memo
 	    memcmp(head.cookie, COOKIE, sizeof(head.cookie)) ||
 	    head.version >> 16 != version >> 16 || read_offsets(layout, pm, runtime, is_3_14))
 		return -1;
-	layout->walk.frame_size = max(layout->walk.kind + 1,
-				      max(layout->walk.caller, layout->walk.position) + 8);
+	/* Of the frame, what stands behind its last member of these has a size of its own. */
+	layout->walk.frame_size = layout->walk.kind + 1;
 	layout->walk.ends_from = FRAME_OWNED_BY_CSTACK;
+	layout->walk.mark = layout->qualname;
 	/* PyCompactUnicodeObject has two words more, Include/cpython/unicodeobject.h. */
 	layout->text = layout->ascii + 16;
 	layout->kind = is_3_14 && head.free_threaded ? 8 : 2;

@@ -99,8 +99,7 @@ static unsigned int name_run(struct python *python, struct hybrid_names *names, 
 	for (; python->at < c->nr_functions && !ends; python->at++) {
 		function = word_of(c, python->at, 0);
 		ends = function & HYBRID_WALK_RUN_ENDS;
-		function &= ~HYBRID_WALK_FUNCTION_TAGS;
-		if (!function)
+		if (!(function & HYBRID_WALK_FUNCTION_ADDR))
 			continue;
 		ip = python_codes__ip(&python->codes, names, function, word_of(c, python->at, 1));
 		if (!ip)
