@@ -266,8 +266,11 @@ static __always_inline bool write_sample(void *ctx, struct state *st, struct mm_
 	__u32 nr;
 
 	head->info = st->end | PERF_UNWIND_INNERMOST_RULE << 8 | (st->nr & 0xffff) << 16;
-	if (st->end == PERF_UNWIND_END_OUTERMOST)
+	if (st->end == PERF_UNWIND_END_OUTERMOST) {
+		append_interpreted(st);
 		return write_chain_of(ctx, st, st->nr_words);
+	}
+	write_interpreted(ctx, st);
 	room = room_for_dumps(ctx, &most);
 	if (room && dump_sample(ctx, st, mm, room, most))
 		return true;
@@ -297,7 +300,7 @@ int hybrid_walk(void *ctx)
 		if (at < HYBRID_WALK_IPS)
 			st->record.ips[at] = st->ip;
 		walk(st, task, mm);
-		write_functions(ctx, st, task);
+		read_functions(st, task);
 		if (write_sample(ctx, st, mm))
 			return 0;
 	}

@@ -317,10 +317,12 @@ struct hybrid_walk_record {
 };
 
 /*
- * Of @nr_kernel: the record has the functions that an interpreter runs. The sample follows, with
- * the same time, and maybe a record with 0 before it.
+ * Of @nr_kernel: the record has the functions that an interpreter runs: behind a chain that came
+ * to the outermost frame, in place of others. Or it has these alone, and the sample follows, maybe
+ * with a record before it that has 0 here. And: the last of them is the thread's outermost.
  */
-#define HYBRID_WALK_INTERPRETED	(1U << 14)
+#define HYBRID_WALK_INTERPRETED		(1U << 14)
+#define HYBRID_WALK_INTERPRETED_WHOLE	(1U << 13)
 
 /*
  * Of @function: the address; that its run ends with it; and a part of what is at the mark, where an
@@ -331,8 +333,8 @@ struct hybrid_walk_record {
 #define HYBRID_WALK_FUNCTION_MARK(word)	((__u64)(word) >> 4 << 48)
 
 /**
- * struct hybrid_walk_interpreted - raw data of such a record
- * @head: see there; @info: 1: the last frame is the thread's outermost
+ * struct hybrid_walk_interpreted - raw data of one that has these alone
+ * @head: see there; its @info is 0
  * @frames: from the innermost on. @function: address of what runs; 0: nothing does, the native
  *	frame is about to begin. @position: address of the instruction
  */

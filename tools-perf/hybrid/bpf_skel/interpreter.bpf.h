@@ -12,6 +12,16 @@
 /* Thread states that are looked through for that of a thread. */
 #define MAX_THREADS	2048
 
+/*
+ * How long a mark is believed to be the same, in bits of ns: 17 ms. One that is old is not that of
+ * what perf finds there later: the function has no name then.
+ */
+#define MARK_TIME	24
+
+/* How long a thread has none, in bits of ns: 134 ms; and from one search on this CPU to the next. */
+#define MISS_TIME	27
+#define SEARCH_TIME	1000000
+
 /* Of struct hybrid_walk_interpreter: bytes of a frame that may be read. */
 #define FRAME_BYTES	128
 
@@ -20,13 +30,13 @@
  * @runtime: address of the interpreter's data
  * @thread: address of the thread's; of an address space 0
  * @number: of the interpreter, from 1 on
- * @unused: 0
+ * @when: of a thread that runs nothing of an interpreter (@thread is 0): when that was found
  */
 struct interpreter_thread {
 	__u64 runtime;
 	__u64 thread;
 	__u32 number;
-	__u32 unused;
+	__u32 when;
 };
 
 struct {
@@ -56,7 +66,7 @@ static __always_inline __u64 user_word(__u64 addr)
 
 static __always_inline bool is_of_thread(const struct state *st, __u64 thread)
 {
-	return thread && user_word(thread + st->interpreter.thread_id) == st->code_key.ip;
+	return thread && user_word(thread + st->interpreter.thread_id) == st->fs;
 }
 
 /* One interpreter of the process, or one of its threads, on. */
@@ -106,30 +116,89 @@ static __always_inline bool find_runtime(struct state *st)
 	return true;
 }
 
-/* The data of the thread that runs; 0: it runs nothing of the interpreter. @fs: what it is known by. */
-static __always_inline __u64 thread_data(struct state *st, __u64 fs)
+/*
+ * Looks through the threads of the process's interpreters. Not again and again, for a thread that
+ * runs none of them, or a process that lies.
+ */
+static __always_inline __u64 find_thread_data(struct state *st)
 {
+	__u64 now = bpf_ktime_get_ns(), when = now >> MISS_TIME;
 	struct loop loop = { .st = st };
 	struct interpreter_thread *known, found = {};
 
-	st->code_key.ip = fs;
+	st->code_key.ip = st->fs;
 	known = bpf_map_lookup_elem(&interpreter_threads, &st->code_key);
 	if (known && is_of_thread(st, known->thread))
 		return known->thread;
+	if ((known && !known->thread && known->when == (__u32)when) ||
+	    now - st->searched < SEARCH_TIME)
+		return 0;
+	st->searched = now;
 	st->thread = 0;
 	st->interpreter_at = user_word(st->runtime + st->interpreter.first);
 	bpf_loop(MAX_THREADS, find_thread, &loop, 0);
-	if (!is_of_thread(st, st->thread))
-		return 0;
-	found.thread = st->thread;
+	found.thread = is_of_thread(st, st->thread) ? st->thread : 0;
+	found.when = when;
 	bpf_map_update_elem(&interpreter_threads, &st->code_key, &found, BPF_ANY);
 	return found.thread;
 }
 
-/* A word of the frame that was read. */
-static __always_inline __u64 frame_word(const struct state *st, __u32 at)
+/* The data of the thread that runs; 0: it runs nothing of an interpreter. */
+static __always_inline __u64 thread_data(struct state *st, __u64 fs)
 {
-	return at <= FRAME_BYTES - sizeof(__u64) ? *(const __u64 *)&st->window[at] : 0;
+	bool is_same = st->fs == fs && st->fs_space == st->code_key.space;
+
+	/* That of the last sample on this CPU, mostly. */
+	if (is_same && is_of_thread(st, st->thread))
+		return st->thread;
+	st->fs = fs;
+	st->fs_space = st->code_key.space;
+	st->thread = find_runtime(st) ? find_thread_data(st) : 0;
+	return st->thread;
+}
+
+/*
+ * Reads the frame, and what is before it: frames of callers mostly are there, as they are in a
+ * stack of the interpreter's own that grows upwards.
+ */
+static __always_inline bool read_frame(struct state *st, __u64 frame, __u32 size)
+{
+	__u64 from = frame + FRAME_BYTES - WINDOW;
+
+	if (frame >= st->window_at && frame + FRAME_BYTES - st->window_at <= st->window_size)
+		return true;
+	st->window_at = from;
+	st->window_size = WINDOW;
+	if (!bpf_probe_read_user(st->window, WINDOW, (void *)from))
+		return true;
+	/* The memory begins, or ends, at the frame. */
+	st->window_at = frame;
+	st->window_size = FRAME_BYTES;
+	return size <= FRAME_BYTES && !bpf_probe_read_user(st->window, size, (void *)frame);
+}
+
+/* A word of the frame that was read. */
+static __always_inline __u64 frame_word(const struct state *st, __u64 frame, __u32 at)
+{
+	__u64 place = frame - st->window_at + at;
+
+	return place <= WINDOW - sizeof(__u64) ? *(const __u64 *)&st->window[place] : 0;
+}
+
+/* The mark of a function; that of a moment ago, mostly. */
+static __always_inline __u64 mark_of(struct state *st, __u64 function)
+{
+	__u32 when = st->record.head.time >> MARK_TIME, i;
+
+	i = (function * 0x9e3779b97f4a7c15ULL) >> 56;
+	if (i >= NR_MARKS)
+		return 0;
+	if (st->marks[i].function != function || st->marks[i].when != when || !when) {
+		st->marks[i].word = user_word(function + st->interpreter.mark);
+		st->marks[i].function = function;
+		st->marks[i].when = when;
+	}
+	return HYBRID_WALK_FUNCTION_MARK(st->marks[i].word);
 }
 
 static __always_inline void put_function(struct state *st, __u64 function, __u64 position)
@@ -159,39 +228,35 @@ static long interpreter_frame(__u32 i, void *arg)
 	struct loop *loop = arg;
 	struct state *st = loop->st;
 	const struct hybrid_walk_interpreter *in = &st->interpreter;
-	__u32 size = in->frame_size, kind_at = in->kind;
 	__u64 frame = st->frame, function;
 	bool ends;
 
 	if (!frame) {
-		st->interpreted.head.info = 1;
+		st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
 		return 1;
 	}
-	if (size > FRAME_BYTES || st->nr_interpreted >= HYBRID_WALK_FUNCTIONS ||
-	    bpf_probe_read_user(st->window, size, (void *)frame))
+	if (st->nr_interpreted >= HYBRID_WALK_FUNCTIONS ||
+	    !read_frame(st, frame, in->frame_size))
 		return 1;
-	ends = kind_at < FRAME_BYTES && st->window[kind_at] >= in->ends_from;
-	function = frame_word(st, in->function) & HYBRID_WALK_FUNCTION_ADDR;
+	ends = (__u8)frame_word(st, frame, in->kind) >= in->ends_from;
+	function = frame_word(st, frame, in->function) & HYBRID_WALK_FUNCTION_ADDR;
 	if (!ends || in->ends_with)
-		put_function(st, function | HYBRID_WALK_FUNCTION_MARK(user_word(function + in->mark)),
-			     frame_word(st, in->position));
+		put_function(st, function | mark_of(st, function),
+			     frame_word(st, frame, in->position));
 	if (ends)
 		end_run(st);
-	st->frame = frame_word(st, in->caller);
+	st->frame = frame_word(st, frame, in->caller);
 	return 0;
 }
 
-/*
- * Writes which functions the task is in, if it runs an interpreter, before its sample. @task: that
- * runs, which was walked.
- */
-static __always_inline void write_functions(void *ctx, struct state *st,
-					    struct task_struct___h *task)
+/* Reads which functions the task is in, if it runs an interpreter. @task: that was walked. */
+static __always_inline void read_functions(struct state *st, struct task_struct___h *task)
 {
 	struct loop loop = { .st = st };
-	__u64 thread, size;
+	__u64 thread;
 
-	if (!any_interpreters || !st->code_key.space || !find_runtime(st))
+	st->nr_interpreted = 0;
+	if (!any_interpreters || !st->code_key.space)
 		return;
 	thread = thread_data(st, BPF_CORE_READ(task, thread.fsbase));
 	if (!thread)
@@ -201,11 +266,36 @@ static __always_inline void write_functions(void *ctx, struct state *st,
 		st->frame = user_word(st->frame + st->interpreter.frame_in_frame);
 	if (!st->frame)
 		return;
+	st->interpreted_whole = 0;
+	st->window_size = 0;
+	bpf_loop(HYBRID_WALK_FUNCTIONS + 1, interpreter_frame, &loop, 0);
+}
+
+/* Behind the chain of a walk, where there is room: in place of functions that it has met. */
+static __always_inline void append_interpreted(struct state *st)
+{
+	__u32 at = st->record.head.nr_kernel + 1 + st->nr, nr = st->nr_interpreted;
+	__u64 size = (__u64)nr * sizeof(st->interpreted.frames[0]);
+
+	barrier_var(size);
+	if (!nr || size > sizeof(st->interpreted.frames) ||
+	    at > HYBRID_WALK_IPS - 2 * HYBRID_WALK_FUNCTIONS ||
+	    bpf_probe_read_kernel(&st->record.ips[at], size, st->interpreted.frames))
+		return;
+	st->nr_words = at + 2 * nr;
+	st->record.head.nr_kernel |= HYBRID_WALK_INTERPRETED | st->interpreted_whole;
+}
+
+/* In a record of their own, before the sample. */
+static __always_inline void write_interpreted(void *ctx, struct state *st)
+{
+	__u64 size;
+
+	if (!st->nr_interpreted)
+		return;
 	st->interpreted.head = st->record.head;
-	st->interpreted.head.nr_kernel = HYBRID_WALK_INTERPRETED;
 	st->interpreted.head.info = 0;
-	st->nr_interpreted = 0;
-	bpf_loop(HYBRID_WALK_FUNCTIONS, interpreter_frame, &loop, 0);
+	st->interpreted.head.nr_kernel = HYBRID_WALK_INTERPRETED | st->interpreted_whole;
 	size = sizeof(st->interpreted.head) +
 	       (__u64)st->nr_interpreted * sizeof(st->interpreted.frames[0]);
 	barrier_var(size);

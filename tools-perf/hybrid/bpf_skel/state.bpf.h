@@ -53,6 +53,7 @@ struct mapping {
 
 #define NR_MAPPINGS	8
 #define NR_RAN		8
+#define NR_MARKS	256
 
 /**
  * struct state - of a CPU, and of one program: where that is run by an interrupt, what it
@@ -102,9 +103,14 @@ struct mapping {
  * @interpreter: where it has its frames
  * @interpreter_at: address of the one whose threads are looked through next
  * @runtime: address of its data
- * @thread: address of a thread's
+ * @fs: what the thread is known by, of which @thread is; and
+ * @fs_space: its address space
+ * @searched: when the threads of a process were looked through last, in ns
+ * @thread: address of a thread's; 0: it has none
  * @frame: address of a frame
  * @nr_interpreted: number of frames in @interpreted
+ * @interpreted_whole: HYBRID_WALK_INTERPRETED_WHOLE, or 0
+ * @marks: of functions, by a hash of their address
  * @interpreted: the record of these
  * @record: what is written
  * @dump: the same, where that is not a chain
@@ -158,8 +164,17 @@ struct state {
 	struct hybrid_walk_interpreter interpreter;
 	__u64 interpreter_at;
 	__u64 runtime;
+	__u64 fs;
+	__u64 fs_space;
+	__u64 searched;
 	__u64 thread;
 	__u64 frame;
+	__u32 interpreted_whole;
+	struct {
+		__u64 function;
+		__u64 word;
+		__u64 when;
+	} marks[NR_MARKS];
 	struct hybrid_walk_interpreted interpreted;
 	union {
 		struct hybrid_walk_record record;

@@ -53,7 +53,7 @@ static void keep_functions(struct hybrid_ring *ring, const struct hybrid_walked 
 	functions->ids = walked->ids;
 	functions->ip = walked->head.ip;
 	functions->nr = walked->nr_functions;
-	functions->has_outermost = walked->head.info & 1;
+	functions->has_outermost = walked->has_outermost;
 	memcpy(functions->frames, walked->functions, walked->nr_functions * 2 * sizeof(u64));
 }
 
@@ -87,7 +87,9 @@ int hybrid_deliver_bpf(struct hybrid_record *hr, struct hybrid_ring *ring,
 	}
 	if (walked.interpreted) {
 		keep_functions(ring, &walked);
-		return 0;
+		if (!hybrid_walked_is_sample(&walked))
+			return 0;
+		walked.nr_functions = 0;
 	}
 	if (!walked.head.id)
 		return deliver_asleep(hr, ring, &walked);

@@ -70,8 +70,6 @@ static int parse_interpreted(const u8 *raw, u32 size, struct hybrid_walked *walk
 {
 	const u32 frame = 2 * sizeof(u64), at = sizeof(struct hybrid_walk_head);
 
-	walked->head.nr_kernel = 0;
-	walked->interpreted = true;
 	walked->functions = raw + at;
 	walked->nr_functions = (size - at) / frame;
 	return walked->nr_functions <= HYBRID_WALK_FUNCTIONS ? 0 : -EINVAL;
@@ -94,13 +92,17 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 	walked->nr_user = 0;
 	walked->nr_functions = 0;
 	walked->interpreted = false;
+	walked->has_outermost = false;
 	walked->dump = NULL;
 	walked->holes = 0;
 	walked->space = 0;
-	if (head->nr_kernel == HYBRID_WALK_INTERPRETED)
-		return parse_interpreted(raw, size, walked);
 	if (head->nr_kernel & HYBRID_WALK_DUMP)
 		return parse_dump(raw, size, walked);
+	walked->interpreted = head->nr_kernel & HYBRID_WALK_INTERPRETED;
+	walked->has_outermost = head->nr_kernel & HYBRID_WALK_INTERPRETED_WHOLE;
+	head->nr_kernel &= ~(HYBRID_WALK_INTERPRETED | HYBRID_WALK_INTERPRETED_WHOLE);
+	if (walked->interpreted && PERF_UNWIND_INFO_END(head->info) != PERF_UNWIND_END_OUTERMOST)
+		return head->nr_kernel ? -EINVAL : parse_interpreted(raw, size, walked);
 	walked->ips = raw + sizeof(*head);
 	if (PERF_UNWIND_INFO_END(head->info) == PERF_UNWIND_END_OUTERMOST)
 		walked->nr_user = PERF_UNWIND_INFO_FRAMES(head->info) + 1;

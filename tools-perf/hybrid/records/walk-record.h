@@ -28,7 +28,8 @@
  *	frame
  * @functions: behind @ips; they need not be aligned
  * @nr_functions: number of @functions, each two words
- * @interpreted: the record has @functions of an interpreter alone, of the sample that follows
+ * @interpreted: @functions are those of an interpreter
+ * @has_outermost: and the last one is the thread's outermost
  * @dump: where registers and stack are; it need not be aligned; NULL: nowhere
  * @stack_room: bytes of stack that were to be copied
  * @stack_size: that were
@@ -45,6 +46,7 @@ struct hybrid_walked {
 	const u8		*functions;
 	u32			 nr_functions;
 	bool			 interpreted;
+	bool			 has_outermost;
 	const u8		*dump;
 	u32			 stack_room;
 	u32			 stack_size;
@@ -68,7 +70,7 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 #define HYBRID_BPF_ALL_REGS	(GENMASK_ULL(PERF_REG_X86_SS, PERF_REG_X86_AX) | \
 				 GENMASK_ULL(PERF_REG_X86_R15, PERF_REG_X86_R8))
 
-/* Else the sample follows, and the record says why it was not walked. */
+/* Else the sample follows, and the record says why it was not walked, or what is interpreted. */
 static inline bool hybrid_walked_is_sample(const struct hybrid_walked *walked)
 {
 	return walked->nr_user || walked->head.nr_kernel;

@@ -130,3 +130,11 @@ u64 python_codes__ip(struct python_codes *codes, struct hybrid_names *names, u64
 	return hybrid_names_ip(known->function, known->size,
 			       index < (u64)known->size * UNIT ? index / UNIT : 0);
 }
+
+u64 python_codes__unknown(struct python_codes *codes, struct hybrid_names *names)
+{
+	const struct hybrid_function function = { .name = "py::[unknown]", .size = 1 };
+	u64 start = hybrid_names__function(names, &codes->quota, &function);
+
+	return start ? hybrid_names_ip(start, function.size, 0) : 0;
+}

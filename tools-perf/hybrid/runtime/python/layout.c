@@ -25,7 +25,7 @@ static const struct python_layout layout_3_11 = {
 		.thread_id	= 152,
 		.frame		= 56,	/* cframe */
 		.frame_in_frame	= 8,	/* current_frame */
-		.frame_size	= 72,
+		.frame_size	= 76,
 		.function	= 32,	/* f_code */
 		.position	= 56,	/* prev_instr */
 		.caller		= 48,	/* previous */
@@ -126,8 +126,8 @@ int python_layout__read(struct python_layout *layout, struct hybrid_process_memo
 	    memcmp(head.cookie, COOKIE, sizeof(head.cookie)) ||
 	    head.version >> 16 != version >> 16 || read_offsets(layout, pm, runtime, is_3_14))
 		return -1;
-	/* Of the frame, what stands behind its last member of these has a size of its own. */
-	layout->walk.frame_size = layout->walk.kind + 1;
+	/* BPF reads words. */
+	layout->walk.frame_size = layout->walk.kind + 8;
 	layout->walk.ends_from = FRAME_OWNED_BY_CSTACK;
 	layout->walk.mark = layout->qualname;
 	/* PyCompactUnicodeObject has two words more, Include/cpython/unicodeobject.h. */

@@ -102,12 +102,12 @@ static unsigned int name_run(struct python *python, struct hybrid_names *names, 
 		if (!(function & HYBRID_WALK_FUNCTION_ADDR))
 			continue;
 		ip = python_codes__ip(&python->codes, names, function, word_of(c, python->at, 1));
-		if (!ip)
-			python->namer.nr_unread++;
-		else if (nr < room)
-			out[nr++] = ip;
-		else
+		python->namer.nr_unread += !ip;
+		ip = ip ?: python_codes__unknown(&python->codes, names);
+		if (ip && nr == room)
 			return room + 1;
+		if (ip)
+			out[nr++] = ip;
 	}
 	return nr;
 }
