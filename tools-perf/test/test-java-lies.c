@@ -31,7 +31,7 @@ static void ask(u64 ip)
 	check(java.u.nr >= 1 && java.u.nr <= java.u.max_frames);
 	if (hybrid_runtime_range(java.unwinder.runtimes, &java.u, 0, &range))
 		check(java.frames[0].ret >= range.start && java.frames[0].ret < range.end);
-	hybrid_runtime_namer(java.unwinder.runtimes, java.u.pid, java.u.space);
+	hybrid_runtime_namer(java.unwinder.runtimes, java.u.pid, java.u.space, false);
 }
 
 static bool is_readable(void)

@@ -26,18 +26,21 @@ static u64 function(struct hybrid_names *names, const char *name)
 
 /* Each compiled method has another one inlined; of an interpreted one the CFA tells which. */
 static unsigned int name(struct hybrid_namer *namer __maybe_unused, struct hybrid_names *names,
-			 const struct hybrid_frame *frame, u64 ip, u64 *out)
+			 const struct hybrid_frame *frame, u64 ip, u64 *out, unsigned int room)
 {
 	if (ip < COMPILED)
 		return 0;
 	if (ip < INTERPRETED) {
-		out[0] = function(names, "inlined");
-		out[1] = function(names, "compiled");
+		if (room > 0)
+			out[0] = function(names, "inlined");
+		if (room > 1)
+			out[1] = function(names, "compiled");
 		return 2;
 	}
-	if (!frame || frame->ip != ip)
+	if (frame->ip != ip)
 		return 0;
-	out[0] = function(names, frame->cfa == 1 ? "one" : "two");
+	if (room)
+		out[0] = function(names, frame->cfa == 1 ? "one" : "two");
 	return 1;
 }
 

@@ -5,8 +5,6 @@
  * no difference.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <linux/kernel.h>
 #include <linux/perf_unwind_rules.h>
 #include "../../event.h"
@@ -41,34 +39,6 @@ static int deliver_asleep(struct hybrid_record *hr, struct hybrid_ring *ring,
 	return err;
 }
 
-/* Without memory for them the frames have no names. */
-static void keep_functions(struct hybrid_ring *ring, const struct hybrid_walked *walked)
-{
-	struct hybrid_ring_functions *functions = ring->functions ?: malloc(sizeof(*functions));
-
-	ring->functions = functions;
-	if (!functions)
-		return;
-	functions->id = walked->head.id;
-	functions->ids = walked->ids;
-	functions->ip = walked->head.ip;
-	functions->nr = walked->nr_functions;
-	functions->has_outermost = walked->has_outermost;
-	memcpy(functions->frames, walked->functions, walked->nr_functions * 2 * sizeof(u64));
-}
-
-const struct hybrid_ring_functions *hybrid_find_functions(const struct hybrid_ring *ring,
-							  const struct hybrid_sample *sample)
-{
-	const struct hybrid_ring_functions *functions = ring->functions;
-
-	if (!functions || !functions->nr || functions->ip != sample->ip ||
-	    functions->ids != ((u32)sample->pid | (u64)(u32)sample->tid << 32) ||
-	    functions->id != *(const u64 *)(sample->event + 1))
-		return NULL;
-	return functions;
-}
-
 int hybrid_deliver_bpf(struct hybrid_record *hr, struct hybrid_ring *ring,
 		       const struct perf_event_header *header)
 {
@@ -86,7 +56,7 @@ int hybrid_deliver_bpf(struct hybrid_record *hr, struct hybrid_ring *ring,
 		return 0;
 	}
 	if (walked.interpreted) {
-		keep_functions(ring, &walked);
+		hybrid_keep_functions(ring, &walked);
 		if (!hybrid_walked_is_sample(&walked))
 			return 0;
 		walked.nr_functions = 0;

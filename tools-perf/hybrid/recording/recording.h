@@ -84,6 +84,15 @@ struct hybrid_ring_functions {
 };
 
 /**
+ * hybrid_keep_functions - keep what an interpreter runs, until its sample is delivered
+ * @ring: of the record
+ * @walked: the record, which has functions of an interpreter
+ *
+ * Without memory for them the frames have no names.
+ */
+void hybrid_keep_functions(struct hybrid_ring *ring, const struct hybrid_walked *walked);
+
+/**
  * hybrid_find_functions - what an interpreter runs in a sample
  * @ring: that it stands in
  * @sample: its parts

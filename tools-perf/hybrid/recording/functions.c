@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What an interpreter runs in a sample: BPF has written it before the sample, or with it.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "../records/walk-record.h"
+#include "recording.h"
+
+void hybrid_keep_functions(struct hybrid_ring *ring, const struct hybrid_walked *walked)
+{
+	struct hybrid_ring_functions *functions = ring->functions ?: malloc(sizeof(*functions));
+
+	ring->functions = functions;
+	if (!functions)
+		return;
+	functions->id = walked->head.id;
+	functions->ids = walked->ids;
+	functions->ip = walked->head.ip;
+	functions->nr = walked->nr_functions;
+	functions->has_outermost = walked->has_outermost;
+	memcpy(functions->frames, walked->functions, walked->nr_functions * 2 * sizeof(u64));
+}
+
+const struct hybrid_ring_functions *hybrid_find_functions(const struct hybrid_ring *ring,
+							  const struct hybrid_sample *sample)
+{
+	const struct hybrid_ring_functions *functions = ring->functions;
+
+	if (!functions || !functions->nr || functions->ip != sample->ip ||
+	    functions->ids != ((u32)sample->pid | (u64)(u32)sample->tid << 32) ||
+	    functions->id != *(const u64 *)(sample->event + 1))
+		return NULL;
+	return functions;
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CPython's line tables, strings and code objects; the process is the test's own.
+ */
+#include <string.h>
+#include <unistd.h>
+#include "code-object.h"
+#include "elf-file.h"
+#include "line-table.h"
+#include "process.h"
+#include "tap.h"
+#include "unicode.h"
+
+#define PY_3_11	0x030b02f0
+#define PY_3_13	0x030d05f0
+
+static struct hybrid_processes ps;
+static struct hybrid_memory *memory;
+static struct hybrid_process_memory pm;
+static struct python_layout layout;
+
+static void begin(void)
+{
+	pid_t pid = getpid();
+
+	hybrid_processes_init(&ps, elf_file_open);
+	elf_file_map(&ps, pid, "jvm.so", 0x40000000);
+	memory = hybrid_memory_new();
+	pm = (struct hybrid_process_memory) {
+		.memory = memory, .objects = &ps.objects, .pid = pid,
+		.space = hybrid_thread_find(&ps, pid, pid)->process->space,
+	};
+	check(!hybrid_process_memory_map(&pm));
+	check(!python_layout__read(&layout, &pm, 0, PY_3_11));
+}
+
+static void end(void)
+{
+	hybrid_process_memory_exit(&pm);
+	hybrid_memory_delete(memory);
+	hybrid_processes_exit(&ps);
+}
+
+/* co_linetable of lines 10, 11, none, 13, 9 and 300; as _PyCode_InitAddressRange() reads them. */
+static void lines(void)
+{
+	static const u8 table[] = {
+		0x80, 0x12,			/* short: 1 instruction, the first line */
+		0x80 | 11 << 3 | 1, 1, 2,	/* one line more: 2 instructions */
+		0x80 | 15 << 3,			/* none */
+		0x80 | 12 << 3, 1, 2,		/* two lines more */
+		0x80 | 13 << 3 | 7, 9,		/* 4 lines less, no columns: 8 instructions */
+		0x80 | 14 << 3, 0x46, 9, 0, 1, 1, /* 291 lines more */
+	};
+	static const struct hybrid_name_line expected[] = {
+		{ 0, 10 }, { 1, 11 }, { 4, 13 }, { 5, 9 }, { 13, 300 },
+	};
+	struct hybrid_name_line out[8];
+	unsigned int i;
+
+	same(python_lines(table, sizeof(table), 10, out, 8), ARRAY_SIZE(expected));
+	for (i = 0; i < ARRAY_SIZE(expected); i++) {
+		same(out[i].index, expected[i].index);
+		same(out[i].line, expected[i].line);
+	}
+	same(python_lines(table, sizeof(table), 10, out, 2), 2);
+	/* What is cut off, or is no table, ends it. */
+	same(python_lines(table, sizeof(table) - 1, 10, out, 8), ARRAY_SIZE(expected) - 1);
+	same(python_lines((const u8 *)"\x10", 1, 10, out, 8), 0);
+}
+
+static void random_lines(void)
+{
+	struct hybrid_name_line out[16];
+	u8 table[64];
+	unsigned int round, i;
+
+	for (round = 0; round < 20000; round++) {
+		for (i = 0; i < sizeof(table); i++)
+			table[i] = tap_random();
+		check(python_lines(table, tap_random() % sizeof(table), 1, out, 16) <= 16);
+	}
+}
+
+/* An object of 3.11's str. */
+struct text {
+	u64	head[2];
+	u64	length;
+	u64	hash;
+	u32	state;
+	u32	unused;
+	u64	wstr;
+	u8	bytes[2048];
+};
+
+static void set_text(struct text *text, const void *chars, u64 length, unsigned int width,
+		     bool is_ascii)
+{
+	memset(text, 0, sizeof(*text));
+	text->length = length;
+	text->state = width << 2 | 1 << 5 | (is_ascii ? 1 << 6 : 0);
+	memcpy(text->bytes + (is_ascii ? 0 : 24), chars, length * width);
+}
+
+static void strings(void)
+{
+	static const u16 two[] = { 0x20ac, 'x', 0x7ff };
+	static const u32 four[] = { 0x1f40d, 0x110000, 'y' };
+	static struct text text;
+	char out[PYTHON_TEXT];
+
+	begin();
+	set_text(&text, "spam", 4, 1, true);
+	check(python_text(&pm, &layout, (u64)&text, out) && !strcmp(out, "spam"));
+	set_text(&text, "\xe9g", 2, 1, false);
+	check(python_text(&pm, &layout, (u64)&text, out) && !strcmp(out, "\xc3\xa9g"));
+	set_text(&text, two, 3, 2, false);
+	check(python_text(&pm, &layout, (u64)&text, out) &&
+	      !strcmp(out, "\xe2\x82\xacx\xdf\xbf"));
+	set_text(&text, four, 3, 4, false);
+	check(python_text(&pm, &layout, (u64)&text, out) &&
+	      !strcmp(out, "\xf0\x9f\x90\x8d?y"));
+	/* A longer one is cut off, between characters. */
+	set_text(&text, two, 3, 2, false);
+	for (text.length = 0; text.length < 900; text.length++)
+		memcpy(text.bytes + 24 + 2 * text.length, two, 2);
+	check(python_text(&pm, &layout, (u64)&text, out));
+	same(strlen(out), 510);
+	end();
+}
+
+static void no_strings(void)
+{
+	static struct text text;
+	char out[PYTHON_TEXT];
+
+	begin();
+	set_text(&text, "spam", 4, 1, true);
+	check(!python_text(&pm, &layout, 0, out));
+	check(!python_text(&pm, &layout, 8, out));
+	text.state &= ~(1U << 5);
+	check(!python_text(&pm, &layout, (u64)&text, out));
+	set_text(&text, "spam and eggs", 4, 3, false);
+	check(!python_text(&pm, &layout, (u64)&text, out));
+	set_text(&text, "", 0, 1, true);
+	check(!python_text(&pm, &layout, (u64)&text, out));
+	set_text(&text, "spam", 4, 1, true);
+	text.length = ~0ULL;
+	check(python_text(&pm, &layout, (u64)&text, out) && !strcmp(out, "spam"));
+	end();
+}
+
+/* What of a code object is read, where 3.11 has it; and its line table. */
+static struct {
+	u64	words[24];
+	u64	table[8];
+	u64	type;
+} code;
+
+static struct text name, file;
+static struct python_codes codes;
+static struct hybrid_names *names;
+
+static u64 function_word(void)
+{
+	return (u64)&code | HYBRID_WALK_FUNCTION_MARK(code.words[128 / 8]);
+}
+
+static u64 ip_of(u64 position)
+{
+	return python_codes__ip(&codes, names, function_word(), position);
+}
+
+static void begin_code(void)
+{
+	begin();
+	memset(&code, 0, sizeof(code));
+	memset(&codes, 0, sizeof(codes));
+	set_text(&name, "f", 1, 1, true);
+	set_text(&file, "a.py", 4, 1, true);
+	code.words[1] = (u64)&code.type;
+	code.words[2] = 6;
+	code.words[72 / 8] = 7;
+	code.words[112 / 8] = (u64)&file;
+	code.words[128 / 8] = (u64)&name;
+	code.words[136 / 8] = (u64)code.table;
+	code.table[2] = 2;
+	memcpy(&code.table[4], "\x85\x12", 2);
+	codes.pm = &pm;
+	codes.layout = &layout;
+	codes.type = (u64)&code.type;
+	names = hybrid_names__new(HYBRID_RUNTIME_PYTHON);
+}
+
+static void end_code(void)
+{
+	hybrid_names__delete(names);
+	end();
+}
+
+static void code_objects(void)
+{
+	u64 first = (u64)&code + 184, start, size, ip;
+
+	begin_code();
+	ip = ip_of(first + 4);
+	check(ip);
+	check(!strcmp(hybrid_names__get(names, 0, &start, &size), "py::f:a.py"));
+	same(ip, hybrid_names_ip(start + hybrid_names__start(names), 6, 2));
+	/* Before the first instruction, and behind the last one. */
+	same(ip_of(first - 2), hybrid_names_ip(start + hybrid_names__start(names), 6, 0));
+	same(ip_of(first + 400), hybrid_names_ip(start + hybrid_names__start(names), 6, 0));
+	same(hybrid_names__nr(names), 1);
+	end_code();
+}
+
+/* What is no code object, or another one than the sample's. */
+static void no_code_objects(void)
+{
+	u64 first = (u64)&code + 184, was;
+
+	begin_code();
+	was = function_word();
+	check(!python_codes__ip(&codes, names, 8, first));
+	code.words[1]++;
+	check(!ip_of(first));
+	code.words[1]--;
+	hybrid_memory_forget(memory);
+	check(!python_codes__ip(&codes, names, was ^ 1ULL << 50, first));
+	check(ip_of(first));
+	/* Its memory is another one's now. */
+	hybrid_memory_forget(memory);
+	code.words[128 / 8] = (u64)&file;
+	code.words[112 / 8] = (u64)&name;
+	same(hybrid_names__nr(names), 1);
+	check(ip_of(first));
+	check(!python_codes__ip(&codes, names, was, first));
+	same(hybrid_names__nr(names), 2);
+	check(python_codes__unknown(&codes, names));
+	end_code();
+}
+
+static void versions(void)
+{
+	static u64 offsets[128];
+	struct python_layout found;
+
+	begin();
+	check(python_layout__read(&found, &pm, (u64)offsets, 0x03090000));
+	check(python_layout__read(&found, &pm, (u64)offsets, 0x030c0000));
+	check(python_layout__read(&found, &pm, (u64)offsets, PY_3_13));
+	memcpy(offsets, "xdebugpy", 8);
+	check(python_layout__read(&found, &pm, (u64)offsets, PY_3_13));
+	offsets[1] = PY_3_13;
+	check(!python_layout__read(&found, &pm, (u64)offsets, PY_3_13));
+	check(python_layout__read(&found, &pm, (u64)offsets, 0x030e0000));
+	offsets[264 / 8] = 70;
+	offsets[296 / 8] = 128;
+	check(!python_layout__read(&found, &pm, (u64)offsets, PY_3_13));
+	same(found.walk.kind, 70);
+	same(found.walk.mark, 128);
+	same(found.walk.frame_size, 78);
+	offsets[296 / 8] = 1ULL << 40;
+	check(python_layout__read(&found, &pm, (u64)offsets, PY_3_13));
+	end();
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "lines of a code object",			lines },
+		{ "random line tables",				random_lines },
+		{ "strings",					strings },
+		{ "what is no string",				no_strings },
+		{ "code objects",				code_objects },
+		{ "what is no code object, or another one",	no_code_objects },
+		{ "versions",					versions },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
