@@ -19,6 +19,8 @@
 /* Threads whose stacks are remembered to have been asked for. */
 #define HYBRID_NR_THREADS	256
 
+struct hybrid_walked;
+
 /**
  * struct hybrid_rings - the ring buffers of all CPUs, or of all threads
  * @order: of their records in time
