@@ -25,20 +25,6 @@
 /* Of struct hybrid_walk_interpreter: bytes of a frame that may be read. */
 #define FRAME_BYTES	128
 
-/**
- * struct interpreter_thread - a thread that was found; or, as thread 0, an address space
- * @runtime: address of the interpreter's data
- * @thread: address of the thread's; of an address space 0
- * @number: of the interpreter, from 1 on
- * @when: of a thread that runs nothing of an interpreter (@thread is 0): when that was found
- */
-struct interpreter_thread {
-	__u64 runtime;
-	__u64 thread;
-	__u32 number;
-	__u32 when;
-};
-
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(key_size, sizeof(__u32));
@@ -92,27 +78,24 @@ static long find_thread(__u32 i, void *arg)
 /* What the address space is known to have; or what the walk came through. */
 static __always_inline bool find_runtime(struct state *st)
 {
-	struct interpreter_thread *known, found = {};
+	struct interpreter_thread *known, *found = &st->found;
 	struct hybrid_walk_interpreter *interpreter;
-	__u32 index;
 
 	st->code_key.ip = 0;
 	known = bpf_map_lookup_elem(&interpreter_threads, &st->code_key);
 	if (known)
-		found = *known;
-	else
-		found.number = st->interpreter_number;
-	index = found.number - 1;
-	interpreter = bpf_map_lookup_elem(&interpreters, &index);
+		st->interpreter_number = known->number;
+	found->number = st->interpreter_number;
+	found->thread = 0;
+	found->when = st->interpreter_number - 1;
+	interpreter = bpf_map_lookup_elem(&interpreters, &found->when);
 	if (!interpreter)
 		return false;
 	st->interpreter = *interpreter;
-	if (!known) {
-		found.runtime = interpreter->runtime - st->interpreter_shift;
-		bpf_map_update_elem(&interpreter_threads, &st->code_key, &found, BPF_ANY);
-	}
-	st->interpreter_number = found.number;
-	st->runtime = found.runtime;
+	found->runtime = known ? known->runtime : interpreter->runtime - st->interpreter_shift;
+	if (!known)
+		bpf_map_update_elem(&interpreter_threads, &st->code_key, found, BPF_ANY);
+	st->runtime = found->runtime;
 	return true;
 }
 
@@ -124,7 +107,7 @@ static __always_inline __u64 find_thread_data(struct state *st)
 {
 	__u64 now = bpf_ktime_get_ns(), when = now >> MISS_TIME;
 	struct loop loop = { .st = st };
-	struct interpreter_thread *known, found = {};
+	struct interpreter_thread *known, *found = &st->found;
 
 	st->code_key.ip = st->fs;
 	known = bpf_map_lookup_elem(&interpreter_threads, &st->code_key);
@@ -137,10 +120,10 @@ static __always_inline __u64 find_thread_data(struct state *st)
 	st->thread = 0;
 	st->interpreter_at = user_word(st->runtime + st->interpreter.first);
 	bpf_loop(MAX_THREADS, find_thread, &loop, 0);
-	found.thread = is_of_thread(st, st->thread) ? st->thread : 0;
-	found.when = when;
-	bpf_map_update_elem(&interpreter_threads, &st->code_key, &found, BPF_ANY);
-	return found.thread;
+	found->thread = is_of_thread(st, st->thread) ? st->thread : 0;
+	found->when = when;
+	bpf_map_update_elem(&interpreter_threads, &st->code_key, found, BPF_ANY);
+	return found->thread;
 }
 
 /* The data of the thread that runs; 0: it runs nothing of an interpreter. */

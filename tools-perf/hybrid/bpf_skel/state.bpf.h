@@ -56,6 +56,20 @@ struct mapping {
 #define NR_MARKS	256
 
 /**
+ * struct interpreter_thread - a thread that was found; or, as thread 0, an address space
+ * @runtime: address of the interpreter's data
+ * @thread: address of the thread's; of an address space 0
+ * @number: of the interpreter, from 1 on
+ * @when: of a thread that runs nothing of an interpreter (@thread is 0): when that was found
+ */
+struct interpreter_thread {
+	__u64 runtime;
+	__u64 thread;
+	__u32 number;
+	__u32 when;
+};
+
+/**
  * struct state - of a CPU, and of one program: where that is run by an interrupt, what it
  *	interrupts may be another
  * @counts: what became of samples
@@ -103,6 +117,7 @@ struct mapping {
  * @interpreter: where it has its frames
  * @interpreter_at: address of the one whose threads are looked through next
  * @runtime: address of its data
+ * @found: that is found just now
  * @fs: what the thread is known by, of which @thread is; and
  * @fs_space: its address space
  * @searched: when the threads of a process were looked through last, in ns
@@ -164,6 +179,7 @@ struct state {
 	struct hybrid_walk_interpreter interpreter;
 	__u64 interpreter_at;
 	__u64 runtime;
+	struct interpreter_thread found;
 	__u64 fs;
 	__u64 fs_space;
 	__u64 searched;

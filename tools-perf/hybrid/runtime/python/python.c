@@ -55,10 +55,13 @@ static u64 word_of(const struct hybrid_named_chain *c, unsigned int i, unsigned 
 static unsigned int nr_runs(const struct hybrid_named_chain *c)
 {
 	unsigned int i, nr = 0;
+	bool ends = true;
 
-	for (i = 0; i < c->nr_functions; i++)
-		nr += word_of(c, i, 0) & HYBRID_WALK_RUN_ENDS;
-	return nr;
+	for (i = 0; i < c->nr_functions; i++) {
+		ends = word_of(c, i, 0) & HYBRID_WALK_RUN_ENDS;
+		nr += ends;
+	}
+	return nr + !ends;
 }
 
 static bool is_evaluator(u64 ip, void *arg)

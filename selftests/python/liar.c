@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A program that says it is CPython 3.11, and lies: what perf reads of it has no end, or leads
+ * nowhere.
+ *
+ * usage: liar circles|nowhere|names SECONDS
+ *
+ * circles: of interpreters, threads and frames; of a thread that runs none of them. nowhere: at
+ * what is not there, or not readable. names: of control characters, and longer than all memory.
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define exported __attribute__((visibility("default"), used))
+
+/* Offsets in words: tools-perf/hybrid/runtime/python/layout.c. */
+enum {
+	RUNTIME_FIRST	= 40 / 8,
+	INTERP_NEXT	= 0 / 8,
+	INTERP_THREADS	= 16 / 8,
+	THREAD_NEXT	= 8 / 8,
+	THREAD_FRAME	= 56 / 8,
+	THREAD_ID	= 152 / 8,
+	CFRAME_FRAME	= 8 / 8,
+	FRAME_CODE	= 32 / 8,
+	FRAME_CALLER	= 48 / 8,
+	FRAME_POSITION	= 56 / 8,
+	FRAME_IS_ENTRY	= 68 / 8,	/* its upper half */
+	CODE_TYPE	= 8 / 8,
+	CODE_SIZE	= 16 / 8,
+	CODE_LINE	= 72 / 8,
+	CODE_FILE	= 112 / 8,
+	CODE_NAME	= 128 / 8,
+	CODE_TABLE	= 136 / 8,
+	CODE_CODE	= 184 / 8,
+	TEXT_LENGTH	= 16 / 8,
+	TEXT_STATE	= 32 / 8,
+	TEXT_ASCII	= 48 / 8,
+};
+
+exported const unsigned long Py_Version = 0x030b02f0;
+exported uint64_t _PyRuntime[64];
+exported uint64_t PyCode_Type[8];
+
+static uint64_t interp[64], thread[64], cframe[8], frames[4][64], code[64], text[64];
+
+static uint64_t at(void *p)
+{
+	return (uint64_t)(uintptr_t)p;
+}
+
+static void build(void)
+{
+	_PyRuntime[RUNTIME_FIRST] = at(interp);
+	interp[INTERP_THREADS] = at(thread);
+	thread[THREAD_ID] = (uint64_t)pthread_self();
+	thread[THREAD_FRAME] = at(cframe);
+	cframe[CFRAME_FRAME] = at(frames[0]);
+	frames[0][FRAME_CODE] = at(code);
+	frames[0][FRAME_POSITION] = at(&code[CODE_CODE]);
+	frames[0][FRAME_IS_ENTRY] = 1ULL << 32;
+	code[CODE_TYPE] = at(PyCode_Type);
+	code[CODE_SIZE] = 4;
+	code[CODE_FILE] = at(text);
+	code[CODE_NAME] = at(text);
+	text[TEXT_LENGTH] = 8;
+	text[TEXT_STATE] = 1 << 2 | 1 << 5 | 1 << 6;
+	memcpy(&text[TEXT_ASCII], "a\x1b[2J\n\r;", 8);
+}
+
+static void lie(const char *kind)
+{
+	if (!strcmp(kind, "circles")) {
+		frames[0][FRAME_CALLER] = at(frames[1]);
+		frames[1][FRAME_CALLER] = at(frames[0]);
+		frames[1][FRAME_CODE] = at(code);
+		interp[INTERP_NEXT] = at(interp);
+		thread[THREAD_NEXT] = at(thread);
+	} else if (!strcmp(kind, "nowhere")) {
+		frames[0][FRAME_CALLER] = at(frames[1]);
+		frames[1][FRAME_CALLER] = 0xffffffff81000000ULL;
+		frames[1][FRAME_CODE] = 0x10;
+		frames[1][FRAME_POSITION] = ~0ULL;
+		code[CODE_TABLE] = 1ULL << 46;
+		code[CODE_SIZE] = ~0ULL;
+	} else {
+		text[TEXT_LENGTH] = ~0ULL >> 1;
+		code[CODE_LINE] = ~0ULL;
+		code[CODE_TABLE] = at(code);
+	}
+}
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+exported __attribute__((noinline)) unsigned int _PyEval_EvalFrameDefault(double end)
+{
+	volatile unsigned int n = 0;
+
+	while (now() < end) {
+		while (++n % 100000)
+			;
+	}
+	return n;
+}
+
+static void *other(void *end)
+{
+	_PyEval_EvalFrameDefault(*(double *)end);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t more;
+	double end;
+
+	if (argc != 3)
+		return 2;
+	end = now() + atof(argv[2]);
+	build();
+	lie(argv[1]);
+	if (pthread_create(&more, NULL, other, &end))
+		return 1;
+	_PyEval_EvalFrameDefault(end);
+	pthread_join(more, NULL);
+	puts("done");
+	return 0;
+}
