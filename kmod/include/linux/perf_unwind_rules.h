@@ -164,7 +164,7 @@ static inline bool perf_unwind_same_key(const struct perf_unwind_key *a,
 
 static inline unsigned long perf_unwind_hash_key(const struct perf_unwind_key *key)
 {
-	return key->ino ^ (unsigned long)key->dev << 32;
+	return key->ino ^ hash_32(key->dev, 32);
 }
 
 /*
