@@ -32,7 +32,70 @@ test_python()
 	# Half of the time is the interpreter's own: it must reach the outermost frame.
 	exact "Python, native frames" python.data --around 300 --min-exact 99.5 --min-root 0
 	complete "Python" python.data 100 99.5
+	python_functions
+	python_lies
 	python_names
+}
+
+# Whole chains of functions, by name: fewer than asked of a quiet machine, as the first samples
+# come before perf has found the interpreter. BPF reads the functions.
+python_functions()
+{
+	local name="Python's functions" log=functions.data.log
+
+	record functions.data python3 "$here/selftests/python/truth.py" 5
+	if ! grep -q '^hybrid: BPF walked' "$log"; then
+		tap_skip "$name" "no BPF here"
+		return
+	fi
+	ok "$name" "$here/selftests/python/judge" --min-whole 95 "$perf" functions.data
+	record plain.data --no-interpreter-frames python3 "$here/selftests/python/truth.py" 1
+	ok "$name: not with --no-interpreter-frames" no_function plain.data
+	ok "$name: perf script has file and line" has_line functions.data
+}
+
+no_function()
+{
+	! "$perf" script -i "$1" -F ip,sym 2> /dev/null | grep -m 1 'py::'
+}
+
+# Line 23 to 25 of the program are p_spin_of_loop()'s loop.
+has_line()
+{
+	local said
+
+	said=$("$perf" script -i "$1" -F ip,sym,srcline 2> /dev/null | grep -A 1 'py::p_spin_of_loop:' |
+		grep -v -e py:: -e '^--' | sort -u)
+	grep -q 'truth\.py:2[345]$' <<< "$said" && return
+	head -n 10 <<< "$said"
+	return 1
+}
+
+# A process that says it is CPython: perf ends, and its file is small enough.
+python_lies()
+{
+	local kind
+
+	builds "liar" gcc -O1 -Wall -Wextra -rdynamic -o liar "$here/selftests/python/liar.c" \
+		-lpthread || return
+	for kind in circles nowhere names; do
+		ok "Python that lies: $kind" lies "$kind"
+		rm -f lies.data
+	done
+}
+
+lies()
+{
+	local status=0
+
+	timeout 60 "$perf" record "${rings[@]}" -e cpu-clock -F 1000 --call-graph hybrid \
+		-o lies.data ./liar "$1" 2 > lies.log 2>&1 || status=1
+	[ $status -eq 0 ] && [ "$(stat -c %s lies.data)" -lt 100000000 ] &&
+		"$perf" script -i lies.data -F ip,sym 2> /dev/null > lies.script &&
+		grep -q _PyEval_EvalFrameDefault lies.script &&
+		! grep -q '[[:cntrl:]]' <(tr -d '\t\n' < lies.script) && return
+	tail -n 3 lies.log
+	return 1
 }
 
 # own_python: a root directory with the python3 of the next Debian, whose -X perf
@@ -104,6 +167,9 @@ python_names()
 	ok "$name" has_chain names.data \
 		'py::leaf:.*>py::back:.*>py::middle:.*>py::<module>:'
 	complete "$name" names.data 100 99
+	! grep -q '^hybrid: BPF walked' names.data.log ||
+		ok "$name: those that perf has read are the same" \
+			"$here/selftests/python/witness" "$perf" names.data
 	forget_maps names.data
 	# Its libc is another root's: by this one's code no call would stand anywhere.
 	rm -f names.data
