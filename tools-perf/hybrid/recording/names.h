@@ -33,6 +33,8 @@ struct hybrid_runtime_names {
  * @next: when they are to be written again, in ns
  * @wait: how long after that once more, in ns
  * @is_off: no frame is to be named
+ * @nr_looked: samples that were unwound without BPF
+ * @is_unread: an interpreter was met, and there is no BPF that reads its functions
  * @nr_unread: frames that have no name, as what they ran could not be read any more
  */
 struct hybrid_record_names {
@@ -40,6 +42,8 @@ struct hybrid_record_names {
 	u64				next;
 	u64				wait;
 	bool				is_off;
+	u64				nr_looked;
+	bool				is_unread;
 	u64				nr_unread;
 };
 

@@ -248,17 +248,22 @@ static void teach(struct hybrid_record *hr, struct hybrid_unwind *u, u64 info, b
 	hybrid_compiler_sample(compiler, &hr->unwinder, u, guessed, info);
 }
 
+/* Without BPF each sample is unwound: one in so many is looked at for an interpreter. */
+#define LOOK_EVERY	64
+
 /* BPF is to read the functions of an interpreter, the first time that one is met. */
 static void tell_interpreter(struct hybrid_record *hr, const struct hybrid_unwind *u)
 {
 	struct hybrid_walk_interpreter interpreter;
 	const struct hybrid_mapping *mapping;
 
-	if (hr->names.is_off)
+	if (hr->names.is_off || (!hr->walker.bpf && hr->names.nr_looked++ % LOOK_EVERY))
 		return;
 	mapping = hybrid_runtime_interpreter(hr->unwinder.runtimes, u, &interpreter);
-	if (mapping)
+	if (mapping && hr->walker.bpf)
 		hybrid_compiler_interpreter(hr->walker.compiler, mapping->object, &interpreter);
+	else if (mapping)
+		hr->names.is_unread = true;
 }
 
 /* Where the walk by rules ended: the address that it had no rule for. */
@@ -325,10 +330,10 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 	made->deeper = is_deeper(&unwind, made->outcome, sample->stack_room);
 	hybrid_precise_put_first(&event->precise, hr->current.chain, merge->nr);
 	mend_stack(hr, &unwind);
-	if (hr->walker.compiler && merge->unwind && !walk.whole) {
+	if (hr->walker.compiler && merge->unwind && !walk.whole)
 		teach(hr, &unwind, walk.info, nr == unwind.nr);
+	if (merge->unwind && !walk.whole)
 		tell_interpreter(hr, &unwind);
-	}
 	if (hr->unwinder.copied && thread &&
 	    map_copies(hr, thread->process, event, sample->event))
 		return -EIO;
