@@ -5,6 +5,7 @@
 #include <string.h>
 #include "abi.h"
 #include "java-world.h"
+#include "../hybrid/bpf_skel/hybrid_walk.h"
 #include "tap.h"
 
 #define METHOD	0x1000
@@ -29,8 +30,11 @@ static void ask(u64 ip)
 	java_pass();
 	java_unwind(ip);
 	check(java.u.nr >= 1 && java.u.nr <= java.u.max_frames);
-	if (hybrid_runtime_range(java.unwinder.runtimes, &java.u, 0, &range))
-		check(java.frames[0].ret >= range.start && java.frames[0].ret < range.end);
+	if (hybrid_runtime_range(java.unwinder.runtimes, &java.u, 0, &range)) {
+		check(range.jvm || (java.frames[0].ret >= range.start &&
+				    java.frames[0].ret < range.end));
+		check(!range.jvm || range.jvm->size <= HYBRID_WALK_BLOB);
+	}
 	hybrid_runtime_namer(java.unwinder.runtimes, java.u.pid, java.u.space, false);
 }
 

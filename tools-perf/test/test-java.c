@@ -3,8 +3,12 @@
  * Frames of a JVM, by what the process says of its code: this one.
  */
 #include <string.h>
+#include <linux/perf_unwind_rules.h>
 #include "abi.h"
+#include "batch.h"
+#include "../hybrid/bpf_skel/java-code.h"
 #include "java-world.h"
+#include "../hybrid/runtime/java/vm-structs.h"
 #include "tap.h"
 
 #define INNER	0x1000
@@ -297,23 +301,124 @@ static bool range_at(u64 ip, struct hybrid_runtime_range *range)
 static void test_range(void)
 {
 	struct hybrid_runtime_range range;
-	u64 inner, interpreter;
+	u64 interpreter;
 
 	begin_interpreter();
-	inner = java_code_at(INNER);
 	interpreter = java_code_at(INTERP);
-	check(!range_at(inner + 11, &range));
-	check(range_at(inner + 12, &range));
-	same(range.start, inner + 12);
-	same(range.end, inner + sizeof(pushed));
-	same(*(u32 *)range.number_at, range.number);
-	same(range.rule.cfa_off, JAVA_FRAME);
 	check(!range_at(interpreter + JAVA_ENTRY_SAVE, &range));
 	check(range_at(interpreter + JAVA_LOOP, &range));
+	check(!range.jvm);
 	same(range.start, interpreter + JAVA_ENTRY_WHOLE);
-	same(range.number_at, 0);
 	same(range.rule.kind, HYBRID_RULE_SAVED_SP);
 	java_end();
+}
+
+/* A field of the block at @block, as a walker in the kernel reads it. */
+static s64 field_at(u64 block, struct hybrid_walk_field field)
+{
+	const struct java_field from = { 0, field.size, field.is_signed };
+	s64 value = 0;
+
+	check(java_field_value(&from, (void *)(block + field.offset), field.size, &value));
+	return value;
+}
+
+/* What a walker needs to find methods by itself, whichever of them samples meet. */
+static void test_described(void)
+{
+	const struct hybrid_walk_jvm *jvm;
+	struct hybrid_runtime_range range;
+	u64 block = JAVA_CODE + INNER;
+
+	begin(pushed, sizeof(pushed), 12);
+	java_add(INTERP, "I2C/C2I adapters", adapter, sizeof(adapter))->frame_size = 0;
+	check(!range_at(java_code_at(INTERP) + 5, &range));
+	check(range_at(java_code_at(INNER) + 12, &range));
+	jvm = range.jvm;
+	check(jvm);
+	same(jvm->heaps[0].low, JAVA_CODE);
+	same(jvm->heaps[0].size, JAVA_CODE_SIZE);
+	same(jvm->heaps[0].segmap, (u64)java_segment(0));
+	same(1U << jvm->heaps[0].segment_bits, JAVA_SEGMENT);
+	same(jvm->heaps[1].size, 0);
+	check(jvm->size <= HYBRID_WALK_BLOB);
+	same(field_at(block, jvm->used), 1);
+	check(!strcmp((char *)field_at(block, jvm->name), "nmethod"));
+	same(field_at(block, jvm->frame_complete), 12);
+	same(field_at(block, jvm->frame_size), JAVA_FRAME / 8);
+	same(field_at(block, jvm->code_begin), java_code_at(INNER));
+	same(block + jvm->header + field_at(block, jvm->data_offset),
+	     java_code_at(INNER) + sizeof(pushed));
+	same(field_at(block, jvm->osr_entry), 0);
+	same((s16)field_at(block, jvm->entry_bci), -1);
+	java_end();
+}
+
+/* The row that a walker finds for an address of the inner method. */
+static u64 row_at(const u8 *code, unsigned int at, unsigned int complete)
+{
+	u8 near[HYBRID_JAVA_ROOM] = {};
+	unsigned int end;
+	u64 row = 0;
+
+	/* What stands before the code is the blob. */
+	if (at >= complete) {
+		memcpy(near + (at < HYBRID_JAVA_LEFT ? HYBRID_JAVA_LEFT - at : 0),
+		       code + (at < HYBRID_JAVA_LEFT ? 0 : at - HYBRID_JAVA_LEFT),
+		       min(at, (unsigned int)HYBRID_JAVA_LEFT));
+		return hybrid_java_body_row(near, JAVA_FRAME);
+	}
+	memcpy(near + HYBRID_JAVA_MADE - complete, code, complete);
+	for (end = HYBRID_JAVA_MADE; end > HYBRID_JAVA_SAVED && !row; end--)
+		row = hybrid_java_prologue_row(near, end, HYBRID_JAVA_MADE - complete + at,
+					       JAVA_FRAME);
+	return row;
+}
+
+/* A walker's rows are the rules by which perf walks. */
+static void compare_rows(const u8 *code, unsigned int size, unsigned int complete)
+{
+	struct perf_unwind_rule to;
+	struct hybrid_rule rule;
+	unsigned int at;
+
+	begin(code, size, complete);
+	for (at = 0; at < size; at++) {
+		/* Within an instruction. */
+		if (code == moved && at && at < 4)
+			continue;
+		java.frames[0] = (struct hybrid_frame) {
+			.ip = java_code_at(INNER) + at, .ret = java_code_at(INNER) + at,
+		};
+		java_pass();
+		check(hybrid_runtime_rule(java.unwinder.runtimes, &java.u, 0, &rule));
+		hybrid_batch_code_rule(&hybrid_abi_64, &rule, true, &to);
+		same(HYBRID_WALK_KIND(row_at(code, at, complete)), to.kind);
+		same(HYBRID_WALK_CFA_OFF(row_at(code, at, complete)), to.cfa_off);
+		same(HYBRID_WALK_BASE(row_at(code, at, complete)), to.base);
+		same(HYBRID_WALK_BP(row_at(code, at, complete)), to.fp);
+		if (to.fp == PERF_UNWIND_FP_AT_CFA)
+			same(HYBRID_WALK_BP_OFF(row_at(code, at, complete)), to.fp_off);
+	}
+	java_end();
+}
+
+/* As pushed[], with the operands of other sizes, a barrier, and what JDK 15 and before have. */
+static const u8 large[] = {
+	0x55, 0x48, 0x8b, 0xec, 0x48, 0x81, 0xec, 0x20, 0x00, 0x00, 0x00,
+	0x41, 0x81, 0x7f, 0x20, 0x01, 0x00, 0x00, 0x00, 0x0f, 0x85, 0x00, 0x00, 0x00, 0x00,
+	0x90, 0x48, 0x81, 0xc4, 0x20, 0x00, 0x00, 0x00, 0x5d,
+	0x4d, 0x8b, 0x97, 0x08, 0x01, 0x00, 0x00, 0x41, 0x85, 0x02, 0xc3,
+	0x90, 0x48, 0x83, 0xc4, 0x20, 0x5d, 0x49, 0x3b, 0x67, 0x08,
+	0x0f, 0x87, 0x00, 0x00, 0x00, 0x00, 0xc3,
+	0x90, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3, 0x90, 0xc9, 0xc3, 0x90,
+};
+
+static void test_rows(void)
+{
+	compare_rows(pushed, sizeof(pushed), 12);
+	compare_rows(moved, sizeof(moved), 9);
+	compare_rows(large, sizeof(large), 25);
 }
 
 static const struct tap_test tests[] = {
@@ -328,6 +433,8 @@ static const struct tap_test tests[] = {
 	{ "a virtual thread", test_barrier },
 	{ "a method's entry barrier", test_entry_barrier },
 	{ "ranges with one rule", test_range },
+	{ "methods that a walker finds by itself", test_described },
+	{ "rows that a walker finds for each address of a method", test_rows },
 };
 
 int main(void)

@@ -244,6 +244,75 @@ static void test_silent(void)
 	end();
 }
 
+static struct hybrid_walk_jvm jvms[8];
+static unsigned int nr_jvms;
+
+static int put_jvm(void *store, const struct hybrid_walk_jvm *jvm)
+{
+	(void)store;
+	check(nr_jvms < ARRAY_SIZE(jvms));
+	jvms[nr_jvms++] = *jvm;
+	return 0;
+}
+
+static int put_range(void *store, const struct hybrid_walk_code_key *key,
+		     const struct hybrid_walk_range *range)
+{
+	(void)store;
+	(void)key;
+	(void)range;
+	return 0;
+}
+
+static struct hybrid_walk_jvm said;
+
+static bool jvm_range(void *runtimes, const struct hybrid_unwind *walk, unsigned int at,
+		      struct hybrid_runtime_range *range)
+{
+	(void)runtimes;
+	(void)walk;
+	range->jvm = &said;
+	return at < 2;
+}
+
+/* Methods of a JVM: the store is told of the JVM, not of each method. */
+static void test_jvm(void)
+{
+	static const struct hybrid_store_ops jvm_ops = {
+		.put_code = put_code, .put_range = put_range, .put_jvm = put_jvm,
+	};
+
+	begin();
+	nr_jvms = 0;
+	said = (struct hybrid_walk_jvm) { .heaps[0] = { .low = (u64)code, .size = PAGE } };
+	unwinder.runtime_range = jvm_range;
+	add_frame(FRAMELESS, 0x7008, true);
+	add_frame(FRAMELESS + 6, 0x7018, false);
+	add_frame(FRAMED + 2, 0x7200, false);
+	hybrid_memory_code_sample(&known, &jvm_ops, NULL, &unwinder, &u, UINT_MAX);
+	hybrid_memory_code_sample(&known, &jvm_ops, NULL, &unwinder, &u, UINT_MAX);
+	same(nr_put, 0);
+	same(nr_jvms, 1);
+	same(jvms[0].space, SPACE);
+	same(jvms[0].again, SPACE);
+	same(jvms[0].heaps[0].low, (u64)code);
+	/* It has more code; and a walk that ended there may have lost it, or can't tell. */
+	said.heaps[0].size += PAGE;
+	hybrid_memory_code_sample(&known, &jvm_ops, NULL, &unwinder, &u, UINT_MAX);
+	same(nr_jvms, 2);
+	same(jvms[1].heaps[0].size, 2 * PAGE);
+	hybrid_memory_code_sample(&known, &jvm_ops, NULL, &unwinder, &u, 0);
+	same(nr_jvms, 3);
+	same(nr_put, 1);
+	same(put[0].key.ip, (u64)code + FRAMELESS);
+	/* A store that can't find them has a rule for each address. */
+	nr_put = 0;
+	sample(1);
+	same(nr_put, 1);
+	same(nr_jvms, 3);
+	end();
+}
+
 static void test_nothing(void)
 {
 	static const struct hybrid_store_ops files_alone = {};
@@ -300,6 +369,7 @@ int main(void)
 		{ "memory code: the rules that led to the callers", test_rules },
 		{ "memory code: the ends of fibers", test_fibers },
 		{ "memory code: straight code with a frame pointer", test_blocks },
+		{ "memory code: a JVM", test_jvm },
 		{ "memory code: once, and again where a walk ended", test_again },
 		{ "memory code: what does not say how it is left", test_silent },
 		{ "memory code: what no rule is known of", test_nothing },

@@ -6,6 +6,7 @@
  * From a frame to its caller, by the rule for its address and the words of the stack.
  */
 #include "mapping.bpf.h"
+#include "java.bpf.h"
 
 /* The row of an address; 0 for none. */
 static __always_inline __u64 find_row(struct loop *loop, __u64 addr)
@@ -89,30 +90,22 @@ static __always_inline __u64 find_block_row(struct state *st)
 	return row;
 }
 
-/* @nr bytes of the eight in front of an address, from @back bytes in front of it on. */
-#define BYTES(code, back, nr)	((code) >> (64 - 8 * (back)) & ((1ULL << (8 * (nr))) - 1))
-
 /*
- * May the code in front of an address have left its frame? add $N,%rsp; pop %rbp; and the look at
- * a safepoint's word before the return: runtime/java/frame-rule.c has all of them. leave, and
- * what the interpreter does behind it.
+ * May the code before an address have left the interpreter's frame? leave, and what follows it:
+ * runtime/java/frame-rule.c has all of that.
  */
 static __always_inline bool may_have_left(__u64 code)
 {
-	return BYTES(code, 4, 3) == 0xc48348 || BYTES(code, 7, 3) == 0xc48148 ||
-	       BYTES(code, 1, 1) == 0x5d || BYTES(code, 7, 3) == 0xa73b49 ||
-	       BYTES(code, 4, 3) == 0x673b49 || BYTES(code, 6, 2) == 0x870f ||
-	       BYTES(code, 7, 3) == 0x978b4d || BYTES(code, 3, 3) == 0x028541 ||
-	       BYTES(code, 1, 1) == 0xc9 || BYTES(code, 2, 1) == 0xc9 ||
-	       BYTES(code, 3, 1) == 0xc9 || BYTES(code, 5, 1) == 0xc9 ||
-	       BYTES(code, 6, 1) == 0xc9;
+	return HYBRID_JAVA_BYTES(code, 1, 1) == 0xc9 || HYBRID_JAVA_BYTES(code, 2, 1) == 0xc9 ||
+	       HYBRID_JAVA_BYTES(code, 3, 1) == 0xc9 || HYBRID_JAVA_BYTES(code, 5, 1) == 0xc9 ||
+	       HYBRID_JAVA_BYTES(code, 6, 1) == 0xc9;
 }
 
 /* The row of code that a runtime has made; 0 for none. */
 static __always_inline __u64 find_range_row(struct state *st)
 {
 	struct hybrid_walk_range *found;
-	__u64 row, number_at;
+	__u64 row;
 
 	st->code_key.ip = st->ip >> HYBRID_WALK_RANGE_BITS;
 	found = bpf_map_lookup_elem(&ranges, &st->code_key);
@@ -120,11 +113,6 @@ static __always_inline __u64 find_range_row(struct state *st)
 		return 0;
 	row = READ_WORD(&found->row);
 	if (st->ip < READ_WORD(&found->start) || st->ip >= READ_WORD(&found->end))
-		return 0;
-	number_at = READ_WORD(&found->number_at);
-	if (number_at && (bpf_probe_read_user(&st->code_number, sizeof(st->code_number),
-					      (void *)number_at) ||
-			  st->code_number != found->number))
 		return 0;
 	if (!st->exact)
 		return row;
@@ -312,8 +300,11 @@ static long step(__u32 i, void *arg)
 {
 	struct loop *loop = arg;
 	struct state *st = loop->st;
-	__u64 row = find_row(loop, st->exact ? st->ip : st->ip - 1);
+	__u64 row = find_java_row(loop);
 	__u32 at;
+
+	if (!HYBRID_WALK_KIND(row))
+		row = find_row(loop, st->exact ? st->ip : st->ip - 1);
 
 	/* In sigreturn(): its call ends the trampoline, and nothing is known of what follows. */
 	if (!i && !HYBRID_WALK_KIND(row)) {

@@ -174,9 +174,9 @@ struct hybrid_walk_copy {
 #define HYBRID_WALK_COPIES	1024
 
 /*
- * Code of a runtime whose frames are all of one kind, as a method that a JVM has compiled. An
- * entry for each stretch of 1 << HYBRID_WALK_RANGE_BITS bytes that it is in, by
- * struct hybrid_walk_code_key, where @ip is the number of that stretch.
+ * Code of a runtime whose frames are all of one kind and which stays as long as the process, as
+ * the interpreter of a JVM. An entry for each stretch of 1 << HYBRID_WALK_RANGE_BITS bytes that it
+ * is in, by struct hybrid_walk_code_key, where @ip is the number of that stretch.
  */
 #define HYBRID_WALK_RANGES	32768
 #define HYBRID_WALK_RANGE_BITS	7
@@ -185,20 +185,96 @@ struct hybrid_walk_copy {
  * struct hybrid_walk_range - addresses with one rule
  * @start: first address
  * @end: behind the last
- * @number_at: an address in the process: where it does not have @number the code is gone; 0: it
- *	stays as long as the process
- * @number: of the code
- * @unused: 0
  * @row: as in the table, its offset 0; behind the others, as in struct hybrid_walk_code. It does
  *	not hold at an innermost address behind an instruction that may have left the frame
  */
 struct hybrid_walk_range {
 	__u64	start;
 	__u64	end;
-	__u64	number_at;
-	__u32	number;
-	__u32	unused;
 	__u64	row;
+};
+
+/*
+ * The code cache of a JVM, HotSpot, by address space. For each address in it the program looks up,
+ * in the process, which blob of code the address is in, and how large the blob's frames are:
+ * runtime/java/code-cache.c says how. So methods need not be given one by one, and what a walk
+ * finds is of its moment. All of it is memory of the process, which need not tell the truth: then
+ * the chains of that process are wrong, as they are if its CFI is.
+ */
+#define HYBRID_WALK_JVMS	1024
+#define HYBRID_WALK_HEAPS	4
+
+/* Bytes of a blob that the program can read, from the beginning of its block on. */
+#define HYBRID_WALK_BLOB	512
+
+/**
+ * struct hybrid_walk_heap - a heap of code
+ * @low: first address
+ * @size: bytes; 0: no heap
+ * @segmap: address of its map: a byte for each segment, 0 for the first one of a block,
+ *	HYBRID_WALK_FREE if it is free, else how many segments further back to look
+ * @segment_bits: binary logarithm of bytes in a segment
+ * @unused: 0
+ */
+struct hybrid_walk_heap {
+	__u64	low;
+	__u64	size;
+	__u64	segmap;
+	__u32	segment_bits;
+	__u32	unused;
+};
+
+#define HYBRID_WALK_FREE	0xff
+
+/* Of such steps back: a method of 250 KiB in segments of 128 bytes needs 8. */
+#define HYBRID_WALK_HOPS	8
+
+/**
+ * struct hybrid_walk_field - a field of a blob
+ * @offset: from the beginning of the blob's block, in bytes
+ * @size: 1, 2, 4 or 8 bytes; 0: there is no such field
+ * @is_signed: is it?
+ */
+struct hybrid_walk_field {
+	__u16	offset;
+	__u8	size;
+	__u8	is_signed;
+};
+
+/**
+ * struct hybrid_walk_jvm - what the program knows of a JVM
+ * @space: as in struct hybrid_walk_code_key
+ * @heaps: of its code
+ * @header: bytes of a block before the blob
+ * @size: bytes of a block that have all of the fields, at most HYBRID_WALK_BLOB
+ * @used: is there a blob in the block?
+ * @name: address of the blob's name
+ * @frame_complete: bytes from the code to the end of the prologue; negative: there is none
+ * @frame_size: words from sp to the CFA
+ * @data_offset: bytes from the blob to the end of its code
+ * @code_begin: address of the code, or
+ * @code_offset: bytes from the blob to it
+ * @osr_entry: where a method goes on that was compiled while it ran, if
+ * @entry_bci: is not -1
+ * @unused: 0
+ * @again: @space: the place may be given to another key while the program reads it
+ */
+struct hybrid_walk_jvm {
+	__u64				space;
+	struct hybrid_walk_heap		heaps[HYBRID_WALK_HEAPS];
+	__u32				header;
+	__u32				size;
+	struct hybrid_walk_field	used;
+	struct hybrid_walk_field	name;
+	struct hybrid_walk_field	frame_complete;
+	struct hybrid_walk_field	frame_size;
+	struct hybrid_walk_field	data_offset;
+	struct hybrid_walk_field	code_begin;
+	struct hybrid_walk_field	code_offset;
+	struct hybrid_walk_field	osr_entry;
+	struct hybrid_walk_field	entry_bci;
+	__u32				unused;
+	__u64				again;
 };
 
 /**

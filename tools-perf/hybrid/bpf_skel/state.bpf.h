@@ -8,7 +8,7 @@
  */
 #include <linux/perf_unwind_rules.h>
 #include "kernel.bpf.h"
-#include "hybrid_walk.h"
+#include "java-code.h"
 
 /* Of the stack: what is read at once, at most. */
 #define WINDOW		1024
@@ -79,7 +79,15 @@ struct interpreter_thread {
  * @mappings: looked up last
  * @code_key: of code that no file has: @space is that of this walk
  * @code: that is there
- * @code_number: of that, where a runtime has made it
+ * @jvm: of the address space @jvm_space; no heaps: it is none
+ * @jvm_space: the address space that was looked up last
+ * @jvm_seen: number of changes then
+ * @back: of a segment
+ * @block: of the code cache
+ * @java_code: before an address
+ * @java_row: of the frame
+ * @java_left: bytes from the frame's address to the end of its prologue
+ * @java_frame: bytes from sp to the CFA of the frame; 0: not known
  * @next: of @mappings, to be replaced
  * @now: the mapping of the last frame
  * @output: where to, as bpf_perf_event_output() has it
@@ -138,7 +146,15 @@ struct state {
 	struct mapping mappings[NR_MAPPINGS];
 	struct hybrid_walk_code_key code_key;
 	__u64 code[2];
-	__u32 code_number;
+	struct hybrid_walk_jvm jvm;
+	__u64 jvm_space;
+	__u32 jvm_seen;
+	volatile __u8 back;
+	__u8 block[HYBRID_WALK_BLOB + 8];
+	__u8 java_code[HYBRID_JAVA_ROOM];
+	__u64 java_row;
+	__u64 java_left;
+	__u32 java_frame;
 	__u32 next;
 	struct mapping now;
 	__u64 output;
@@ -265,6 +281,13 @@ struct {
 } ranges SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, __u64);
+	__type(value, struct hybrid_walk_jvm);
+	__uint(max_entries, HYBRID_WALK_JVMS);
+} jvms SEC(".maps");
+
+struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(key_size, sizeof(__u32));
 	__uint(value_size, sizeof(struct state));
@@ -276,6 +299,9 @@ __u64 epoch;
 
 /* perf's: some address space has fibers. */
 __u32 any_fibers;
+
+/* perf's: how often @jvms was changed. */
+__u32 jvm_changes;
 
 /* What perf may be storing just now: once, and whole. */
 #define READ_WORD(word)	(*(const volatile __u64 *)(word))

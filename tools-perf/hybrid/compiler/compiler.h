@@ -22,6 +22,8 @@ struct hybrid_compiler;
  * @put_range: use a rule for a stretch of code that a runtime has made; as @put_code
  * @put_interpreter: the file is an interpreter of a language; it has been taught of it before.
  *	NULL: the store reads no functions
+ * @put_jvm: find the frames of methods that a JVM has compiled by what is in its code cache; as
+ *	@put_code
  * @takes_registers: a row may be HYBRID_WALK_REGISTER
  * @has: does the store still have what it was taught of the file?
  * @add: use what was taught of @file for @same, too, which has the same contents. NULL, and
@@ -52,6 +54,7 @@ struct hybrid_store_ops {
 			 const struct hybrid_walk_range *range);
 	int (*put_interpreter)(void *store, const struct hybrid_pinned_file *file,
 			       const struct hybrid_walk_interpreter *interpreter);
+	int (*put_jvm)(void *store, const struct hybrid_walk_jvm *jvm);
 	bool takes_registers;
 	bool takes_small;
 	bool takes_codes;

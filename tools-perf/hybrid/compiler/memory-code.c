@@ -187,7 +187,31 @@ static void put_fiber(const struct hybrid_store_ops *ops, void *store,
 	put_end(ops, store, u, 0, HYBRID_WALK_FIBER);
 }
 
-/* Code of one method: more than HotSpot compiles at once (HugeMethodLimit) is given in part. */
+/*
+ * The store finds the frames of a JVM by itself if it knows where the JVM's code is. Returns false
+ * if the frame's address needs a rule of its own. The store may have lost what it knew, and the JVM
+ * may have more code since.
+ */
+static bool put_jvm(struct hybrid_memory_code *known, const struct hybrid_store_ops *ops,
+		    void *store, const struct hybrid_unwind *u,
+		    const struct hybrid_walk_jvm *found, bool stopped)
+{
+	struct hybrid_walk_jvm jvm = *found, *entry;
+
+	if (!ops->put_jvm)
+		return false;
+	entry = &known->jvms[hash_64(u->walker_space, HYBRID_MEMORY_JVM_BITS)];
+	jvm.space = u->walker_space;
+	jvm.again = u->walker_space;
+	if (!stopped && !memcmp(entry, &jvm, sizeof(jvm)))
+		return true;
+	if (ops->put_jvm(store, &jvm))
+		return false;
+	*entry = jvm;
+	return !stopped;
+}
+
+/* Of one piece of code: an interpreter has some hundred KiB. */
 #define MAX_STRETCHES	8192
 
 /* Gives the store the rule of one stretch after the other, from @start to @end. */
@@ -224,15 +248,15 @@ static bool put_range(struct hybrid_memory_code *known, const struct hybrid_stor
 	if (!ops->put_range || !unwinder->runtime_range ||
 	    !unwinder->runtime_range(unwinder->runtimes, u, i, &found))
 		return false;
+	if (found.jvm)
+		return put_jvm(known, ops, store, u, found.jvm, stopped);
 	entry = &known->ranges[hash_64(found.start + u->walker_space, HYBRID_MEMORY_RANGE_BITS)];
-	is_known = entry->space == u->walker_space && entry->start == found.start &&
-		   entry->number == found.number;
+	is_known = entry->space == u->walker_space && entry->start == found.start;
 	if (is_known && !stopped)
 		return true;
 	hybrid_batch_code_rule(u->abi, &found.rule, ops->takes_registers, &rule);
 	range = (struct hybrid_walk_range) {
-		.start = found.start, .end = found.end, .number_at = found.number_at,
-		.number = found.number, .row = hybrid_table_row(&rule),
+		.start = found.start, .end = found.end, .row = hybrid_table_row(&rule),
 	};
 	if (HYBRID_WALK_KIND(range.row) == PERF_UNWIND_UNKNOWN)
 		return false;
@@ -244,7 +268,7 @@ static bool put_range(struct hybrid_memory_code *known, const struct hybrid_stor
 	}
 	put_stretches(ops, store, u->walker_space, range.start, range.end, &range);
 	*entry = (struct hybrid_known_range) {
-		.space = u->walker_space, .start = found.start, .number = found.number,
+		.space = u->walker_space, .start = found.start,
 	};
 	return !stopped;
 }

@@ -22,24 +22,26 @@ struct hybrid_known_code {
  * struct hybrid_known_range - code of a runtime that the store has a rule for
  * @space: of the process
  * @start: of the code
- * @number: of the code
  */
 struct hybrid_known_range {
 	u64	space;
 	u64	start;
-	u32	number;
 };
+
+#define HYBRID_MEMORY_JVM_BITS	6
 
 /**
  * struct hybrid_memory_code - what a store has of code that is not in a file
  * @entries: by a hash of the key; a new key replaces the old one
  * @blocks: of JIT code with frame pointers
  * @ranges: by a hash of space and start; as @entries
+ * @jvms: by a hash of the space; as @entries
  */
 struct hybrid_memory_code {
 	struct hybrid_known_code	entries[1 << HYBRID_MEMORY_CODE_BITS];
 	struct hybrid_code_blocks	blocks;
 	struct hybrid_known_range	ranges[1 << HYBRID_MEMORY_RANGE_BITS];
+	struct hybrid_walk_jvm		jvms[1 << HYBRID_MEMORY_JVM_BITS];
 };
 
 /**

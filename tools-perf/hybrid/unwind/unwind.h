@@ -64,21 +64,21 @@ struct hybrid_cache_entry {
 
 struct hybrid_unwind;
 
+struct hybrid_walk_jvm;
+
 /**
  * struct hybrid_runtime_range - code that a runtime has made, whose frames are all of one kind
  * @start: first address
  * @end: behind the last
- * @number_at: an address in the process, where @number stands as long as this code is there;
- *	0: it is there as long as the process
- * @number: of the code
  * @rule: but for an innermost address behind instructions that may have left the frame
+ * @jvm: the process is this JVM, and a walker that has a description of it finds the rule by
+ *	itself: nothing else is valid. Until the next question. NULL: it does not
  */
 struct hybrid_runtime_range {
-	u64			start;
-	u64			end;
-	u64			number_at;
-	u32			number;
-	struct hybrid_rule	rule;
+	u64				 start;
+	u64				 end;
+	struct hybrid_rule		 rule;
+	const struct hybrid_walk_jvm	*jvm;
 };
 
 /* Asks the runtimes of processes how to leave frame @at of @u in code that they have made. */

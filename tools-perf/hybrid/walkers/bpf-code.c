@@ -36,3 +36,15 @@ int hybrid_bpf__put_range(void *store, const struct hybrid_walk_code_key *key,
 	return bpf_map__update_elem(bpf->skel->maps.ranges, key, sizeof(*key), range,
 				    sizeof(*range), BPF_ANY);
 }
+
+int hybrid_bpf__put_jvm(void *store, const struct hybrid_walk_jvm *jvm)
+{
+	struct hybrid_bpf *bpf = store;
+	int err = bpf_map__update_elem(bpf->skel->maps.jvms, &jvm->space, sizeof(jvm->space),
+				       jvm, sizeof(*jvm), BPF_ANY);
+
+	/* Each CPU's program looks its JVM up again then. */
+	if (!err)
+		__atomic_add_fetch(&bpf->skel->bss->jvm_changes, 1, __ATOMIC_RELEASE);
+	return err;
+}

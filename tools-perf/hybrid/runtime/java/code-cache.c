@@ -229,7 +229,6 @@ bool java_code_cache__read(const struct java_code_cache *cache, struct java_vm *
 	if (blob->kind == JAVA_BLOB_METHOD) {
 		blob->method = value_of(cache, header, NMETHOD_METHOD);
 		blob->compile_id = value_of(cache, header, NMETHOD_COMPILE_ID);
-		blob->compile_id_at = addr + cache->fields[NMETHOD_COMPILE_ID].offset;
 		/* InvocationEntryBci is -1. */
 		if ((s32)value_of(cache, header, NMETHOD_ENTRY_BCI) != -1)
 			blob->osr_entry = value_of(cache, header, NMETHOD_OSR_ENTRY);
@@ -260,6 +259,50 @@ u64 java_code_cache__blob_at(const struct java_code_cache *cache, struct java_vm
 			return find_block(cache, vm, heap, pc);
 	}
 	return 0;
+}
+
+/* @header: bytes of a block before the blob. */
+static struct hybrid_walk_field describe_field(const struct java_code_cache *cache,
+					       enum field field, u64 header)
+{
+	struct java_field from = cache->fields[field];
+
+	return (struct hybrid_walk_field) {
+		.offset = header + from.offset, .size = from.size, .is_signed = from.is_signed,
+	};
+}
+
+bool java_code_cache__describe(const struct java_code_cache *cache, struct java_vm *vm,
+			       struct hybrid_walk_jvm *jvm)
+{
+	unsigned int i;
+	u64 header;
+
+	memset(jvm, 0, sizeof(*jvm));
+	if (!java_vm__type_size(vm, "HeapBlock", &header) || header > HYBRID_WALK_BLOB ||
+	    header + cache->header_size > HYBRID_WALK_BLOB ||
+	    cache->fields[BLOCK_USED].offset >= header)
+		return false;
+	for (i = 0; i < min_t(u32, cache->nr_heaps, HYBRID_WALK_HEAPS); i++) {
+		jvm->heaps[i] = (struct hybrid_walk_heap) {
+			.low = cache->heaps[i].low,
+			.size = cache->heaps[i].high - cache->heaps[i].low,
+			.segmap = cache->heaps[i].segmap,
+			.segment_bits = cache->heaps[i].segment_bits,
+		};
+	}
+	jvm->header = header;
+	jvm->size = header + cache->header_size;
+	jvm->used = describe_field(cache, BLOCK_USED, 0);
+	jvm->name = describe_field(cache, BLOB_NAME, header);
+	jvm->frame_complete = describe_field(cache, BLOB_FRAME_COMPLETE, header);
+	jvm->frame_size = describe_field(cache, BLOB_FRAME_SIZE, header);
+	jvm->data_offset = describe_field(cache, BLOB_DATA_OFFSET, header);
+	jvm->code_begin = describe_field(cache, BLOB_CODE_BEGIN, header);
+	jvm->code_offset = describe_field(cache, BLOB_CODE_OFFSET, header);
+	jvm->osr_entry = describe_field(cache, NMETHOD_OSR_ENTRY, header);
+	jvm->entry_bci = describe_field(cache, NMETHOD_ENTRY_BCI, header);
+	return true;
 }
 
 bool java_code_cache__find(const struct java_code_cache *cache, struct java_vm *vm, u64 pc,

@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_CODE_CACHE_H
 #define __PERF_HYBRID_CODE_CACHE_H
 
+#include "../../bpf_skel/hybrid_walk.h"
 #include "vm-structs.h"
 
 /* HotSpot has three heaps of code, or one (CodeCache::initialize_heaps()). */
@@ -29,7 +30,6 @@ enum java_blob_kind {
  * @osr_entry: of a method that was compiled while it ran, where its loop goes on; else 0
  * @method: address of its struct Method; 0: it is of none
  * @compile_id: number of the compilation
- * @compile_id_at: its address in the process
  */
 struct java_blob {
 	u64	addr;
@@ -43,7 +43,6 @@ struct java_blob {
 	u64	osr_entry;
 	u64	method;
 	u32	compile_id;
-	u64	compile_id_at;
 };
 
 struct java_heap {
@@ -112,6 +111,17 @@ u64 java_code_cache__blob_at(const struct java_code_cache *cache, struct java_vm
  */
 bool java_code_cache__read(const struct java_code_cache *cache, struct java_vm *vm, u64 addr,
 			   struct java_blob *blob);
+
+/**
+ * java_code_cache__describe - what a walker in the kernel needs to find blobs by itself
+ * @cache: of @vm
+ * @vm: open
+ * @jvm: out, but for the address space
+ *
+ * Return: false if it can't: a field is too far from the beginning of its blob.
+ */
+bool java_code_cache__describe(const struct java_code_cache *cache, struct java_vm *vm,
+			       struct hybrid_walk_jvm *jvm);
 
 /* The blob whose code holds an address now; as the two above. */
 bool java_code_cache__find(const struct java_code_cache *cache, struct java_vm *vm, u64 pc,

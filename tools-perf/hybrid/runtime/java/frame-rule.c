@@ -419,39 +419,24 @@ static bool interpreter_range(const struct java_interpreter *interpreter, u64 pc
 	return true;
 }
 
-static bool method_range(const struct java_blob *blob, u64 pc, struct hybrid_runtime_range *range)
-{
-	u64 osr_end = blob->osr_entry + OSR_PROLOGUE;
-
-	if (blob->frame_size < SAVED || blob->frame_complete < 0)
-		return false;
-	range->start += blob->frame_complete;
-	if (blob->osr_entry && pc < blob->osr_entry)
-		range->end = min(range->end, blob->osr_entry);
-	else if (blob->osr_entry)
-		range->start = max(range->start, osr_end);
-	range->number_at = blob->compile_id_at;
-	range->number = blob->compile_id;
-	range->rule = rule_of(blob->frame_size, HYBRID_BP_AT_CFA);
-	return true;
-}
-
 bool java_frame_range(struct java_vm *vm, const struct java_interpreter *interpreter,
 		      const struct java_blob *blob, u64 pc, struct hybrid_runtime_range *range)
 {
 	*range = (struct hybrid_runtime_range) { .start = blob->code, .end = blob->end };
+	return blob->kind == JAVA_BLOB_INTERPRETER && interpreter_range(interpreter, pc, range) &&
+	       saved_sp_rule(vm, &range->rule) && pc >= range->start && pc < range->end;
+}
+
+bool java_frame_is_walked(const struct java_blob *blob, bool innermost)
+{
 	switch (blob->kind) {
 	case JAVA_BLOB_METHOD:
-		if (!method_range(blob, pc, range))
-			return false;
-		break;
-	case JAVA_BLOB_INTERPRETER:
-		if (!interpreter_range(interpreter, pc, range) ||
-		    !saved_sp_rule(vm, &range->rule))
-			return false;
-		break;
+		return blob->frame_size >= SAVED && (!innermost || blob->frame_complete >= 0);
+	case JAVA_BLOB_STUB:
+		return !innermost && blob->frame_size >= SAVED;
+	case JAVA_BLOB_VTABLE:
+		return innermost;
 	default:
 		return false;
 	}
-	return pc >= range->start && pc < range->end;
 }

@@ -26,6 +26,12 @@ bool java_frame_rule(struct java_vm *vm, const struct java_interpreter *interpre
 		     const struct java_blob *blob, const struct hybrid_unwind *u,
 		     unsigned int at, struct hybrid_rule *rule);
 
+/*
+ * Does a walker that knows the JVM find the rule by itself? Not of all addresses in a prologue, nor
+ * where a loop is entered that was compiled while it ran.
+ */
+bool java_frame_is_walked(const struct java_blob *blob, bool innermost);
+
 /**
  * java_frame_range - the code around an address whose frames are all of one kind
  * @vm: open
@@ -34,7 +40,7 @@ bool java_frame_rule(struct java_vm *vm, const struct java_interpreter *interpre
  * @pc: the address
  * @range: out
  *
- * Return: false if it is in none, as where a frame is made.
+ * Return: false if it is not the interpreter's, or where that makes a frame.
  */
 bool java_frame_range(struct java_vm *vm, const struct java_interpreter *interpreter,
 		      const struct java_blob *blob, u64 pc, struct hybrid_runtime_range *range);

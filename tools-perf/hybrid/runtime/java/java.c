@@ -42,6 +42,8 @@ struct known_blob {
  * @cache: its code
  * @interpreter: a part of that
  * @pass: over the rings in which @cache was refreshed
+ * @walk: as a walker in the kernel needs to know it
+ * @is_described: @walk is valid
  * @is_gone: nothing can be read any more
  * @namer: names frames
  * @names: what @namer knows
@@ -53,6 +55,8 @@ struct java {
 	struct java_code_cache	cache;
 	struct java_interpreter	interpreter;
 	u64			pass;
+	struct hybrid_walk_jvm	walk;
+	bool			is_described;
 	bool			is_gone;
 	struct hybrid_namer	namer;
 	struct java_names	names;
@@ -68,6 +72,7 @@ static void enter(struct java *java, u64 pass, struct hybrid_space *space)
 		return;
 	java->pass = pass;
 	java->is_gone = java_code_cache__refresh(&java->cache, &java->vm);
+	java->is_described = java_code_cache__describe(&java->cache, &java->vm, &java->walk);
 	if (!java->interpreter.nr)
 		java_interpreter__read(&java->interpreter, &java->vm);
 }
@@ -123,13 +128,19 @@ static bool java_rule(void *data, u64 pass, const struct hybrid_unwind *u, unsig
 static bool java_range(void *data, u64 pass, const struct hybrid_unwind *u, unsigned int at,
 		       struct hybrid_runtime_range *range)
 {
+	const struct hybrid_frame *frame = &u->frames[at];
 	const struct java_blob *blob;
 	struct java *java = data;
 
 	enter(java, pass, u->space);
-	blob = find_blob(java, u->frames[at].ret);
-	return blob && java_frame_range(&java->vm, &java->interpreter, blob, u->frames[at].ret,
-					range);
+	blob = find_blob(java, frame->ret);
+	if (!blob)
+		return false;
+	if (java->is_described && java_frame_is_walked(blob, !at || frame->ip == frame->ret)) {
+		range->jvm = &java->walk;
+		return true;
+	}
+	return java_frame_range(&java->vm, &java->interpreter, blob, frame->ret, range);
 }
 
 static unsigned int java_name(struct hybrid_namer *namer, struct hybrid_names *names,
