@@ -40,7 +40,7 @@ test_node()
 	record huge.data node --use-largepages=on "$real/node.js" 3
 	complete "Node.js, --use-largepages" huge.data 100 90
 	record server.data node "$real/node-server.js" 6
-	complete "Node.js, a server" server.data 100 75
+	complete "Node.js, a server" server.data 100 90
 
 	record jit.data -k mono node --perf-prof "${node_options[@]}" "$real/node.js" 2
 	builds "perf inject --jit" "$perf" inject --jit -i jit.data -o jitted.data || return

@@ -3,6 +3,7 @@
 #include "code.h"
 #include "context-switch.h"
 #include "frame-pointer.h"
+#include "from-entry.h"
 #include "plt.h"
 #include "probe-loop.h"
 #include "realigned.h"
@@ -184,6 +185,12 @@ static bool ask(const struct x86_frame_mem *mem, u64 ip, bool framed, struct hyb
 	return !framed && ask_frame_pointer(mem, ip, rule, run, took);
 }
 
+/* Other registers need not have at the end of the function what they have now. */
+static bool is_by_stack(const struct hybrid_rule *rule)
+{
+	return rule->base < HYBRID_BASE_REG;
+}
+
 bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule *rule)
 {
 	unsigned int took;
@@ -193,10 +200,14 @@ bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule
 		*rule = (struct hybrid_rule) { .kind = HYBRID_RULE_SIGRETURN, .signal = true };
 		return true;
 	}
-	if (ask(mem, ip, false, rule, &run, &took))
+	if (ask(mem, ip, false, rule, &run, &took)) {
+		if (!is_by_stack(rule))
+			hybrid_from_entry_rule(mem, ip, rule, &took);
 		return true;
+	}
 	*rule = hybrid_rule_frame_pointer(mem->is_64bit ? 8 : 4);
-	return hybrid_saved_sp_rule(mem, ip, rule) || hybrid_switch_rule(mem, ip, rule);
+	return hybrid_saved_sp_rule(mem, ip, rule) || hybrid_switch_rule(mem, ip, rule) ||
+	       hybrid_from_entry_rule(mem, ip, rule, &took);
 }
 
 bool hybrid_code_rule(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule)
@@ -228,14 +239,23 @@ bool hybrid_code_rule_run(const struct hybrid_object *object, u64 vaddr,
 	struct x86_frame_mem mem;
 	struct reader reader;
 	bool framed, found;
+	unsigned int more;
 	u64 run;
 
 	reader_init(&reader, &mem, object);
 	framed = rule->kind == HYBRID_RULE_CFA && rule->base == HYBRID_BASE_BP;
 	found = ask(&mem, vaddr, framed, rule, &run, took);
 	*end = behind(&mem, vaddr, found ? run : 1);
-	return found || hybrid_saved_sp_rule(&mem, vaddr, rule) ||
-	       hybrid_switch_rule(&mem, vaddr, rule);
+	if ((found && is_by_stack(rule)) ||
+	    (!found && (hybrid_saved_sp_rule(&mem, vaddr, rule) ||
+			hybrid_switch_rule(&mem, vaddr, rule))))
+		return true;
+	if (hybrid_from_entry_rule(&mem, vaddr, rule, &more)) {
+		*end = behind(&mem, vaddr, 1);
+		found = true;
+	}
+	*took += more;
+	return found;
 }
 
 bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr)
