@@ -34,6 +34,74 @@ java_report()
 	tap $? "Java: --no-interpreter-frames leaves the addresses" "$said"
 }
 
+# What the JVM's own tools say of the same run: JFR's samples, and jstack's stacks.
+java_witnesses()
+{
+	local said pid
+
+	need openjdk-17-jdk-headless jfr "Java: JFR and jstack" || return
+	java -XX:StartFlightRecording=filename=witness.jfr,settings=profile -cp . Methods 8 \
+		> witness.out 2>&1 &
+	pid=$!
+	for _ in {1..8}; do
+		sleep 0.5
+		jstack "$pid" 2> /dev/null
+	done > witness.jstack &
+	record witness.data -p "$pid"
+	wait
+	jfr print --events jdk.ExecutionSample --stack-depth 64 witness.jfr > witness.samples
+	said=$("$real/java-witness" --perf "$perf" --min-shares 60 --min-chains 95 \
+		witness.data witness.samples)
+	tap $? "Java and JFR: $(head -n 1 <<< "$said")" "$said"
+	said=$("$real/java-witness" --perf "$perf" --min-samples 4 --min-chains 80 \
+		witness.data witness.jstack)
+	tap $? "Java and jstack: $(head -n 1 <<< "$said")" "$said"
+}
+
+# Classes with 6,000 methods, which Many calls at random.
+many_methods()
+{
+	awk 'BEGIN {
+		print "interface Part { long call(int i, long n); }"
+		print "class Parts { static final Part[] all = {"
+		for (i = 0; i < 200; i++)
+			print "new Part" i "(),"
+		print "}; }"
+		for (i = 0; i < 200; i++) {
+			print "class Part" i " implements Part {"
+			for (j = 0; j < 30; j++)
+				print "static long m" j "(long n) { for (int i = 0; i < 90; i++)" \
+					" n = n * 31 + i; return n + " j "; }"
+			print "public long call(int i, long n) { switch (i) {"
+			for (j = 0; j < 30; j++)
+				print "case " j ": return m" j "(n) + 1;"
+			print "default: return 0; } } }"
+		}
+	}'
+}
+
+# Methods that samples have not met before are known to the walk in the kernel, too.
+java_many()
+{
+	local pid
+
+	many_methods > Parts.java
+	builds "Java, many methods" javac --release 17 -d . "$real/Many.java" Parts.java || return
+	java -Xcomp -XX:TieredStopAtLevel=1 -XX:CompileCommand=quiet \
+		-XX:CompileCommand=compileonly,Part*::* -XX:CompileCommand=dontinline,Part*::* \
+		-cp . Many > many.out 2>&1 &
+	pid=$!
+	for _ in {1..600}; do
+		! grep -qs ready many.out || break
+		sleep 0.1
+	done
+	record many.data -p "$pid" -- sleep 4
+	kill "$pid"
+	wait "$pid" 2> /dev/null
+	complete "Java, many methods" many.data 100 95
+	walked "Java, many methods" many.data 85
+}
+
 test_java()
 {
 	local java name
@@ -49,6 +117,8 @@ test_java()
 	methods "Java, by default" java
 	walked "Java, by default" methods.data 75
 	java_report
+	java_witnesses
+	java_many
 	methods "Java, interpreted" java -Xint
 	walked "Java, interpreted" methods.data 90
 	# The JVM says of code between two places that it knows only which the next one is, and which
