@@ -354,6 +354,27 @@ static void test_described(void)
 	java_end();
 }
 
+/* What is known from before does not have perf look at the process all the time. */
+static void test_known(void)
+{
+	struct hybrid_runtime_range range;
+	unsigned int i;
+
+	begin_interpreter();
+	for (i = 0; i < 100; i++) {
+		check(range_at(called(), &range));
+		same(hybrid_memory_is_asked(java.unwinder.memory), i < 64);
+	}
+	/* Another method in its place; and none. */
+	java_add(OUTER, "nmethod", pushed, sizeof(pushed))->compile_id = 4711;
+	check(range_at(java_code_at(OUTER) + 12, &range));
+	check(hybrid_memory_is_asked(java.unwinder.memory));
+	check(!range_at(called(), &range));
+	java_remove(OUTER);
+	check(!range_at(java_code_at(OUTER) + 12, &range));
+	java_end();
+}
+
 /* The row that a walker finds for an address of the inner method. */
 static u64 row_at(const u8 *code, unsigned int at, unsigned int complete)
 {
@@ -434,6 +455,7 @@ static const struct tap_test tests[] = {
 	{ "a method's entry barrier", test_entry_barrier },
 	{ "ranges with one rule", test_range },
 	{ "methods that a walker finds by itself", test_described },
+	{ "what is known from before", test_known },
 	{ "rows that a walker finds for each address of a method", test_rows },
 };
 

@@ -84,6 +84,7 @@ struct code_rule {
  * @gen: of its space
  * @pass: counts those over the rings; never 0
  * @asked: the last one in which a process was there to be asked for anything; 0: none
+ * @again: what is asked for is known from before
  * @pages: what was read, by address, space and process
  * @rules: what the code told, by address, space and process
  */
@@ -94,6 +95,7 @@ struct hybrid_memory {
 	u64			 gen;
 	u64			 pass;
 	u64			 asked;
+	bool			 again;
 	struct code_page	 pages[PAGES];
 	struct code_rule	 rules[RULES];
 };
@@ -155,13 +157,24 @@ bool hybrid_memory_is_asked(const struct hybrid_memory *memory)
 	return memory && memory->asked && memory->pass - memory->asked < ASKED_PASSES;
 }
 
+void hybrid_memory_look_again(struct hybrid_memory *memory, bool again)
+{
+	memory->again = again;
+}
+
+static void note_asked(struct hybrid_memory *memory)
+{
+	if (!memory->again)
+		memory->asked = memory->pass;
+}
+
 /* The file stays that of the space it was opened for: exec makes another space. */
 static void open_memory(struct hybrid_memory *memory, pid_t pid, u64 gen)
 {
 	char path[64];
 
 	if (memory->fd >= 0 && memory->pid == pid && memory->gen == gen) {
-		memory->asked = memory->pass;
+		note_asked(memory);
 		return;
 	}
 	close_memory(memory);
@@ -170,7 +183,7 @@ static void open_memory(struct hybrid_memory *memory, pid_t pid, u64 gen)
 	/* For those that are gone before they can be asked nobody has to be quicker. */
 	if (memory->fd < 0)
 		return;
-	memory->asked = memory->pass;
+	note_asked(memory);
 	snprintf(path, sizeof(path), "/proc/%d/pagemap", pid);
 	memory->pagemap = open(path, O_RDONLY | O_CLOEXEC);
 	memory->pid = pid;

@@ -29,9 +29,17 @@ void hybrid_memory_forget(struct hybrid_memory *memory);
  * hybrid_memory_is_asked - was a process asked for anything lately, and there?
  * @memory: may be NULL
  *
- * Within the last 64 times that hybrid_memory_forget() was called.
+ * Within the last 64 times that hybrid_memory_forget() was called, but for what
+ * hybrid_memory_look_again() says.
  */
 bool hybrid_memory_is_asked(const struct hybrid_memory *memory);
+
+/**
+ * hybrid_memory_look_again - is what is read from now on known from before?
+ * @memory: the caller's
+ * @again: it is, and can wait: hybrid_memory_is_asked() does not count it
+ */
+void hybrid_memory_look_again(struct hybrid_memory *memory, bool again);
 
 /**
  * hybrid_memory_rule - work out from the code itself where the caller is

@@ -8,6 +8,8 @@
 #include "code-cache.h"
 
 #define MAX_HEADER	512
+#define MAX_BLOCK	64
+#define MAX_HEAP	1024
 #define MAX_FRAME	0x100000
 #define MAX_BLOB	(64U << 20)
 
@@ -69,6 +71,7 @@ int java_code_cache__init(struct java_code_cache *cache, struct java_vm *vm)
 {
 	struct java_field *fields = cache->fields;
 	unsigned int i, end = 0;
+	u64 block;
 
 	BUILD_BUG_ON(ARRAY_SIZE(names) > ARRAY_SIZE(cache->fields));
 	memset(cache, 0, sizeof(*cache));
@@ -85,6 +88,15 @@ int java_code_cache__init(struct java_code_cache *cache, struct java_vm *vm)
 		return -1;
 	if (!fields[BLOB_CODE_BEGIN].size && !fields[BLOB_CODE_OFFSET].size)
 		return -1;
+	if (!java_vm__type_size(vm, "HeapBlock", &block) || block > MAX_BLOCK ||
+	    fields[BLOCK_USED].offset + fields[BLOCK_USED].size > block)
+		return -1;
+	cache->heap_size = max(fields[HEAP_MEMORY].offset, fields[HEAP_SEGMAP].offset) +
+			   max(fields[SPACE_LOW].offset, fields[SPACE_HIGH].offset) + 8;
+	cache->heap_size = max(cache->heap_size, (u32)fields[HEAP_SEGMENT_BITS].offset + 8);
+	if (cache->heap_size > MAX_HEAP)
+		return -1;
+	cache->block_size = block;
 	cache->header_size = max(end, (u32)fields[NMETHOD_METHOD].offset + 8);
 	return cache->header_size <= MAX_HEADER ? 0 : -1;
 }
@@ -102,18 +114,30 @@ static bool read_field(const struct java_code_cache *cache, struct java_vm *vm, 
 	return java_field_value(&at, bytes, sizeof(bytes), value);
 }
 
+/* A field of what is at @at in the heap. */
+static bool heap_field(const struct java_code_cache *cache, const u8 *heap, u32 at,
+		       enum field field, s64 *value)
+{
+	struct java_field of = cache->fields[field];
+
+	of.offset += at;
+	return java_field_value(&of, heap, cache->heap_size, value);
+}
+
 static bool read_heap(const struct java_code_cache *cache, struct java_vm *vm, u64 addr,
 		      struct java_heap *heap)
 {
-	u64 memory = addr + cache->fields[HEAP_MEMORY].offset;
-	u64 segmap = addr + cache->fields[HEAP_SEGMAP].offset;
+	u32 memory = cache->fields[HEAP_MEMORY].offset;
+	u32 segmap = cache->fields[HEAP_SEGMAP].offset;
 	s64 low, high, map, map_end, bits;
+	u8 bytes[MAX_HEAP];
 
-	if (!read_field(cache, vm, memory, SPACE_LOW, &low) ||
-	    !read_field(cache, vm, memory, SPACE_HIGH, &high) ||
-	    !read_field(cache, vm, segmap, SPACE_LOW, &map) ||
-	    !read_field(cache, vm, segmap, SPACE_HIGH, &map_end) ||
-	    !read_field(cache, vm, addr, HEAP_SEGMENT_BITS, &bits) ||
+	if (java_vm__read(vm, addr, bytes, cache->heap_size) ||
+	    !heap_field(cache, bytes, memory, SPACE_LOW, &low) ||
+	    !heap_field(cache, bytes, memory, SPACE_HIGH, &high) ||
+	    !heap_field(cache, bytes, segmap, SPACE_LOW, &map) ||
+	    !heap_field(cache, bytes, segmap, SPACE_HIGH, &map_end) ||
+	    !heap_field(cache, bytes, 0, HEAP_SEGMENT_BITS, &bits) ||
 	    (u64)low >= (u64)high || (u64)map >= (u64)map_end || bits < 4 || bits > 16)
 		return false;
 	*heap = (struct java_heap) {
@@ -151,7 +175,7 @@ int java_code_cache__refresh(struct java_code_cache *cache, struct java_vm *vm)
 static u64 find_block(const struct java_code_cache *cache, struct java_vm *vm,
 		      const struct java_heap *heap, u64 pc)
 {
-	u64 segment = (pc - heap->low) >> heap->segment_bits, block, header;
+	u64 segment = (pc - heap->low) >> heap->segment_bits, block;
 	unsigned int i;
 	s64 used;
 	u8 back;
@@ -166,32 +190,56 @@ static u64 find_block(const struct java_code_cache *cache, struct java_vm *vm,
 		segment -= back;
 	}
 	block = heap->low + (segment << heap->segment_bits);
-	if (i == MAX_HOPS || !read_field(cache, vm, block, BLOCK_USED, &used) || !used ||
-	    !java_vm__type_size(vm, "HeapBlock", &header))
+	if (i == MAX_HOPS || !read_field(cache, vm, block, BLOCK_USED, &used) || !used)
 		return 0;
-	return block + header;
+	return block + cache->block_size;
 }
 
-static void set_kind(struct java_blob *blob, const char *name)
+static struct java_blob_name name_says(const char *name)
 {
-	static const char *const methods[] = { "nmethod", "native nmethod" };
+	static const struct {
+		const char		*name;
+		enum java_blob_kind	 kind;
+		bool			 is_native;
+	} kinds[] = {
+		{ "nmethod", JAVA_BLOB_METHOD, false },
+		{ "native nmethod", JAVA_BLOB_METHOD, true },
+		{ "Interpreter", JAVA_BLOB_INTERPRETER, false },
+		{ "vtable chunks", JAVA_BLOB_VTABLE, false },
+		{ "I2C/C2I adapters", JAVA_BLOB_ADAPTER, false },
+	};
+	struct java_blob_name says = { .kind = JAVA_BLOB_STUB };
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(methods); i++) {
-		if (!strcmp(name, methods[i])) {
-			blob->kind = JAVA_BLOB_METHOD;
-			blob->is_native = i;
-			return;
-		}
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (strcmp(name, kinds[i].name))
+			continue;
+		says.kind = kinds[i].kind;
+		says.is_native = kinds[i].is_native;
 	}
-	if (!strcmp(name, "Interpreter"))
-		blob->kind = JAVA_BLOB_INTERPRETER;
-	else if (!strcmp(name, "vtable chunks"))
-		blob->kind = JAVA_BLOB_VTABLE;
-	else if (!strcmp(name, "I2C/C2I adapters"))
-		blob->kind = JAVA_BLOB_ADAPTER;
-	else if (blob->frame_size)
-		blob->kind = JAVA_BLOB_STUB;
+	return says;
+}
+
+/* Names are constants: each is read once, or a few times if there are many. */
+static bool set_kind(struct java_code_cache *cache, struct java_vm *vm, struct java_blob *blob)
+{
+	struct java_blob_name *named = cache->named;
+	char name[HYBRID_PROCESS_STRING];
+	unsigned int i;
+
+	for (i = 0; i < JAVA_NAMED && named[i].addr != blob->name; i++)
+		;
+	if (i == JAVA_NAMED) {
+		if (!blob->name || hybrid_process_memory_string(&vm->pm, blob->name, name))
+			return false;
+		i = cache->next_named++ % JAVA_NAMED;
+		named[i] = name_says(name);
+		named[i].addr = blob->name;
+	}
+	blob->kind = named[i].kind == JAVA_BLOB_STUB && !blob->frame_size ?
+		     JAVA_BLOB_OTHER : named[i].kind;
+	blob->is_native = named[i].is_native;
+	return true;
 }
 
 static s64 value_of(const struct java_code_cache *cache, const u8 *header, enum field field)
@@ -203,14 +251,17 @@ static s64 value_of(const struct java_code_cache *cache, const u8 *header, enum 
 }
 
 /* The blob's own fields. Of those that nmethod adds only what a method has is used. */
-bool java_code_cache__read(const struct java_code_cache *cache, struct java_vm *vm, u64 addr,
+bool java_code_cache__read(struct java_code_cache *cache, struct java_vm *vm, u64 addr,
 			   struct java_blob *blob)
 {
-	char name[HYBRID_PROCESS_STRING];
-	u8 header[MAX_HEADER];
+	u8 block[MAX_BLOCK + MAX_HEADER], *header = block + cache->block_size;
 	u64 size, words;
+	s64 used;
 
-	if (java_vm__read(vm, addr, header, cache->header_size))
+	if (java_vm__read(vm, addr - cache->block_size, block,
+			  cache->block_size + cache->header_size) ||
+	    !java_field_value(&cache->fields[BLOCK_USED], block, cache->block_size, &used) ||
+	    !used)
 		return false;
 	size = value_of(cache, header, BLOB_SIZE);
 	words = value_of(cache, header, BLOB_FRAME_SIZE);
@@ -223,9 +274,8 @@ bool java_code_cache__read(const struct java_code_cache *cache, struct java_vm *
 		.code = (u64)value_of(cache, header, BLOB_CODE_BEGIN) ?:
 			addr + value_of(cache, header, BLOB_CODE_OFFSET),
 	};
-	if (hybrid_process_memory_string(&vm->pm, blob->name, name))
+	if (!set_kind(cache, vm, blob))
 		return false;
-	set_kind(blob, name);
 	if (blob->kind == JAVA_BLOB_METHOD) {
 		blob->method = value_of(cache, header, NMETHOD_METHOD);
 		blob->compile_id = value_of(cache, header, NMETHOD_COMPILE_ID);
@@ -272,16 +322,13 @@ static struct hybrid_walk_field describe_field(const struct java_code_cache *cac
 	};
 }
 
-bool java_code_cache__describe(const struct java_code_cache *cache, struct java_vm *vm,
-			       struct hybrid_walk_jvm *jvm)
+bool java_code_cache__describe(const struct java_code_cache *cache, struct hybrid_walk_jvm *jvm)
 {
+	u64 header = cache->block_size;
 	unsigned int i;
-	u64 header;
 
 	memset(jvm, 0, sizeof(*jvm));
-	if (!java_vm__type_size(vm, "HeapBlock", &header) || header > HYBRID_WALK_BLOB ||
-	    header + cache->header_size > HYBRID_WALK_BLOB ||
-	    cache->fields[BLOCK_USED].offset >= header)
+	if (header + cache->header_size > HYBRID_WALK_BLOB)
 		return false;
 	for (i = 0; i < min_t(u32, cache->nr_heaps, HYBRID_WALK_HEAPS); i++) {
 		jvm->heaps[i] = (struct hybrid_walk_heap) {
@@ -305,7 +352,7 @@ bool java_code_cache__describe(const struct java_code_cache *cache, struct java_
 	return true;
 }
 
-bool java_code_cache__find(const struct java_code_cache *cache, struct java_vm *vm, u64 pc,
+bool java_code_cache__find(struct java_code_cache *cache, struct java_vm *vm, u64 pc,
 			   struct java_blob *blob)
 {
 	u64 addr = java_code_cache__blob_at(cache, vm, pc);

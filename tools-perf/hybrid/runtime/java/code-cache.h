@@ -53,17 +53,39 @@ struct java_heap {
 	u32	segment_bits;
 };
 
+#define JAVA_NAMED	8
+
+/**
+ * struct java_blob_name - what a blob's name says
+ * @addr: of the name, a constant in libjvm.so; 0: none
+ * @kind: enum java_blob_kind, a stub's if the name says nothing
+ * @is_native: the wrapper of a native method
+ */
+struct java_blob_name {
+	u64	addr;
+	u8	kind;
+	bool	is_native;
+};
+
 /**
  * struct java_code_cache - the code that a JVM has made
  * @heaps: as they were when java_code_cache__refresh() was called last
  * @nr_heaps: number of @heaps
  * @header_size: bytes of a blob that are read
+ * @block_size: bytes of its block before it
+ * @heap_size: bytes of a heap that are read
+ * @named: kinds of blobs, by the address of their name
+ * @next_named: of @named, to be replaced
  * @fields: where they are, see code-cache.c
  */
 struct java_code_cache {
 	struct java_heap	heaps[JAVA_MAX_HEAPS];
 	unsigned int		nr_heaps;
 	u32			header_size;
+	u32			block_size;
+	u32			heap_size;
+	struct java_blob_name	named[JAVA_NAMED];
+	unsigned int		next_named;
 	struct java_field	fields[32];
 };
 
@@ -107,24 +129,23 @@ u64 java_code_cache__blob_at(const struct java_code_cache *cache, struct java_vm
  * @addr: of the blob
  * @blob: out
  *
- * Return: false if it can't be read, or its sizes can't be.
+ * Return: false if it can't be read, if it is not in use, or its sizes can't be.
  */
-bool java_code_cache__read(const struct java_code_cache *cache, struct java_vm *vm, u64 addr,
+bool java_code_cache__read(struct java_code_cache *cache, struct java_vm *vm, u64 addr,
 			   struct java_blob *blob);
 
 /**
  * java_code_cache__describe - what a walker in the kernel needs to find blobs by itself
- * @cache: of @vm
- * @vm: open
+ * @cache: that was refreshed
  * @jvm: out, but for the address space
  *
  * Return: false if it can't: a field is too far from the beginning of its blob.
  */
-bool java_code_cache__describe(const struct java_code_cache *cache, struct java_vm *vm,
+bool java_code_cache__describe(const struct java_code_cache *cache,
 			       struct hybrid_walk_jvm *jvm);
 
 /* The blob whose code holds an address now; as the two above. */
-bool java_code_cache__find(const struct java_code_cache *cache, struct java_vm *vm, u64 pc,
+bool java_code_cache__find(struct java_code_cache *cache, struct java_vm *vm, u64 pc,
 			   struct java_blob *blob);
 
 #endif /* __PERF_HYBRID_CODE_CACHE_H */

@@ -26,7 +26,7 @@ bool java_is_return_barrier(struct java_vm *vm, u64 pc)
 }
 
 /* Bytes of the frame of the method that enters a continuation; 0: it is not known. */
-static u32 enter_size(const struct java_code_cache *cache, struct java_vm *vm)
+static u32 enter_size(struct java_code_cache *cache, struct java_vm *vm)
 {
 	struct java_blob blob;
 	u64 address, pc;
@@ -38,7 +38,7 @@ static u32 enter_size(const struct java_code_cache *cache, struct java_vm *vm)
 	return blob.frame_size;
 }
 
-bool java_continuation_rule(const struct java_code_cache *cache, struct java_vm *vm,
+bool java_continuation_rule(struct java_code_cache *cache, struct java_vm *vm,
 			    const struct hybrid_unwind *u, unsigned int at,
 			    struct hybrid_rule *rule)
 {

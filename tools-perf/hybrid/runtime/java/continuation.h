@@ -28,7 +28,7 @@ bool java_is_return_barrier(struct java_vm *vm, u64 pc);
  *
  * Return: false if that is not found.
  */
-bool java_continuation_rule(const struct java_code_cache *cache, struct java_vm *vm,
+bool java_continuation_rule(struct java_code_cache *cache, struct java_vm *vm,
 			    const struct hybrid_unwind *u, unsigned int at,
 			    struct hybrid_rule *rule);
 

@@ -18,11 +18,13 @@
  * struct known - which blob an address is in
  * @pc: the address; 0: none
  * @blob: address of the blob; 0: it is in none
+ * @compile_id: of that blob
  * @pass: over the rings in which it was looked up
  */
 struct known {
 	u64	pc;
 	u64	blob;
+	u32	compile_id;
 	u64	pass;
 };
 
@@ -71,8 +73,10 @@ static void enter(struct java *java, u64 pass, struct hybrid_space *space)
 	if (java->pass == pass)
 		return;
 	java->pass = pass;
+	hybrid_memory_look_again(java->vm.pm.memory, true);
 	java->is_gone = java_code_cache__refresh(&java->cache, &java->vm);
-	java->is_described = java_code_cache__describe(&java->cache, &java->vm, &java->walk);
+	hybrid_memory_look_again(java->vm.pm.memory, false);
+	java->is_described = java_code_cache__describe(&java->cache, &java->walk);
 	if (!java->interpreter.nr)
 		java_interpreter__read(&java->interpreter, &java->vm);
 }
@@ -86,28 +90,52 @@ static bool is_current(const struct java *java, u64 pass)
 static const struct java_blob *read_blob(struct java *java, u64 addr)
 {
 	struct known_blob *known = &java->blobs[hash_64(addr, BLOB_BITS)];
+	bool is_read;
 
 	if (known->blob.addr == addr && is_current(java, known->pass))
 		return &known->blob;
+	hybrid_memory_look_again(java->vm.pm.memory, known->blob.addr == addr && known->pass);
 	known->pass = 0;
-	if (!java_code_cache__read(&java->cache, &java->vm, addr, &known->blob))
+	is_read = java_code_cache__read(&java->cache, &java->vm, addr, &known->blob);
+	hybrid_memory_look_again(java->vm.pm.memory, false);
+	if (!is_read)
 		return NULL;
 	known->pass = java->pass;
 	return &known->blob;
 }
 
-/* Code is freed, and its place used again: what was found is looked up again in each pass. */
+/* The blob of the address, if it is the one that was found there before. */
+static const struct java_blob *same_blob(struct java *java, const struct known *known, u64 pc)
+{
+	const struct java_blob *blob = known->blob ? read_blob(java, known->blob) : NULL;
+
+	return blob && blob->compile_id == known->compile_id && pc >= blob->code &&
+	       pc < blob->end ? blob : NULL;
+}
+
+/*
+ * Code is freed, and its place used again: what was found is looked at again in each pass. A blob
+ * that is gone is not in use, see java_code_cache__read(), or another one has its number.
+ */
 static const struct java_blob *find_blob(struct java *java, u64 pc)
 {
 	struct known *known = &java->known[hash_64(pc, KNOWN_BITS)];
 	const struct java_blob *blob;
 
-	if (known->pc != pc || !is_current(java, known->pass)) {
-		known->pc = pc;
-		known->pass = java->pass;
-		known->blob = java_code_cache__blob_at(&java->cache, &java->vm, pc);
+	if (known->pc == pc && (known->blob || is_current(java, known->pass))) {
+		blob = same_blob(java, known, pc);
+		if (blob || is_current(java, known->pass)) {
+			known->pass = java->pass;
+			return blob;
+		}
 	}
+	*known = (struct known) {
+		.pc = pc, .pass = java->pass,
+		.blob = java_code_cache__blob_at(&java->cache, &java->vm, pc),
+	};
 	blob = known->blob ? read_blob(java, known->blob) : NULL;
+	if (blob)
+		known->compile_id = blob->compile_id;
 	return blob && pc >= blob->code && pc < blob->end ? blob : NULL;
 }
 
