@@ -363,7 +363,7 @@ static void test_known(void)
 	begin_interpreter();
 	for (i = 0; i < 100; i++) {
 		check(range_at(called(), &range));
-		same(hybrid_memory_is_asked(java.unwinder.memory), i < 64);
+		same(hybrid_memory_is_asked(java.unwinder.memory), i < 4);
 	}
 	/* Another method in its place; and none. */
 	java_add(OUTER, "nmethod", pushed, sizeof(pushed))->compile_id = 4711;

@@ -285,7 +285,7 @@ static void test_asked(void)
 	begin(getpid());
 	check(!hybrid_memory_is_asked(memory));
 	same(cfa_at(BEHIND_CALL), 16);
-	for (i = 0; i < 64; i++) {
+	for (i = 0; i < 4; i++) {
 		check(hybrid_memory_is_asked(memory));
 		hybrid_memory_forget(memory);
 	}

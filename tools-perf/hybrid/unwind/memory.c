@@ -28,7 +28,7 @@
 #define PAGES	64
 
 /* Passes over the rings in which who was asked is likely to be asked again. */
-#define ASKED_PASSES	64
+#define ASKED_PASSES	4
 
 /* Documentation/admin-guide/mm/pagemap.rst: bits of an entry of 8 bytes a page. */
 #define PAGEMAP_FILE	BIT_ULL(61)

@@ -29,7 +29,7 @@ void hybrid_memory_forget(struct hybrid_memory *memory);
  * hybrid_memory_is_asked - was a process asked for anything lately, and there?
  * @memory: may be NULL
  *
- * Within the last 64 times that hybrid_memory_forget() was called, but for what
+ * Within the last 4 times that hybrid_memory_forget() was called, but for what
  * hybrid_memory_look_again() says.
  */
 bool hybrid_memory_is_asked(const struct hybrid_memory *memory);
