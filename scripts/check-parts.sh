@@ -116,6 +116,7 @@ of_host()
 	part off-cpu ci tap host build selftests/bpf/off-cpu
 	part judge check tap host build selftests/judge/run
 	part names check tap host build selftests/names/run
+	part build-ids ci tap host build selftests/build-ids/run
 	part ends check tap host2 build selftests/ends/run
 	part hostile ci tap host build selftests/hostile/run
 	part replay ci tap host build selftests/replay/run

@@ -72,7 +72,7 @@ void hybrid_processes_exit(struct hybrid_processes *ps)
 	hybrid_objects_exit(&ps->objects);
 }
 
-static struct hybrid_process *find_process(struct hybrid_processes *ps, pid_t pid)
+struct hybrid_process *hybrid_process_find(struct hybrid_processes *ps, pid_t pid)
 {
 	struct hybrid_process *process;
 
@@ -85,7 +85,7 @@ static struct hybrid_process *find_process(struct hybrid_processes *ps, pid_t pi
 
 static struct hybrid_process *get_process(struct hybrid_processes *ps, pid_t pid)
 {
-	struct hybrid_process *process = find_process(ps, pid);
+	struct hybrid_process *process = hybrid_process_find(ps, pid);
 
 	if (process)
 		return process;
@@ -176,7 +176,7 @@ struct hybrid_thread *hybrid_thread_find(struct hybrid_processes *ps, pid_t pid,
 
 	if (thread)
 		return thread;
-	process = find_process(ps, pid);
+	process = hybrid_process_find(ps, pid);
 	return process && !is_gone(ps, tid) ? new_thread(ps, process, tid) : NULL;
 }
 
@@ -230,7 +230,7 @@ static void forget_task(struct hybrid_processes *ps, pid_t tid)
 		free_thread(ps, thread);
 		return;
 	}
-	process = find_process(ps, tid);
+	process = hybrid_process_find(ps, tid);
 	if (process && !process->nr_threads)
 		free_process(ps, process);
 }
@@ -243,7 +243,7 @@ int hybrid_process_fork(struct hybrid_processes *ps, pid_t pid, pid_t tid, pid_t
 		return hybrid_thread_get(ps, pid, tid) ? 0 : -ENOMEM;
 
 	/* Made before it was found: it has what it had then, and not what its parent has. */
-	child = find_process(ps, pid);
+	child = hybrid_process_find(ps, pid);
 	if (child && child->found) {
 		child->found = false;
 		return 0;
@@ -260,7 +260,7 @@ int hybrid_process_fork(struct hybrid_processes *ps, pid_t pid, pid_t tid, pid_t
 	parent->nr_threads--;
 	if (!hybrid_thread_get(ps, pid, tid))
 		return -ENOMEM;
-	child = find_process(ps, pid);
+	child = hybrid_process_find(ps, pid);
 	parent->space->refs++;
 	hybrid_space_put(child->space);
 	child->space = parent->space;
@@ -303,7 +303,7 @@ int hybrid_process_found(struct hybrid_processes *ps, pid_t pid)
 	int err = hybrid_process_exec(ps, pid);
 
 	if (!err)
-		find_process(ps, pid)->found = true;
+		hybrid_process_find(ps, pid)->found = true;
 	return err;
 }
 

@@ -116,6 +116,15 @@ struct hybrid_thread *hybrid_thread_get(struct hybrid_processes *ps, pid_t pid, 
 struct hybrid_thread *hybrid_thread_find(struct hybrid_processes *ps, pid_t pid, pid_t tid);
 
 /**
+ * hybrid_process_find - a process that is known
+ * @ps: tasks
+ * @pid: of the process
+ *
+ * Return: the process, owned by @ps; NULL: it is not known, or no more.
+ */
+struct hybrid_process *hybrid_process_find(struct hybrid_processes *ps, pid_t pid);
+
+/**
  * hybrid_process_map - a process has a new mapping
  * @ps: tasks
  * @mapping: its pid says whose; its object is ignored

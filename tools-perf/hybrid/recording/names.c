@@ -37,6 +37,10 @@ static int map_names(struct hybrid_record *hr, struct hybrid_process *process,
 		     const struct hybrid_runtime_names *of, enum hybrid_runtime runtime,
 		     const struct hybrid_event *event, const struct perf_event_header *sample)
 {
+	struct hybrid_ident ident = {
+		.path		= of->path,
+		.build_id_size	= HYBRID_NAMES_BUILD_ID,
+	};
 	void *out;
 
 	if (process->names_in[runtime] == hr->file)
@@ -47,6 +51,8 @@ static int map_names(struct hybrid_record *hr, struct hybrid_process *process,
 	process->names_in[runtime] = hr->file;
 	hr->out.used += hybrid_names__event(of->names, of->path, &event->layout.attr, sample,
 					    process->pid, out);
+	memcpy(ident.build_id, hybrid_names__build_id(of->names), HYBRID_NAMES_BUILD_ID);
+	hybrid_met_file(&hr->hits.met, &ident, process->pid);
 	return 0;
 }
 

@@ -97,7 +97,10 @@ void hybrid_record__keep_addresses(struct hybrid_record *hr)
 
 void hybrid_record__track(struct hybrid_record *hr, const union perf_event *event)
 {
-	if (hr && hybrid_track(&hr->ps, event))
+	if (!hr)
+		return;
+	hybrid_hits_record(&hr->hits, event);
+	if (hybrid_track(&hr->ps, event))
 		pr_warning_once("hybrid: out of memory, callchains will be incomplete\n");
 }
 
@@ -173,6 +176,26 @@ void hybrid_record__end_file(struct hybrid_record *hr)
 	hr->file++;
 }
 
+/* Samples that were lost or left out have a record, and perf's pass over the file warns of them. */
+static bool is_any_lost(const struct hybrid_record *hr)
+{
+	const struct evsel *first = hybrid_record__first(hr);
+
+	return hr->stats.lost || hr->stats.shed || (first && hybrid_record__shed(hr, first));
+}
+
+bool hybrid_record__hits(struct hybrid_record *hr, struct machine *machine, u64 *nr_samples,
+			 u64 *first, u64 *last)
+{
+	if (!hr)
+		return false;
+	*nr_samples = hr->hits.nr_samples;
+	*first = hr->hits.first;
+	*last = hr->hits.last;
+	hr->hits.nr_samples = 0;
+	return !hr->off_cpu.event && !is_any_lost(hr) && hybrid_hits_mark(&hr->hits, machine);
+}
+
 void hybrid_record__print(struct hybrid_record *hr, bool failures)
 {
 	struct hybrid_walk_counts walks = {};
@@ -230,6 +253,7 @@ void hybrid_record__delete(struct hybrid_record *hr)
 	hybrid_lost_exit(&hr->lost);
 	hybrid_off_cpu_exit(&hr->off_cpu);
 	hybrid_names_exit(&hr->names);
+	hybrid_hits_exit(&hr->hits);
 	free(hr->events);
 	free(hr);
 }

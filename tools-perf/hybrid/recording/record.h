@@ -11,6 +11,7 @@
 struct evlist;
 struct evsel;
 struct hybrid_record;
+struct machine;
 struct mmap;
 struct record_opts;
 union perf_event;
@@ -133,6 +134,20 @@ u64 hybrid_record__shed(const struct hybrid_record *hr, const struct evsel *evse
 void hybrid_record__end_file(struct hybrid_record *hr);
 
 /**
+ * hybrid_record__hits - mark what samples were in, without reading the file
+ * @hr: state, NULL gives false; hybrid_record__end_file() was called
+ * @machine: the host; the dsos that samples were in are hit afterwards, as if all records
+ *	of the file had been processed
+ * @nr_samples: out: in the file
+ * @first: out: time of the first one, in ns
+ * @last: out: time of the last one, in ns
+ *
+ * Return: false if that is not all known: the file has to be read.
+ */
+bool hybrid_record__hits(struct hybrid_record *hr, struct machine *machine, u64 *nr_samples,
+			 u64 *first, u64 *last);
+
+/**
  * hybrid_record__print - the closing line, and why chains are incomplete
  * @hr: state, NULL does nothing
  * @failures: name the classes that no sample is in and the objects behind the
@@ -149,6 +164,7 @@ void hybrid_record__delete(struct hybrid_record *hr);
 struct evlist;
 struct evsel;
 struct hybrid_record;
+struct machine;
 struct mmap;
 struct record_opts;
 union perf_event;
@@ -214,6 +230,14 @@ static inline u64 hybrid_record__shed(const struct hybrid_record *hr __maybe_unu
 
 static inline void hybrid_record__end_file(struct hybrid_record *hr __maybe_unused)
 {
+}
+
+static inline bool hybrid_record__hits(struct hybrid_record *hr __maybe_unused,
+				       struct machine *machine __maybe_unused,
+				       u64 *nr_samples __maybe_unused, u64 *first __maybe_unused,
+				       u64 *last __maybe_unused)
+{
+	return false;
 }
 
 static inline void hybrid_record__print(struct hybrid_record *hr __maybe_unused,

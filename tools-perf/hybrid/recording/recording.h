@@ -10,6 +10,7 @@
 #include "../walkers/bpf.h"
 #include "../walkers/walker.h"
 #include "event.h"
+#include "hits.h"
 #include "lost-records.h"
 #include "names.h"
 #include "off-cpu.h"
@@ -147,6 +148,7 @@ struct hybrid_current {
  * @pass: over the rings
  * @current: sample
  * @names: of functions of runtimes
+ * @hits: what samples were in
  * @file: number of the output file, from 1
  * @out: where records go
  */
@@ -168,6 +170,7 @@ struct hybrid_record {
 	struct hybrid_pass		 pass;
 	struct hybrid_current		 current;
 	struct hybrid_record_names	 names;
+	struct hybrid_hits		 hits;
 	u32				 file;
 	struct hybrid_output		 out;
 };

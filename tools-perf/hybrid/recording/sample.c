@@ -390,6 +390,7 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 	if (made.ip)
 		hybrid_layout_set_ip(&event->layout, out, made.ip);
 	hr->stats.file_bytes += ((struct perf_event_header *)out)->size;
+	hybrid_hits_sample(hr, event, sample, &made);
 	return 0;
 }
 
@@ -432,6 +433,13 @@ void hybrid_find_thread(struct hybrid_record *hr, const struct perf_event_header
 	hybrid_find_stack(hr, sample.pid, sample.tid, regs.value[abi->sp]);
 }
 
+/* What its callchain leads through, if it has any, perf finds in the file. */
+static int copy_other(struct hybrid_record *hr, const struct perf_event_header *header)
+{
+	hr->hits.is_unknown = true;
+	return hybrid_output_copy(&hr->out, header);
+}
+
 int hybrid_deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 			  struct hybrid_event *event, const struct perf_event_header *header,
 			  u16 size)
@@ -440,7 +448,7 @@ int hybrid_deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 	int err;
 
 	if (!event || !event->hybrid)
-		return hybrid_output_copy(&hr->out, header);
+		return copy_other(hr, header);
 	hybrid_stats_read(&hr->stats, size);
 	if (must_shed(hr, ring, size)) {
 		hr->stats.shed++;

@@ -176,16 +176,21 @@ static bool may_be_used(const struct hybrid_mapping *mapping)
 	return !mapping->object || (mapping->record && mapping->object->is_settled);
 }
 
-const struct hybrid_mapping *hybrid_space_find(struct hybrid_space *space, u64 ip)
+struct hybrid_mapping *hybrid_space_at(const struct hybrid_space *space, u64 ip)
 {
 	size_t i = first_behind(space, ip);
 
-	if (i == space->nr || space->mappings[i].start > ip)
-		return NULL;
+	return i == space->nr || space->mappings[i].start > ip ? NULL : &space->mappings[i];
+}
+
+const struct hybrid_mapping *hybrid_space_find(struct hybrid_space *space, u64 ip)
+{
+	struct hybrid_mapping *mapping = hybrid_space_at(space, ip);
+
 	/* What caches have of the mapping's object is of no more use. */
-	if (!may_be_used(&space->mappings[i]) && hybrid_identify(&space->mappings[i]))
+	if (mapping && !may_be_used(mapping) && hybrid_identify(mapping))
 		changed(space);
-	return &space->mappings[i];
+	return mapping;
 }
 
 const struct hybrid_mapping *hybrid_space_beside(struct hybrid_space *space,
@@ -213,6 +218,7 @@ void hybrid_space_set_copy(struct hybrid_space *space, u64 start, struct hybrid_
 	mapping->record = record;
 	mapping->pgoff = pgoff;
 	mapping->is_copy = true;
+	mapping->is_met = false;
 	get_object(mapping);
 	changed(space);
 }

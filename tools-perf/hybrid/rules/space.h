@@ -30,6 +30,7 @@
  * @is_copy: anonymous memory in the place of a part of @object's file, with the same contents
  * @is_asked: whether it is that was looked at, see hybrid_copied_text()
  * @is_told: a record of the file that it is a copy of was written
+ * @is_met: its file is noted as one that samples were in, see struct hybrid_met
  */
 struct hybrid_mapping {
 	u64			 start;
@@ -44,6 +45,7 @@ struct hybrid_mapping {
 	bool			 is_copy;
 	bool			 is_asked;
 	bool			 is_told;
+	bool			 is_met;
 };
 
 /* What the mapping's record says of its file; @object may be that of another with its rows. */
@@ -111,6 +113,17 @@ int hybrid_space_map(struct hybrid_space *space, const struct hybrid_mapping *ne
  * Return: the mapping, valid until @space changes, or NULL.
  */
 const struct hybrid_mapping *hybrid_space_find(struct hybrid_space *space, u64 ip);
+
+/**
+ * hybrid_space_at - the mapping that holds an address, as its record told of it
+ * @space: to look in
+ * @ip: any address
+ *
+ * Its file is not identified by that.
+ *
+ * Return: the mapping, valid until @space changes, or NULL.
+ */
+struct hybrid_mapping *hybrid_space_at(const struct hybrid_space *space, u64 ip);
 
 /**
  * hybrid_space_beside - the mapping of a file that ends or begins where another mapping does

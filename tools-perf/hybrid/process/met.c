@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The files and the pages of the kernel that the callchains of a recording led through.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <linux/hash.h>
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+#include "met.h"
+
+#define FIRST_SLOTS	64
+
+void hybrid_met_exit(struct hybrid_met *met)
+{
+	u32 i;
+
+	for (i = 0; i < met->nr_files; i++)
+		free((char *)met->files[i].ident.path);
+	free(met->files);
+	free(met->file_slots);
+	free(met->pages);
+}
+
+static u32 hash_ident(const struct hybrid_ident *ident)
+{
+	const char *at = ident->path;
+	u64 key = ident->ino;
+	u32 hash = 0;
+
+	while (*at)
+		hash = hash * 31 + *at++;
+	if (ident->build_id_size)
+		memcpy(&key, ident->build_id, sizeof(key));
+	return hash_64(key ^ hash, 32);
+}
+
+static bool is_same(const struct hybrid_ident *a, const struct hybrid_ident *b)
+{
+	if (a->build_id_size != b->build_id_size || strcmp(a->path, b->path))
+		return false;
+	if (a->build_id_size)
+		return !memcmp(a->build_id, b->build_id, a->build_id_size);
+	return a->ino == b->ino && a->maj == b->maj && a->min == b->min &&
+	       a->ino_generation == b->ino_generation;
+}
+
+/* The slot of the file, or the free one where it belongs. At least one is free. */
+static u32 *file_slot(const struct hybrid_met *met, const struct hybrid_ident *ident)
+{
+	u32 mask = met->nr_file_slots - 1, i;
+
+	for (i = hash_ident(ident) & mask; met->file_slots[i]; i = (i + 1) & mask) {
+		if (is_same(&met->files[met->file_slots[i] - 1].ident, ident))
+			break;
+	}
+	return &met->file_slots[i];
+}
+
+/* Twice as many slots as there are files, at least; and room for another file. */
+static bool make_room_for_file(struct hybrid_met *met)
+{
+	u32 nr = met->nr_file_slots ? 2 * met->nr_file_slots : FIRST_SLOTS, i;
+	struct hybrid_met_file *files;
+
+	if (2 * (met->nr_files + 1) <= met->nr_file_slots)
+		return true;
+	files = realloc(met->files, nr / 2 * sizeof(*files));
+	if (!files)
+		return false;
+	met->files = files;
+	free(met->file_slots);
+	met->file_slots = calloc(nr, sizeof(*met->file_slots));
+	met->nr_file_slots = met->file_slots ? nr : 0;
+	if (!met->file_slots)
+		return false;
+	for (i = 0; i < met->nr_files; i++)
+		*file_slot(met, &met->files[i].ident) = i + 1;
+	return true;
+}
+
+void hybrid_met_file(struct hybrid_met *met, const struct hybrid_ident *ident, pid_t pid)
+{
+	struct hybrid_met_file *file;
+	u32 *slot;
+
+	/* What has failed once is of no use any more. */
+	if (met->failed || !make_room_for_file(met)) {
+		met->failed = true;
+		return;
+	}
+	slot = file_slot(met, ident);
+	if (*slot) {
+		met->files[*slot - 1].pid = pid;
+		return;
+	}
+	file = &met->files[met->nr_files];
+	file->ident = *ident;
+	file->ident.path = strdup(ident->path);
+	file->pid = pid;
+	if (!file->ident.path) {
+		met->failed = true;
+		return;
+	}
+	*slot = ++met->nr_files;
+}
+
+void hybrid_met_user(struct hybrid_met *met, struct hybrid_space *space, u64 ip)
+{
+	struct hybrid_mapping *mapping;
+
+	/* Most frames are in the file that the frame before was in. */
+	if (met->gen == space->gen && ip >= met->start && ip < met->end)
+		return;
+	mapping = hybrid_space_at(space, ip);
+	if (!mapping)
+		return;
+	met->gen = space->gen;
+	met->start = mapping->start;
+	met->end = mapping->end;
+	if (mapping->is_met || !mapping->object)
+		return;
+	mapping->is_met = true;
+	hybrid_met_file(met, hybrid_mapping_ident(mapping), mapping->pid);
+}
+
+static u64 *page_slot(const struct hybrid_met *met, u64 page)
+{
+	u32 mask = met->nr_page_slots - 1, i;
+
+	for (i = hash_64(page, 32) & mask; met->pages[i]; i = (i + 1) & mask) {
+		if (met->pages[i] == page)
+			break;
+	}
+	return &met->pages[i];
+}
+
+static bool make_room_for_page(struct hybrid_met *met)
+{
+	u32 before = met->nr_page_slots, i;
+	u64 *pages = met->pages;
+
+	if (2 * (met->nr_pages + 1) <= before)
+		return true;
+	if (met->nr_pages == HYBRID_MET_PAGES)
+		return false;
+	met->nr_page_slots = before ? 2 * before : FIRST_SLOTS;
+	met->pages = calloc(met->nr_page_slots, sizeof(*pages));
+	for (i = 0; met->pages && i < before; i++) {
+		if (pages[i])
+			*page_slot(met, pages[i]) = pages[i];
+	}
+	free(pages);
+	return met->pages;
+}
+
+void hybrid_met_kernel(struct hybrid_met *met, u64 ip)
+{
+	u64 page = ip >> HYBRID_MET_SHIFT;
+
+	if (page == met->last_page || !page || met->failed)
+		return;
+	met->last_page = page;
+	if (met->nr_page_slots && *page_slot(met, page))
+		return;
+	if (!make_room_for_page(met)) {
+		met->failed = true;
+		return;
+	}
+	*page_slot(met, page) = page;
+	met->nr_pages++;
+}
+
+void hybrid_met_chain(struct hybrid_met *met, struct hybrid_space *space, const u64 *chain,
+		      unsigned int nr)
+{
+	/* perf takes what stands before the first context word for user space, too. */
+	u64 context = PERF_CONTEXT_USER;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		if (chain[i] >= (u64)PERF_CONTEXT_MAX)
+			context = chain[i];
+		else if (context == (u64)PERF_CONTEXT_USER && space)
+			hybrid_met_user(met, space, chain[i]);
+		else if (context == (u64)PERF_CONTEXT_KERNEL)
+			hybrid_met_kernel(met, chain[i]);
+	}
+}

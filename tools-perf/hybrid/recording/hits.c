@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What samples were in is noted while they are written. perf need not read the whole file once
+ * more at the end for its build-ids.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <linux/perf_event.h>
+#include "../../debug.h"
+#include "../../dso.h"
+#include "../../event.h"
+#include "../../evlist.h"
+#include "../../evsel.h"
+#include "../../machine.h"
+#include "../../map.h"
+#include "../../maps.h"
+#include "../../sample.h"
+#include "../../thread.h"
+#include "../../util.h"
+#include "../../vdso.h"
+#include "../glue/synthetic-map.h"
+#include "recording.h"
+
+void hybrid_hits_exit(struct hybrid_hits *hits)
+{
+	hybrid_met_exit(&hits->met);
+}
+
+/* perf's table of build-ids has each vDSO that was mapped, whether samples were in it or not. */
+static void note_vdso(struct hybrid_hits *hits, const struct perf_record_mmap2 *event)
+{
+	if ((event->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER ||
+	    strcmp(event->filename, DSO__NAME_VDSO))
+		return;
+	/* perf reads that of i386 programs by a program of its own. */
+	if (event->start >> 32)
+		hits->vdso_pid = event->pid;
+	else
+		hits->is_unknown = true;
+}
+
+void hybrid_hits_record(struct hybrid_hits *hits, const union perf_event *event)
+{
+	switch (event->header.type) {
+	case PERF_RECORD_MMAP2:
+		note_vdso(hits, &event->mmap2);
+		break;
+	/* perf's pass over the file warns of these. */
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+	/* These tell of more than of what samples show. */
+	case PERF_RECORD_AUX:
+	case PERF_RECORD_ITRACE_START:
+		hits->is_unknown = true;
+		break;
+	default:
+		break;
+	}
+}
+
+static void note_address(struct hybrid_met *met, struct hybrid_space *space, u16 cpumode, u64 ip)
+{
+	if (cpumode == PERF_RECORD_MISC_KERNEL)
+		hybrid_met_kernel(met, ip);
+	else if (cpumode == PERF_RECORD_MISC_USER && space)
+		hybrid_met_user(met, space, ip);
+}
+
+void hybrid_hits_sample(struct hybrid_record *hr, const struct hybrid_event *event,
+			const struct hybrid_sample *sample, const struct hybrid_made *made)
+{
+	u64 type = event->layout.attr.sample_type, time = ~0ULL;
+	struct hybrid_process *process = hybrid_process_find(&hr->ps, sample->pid);
+	struct hybrid_space *space = process ? process->space : NULL;
+	struct hybrid_hits *hits = &hr->hits;
+
+	if (type & PERF_SAMPLE_TIME)
+		time = hybrid_synthetic__fields(type, sample->event).time;
+	hits->first = hits->nr_samples ? hits->first : time;
+	hits->last = time;
+	hits->nr_samples++;
+	/* perf counts such a sample once for each event of its group. */
+	if (type & PERF_SAMPLE_READ)
+		hits->is_unknown = true;
+	if (hits->is_unknown)
+		return;
+	note_address(&hits->met, space, sample->event->misc & PERF_RECORD_MISC_CPUMODE_MASK,
+		     made->ip ?: sample->ip);
+	hybrid_met_chain(&hits->met, space, hr->current.chain, made->nr);
+}
+
+/* The dso that perf makes of a mapping's record. */
+static int hit_file(struct machine *machine, const struct hybrid_ident *ident, pid_t pid, bool hit)
+{
+	struct thread *thread = machine__findnew_thread(machine, pid, pid);
+	struct dso_id id = dso_id_empty;
+	struct map *map = NULL;
+
+	if (!thread)
+		return -ENOMEM;
+	if (ident->build_id_size) {
+		build_id__init(&id.build_id, ident->build_id, ident->build_id_size);
+	} else {
+		id.maj = ident->maj;
+		id.min = ident->min;
+		id.ino = ident->ino;
+		id.ino_generation = ident->ino_generation;
+		id.mmap2_valid = true;
+		id.mmap2_ino_generation_valid = true;
+	}
+	map = map__new(machine, 0, 1, 0, &id, PROT_READ | PROT_EXEC, MAP_PRIVATE,
+		       (char *)ident->path, thread);
+	if (map && hit)
+		dso__set_hit(map__dso(map));
+	map__put(map);
+	thread__put(thread);
+	return map ? 0 : -ENOMEM;
+}
+
+static void hit_kernel(struct machine *machine, const struct hybrid_met *met)
+{
+	struct map *map;
+	u32 i;
+
+	for (i = 0; i < met->nr_page_slots; i++) {
+		if (!met->pages[i])
+			continue;
+		map = maps__find(machine__kernel_maps(machine),
+				 met->pages[i] << HYBRID_MET_SHIFT);
+		if (map)
+			dso__set_hit(map__dso(map));
+		map__put(map);
+	}
+}
+
+static int hit_files(struct machine *machine, const struct hybrid_hits *hits)
+{
+	const struct hybrid_ident vdso = { .path = DSO__NAME_VDSO };
+	const struct hybrid_met_file *file;
+	u32 i;
+
+	if (hits->vdso_pid && hit_file(machine, &vdso, hits->vdso_pid, false))
+		return -ENOMEM;
+	for (i = 0; i < hits->met.nr_files; i++) {
+		file = &hits->met.files[i];
+		/* The vDSO is among them if a sample was in it. */
+		if (hit_file(machine, &file->ident, file->pid, true))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+bool hybrid_hits_mark(struct hybrid_hits *hits, struct machine *machine)
+{
+	if (hits->is_unknown || hits->met.failed || perf_guest || hit_files(machine, hits))
+		return false;
+	hit_kernel(machine, &hits->met);
+	pr_debug("hybrid: samples were in %u files and %u pages of the kernel; the file is not read for that\n",
+		 hits->met.nr_files, hits->met.nr_pages);
+	return true;
+}
