@@ -57,6 +57,45 @@ def record64k(b):
     yield from recording(b, 65528, 0.5, "1000")
 
 
+def ends(b):
+    """perf's CPU from its start to its end: build-ids against none, and frame pointers."""
+    modes = {"hybrid": (b.perf, ["--call-graph", "hybrid"]),
+             "hybrid -B": (b.perf, ["-B", "--call-graph", "hybrid"])}
+    frames = {"hybrid": modes["hybrid"], "fp": (b.stock, ["--call-graph", "fp"])}
+    for tools, program, other, must in ((modes, "deep60.nofp", "hybrid -B", 1.05),
+                                        (frames, "deep60.fp", "fp", 2.0)):
+        totals = {name: [] for name in tools}
+        for _, name in peers.in_turn(b, tools):
+            perf, options = tools[name]
+            path = b.file("ends")
+            _, total = meter.record(perf, ["-F", "10000", *options], path,
+                                    [b.program(program), "600"], 10)
+            totals[name].append(total)
+            os.remove(path)
+        ratios = [ours / theirs for ours, theirs in zip(totals["hybrid"], totals[other])]
+        note = ", ".join(f"{name} {statistics.median(used):.2f} s"
+                         for name, used in totals.items())
+        yield bench.Row(f"CPU in all, 10 s at 10 kHz, {program}, hybrid/{other}",
+                        f"<= {must}", ratios, lambda ratio, must=must: ratio <= must, "", note)
+
+
+def start(b):
+    """The CPU of ten recordings of a program that ends at once."""
+    tools = {"hybrid": (b.perf, "hybrid"), "dwarf": (b.stock, "dwarf")}
+    totals = {name: [] for name in tools}
+    for _, name in peers.in_turn(b, tools):
+        perf, mode = tools[name]
+        path = b.file("start")
+        totals[name].append(sum(sum(meter.run([perf, "record", "-q", "-e", "cpu-clock",
+                                               "--call-graph", mode, "-o", path, "true"]))
+                                for _ in range(10)) / 10)
+        bench.forget(path)
+    ratios = [ours / theirs for ours, theirs in zip(totals["hybrid"], totals["dwarf"])]
+    note = ", ".join(f"{name} {statistics.median(used):.3f} s" for name, used in totals.items())
+    yield bench.Row("CPU of recording true, hybrid/dwarf", "<= 1.05", ratios,
+                    lambda ratio: ratio <= 1.05, "", note)
+
+
 def inject_command(b, source, made):
     """Our converter and its environment: by option, else by configuration."""
     command = [b.perf, "inject", "--convert-callchain", "-i", source, "-o", made]

@@ -59,6 +59,16 @@ struct hybrid_bpf {
 	bool			 off_cpu;
 };
 
+/**
+ * hybrid_bpf__types - the types of the running kernel that a program needs
+ * @image: the program's object file
+ * @size: bytes of @image
+ *
+ * Return: a file descriptor of a BTF file with these types, for the caller to close; -1 if there
+ * is none: libbpf finds them by itself.
+ */
+int hybrid_bpf__types(const void *image, size_t size);
+
 /* perf record --off-cpu: hybrid_sleep() is to be loaded, or not; before that is done. */
 int hybrid_bpf__prepare_off_cpu(struct hybrid_bpf *bpf);
 

@@ -67,13 +67,8 @@ static bool may_dump_samples(struct evlist *evlist)
 	return true;
 }
 
-static int load(struct hybrid_bpf *bpf, struct evlist *evlist)
+static int configure(struct hybrid_bpf *bpf, struct evlist *evlist)
 {
-	int err;
-
-	bpf->skel = hybrid_walk_bpf__open();
-	if (!bpf->skel)
-		return -errno;
 	bpf_map__set_max_entries(bpf->skel->maps.states, bpf->cpus);
 	bpf_map__set_max_entries(bpf->skel->maps.output, bpf->by_thread ?
 				 perf_thread_map__nr(evlist__core(evlist)->threads) : bpf->cpus);
@@ -81,9 +76,29 @@ static int load(struct hybrid_bpf *bpf, struct evlist *evlist)
 	/* The stack pointer may be in any place of the first one. */
 	bpf->skel->rodata->dump_pages = DIV_ROUND_UP(bpf->dump_size, HYBRID_WALK_PAGE) + 1;
 	bpf->skel->rodata->may_dump_samples = may_dump_samples(evlist);
-	err = hybrid_bpf__prepare_off_cpu(bpf);
+	return hybrid_bpf__prepare_off_cpu(bpf);
+}
+
+static int load(struct hybrid_bpf *bpf, struct evlist *evlist)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts);
+	const void *image;
+	char types[32];
+	size_t size;
+	int fd, err;
+
+	image = hybrid_walk_bpf__elf_bytes(&size);
+	fd = hybrid_bpf__types(image, size);
+	if (fd >= 0) {
+		snprintf(types, sizeof(types), "/proc/self/fd/%d", fd);
+		opts.btf_custom_path = types;
+	}
+	bpf->skel = hybrid_walk_bpf__open_opts(&opts);
+	err = bpf->skel ? configure(bpf, evlist) : -errno;
 	if (!err)
 		err = hybrid_walk_bpf__load(bpf->skel);
+	if (fd >= 0)
+		close(fd);
 	if (err)
 		return err;
 	keep_own_ids(bpf->skel->obj);
