@@ -142,7 +142,7 @@ static int copy_parts(struct types *types, u32 from, u32 to)
 	/* It moves where something is added. */
 #define MADE	((struct btf_type *)btf__type_by_id(types->made, to))
 	int id, index;
-	u16 i;
+	u32 i;
 
 	if (btf_is_composite(type)) {
 		for (i = 0; i < btf_vlen(type); i++) {

@@ -79,30 +79,38 @@ static int configure(struct hybrid_bpf *bpf, struct evlist *evlist)
 	return hybrid_bpf__prepare_off_cpu(bpf);
 }
 
-static int load(struct hybrid_bpf *bpf, struct evlist *evlist)
+/* @types: by hybrid_bpf__types() */
+static int open_and_load(struct hybrid_bpf *bpf, struct evlist *evlist, int types)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts);
-	const void *image;
-	char types[32];
-	size_t size;
-	int fd, err;
+	char path[32];
+	int err;
 
-	image = hybrid_walk_bpf__elf_bytes(&size);
-	fd = hybrid_bpf__types(image, size);
-	if (fd >= 0) {
-		snprintf(types, sizeof(types), "/proc/self/fd/%d", fd);
-		opts.btf_custom_path = types;
+	if (types >= 0) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", types);
+		opts.btf_custom_path = path;
 	}
 	bpf->skel = hybrid_walk_bpf__open_opts(&opts);
-	err = bpf->skel ? configure(bpf, evlist) : -errno;
-	if (!err)
-		err = hybrid_walk_bpf__load(bpf->skel);
-	if (fd >= 0)
-		close(fd);
+	if (!bpf->skel)
+		return -errno;
+	err = configure(bpf, evlist);
+	err = err ?: hybrid_walk_bpf__load(bpf->skel);
 	if (err)
 		return err;
 	keep_own_ids(bpf->skel->obj);
 	return hybrid_bpf__map_table(bpf);
+}
+
+static int load(struct hybrid_bpf *bpf, struct evlist *evlist)
+{
+	size_t size;
+	const void *image = hybrid_walk_bpf__elf_bytes(&size);
+	int types = hybrid_bpf__types(image, size), err;
+
+	err = open_and_load(bpf, evlist, types);
+	if (types >= 0)
+		close(types);
+	return err;
 }
 
 bool hybrid_bpf__is_own(u32 id)
