@@ -88,7 +88,7 @@ struct hybrid_walk_key {
  * struct hybrid_walk_object - what the program finds by an object's number
  * @head: see above
  * @used: the program's, of perf's epoch: when it was walked through last
- * @interpreter: number of the interpreter that the file is, from 1 on; 0: it is none
+ * @interpreter: the object's number, and 1, if the file is an interpreter of a language; else 0
  */
 struct hybrid_walk_object {
 	__u64	head;
@@ -301,14 +301,8 @@ struct hybrid_walk_file {
 #define HYBRID_WALK_FUNCTION_AT(row)	(-(__s64)HYBRID_WALK_DEREF_OFF(row))
 #define HYBRID_WALK_POSITION_AT(row)	HYBRID_WALK_BP_OFF(row)
 
-/*
- * Files that are an interpreter of a language, and its functions: of a thread at most
- * HYBRID_WALK_FUNCTIONS.
- */
-#define HYBRID_WALK_INTERPRETERS	64
-
 /**
- * struct hybrid_walk_interpreter - where an interpreter has the frames of its functions
+ * struct hybrid_walk_interpreter - where an interpreter of a language has its functions' frames
  * @runtime: what its data begins at, in the file, if all of that was mapped as its code is
  * @first: where in that the address of the first interpreter of the process is
  * @next: in an interpreter: that of the next one

@@ -29,7 +29,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(key_size, sizeof(__u32));
 	__uint(value_size, sizeof(struct hybrid_walk_interpreter));
-	__uint(max_entries, HYBRID_WALK_INTERPRETERS);
+	__uint(max_entries, HYBRID_WALK_OBJECTS);
 } interpreters SEC(".maps");
 
 struct {
@@ -75,15 +75,18 @@ static long find_thread(__u32 i, void *arg)
 	return 0;
 }
 
-/* What the address space is known to have; or what the walk came through. */
+/* What the walk came through; or what the address space is known to have. */
 static __always_inline bool find_runtime(struct state *st)
 {
 	struct interpreter_thread *known, *found = &st->found;
 	struct hybrid_walk_interpreter *interpreter;
+	bool came_through;
 
 	st->code_key.ip = 0;
 	known = bpf_map_lookup_elem(&interpreter_threads, &st->code_key);
-	if (known)
+	found->runtime = known ? known->runtime : 0;
+	came_through = st->interpreter_number;
+	if (known && !came_through)
 		st->interpreter_number = known->number;
 	found->number = st->interpreter_number;
 	found->thread = 0;
@@ -92,8 +95,9 @@ static __always_inline bool find_runtime(struct state *st)
 	if (!interpreter)
 		return false;
 	st->interpreter = *interpreter;
-	found->runtime = known ? known->runtime : interpreter->runtime - st->interpreter_shift;
-	if (!known)
+	if (came_through)
+		found->runtime = interpreter->runtime - st->interpreter_shift;
+	if (!known || known->number != found->number || known->runtime != found->runtime)
 		bpf_map_update_elem(&interpreter_threads, &st->code_key, found, BPF_ANY);
 	st->runtime = found->runtime;
 	return true;

@@ -300,35 +300,20 @@ static int put_copy(void *store, const struct hybrid_pinned_file *held,
 					   sizeof(*copy), BPF_ANY);
 }
 
-/* Its number, from 1 on; 0: there is no room for another one. */
-static u32 number_of(struct hybrid_bpf *bpf, const struct hybrid_walk_interpreter *interpreter)
-{
-	u32 i;
-
-	for (i = 0; i < bpf->nr_interpreters; i++) {
-		if (!memcmp(&bpf->interpreters[i], interpreter, sizeof(*interpreter)))
-			return i + 1;
-	}
-	if (i == HYBRID_WALK_INTERPRETERS ||
-	    bpf_map__update_elem(bpf->skel->maps.interpreters, &i, sizeof(i), interpreter,
-				 sizeof(*interpreter), BPF_ANY))
-		return 0;
-	bpf->interpreters[i] = *interpreter;
-	return ++bpf->nr_interpreters;
-}
-
 static int put_interpreter(void *store, const struct hybrid_pinned_file *held,
 			   const struct hybrid_walk_interpreter *interpreter)
 {
 	struct hybrid_bpf *bpf = store;
-	u32 object, number;
+	u32 object;
+	int err;
 
 	if (!find_file(bpf, held, &object))
 		return -ENOENT;
-	number = number_of(bpf, interpreter);
-	if (!number)
-		return -ENOSPC;
-	__atomic_store_n(&bpf->table.objects[object].interpreter, number, __ATOMIC_RELEASE);
+	err = bpf_map__update_elem(bpf->skel->maps.interpreters, &object, sizeof(object),
+				   interpreter, sizeof(*interpreter), BPF_ANY);
+	if (err)
+		return err;
+	__atomic_store_n(&bpf->table.objects[object].interpreter, object + 1, __ATOMIC_RELEASE);
 	bpf->skel->bss->any_interpreters = 1;
 	return 0;
 }

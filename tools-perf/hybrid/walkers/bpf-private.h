@@ -21,8 +21,6 @@ struct hybrid_walk_bpf;
  * @users: of each object of @table, the files that it is found by
  * @next_object: number from which on there may be one that is free
  * @max_objects: of @table
- * @interpreters: that the program knows; the same thread's
- * @nr_interpreters: number of @interpreters
  * @epoch_at: when the program's epoch was changed last, in s
  * @stats: of @table
  * @cpus: number of CPUs, those that are not there among them
@@ -43,8 +41,6 @@ struct hybrid_bpf {
 	u16			 users[HYBRID_WALK_OBJECTS];
 	u32			 next_object;
 	u32			 max_objects;
-	struct hybrid_walk_interpreter interpreters[HYBRID_WALK_INTERPRETERS];
-	u32			 nr_interpreters;
 	time_t			 epoch_at;
 	struct perf_unwind_stats stats;
 	int			 cpus;
