@@ -104,11 +104,12 @@ static double now(void)
 
 exported __attribute__((noinline)) unsigned int _PyEval_EvalFrameDefault(double end)
 {
-	volatile unsigned int n = 0;
+	unsigned int n = 0;
 
 	while (now() < end) {
+		/* Not to be worked out when it is compiled. */
 		while (++n % 100000)
-			;
+			asm("" : "+r"(n));
 	}
 	return n;
 }
