@@ -18,7 +18,7 @@
  */
 #define MARK_TIME	24
 
-/* How long a thread has none, in bits of ns: 134 ms; and from one search on this CPU to the next. */
+/* How long a thread has none, in bits of ns: 134 ms; and what is between searches on a CPU. */
 #define MISS_TIME	27
 #define SEARCH_TIME	1000000
 
@@ -204,7 +204,8 @@ static __always_inline void end_run(struct state *st)
 {
 	__u32 at = st->nr_interpreted - 1;
 
-	if (at < HYBRID_WALK_FUNCTIONS && !(st->interpreted.frames[at].function & HYBRID_WALK_RUN_ENDS))
+	if (at < HYBRID_WALK_FUNCTIONS &&
+	    !(st->interpreted.frames[at].function & HYBRID_WALK_RUN_ENDS))
 		st->interpreted.frames[at].function |= HYBRID_WALK_RUN_ENDS;
 	else
 		put_function(st, HYBRID_WALK_RUN_ENDS, 0);

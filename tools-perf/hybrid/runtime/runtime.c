@@ -284,9 +284,9 @@ static const struct hybrid_mapping *untold(struct hybrid_runtimes *runtimes,
 	return object->interpreter_told ? NULL : mapping;
 }
 
-const struct hybrid_mapping *hybrid_runtime_interpreter(struct hybrid_runtimes *runtimes,
-							const struct hybrid_unwind *u,
-							struct hybrid_walk_interpreter *interpreter)
+const struct hybrid_mapping *
+hybrid_runtime_interpreter(struct hybrid_runtimes *runtimes, const struct hybrid_unwind *u,
+			   struct hybrid_walk_interpreter *interpreter)
 {
 	const struct hybrid_mapping *mapping = NULL;
 	struct runtime_process *process;

@@ -88,9 +88,9 @@ bool hybrid_runtime_range(void *runtimes, const struct hybrid_unwind *u, unsigne
  *
  * Return: the mapping of its code; NULL: it does not, or the process can't be read.
  */
-const struct hybrid_mapping *hybrid_runtime_interpreter(struct hybrid_runtimes *runtimes,
-							const struct hybrid_unwind *u,
-							struct hybrid_walk_interpreter *interpreter);
+const struct hybrid_mapping *
+hybrid_runtime_interpreter(struct hybrid_runtimes *runtimes, const struct hybrid_unwind *u,
+			   struct hybrid_walk_interpreter *interpreter);
 
 /**
  * hybrid_runtimes_failed - processes with a runtime that could not be read

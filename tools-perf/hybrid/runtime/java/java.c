@@ -200,7 +200,8 @@ static void *java_open(const struct hybrid_process_memory *pm, const struct hybr
 	java->namer = (struct hybrid_namer) {
 		.runtime = HYBRID_RUNTIME_JAVA, .name = java_name,
 	};
-	if (!hybrid_process_memory_map(&java->vm.pm) && !java_vm__open(&java->vm, mapping->object, bias) &&
+	if (!hybrid_process_memory_map(&java->vm.pm) &&
+	    !java_vm__open(&java->vm, mapping->object, bias) &&
 	    !java_code_cache__init(&java->cache, &java->vm)) {
 		java_names__init(&java->names, &java->vm);
 		return java;

@@ -14,7 +14,7 @@
 
 /* Bytes of an instruction, and how many of them are believed. */
 #define UNIT		2
-#define MAX_UNITS	(1U << 20)
+#define MAX_UNITS	0x100000U
 
 /* Bytes of a line table that are read. */
 #define MAX_TABLE	16384

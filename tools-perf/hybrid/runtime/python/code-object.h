@@ -39,7 +39,7 @@ struct python_codes {
 	struct python_code		 known[1 << PYTHON_CODES_BITS];
 };
 
-/* The address of a frame whose code object can't be read, or is another one; 0: there is no room. */
+/* The address of a frame whose code object can't be read, or is another one; 0: no room. */
 u64 python_codes__unknown(struct python_codes *codes, struct hybrid_names *names);
 
 /**

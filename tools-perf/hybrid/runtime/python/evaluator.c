@@ -11,7 +11,7 @@
 #define NAME	"_PyEval_EvalFrameDefault"
 
 /* It has 57 KiB in CPython 3.13. */
-#define MAX_SIZE	(1U << 20)
+#define MAX_SIZE	0x100000U
 
 static bool has(const struct python_evaluator *evaluator, u64 vaddr)
 {
