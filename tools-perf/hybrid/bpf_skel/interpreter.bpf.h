@@ -152,7 +152,7 @@ static __always_inline bool read_frame(struct state *st, __u64 frame, __u32 size
 {
 	__u64 from = frame + FRAME_BYTES - WINDOW, page = frame & ~(PAGE - 1);
 
-	/* What is before the page may not be there: a read that faults takes as long as 30 frames. */
+	/* Before the page may be nothing: a read that faults takes as long as 30 frames. */
 	if (from < page)
 		from = page;
 	if (frame >= st->window_at && frame + FRAME_BYTES - st->window_at <= st->window_size)
