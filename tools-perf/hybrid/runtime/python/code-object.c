@@ -50,7 +50,8 @@ static bool is_same(struct python_codes *codes, struct python_code *known)
 	if (time - known->checked < CHECK_AFTER)
 		return true;
 	known->checked = time;
-	return read_words(codes, known->addr, words) &&
+	/* What can't be read now, or not any more, has the mark still. */
+	return !read_words(codes, known->addr, words) ||
 	       !memcmp(words, known->words, sizeof(words));
 }
 
