@@ -81,6 +81,7 @@ static __always_inline bool find_runtime(struct state *st)
 	struct interpreter_thread *known, *found = &st->found;
 	struct hybrid_walk_interpreter *interpreter;
 	bool came_through;
+	__u32 index;
 
 	st->code_key.ip = 0;
 	known = bpf_map_lookup_elem(&interpreter_threads, &st->code_key);
@@ -90,8 +91,9 @@ static __always_inline bool find_runtime(struct state *st)
 		st->interpreter_number = known->number;
 	found->number = st->interpreter_number;
 	found->thread = 0;
-	found->when = st->interpreter_number - 1;
-	interpreter = bpf_map_lookup_elem(&interpreters, &found->when);
+	found->when = 0;
+	index = st->interpreter_number - 1;
+	interpreter = bpf_map_lookup_elem(&interpreters, &index);
 	if (!interpreter)
 		return false;
 	st->interpreter = *interpreter;

@@ -67,6 +67,9 @@ u64 hybrid_insn_jump(const struct x86_frame_mem *mem, u64 ip, u64 *next)
 	if (!hybrid_decode_insn(mem, ip, &insn))
 		return 0;
 	*next = ip + insn.length;
+	/* The opcodes that follow it are others. */
+	if (insn.vex_prefix.nbytes)
+		return 0;
 	op = insn.opcode.bytes[0];
 	if (insn.opcode.nbytes > 1)
 		return op == 0x0f && (insn.opcode.bytes[1] & 0xf0) == 0x80 ?
