@@ -8,6 +8,7 @@
 #include <linux/perf_event.h>
 #include "abi.h"
 #include "met.h"
+#include "open-nothing.h"
 #include "tap.h"
 
 #define PAGE	4096ULL
@@ -15,11 +16,6 @@
 
 static struct hybrid_objects objects;
 static struct hybrid_met met;
-
-static int open_nothing(const struct hybrid_mapping *mapping __maybe_unused)
-{
-	return -1;
-}
 
 static struct hybrid_space *start(void)
 {

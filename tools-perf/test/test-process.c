@@ -4,17 +4,13 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "open-nothing.h"
 #include "process.h"
 #include "tap.h"
 
 #define BASE	0x400000ULL
 
 static struct hybrid_processes ps;
-
-static int open_nothing(const struct hybrid_mapping *mapping __maybe_unused)
-{
-	return -1;
-}
 
 static int map(pid_t pid, u64 start, u64 size, const char *path, bool exec)
 {

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 #include "abi.h"
+#include "open-nothing.h"
 #include "space.h"
 #include "tap.h"
 
@@ -18,11 +19,6 @@ struct model {
 };
 
 static struct hybrid_objects objects;
-
-static int open_nothing(const struct hybrid_mapping *mapping __maybe_unused)
-{
-	return -1;
-}
 
 static struct hybrid_object *object_of(unsigned int file)
 {

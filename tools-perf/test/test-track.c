@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <perf/event.h>
+#include "open-nothing.h"
 #include "process.h"
 #include "tap.h"
 #include "track.h"
@@ -15,11 +16,6 @@
 
 static struct hybrid_processes ps;
 static union perf_event event;
-
-static int open_nothing(const struct hybrid_mapping *mapping __maybe_unused)
-{
-	return -1;
-}
 
 static int track(u32 type, u16 misc)
 {
