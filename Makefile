@@ -32,7 +32,7 @@ replay: ## build out/bin/replay, which explains a sample that scripts/keep-sampl
 demo: perf ## record one program with fp, dwarf and hybrid, and compare
 	@scripts/demo
 
-demo-vm: perf kernel ## the same in a VM, with a kernel that perf teaches
+demo-vm: perf kernel ## the same in a VM, with a kernel that perf loads rules into
 	@scripts/demo-vm
 
 bench: perf perf-stock ## measure; BENCH="NAME..." picks some

@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../../selftest
 import perfdata  # noqa: E402
 
 # All samples of hybrid with their dump, as where BPF may not be used.
-DUMPS = "--no-hybrid-teach"
+DUMPS = "--no-kernel-walk"
 # Name: whose perf, --call-graph, and what else it takes. 65,528 is the largest dump there
 # is. "hybrid" is what a user has who asks for nothing else: by BPF, where that may be.
 PEERS = {

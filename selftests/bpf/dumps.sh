@@ -4,7 +4,7 @@
 #
 # Samples that come with a dump: how long it is, what it has room for, and which they are.
 
-# Before the first rules are taught the program writes dumps: as long as the stack is, where
+# Before the first rules are loaded the program writes dumps: as long as the stack is, where
 # the kernel's take their whole size, and with room for large frames.
 length_of_dumps()
 {

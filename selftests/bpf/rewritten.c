@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A library that is written anew, into the same file, while it is not mapped: what
- * was taught of it before must not be used any more.
+ * was loaded of it before must not be used any more.
  *
  * usage: rewritten SECONDS LIBRARY [FIRST SECOND [mapped]], LIBRARY being written from the
  * other two, if there are such; mapped: through a mapping that stays, so that its ctime

@@ -73,7 +73,7 @@ no_races()
 under_kcsan()
 {
 	local calls=$out/selftests/truth/calls.nofp name names=(bpf-stacks rules hostile
-		rules-fuzz rules-fuzz-2 rules-attack table-memory teaches removal)
+		rules-fuzz rules-fuzz-2 rules-attack table-memory with_rules removal)
 
 	ok "our objects are watched" kcsan_objects
 	ok "a program of known chains builds" make -s -C "$here/selftests/truth" \
@@ -86,7 +86,7 @@ under_kcsan()
 	guest rules-fuzz-2 watched rules-fuzz "$1" 77
 	guest rules-attack watched rules-attack "$1"
 	guest table-memory watched table-memory "$1" "$table_kbytes"
-	guest teaches teaches "$calls"
+	guest with_rules with_rules "$calls"
 	guest removal removal "$out/kernel-kcsan$at/perf_unwind_rules.ko"
 	guest kcsan kcsan said
 	boot_kernel kernel-kcsan --append loglevel=3

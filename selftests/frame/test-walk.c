@@ -4,7 +4,7 @@
  * code and stacks that are made to take long: random ones, and pages that can't be read
  * beside code that jumps into them.  Reads are counted, those that fail, what is searched,
  * and, of the worst walks and of honest ones, instructions, step by step.  And what does the
- * walk by taught rules ask of the code, which it does without a budget?
+ * walk by loaded rules ask of the code, which it does without a budget?
  *
  * usage: test-walk [SAMPLES]
  *

@@ -49,7 +49,7 @@ interpreted_php()
 	complete "PHP, hybrid,32768" php.data 100 99.5
 	ok "PHP: what is complete ends at the start" ends_at_start php.data
 	# php_execute_script() alone takes more.
-	mode=hybrid,8192 record php8k.data --no-hybrid-teach php -d opcache.jit=off program.php 1
+	mode=hybrid,8192 record php8k.data --no-kernel-walk php -d opcache.jit=off program.php 1
 	ok "PHP: 8 KiB are too little, perf says what is not" grep -q \
 		'% of the stacks are deeper than 8192 bytes: --call-graph hybrid,32768 shows more' \
 		php8k.data.log

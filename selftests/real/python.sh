@@ -51,7 +51,7 @@ python_functions()
 	ok "$name" "$here/selftests/python/judge" --min-whole 95 "$perf" functions.data
 	record plain.data --no-interpreter-frames python3 "$here/selftests/python/truth.py" 1
 	ok "$name: not with --no-interpreter-frames" no_function plain.data
-	record dumps.data --no-hybrid-teach python3 "$here/selftests/python/truth.py" 1
+	record dumps.data --no-kernel-walk python3 "$here/selftests/python/truth.py" 1
 	ok "$name: without BPF perf says that it shows none" \
 		grep -q '^hybrid: functions of Python are not shown' dumps.data.log
 	ok "$name: perf script has file and line" has_line functions.data

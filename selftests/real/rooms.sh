@@ -38,18 +38,18 @@ test_rooms()
 		return
 	record wide.data ./rooms wide 1
 	complete "an array of 20 KiB" wide.data 100 98
-	mode=hybrid,8192 record narrow.data --no-hybrid-teach ./rooms wide 1
+	mode=hybrid,8192 record narrow.data --no-kernel-walk ./rooms wide 1
 	ok "the same, of which 8 KiB are copied" share narrow.data truncated 80
 	# The first samples have perf make the pages be there, as soon as it is run.
-	record holed.data --no-hybrid-teach ./rooms holed 2
+	record holed.data --no-kernel-walk ./rooms holed 2
 	ok "pages that were never touched" share holed.data complete 50
 	ok "no larger dump is advised" no_advice holed.data
-	record once.data --no-hybrid-teach ./rooms once 2
+	record once.data --no-kernel-walk ./rooms once 2
 	complete "a frame larger than any copy, of a call that is made once" once.data 100 95
 	ok "the process was asked" share once.data stitched 80
 	ok "huge() is called by the thread's first function" \
 		has_chain once.data '>huge>once>'
-	record twice.data --no-hybrid-teach ./rooms twice 2
+	record twice.data --no-kernel-walk ./rooms twice 2
 	ok "one of two calls: not said which" share twice.data truncated 80
 	[ -n "$full" ] || return
 	rooms_of magick imagemagick 99 convert-im6.q16 -size 900x700 plasma:red-blue -blur 0x4 \

@@ -30,12 +30,12 @@ right_prefix()
 test_stacks()
 {
 	builds "alternate stack" gcc "${cflags[@]}" -o above "$real/stacks.c" || return
-	record above.data --no-hybrid-teach ./above 1
+	record above.data --no-kernel-walk ./above 1
 	ok "an alternate stack above the thread's: no wrong chain" no_wrong above.data
 	ok "an alternate stack above the thread's: truncated" only_truncated above.data
 	builds "-fsplit-stack" gcc "${cflags[@]}" -DSPLIT -fsplit-stack -o split "$real/stacks.c" ||
 		return
-	record split.data --no-hybrid-teach ./split 1
+	record split.data --no-kernel-walk ./split 1
 	ok "-fsplit-stack: no wrong chain" right_prefix split.data
 	ok "-fsplit-stack: truncated" only_truncated split.data
 }

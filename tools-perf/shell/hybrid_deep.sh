@@ -47,7 +47,7 @@ build_deep()
 test_deep()
 {
 	build_deep deep-fp 61 -fno-omit-frame-pointer -DSHALLOW=0.05 || return 1
-	record "${clock[@]}" --no-hybrid-teach "$dir/deep-fp" || return 1
+	record "${clock[@]}" --no-kernel-walk "$dir/deep-fp" || return 1
 	cat "$log"
 	reads_clean "$data" || return 1
 	[ "$(total stitched)" -ge 80 ] && [ "$(total complete)" -lt "$(total stitched)" ] || return 1
@@ -64,7 +64,7 @@ test_deep()
 test_deep_truncated()
 {
 	build_deep deep-nofp 61 &&
-		record "${clock[@]}" --no-hybrid-teach --call-graph hybrid,8192 "$dir/deep-nofp" ||
+		record "${clock[@]}" --no-kernel-walk --call-graph hybrid,8192 "$dir/deep-nofp" ||
 		return 1
 	cat "$log"
 	chains "$data" | true_chains "${inner}deep;deep;" '^leaf$' 80 || return 1

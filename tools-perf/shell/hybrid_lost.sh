@@ -104,7 +104,7 @@ test_lost_mapping()
 	}
 	EOF
 	# BPF sheds dumps where a ring is as small as these.
-	record -v -m 8 --no-hybrid-teach -e cpu-clock:u -F 1000 "$dir/late" "$dir/liblate.so" ||
+	record -v -m 8 --no-kernel-walk -e cpu-clock:u -F 1000 "$dir/late" "$dir/liblate.so" ||
 		return 1
 	grep hybrid "$log"
 	reads_clean "$data" || return 1

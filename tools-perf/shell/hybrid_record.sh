@@ -174,7 +174,7 @@ test_stopped()
 	# A ring that is found full is not one that perf can't empty: what was lost in
 	# the meantime is lost, but no dump is shed. (Rings that a BPF program writes to
 	# have room for samples without a dump.)
-	record -v -e cpu-clock:u -F 2000 --no-hybrid-teach sh -c \
+	record -v -e cpu-clock:u -F 2000 --no-kernel-walk sh -c \
 		"kill -STOP \$PPID; '$calls' 1; kill -CONT \$PPID; '$calls' 0.3" || return 1
 	cat "$log"
 	[ "$(total lost)" -ge 10 ] && ! grep 'dumps shed' "$log"
@@ -184,7 +184,7 @@ test_stopped()
 # the second frame, so that no earlier sample shows the rest.
 test_deeper()
 {
-	record -e cpu-clock:u -F 1000 --no-hybrid-teach --call-graph hybrid,16 "$calls" 0.2 ||
+	record -e cpu-clock:u -F 1000 --no-kernel-walk --call-graph hybrid,16 "$calls" 0.2 ||
 		return 1
 	cat "$log"
 	grep -q '^\[ perf record: [0-9]* % of the stacks are deeper than 16 bytes: --call-graph hybrid,64 shows more' "$log" &&
@@ -201,7 +201,7 @@ test_quiet()
 test_verbose()
 {
 	# A dump that ends inside of the second frame.
-	record -v -e cpu-clock:u -F 1000 --no-hybrid-teach --call-graph hybrid,16 "$calls" 0.3 ||
+	record -v -e cpu-clock:u -F 1000 --no-kernel-walk --call-graph hybrid,16 "$calls" 0.3 ||
 		return 1
 	grep hybrid "$log"
 	[ "$(total truncated)" -ge 50 ] &&

@@ -160,7 +160,7 @@ test_record_mode()
 	calls_are_true "$data" 60 || return 1
 	# So little holds no frame: complete is only what was sampled in _start itself.
 	with_config '[call-graph]' 'record-mode = hybrid' 'dump-size = 8' -- \
-		perf record -g -e cpu-clock:u -F 1000 --no-hybrid-teach -o "$data" "$calls" 0.1 \
+		perf record -g -e cpu-clock:u -F 1000 --no-kernel-walk -o "$data" "$calls" 0.1 \
 		> /dev/null 2> "$log"
 	grep samples: "$log"
 	[ "$(total complete)" -le "$(chains "$data" | grep -c '^_start$')" ] &&

@@ -13,29 +13,29 @@ const char * const store_labels[HYBRID_HOT_SAMPLES] = {
 	"undefbp_at", "raoff_at", "next",
 };
 
-static int fake_teach(void *arg, const struct perf_unwind_load *teach,
-		      const struct hybrid_pinned_file *file __maybe_unused)
+static int fake_load(void *arg, const struct perf_unwind_load *load,
+		     const struct hybrid_pinned_file *file __maybe_unused)
 {
-	const struct perf_unwind_rule *rules = (const void *)(uintptr_t)teach->rules;
-	const struct perf_unwind_row *rows = (const void *)(uintptr_t)teach->rows;
+	const struct perf_unwind_rule *rules = (const void *)(uintptr_t)load->rules;
+	const struct perf_unwind_row *rows = (const void *)(uintptr_t)load->rows;
 	struct store *to = arg;
 	u32 i;
 
-	check(teach->nr_rows >= 1 && teach->nr_rules >= 1 && teach->nr_rules <= 65535);
-	check(teach->start < teach->end && rows[0].offset == teach->start);
-	for (i = 0; i < teach->nr_rows; i++)
-		check(rows[i].rule < teach->nr_rules && rows[i].offset < teach->end);
-	for (i = 0; i < teach->nr_rows && rows[i].offset <= to->watched; i++) {
-		if (to->watched < teach->end)
+	check(load->nr_rows >= 1 && load->nr_rules >= 1 && load->nr_rules <= 65535);
+	check(load->start < load->end && rows[0].offset == load->start);
+	for (i = 0; i < load->nr_rows; i++)
+		check(rows[i].rule < load->nr_rules && rows[i].offset < load->end);
+	for (i = 0; i < load->nr_rows && rows[i].offset <= to->watched; i++) {
+		if (to->watched < load->end)
 			to->rule = rules[rows[i].rule];
 	}
 	if (to->errs) {
 		to->errs--;
 		return to->err;
 	}
-	if (!check(to->nr < MAX_TAUGHT))
+	if (!check(to->nr < MAX_LOADED))
 		return 0;
-	to->taught[to->nr] = *teach;
+	to->loaded[to->nr] = *load;
 	__atomic_store_n(&to->nr, to->nr + 1, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -52,7 +52,7 @@ static int fake_forget(void *arg, const struct perf_unwind_unload *forget)
 }
 
 struct hybrid_store_ops store_ops = {
-	.teach	= fake_teach,
+	.load	= fake_load,
 	.forget	= fake_forget,
 };
 
@@ -110,7 +110,7 @@ bool store_knows(const char *label)
 	unsigned int i;
 
 	for (i = 0; i < store.nr; i++) {
-		if (store_has(&store.taught[i], label))
+		if (store_has(&store.loaded[i], label))
 			return true;
 	}
 	return false;

@@ -6,7 +6,7 @@
 #include "scene.h"
 #include "worker.h"
 
-#define MAX_TAUGHT	64
+#define MAX_LOADED	64
 
 /* What the kernel says of a walk: see PERF_UNWIND_END_*. */
 #define ASK(frames)	(PERF_UNWIND_END_NO_RULE | (frames) << 16)
@@ -14,8 +14,8 @@
 
 /**
  * struct store - what would be the kernel's
- * @taught: what came, rows and rules left out
- * @nr: of @taught
+ * @loaded: what came, rows and rules left out
+ * @nr: of @loaded
  * @forgotten: how often all was
  * @err: what to answer, @errs times
  * @errs: times
@@ -23,7 +23,7 @@
  * @rule: that the last update had for it
  */
 struct store {
-	struct perf_unwind_load	taught[MAX_TAUGHT];
+	struct perf_unwind_load	loaded[MAX_LOADED];
 	unsigned int			nr;
 	unsigned int			forgotten;
 	int				err;
@@ -32,7 +32,7 @@ struct store {
 	struct perf_unwind_rule		rule;
 };
 
-/* A store that is none of the kernel's; who teaches it; the sample that shows what. */
+/* A store that is none of the kernel's; who loads it; the sample that shows what. */
 extern struct store store;
 extern struct hybrid_store_ops store_ops;
 extern struct hybrid_compiler *compiler;
@@ -47,7 +47,7 @@ void store_end(void);
 /* leaf() called from the label @name, and nothing known of that one's caller. */
 void store_sample(const char *name, u64 info);
 
-/* Teaches all that is due, as a thread does otherwise. */
+/* Loads all that is due, as a thread does otherwise. */
 void store_work(void);
 
 /* Where a label of the sample's objects stands in its file. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What is taught for given CFI: rules, rows and ranges.
+ * What is loaded for given CFI: rules, rows and ranges.
  */
 #include <errno.h>
 #include <stdlib.h>

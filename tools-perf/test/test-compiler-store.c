@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What becomes of it when a store refuses, is full, or says that it has lost something; and
- * when what is taught goes away.
+ * when what is loaded goes away.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@ static void answers(int err, unsigned int times)
 	store.errs = times;
 }
 
-/* An object that can't be taught is left alone, and others are taught. */
+/* An object that can't be loaded is left alone, and others are loaded. */
 static void refused(void)
 {
 	static const int errs[] = { -EDQUOT, -EFBIG, -ENOMEM, -EINVAL };
@@ -43,14 +43,14 @@ static void refused(void)
 		out = open_memstream(&text, &size);
 		hybrid_compiler_print(compiler, out);
 		fclose(out);
-		check(strstr(text, "frames.so can't be taught: ") &&
+		check(strstr(text, "frames.so can't be loaded: ") &&
 		      strstr(text, strerror(-errs[i])));
 		free(text);
 		store_end();
 	}
 }
 
-/* A file that is changed while it is taught is opened anew, if not for ever. */
+/* A file that is changed while it is loaded is opened anew, if not for ever. */
 static void changed(void)
 {
 	unsigned int i;
@@ -139,7 +139,7 @@ static void lost(void)
 	store_sample("pushed_at", ASK(0));
 	store_work();
 	same(store.nr, 2);
-	same(store.taught[0].start, store.taught[1].start);
+	same(store.loaded[0].start, store.loaded[1].start);
 
 	/* It does not help: not again for a while. */
 	for (pass = 0; pass < 10; pass++) {
@@ -180,7 +180,7 @@ static void not_lost(void)
 	store_end();
 }
 
-/* The reader closes a file that is still to be taught. */
+/* The reader closes a file that is still to be loaded. */
 static void object_gone(void)
 {
 	store_begin();
@@ -188,12 +188,12 @@ static void object_gone(void)
 	hybrid_processes_exit(&scene_ps);
 	store_work();
 	same(store.nr, 1);
-	check(fcntl(store.taught[0].fd, F_GETFD) < 0);
+	check(fcntl(store.loaded[0].fd, F_GETFD) < 0);
 	hybrid_processes_init(&scene_ps, elf_file_open);
 	store_end();
 }
 
-/* With a thread the same is taught, and stopping leaves nothing behind. */
+/* With a thread the same is loaded, and stopping leaves nothing behind. */
 static void threaded(void)
 {
 	unsigned int tries;
@@ -218,14 +218,14 @@ static void threaded(void)
 int main(void)
 {
 	static const struct tap_test tests[] = {
-		{ "teach: the store refuses", refused },
-		{ "teach: the file was changed", changed },
-		{ "teach: the store was interrupted", interrupted },
-		{ "teach: the store's rules are used up", no_space },
-		{ "teach: the store has lost it", lost },
-		{ "teach: the store has not lost it", not_lost },
-		{ "teach: an object goes", object_gone },
-		{ "teach: in a thread", threaded },
+		{ "load: the store refuses", refused },
+		{ "load: the file was changed", changed },
+		{ "load: the store was interrupted", interrupted },
+		{ "load: the store's rules are used up", no_space },
+		{ "load: the store has lost it", lost },
+		{ "load: the store has not lost it", not_lost },
+		{ "load: an object goes", object_gone },
+		{ "load: in a thread", threaded },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a store is taught, and when.
+ * What is loaded into a store, and when.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -18,8 +18,8 @@ static void functions(void)
 	store_work();
 	same(store.nr, 1);
 	check(store_knows("pushed") && store_knows("pushed_end") && !store_knows("bpframe_at"));
-	same(store.taught[0].flags, 0);
-	check(store.taught[0].fd >= 0);
+	same(store.loaded[0].flags, 0);
+	check(store.loaded[0].fd >= 0);
 
 	/* Another row of it, the same row, and code that no CFI covers. */
 	store_sample("pushed_end", ASK(0));
@@ -51,7 +51,7 @@ static void all_frames(void)
 	store_end();
 }
 
-/* Seven samples that met something new teach functions, the eighth all. */
+/* Seven samples that met something new load functions, the eighth all. */
 static void hot(void)
 {
 	unsigned int i;
@@ -67,7 +67,7 @@ static void hot(void)
 	}
 	same(i, HYBRID_HOT_SAMPLES);
 	check(store_knows("outer_ret") && store_knows("plt_low") && store_knows("realign_at"));
-	/* From now on there is nothing to teach. */
+	/* From now on there is nothing to load. */
 	i = store.nr;
 	store_sample("outer_ret", ASK(0));
 	store_sample("plt_low", ASK(0));
@@ -87,7 +87,7 @@ static void sample_in_many(u64 vaddr)
 	hybrid_compiler_sample(compiler, &scene_unwinder, &sample.u, 0, ASK(0));
 }
 
-/* Of 400 functions one in 16 has to be met before it is worth while to teach all. */
+/* Of 400 functions one in 16 has to be met before it is worth while to load all. */
 static void hot_large(void)
 {
 	u64 many = elf_file_symbol("many.so", "many");
@@ -110,7 +110,7 @@ static void hot_large(void)
 }
 
 /*
- * What a sample meets in an object that all is going to be taught of: its part of that,
+ * What a sample meets in an object that is going to be loaded whole: its part of that,
  * or only itself, for a store that takes such updates.
  */
 static void while_hot(void)
@@ -124,15 +124,15 @@ static void while_hot(void)
 			store_sample(store_labels[i], ASK(0));
 		store_sample("outer_ret", ASK(0));
 		store_work();
-		check(store.nr > i && store_has(&store.taught[i], "outer_ret"));
-		check(store_has(&store.taught[i], "plt_low") == !small);
+		check(store.nr > i && store_has(&store.loaded[i], "outer_ret"));
+		check(store_has(&store.loaded[i], "plt_low") == !small);
 		check(store_knows("plt_low") && store_knows("realign_at"));
 		store_end();
 	}
 	store_ops.takes_small = false;
 }
 
-/* The kernel needs a rule that no dump reaches: it is taught all there is. */
+/* The kernel needs a rule that no dump reaches: all there is is loaded. */
 static void beyond_the_dump(void)
 {
 	unsigned int nr;
@@ -160,7 +160,7 @@ static void beyond_the_dump(void)
 	store_end();
 }
 
-/* Two samples that are cut off: all of the objects that they show is taught. */
+/* Two samples that are cut off: all of the objects that they show is loaded. */
 static void cut_off(void)
 {
 	store_begin();
@@ -178,7 +178,7 @@ static void cut_off(void)
 	store_end();
 }
 
-/* What is only guessed is taught, less and less often looked for, and shows no loss. */
+/* What is only guessed is loaded, less and less often looked for, and shows no loss. */
 static void guessed(void)
 {
 	unsigned int i, nr = 0;
@@ -231,7 +231,7 @@ static void by_code(void)
 		same(store.rule.kind, codes ? PERF_UNWIND_CFA : PERF_UNWIND_UNKNOWN);
 		same(store.rule.cfa_off, codes ? 20488 : 0);
 		same(store.nr, codes ? 3 : 0);
-		check(!codes || store.taught[1].start <= elf_file_symbol("nocfi.so", "bare_at"));
+		check(!codes || store.loaded[1].start <= elf_file_symbol("nocfi.so", "bare_at"));
 		store_end();
 	}
 	store_ops.takes_codes = false;
@@ -269,8 +269,8 @@ static void vdso_flags(void)
 	store_sample("pushed_at", ASK(0));
 	store_work();
 	same(store.nr, 2);
-	same(store.taught[1].flags, PERF_UNWIND_VDSO_64);
-	same(store.taught[1].fd, -1);
+	same(store.loaded[1].flags, PERF_UNWIND_VDSO_64);
+	same(store.loaded[1].fd, -1);
 	store_end();
 }
 
@@ -325,18 +325,18 @@ static void copies(void)
 int main(void)
 {
 	static const struct tap_test tests[] = {
-		{ "teach: functions that samples met", functions },
-		{ "teach: all frames of a sample", all_frames },
-		{ "teach: an object that is hot", hot },
+		{ "load: functions that samples met", functions },
+		{ "load: all frames of a sample", all_frames },
+		{ "load: an object that is hot", hot },
 		{ "compiler: a large object that samples meet often", hot_large },
-		{ "teach: while an object is hot", while_hot },
-		{ "teach: a rule that no dump shows", beyond_the_dump },
-		{ "teach: samples that are cut off", cut_off },
-		{ "teach: frames that are guessed", guessed },
-		{ "teach: code without CFI", by_code },
-		{ "teach: code that tells what is not so", by_wrong_code },
-		{ "teach: the vdso", vdso_flags },
-		{ "teach: copies of a file", copies },
+		{ "load: while an object is hot", while_hot },
+		{ "load: a rule that no dump shows", beyond_the_dump },
+		{ "load: samples that are cut off", cut_off },
+		{ "load: frames that are guessed", guessed },
+		{ "load: code without CFI", by_code },
+		{ "load: code that tells what is not so", by_wrong_code },
+		{ "load: the vdso", vdso_flags },
+		{ "load: copies of a file", copies },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

@@ -28,7 +28,7 @@ static void make_chain(u64 info)
 }
 
 /* As write_sample() does it. */
-static enum hybrid_outcome merge_taught(void)
+static enum hybrid_outcome merge_loaded(void)
 {
 	s.u.dump_size = 0;
 	hybrid_kernel_walk_frames(&scene_unwinder, &s.u, chain, nr_chain, true);
@@ -53,7 +53,7 @@ static void expect_same(void)
 	memcpy(unwound, out, sizeof(out));
 	nr_unwound = m.nr;
 	make_chain(OUTERMOST);
-	same(merge_taught(), HYBRID_COMPLETE);
+	same(merge_loaded(), HYBRID_COMPLETE);
 	same(s.u.stop, HYBRID_STOP_OUTERMOST);
 	same(m.nr, nr_unwound);
 	for (i = 0; i < nr_unwound; i++)
@@ -157,7 +157,7 @@ static void limit(void)
 	hybrid_unwind(&scene_unwinder, &s.u);
 	make_chain(OUTERMOST);
 	s.u.max_frames = 4;
-	same(merge_taught(), HYBRID_TRUNCATED);
+	same(merge_loaded(), HYBRID_TRUNCATED);
 	same(s.u.nr, 4);
 	merge_finish();
 }
@@ -171,7 +171,7 @@ static void no_places(void)
 	memcpy(unwound, out, sizeof(out));
 	make_chain(OUTERMOST);
 	m.tail = &tail;
-	same(merge_taught(), HYBRID_COMPLETE);
+	same(merge_loaded(), HYBRID_COMPLETE);
 	same(m.nr, nr_unwound + 3);
 	same(out[m.nr - 1], unwound[nr_unwound - 1]);
 	same(tail.nr, 0);
@@ -264,17 +264,17 @@ static void by_code(void)
 int main(void)
 {
 	static const struct tap_test tests[] = {
-		{ "taught: frames without pointers", plain },
-		{ "taught: a signal's return", signals },
-		{ "taught: a call that never returns", noreturn },
-		{ "taught: the context word is taken out", stripped },
-		{ "taught: a chain that is cut off", cut_off },
-		{ "taught: a task that is not known", no_thread },
-		{ "taught: more frames than were asked for", limit },
-		{ "taught: nothing to join to", no_places },
-		{ "taught: return addresses that no call stands before", confirmed },
-		{ "taught: in the call that ends a signal's trampoline", in_sigreturn },
-		{ "taught: callers by code without CFI", by_code },
+		{ "loaded: frames without pointers", plain },
+		{ "loaded: a signal's return", signals },
+		{ "loaded: a call that never returns", noreturn },
+		{ "loaded: the context word is taken out", stripped },
+		{ "loaded: a chain that is cut off", cut_off },
+		{ "loaded: a task that is not known", no_thread },
+		{ "loaded: more frames than were asked for", limit },
+		{ "loaded: nothing to join to", no_places },
+		{ "loaded: return addresses that no call stands before", confirmed },
+		{ "loaded: in the call that ends a signal's trampoline", in_sigreturn },
+		{ "loaded: callers by code without CFI", by_code },
 	};
 	int ret = tap_run(tests, ARRAY_SIZE(tests));
 

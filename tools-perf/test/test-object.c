@@ -365,7 +365,7 @@ static void mapped_while_closed(void)
 static void idle_closed(void)
 {
 	static const u64 long_after = HYBRID_OBJECT_AGE + HYBRID_OBJECT_IDLE;
-	struct hybrid_object *object, *taught;
+	struct hybrid_object *object, *loaded;
 	int next = dup(0);
 	u64 id;
 
@@ -374,8 +374,8 @@ static void idle_closed(void)
 	hybrid_objects_age(&ps.objects, HYBRID_OBJECT_AGE);
 	object = used_once(1, BUILD_ID, 0);
 	used_once(2, NULL, 7);
-	taught = used_once(3, NULL, 8);
-	taught->stored = (void *)taught;
+	loaded = used_once(3, NULL, 8);
+	loaded->stored = (void *)loaded;
 	same(ps.objects.nr_opened, 3);
 	hybrid_objects_age(&ps.objects, long_after - 1);
 	same(ps.objects.nr_opened, 3);
@@ -385,7 +385,7 @@ static void idle_closed(void)
 	same(object->nr_rows, 1);
 	/* Without a build-id it may be another file by now. */
 	same(ps.objects.nr, 2);
-	same(taught->state, HYBRID_OBJECT_READY);
+	same(loaded->state, HYBRID_OBJECT_READY);
 	same(ps.objects.nr_opened, 1);
 	same(ps.objects.nr_idle, 2);
 
@@ -398,7 +398,7 @@ static void idle_closed(void)
 	hybrid_objects_age(&ps.objects, 3 * long_after);
 	same(mapping_of(5)->object->state, HYBRID_OBJECT_READY);
 
-	taught->stored = NULL;
+	loaded->stored = NULL;
 	hybrid_processes_exit(&ps);
 	same(dup(0), next);
 	close(next);

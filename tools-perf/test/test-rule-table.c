@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of rules that a BPF program reads: what is found is what was taught last.
+ * The table of rules that a BPF program reads: what is found is what was loaded last.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -55,8 +55,8 @@ static void end(void)
 		free(table.chunks[i]);
 }
 
-static int teach(u32 object, u32 start, u32 last, const struct perf_unwind_row *rows, u32 nr_rows,
-		 const struct perf_unwind_rule *rules, u32 nr_rules)
+static int load(u32 object, u32 start, u32 last, const struct perf_unwind_row *rows, u32 nr_rows,
+		const struct perf_unwind_rule *rules, u32 nr_rules)
 {
 	struct perf_unwind_load update = {
 		.start		= start,
@@ -67,15 +67,15 @@ static int teach(u32 object, u32 start, u32 last, const struct perf_unwind_row *
 		.nr_rules	= nr_rules,
 	};
 
-	return hybrid_table_teach(&table, object, &update);
+	return hybrid_table_load(&table, object, &update);
 }
 
 /* One rule for [start, last). */
-static int teach_one(u32 object, u32 start, u32 last, const struct perf_unwind_rule *rule)
+static int load_one(u32 object, u32 start, u32 last, const struct perf_unwind_rule *rule)
 {
 	struct perf_unwind_row row = { .offset = start };
 
-	return teach(object, start, last, &row, 1, rule, 1);
+	return load(object, start, last, &row, 1, rule, 1);
 }
 
 static const struct perf_unwind_rule plain = {
@@ -92,7 +92,7 @@ static void holds(const struct perf_unwind_rule *rule)
 	u64 row;
 
 	begin();
-	same(teach_one(0, 0x130, 0x131, rule), 0);
+	same(load_one(0, 0x130, 0x131, rule), 0);
 	row = hybrid_table_find(&table, 0, 0x130);
 	same(HYBRID_WALK_KIND(row), rule->kind);
 	same(HYBRID_WALK_BASE(row), rule->base);
@@ -138,9 +138,9 @@ static void test_keep(void)
 	u32 at;
 
 	begin();
-	same(teach_one(0, 0x70, 0x90, &plain), 0);
-	same(teach_one(0, 0x140, 0x160, &plain), 0);
-	same(teach(0, 0x40, 0x180, rows, ARRAY_SIZE(rows), rules, ARRAY_SIZE(rules)), 0);
+	same(load_one(0, 0x70, 0x90, &plain), 0);
+	same(load_one(0, 0x140, 0x160, &plain), 0);
+	same(load(0, 0x40, 0x180, rows, ARRAY_SIZE(rows), rules, ARRAY_SIZE(rules)), 0);
 	for (at = 0x40; at < 0x180; at++)
 		same(kind_at(0, at), at < 0x80 || at >= 0x150 ? PERF_UNWIND_DEREF :
 		     at < 0x90 || at >= 0x140 ? PERF_UNWIND_CFA : PERF_UNWIND_UNKNOWN);
@@ -163,8 +163,8 @@ static void test_no_words(void)
 
 	begin();
 	for (i = 0; i < ARRAY_SIZE(rules); i++) {
-		same(teach_one(0, 0, 0x100, &plain), 0);
-		same(teach_one(0, 0x10, 0x20, &rules[i]), 0);
+		same(load_one(0, 0, 0x100, &plain), 0);
+		same(load_one(0, 0x10, 0x20, &rules[i]), 0);
 		same(kind_at(0, 0xf), PERF_UNWIND_CFA);
 		same(kind_at(0, 0x10), PERF_UNWIND_UNKNOWN);
 		same(kind_at(0, 0x1f), PERF_UNWIND_UNKNOWN);
@@ -177,7 +177,7 @@ static void test_unknown(void)
 {
 	begin();
 	same(hybrid_table_find(&table, 0, 0), 0);
-	same(teach_one(1, 0x1ff, 0x301, &plain), 0);
+	same(load_one(1, 0x1ff, 0x301, &plain), 0);
 	same(kind_at(1, 0x1fe), PERF_UNWIND_UNKNOWN);
 	same(kind_at(1, 0x1ff), PERF_UNWIND_CFA);
 	same(kind_at(1, 0x300), PERF_UNWIND_CFA);
@@ -207,7 +207,7 @@ static void random_update(void)
 		nr++;
 		at += 1 + tap_random() % 60;
 	}
-	same(teach(object, start, last, rows, nr, rules, nr), 0);
+	same(load(object, start, last, rows, nr, rules, nr), 0);
 }
 
 static void as_expected(void)
@@ -281,17 +281,17 @@ static void test_full(void)
 
 	begin();
 	table.max_chunks = 2;
-	same(teach_one(0, 0x100, 0x110, &plain), 0);
+	same(load_one(0, 0x100, 0x110, &plain), 0);
 	for (i = 0; i < 10; i++) {
-		same(teach_one(1, large - 1, large, &plain), 0);
-		same(teach_one(2, large - 1, large, &plain), -ENOSPC);
+		same(load_one(1, large - 1, large, &plain), 0);
+		same(load_one(2, large - 1, large, &plain), -ENOSPC);
 		table.objects[1].head = 0;
 		compact();
 		same(kind_at(0, 0x100), PERF_UNWIND_CFA);
 		same(kind_at(1, large - 1), PERF_UNWIND_UNKNOWN);
 		same(table.nr_chunks, 1);
 	}
-	same(teach_one(1, large - 1, large, &plain), 0);
+	same(load_one(1, large - 1, large, &plain), 0);
 	no_more = -ENOMEM;
 	compact();
 	same(table.objects[0].head | table.objects[1].head, 0);
@@ -304,10 +304,10 @@ static void test_again(void)
 	u32 used;
 
 	begin();
-	same(teach_one(0, 0x80, 0x380, &plain), 0);
+	same(load_one(0, 0x80, 0x380, &plain), 0);
 	used = table.used;
-	same(teach_one(0, 0x80, 0x380, &plain), 0);
-	same(teach_one(0, 0x100, 0x110, &plain), 0);
+	same(load_one(0, 0x80, 0x380, &plain), 0);
+	same(load_one(0, 0x100, 0x110, &plain), 0);
 	same(table.used, used);
 	end();
 }
@@ -319,11 +319,11 @@ static void test_large(void)
 	u32 at;
 
 	begin();
-	same(teach_one(1, 0x100, 0x110, &plain), 0);
-	same(teach_one(0, chunk - 0x80, chunk, &plain), 0);
-	same(teach_one(0, chunk - 0x40, chunk + 0x80, &plain), 0);
-	same(teach_one(0, 3 * chunk - 1, 3 * chunk + 1, &plain), 0);
-	same(teach_one(1, 0x200, 0x210, &plain), 0);
+	same(load_one(1, 0x100, 0x110, &plain), 0);
+	same(load_one(0, chunk - 0x80, chunk, &plain), 0);
+	same(load_one(0, chunk - 0x40, chunk + 0x80, &plain), 0);
+	same(load_one(0, 3 * chunk - 1, 3 * chunk + 1, &plain), 0);
+	same(load_one(1, 0x200, 0x210, &plain), 0);
 	for (at = chunk - 0x80; at < chunk + 0x80; at++)
 		same(kind_at(0, at), PERF_UNWIND_CFA);
 	same(kind_at(0, chunk - 0x81), PERF_UNWIND_UNKNOWN);
@@ -343,10 +343,10 @@ static void test_no_room(void)
 	int err;
 
 	begin();
-	same(teach_one(0, large - 1, large, &plain), 0);
+	same(load_one(0, large - 1, large, &plain), 0);
 	same(kind_at(0, large - 1), PERF_UNWIND_CFA);
-	same(teach_one(0, large, large + 1, &plain), -EFBIG);
-	while (!(err = teach_one(object, large - 1, large, &plain)) &&
+	same(load_one(0, large, large + 1, &plain), -EFBIG);
+	while (!(err = load_one(object, large - 1, large, &plain)) &&
 	       check(object < HYBRID_WALK_CHUNKS))
 		object++;
 	same(err, -ENOSPC);
@@ -356,7 +356,7 @@ static void test_no_room(void)
 
 	begin();
 	no_more = -EPERM;
-	same(teach_one(0, 0, 1, &plain), -EPERM);
+	same(load_one(0, 0, 1, &plain), -EPERM);
 	end();
 }
 
@@ -366,7 +366,7 @@ int main(void)
 		{ "rules stay what they are", test_rules },
 		{ "what a row can't say is unknown", test_no_words },
 		{ "what lies between functions stays", test_keep },
-		{ "what was not taught is unknown", test_unknown },
+		{ "what was not loaded is unknown", test_unknown },
 		{ "updates at random", test_random },
 		{ "the same once more takes no room", test_again },
 		{ "an object of many chunks", test_large },

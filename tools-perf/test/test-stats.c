@@ -183,7 +183,7 @@ static void kernel_threads(void)
 {
 	unsigned int i;
 
-	stats.taught = true;
+	stats.loaded = true;
 	for (i = 1; i <= 7; i++) {
 		record_size = 100;
 		count(HYBRID_COMPLETE, 1, &libc);
@@ -194,7 +194,7 @@ static void kernel_threads(void)
 							   PERF_UNWIND_END_OUTERMOST);
 	}
 	expect(print_line,
-	       "[ perf record: hybrid: 7 samples: complete 7 (100.00 %); 0.000 MB of stack unwound, 0.000 MB of samples written; without dump 3 (75.00 % of those with a user stack), taught 0 rows of 0 objects, 0.000 MB in the kernel ]\n");
+	       "[ perf record: hybrid: 7 samples: complete 7 (100.00 %); 0.000 MB of stack unwound, 0.000 MB of samples written; without dump 3 (75.00 % of those with a user stack), loaded 0 rows of 0 objects, 0.000 MB in the kernel ]\n");
 	expect(print_failures,
 	       "hybrid:        1 with dump: no rule\n"
 	       "hybrid: samples 1 to 1: 0.00 % without dump, 100 bytes each in the ring\n"
@@ -203,12 +203,12 @@ static void kernel_threads(void)
 	hybrid_stats_exit(&stats);
 }
 
-/* A kernel that is taught: what it held, and how fast it learned. */
+/* A walker in the kernel: the rules it had, and how soon. */
 static void with_store(void)
 {
 	unsigned int i;
 
-	stats.taught = true;
+	stats.loaded = true;
 	for (i = 1; i <= 9; i++) {
 		record_size = i > 2 ? 200 : 9000;
 		count(HYBRID_COMPLETE, 1, &libc);
@@ -222,7 +222,7 @@ static void with_store(void)
 	stats.store.bytes = 3 << 19;
 	same(hybrid_stats_ring_bytes(&stats), (2 * 9000 + 7 * 200 + 500) / 10);
 	expect(print_line,
-	       "[ perf record: hybrid: 10 samples: complete 10 (100.00 %); 0.000 MB of stack unwound, 0.000 MB of samples written; without dump 7 (70.00 %), taught 1234 rows of 5 objects, 1.500 MB in the kernel ]\n");
+	       "[ perf record: hybrid: 10 samples: complete 10 (100.00 %); 0.000 MB of stack unwound, 0.000 MB of samples written; without dump 7 (70.00 %), loaded 1234 rows of 5 objects, 1.500 MB in the kernel ]\n");
 	expect(print_failures,
 	       "hybrid:        2 with dump: no rule\n"
 	       "hybrid: samples 1 to 1: 0.00 % without dump, 9000 bytes each in the ring\n"
@@ -231,10 +231,10 @@ static void with_store(void)
 	       "hybrid: samples 8 to 10: 66.67 % without dump, 300 bytes each in the ring\n");
 	hybrid_stats_exit(&stats);
 
-	stats.taught = true;
+	stats.loaded = true;
 	stats.store.evicted = 2;
 	expect(print_line,
-	       "[ perf record: hybrid: 0 samples: complete 0; 0.000 MB of stack unwound, 0.000 MB of samples written; without dump 0, taught 0 rows of 0 objects, 0.000 MB in the kernel, evicted 2 ]\n");
+	       "[ perf record: hybrid: 0 samples: complete 0; 0.000 MB of stack unwound, 0.000 MB of samples written; without dump 0, loaded 0 rows of 0 objects, 0.000 MB in the kernel, evicted 2 ]\n");
 	expect(print_failures, "");
 	hybrid_stats_exit(&stats);
 }
@@ -310,7 +310,7 @@ int main(void)
 		{ "stats: a recording without samples", no_samples },
 		{ "stats: the objects behind the failures", failures },
 		{ "stats: names that terminals obey", hostile_names },
-		{ "stats: a kernel that is taught", with_store },
+		{ "stats: a walker in the kernel", with_store },
 		{ "stats: kernel threads have no stack", kernel_threads },
 		{ "stats: all samples are accounted for", adds_up },
 		{ "stats: very many objects", many_objects },

@@ -169,7 +169,7 @@ static __always_inline bool begin(struct state *st, struct bpf_perf_event_data_k
  * Bytes of the event's ring that dumps may still take. One half is for dumps, and the other
  * one for what is small: that is not to be lost where perf is late. @most: bytes of one dump.
  * Rings of one or two pages have no room for a page of the stack. From a part of it perf
- * learns which rules to teach.
+ * learns which rules to load.
  */
 static __always_inline __u64 room_for_dumps(struct bpf_perf_event_data_kern___h *ctx,
 					    __u64 *most)

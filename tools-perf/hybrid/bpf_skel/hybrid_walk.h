@@ -66,7 +66,7 @@
  * struct hybrid_walk_key - a file, as the kernel's mappings of it show it
  * @inode: the address of its inode in the kernel: that of no other file for as long as
  *	perf has it open; of the vDSO PERF_UNWIND_VDSO_64
- * @ctime_sec: when it was changed last: what was taught of it before is old
+ * @ctime_sec: when it was changed last: what was loaded of it before is old
  * @ctime_nsec: the same
  *
  * Not its numbers: on overlayfs and btrfs stat() has others than the kernel, and two

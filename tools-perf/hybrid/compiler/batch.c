@@ -296,7 +296,7 @@ static bool place(const struct hybrid_object *object, u64 start, u64 end, u64 *o
 
 /*
  * From what was added last up to @offset. No FDE covers that: there is no rule, but in a
- * store that is taught code without CFI what was taught there before stays.
+ * store that takes code without CFI what was loaded there before stays.
  */
 static int leave_out(struct hybrid_batch *batch, u64 offset)
 {

@@ -17,7 +17,7 @@
  * The rows are those that perf unwinds by itself, as cfi.c compiles them.
  *
  * @registers: the store takes HYBRID_WALK_REGISTER, too; not cleared
- * @codes: the store is taught what code without CFI tells; not cleared
+ * @codes: the store takes what code without CFI tells; not cleared
  * @start: first offset in the file that @rows are about
  * @end: offset behind the last
  * @rows: by offset; no two in a row have the same rule
@@ -73,7 +73,7 @@ void hybrid_batch_code_rule(const struct hybrid_abi *abi, const struct hybrid_ru
  * the file's executable segments do not hold, or only beyond 4 GiB, has no rows.
  *
  * Return: 0; -EAGAIN where it does not fit behind the others (nothing has
- * changed; teach what there is first); -ENOMEM.
+ * changed; load what there is first); -ENOMEM.
  */
 int hybrid_batch_fde(struct hybrid_batch *batch, struct hybrid_object *object,
 		     const struct hybrid_fde *fde);

@@ -8,7 +8,7 @@
  * hybrid_code_rows_around - the rows of the code without CFI around an address
  * @stored: open; notes that it was done
  * @vaddr: as the ELF file numbers them
- * @batch: out; empty where there is nothing to teach, or it was done before
+ * @batch: out; empty where there is nothing to load, or it was done before
  *
  * Of 64 KiB, as a sample in a function that works for long is followed by others in it, and
  * in those beside it, at thousands of addresses.
@@ -22,7 +22,7 @@ int hybrid_code_rows_around(struct hybrid_stored *stored, u64 vaddr, struct hybr
  * @stored: open
  * @vaddr: as the ELF file numbers them: by it the rule is found
  * @at: of the next instruction: the same, or the one behind the call that ends at @vaddr
- * @batch: out; empty where there is nothing to teach
+ * @batch: out; empty where there is nothing to load
  *
  * Return: 0, or -ENOMEM.
  */

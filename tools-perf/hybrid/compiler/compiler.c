@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What decides what is taught: the side of the compiler that sees the samples.
+ * What decides what is loaded: the side of the compiler that sees the samples.
  * It only takes notes, which go to worker.c after each pass over the rings.
  */
 #include <errno.h>
@@ -9,13 +9,13 @@
 #include <string.h>
 #include "worker.h"
 
-/* A store that loses what it was taught is taught anew, less and less often. */
+/* A store that loses its rules gets them anew, less and less often. */
 #define AGAIN_PASSES	16
 #define MAX_AGAIN	20
 
 /*
  * Bytes of stack beyond which a dump is costly; and samples in an object that need a larger
- * one before all of it is taught.
+ * one before all of it is loaded.
  */
 #define DEEP		8192
 #define DEEP_SAMPLES	2
@@ -63,13 +63,13 @@ struct hybrid_compiler *hybrid_compiler_new(struct hybrid_objects *objects,
 	compiler->batch.codes = ops->takes_codes;
 	objects->release = release;
 	objects->release_arg = compiler;
-	/* Each file is taught by itself. */
+	/* Each file is loaded by itself. */
 	if (!ops->add)
 		objects->compare = NULL;
 	return compiler;
 }
 
-/* All that it was taught is gone, or was never there: begin anew. */
+/* All of its rules are gone, or were never there: begin anew. */
 static void forget(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
 {
 	stored->epoch++;
@@ -118,14 +118,14 @@ static bool has_rule(const struct hybrid_rule *rule)
 	       (rule->kind == HYBRID_RULE_CFA || rule->kind == HYBRID_RULE_DEREF);
 }
 
-static bool is_teachable(const struct hybrid_row *row)
+static bool is_loadable(const struct hybrid_row *row)
 {
 	return row->rule.kind == HYBRID_RULE_OUTERMOST || has_rule(&row->rule) ||
 	       (row->rule.kind == HYBRID_RULE_NONE && has_rule(&row->code));
 }
 
 /*
- * The kernel did not know what it was taught: its store had no room for it, or
+ * The kernel did not know what was loaded: its store had no room for it, or
  * takes the file for another since (it was changed, if only its links). Samples
  * that were in the rings already say nothing: all that a pass finds there was
  * written before the next one began.
@@ -133,7 +133,7 @@ static bool is_teachable(const struct hybrid_row *row)
 static bool was_lost(const struct hybrid_compiler *compiler, const struct hybrid_stored *stored,
 		     const struct hybrid_row *row)
 {
-	return is_teachable(row) &&
+	return is_loadable(row) &&
 	       __atomic_load_n(&stored->done_nr, __ATOMIC_ACQUIRE) == stored->asked_nr &&
 	       compiler->pass >= stored->done_pass + 2 && compiler->pass >= stored->again_at;
 }
@@ -150,8 +150,8 @@ static void look_for_twins(struct hybrid_stored *stored)
 	stored->again_at = 0;
 }
 
-static bool teach_again(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
-			const struct hybrid_mapping *mapping)
+static bool load_again(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+		       const struct hybrid_mapping *mapping)
 {
 	struct hybrid_request what = { .stored = stored, .kind = HYBRID_REQUEST_AGAIN };
 
@@ -169,7 +169,7 @@ static bool teach_again(struct hybrid_compiler *compiler, struct hybrid_stored *
 	return true;
 }
 
-/* What is to be taught for a frame, and of what has CFI, that a sample met something new. */
+/* What is to be loaded for a frame, and of what has CFI, that a sample met something new. */
 static bool note_row(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
 		     struct hybrid_row *row, const struct hybrid_frame *frame)
 {
@@ -234,7 +234,7 @@ static void meet(struct hybrid_compiler *compiler, struct hybrid_object *object,
 		look_for_twins(stored);
 		if (!hybrid_object_is_current(object) ||
 		    !was_lost(compiler, stored, row) ||
-		    !teach_again(compiler, stored, stopped))
+		    !load_again(compiler, stored, stopped))
 			return;
 	} else if (state == HYBRID_STORED_KNOWS && row->rule.kind != HYBRID_RULE_NONE) {
 		row->asked = stored->epoch;
@@ -261,10 +261,10 @@ static bool is_told(const struct hybrid_compiler *compiler, const struct hybrid_
 
 /*
  * The kernel came further by rules than the dump reaches: no sample shows which
- * one it lacked. So all that the process has mapped is taught.
+ * one it lacked. So all that the process has mapped is loaded.
  */
-static void teach_space(struct hybrid_compiler *compiler, struct hybrid_unwinder *unwinder,
-			struct hybrid_space *space)
+static void load_space(struct hybrid_compiler *compiler, struct hybrid_unwinder *unwinder,
+		       struct hybrid_space *space)
 {
 	struct hybrid_object *object;
 	struct hybrid_stored *stored;
@@ -321,7 +321,7 @@ static bool is_deep(const struct hybrid_unwind *u)
 
 /*
  * Where the stack is deep, each function that a sample meets first costs a large dump, or
- * the rest of the chain, where it is deeper than the dump: all that is near is taught.
+ * the rest of the chain, where it is deeper than the dump: all that is near is loaded.
  */
 static void meet_deep(struct hybrid_compiler *compiler, struct hybrid_unwinder *unwinder,
 		      const struct hybrid_unwind *u)
@@ -373,7 +373,7 @@ void hybrid_compiler_sample(struct hybrid_compiler *compiler, struct hybrid_unwi
 	compiler->nr_samples++;
 	compiler->walker_space = u->walker_space;
 	if (ask && u->stop == HYBRID_STOP_DUMP_END && stop >= u->nr + guessed)
-		teach_space(compiler, unwinder, u->space);
+		load_space(compiler, unwinder, u->space);
 	for (i = 0; i < u->nr + guessed; i++)
 		meet_frame(compiler, unwinder, u, i, ask ? stop : UINT_MAX);
 	hybrid_memory_code_sample(&compiler->memory_code, compiler->ops, compiler->store, unwinder,

@@ -11,8 +11,8 @@ struct hybrid_compiler;
 
 /**
  * struct hybrid_store_ops - a store of rules, as /dev/perf_unwind_rules is
- * @teach: PERF_UNWIND_LOAD; @file: as it was before its rows were read: what was
- *	changed since then must not be taught. A kernel's store sees to that itself
+ * @load: PERF_UNWIND_LOAD; @file: as it was before its rows were read: what was
+ *	changed since then must not be loaded. A kernel's store sees to that itself
  * @forget: PERF_UNWIND_UNLOAD
  * @put_code: use a rule at one address of code that no file has, for as long as the code there
  *	is the same. By the reading thread, beside all others. NULL: files alone have rules
@@ -20,25 +20,25 @@ struct hybrid_compiler;
  * @put_copy: memory of no file has the code of @file: in the address space @key->space, from
  *	@key->ip on; @copy: but for its key
  * @put_range: use a rule for a stretch of code that a runtime has made; as @put_code
- * @put_interpreter: the file is an interpreter of a language; it has been taught of it before.
+ * @put_interpreter: the file is an interpreter of a language; rules of it were loaded before.
  *	NULL: the store reads no functions
  * @put_jvm: find the frames of methods that a JVM has compiled by what is in its code cache; as
  *	@put_code
  * @takes_registers: a row may be HYBRID_WALK_REGISTER
- * @has: does the store still have what it was taught of the file?
- * @add: use what was taught of @file for @same, too, which has the same contents. NULL, and
+ * @has: does the store still have the file's rules?
+ * @add: use the rules of @file for @same, too, which has the same contents. NULL, and
  *	@has with it: the store finds files by their contents, and needs neither
  * @drop: perf no longer holds the file open. NULL: the store takes no file that is a copy
  * @takes_small: an update costs what its rows cost, however many the object has
- * @takes_codes: what code without CFI tells is taught, too, and an update may leave as it
+ * @takes_codes: what code without CFI tells is loaded, too, and an update may leave as it
  *	was what lies between (HYBRID_TABLE_KEEP)
  *
- * The functions return 0 or a negative errno; @teach 1 where nothing was known of the object,
+ * The functions return 0 or a negative errno; @load 1 where nothing was known of the object,
  * which may be as it had to make room.
  */
 struct hybrid_store_ops {
-	int (*teach)(void *store, const struct perf_unwind_load *teach,
-		     const struct hybrid_pinned_file *file);
+	int (*load)(void *store, const struct perf_unwind_load *load,
+		    const struct hybrid_pinned_file *file);
 	int (*forget)(void *store, const struct perf_unwind_unload *forget);
 	bool (*has)(void *store, const struct hybrid_pinned_file *file);
 	int (*add)(void *store, const struct hybrid_pinned_file *file,
@@ -61,23 +61,23 @@ struct hybrid_store_ops {
 };
 
 /**
- * hybrid_compiler_new - teach a store what samples meet
- * @objects: that the samples' spaces map; those that are taught are followed
+ * hybrid_compiler_new - load rules for what samples meet into a store
+ * @objects: that the samples' spaces map; those that are loaded are followed
  *	until they go
  * @ops: how to reach the store
  * @store: for @ops
  *
- * A function is taught when the first sample that needed its stack dump meets it. A whole
- * object is taught once HYBRID_HOT_SAMPLES samples have met something new in it; of a large
+ * A function is loaded when the first sample that needed its stack dump meets it. A whole
+ * object is loaded once HYBRID_HOT_SAMPLES samples have met something new in it; of a large
  * one part of the functions must have been met, too. Where the kernel's walk came further
- * than a dump, and lacked a rule there, all that the process has mapped is taught.
+ * than a dump, and lacked a rule there, all that the process has mapped is loaded.
  *
  * Return: the compiler, NULL where memory is short.
  */
 struct hybrid_compiler *hybrid_compiler_new(struct hybrid_objects *objects,
 					    const struct hybrid_store_ops *ops, void *store);
 
-/* Samples that met something new in an object before all of it is taught. */
+/* Samples that met something new in an object before all of it is loaded. */
 #define HYBRID_HOT_SAMPLES	8
 
 /**
@@ -90,10 +90,10 @@ int hybrid_compiler_start(struct hybrid_compiler *compiler);
 
 /**
  * hybrid_compiler_sample - a sample that could not do without its dump
- * @compiler: nothing is done here but to note what is to be taught
+ * @compiler: nothing is done here but to note what is to be loaded
  * @unwinder: caches
  * @u: the sample, unwound
- * @guessed: frames behind those of @u that it may have had; only to be taught
+ * @guessed: frames behind those of @u that it may have had; only to be loaded
  * @info: the word behind PERF_CONTEXT_USER_RULES
  */
 void hybrid_compiler_sample(struct hybrid_compiler *compiler, struct hybrid_unwinder *unwinder,
@@ -123,7 +123,7 @@ bool hybrid_compiler_may_guess(struct hybrid_compiler *compiler);
 void hybrid_compiler_pass(struct hybrid_compiler *compiler);
 
 /**
- * hybrid_compiler_work - teach all functions handed over, and a part of an object
+ * hybrid_compiler_work - load all functions handed over, and a part of an object
  * @compiler: without a thread
  *
  * Return: is there more to do?
@@ -137,7 +137,7 @@ bool hybrid_compiler_work(struct hybrid_compiler *compiler);
 void hybrid_compiler_stop(struct hybrid_compiler *compiler);
 
 /**
- * hybrid_compiler_print - what could not be taught, and why
+ * hybrid_compiler_print - what could not be loaded, and why
  * @compiler: stopped
  * @out: stream
  */

@@ -178,28 +178,28 @@ static int store_block(struct hybrid_table *table, u64 *block, const struct rows
 	return 0;
 }
 
-int hybrid_table_teach(struct hybrid_table *table, u32 object,
-		       const struct perf_unwind_load *teach)
+int hybrid_table_load(struct hybrid_table *table, u32 object,
+		      const struct perf_unwind_load *load)
 {
-	const struct perf_unwind_rule *taught = (void *)(uintptr_t)teach->rules;
-	const struct perf_unwind_row *rows = (void *)(uintptr_t)teach->rows;
-	u64 head, *block, at = teach->start, start, end, to;
+	const struct perf_unwind_rule *loaded = (void *)(uintptr_t)load->rules;
+	const struct perf_unwind_row *rows = (void *)(uintptr_t)load->rows;
+	u64 head, *block, at = load->start, start, end, to;
 	const struct perf_unwind_rule *rule = NULL;
 	struct rows made;
 	u32 next = 0;
 	int err;
 
-	err = find_blocks(table, object, teach->end - 1, &head);
-	while (!err && at < teach->end) {
+	err = find_blocks(table, object, load->end - 1, &head);
+	while (!err && at < load->end) {
 		block = word_at(table, (u32)head + (at >> HYBRID_WALK_BLOCK_BITS));
 		start = at & ~(HYBRID_WALK_BLOCK - 1ULL);
-		end = min((u64)teach->end, start + HYBRID_WALK_BLOCK);
+		end = min((u64)load->end, start + HYBRID_WALK_BLOCK);
 		made.nr = 0;
 		add_old(table, *block, 0, at - start, &made);
 		for (; at < end; at = to) {
-			while (next < teach->nr_rows && rows[next].offset <= at)
-				rule = &taught[rows[next++].rule];
-			to = next < teach->nr_rows ? min_t(u64, rows[next].offset, end) : end;
+			while (next < load->nr_rows && rows[next].offset <= at)
+				rule = &loaded[rows[next++].rule];
+			to = next < load->nr_rows ? min_t(u64, rows[next].offset, end) : end;
 			if (rule && rule->kind == HYBRID_TABLE_KEEP)
 				add_old(table, *block, at - start, to - start, &made);
 			else

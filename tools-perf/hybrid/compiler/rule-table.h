@@ -8,7 +8,7 @@
 /* Of one object, at most: of 512 MiB of its file. */
 #define HYBRID_TABLE_BLOCKS	(4 * HYBRID_WALK_CHUNK_WORDS)
 
-/* A kind of rule: what was taught before stays. */
+/* A kind of rule: what was loaded before stays. */
 #define HYBRID_TABLE_KEEP	255
 
 /**
@@ -39,17 +39,17 @@ struct hybrid_table {
 };
 
 /**
- * hybrid_table_teach - put the rows of one update in the place of what was there
+ * hybrid_table_load - put the rows of one update in the place of what was there
  * @table: one thread's
  * @object: index of its head, below HYBRID_WALK_OBJECTS
- * @teach: see there; what the table can't say is PERF_UNWIND_UNKNOWN in it; a rule may be
+ * @load: see there; what the table can't say is PERF_UNWIND_UNKNOWN in it; a rule may be
  *	HYBRID_TABLE_KEEP
  *
  * Return: 0; -ENOSPC where there is no more room; -EFBIG, an object that is too
  * large; or what @table->more() returned.
  */
-int hybrid_table_teach(struct hybrid_table *table, u32 object,
-		       const struct perf_unwind_load *teach);
+int hybrid_table_load(struct hybrid_table *table, u32 object,
+		      const struct perf_unwind_load *load);
 
 /* A rule as a row at offset 0; of kind PERF_UNWIND_UNKNOWN where a row can't say it. */
 u64 hybrid_table_row(const struct perf_unwind_rule *rule);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Objects as the compiler sees them: which of their functions a store was taught.
+ * Objects as the compiler sees them: which of their functions a store has.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
  */
 #define PART_FDES	256
 
-/* One of so many functions is to be met before all are taught; of so many always. */
+/* One of so many functions is to be met before all are loaded; of so many always. */
 #define MET_SHARE	16
 #define SMALL_FDES	128
 
@@ -67,9 +67,9 @@ static int open_file(struct hybrid_stored *stored, struct hybrid_object *object)
 		hybrid_debug_frame_open(object);
 	if (hybrid_fdes_read(object, &stored->fdes))
 		return -ENOMEM;
-	if (!stored->taught)
-		stored->taught = bitmap_zalloc(stored->fdes.nr + 1);
-	return stored->taught ? 0 : -ENOMEM;
+	if (!stored->loaded)
+		stored->loaded = bitmap_zalloc(stored->fdes.nr + 1);
+	return stored->loaded ? 0 : -ENOMEM;
 }
 
 int hybrid_stored_open(struct hybrid_stored *stored, struct hybrid_objects *objects)
@@ -122,7 +122,7 @@ static int part_batch(struct hybrid_stored *stored, size_t i, struct hybrid_batc
 			break;
 		if (err)
 			return err;
-		__set_bit(i, stored->taught);
+		__set_bit(i, stored->loaded);
 	}
 	return 0;
 }
@@ -136,13 +136,13 @@ int hybrid_stored_function(struct hybrid_stored *stored, u64 vaddr, bool part,
 
 	hybrid_batch_clear(batch);
 	i = fde ? fde - stored->fdes.fdes : 0;
-	if (!fde || test_bit(i, stored->taught))
+	if (!fde || test_bit(i, stored->loaded))
 		return 0;
 	if (part)
 		return part_batch(stored, i - i % PART_FDES, batch);
 	err = hybrid_batch_fde(batch, stored->object, fde);
 	if (!err)
-		__set_bit(i, stored->taught);
+		__set_bit(i, stored->loaded);
 	return err;
 }
 
@@ -152,7 +152,7 @@ int hybrid_stored_part(struct hybrid_stored *stored, struct hybrid_batch *batch)
 
 	hybrid_batch_clear(batch);
 	while (!err && !batch->nr_rows && stored->next < stored->fdes.nr) {
-		if (test_bit(stored->next, stored->taught))
+		if (test_bit(stored->next, stored->loaded))
 			stored->next++;
 		else
 			err = part_batch(stored, stored->next, batch);
@@ -168,8 +168,8 @@ bool hybrid_stored_is_worth(const struct hybrid_stored *stored)
 
 void hybrid_stored_forget(struct hybrid_stored *stored)
 {
-	free(stored->taught);
-	stored->taught = NULL;
+	free(stored->loaded);
+	stored->loaded = NULL;
 	free(stored->blocks);
 	stored->blocks = NULL;
 	stored->nr_blocks = 0;
@@ -254,7 +254,7 @@ void hybrid_stored_free(struct hybrid_stored *stored)
 	list_del(&stored->list);
 	list_del(&stored->working);
 	hybrid_unpin_file(&stored->hold);
-	free(stored->taught);
+	free(stored->loaded);
 	free(stored->blocks);
 	free(stored->path);
 	free(stored);

@@ -21,14 +21,14 @@ struct hybrid_twin {
 enum hybrid_stored_state {
 	HYBRID_STORED_LEARNS,
 	HYBRID_STORED_KNOWS,	/* all of the object */
-	HYBRID_STORED_FAILED,	/* it can't be taught */
+	HYBRID_STORED_FAILED,	/* it can't be loaded */
 	HYBRID_STORED_STALE,	/* the same, as its file was changed too often */
 };
 
 /**
  * struct hybrid_stored - an object as the store has it
  *
- * Who reads the rings has the first part, who teaches the last. The two have an
+ * Who reads the rings has the first part, who loads the last. The two have an
  * ELF handle each: libdw's are for one thread. What they share is atomic.
  *
  * @epoch: a row was asked for if its asked is this; never 0
@@ -38,7 +38,7 @@ enum hybrid_stored_state {
  * @deep: samples in it of deep stacks
  * @last_deep: the last of them
  * @whole: all of it was asked for
- * @again_at: pass from which on it may be taught anew
+ * @again_at: pass from which on it may be loaded anew
  * @again: how often it was
  * @twins_seen: @nr_twins then
  * @awaited: as much of an object as it takes to open a twin; NULL: none is
@@ -50,7 +50,7 @@ enum hybrid_stored_state {
  * @done_pass: when that was; shared
  *
  * @list: among all of the compiler's
- * @working: among those being taught whole
+ * @working: among those being loaded whole
  * @opened: among those that are open, longest unused first
  * @seen_nr: number of the last thing that the compiler has seen
  * @fd: the file; the reader's object's, until that goes
@@ -62,12 +62,12 @@ enum hybrid_stored_state {
  * @begun: the store knows something of it
  * @is_interpreter: it is an interpreter of a language
  * @interpreter: where that has the frames of its functions
- * @changes: how often it was another one, while the object was taught
+ * @changes: how often it was another one, while the object was loaded
  * @object: the compiler's own view of the file; NULL: not opened, or closed again
  * @fdes: its FDEs
- * @taught: a bit for each of @fdes
- * @next: index of the FDE with which teaching all goes on
- * @blocks: a bit for each block of the file (code-rows.c) whose code without CFI was taught
+ * @loaded: a bit for each of @fdes
+ * @next: index of the FDE with which loading all goes on
+ * @blocks: a bit for each block of the file (code-rows.c) whose code without CFI was loaded
  * @nr_blocks: words of @blocks
  * @hot: samples meet something new in it again and again
  * @nr_functions: that samples met
@@ -107,7 +107,7 @@ struct hybrid_stored {
 	unsigned int		 changes;
 	struct hybrid_object	*object;
 	struct hybrid_fdes	 fdes;
-	unsigned long		*taught;
+	unsigned long		*loaded;
 	size_t			 next;
 	unsigned long		*blocks;
 	size_t			 nr_blocks;
@@ -132,7 +132,7 @@ struct hybrid_stored *hybrid_stored_new(struct hybrid_object *object);
  */
 int hybrid_stored_open(struct hybrid_stored *stored, struct hybrid_objects *objects);
 
-/* Closes the compiler's view; what was taught of it stays known. */
+/* Closes the compiler's view; what was loaded of it stays known. */
 void hybrid_stored_close(struct hybrid_stored *stored);
 
 /* Have the file's .debug_frame looked for when it is opened next. */
@@ -143,7 +143,7 @@ void hybrid_stored_want_debug(struct hybrid_stored *stored);
  * @stored: open
  * @vaddr: as the ELF file numbers them
  * @part: of the whole part of the object that the function is in
- * @batch: out; empty where there is nothing to teach
+ * @batch: out; empty where there is nothing to load
  *
  * Return: 0, or -ENOMEM.
  */
@@ -151,7 +151,7 @@ int hybrid_stored_function(struct hybrid_stored *stored, u64 vaddr, bool part,
 			   struct hybrid_batch *batch);
 
 /**
- * hybrid_stored_part - the rows of the next part that is not taught
+ * hybrid_stored_part - the rows of the next part that is not loaded
  * @stored: open; its @next moves on
  * @batch: out; empty where there is nothing left
  *
@@ -160,11 +160,11 @@ int hybrid_stored_function(struct hybrid_stored *stored, u64 vaddr, bool part,
 int hybrid_stored_part(struct hybrid_stored *stored, struct hybrid_batch *batch);
 
 /**
- * hybrid_stored_is_worth - is all of a hot object to be taught?
+ * hybrid_stored_is_worth - is all of a hot object to be loaded?
  * @stored: open
  *
- * To teach a function takes as long as to unwind some dumps, and of a large object most are
- * never met: cc1 has 40,000. So all is taught once a part of them was met.
+ * To load a function takes as long as to unwind some dumps, and of a large object most are
+ * never met: cc1 has 40,000. So all is loaded once a part of them was met.
  */
 bool hybrid_stored_is_worth(const struct hybrid_stored *stored);
 

@@ -11,13 +11,13 @@
 #include "code-rows.h"
 #include "update.h"
 
-/* Files that are kept open, but for those being taught whole. */
+/* Files that are kept open, but for those being loaded whole. */
 #define MAX_OPENED	32
 
-/* Objects that could not be taught, of which hybrid_compiler_print() tells. */
+/* Objects that could not be loaded, of which hybrid_compiler_print() tells. */
 #define MAX_REFUSALS	100
 
-/* How often a file may change while it is being taught. */
+/* How often a file may change while it is being loaded. */
 #define MAX_CHANGES	8
 
 void hybrid_update_close(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
@@ -112,7 +112,7 @@ void hybrid_update_again(struct hybrid_compiler *compiler, struct hybrid_stored 
 
 /*
  * A store holds 65535 rules that differ, of all objects together. Where they are
- * used up all is taught anew, once, by what is met from then on.
+ * used up all is loaded anew, once, by what is met from then on.
  */
 static void store_is_full(struct hybrid_compiler *compiler)
 {
@@ -131,7 +131,7 @@ static void store_is_full(struct hybrid_compiler *compiler)
 /*
  * The file is not what it was when it was opened, if only in its links (perf makes one as
  * it keeps a copy of each file that was sampled). It is opened anew: all of it goes on
- * being taught, and functions that were asked for are, as those that were lost. The same
+ * being loaded, and functions that were asked for are, as those that were lost. The same
  * where the store has made room, and all that it knows of the object is the last batch.
  */
 static void changed(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
@@ -151,7 +151,7 @@ void hybrid_update_interpreter(struct hybrid_compiler *compiler, struct hybrid_s
 }
 
 /* Returns true where the store has taken the batch. */
-static bool teach(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
+static bool load(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
 {
 	const struct hybrid_batch *batch = &compiler->batch;
 	struct perf_unwind_load arg = {
@@ -168,7 +168,7 @@ static bool teach(struct hybrid_compiler *compiler, struct hybrid_stored *stored
 	int err;
 
 	do {
-		err = compiler->ops->teach(compiler->store, &arg, &stored->hold);
+		err = compiler->ops->load(compiler->store, &arg, &stored->hold);
 	} while (err == -EINTR);
 	if (err == -ENOSPC)
 		store_is_full(compiler);
@@ -211,18 +211,18 @@ void hybrid_update_function(struct hybrid_compiler *compiler, struct hybrid_stor
 	bool part = !list_empty(&stored->working) && !compiler->ops->takes_small;
 	int err = open_stored(compiler, stored);
 
-	/* All of it will be taught: begin with what is needed most. */
+	/* All of it will be loaded: begin with what is needed most. */
 	if (!err)
 		err = hybrid_stored_function(stored, vaddr, part, &compiler->batch);
 	if (err)
 		refused(compiler, stored, err);
-	else if (compiler->batch.nr_rows && teach(compiler, stored))
+	else if (compiler->batch.nr_rows && load(compiler, stored))
 		compiler->functions += !part;
 }
 
 /* Returns true where the store has taken what the code at an address tells. */
-static bool teach_at(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
-		     const struct hybrid_request *note)
+static bool load_at(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+		    const struct hybrid_request *note)
 {
 	int err = open_stored(compiler, stored);
 
@@ -230,19 +230,19 @@ static bool teach_at(struct hybrid_compiler *compiler, struct hybrid_stored *sto
 		err = hybrid_code_row_at(stored, note->vaddr, note->at, &compiler->batch);
 	if (err)
 		refused(compiler, stored, err);
-	return !err && compiler->batch.nr_rows && teach(compiler, stored);
+	return !err && compiler->batch.nr_rows && load(compiler, stored);
 }
 
 /*
  * What was asked for comes first, as the rest takes longer, and last, as it is to stand in any
- * case. Where the store made room, or the file has changed, it is all that is taught.
+ * case. Where the store made room, or the file has changed, it is all that is loaded.
  */
 void hybrid_update_code(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
 			const struct hybrid_request *note)
 {
 	int err;
 
-	if (!teach_at(compiler, stored, note))
+	if (!load_at(compiler, stored, note))
 		return;
 	compiler->codes++;
 	if (!stored->object)
@@ -250,14 +250,14 @@ void hybrid_update_code(struct hybrid_compiler *compiler, struct hybrid_stored *
 	err = hybrid_code_rows_around(stored, note->vaddr, &compiler->batch);
 	if (err)
 		refused(compiler, stored, err);
-	else if (compiler->batch.nr_rows && teach(compiler, stored))
-		teach_at(compiler, stored, note);
+	else if (compiler->batch.nr_rows && load(compiler, stored))
+		load_at(compiler, stored, note);
 }
 
 /* Behind so many others: their files stay open. */
 #define TURNS	(MAX_OPENED / 2)
 
-/* A small object is not to wait until a large one is taught. */
+/* A small object is not to wait until a large one is loaded. */
 static void give_way(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
 {
 	struct hybrid_stored *behind = stored;
@@ -285,7 +285,7 @@ struct hybrid_stored *hybrid_update_part(struct hybrid_compiler *compiler)
 	} else if (!compiler->batch.nr_rows) {
 		compiler->wholes++;
 		finish(compiler, stored, HYBRID_STORED_KNOWS);
-	} else if (teach(compiler, stored)) {
+	} else if (load(compiler, stored)) {
 		give_way(compiler, stored);
 	}
 	return stored;

@@ -6,16 +6,16 @@
 
 /*
  * For the worker's thread, or for who does its work where there is none. What can't be
- * taught is kept in the compiler's refusals, and its object's state says so.
+ * loaded is kept in the compiler's refusals, and its object's state says so.
  */
 
 /* Closes the Elf handle of an object; it is opened again where that is needed. */
 void hybrid_update_close(struct hybrid_compiler *compiler, struct hybrid_stored *stored);
 
 /**
- * hybrid_update_again - teach again what the store did not know
+ * hybrid_update_again - load again what the store did not know
  * @compiler: under way
- * @stored: an object in which a sample met what had been taught, unknown to the store
+ * @stored: an object in which a sample met what had been loaded, unknown to the store
  * @twin: the file that the sample was in, the callee's to free; NULL: not known
  *
  * Where the store has the object, the sample was in another file: images of containers
@@ -27,22 +27,22 @@ void hybrid_update_again(struct hybrid_compiler *compiler, struct hybrid_stored 
 /* The store has the object: if it is an interpreter, it is to know. */
 void hybrid_update_interpreter(struct hybrid_compiler *compiler, struct hybrid_stored *stored);
 
-/* Teaches the function at @vaddr, by its CFI. */
+/* Loads the function at @vaddr, by its CFI. */
 void hybrid_update_function(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
 			    u64 vaddr);
 
-/* Teaches what code without CFI tells of @note's address, and of those around it. */
+/* Loads what code without CFI tells of @note's address, and of those around it. */
 void hybrid_update_code(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
 			const struct hybrid_request *note);
 
-/* Has all of an object taught, in parts, by hybrid_update_part(). */
+/* Has all of an object loaded, in parts, by hybrid_update_part(). */
 void hybrid_update_whole(struct hybrid_compiler *compiler, struct hybrid_stored *stored);
 
 /* The same for one in which samples go on to meet what is new, if that is worth its cost. */
 void hybrid_update_hot(struct hybrid_compiler *compiler, struct hybrid_stored *stored);
 
 /**
- * hybrid_update_part - teach a part of the first object of those that are taught whole
+ * hybrid_update_part - load a part of the first object of those that are loaded whole
  * @compiler: under way
  *
  * Return: the object, or NULL where none is left.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The thread that compiles rows for the store, so that reading the rings never waits for
- * it. Functions that a sample met come first; objects that are taught whole go on in parts
+ * it. Functions that a sample met come first; objects that are loaded whole go on in parts
  * between them.
  */
 #include <errno.h>
@@ -220,17 +220,17 @@ void hybrid_compiler_print(const struct hybrid_compiler *compiler, FILE *out)
 {
 	size_t i;
 
-	fprintf(out, "hybrid: taught %" PRIu64 " functions one by one, %" PRIu64 " objects whole\n",
+	fprintf(out, "hybrid: loaded %" PRIu64 " functions one by one, %" PRIu64 " objects whole\n",
 		compiler->functions, compiler->wholes);
 	if (compiler->codes)
-		fprintf(out, "hybrid: taught %" PRIu64 " addresses without CFI\n", compiler->codes);
+		fprintf(out, "hybrid: loaded %" PRIu64 " addresses without CFI\n", compiler->codes);
 	if (compiler->generation)
 		fprintf(out, "hybrid: too many rules that differ for one store, %s\n",
-			compiler->full ? "twice: no more was taught" : "all was taught anew");
+			compiler->full ? "twice: no more was loaded" : "all was loaded anew");
 	for (i = 0; i < compiler->nr_refusals; i++) {
 		fprintf(out, "hybrid: ");
 		hybrid_print_name(out, compiler->refusals[i].path);
-		fprintf(out, " can't be taught: %s\n", strerror(-compiler->refusals[i].err));
+		fprintf(out, " can't be loaded: %s\n", strerror(-compiler->refusals[i].err));
 	}
 }
 

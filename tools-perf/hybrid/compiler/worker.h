@@ -10,12 +10,12 @@
 
 enum hybrid_request_kind {
 	HYBRID_REQUEST_NEW,	/* the object is new here */
-	HYBRID_REQUEST_FUNCTION,	/* teach the function at vaddr */
-	HYBRID_REQUEST_CODE,	/* teach what the code at vaddr tells, and around it */
-	HYBRID_REQUEST_HOT,	/* teach all, once that is worth its while */
-	HYBRID_REQUEST_WHOLE,	/* teach all */
+	HYBRID_REQUEST_FUNCTION,	/* load the function at vaddr */
+	HYBRID_REQUEST_CODE,	/* load what the code at vaddr tells, and around it */
+	HYBRID_REQUEST_HOT,	/* load all, once that is worth its while */
+	HYBRID_REQUEST_WHOLE,	/* load all */
 	HYBRID_REQUEST_DEBUG,	/* it has a .debug_frame */
-	HYBRID_REQUEST_AGAIN,	/* what was taught is lost, or of another file */
+	HYBRID_REQUEST_AGAIN,	/* what was loaded is lost, or of another file */
 	HYBRID_REQUEST_COPY,	/* a process has moved its code to memory of no file */
 	HYBRID_REQUEST_INTERPRETER,	/* it is an interpreter of a language */
 	HYBRID_REQUEST_GONE,	/* the reader's object is gone: the file is ours */
@@ -70,7 +70,7 @@ struct hybrid_refusal {
  * @nr_samples: seen
  * @guess_at: the sample from which on it may be guessed what a dump does not have
  * @guess_wait: by how many guesses in a row nothing new was met
- * @space_gen: the state of a space that was last taught as a whole, 0 for none
+ * @space_gen: the state of a space that was last loaded as a whole, 0 for none
  * @walker_space: of the sample, see struct hybrid_unwind
  * @copy: the copy that was noted last
  * @copy_at: pass from which on it may be noted again
@@ -79,7 +79,7 @@ struct hybrid_refusal {
  * Shared:
  *
  * @generation: of the store's contents: how often all was forgotten
- * @full: the store has no room for more rules even so: nothing is taught
+ * @full: the store has no room for more rules even so: nothing is loaded
  * @lock: for @handed, @stop
  * @wake: something was handed over, or @stop
  * @handed: noted and not yet taken
@@ -92,15 +92,15 @@ struct hybrid_refusal {
  * @taken: what is being worked on
  * @objects: the files of @stored_objects, opened once more
  * @stored_objects: all
- * @working: those being taught whole
+ * @working: those being loaded whole
  * @opened: those whose files are open, longest unused first
  * @nr_opened: of @opened
- * @batch: what is being taught
- * @refusals: objects that could not be taught
+ * @batch: what is being loaded
+ * @refusals: objects that could not be loaded
  * @nr_refusals: of @refusals
- * @functions: that were taught one by one
- * @codes: addresses without CFI that were taught, but for those around them
- * @wholes: objects that were taught whole
+ * @functions: that were loaded one by one
+ * @codes: addresses without CFI that were loaded, but for those around them
+ * @wholes: objects that were loaded whole
  */
 struct hybrid_compiler {
 	const struct hybrid_store_ops	*ops;

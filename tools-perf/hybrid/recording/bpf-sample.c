@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The records of the BPF program become the samples that the kernel would have written:
- * with a chain by taught rules, and without registers and dump. What reads samples sees
+ * with a chain by loaded rules, and without registers and dump. What reads samples sees
  * no difference.
  */
 #include <errno.h>

@@ -19,7 +19,7 @@
  * struct hybrid_chain - a callchain that samples are to have
  * @word: by which they name it
  * @outcome: what became of it
- * @walked: there was a walk by taught rules
+ * @walked: there was a walk by loaded rules
  * @info: what that says of itself
  * @nr: of @ips
  * @ips: the callchain, with its context words

@@ -80,7 +80,7 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 	hr->stacks.prefault = hybrid_prefault_new();
 	hybrid_walker__attach(&hr->walker, evlist);
 	hybrid_walker__start(&hr->walker, &hr->ps.objects);
-	hr->stats.taught = hr->walker.compiler;
+	hr->stats.loaded = hr->walker.compiler;
 	evlist__for_each_entry(evlist, evsel)
 		hybrid_event__init(&hr->events[evsel->core.idx], evsel, opts,
 				   max_stack ?: HYBRID_DEFAULT_MAX_STACK);

@@ -182,7 +182,7 @@ struct evsel *hybrid_record__first(const struct hybrid_record *hr);
  * struct hybrid_made - the callchain of a sample, as it was made
  * @outcome: what became of it
  * @failed_in: the object that it ended in; NULL for none
- * @walked: there was a walk by taught rules
+ * @walked: there was a walk by loaded rules
  * @info: what that says of itself
  * @deeper: a larger dump would show more
  * @is_marked: there is a mark in it

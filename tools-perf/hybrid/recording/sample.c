@@ -63,14 +63,14 @@ static const struct hybrid_regs_map *map_of(const struct hybrid_event *event,
 
 /* The sample's registers and stack; false where there is nothing to unwind. */
 static bool prepare(struct hybrid_record *hr, const struct hybrid_event *event,
-		    const struct hybrid_sample *sample, bool taught, struct hybrid_unwind *u)
+		    const struct hybrid_sample *sample, bool loaded, struct hybrid_unwind *u)
 {
 	const struct hybrid_abi *abi = abi_of(sample);
 	const struct hybrid_regs_map *map = map_of(event, abi);
 
-	if (!taught && (!sample->regs || !map->complete))
+	if (!loaded && (!sample->regs || !map->complete))
 		return false;
-	if (!taught && hr->current.shedding) {
+	if (!loaded && hr->current.shedding) {
 		hr->stats.shed_dumps++;
 		return false;
 	}
@@ -108,7 +108,7 @@ static int map_marks(struct hybrid_record *hr, struct hybrid_process *process,
 }
 
 /**
- * struct walk - the walk of a sample by taught rules, in the kernel
+ * struct walk - the walk of a sample by loaded rules, in the kernel
  * @by_rules: was there one?
  * @whole: it reached the outermost frame: there are neither registers nor a dump
  * @info: what the kernel says of it, or what the BPF program said before it left the
@@ -238,7 +238,7 @@ static bool is_deeper(const struct hybrid_unwind *u, enum hybrid_outcome outcome
 }
 
 /* @as_unwound: nothing was found out that its dump does not have. */
-static void teach(struct hybrid_record *hr, struct hybrid_unwind *u, u64 info, bool as_unwound)
+static void load(struct hybrid_record *hr, struct hybrid_unwind *u, u64 info, bool as_unwound)
 {
 	struct hybrid_compiler *compiler = hr->walker.compiler;
 	unsigned int guessed = 0;
@@ -331,7 +331,7 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 	hybrid_precise_put_first(&event->precise, hr->current.chain, merge->nr);
 	mend_stack(hr, &unwind);
 	if (hr->walker.compiler && merge->unwind && !walk.whole)
-		teach(hr, &unwind, walk.info, nr == unwind.nr);
+		load(hr, &unwind, walk.info, nr == unwind.nr);
 	if (merge->unwind && !walk.whole)
 		tell_interpreter(hr, &unwind);
 	if (hr->unwinder.copied && thread &&

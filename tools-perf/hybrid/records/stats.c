@@ -202,7 +202,7 @@ static void print_store(const struct hybrid_stats *stats, FILE *out)
 	if (nr)
 		fprintf(out, " (%.2f %%%s)", percent(stats->without_dump, nr),
 			nr < stats->read ? " of those with a user stack" : "");
-	fprintf(out, ", taught %" PRIu64 " rows of %u objects, %.3f MB in the kernel",
+	fprintf(out, ", loaded %" PRIu64 " rows of %u objects, %.3f MB in the kernel",
 		(u64)stats->store.rows, stats->store.objects,
 		stats->store.bytes / 1024.0 / 1024.0);
 	if (stats->store.evicted)
@@ -242,7 +242,7 @@ void hybrid_stats_print(const struct hybrid_stats *stats, bool all, FILE *out)
 		fprintf(out, "; lost to other BPF programs %" PRIu64, stats->dropped);
 	fprintf(out, "; %.3f MB of stack unwound, %.3f MB of samples written",
 		stats->dump_bytes / 1024.0 / 1024.0, stats->file_bytes / 1024.0 / 1024.0);
-	if (stats->taught)
+	if (stats->loaded)
 		print_store(stats, out);
 	fprintf(out, " ]\n");
 	print_deeper(stats, out);
@@ -292,7 +292,7 @@ void hybrid_stats_print_failures(struct hybrid_stats *stats, FILE *out)
 {
 	size_t i;
 
-	if (stats->taught)
+	if (stats->loaded)
 		print_walks(stats, out);
 
 	if (stats->shed_dumps)

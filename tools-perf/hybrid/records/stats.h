@@ -43,9 +43,9 @@ struct hybrid_live {
  * @deeper_than: bytes of such a dump, the largest
  * @dump_bytes: of stack that were unwound
  * @file_bytes: of samples written
- * @taught: the kernel is being taught
+ * @loaded: a walker in the kernel gets rules
  * @without_dump: of HYBRID_COMPLETE, those that the kernel walked by what it was
- *	taught
+ *	loaded
  * @first: of @without_dump by when they came: [N] counts those among samples
  *	2^N to 2^(N+1) - 1
  * @no_stack: samples of what has no user stack (kernel threads, the idle task), by when they
@@ -71,7 +71,7 @@ struct hybrid_stats {
 	u32			 deeper_than;
 	u64			 dump_bytes;
 	u64			 file_bytes;
-	bool			 taught;
+	bool			 loaded;
 	u64			 without_dump;
 	u64			 first[64];
 	u64			 no_stack[64];
@@ -156,7 +156,7 @@ void hybrid_stats_print(const struct hybrid_stats *stats, bool all, FILE *out);
 
 /**
  * hybrid_stats_print_failures - the objects behind the failures, most first,
- *	and how long teaching took
+ *	and how long loading took
  * @stats: totals; sorted here
  * @out: stream
  */

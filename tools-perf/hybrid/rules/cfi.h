@@ -41,7 +41,7 @@ struct hybrid_full_row {
  * @end: address behind the last
  * @popped: begins right behind a pop or leave, see hybrid_row_popped()
  * @restored: all registers are the caller's, see hybrid_row_restored()
- * @asked: the state of what is stored of its object for which it was to be taught, see
+ * @asked: the state of what is stored of its object for which it was to be loaded, see
  *	compiler.h; 0: never
  * @rule: what unwinding needs nearly always
  * @code: where @rule is HYBRID_RULE_NONE, what the code itself tells

@@ -85,7 +85,7 @@ struct hybrid_segment {
  * @functions: its FDEs, by address, once one was asked for; owned
  * @nr_functions: number of @functions
  * @functions_read: they were asked for
- * @stored: what a kernel store was taught of it, see compiler.h; NULL for nothing
+ * @stored: what was loaded of it into a store, see compiler.h; NULL for nothing
  */
 struct hybrid_object {
 	struct hlist_node	 hash;
@@ -450,8 +450,8 @@ bool hybrid_objects_close_one(struct hybrid_objects *objects);
  * @now: on any clock that goes on, in ns
  *
  * What was compiled of one stays for the next process, if a build-id tells that it is
- * the same file; without one the object goes. What a store was taught of stays open:
- * the next process would have it taught anew.
+ * the same file; without one the object goes. What a store has rules of stays open:
+ * the next process would have it loaded anew.
  */
 void hybrid_objects_age(struct hybrid_objects *objects, u64 now);
 

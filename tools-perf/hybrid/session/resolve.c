@@ -54,7 +54,7 @@ struct event {
 struct resolver {
 	struct hybrid_core	*core;
 	bool			is_live;
-	bool			is_taught;
+	bool			has_rules;
 	unsigned int		nr_samples;
 	struct event		events[MAX_EVENTS];
 	u64			chain[1 + MAX_FRAMES + 256];
@@ -186,7 +186,7 @@ static void forget_processes(void)
 		hybrid_compiler_delete(walker->compiler);
 		walker->compiler = NULL;
 	}
-	resolver->is_taught = false;
+	resolver->has_rules = false;
 }
 
 void hybrid__set_walker(struct hybrid_walker *what)
@@ -220,13 +220,13 @@ static bool resolver_init(const struct evsel *evsel)
 	return true;
 }
 
-static void teach(void)
+static void load(void)
 {
 	if (!walker)
 		return;
-	if (!resolver->is_taught)
+	if (!resolver->has_rules)
 		hybrid_walker__start(walker, hybrid_core_objects(resolver->core));
-	resolver->is_taught = true;
+	resolver->has_rules = true;
 	if (walker->compiler)
 		hybrid_core_compile(resolver->core, walker->compiler);
 }
@@ -320,7 +320,7 @@ struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample
 	hybrid_core_maps_of(resolver->core, unwound.pid, unwound.tid,
 			    maps__generation(thread__maps(thread)));
 	if (hybrid_core_callchain(resolver->core, &unwound))
-		teach();
+		load();
 	put_names(thread, &unwound);
 	chain->nr = unwound.nr;
 	return chain;

@@ -52,7 +52,7 @@ struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample
 u64 hybrid__named_ip(void);
 
 /**
- * hybrid__set_walker - samples may be walked by rules, and those that are not show which to teach
+ * hybrid__set_walker - samples may be walked by rules, and those that are not show which to load
  * @what: attached, the caller's; NULL: no more
  */
 void hybrid__set_walker(struct hybrid_walker *what);

@@ -7,7 +7,7 @@ union perf_event;
 
 /*
  * perf top --call-graph hybrid: the kernel or BPF walks the stacks, as for perf record.
- * What is sampled is unwound, and taught, by resolve.c.
+ * What is sampled is unwound, and its rules are loaded, by resolve.c.
  */
 
 #ifdef HAVE_HYBRID_SUPPORT

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Samples that came without a dump: the kernel has walked their stack by the
- * rules that it was taught.
+ * rules that were loaded.
  */
 #include <string.h>
 #include <linux/perf_event.h>

@@ -20,7 +20,7 @@ bool hybrid_live_stack_follow(struct hybrid_unwinder *unwinder, struct hybrid_un
  * @unwinder: caches
  * @u: an unwound sample that stopped at HYBRID_STOP_DUMP_END
  *
- * The stack may have changed since: these say which rules to teach, and are never shown. They
+ * The stack may have changed since: these say which rules to load, and are never shown. They
  * are put behind the first @u->nr of @u->frames; @u->nr stays.
  *
  * Return: how many there are.

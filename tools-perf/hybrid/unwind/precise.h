@@ -49,7 +49,7 @@ bool hybrid_precise_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwin
 			   struct hybrid_precise *precise);
 
 /**
- * hybrid_precise_walked - the account of a sample that the kernel walked by taught rules
+ * hybrid_precise_walked - the account of a sample that the kernel walked by loaded rules
  * @unwinder: caches
  * @u: the sample, after hybrid_unwind() or hybrid_kernel_walk_frames()
  * @precise: of the event

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the BPF program is taught of code that no file has.
+ * The rules of code that no file has, for the BPF program.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which files the BPF program knows, and what it is taught of them.
+ * Which files the BPF program knows, and the rules of them that it has.
  */
 #include <errno.h>
 #include <sched.h>
@@ -53,13 +53,13 @@ static int ask(struct hybrid_bpf *bpf, void *addr, struct hybrid_walk_key *key)
 }
 
 /* The key of what was read of a file, if that is still what its mappings show. */
-static int key_of(struct hybrid_bpf *bpf, const struct perf_unwind_load *teach,
+static int key_of(struct hybrid_bpf *bpf, const struct perf_unwind_load *load,
 		  const struct hybrid_pinned_file *file, struct hybrid_walk_key *key)
 {
 	int err;
 
-	if (teach->flags) {
-		*key = (struct hybrid_walk_key) { .inode = teach->flags };
+	if (load->flags) {
+		*key = (struct hybrid_walk_key) { .inode = load->flags };
 		return 0;
 	}
 	err = ask(bpf, file->page, key);
@@ -70,7 +70,7 @@ static int key_of(struct hybrid_bpf *bpf, const struct perf_unwind_load *teach,
 	 * made of it meanwhile, while mappings of what was opened show the one below.
 	 */
 	if (key->ctime_sec != file->ctime.tv_sec || key->ctime_nsec != (u64)file->ctime.tv_nsec ||
-	    (!file->copied && hybrid_pinned_file_changed(file, teach->fd)))
+	    (!file->copied && hybrid_pinned_file_changed(file, load->fd)))
 		return -ESTALE;
 	return 0;
 }
@@ -198,9 +198,9 @@ static bool find_object(struct hybrid_bpf *bpf, const struct hybrid_walk_key *ke
 }
 
 /* Returns 1 where nothing was known of the object. */
-static int teach_object(struct hybrid_bpf *bpf, const struct hybrid_walk_key *key,
-			const struct perf_unwind_load *teach,
-			const struct hybrid_pinned_file *held)
+static int load_object(struct hybrid_bpf *bpf, const struct hybrid_walk_key *key,
+		       const struct perf_unwind_load *load,
+		       const struct hybrid_pinned_file *held)
 {
 	bool is_known;
 	u32 object;
@@ -209,34 +209,34 @@ static int teach_object(struct hybrid_bpf *bpf, const struct hybrid_walk_key *ke
 	is_known = find_object(bpf, key, &object);
 	err = is_known ? 0 : new_object(bpf, &object);
 	if (!err)
-		err = hybrid_table_teach(&bpf->table, object, teach);
+		err = hybrid_table_load(&bpf->table, object, load);
 	if (err || is_known)
 		return err;
 	return add_file(bpf, key, held, object) ?: 1;
 }
 
-static int teach(void *store, const struct perf_unwind_load *teach,
-		 const struct hybrid_pinned_file *held)
+static int load(void *store, const struct perf_unwind_load *load,
+		const struct hybrid_pinned_file *held)
 {
 	struct hybrid_bpf *bpf = store;
 	struct hybrid_walk_key key;
 	int err;
 
-	err = key_of(bpf, teach, held, &key);
+	err = key_of(bpf, load, held, &key);
 	if (err)
 		return err;
 	count_epochs(bpf);
-	err = teach_object(bpf, &key, teach, held);
+	err = load_object(bpf, &key, load, held);
 	if (err == -ENOSPC) {
 		make_room(bpf);
-		err = teach_object(bpf, &key, teach, held);
+		err = load_object(bpf, &key, load, held);
 	}
 	if (err == -ENOSPC)
 		return -EFBIG;
 	if (err < 0)
 		return err;
 	bpf->stats.loads++;
-	bpf->stats.rows += teach->nr_rows;
+	bpf->stats.rows += load->nr_rows;
 	return err;
 }
 
@@ -321,7 +321,7 @@ static int put_interpreter(void *store, const struct hybrid_pinned_file *held,
 const struct hybrid_store_ops *hybrid_bpf__ops(void)
 {
 	static const struct hybrid_store_ops ops = {
-		.teach	= teach,
+		.load	= load,
 		.forget	= forget,
 		.has	= has,
 		.add	= add,

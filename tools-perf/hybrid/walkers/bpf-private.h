@@ -14,9 +14,9 @@ struct perf_event_attr;
 struct hybrid_walk_bpf;
 
 /**
- * struct hybrid_bpf - the program, what it is taught, and what it writes to
+ * struct hybrid_bpf - the program, the rules that it has, and what it writes to
  * @skel: loaded
- * @table: what it is taught; the compiler's thread's
+ * @table: its rules; the compiler's thread's
  * @files: that the program knows; the same thread's
  * @users: of each object of @table, the files that it is found by
  * @next_object: number from which on there may be one that is free

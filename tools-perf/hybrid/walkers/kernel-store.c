@@ -23,23 +23,23 @@ static int store_ioctl(int fd, unsigned long cmd, void *arg)
 }
 
 /* In parts of as many rows as the kernel takes: each replaces what is from its start on. */
-static int store_teach(void *store, const struct perf_unwind_load *teach,
-		       const struct hybrid_pinned_file *file __maybe_unused)
+static int store_load(void *store, const struct perf_unwind_load *load,
+		      const struct hybrid_pinned_file *file __maybe_unused)
 {
-	const struct perf_unwind_row *rows = (void *)(uintptr_t)teach->rows;
-	struct perf_unwind_load part = *teach;
+	const struct perf_unwind_row *rows = (void *)(uintptr_t)load->rows;
+	struct perf_unwind_load part = *load;
 	u32 first = 0, last;
 	int err;
 
 	do {
-		last = min(teach->nr_rows, first + PERF_UNWIND_MAX_ROWS);
+		last = min(load->nr_rows, first + PERF_UNWIND_MAX_ROWS);
 		part.nr_rows = last - first;
 		part.rows = (uintptr_t)(rows + first);
-		part.start = first ? rows[first].offset : teach->start;
-		part.end = last < teach->nr_rows ? rows[last].offset : teach->end;
+		part.start = first ? rows[first].offset : load->start;
+		part.end = last < load->nr_rows ? rows[last].offset : load->end;
 		err = store_ioctl(*(int *)store, PERF_UNWIND_LOAD, &part);
 		first = last;
-	} while (!err && first < teach->nr_rows);
+	} while (!err && first < load->nr_rows);
 	return err;
 }
 
@@ -49,7 +49,7 @@ static int store_forget(void *store, const struct perf_unwind_unload *forget)
 }
 
 const struct hybrid_store_ops hybrid_store_ops = {
-	.teach	= store_teach,
+	.load	= store_load,
 	.forget	= store_forget,
 };
 
@@ -89,7 +89,7 @@ int hybrid_store__open(struct evlist *evlist)
 
 	fd = open(DEVICE, O_RDWR | O_CLOEXEC);
 	if (fd < 0) {
-		pr_debug("hybrid: the kernel is taught nothing: %s: %s\n", DEVICE,
+		pr_debug("hybrid: no rules go to the kernel: %s: %s\n", DEVICE,
 			 strerror(errno));
 		return -1;
 	}
@@ -100,7 +100,7 @@ int hybrid_store__open(struct evlist *evlist)
 		if (!err)
 			continue;
 		/* Events that have it already go on with their dumps: it is empty. */
-		pr_debug("hybrid: the kernel is taught nothing: event %s takes no store: %s\n",
+		pr_debug("hybrid: no rules go to the kernel: event %s takes no store: %s\n",
 			 evsel__name(evsel), strerror(-err));
 		close(fd);
 		return -1;

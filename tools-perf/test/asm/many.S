@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* An object with more functions than are worth teaching for a few samples. */
+/* An object with more functions than are worth loading for a few samples. */
 	.text
 	.globl	many
 	.balign	16

@@ -1,5 +1,5 @@
 #!/bin/bash
-# perf record --call-graph hybrid with a kernel that is taught
+# perf record --call-graph hybrid with a kernel that has rules
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2317,SC2154 # hybrid_check calls the tests, hybrid.sh sets variables
 
@@ -29,7 +29,7 @@ late_share()
 }
 
 # record_until COMMAND... -- OPTION... PROGRAM: for longer while the command fails:
-# a slow machine takes fewer samples a second, and perf longer to teach.
+# a slow machine takes fewer samples a second, and perf longer to load rules.
 record_until()
 {
 	local until=() span
@@ -51,17 +51,17 @@ record_until()
 recorded() { [ "$(samples_read | tail -n 1)" -ge "$1" ]; }
 without_dump() { [ "$(total 'without dump')" -ge "$1" ]; }
 
-is_taught()
+has_rules()
 {
-	recorded 3000 && without_dump 1000 && [ "$(total taught)" -ge 10 ] &&
+	recorded 3000 && without_dump 1000 && [ "$(total loaded)" -ge 10 ] &&
 		[ "$(late_share)" -ge 95 ]
 }
 
-# Once it was taught, the kernel walks by itself, and nearly every sample comes
+# Once it has rules, the kernel walks by itself, and nearly every sample comes
 # without a dump. The chains are the true ones, before and after.
-test_taught()
+test_rules()
 {
-	record_until is_taught -- -v "${clock[@]}" "$calls" || return 1
+	record_until has_rules -- -v "${clock[@]}" "$calls" || return 1
 	cat "$log"
 	calls_are_true "$data" 2000
 }
@@ -120,18 +120,18 @@ test_deep()
 	record_until deep_is_whole -- -v "${clock[@]}" "$dir/deep"
 }
 
-# Without, all is as on a kernel that can't be taught.
-test_not_taught()
+# Without, all is as on a kernel that takes no rules.
+test_without_rules()
 {
-	record_until recorded 800 -- -v "${clock[@]}" --no-hybrid-teach "$calls" || return 1
+	record_until recorded 800 -- -v "${clock[@]}" --no-kernel-walk "$calls" || return 1
 	cat "$log"
 	calls_are_true "$data" 500 && ! grep -q 'without dump' "$log"
 }
 
 hybrid_init
 [ -c /dev/perf_unwind_rules ] || hybrid_skip_all "no /dev/perf_unwind_rules"
-hybrid_check "chains of a kernel that is taught" test_taught
-hybrid_check "the file of a kernel that is taught" test_file
+hybrid_check "chains of a kernel that has rules" test_rules
+hybrid_check "the file of a kernel that has rules" test_file
 hybrid_check "stack deeper than the dump" test_deep
-hybrid_check "not taught" test_not_taught
+hybrid_check "without rules" test_without_rules
 hybrid_done
