@@ -390,53 +390,82 @@ static const char usage[] =
 	"  -l  list that many boundaries with the verdict that -w names\n"
 	"  -W -L -U  fail where the share (in percent) is higher\n";
 
+/* How many percent of a verdict are allowed, and what is printed. */
+struct options {
+	double max_wrong;
+	double max_lost;
+	double max_unknown;
+	const char *name;
+	bool verbose;
+};
+
+static void set_verdict(struct oracle *o, const char *name)
+{
+	int v;
+
+	o->list_lost = !strcmp(name, "lost");
+	for (v = 0; v < NR_VERDICTS; v++)
+		if (!strcmp(name, verdict_names[v]))
+			o->list_verdict = v;
+}
+
+/* Returns false for an option that there is not. */
+static bool set_option(struct oracle *o, struct options *options, int c)
+{
+	switch (c) {
+	case 'b':
+		o->mem.any_bp = true;
+		break;
+	case 'v':
+		options->verbose = true;
+		break;
+	case 's':
+		o->stride = strtoul(optarg, NULL, 0);
+		break;
+	case 'l':
+		o->list = atoi(optarg);
+		break;
+	case 'w':
+		set_verdict(o, optarg);
+		break;
+	case 'n':
+		options->name = optarg;
+		break;
+	case 'W':
+		options->max_wrong = atof(optarg);
+		break;
+	case 'L':
+		options->max_lost = atof(optarg);
+		break;
+	case 'U':
+		options->max_unknown = atof(optarg);
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+static bool is_allowed(const struct stats *st, const struct options *options)
+{
+	unsigned long wrong = st->verdict[WRONG_CFA] + st->verdict[WRONG_BP] +
+			      st->verdict[INVENTED];
+
+	return share(wrong, st) <= options->max_wrong &&
+	       share(st->lost, st) <= options->max_lost &&
+	       share(st->verdict[UNKNOWN], st) <= options->max_unknown;
+}
+
 int main(int argc, char **argv)
 {
-	double max_wrong = 100, max_lost = 100, max_unknown = 100;
+	struct options options = { .max_wrong = 100, .max_lost = 100, .max_unknown = 100 };
 	struct oracle o = { .stride = 1, .list_verdict = WRONG_CFA };
-	const char *name = NULL;
-	bool verbose = false;
-	unsigned long wrong;
-	int c, v;
+	bool valid = true;
+	int c;
 
-	while ((c = getopt(argc, argv, "bvs:l:w:n:W:L:U:")) >= 0) {
-		switch (c) {
-		case 'b':
-			o.mem.any_bp = true;
-			break;
-		case 'v':
-			verbose = true;
-			break;
-		case 's':
-			o.stride = strtoul(optarg, NULL, 0);
-			break;
-		case 'l':
-			o.list = atoi(optarg);
-			break;
-		case 'w':
-			o.list_lost = !strcmp(optarg, "lost");
-			for (v = 0; v < NR_VERDICTS; v++)
-				if (!strcmp(optarg, verdict_names[v]))
-					o.list_verdict = v;
-			break;
-		case 'n':
-			name = optarg;
-			break;
-		case 'W':
-			max_wrong = atof(optarg);
-			break;
-		case 'L':
-			max_lost = atof(optarg);
-			break;
-		case 'U':
-			max_unknown = atof(optarg);
-			break;
-		default:
-			fputs(usage, stderr);
-			return 2;
-		}
-	}
-	if (optind != argc - 1 || !o.stride) {
+	while (valid && (c = getopt(argc, argv, "bvs:l:w:n:W:L:U:")) >= 0)
+		valid = set_option(&o, &options, c);
+	if (!valid || optind != argc - 1 || !o.stride) {
 		fputs(usage, stderr);
 		return 2;
 	}
@@ -451,11 +480,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s: no unwind tables\n", argv[optind]);
 		return 2;
 	}
-	report(&o.st, name ? name : argv[optind], verbose);
-	wrong = o.st.verdict[WRONG_CFA] + o.st.verdict[WRONG_BP] +
-		o.st.verdict[INVENTED];
+	report(&o.st, options.name ? options.name : argv[optind], options.verbose);
 	elf_image_close(&o.image);
-	return share(wrong, &o.st) > max_wrong ||
-	       share(o.st.lost, &o.st) > max_lost ||
-	       share(o.st.verdict[UNKNOWN], &o.st) > max_unknown;
+	return !is_allowed(&o.st, &options);
 }

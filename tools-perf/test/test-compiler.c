@@ -132,7 +132,7 @@ static void while_hot(void)
 	store_ops.takes_small = false;
 }
 
-/* The kernel needs a rule that no dump reaches: all there is is loaded. */
+/* The kernel needs a rule that no dump reaches: it gets all there is. */
 static void beyond_the_dump(void)
 {
 	unsigned int nr;

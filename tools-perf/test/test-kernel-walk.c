@@ -27,7 +27,7 @@ static void make_chain(u64 info)
 		chain_add(s.frames[i].ret);
 }
 
-/* As write_sample() does it. */
+/* As unwind_once() and make_chain() of recording/sample.c do it. */
 static enum hybrid_outcome merge_loaded(void)
 {
 	s.u.dump_size = 0;

@@ -28,7 +28,7 @@ static void settle(struct hybrid_tail *tail)
 	bool complete;
 
 	hybrid_tail_join(tail, &callee, &caller, &nr, &complete);
-	tail->trust.now += WHILE;
+	tail->history.now += WHILE;
 }
 
 /* As many samples as have to show a caller before it is believed. */
@@ -357,11 +357,11 @@ static void too_many(void)
 		hybrid_tail_learn(&tail, frames, ARRAY_SIZE(frames), true);
 	}
 	learn(&tail, frames, ARRAY_SIZE(frames), true);
-	check(tail.trust.size <= 1 << 16);
+	check(tail.history.size <= 1 << 16);
 	check(!join(&tail, 0x1000, ret - 1, 0, MAX, &complete));
 	settle(&tail);
 	check(!join(&tail, 0x1000, ret - 1, 0, MAX, &complete));
-	tail.trust.now += 1 << 24;
+	tail.history.now += 1 << 24;
 	check(join(&tail, 0x1000, ret - 1, 0, MAX, &complete) && complete);
 	hybrid_tail_exit(&tail);
 }

@@ -18,7 +18,7 @@ void hybrid_keep_functions(struct hybrid_ring *ring, const struct hybrid_walked 
 	functions->ids = walked->ids;
 	functions->ip = walked->head.ip;
 	functions->nr = walked->nr_functions;
-	functions->has_outermost = walked->has_outermost;
+	functions->functions_are_whole = walked->functions_are_whole;
 	memcpy(functions->frames, walked->functions, walked->nr_functions * 2 * sizeof(u64));
 }
 

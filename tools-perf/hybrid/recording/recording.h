@@ -74,7 +74,7 @@ struct hybrid_stack_pages {
  * @ids: of its task
  * @ip: of the sample
  * @nr: number of frames
- * @has_outermost: the last one is the outermost
+ * @functions_are_whole: the last one is the outermost
  * @frames: as struct hybrid_walk_interpreted has them
  */
 struct hybrid_ring_functions {
@@ -82,7 +82,7 @@ struct hybrid_ring_functions {
 	u64	ids;
 	u64	ip;
 	u32	nr;
-	bool	has_outermost;
+	bool	functions_are_whole;
 	u64	frames[2 * HYBRID_WALK_FUNCTIONS];
 };
 

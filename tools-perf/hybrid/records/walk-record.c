@@ -92,14 +92,14 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 	walked->nr_user = 0;
 	walked->nr_functions = 0;
 	walked->interpreted = false;
-	walked->has_outermost = false;
+	walked->functions_are_whole = false;
 	walked->dump = NULL;
 	walked->holes = 0;
 	walked->space = 0;
 	if (head->nr_kernel & HYBRID_WALK_DUMP)
 		return parse_dump(raw, size, walked);
 	walked->interpreted = head->nr_kernel & HYBRID_WALK_INTERPRETED;
-	walked->has_outermost = head->nr_kernel & HYBRID_WALK_INTERPRETED_WHOLE;
+	walked->functions_are_whole = head->nr_kernel & HYBRID_WALK_INTERPRETED_WHOLE;
 	head->nr_kernel &= ~(HYBRID_WALK_INTERPRETED | HYBRID_WALK_INTERPRETED_WHOLE);
 	if (walked->interpreted && PERF_UNWIND_INFO_END(head->info) != PERF_UNWIND_END_OUTERMOST)
 		return head->nr_kernel ? -EINVAL : parse_interpreted(raw, size, walked);

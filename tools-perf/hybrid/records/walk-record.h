@@ -29,7 +29,7 @@
  * @functions: behind @ips; they need not be aligned
  * @nr_functions: number of @functions, each two words
  * @interpreted: @functions are those of an interpreter
- * @has_outermost: and the last one is the thread's outermost
+ * @functions_are_whole: and the last one is the thread's outermost
  * @dump: where registers and stack are; it need not be aligned; NULL: nowhere
  * @stack_room: bytes of stack that were to be copied
  * @stack_size: that were
@@ -46,7 +46,7 @@ struct hybrid_walked {
 	const u8		*functions;
 	u32			 nr_functions;
 	bool			 interpreted;
-	bool			 has_outermost;
+	bool			 functions_are_whole;
 	const u8		*dump;
 	u32			 stack_room;
 	u32			 stack_size;

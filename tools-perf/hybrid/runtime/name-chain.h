@@ -41,10 +41,10 @@ struct hybrid_namer {
  * @nr: number of @chain
  * @frames: that its user part was made of, in the same order; NULL: there are none
  * @nr_frames: number of @frames
- * @is_to_outermost: @chain comes to the outermost frame
+ * @is_whole: @chain comes to the outermost frame
  * @functions: of an interpreter, as struct hybrid_walk_interpreted has them; need not be aligned
  * @nr_functions: number of @functions
- * @has_outermost: the last one is the outermost
+ * @functions_are_whole: the last one is the outermost
  * @out: out: the callchain, with a frame for each function; not @chain
  * @max: room in @out; at least @nr
  * @nr_out: out: number of @out
@@ -57,10 +57,10 @@ struct hybrid_named_chain {
 	unsigned int		   nr;
 	const struct hybrid_frame *frames;
 	unsigned int		   nr_frames;
-	bool			   is_to_outermost;
+	bool			   is_whole;
 	const void		  *functions;
 	unsigned int		   nr_functions;
-	bool			   has_outermost;
+	bool			   functions_are_whole;
 	u64			  *out;
 	unsigned int		   max;
 	unsigned int		   nr_out;

@@ -53,73 +53,73 @@ static struct hybrid_known_call *find(struct hybrid_known_call *calls, unsigned 
 }
 
 /* Makes room for one more. A table that can't grow is begun anew. */
-static bool reserve(struct hybrid_call_history *trust)
+static bool reserve(struct hybrid_call_history *history)
 {
-	unsigned int size = trust->size ? trust->size * 2 : FIRST_SIZE, i;
+	unsigned int size = history->size ? history->size * 2 : FIRST_SIZE, i;
 	struct hybrid_known_call *calls;
 
-	if (trust->nr < trust->size / 4 * 3)
+	if (history->nr < history->size / 4 * 3)
 		return true;
 	if (size > MAX_SIZE) {
-		memset(trust->calls, 0, trust->size * sizeof(*trust->calls));
-		trust->nr = 0;
-		trust->restarts++;
+		memset(history->calls, 0, history->size * sizeof(*history->calls));
+		history->nr = 0;
+		history->restarts++;
 		return true;
 	}
 	calls = calloc(size, sizeof(*calls));
 	if (!calls)
 		return false;
-	for (i = 0; i < trust->size; i++) {
-		if (trust->calls[i].call.ret)
-			*find(calls, size, &trust->calls[i].call) = trust->calls[i];
+	for (i = 0; i < history->size; i++) {
+		if (history->calls[i].call.ret)
+			*find(calls, size, &history->calls[i].call) = history->calls[i];
 	}
-	free(trust->calls);
-	trust->calls = calls;
-	trust->size = size;
+	free(history->calls);
+	history->calls = calls;
+	history->size = size;
 	return true;
 }
 
-void hybrid_call_history_learn(struct hybrid_call_history *trust, const struct hybrid_call *call,
+void hybrid_call_history_learn(struct hybrid_call_history *history, const struct hybrid_call *call,
 			       const struct hybrid_call *outer, bool again)
 {
 	struct hybrid_known_call *known;
 
-	if (!call->ret || !reserve(trust))
+	if (!call->ret || !reserve(history))
 		return;
-	known = find(trust->calls, trust->size, call);
+	known = find(history->calls, history->size, call);
 	if (!known->call.ret) {
-		trust->nr++;
+		history->nr++;
 		known->call = *call;
-		known->since = trust->now;
+		known->since = history->now;
 	} else if (!same_call(&known->outer, outer)) {
 		known->contradicted++;
-		known->since = trust->now;
+		known->since = history->now;
 		known->times = 0;
 	}
 	known->times += again;
 	known->outer = *outer;
 }
 
-bool hybrid_call_history_holds(const struct hybrid_call_history *trust,
+bool hybrid_call_history_holds(const struct hybrid_call_history *history,
 			       const struct hybrid_call *call, const struct hybrid_call *outer,
 			       u64 since, unsigned int seen)
 {
 	const struct hybrid_known_call *known;
 	unsigned int doubled;
 
-	if (!trust->nr)
+	if (!history->nr)
 		return false;
-	known = find(trust->calls, trust->size, call);
+	known = find(history->calls, history->size, call);
 	if (!known->call.ret || !same_call(&known->outer, outer))
 		return false;
-	doubled = min(known->contradicted + trust->restarts, (unsigned int)MAX_DOUBLED);
+	doubled = min(known->contradicted + history->restarts, (unsigned int)MAX_DOUBLED);
 	if (known->times >= TIMES << doubled)
 		return true;
-	return seen >= SEEN && trust->now - max(since, known->since) >= (u64)SAMPLES << doubled;
+	return seen >= SEEN && history->now - max(since, known->since) >= (u64)SAMPLES << doubled;
 }
 
-void hybrid_call_history_exit(struct hybrid_call_history *trust)
+void hybrid_call_history_exit(struct hybrid_call_history *history)
 {
-	free(trust->calls);
-	memset(trust, 0, sizeof(*trust));
+	free(history->calls);
+	memset(history, 0, sizeof(*history));
 }

@@ -42,26 +42,26 @@ struct hybrid_call_history {
 
 /**
  * hybrid_call_history_learn - a sample showed what a caller was in
- * @trust: of the thread
+ * @history: of the thread
  * @call: the call
  * @outer: the call that the caller was in; all zero: it is the outermost frame
  * @again: the thread came to be in @call since the last sample that showed it
  */
-void hybrid_call_history_learn(struct hybrid_call_history *trust, const struct hybrid_call *call,
+void hybrid_call_history_learn(struct hybrid_call_history *history, const struct hybrid_call *call,
 			       const struct hybrid_call *outer, bool again);
 
 /**
  * hybrid_call_history_holds - may a caller be taken to be in what it was seen in?
- * @trust: of the thread
+ * @history: of the thread
  * @call: the call
  * @outer: what the caller was seen in, as in hybrid_call_history_learn()
  * @since: the thread's sample from which on it was not seen outside of @call
  * @seen: how many samples have shown it in @call and in @outer since then
  */
-bool hybrid_call_history_holds(const struct hybrid_call_history *trust,
+bool hybrid_call_history_holds(const struct hybrid_call_history *history,
 			       const struct hybrid_call *call, const struct hybrid_call *outer,
 			       u64 since, unsigned int seen);
 
-void hybrid_call_history_exit(struct hybrid_call_history *trust);
+void hybrid_call_history_exit(struct hybrid_call_history *history);
 
 #endif /* __PERF_HYBRID_CALL_HISTORY_H */

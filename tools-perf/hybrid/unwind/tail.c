@@ -105,7 +105,7 @@ static unsigned int count_same(const struct hybrid_tail *tail, const struct hybr
 /* Whatever was seen of it before. */
 static void see_anew(const struct hybrid_tail *tail, struct hybrid_tail_entry *entry)
 {
-	entry->since = tail->trust.now;
+	entry->since = tail->history.now;
 	entry->seen = 0;
 }
 
@@ -135,7 +135,7 @@ static void store_calls(struct hybrid_tail *tail, const struct hybrid_frame *fra
 			.cfa	= frames->cfa,
 			.caller	= frames[1],
 			.linked	= frames[1].cfa > frames->cfa,
-			.since	= tail->trust.now,
+			.since	= tail->history.now,
 		};
 		/* The same call, but by another caller: it is none that was seen before. */
 		if (outer && !same_entry(outer, new))
@@ -182,8 +182,8 @@ static void learn_trust(struct hybrid_tail *tail, unsigned int calls)
 			continue;
 		call = call_of(&tail->entries[i]);
 		outer = outer_call(tail, i);
-		hybrid_call_history_learn(&tail->trust, &call, &outer,
-					  tail->entries[i].since == tail->trust.now);
+		hybrid_call_history_learn(&tail->history, &call, &outer,
+					  tail->entries[i].since == tail->history.now);
 	}
 }
 
@@ -215,7 +215,7 @@ void hybrid_tail_learn(struct hybrid_tail *tail, const struct hybrid_frame *fram
 	unsigned int calls, new, shown, i, same, from, last;
 	struct hybrid_tail_entry before = {};
 
-	tail->trust.now++;
+	tail->history.now++;
 	calls = count_calls(frames, nr, &last);
 	if (!calls)
 		return;
@@ -260,11 +260,11 @@ static bool is_trusted(const struct hybrid_tail *tail, unsigned int i)
 {
 	struct hybrid_call call = call_of(&tail->entries[i]), outer = outer_call(tail, i);
 
-	return hybrid_call_history_holds(&tail->trust, &call, &outer, tail->entries[i].since,
+	return hybrid_call_history_holds(&tail->history, &call, &outer, tail->entries[i].since,
 					 tail->entries[i].seen);
 }
 
-/* The entries behind @i, up to where the knowledge, or the trust in it, ends. */
+/* The entries behind @i, up to the last one that may be followed. */
 static const struct hybrid_tail_entry *follow(const struct hybrid_tail *tail, unsigned int i,
 					      unsigned int *nr, bool *complete)
 {
@@ -335,6 +335,6 @@ void hybrid_tail_exit(struct hybrid_tail *tail)
 {
 	free(tail->room);
 	free(tail->spare);
-	hybrid_call_history_exit(&tail->trust);
+	hybrid_call_history_exit(&tail->history);
 	memset(tail, 0, sizeof(*tail));
 }

@@ -29,7 +29,7 @@ struct hybrid_tail_entry {
  *
  * Samples show the inner part of a stack, as far as the dump reaches. What one
  * sample showed of the outer part may still stand when a later one, deeper in,
- * finds the same return address at the same place: see trust.h.
+ * finds the same return address at the same place: see call-history.h.
  *
  * @room: for entries
  * @entries: at the end of @room, innermost first, so by rising cfa
@@ -37,8 +37,8 @@ struct hybrid_tail_entry {
  * @nr: of @entries
  * @alloc: entries that @room and @spare hold
  * @rooted: the last entry's caller is the outermost frame of the thread
- * @watched: a stack of the thread was deeper than its dump: @trust is kept
- * @trust: which of the entries may be followed
+ * @watched: a stack of the thread was deeper than its dump: @history is kept
+ * @history: which of the entries may be followed
  */
 struct hybrid_tail {
 	struct hybrid_tail_entry	*room;
@@ -48,7 +48,7 @@ struct hybrid_tail {
 	unsigned int			 alloc;
 	bool				 rooted;
 	bool				 watched;
-	struct hybrid_call_history		 trust;
+	struct hybrid_call_history	 history;
 };
 
 /**

@@ -83,7 +83,7 @@ static void python_begin(struct hybrid_namer *namer, const struct hybrid_named_c
 	python->chain = c;
 	python->at = 0;
 	python->skip = 0;
-	if (!c->nr_functions || !c->has_outermost || !c->is_to_outermost)
+	if (!c->nr_functions || !c->functions_are_whole || !c->is_whole)
 		return;
 	nr = hybrid_named_chain_count(c, is_evaluator, python);
 	runs = nr_runs(c);
