@@ -7,6 +7,7 @@
  */
 #include "mapping.bpf.h"
 #include "java.bpf.h"
+#include "signal-frame.h"
 
 /* The row of an address; 0 for none. */
 static __always_inline __u64 find_row(struct loop *loop, __u64 addr)
@@ -162,9 +163,11 @@ static __always_inline bool leave_signal(struct state *st)
 {
 	__u64 link, cs, ip, sp, bp;
 
-	if (!read_stack(st, st->sp + 8, &link) || !read_stack(st, st->sp + 120, &bp) ||
-	    !read_stack(st, st->sp + 160, &sp) || !read_stack(st, st->sp + 168, &ip) ||
-	    !read_stack(st, st->sp + 184, &cs))
+	if (!read_stack(st, st->sp + HYBRID_UCONTEXT_LINK, &link) ||
+	    !read_stack(st, st->sp + HYBRID_UCONTEXT_BP, &bp) ||
+	    !read_stack(st, st->sp + HYBRID_UCONTEXT_SP, &sp) ||
+	    !read_stack(st, st->sp + HYBRID_UCONTEXT_IP, &ip) ||
+	    !read_stack(st, st->sp + HYBRID_UCONTEXT_CS, &cs))
 		return false;
 	if (link || (cs & 0xffff) != USER_CS)
 		return false;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../bpf_skel/hybrid_walk.h"
+#include "../bpf_skel/signal-frame.h"
 #include "../rules/compile.h"
 #include "batch.h"
 #include "rule-table.h"
@@ -52,10 +53,10 @@ static bool is_sigreturn(const struct hybrid_abi *abi, const struct hybrid_full_
 	const struct hybrid_where *cfa = &full->cfa;
 
 	return abi->word == 8 && cfa->nr_ops == 2 &&
-	       is_op(&cfa->ops[0], DW_OP_breg0 + HYBRID_X86_64_SP, 160) &&
+	       is_op(&cfa->ops[0], DW_OP_breg0 + HYBRID_X86_64_SP, HYBRID_UCONTEXT_SP) &&
 	       cfa->ops[1].atom == DW_OP_deref &&
-	       is_at_sp(abi, &full->reg[HYBRID_X86_64_IP], 168) &&
-	       is_at_sp(abi, &full->reg[HYBRID_X86_64_BP], 120);
+	       is_at_sp(abi, &full->reg[HYBRID_X86_64_IP], HYBRID_UCONTEXT_IP) &&
+	       is_at_sp(abi, &full->reg[HYBRID_X86_64_BP], HYBRID_UCONTEXT_BP);
 }
 
 static void full_rule(const struct hybrid_abi *abi, const struct hybrid_row *row,

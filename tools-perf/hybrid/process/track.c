@@ -25,36 +25,32 @@ static const char *name_of(const char *path, u64 start)
 	return is_anonymous(path) ? NULL : path;
 }
 
-static int map(struct hybrid_processes *ps, struct hybrid_mapping *mapping,
+/* @event: struct perf_record_mmap2 begins as this does. */
+static int map(struct hybrid_processes *ps, const struct perf_record_mmap *event,
 	       struct hybrid_ident *ident, const char *path, bool exec)
 {
-	mapping->is_uprobes = strstarts(path, HYBRID_UPROBES);
-	ident->path = name_of(path, mapping->start);
-	return hybrid_process_map(ps, mapping, ident->path ? ident : NULL, exec);
+	struct hybrid_mapping mapping = {
+		.start		= event->start,
+		.end		= event->start + event->len,
+		.pgoff		= event->pgoff,
+		.pid		= event->pid,
+		.is_uprobes	= strstarts(path, HYBRID_UPROBES),
+	};
+
+	ident->path = name_of(path, mapping.start);
+	return hybrid_process_map(ps, &mapping, ident->path ? ident : NULL, exec);
 }
 
 static int track_mmap(struct hybrid_processes *ps, const struct perf_record_mmap *event)
 {
-	struct hybrid_mapping mapping = {
-		.start	= event->start,
-		.end	= event->start + event->len,
-		.pgoff	= event->pgoff,
-		.pid	= event->pid,
-	};
 	struct hybrid_ident ident = {};
 
-	return map(ps, &mapping, &ident, event->filename,
+	return map(ps, event, &ident, event->filename,
 		   !(event->header.misc & PERF_RECORD_MISC_MMAP_DATA));
 }
 
 static int track_mmap2(struct hybrid_processes *ps, const struct perf_record_mmap2 *event)
 {
-	struct hybrid_mapping mapping = {
-		.start	= event->start,
-		.end	= event->start + event->len,
-		.pgoff	= event->pgoff,
-		.pid	= event->pid,
-	};
 	struct hybrid_ident ident = {};
 
 	if (event->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID && !ps->no_build_ids) {
@@ -66,7 +62,8 @@ static int track_mmap2(struct hybrid_processes *ps, const struct perf_record_mma
 		ident.ino = event->ino;
 		ident.ino_generation = event->ino_generation;
 	}
-	return map(ps, &mapping, &ident, event->filename, event->prot & PROT_EXEC);
+	return map(ps, (const struct perf_record_mmap *)event, &ident, event->filename,
+		   event->prot & PROT_EXEC);
 }
 
 /*

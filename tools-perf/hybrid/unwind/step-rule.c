@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A step that is known: by a rule, or out of a signal handler. */
 #include "../bpf_skel/hybrid_walk.h"
+#include "../bpf_skel/signal-frame.h"
 #include "../rules/rows.h"
 #include "step.h"
 #include "uretprobe.h"
-
-/* Offsets in bytes: arch/x86/include/uapi/asm/ucontext.h, sigcontext.h. */
-#define UCONTEXT_BP	120
-#define UCONTEXT_SP	160
-#define UCONTEXT_IP	168
 
 static bool is_return(const struct hybrid_walk *w, u64 ret)
 {
@@ -117,10 +113,10 @@ enum hybrid_stop hybrid_step_rule(struct hybrid_walk *w, const struct hybrid_rul
 
 enum hybrid_stop hybrid_step_sigreturn(struct hybrid_unwind *u, struct hybrid_caller *caller)
 {
-	if (hybrid_walk_word(u, u->sp + UCONTEXT_BP, &caller->bp) ||
-	    hybrid_walk_word(u, u->sp + UCONTEXT_SP, &caller->cfa) ||
-	    hybrid_walk_word(u, u->sp + UCONTEXT_IP, &caller->ip))
-		return hybrid_walk_unreadable(u, u->sp + UCONTEXT_BP);
+	if (hybrid_walk_word(u, u->sp + HYBRID_UCONTEXT_BP, &caller->bp) ||
+	    hybrid_walk_word(u, u->sp + HYBRID_UCONTEXT_SP, &caller->cfa) ||
+	    hybrid_walk_word(u, u->sp + HYBRID_UCONTEXT_IP, &caller->ip))
+		return hybrid_walk_unreadable(u, u->sp + HYBRID_UCONTEXT_BP);
 	caller->bp_known = true;
 	caller->exact = true;
 	return HYBRID_STOP_NR;
