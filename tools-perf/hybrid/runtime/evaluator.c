@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which native frames run functions of Python: those of CPython's evaluator.
+ * Which native frames run functions of a language: those of its interpreter's evaluator.
  */
-#include "../../rules/function.h"
-#include "../../rules/rows.h"
-#include "../../rules/symbol.h"
-#include "../../x86/code.h"
+#include "../rules/function.h"
+#include "../rules/rows.h"
+#include "../x86/code.h"
 #include "evaluator.h"
-
-#define NAME	"_PyEval_EvalFrameDefault"
 
 /* It has 57 KiB in CPython 3.13. */
 #define MAX_SIZE	0x100000U
 
-static bool has(const struct python_evaluator *evaluator, u64 vaddr)
+static bool has(const struct hybrid_evaluator *evaluator, u64 vaddr)
 {
 	unsigned int i;
 
@@ -24,7 +21,7 @@ static bool has(const struct python_evaluator *evaluator, u64 vaddr)
 	return false;
 }
 
-static void add_jumped_to(struct python_evaluator *evaluator,
+static void add_jumped_to(struct hybrid_evaluator *evaluator,
 			  const struct hybrid_mapping *mapping, u64 vaddr)
 {
 	const struct hybrid_fde *fde;
@@ -32,19 +29,19 @@ static void add_jumped_to(struct python_evaluator *evaluator,
 	if (has(evaluator, vaddr))
 		return;
 	fde = hybrid_function_fde(mapping, vaddr);
-	if (fde && fde->start != vaddr && evaluator->nr < PYTHON_PARTS)
+	if (fde && fde->start != vaddr && evaluator->nr < HYBRID_EVALUATOR_PARTS)
 		evaluator->parts[evaluator->nr++] = *fde;
 }
 
-void python_evaluator__find(struct python_evaluator *evaluator,
-			    const struct hybrid_mapping *mapping)
+void hybrid_evaluator__find(struct hybrid_evaluator *evaluator,
+			    const struct hybrid_mapping *mapping, u64 vaddr)
 {
-	u64 start = hybrid_object_symbol(mapping->object, NAME), at, next, target;
 	const struct hybrid_fde *fde;
+	u64 at, next, target;
 
 	evaluator->object_id = mapping->object->id;
 	evaluator->nr = 0;
-	fde = start ? hybrid_function_fde(mapping, start) : NULL;
+	fde = vaddr ? hybrid_function_fde(mapping, vaddr) : NULL;
 	if (!fde || fde->end - fde->start > MAX_SIZE)
 		return;
 	evaluator->parts[evaluator->nr++] = *fde;
@@ -57,7 +54,7 @@ void python_evaluator__find(struct python_evaluator *evaluator,
 	}
 }
 
-bool python_evaluator__has(const struct python_evaluator *evaluator, struct hybrid_space *space,
+bool hybrid_evaluator__has(const struct hybrid_evaluator *evaluator, struct hybrid_space *space,
 			   u64 ip)
 {
 	const struct hybrid_mapping *mapping = hybrid_space_find(space, ip);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_EVALUATOR_H
+#define __PERF_HYBRID_EVALUATOR_H
+
+#include "../rules/fde.h"
+#include "../rules/space.h"
+
+#define HYBRID_EVALUATOR_PARTS	8
+
+/**
+ * struct hybrid_evaluator - the code of the function that interprets a language
+ * @object_id: of the file; 0: it was not looked for
+ * @parts: where the compiler has put it, as the ELF file numbers addresses
+ * @nr: number of @parts
+ */
+struct hybrid_evaluator {
+	u64			object_id;
+	struct hybrid_fde	parts[HYBRID_EVALUATOR_PARTS];
+	unsigned int		nr;
+};
+
+/**
+ * hybrid_evaluator__find - find the evaluator's code
+ * @evaluator: out; @nr is 0 if it is not found
+ * @mapping: of the interpreter's code, its object open
+ * @vaddr: an address in it, as the ELF file numbers them
+ *
+ * GCC puts apart what is seldom run. It is what the rest jumps to that is not where a function
+ * begins.
+ */
+void hybrid_evaluator__find(struct hybrid_evaluator *evaluator,
+			    const struct hybrid_mapping *mapping, u64 vaddr);
+
+/* Is an address of a process that has mapped the file in it? @ip: as struct hybrid_frame has it. */
+bool hybrid_evaluator__has(const struct hybrid_evaluator *evaluator, struct hybrid_space *space,
+			   u64 ip);
+
+#endif /* __PERF_HYBRID_EVALUATOR_H */

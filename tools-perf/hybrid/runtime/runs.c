@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which native frame of an evaluator runs which functions.
+ */
+#include <string.h>
+#include <linux/kernel.h>
+#include "../bpf_skel/hybrid_walk.h"
+#include "runs.h"
+
+/* They need not be aligned. */
+u64 hybrid_named_function(const struct hybrid_named_chain *c, unsigned int i, unsigned int word)
+{
+	u64 value;
+
+	memcpy(&value, (const u8 *)c->functions + (2 * i + word) * sizeof(value), sizeof(value));
+	return value;
+}
+
+static unsigned int nr_runs(const struct hybrid_named_chain *c)
+{
+	unsigned int i, nr = 0;
+	bool ends = true;
+
+	for (i = 0; i < c->nr_functions; i++) {
+		ends = hybrid_named_function(c, i, 0) & HYBRID_WALK_RUN_ENDS;
+		nr += ends;
+	}
+	return nr + !ends;
+}
+
+static bool is_evaluator(u64 ip, void *arg)
+{
+	const struct hybrid_runs *runs = arg;
+
+	return hybrid_evaluator__has(runs->evaluator, runs->space, ip);
+}
+
+void hybrid_runs__begin(struct hybrid_runs *runs, const struct hybrid_evaluator *evaluator,
+			struct hybrid_space *space, const struct hybrid_named_chain *c)
+{
+	unsigned int nr, nr_of_runs;
+
+	*runs = (struct hybrid_runs) { .evaluator = evaluator, .space = space, .chain = c };
+	if (!c->nr_functions || !c->functions_are_whole || !c->is_whole)
+		return;
+	nr = hybrid_named_chain_count(c, is_evaluator, runs);
+	nr_of_runs = nr_runs(c);
+	if (nr > nr_of_runs)
+		runs->skip = nr - nr_of_runs;
+	else
+		runs->more = nr_of_runs - nr;
+}
+
+/* The functions of the next run, and of those before it that have no native frame. */
+static unsigned int name_run(struct hybrid_runs *runs, const struct hybrid_run_names *how,
+			     u64 *out, unsigned int room)
+{
+	const struct hybrid_named_chain *c = runs->chain;
+	unsigned int nr = 0, left = runs->more + 1;
+	u64 function, ip;
+
+	runs->more = 0;
+	for (; runs->at < c->nr_functions && left; runs->at++) {
+		function = hybrid_named_function(c, runs->at, 0);
+		left -= function & HYBRID_WALK_RUN_ENDS;
+		if (!(function & HYBRID_WALK_FUNCTION_ADDR))
+			continue;
+		ip = how->ip_of(how->arg, how->names, function, hybrid_named_function(c, runs->at, 1));
+		if (ip && nr == room)
+			return room + 1;
+		if (ip)
+			out[nr++] = ip;
+	}
+	return nr;
+}
+
+unsigned int hybrid_runs__name(struct hybrid_runs *runs, const struct hybrid_run_names *how,
+			       const struct hybrid_frame *frame, u64 ip, u64 *out,
+			       unsigned int room)
+{
+	const struct hybrid_named_chain *c = runs->chain;
+	unsigned int nr;
+
+	if (!c || runs->at >= c->nr_functions || !is_evaluator(frame->ip, runs))
+		return 0;
+	if (runs->skip) {
+		runs->skip--;
+		return 0;
+	}
+	if (!room)
+		return 1;
+	nr = name_run(runs, how, out + 1, room - 1);
+	*out = ip;
+	return nr ? nr + 1 : 0;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_RUNS_H
+#define __PERF_HYBRID_RUNS_H
+
+#include "evaluator.h"
+#include "name-chain.h"
+
+/*
+ * An evaluator runs a function that another one calls without a native frame for it, for as long
+ * as no C function is between: a run. The outermost frame of a run is where a native frame of the
+ * evaluator begins.
+ */
+
+/**
+ * struct hybrid_runs - the functions that an interpreter runs in a chain, as it is named
+ * @evaluator: whose native frames run them
+ * @space: of the process
+ * @chain: that is being named
+ * @at: index of the next frame of @chain's functions
+ * @skip: native frames of the evaluator, the next ones, that run nothing yet
+ * @more: runs that have no native frame yet, the next ones
+ */
+struct hybrid_runs {
+	const struct hybrid_evaluator	*evaluator;
+	struct hybrid_space		*space;
+	const struct hybrid_named_chain	*chain;
+	unsigned int			 at;
+	unsigned int			 skip;
+	unsigned int			 more;
+};
+
+/**
+ * struct hybrid_run_names - who names functions
+ * @names: to which they are added
+ * @ip_of: the address of a frame, by struct hybrid_walk_interpreted; 0: it gets none
+ * @arg: for @ip_of
+ */
+struct hybrid_run_names {
+	struct hybrid_names	*names;
+	u64			(*ip_of)(void *arg, struct hybrid_names *names, u64 function,
+					 u64 position);
+	void			*arg;
+};
+
+/**
+ * hybrid_runs__begin - a chain is about to be named
+ * @runs: out
+ * @evaluator: must stay until the next call
+ * @space: the same
+ * @c: the same
+ *
+ * The evaluator's outermost native frame belongs to the outermost run. An innermost one that has
+ * just begun, or is about to return, has none; and an innermost run may have no native frame yet.
+ */
+void hybrid_runs__begin(struct hybrid_runs *runs, const struct hybrid_evaluator *evaluator,
+			struct hybrid_space *space, const struct hybrid_named_chain *c);
+
+/* Of function @i of a chain: what struct hybrid_walk_interpreted has; @word is 0 or 1. */
+u64 hybrid_named_function(const struct hybrid_named_chain *c, unsigned int i, unsigned int word);
+
+/* As struct hybrid_namer's @name: after a native frame of the evaluator stand those of its run. */
+unsigned int hybrid_runs__name(struct hybrid_runs *runs, const struct hybrid_run_names *how,
+			       const struct hybrid_frame *frame, u64 ip, u64 *out,
+			       unsigned int room);
+
+#endif /* __PERF_HYBRID_RUNS_H */
