@@ -319,6 +319,10 @@ struct hybrid_walk_file {
  * @kind: a byte
  * @ends_from: a frame whose byte is this or more is the last one that a native frame runs
  * @ends_with: and runs something itself
+ * @is_ruby: it is CRuby, whose frames are an array. @runtime: two words, the module and the offset
+ *	of the thread's variable that has the address of its context, as __tls_get_addr() takes
+ *	them. @frame: in the context. @frame_size: from a frame to its caller's. @kind: in a frame:
+ *	the address of its environment. @first to @thread_id and @caller are not used
  */
 struct hybrid_walk_interpreter {
 	__u64	runtime;
@@ -337,7 +341,8 @@ struct hybrid_walk_interpreter {
 	__u16	mark;
 	__u8	ends_from;
 	__u8	ends_with;
-	__u8	unused[4];
+	__u8	is_ruby;
+	__u8	unused[3];
 };
 
 /* Entries of a callchain, the kernel's part and context words among them. */

@@ -39,6 +39,16 @@ struct {
 	__uint(max_entries, 8192);
 } interpreter_threads SEC(".maps");
 
+/* Of glibc: where a thread has its blocks of variables, and bytes of an entry, by module. */
+#define DTV		8
+#define DTV_ENTRY	16
+#define MAX_MODULES	4096
+
+/* vm_core.h of CRuby: flags of a frame. */
+#define RUBY_TYPE	0x7fff0001
+#define RUBY_DUMMY	0x79990001
+#define RUBY_FINISH	0x20
+
 /* perf's: some file is an interpreter. */
 __u32 any_interpreters;
 
@@ -132,17 +142,30 @@ static __always_inline __u64 find_thread_data(struct state *st)
 	return found->thread;
 }
 
+/* What the thread's variable of CRuby has: the context of the fiber that runs. */
+static __always_inline __u64 ruby_context(const struct state *st)
+{
+	__u64 module = user_word(st->runtime), block;
+
+	if (!module || module >= MAX_MODULES)
+		return 0;
+	block = user_word(user_word(st->fs + DTV) + module * DTV_ENTRY);
+	return block ? user_word(block + user_word(st->runtime + 8)) : 0;
+}
+
 /* The data of the thread that runs; 0: it runs nothing of an interpreter. */
 static __always_inline __u64 thread_data(struct state *st, __u64 fs)
 {
 	bool is_same = st->fs == fs && st->fs_space == st->code_key.space;
 
 	/* That of the last sample on this CPU, mostly. */
-	if (is_same && is_of_thread(st, st->thread))
+	if (is_same && !st->interpreter.is_ruby && is_of_thread(st, st->thread))
 		return st->thread;
 	st->fs = fs;
 	st->fs_space = st->code_key.space;
-	st->thread = find_runtime(st) ? find_thread_data(st) : 0;
+	st->thread = 0;
+	if (find_runtime(st))
+		st->thread = st->interpreter.is_ruby ? ruby_context(st) : find_thread_data(st);
 	return st->thread;
 }
 
@@ -242,6 +265,75 @@ static long interpreter_frame(__u32 i, void *arg)
 	return 0;
 }
 
+/* Reads the frames of an array from one on, up to @end: the callers are behind it. */
+static __always_inline bool read_array(struct state *st, __u64 frame, __u64 end)
+{
+	__u64 size = end - frame;
+
+	if (frame >= st->window_at &&
+	    frame + st->interpreter.frame_size - st->window_at <= st->window_size)
+		return true;
+	if (size < st->interpreter.frame_size)
+		return false;
+	if (size > WINDOW)
+		size = WINDOW;
+	st->window_size = 0;
+	if (bpf_probe_read_user(st->window, size, (void *)frame))
+		return false;
+	st->window_at = frame;
+	st->window_size = size;
+	return true;
+}
+
+/*
+ * The next frame of CRuby: of a method in C it is the method's entry that says what runs, and the
+ * position is 0. A block in C has an object of another kind in place of the code.
+ */
+static long ruby_frame(__u32 i, void *arg)
+{
+	struct loop *loop = arg;
+	struct state *st = loop->st;
+	const struct hybrid_walk_interpreter *in = &st->interpreter;
+	__u64 frame = st->frame, env[3], function, position;
+
+	if (st->nr_interpreted >= HYBRID_WALK_FUNCTIONS ||
+	    !read_array(st, frame, st->frames_end) ||
+	    bpf_probe_read_user(env, sizeof(env),
+				(void *)(frame_word(st, frame, in->kind) - 2 * sizeof(*env))))
+		return 1;
+	/* What a stack begins with. */
+	if ((env[2] & RUBY_TYPE) == RUBY_DUMMY) {
+		st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
+		return 1;
+	}
+	function = frame_word(st, frame, in->function);
+	position = frame_word(st, frame, in->position);
+	if (!function)
+		function = env[0];
+	else if (!position)
+		function = 0;
+	function &= HYBRID_WALK_FUNCTION_ADDR;
+	if (function)
+		put_function(st, function | mark_of(st, function), position);
+	if (env[2] & RUBY_FINISH)
+		end_run(st);
+	st->frame = frame + in->frame_size;
+	return 0;
+}
+
+/* @context: of the thread, which begins with where its stack is, and of how many words. */
+static __always_inline void read_ruby(struct state *st, __u64 context)
+{
+	struct loop loop = { .st = st };
+	__u64 stack = user_word(context);
+
+	st->frames_end = stack + user_word(context + 8) * 8;
+	st->frame = user_word(context + st->interpreter.frame);
+	if (st->frame < stack || st->frame >= st->frames_end)
+		return;
+	bpf_loop(HYBRID_WALK_FUNCTIONS + 1, ruby_frame, &loop, 0);
+}
+
 /* Reads which functions the task is in, if it runs an interpreter. @task: that was walked. */
 static __always_inline void read_functions(struct state *st, struct task_struct___h *task)
 {
@@ -254,13 +346,17 @@ static __always_inline void read_functions(struct state *st, struct task_struct_
 	thread = thread_data(st, BPF_CORE_READ(task, thread.fsbase));
 	if (!thread)
 		return;
+	st->interpreted_whole = 0;
+	st->window_size = 0;
+	if (st->interpreter.is_ruby) {
+		read_ruby(st, thread);
+		return;
+	}
 	st->frame = user_word(thread + st->interpreter.frame);
 	if (st->interpreter.frame_in_frame && st->frame)
 		st->frame = user_word(st->frame + st->interpreter.frame_in_frame);
 	if (!st->frame)
 		return;
-	st->interpreted_whole = 0;
-	st->window_size = 0;
 	bpf_loop(HYBRID_WALK_FUNCTIONS + 1, interpreter_frame, &loop, 0);
 }
 

@@ -131,6 +131,7 @@ struct interpreter_thread {
  * @searched: when the threads of a process were looked through last, in ns
  * @thread: address of a thread's; 0: it has none
  * @frame: address of a frame
+ * @frames_end: behind the last one, if they are an array
  * @nr_interpreted: number of frames in @interpreted
  * @interpreted_whole: HYBRID_WALK_INTERPRETED_WHOLE, or 0
  * @marks: of functions, by a hash of their address
@@ -201,6 +202,7 @@ struct state {
 	__u64 searched;
 	__u64 thread;
 	__u64 frame;
+	__u64 frames_end;
 	__u32 interpreted_whole;
 	struct {
 		__u64 function;
