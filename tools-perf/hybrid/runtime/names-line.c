@@ -69,9 +69,18 @@ static void put_length(FILE *file, long at)
 	fseek(file, end, SEEK_SET);
 }
 
+/* dwarfstd.org/languages.html: after DWARF 5. */
+#define DW_LANG_RUBY	0x0040
+
 static u16 language(const struct hybrid_names *names)
 {
-	return names->runtime == HYBRID_RUNTIME_JAVA ? DW_LANG_Java : DW_LANG_Python;
+	static const u16 languages[HYBRID_NR_RUNTIMES] = {
+		[HYBRID_RUNTIME_JAVA]	= DW_LANG_Java,
+		[HYBRID_RUNTIME_PYTHON]	= DW_LANG_Python,
+		[HYBRID_RUNTIME_RUBY]	= DW_LANG_RUBY,
+	};
+
+	return languages[names->runtime];
 }
 
 void hybrid_names__debug_abbrev(const struct hybrid_names *names __maybe_unused, FILE *file)

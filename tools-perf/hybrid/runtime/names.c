@@ -28,6 +28,7 @@ struct wanted_file {
 static const char * const labels[HYBRID_NR_RUNTIMES] = {
 	[HYBRID_RUNTIME_JAVA]	= "java-methods",
 	[HYBRID_RUNTIME_PYTHON]	= "python-functions",
+	[HYBRID_RUNTIME_RUBY]	= "ruby-functions",
 };
 
 struct hybrid_names *hybrid_names__new(enum hybrid_runtime runtime)

@@ -7,7 +7,7 @@
 
 /*
  * Names of frames that no file of the sampled process has: methods of Java, functions of
- * Python. Each function gets a range of synthetic addresses. The callchain has an address of
+ * Python and Ruby. Each function gets a range of synthetic addresses. The callchain has an address of
  * that range, perf.data maps the ranges of a runtime in each process that uses them, and an
  * ELF file in perf's build-id cache has a symbol and a line table for them.
  *
@@ -35,6 +35,7 @@ struct hybrid_names;
 enum hybrid_runtime {
 	HYBRID_RUNTIME_JAVA,
 	HYBRID_RUNTIME_PYTHON,
+	HYBRID_RUNTIME_RUBY,
 	HYBRID_NR_RUNTIMES,
 };
 

@@ -9,6 +9,7 @@
 #include "../rules/symbol.h"
 #include "java/java.h"
 #include "python/python.h"
+#include "ruby/ruby.h"
 #include "runtime.h"
 
 /* Processes by pid: of those that share a set the one that was asked for longest ago goes. */
@@ -22,6 +23,7 @@
 static const struct hybrid_runtime_ops *const all_ops[] = {
 	&hybrid_java_ops,
 	&hybrid_python_ops,
+	&hybrid_ruby_ops,
 };
 
 /**

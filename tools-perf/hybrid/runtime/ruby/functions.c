@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Functions of CRuby: name, file and lines of code, and the names of methods in C.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <linux/compiler.h>
+#include <linux/hash.h>
+#include <linux/kernel.h>
+#include "../../rules/clock.h"
+#include "functions.h"
+#include "line-table.h"
+#include "method-name.h"
+
+/* Words of code that are believed. */
+#define MAX_SIZE	0x100000U
+
+/* ns */
+#define CHECK_AFTER	1000000000ULL
+
+static u64 word_at(struct ruby_functions *functions, u64 addr)
+{
+	return ruby_word(functions->pm, addr);
+}
+
+static bool read_words(struct ruby_functions *functions, u64 addr, bool is_code, u64 *words)
+{
+	if (!ruby_is(functions->pm, addr, is_code ? RUBY_CODE : RUBY_ENTRY))
+		return false;
+	words[0] = word_at(functions, addr + RUBY_OWN);
+	words[1] = word_at(functions, is_code ? words[0] + RUBY_LABEL : words[0] + RUBY_ID);
+	words[2] = word_at(functions, is_code ? words[0] + RUBY_PATH : addr + RUBY_OWNER);
+	return words[0] && words[1];
+}
+
+static bool is_same(struct ruby_functions *functions, struct ruby_function *known)
+{
+	u64 time = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE), words[3];
+
+	if (time - known->checked < CHECK_AFTER)
+		return true;
+	known->checked = time;
+	/* What can't be read now, or not any more, has the mark still. */
+	return !read_words(functions, known->addr, known->encoded, words) ||
+	       !memcmp(words, known->words, sizeof(words));
+}
+
+/* A string, or the path and the real path, which eval has none of. */
+static bool read_path(struct ruby_functions *functions, u64 path, char *out)
+{
+	struct hybrid_process_memory *pm = functions->pm;
+
+	return ruby_text(pm, functions->layout, path, out) ||
+	       ruby_text(pm, functions->layout, ruby_element(pm, path, 1), out) ||
+	       ruby_text(pm, functions->layout, ruby_element(pm, path, 0), out);
+}
+
+/* Apart: what is read takes 40 KiB of stack, and nearly all code is known. */
+static noinline bool read_code(struct ruby_functions *functions, struct hybrid_names *names,
+			       struct ruby_function *known)
+{
+	char file[RUBY_TEXT], name[RUBY_NAME], text[RUBY_NAME + RUBY_TEXT + 8];
+	struct hybrid_name_line lines[HYBRID_NAMES_LINES];
+	struct hybrid_function function = { .name = text, .file = file, .lines = lines };
+	u64 body = known->words[0];
+	u32 size = word_at(functions, body + RUBY_SIZE);
+
+	if (!ruby_code_name(functions->pm, functions->layout, body, name) ||
+	    !read_path(functions, known->words[2], file))
+		return false;
+	snprintf(text, sizeof(text), "rb::%s:%s", name, file);
+	known->encoded = word_at(functions, body + RUBY_ENCODED);
+	known->size = size && size < MAX_SIZE ? size : 1;
+	function.size = known->size;
+	function.nr_lines = ruby_lines(functions->pm, body + functions->layout->insns,
+				       known->size, lines, HYBRID_NAMES_LINES);
+	known->function = hybrid_names__function(names, &functions->quota, &function);
+	return known->encoded && known->function;
+}
+
+static noinline bool read_entry(struct ruby_functions *functions, struct hybrid_names *names,
+				struct ruby_function *known)
+{
+	char name[RUBY_NAME], text[RUBY_NAME + 8];
+	struct hybrid_function function = { .name = text, .size = 1 };
+
+	if (!ruby_entry_name(functions->pm, functions->layout, &functions->symbols, known->addr,
+			     name))
+		return false;
+	snprintf(text, sizeof(text), "rb::%s", name);
+	known->encoded = 0;
+	known->size = 1;
+	known->function = hybrid_names__function(names, &functions->quota, &function);
+	return known->function;
+}
+
+static bool has_mark(const struct ruby_function *known, u64 function)
+{
+	return !((HYBRID_WALK_FUNCTION_MARK(known->words[0]) ^ function) >> 48);
+}
+
+static bool look_up(struct ruby_functions *functions, struct hybrid_names *names, u64 addr,
+		    bool is_code, struct ruby_function *known)
+{
+	bool is_read;
+
+	known->addr = addr;
+	is_read = read_words(functions, addr, is_code, known->words) &&
+		  (is_code ? read_code(functions, names, known) :
+			     read_entry(functions, names, known));
+	known->checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
+	if (!is_read)
+		known->addr = 0;
+	return is_read;
+}
+
+u64 ruby_functions__ip(struct ruby_functions *functions, struct hybrid_names *names, u64 function,
+		       u64 position)
+{
+	u64 addr = function & HYBRID_WALK_FUNCTION_ADDR, index;
+	struct ruby_function *known = &functions->known[hash_64(addr, RUBY_FUNCTIONS_BITS)];
+
+	if ((known->addr != addr || !known->encoded != !position || !has_mark(known, function) ||
+	     !is_same(functions, known)) && !look_up(functions, names, addr, position, known))
+		return 0;
+	if (!has_mark(known, function))
+		return 0;
+	/* The position is behind the instruction, or before the first one. */
+	index = (position - known->encoded) / sizeof(u64);
+	return hybrid_names_ip(known->function, known->size,
+			       index && index <= known->size ? index - 1 : 0);
+}
+
+u64 ruby_functions__unknown(struct ruby_functions *functions, struct hybrid_names *names)
+{
+	const struct hybrid_function function = { .name = "rb::[unknown]", .size = 1 };
+	u64 start = hybrid_names__function(names, &functions->quota, &function);
+
+	return start ? hybrid_names_ip(start, function.size, 0) : 0;
+}
+
+u64 ruby_functions__label(struct ruby_functions *functions, u64 function)
+{
+	u64 code = function & HYBRID_WALK_FUNCTION_ADDR, body;
+
+	if (!ruby_is(functions->pm, code, RUBY_CODE))
+		return 0;
+	body = word_at(functions, code + RUBY_OWN);
+	return word_at(functions, word_at(functions, body + RUBY_ENCODED));
+}

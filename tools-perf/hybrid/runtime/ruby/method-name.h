@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_RUBY_METHOD_NAME_H
+#define __PERF_HYBRID_RUBY_METHOD_NAME_H
+
+#include "symbols.h"
+
+/* With the classes, or modules, that it is in. */
+#define RUBY_NAME	(4 * RUBY_TEXT)
+
+/**
+ * ruby_code_name - the name of code of Ruby
+ * @pm: the process
+ * @layout: of its CRuby
+ * @body: of the code
+ * @out: out, room for RUBY_NAME: "Foo::bar", "block in Foo::bar", "<main>". The classes are those
+ *	that it is defined in: that it is one of a class itself can't be seen
+ *
+ * Return: false if it can't be read.
+ */
+bool ruby_code_name(struct hybrid_process_memory *pm, const struct ruby_layout *layout, u64 body,
+		    char *out);
+
+/**
+ * ruby_entry_name - the name of a method in C
+ * @pm: the process
+ * @layout: of its CRuby
+ * @symbols: of the process
+ * @entry: of the method
+ * @out: out, room for RUBY_NAME: "Array#each", "Process.clock_gettime"
+ *
+ * Return: false if it can't be read.
+ */
+bool ruby_entry_name(struct hybrid_process_memory *pm, const struct ruby_layout *layout,
+		     const struct ruby_symbols *symbols, u64 entry, char *out);
+
+/* In a method's entry: the class. In its definition: the number of its name. */
+#define RUBY_OWNER	32
+#define RUBY_ID		32
+
+#endif /* __PERF_HYBRID_RUBY_METHOD_NAME_H */
