@@ -2,7 +2,7 @@
 #ifndef __PERF_HYBRID_RUBY_METHOD_NAME_H
 #define __PERF_HYBRID_RUBY_METHOD_NAME_H
 
-#include "symbols.h"
+#include "ruby-symbols.h"
 
 /* With the classes, or modules, that it is in. */
 #define RUBY_NAME	(4 * RUBY_TEXT)

@@ -10,8 +10,8 @@
 #include "../../rules/symbol.h"
 #include "../evaluator.h"
 #include "../runs.h"
-#include "functions.h"
-#include "layout.h"
+#include "ruby-functions.h"
+#include "ruby-layout.h"
 #include "ruby.h"
 
 /* Bytes of rb_thread_current() that are looked through. */

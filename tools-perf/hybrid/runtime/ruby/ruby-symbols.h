@@ -2,7 +2,7 @@
 #ifndef __PERF_HYBRID_RUBY_SYMBOLS_H
 #define __PERF_HYBRID_RUBY_SYMBOLS_H
 
-#include "object.h"
+#include "ruby-object.h"
 
 /**
  * struct ruby_symbols - the names that a process has numbers for

@@ -8,9 +8,9 @@
 #include <linux/hash.h>
 #include <linux/kernel.h>
 #include "../../rules/clock.h"
-#include "functions.h"
-#include "line-table.h"
+#include "insn-lines.h"
 #include "method-name.h"
+#include "ruby-functions.h"
 
 /* Words of code that are believed. */
 #define MAX_SIZE	0x100000U
@@ -99,19 +99,19 @@ static bool has_mark(const struct ruby_function *known, u64 function)
 	return !((HYBRID_WALK_FUNCTION_MARK(known->words[0]) ^ function) >> 48);
 }
 
+/* What can't be read does not take the place of what is known. */
 static bool look_up(struct ruby_functions *functions, struct hybrid_names *names, u64 addr,
 		    bool is_code, struct ruby_function *known)
 {
-	bool is_read;
+	struct ruby_function found = {
+		.addr = addr, .checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE),
+	};
 
-	known->addr = addr;
-	is_read = read_words(functions, addr, is_code, known->words) &&
-		  (is_code ? read_code(functions, names, known) :
-			     read_entry(functions, names, known));
-	known->checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
-	if (!is_read)
-		known->addr = 0;
-	return is_read;
+	if (!read_words(functions, addr, is_code, found.words) ||
+	    !(is_code ? read_code(functions, names, &found) : read_entry(functions, names, &found)))
+		return false;
+	*known = found;
+	return true;
 }
 
 u64 ruby_functions__ip(struct ruby_functions *functions, struct hybrid_names *names, u64 function,

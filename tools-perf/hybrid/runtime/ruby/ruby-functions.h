@@ -3,7 +3,7 @@
 #define __PERF_HYBRID_RUBY_FUNCTIONS_H
 
 #include "../names.h"
-#include "symbols.h"
+#include "ruby-symbols.h"
 
 #define RUBY_FUNCTIONS_BITS	12
 

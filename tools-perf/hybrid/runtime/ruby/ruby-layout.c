@@ -5,7 +5,7 @@
  */
 #include <string.h>
 #include <linux/kernel.h>
-#include "layout.h"
+#include "ruby-layout.h"
 
 /**
  * struct version - a version of CRuby

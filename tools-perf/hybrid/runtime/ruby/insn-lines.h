@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef __PERF_HYBRID_RUBY_LINE_TABLE_H
-#define __PERF_HYBRID_RUBY_LINE_TABLE_H
+#ifndef __PERF_HYBRID_RUBY_INSN_LINES_H
+#define __PERF_HYBRID_RUBY_INSN_LINES_H
 
 #include "../names.h"
 #include "../process-memory.h"
@@ -20,4 +20,4 @@
 unsigned int ruby_lines(struct hybrid_process_memory *pm, u64 insns, u32 size,
 			struct hybrid_name_line *lines, unsigned int max);
 
-#endif /* __PERF_HYBRID_RUBY_LINE_TABLE_H */
+#endif /* __PERF_HYBRID_RUBY_INSN_LINES_H */

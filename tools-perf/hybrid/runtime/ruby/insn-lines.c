@@ -5,8 +5,8 @@
  * others it has a bit for each entry's position, in blocks.
  */
 #include <linux/kernel.h>
-#include "line-table.h"
-#include "object.h"
+#include "insn-lines.h"
+#include "ruby-object.h"
 
 #define FIRST		54
 #define IN_WORD		9

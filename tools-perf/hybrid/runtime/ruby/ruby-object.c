@@ -4,7 +4,7 @@
  */
 #include <string.h>
 #include <linux/kernel.h>
-#include "object.h"
+#include "ruby-object.h"
 
 /* Of an object's first word, include/ruby/internal/fl_type.h and core/rarray.h, rstring.h. */
 #define TYPE		0x1f

@@ -3,7 +3,7 @@
 #define __PERF_HYBRID_RUBY_OBJECT_H
 
 #include "../process-memory.h"
-#include "layout.h"
+#include "ruby-layout.h"
 
 /* Bytes of a string that are read, its end included. */
 #define RUBY_TEXT	256

@@ -5,7 +5,7 @@
 #include <linux/kernel.h>
 #include "../../rules/object.h"
 #include "../../rules/section.h"
-#include "symbols.h"
+#include "ruby-symbols.h"
 
 /* Words of .data that are looked through: 0x270 bytes in 3.1, 0x99c in 3.3. */
 #define MAX_WORDS	1024

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CRuby's strings, arrays, lines, names and code; the process is the test's own.
+ */
+#include <string.h>
+#include <unistd.h>
+#include "elf-file.h"
+#include "insn-lines.h"
+#include "method-name.h"
+#include "process.h"
+#include "ruby-functions.h"
+#include "tap.h"
+
+#define APART	0x2000
+
+static struct hybrid_processes ps;
+static struct hybrid_memory *memory;
+static struct hybrid_process_memory pm;
+static const struct ruby_layout *layout;
+
+static void begin(const char *version)
+{
+	pid_t pid = getpid();
+
+	hybrid_processes_init(&ps, elf_file_open);
+	elf_file_map(&ps, pid, "jvm.so", 0x40000000);
+	memory = hybrid_memory_new();
+	pm = (struct hybrid_process_memory) {
+		.memory = memory, .objects = &ps.objects, .pid = pid,
+		.space = hybrid_thread_find(&ps, pid, pid)->process->space,
+	};
+	check(!hybrid_process_memory_map(&pm));
+	layout = ruby_layout__find(version);
+	check(layout);
+}
+
+static void end(void)
+{
+	hybrid_process_memory_exit(&pm);
+	hybrid_memory_delete(memory);
+	hybrid_processes_exit(&ps);
+}
+
+static void versions(void)
+{
+	check(ruby_layout__find("3.1.2") && ruby_layout__find("3.3.8"));
+	same(ruby_layout__find("3.1.7")->walk.frame_size, 64);
+	same(ruby_layout__find("3.3.0")->walk.frame_size, 56);
+	check(!ruby_layout__find("3.2.3") && !ruby_layout__find("3.10.0"));
+	check(!ruby_layout__find("") && !ruby_layout__find("3"));
+}
+
+/* An object of 3.1's String: in itself, and elsewhere. */
+static void set_text(u64 *text, const char *chars)
+{
+	size_t length = strlen(chars);
+
+	memset(text, 0, 5 * sizeof(*text));
+	text[0] = RUBY_STRING | length << 14;
+	memcpy(text + 2, chars, length);
+}
+
+static void set_long(u64 *text, const char *chars, u64 length)
+{
+	memset(text, 0, 5 * sizeof(*text));
+	text[0] = RUBY_STRING | APART;
+	text[2] = length;
+	text[3] = (u64)chars;
+}
+
+static void strings(void)
+{
+	static char many[400];
+	static u64 text[5];
+	char out[RUBY_TEXT];
+
+	begin("3.1.2");
+	set_text(text, "spam");
+	check(ruby_text(&pm, layout, (u64)text, out) && !strcmp(out, "spam"));
+	set_long(text, "spam and eggs", 8);
+	check(ruby_text(&pm, layout, (u64)text, out) && !strcmp(out, "spam and"));
+	memset(many, 'x', sizeof(many));
+	set_long(text, many, ~0ULL);
+	check(ruby_text(&pm, layout, (u64)text, out));
+	same(strlen(out), RUBY_TEXT - 1);
+	end();
+	begin("3.3.8");
+	text[0] = RUBY_STRING;
+	text[2] = 3;
+	memcpy(text + 3, "eggs", 4);
+	check(ruby_text(&pm, layout, (u64)text, out) && !strcmp(out, "egg"));
+	end();
+}
+
+static void no_strings(void)
+{
+	static u64 text[5];
+	char out[RUBY_TEXT];
+
+	begin("3.1.2");
+	check(!ruby_text(&pm, layout, 0, out));
+	check(!ruby_text(&pm, layout, 8, out));
+	set_text(text, "");
+	check(!ruby_text(&pm, layout, (u64)text, out));
+	set_text(text, "spam");
+	check(!ruby_text(&pm, layout, (u64)text + 1, out));
+	text[0] = RUBY_ARRAY;
+	check(!ruby_text(&pm, layout, (u64)text, out));
+	set_long(text, (char *)8, 4);
+	check(!ruby_text(&pm, layout, (u64)text, out));
+	end();
+}
+
+static void arrays(void)
+{
+	static u64 array[5], elements[3] = { 7, 8, 9 };
+
+	begin("3.1.2");
+	array[0] = RUBY_ARRAY | 0x2000 | 2 << 15;
+	array[2] = 5;
+	array[3] = 6;
+	array[4] = 7;
+	same(ruby_element(&pm, (u64)array, 1), 6);
+	same(ruby_element(&pm, (u64)array, 2), 0);
+	array[0] = RUBY_ARRAY;
+	array[2] = 3;
+	array[4] = (u64)elements;
+	hybrid_memory_forget(memory);
+	same(ruby_element(&pm, (u64)array, 2), 9);
+	same(ruby_element(&pm, (u64)array, 3), 0);
+	array[2] = ~0ULL;
+	hybrid_memory_forget(memory);
+	same(ruby_element(&pm, (u64)array, 1ULL << 60), 0);
+	end();
+}
+
+/* struct iseq_insn_info of CRuby, with entries at 0, 2, 53, 54, 120 and 700. */
+static struct {
+	u64	entries;
+	u64	positions;
+	u64	nr;
+	u64	table;
+} insns;
+
+static const u32 positions[] = { 0, 2, 53, 54, 120, 700 };
+static u32 entries[ARRAY_SIZE(positions)][3];
+static u64 table[6 + 2 * 10];
+
+/* As succ_index_table_create() does. */
+static void set_table(void)
+{
+	unsigned int i, r = 0, at;
+
+	memset(table, 0, sizeof(table));
+	for (i = 0; i < 54; i++) {
+		if (positions[r] == i)
+			r++;
+		table[i / 9] |= (u64)r << i % 9 * 7;
+	}
+	for (; r < ARRAY_SIZE(positions); r++) {
+		at = positions[r] - 54;
+		table[6 + at / 512 * 10 + 2 + at % 512 / 64] |= 1ULL << at % 64;
+	}
+	for (i = 0; i < ARRAY_SIZE(positions); i++)
+		entries[i][0] = 10 + i;
+	entries[4][0] = entries[3][0];
+	insns.entries = (u64)entries;
+	insns.nr = ARRAY_SIZE(positions);
+	insns.table = (u64)table;
+}
+
+static void lines(void)
+{
+	static const struct hybrid_name_line expected[] = {
+		{ 0, 10 }, { 2, 11 }, { 53, 12 }, { 54, 13 }, { 700, 15 },
+	};
+	struct hybrid_name_line out[8];
+	unsigned int i;
+
+	begin("3.1.2");
+	set_table();
+	same(ruby_lines(&pm, (u64)&insns, 800, out, 8), ARRAY_SIZE(expected));
+	for (i = 0; i < ARRAY_SIZE(expected); i++) {
+		same(out[i].index, expected[i].index);
+		same(out[i].line, expected[i].line);
+	}
+	same(ruby_lines(&pm, (u64)&insns, 800, out, 2), 2);
+	same(ruby_lines(&pm, (u64)&insns, 54, out, 8), 3);
+	insns.nr = 2;
+	hybrid_memory_forget(memory);
+	same(ruby_lines(&pm, (u64)&insns, 800, out, 8), 2);
+	insns.table = 0;
+	hybrid_memory_forget(memory);
+	same(ruby_lines(&pm, (u64)&insns, 800, out, 8), 0);
+	same(ruby_lines(&pm, 8, ~0U, out, 8), 0);
+	end();
+}
+
+/* Code, with what it is defined in: of 3.1. */
+struct code {
+	u64	object[4];
+	u64	body[40];
+	u64	label[5];
+	u64	base[5];
+	u64	words[8];
+};
+
+static struct code method, block, class, module;
+static u64 path[5];
+static struct ruby_functions functions;
+static struct hybrid_names *names;
+
+static void set_code(struct code *code, const char *label, const char *base,
+		     const struct code *local, const struct code *parent)
+{
+	memset(code, 0, sizeof(*code));
+	code->object[0] = RUBY_CODE;
+	code->object[2] = (u64)code->body;
+	code->body[0] = 8ULL << 32;
+	code->body[1] = (u64)code->words;
+	code->body[8] = (u64)path;
+	code->body[9] = (u64)code->base;
+	code->body[10] = (u64)code->label;
+	code->body[21] = (u64)parent;
+	code->body[22] = (u64)local;
+	set_long(code->label, label, strlen(label));
+	set_long(code->base, base, strlen(base));
+}
+
+static void begin_code(void)
+{
+	begin("3.1.2");
+	set_long(path, "/a.rb", 5);
+	set_code(&module, "<module:Bar>", "<module:Bar>", &module, NULL);
+	set_code(&class, "<class:Foo>", "<class:Foo>", &class, &module);
+	set_code(&method, "spam", "spam", &method, &class);
+	set_code(&block, "block (2 levels) in spam", "spam", &method, &method);
+	memset(&functions, 0, sizeof(functions));
+	functions.pm = &pm;
+	functions.layout = layout;
+	names = hybrid_names__new(HYBRID_RUNTIME_RUBY);
+}
+
+static void end_code(void)
+{
+	hybrid_names__delete(names);
+	end();
+}
+
+static void code_names(void)
+{
+	char out[RUBY_NAME];
+
+	begin_code();
+	check(ruby_code_name(&pm, layout, (u64)method.body, out) &&
+	      !strcmp(out, "Bar::Foo::spam"));
+	check(ruby_code_name(&pm, layout, (u64)block.body, out) &&
+	      !strcmp(out, "block (2 levels) in Bar::Foo::spam"));
+	check(ruby_code_name(&pm, layout, (u64)class.body, out) && !strcmp(out, "<class:Foo>"));
+	/* In a circle. */
+	module.body[21] = (u64)&module;
+	hybrid_memory_forget(memory);
+	check(ruby_code_name(&pm, layout, (u64)method.body, out));
+	method.body[10] = 8;
+	hybrid_memory_forget(memory);
+	check(!ruby_code_name(&pm, layout, (u64)method.body, out));
+	end_code();
+}
+
+static u64 function_word(const struct code *code)
+{
+	return (u64)code | HYBRID_WALK_FUNCTION_MARK(code->object[2]);
+}
+
+static u64 ip_of(u64 position)
+{
+	return ruby_functions__ip(&functions, names, function_word(&method), position);
+}
+
+static void code(void)
+{
+	u64 first = (u64)method.words, start, size, was;
+
+	begin_code();
+	check(ip_of(first + 16));
+	check(!strcmp(hybrid_names__get(names, 0, &start, &size), "rb::Bar::Foo::spam:/a.rb"));
+	start += hybrid_names__start(names);
+	/* The position is behind the instruction. */
+	same(ip_of(first + 16), hybrid_names_ip(start, 8, 1));
+	same(ip_of(first), hybrid_names_ip(start, 8, 0));
+	same(ip_of(first + 400), hybrid_names_ip(start, 8, 0));
+	same(hybrid_names__nr(names), 1);
+	/* What is no code, or another one; it does not take the place of what is known. */
+	was = function_word(&method);
+	check(!ruby_functions__ip(&functions, names, 8, first));
+	check(!ruby_functions__ip(&functions, names, was ^ 1ULL << 50, first));
+	check(!ruby_functions__ip(&functions, names, was, 0));
+	same(ip_of(first), hybrid_names_ip(start, 8, 0));
+	method.object[0] = RUBY_ENTRY;
+	hybrid_memory_forget(memory);
+	same(ip_of(first), hybrid_names_ip(start, 8, 0));
+	memset(functions.known, 0, sizeof(functions.known));
+	check(!ip_of(first));
+	check(ruby_functions__unknown(&functions, names));
+	end_code();
+}
+
+/* A method in C: entry, definition, class, its variables, and the table of names. */
+static struct {
+	u64	entry[5];
+	u64	definition[5];
+	u64	class[5];
+	u64	more[2];
+	u64	variables[7];
+	u64	entries[2][3];
+	u64	ids[5];
+	u64	id_arrays[1];
+	u64	array[5];
+	u64	elements[1024];
+	u64	each[5];
+	u64	classpath[5];
+	u64	array_name[5];
+} c;
+
+static void set_entry(void)
+{
+	memset(&c, 0, sizeof(c));
+	c.entry[0] = RUBY_ENTRY;
+	c.entry[2] = (u64)c.definition;
+	c.entry[4] = (u64)c.class;
+	c.definition[4] = 300 << 4;
+	c.class[0] = RUBY_CLASS;
+	c.class[3] = (u64)c.more;
+	c.more[1] = (u64)c.variables;
+	c.variables[4] = 0;
+	c.variables[5] = 2;
+	c.variables[6] = (u64)c.entries;
+	c.entries[1][1] = 301 << 4;
+	c.entries[1][2] = (u64)c.array_name;
+	c.ids[0] = RUBY_ARRAY;
+	c.ids[2] = 1;
+	c.ids[4] = (u64)c.id_arrays;
+	c.id_arrays[0] = (u64)c.array;
+	c.array[0] = RUBY_ARRAY;
+	c.array[2] = ARRAY_SIZE(c.elements);
+	c.array[4] = (u64)c.elements;
+	c.elements[600] = (u64)c.each;
+	c.elements[602] = (u64)c.classpath;
+	set_text(c.each, "each");
+	set_text(c.classpath, "__classpath__");
+	set_text(c.array_name, "Array");
+	functions.symbols.ids = (u64)c.ids;
+}
+
+static void methods_in_c(void)
+{
+	u64 function = (u64)c.entry | HYBRID_WALK_FUNCTION_MARK((u64)c.definition), start, size;
+
+	begin_code();
+	set_entry();
+	check(ruby_functions__ip(&functions, names, function, 0));
+	check(!strcmp(hybrid_names__get(names, 0, &start, &size), "rb::Array#each"));
+	/* No class, and no name. */
+	c.variables[5] = ~0ULL;
+	c.entries[1][1] = 0;
+	memset(functions.known, 0, sizeof(functions.known));
+	hybrid_memory_forget(memory);
+	check(ruby_functions__ip(&functions, names, function, 0));
+	check(!strcmp(hybrid_names__get(names, 1, &start, &size), "rb::each"));
+	c.definition[4] = ~0ULL;
+	memset(functions.known, 0, sizeof(functions.known));
+	hybrid_memory_forget(memory);
+	check(!ruby_functions__ip(&functions, names, function, 0));
+	end_code();
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "versions",					versions },
+		{ "strings",					strings },
+		{ "what is no string",				no_strings },
+		{ "arrays",					arrays },
+		{ "lines of code",				lines },
+		{ "names of code, with their classes",		code_names },
+		{ "code, and what is none or another one",	code },
+		{ "methods in C",				methods_in_c },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
