@@ -12,6 +12,7 @@
 
 /* Of the stack: what is read at once, at most. */
 #define WINDOW		1024
+#define ENV_WINDOW	512
 
 /* What an address space is known by: no other has all of it. */
 struct space {
@@ -131,7 +132,11 @@ struct interpreter_thread {
  * @searched: when the threads of a process were looked through last, in ns
  * @thread: address of a thread's; 0: it has none
  * @frame: address of a frame
- * @frames_end: behind the last one, if they are an array
+ * @frames_start: where the stack begins that has them, if they are an array
+ * @frames_end: and behind the last one
+ * @env_at: address of @env
+ * @env_size: bytes that are there
+ * @env: words that frames refer to
  * @nr_interpreted: number of frames in @interpreted
  * @interpreted_whole: HYBRID_WALK_INTERPRETED_WHOLE, or 0
  * @marks: of functions, by a hash of their address
@@ -202,7 +207,11 @@ struct state {
 	__u64 searched;
 	__u64 thread;
 	__u64 frame;
+	__u64 frames_start;
 	__u64 frames_end;
+	__u64 env_at;
+	__u64 env_size;
+	__u8 env[ENV_WINDOW];
 	__u32 interpreted_whole;
 	struct {
 		__u64 function;

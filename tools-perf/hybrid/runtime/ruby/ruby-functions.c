@@ -84,7 +84,8 @@ static noinline bool read_entry(struct ruby_functions *functions, struct hybrid_
 	char name[RUBY_NAME], text[RUBY_NAME + 8];
 	struct hybrid_function function = { .name = text, .size = 1 };
 
-	if (!ruby_entry_name(functions->pm, functions->layout, &functions->symbols, known->addr,
+	if (!ruby_symbols__find(&functions->symbols, functions->pm) ||
+	    !ruby_entry_name(functions->pm, functions->layout, &functions->symbols, known->addr,
 			     name))
 		return false;
 	snprintf(text, sizeof(text), "rb::%s", name);

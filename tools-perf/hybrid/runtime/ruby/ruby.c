@@ -164,7 +164,7 @@ static bool open_ruby(struct ruby *ruby, const struct hybrid_mapping *mapping, u
 	if (!ruby->layout || !ruby->variable)
 		return false;
 	ruby->functions.layout = ruby->layout;
-	ruby_symbols__find(&ruby->functions.symbols, &ruby->pm, object, bias);
+	ruby_symbols__init(&ruby->functions.symbols, object, bias);
 	return true;
 }
 

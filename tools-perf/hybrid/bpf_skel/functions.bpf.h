@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+#ifndef __HYBRID_FUNCTIONS_BPF_H
+#define __HYBRID_FUNCTIONS_BPF_H
+
+/*
+ * The functions that a task's interpreter runs, and where they are written.
+ */
+#include "ruby.bpf.h"
+
+/* Reads which functions the task is in, if it runs an interpreter. @task: that was walked. */
+static __always_inline void read_functions(struct state *st, struct task_struct___h *task)
+{
+	struct loop loop = { .st = st };
+	__u64 thread;
+
+	st->nr_interpreted = 0;
+	if (!any_interpreters || !st->code_key.space)
+		return;
+	thread = thread_data(st, BPF_CORE_READ(task, thread.fsbase));
+	if (!thread)
+		return;
+	st->interpreted_whole = 0;
+	st->window_size = 0;
+	if (st->interpreter.is_ruby) {
+		read_ruby(st, thread);
+		return;
+	}
+	st->frame = user_word(thread + st->interpreter.frame);
+	if (st->interpreter.frame_in_frame && st->frame)
+		st->frame = user_word(st->frame + st->interpreter.frame_in_frame);
+	if (!st->frame)
+		return;
+	bpf_loop(HYBRID_WALK_FUNCTIONS + 1, interpreter_frame, &loop, 0);
+}
+
+/* Behind the chain of a walk, where there is room: in place of functions that it has met. */
+static __always_inline void append_interpreted(struct state *st)
+{
+	__u32 at = st->record.head.nr_kernel + 1 + st->nr, nr = st->nr_interpreted;
+	__u64 size = (__u64)nr * sizeof(st->interpreted.frames[0]);
+
+	barrier_var(size);
+	if (!nr || size > sizeof(st->interpreted.frames) ||
+	    at > HYBRID_WALK_IPS - 2 * HYBRID_WALK_FUNCTIONS ||
+	    bpf_probe_read_kernel(&st->record.ips[at], size, st->interpreted.frames))
+		return;
+	st->nr_words = at + 2 * nr;
+	st->record.head.nr_kernel |= HYBRID_WALK_INTERPRETED | st->interpreted_whole;
+}
+
+/* In a record of their own, before the sample. */
+static __always_inline void write_interpreted(void *ctx, struct state *st)
+{
+	__u64 size;
+
+	if (!st->nr_interpreted)
+		return;
+	st->interpreted.head = st->record.head;
+	st->interpreted.head.info = 0;
+	st->interpreted.head.nr_kernel = HYBRID_WALK_INTERPRETED | st->interpreted_whole;
+	size = sizeof(st->interpreted.head) +
+	       (__u64)st->nr_interpreted * sizeof(st->interpreted.frames[0]);
+	barrier_var(size);
+	if (size <= sizeof(st->interpreted))
+		bpf_perf_event_output(ctx, &output, st->output, &st->interpreted, size);
+}
+
+#endif /* __HYBRID_FUNCTIONS_BPF_H */

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+#ifndef __HYBRID_RUBY_BPF_H
+#define __HYBRID_RUBY_BPF_H
+
+/*
+ * The frames of CRuby: an array at the end of a stack, whose beginning has the words that frames
+ * refer to.
+ */
+#include "interpreter.bpf.h"
+
+/* vm_core.h of CRuby: the last words of an environment, from its end; flags of a frame. */
+#define ENV_WORDS	3
+#define ENV_METHOD	3
+#define ENV_FLAGS	1
+#define RUBY_TYPE	0x7fff0001
+#define RUBY_DUMMY	0x79990001
+#define RUBY_FINISH	0x20
+
+/* Reads the frames of an array from one on, up to @end: the callers are behind it. */
+static __always_inline bool read_array(struct state *st, __u64 frame, __u64 end)
+{
+	__u64 size = end - frame;
+
+	if (frame >= st->window_at &&
+	    frame + st->interpreter.frame_size - st->window_at <= st->window_size)
+		return true;
+	if (size < st->interpreter.frame_size)
+		return false;
+	if (size > WINDOW)
+		size = WINDOW;
+	st->window_size = 0;
+	if (bpf_probe_read_user(st->window, size, (void *)frame))
+		return false;
+	st->window_at = frame;
+	st->window_size = size;
+	return true;
+}
+
+/*
+ * Reads the last words of an environment, and what is before it in the stack: the environments of
+ * callers, which are below, but for those that were moved to memory of their own.
+ */
+static __always_inline bool read_env(struct state *st, __u64 env)
+{
+	__u64 from = env - ENV_WORDS * 8, size = ENV_WORDS * 8, below = from - st->frames_start;
+
+	if (from >= st->env_at && from + size - st->env_at <= st->env_size)
+		return true;
+	if (env >= st->frames_start && env < st->frames_end)
+		size += below;
+	if (size > ENV_WINDOW)
+		size = ENV_WINDOW;
+	st->env_size = 0;
+	if (size < ENV_WORDS * 8 || bpf_probe_read_user(st->env, size, (void *)(env - size)))
+		return false;
+	st->env_at = env - size;
+	st->env_size = size;
+	return true;
+}
+
+/* The words count from the end. */
+static __always_inline __u64 env_word(const struct state *st, __u64 env, __u32 word)
+{
+	__u64 place = env - word * 8 - st->env_at;
+
+	return place <= ENV_WINDOW - sizeof(__u64) ? *(const __u64 *)&st->env[place] : 0;
+}
+
+/*
+ * The next frame of CRuby: of a method in C it is the method's entry that says what runs, and the
+ * position is 0. A block in C has an object of another kind in place of the code.
+ */
+static long ruby_frame(__u32 i, void *arg)
+{
+	struct loop *loop = arg;
+	struct state *st = loop->st;
+	const struct hybrid_walk_interpreter *in = &st->interpreter;
+	__u64 frame = st->frame, env, flags, function, position;
+
+	if (st->nr_interpreted >= HYBRID_WALK_FUNCTIONS || !read_array(st, frame, st->frames_end))
+		return 1;
+	env = frame_word(st, frame, in->kind) + 8;
+	if (!read_env(st, env))
+		return 1;
+	flags = env_word(st, env, ENV_FLAGS);
+	/* What a stack begins with. */
+	if ((flags & RUBY_TYPE) == RUBY_DUMMY) {
+		st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
+		return 1;
+	}
+	function = frame_word(st, frame, in->function);
+	position = frame_word(st, frame, in->position);
+	if (!function)
+		function = env_word(st, env, ENV_METHOD);
+	else if (!position)
+		function = 0;
+	function &= HYBRID_WALK_FUNCTION_ADDR;
+	if (function)
+		put_function(st, function | mark_of(st, function), position);
+	if (flags & RUBY_FINISH)
+		end_run(st);
+	st->frame = frame + in->frame_size;
+	return 0;
+}
+
+/* @context: of the thread, which begins with where its stack is, and of how many words. */
+static __always_inline void read_ruby(struct state *st, __u64 context)
+{
+	struct loop loop = { .st = st };
+
+	st->frames_start = user_word(context);
+	st->frames_end = st->frames_start + user_word(context + 8) * 8;
+	st->frame = user_word(context + st->interpreter.frame);
+	st->env_size = 0;
+	if (st->frame < st->frames_start || st->frame >= st->frames_end)
+		return;
+	bpf_loop(HYBRID_WALK_FUNCTIONS + 1, ruby_frame, &loop, 0);
+}
+
+#endif /* __HYBRID_RUBY_BPF_H */
