@@ -79,30 +79,63 @@ static unsigned int name_blob(struct java_names *names, struct hybrid_names *to,
 }
 
 /* A compilation has a number of its own, and keeps the methods that it is of. */
-static bool is_known(const struct java_named *named, const struct java_blob *blob, u64 pc)
+static bool is_known(const struct java_named *named, const struct java_blob_id *blob, u64 pc)
 {
-	return named->pc == pc && named->blob == blob->addr && named->method == blob->method &&
-	       named->compile_id == blob->compile_id;
+	return named->pc == pc && named->blob.addr == blob->addr &&
+	       named->blob.name == blob->name && named->blob.method == blob->method &&
+	       named->blob.compile_id == blob->compile_id;
 }
 
-static void keep(struct java_named *named, const struct java_blob *blob, u64 pc, const u64 *ips,
+/* What is known of the address, else the place for it. */
+static struct java_named *find_named(struct java_names *names, const struct java_blob_id *blob,
+				     u64 pc)
+{
+	struct java_named *set = names->named[hash_64(pc, JAVA_NAMED_BITS)], *oldest = set;
+	unsigned int i;
+
+	for (i = 0; i < JAVA_NAMED_WAYS; i++) {
+		if (is_known(&set[i], blob, pc)) {
+			set[i].used = ++names->clock;
+			return &set[i];
+		}
+		if (set[i].used < oldest->used)
+			oldest = &set[i];
+	}
+	return oldest;
+}
+
+static void keep(struct java_names *names, const struct java_blob *blob, u64 pc, const u64 *ips,
 		 unsigned int nr)
 {
+	const struct java_blob_id id = java_blob_id(blob);
+	struct java_named *named;
+
 	if (nr > JAVA_NAMED_MAX)
 		return;
+	named = find_named(names, &id, pc);
 	named->pc = pc;
-	named->blob = blob->addr;
-	named->method = blob->method;
-	named->compile_id = blob->compile_id;
+	named->blob = id;
 	named->nr = nr;
+	named->used = ++names->clock;
 	memcpy(named->ips, ips, nr * sizeof(*ips));
+}
+
+unsigned int java_names__known(struct java_names *names, const struct java_blob_id *blob, u64 pc,
+			       u64 *out)
+{
+	const struct java_named *named = find_named(names, blob, pc);
+
+	if (!is_known(named, blob, pc))
+		return 0;
+	memcpy(out, named->ips, named->nr * sizeof(*out));
+	return named->nr;
 }
 
 unsigned int java_names__frame(struct java_names *names, struct hybrid_names *to,
 			       const struct java_blob *blob, const struct hybrid_frame *frame,
 			       u64 *out)
 {
-	struct java_named *named = &names->named[hash_64(frame->ret, JAVA_NAMED_BITS)];
+	const struct java_blob_id id = java_blob_id(blob);
 	unsigned int nr = 0;
 
 	if (blob->kind == JAVA_BLOB_INTERPRETER && frame->function) {
@@ -110,15 +143,14 @@ unsigned int java_names__frame(struct java_names *names, struct hybrid_names *to
 		if (nr)
 			return nr;
 	}
-	if (is_known(named, blob, frame->ret)) {
-		memcpy(out, named->ips, named->nr * sizeof(*out));
-		return named->nr;
-	}
+	nr = java_names__known(names, &id, frame->ret, out);
+	if (nr)
+		return nr;
 	if (blob->kind == JAVA_BLOB_METHOD)
 		nr = name_compiled(names, to, blob, frame->ret, out);
 	if (!nr)
 		nr = name_blob(names, to, blob, out);
 	if (nr)
-		keep(named, blob, frame->ret, out, nr);
+		keep(names, blob, frame->ret, out, nr);
 	return nr;
 }

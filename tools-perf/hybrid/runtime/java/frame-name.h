@@ -7,25 +7,40 @@
 #include "method.h"
 #include "scopes.h"
 
-#define JAVA_NAMED_BITS		12
-#define JAVA_NAMED_MAX		14
+#define JAVA_NAMED_BITS		11
+#define JAVA_NAMED_WAYS		4
+
+/* C2 inlines 15 methods into one another. */
+#define JAVA_NAMED_MAX		16
+
+/**
+ * struct java_blob_id - which blob it is: its place may have been another one's
+ * @addr: of the blob
+ * @name: see struct java_blob
+ * @method: the same
+ * @compile_id: the same
+ */
+struct java_blob_id {
+	u64	addr;
+	u64	name;
+	u64	method;
+	u32	compile_id;
+};
 
 /**
  * struct java_named - the functions of an address in the code cache
  * @pc: address; 0: none
- * @blob: address of the blob that holds it
- * @compile_id: of that
- * @method: of that
+ * @blob: that holds it
+ * @used: by the clock of struct java_names
  * @nr: number of @ips
  * @ips: see hybrid_names_ip(), the innermost first
  */
 struct java_named {
-	u64	pc;
-	u64	blob;
-	u64	method;
-	u32	compile_id;
-	u32	nr;
-	u64	ips[JAVA_NAMED_MAX];
+	u64			pc;
+	struct java_blob_id	blob;
+	u32			nr;
+	u64			used;
+	u64			ips[JAVA_NAMED_MAX];
 };
 
 /**
@@ -34,14 +49,17 @@ struct java_named {
  * @scopes: of the JVM
  * @has_methods: methods can be read
  * @has_scopes: compiled methods say what they are compiled from
- * @named: addresses of compiled code, by a hash
+ * @clock: counts frames
+ * @named: addresses of compiled code, by a hash; of those that share one the one that was used
+ *	longest ago goes
  */
 struct java_names {
 	struct java_methods	methods;
 	struct java_scopes	scopes;
 	bool			has_methods;
 	bool			has_scopes;
-	struct java_named	named[1 << JAVA_NAMED_BITS];
+	u64			clock;
+	struct java_named	named[1 << JAVA_NAMED_BITS][JAVA_NAMED_WAYS];
 };
 
 /**
@@ -66,5 +84,23 @@ void java_names__init(struct java_names *names, struct java_vm *vm);
 unsigned int java_names__frame(struct java_names *names, struct hybrid_names *to,
 			       const struct java_blob *blob, const struct hybrid_frame *frame,
 			       u64 *out);
+
+/* The same of what is known already of an address that @blob holds. */
+unsigned int java_names__known(struct java_names *names, const struct java_blob_id *blob, u64 pc,
+			       u64 *out);
+
+static inline struct java_blob_id java_blob_id(const struct java_blob *blob)
+{
+	return (struct java_blob_id) {
+		.addr = blob->addr, .name = blob->name, .method = blob->method,
+		.compile_id = blob->compile_id,
+	};
+}
+
+static inline bool java_is_blob(const struct java_blob *blob, const struct java_blob_id *id)
+{
+	return blob->addr == id->addr && blob->name == id->name && blob->method == id->method &&
+	       blob->compile_id == id->compile_id;
+}
 
 #endif /* __PERF_HYBRID_FRAME_NAME_H */

@@ -4,25 +4,34 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <linux/hash.h>
 #include <linux/kernel.h>
+#include "../../rules/clock.h"
 #include "continuation.h"
 #include "frame-name.h"
 #include "frame-rule.h"
 #include "java.h"
 
 #define KNOWN_BITS	13
-#define BLOB_BITS	10
+#define BLOB_BITS	12
+
+/* Bytes, as a binary logarithm, that are likely to be of one blob: HotSpot's segments have them. */
+#define LINE_BITS	6
+
+/* Where the heaps are is read again after so long, then after twice that and so on, in ns. */
+#define FIRST_WAIT	100000000ULL
+#define LONGEST_WAIT	3200000000ULL
 
 /**
- * struct known - which blob an address is in
- * @pc: the address; 0: none
+ * struct known - which blob a line of code is in
+ * @line: number of the line: address >> LINE_BITS; 0: none
  * @blob: address of the blob; 0: it is in none
  * @compile_id: of that blob
  * @pass: over the rings in which it was looked up
  */
 struct known {
-	u64	pc;
+	u64	line;
 	u64	blob;
 	u32	compile_id;
 	u64	pass;
@@ -43,13 +52,16 @@ struct known_blob {
  * @vm: what it says of its data
  * @cache: its code
  * @interpreter: a part of that
- * @pass: over the rings in which @cache was refreshed
+ * @pass: the current one over the rings
+ * @refreshed: when @cache was refreshed, in ns
+ * @wait: how long after that it is refreshed again, in ns
+ * @is_outside: it was refreshed in this pass for an address that it did not have
  * @walk: as a walker in the kernel needs to know it
  * @is_described: @walk is valid
  * @is_gone: nothing can be read any more
  * @namer: names frames
  * @names: what @namer knows
- * @known: by address
+ * @known: by the number of the line
  * @blobs: by address
  */
 struct java {
@@ -57,6 +69,9 @@ struct java {
 	struct java_code_cache	cache;
 	struct java_interpreter	interpreter;
 	u64			pass;
+	u64			refreshed;
+	u64			wait;
+	bool			is_outside;
 	struct hybrid_walk_jvm	walk;
 	bool			is_described;
 	bool			is_gone;
@@ -66,6 +81,25 @@ struct java {
 	struct known_blob	blobs[1 << BLOB_BITS];
 };
 
+static void refresh(struct java *java)
+{
+	const struct java_code_cache *cache = &java->cache;
+	struct java_heap heaps[JAVA_MAX_HEAPS];
+	unsigned int nr = cache->nr_heaps;
+
+	memcpy(heaps, cache->heaps, sizeof(heaps));
+	hybrid_memory_look_again(java->vm.pm.memory, true);
+	java->is_gone = java_code_cache__refresh(&java->cache, &java->vm);
+	hybrid_memory_look_again(java->vm.pm.memory, false);
+	java->refreshed = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
+	if (java->wait && nr == cache->nr_heaps && !memcmp(heaps, cache->heaps, sizeof(heaps))) {
+		java->wait = min_t(u64, 2 * java->wait, LONGEST_WAIT);
+		return;
+	}
+	java->wait = FIRST_WAIT;
+	java->is_described = java_code_cache__describe(&java->cache, &java->walk);
+}
+
 /* Begins to answer a question: @space is that of the process now. */
 static void enter(struct java *java, u64 pass, struct hybrid_space *space)
 {
@@ -73,10 +107,10 @@ static void enter(struct java *java, u64 pass, struct hybrid_space *space)
 	if (java->pass == pass)
 		return;
 	java->pass = pass;
-	hybrid_memory_look_again(java->vm.pm.memory, true);
-	java->is_gone = java_code_cache__refresh(&java->cache, &java->vm);
-	hybrid_memory_look_again(java->vm.pm.memory, false);
-	java->is_described = java_code_cache__describe(&java->cache, &java->walk);
+	java->is_outside = false;
+	if (java->is_gone ||
+	    hybrid_clock_ns(CLOCK_MONOTONIC_COARSE) - java->refreshed >= java->wait)
+		refresh(java);
 	if (!java->interpreter.nr)
 		java_interpreter__read(&java->interpreter, &java->vm);
 }
@@ -90,27 +124,64 @@ static bool is_current(const struct java *java, u64 pass)
 static const struct java_blob *read_blob(struct java *java, u64 addr)
 {
 	struct known_blob *known = &java->blobs[hash_64(addr, BLOB_BITS)];
-	bool is_read;
+	bool is_known = known->blob.addr == addr && known->pass, is_read;
+	struct java_blob blob;
 
-	if (known->blob.addr == addr && is_current(java, known->pass))
+	if (is_known && is_current(java, known->pass))
 		return &known->blob;
-	hybrid_memory_look_again(java->vm.pm.memory, known->blob.addr == addr && known->pass);
-	known->pass = 0;
-	is_read = java_code_cache__read(&java->cache, &java->vm, addr, &known->blob);
+	hybrid_memory_look_again(java->vm.pm.memory, is_known);
+	is_read = java_code_cache__read(&java->cache, &java->vm, addr, &blob);
 	hybrid_memory_look_again(java->vm.pm.memory, false);
+	/* Is the blob gone, or the process? */
+	if (!is_read && is_known)
+		refresh(java);
+	if (!is_read && is_known && java->is_gone)
+		return &known->blob;
+	*known = (struct known_blob) {};
 	if (!is_read)
 		return NULL;
+	known->blob = blob;
 	known->pass = java->pass;
 	return &known->blob;
 }
 
-/* The blob of the address, if it is the one that was found there before. */
-static const struct java_blob *same_blob(struct java *java, const struct known *known, u64 pc)
+static bool holds(const struct java_blob *blob, u64 pc)
 {
-	const struct java_blob *blob = known->blob ? read_blob(java, known->blob) : NULL;
+	return blob && pc >= blob->code && pc < blob->end;
+}
 
-	return blob && blob->compile_id == known->compile_id && pc >= blob->code &&
-	       pc < blob->end ? blob : NULL;
+/* Looks the address's blob up in the process. */
+static const struct java_blob *look_up(struct java *java, struct known *known, u64 pc)
+{
+	/* Of a line that is not known the blob may be; it is new if another one was there. */
+	bool is_new = known->line == pc >> LINE_BITS && known->blob;
+	const struct java_blob *blob;
+
+	hybrid_memory_look_again(java->vm.pm.memory, !is_new);
+	*known = (struct known) {
+		.line = pc >> LINE_BITS, .pass = java->pass,
+		.blob = java_code_cache__blob_at(&java->cache, &java->vm, pc),
+	};
+	hybrid_memory_look_again(java->vm.pm.memory, false);
+	blob = known->blob ? read_blob(java, known->blob) : NULL;
+	if (blob)
+		known->compile_id = blob->compile_id;
+	return holds(blob, pc) ? blob : NULL;
+}
+
+/* Is the address in a heap of code? Heaps only grow, mostly while the JVM starts. */
+static bool is_code(struct java *java, u64 pc)
+{
+	const struct hybrid_mapping *mapping;
+
+	if (java_code_cache__has(&java->cache, pc))
+		return true;
+	mapping = java->is_outside ? NULL : hybrid_space_find(java->vm.pm.space, pc);
+	if (!mapping || mapping->object)
+		return false;
+	java->is_outside = true;
+	refresh(java);
+	return java_code_cache__has(&java->cache, pc);
 }
 
 /*
@@ -119,24 +190,19 @@ static const struct java_blob *same_blob(struct java *java, const struct known *
  */
 static const struct java_blob *find_blob(struct java *java, u64 pc)
 {
-	struct known *known = &java->known[hash_64(pc, KNOWN_BITS)];
+	struct known *known = &java->known[hash_64(pc >> LINE_BITS, KNOWN_BITS)];
 	const struct java_blob *blob;
 
-	if (known->pc == pc && (known->blob || is_current(java, known->pass))) {
-		blob = same_blob(java, known, pc);
-		if (blob || is_current(java, known->pass)) {
-			known->pass = java->pass;
-			return blob;
-		}
-	}
-	*known = (struct known) {
-		.pc = pc, .pass = java->pass,
-		.blob = java_code_cache__blob_at(&java->cache, &java->vm, pc),
-	};
+	if (!is_code(java, pc))
+		return NULL;
+	if (known->line != pc >> LINE_BITS)
+		return look_up(java, known, pc);
 	blob = known->blob ? read_blob(java, known->blob) : NULL;
-	if (blob)
-		known->compile_id = blob->compile_id;
-	return blob && pc >= blob->code && pc < blob->end ? blob : NULL;
+	if (blob && blob->compile_id == known->compile_id && holds(blob, pc)) {
+		known->pass = java->pass;
+		return blob;
+	}
+	return is_current(java, known->pass) && !blob ? NULL : look_up(java, known, pc);
 }
 
 static bool java_rule(void *data, u64 pass, const struct hybrid_unwind *u, unsigned int at,
@@ -183,7 +249,10 @@ static unsigned int java_name(struct hybrid_namer *namer, struct hybrid_names *n
 	if (!java_code_cache__has(&java->cache, frame->ret))
 		return 0;
 	blob = find_blob(java, frame->ret);
+	/* A new blob was asked for by find_blob(): of a known one there will be time. */
+	hybrid_memory_look_again(java->vm.pm.memory, true);
 	nr = blob ? java_names__frame(&java->names, names, blob, frame, ips) : 0;
+	hybrid_memory_look_again(java->vm.pm.memory, false);
 	namer->nr_unread += !nr;
 	memcpy(out, ips, min(nr, room) * sizeof(*out));
 	return nr;
