@@ -109,6 +109,9 @@ void hybrid_met_user(struct hybrid_met *met, struct hybrid_space *space, u64 ip)
 {
 	struct hybrid_mapping *mapping;
 
+	/* Functions of runtimes have addresses that no process has. */
+	if (ip >> 56 == 1)
+		return;
 	/* Most frames are in the file that the frame before was in. */
 	if (met->gen == space->gen && ip >= met->start && ip < met->end)
 		return;

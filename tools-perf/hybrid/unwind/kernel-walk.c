@@ -70,6 +70,15 @@ static struct hybrid_cache_entry *entry_of(struct hybrid_unwinder *unwinder,
 	return entry->ip == ret - 1 && entry->gen == u->space->gen ? entry : NULL;
 }
 
+/* Is what hybrid_called_frame() said of it to be remembered, as long as the mappings are the same? */
+static bool is_lasting(const struct hybrid_cache_entry *entry)
+{
+	/* Of code that no file has it says the same always. */
+	if (!entry->object)
+		return !entry->row;
+	return entry->row && entry->object->state == HYBRID_OBJECT_READY;
+}
+
 /*
  * Can frame @i of @u have called? Else the chain ends before it. The outermost one is asked more
  * (called.h): that is not remembered.
@@ -85,7 +94,7 @@ static bool confirm(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u, u
 		return false;
 	}
 	entry = outermost || frame->ip == frame->ret ? NULL : entry_of(unwinder, u, frame->ret);
-	if (entry && entry->row && entry->object && entry->object->state == HYBRID_OBJECT_READY)
+	if (entry && is_lasting(entry))
 		entry->is_caller = true;
 	return true;
 }

@@ -47,8 +47,8 @@ struct hybrid_frame {
  * struct hybrid_cache_entry - what is known of an address
  * @ip: the address, as struct hybrid_frame has it
  * @gen: of the space, when it was asked for
- * @is_caller: @row is no signal's, and a call stands before @ip + 1: found by
- *	hybrid_kernel_walk_frames()
+ * @is_caller: @row is no signal's, and a call stands before @ip + 1, or no file has the code: found
+ *	by hybrid_kernel_walk_frames()
  * @row: that it has; NULL: none
  * @object: that it is in; NULL: none
  */
