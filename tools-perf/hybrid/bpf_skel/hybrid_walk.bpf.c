@@ -256,6 +256,18 @@ static __always_inline bool write_chain_of(void *ctx, struct state *st, __u32 nr
 	return true;
 }
 
+/* Behind what belongs to the chain of a walk. */
+static __always_inline void append_code_hash(struct state *st)
+{
+	__u32 at = st->nr_words;
+
+	if (!st->code_hash || st->nr_interpreted || at >= HYBRID_WALK_IPS)
+		return;
+	st->record.ips[at] = st->code_hash;
+	st->nr_words = at + 1;
+	st->record.head.nr_kernel |= HYBRID_WALK_CODE_HASH;
+}
+
 /* Returns false where the kernel is to write the sample. */
 static __always_inline bool write_sample(void *ctx, struct state *st, struct mm_struct___h *mm)
 {
@@ -268,6 +280,7 @@ static __always_inline bool write_sample(void *ctx, struct state *st, struct mm_
 	head->info = st->end | PERF_UNWIND_INNERMOST_RULE << 8 | (st->nr & 0xffff) << 16;
 	if (st->end == PERF_UNWIND_END_OUTERMOST) {
 		append_interpreted(st);
+		append_code_hash(st);
 		return write_chain_of(ctx, st, st->nr_words);
 	}
 	write_interpreted(ctx, st);

@@ -256,7 +256,7 @@ struct hybrid_walk_field {
  * @code_offset: bytes from the blob to it
  * @osr_entry: where a method goes on that was compiled while it ran, if
  * @entry_bci: is not -1
- * @unused: 0
+ * @compile_id: number of the compilation
  * @again: @space: the place may be given to another key while the program reads it
  */
 struct hybrid_walk_jvm {
@@ -273,7 +273,7 @@ struct hybrid_walk_jvm {
 	struct hybrid_walk_field	code_offset;
 	struct hybrid_walk_field	osr_entry;
 	struct hybrid_walk_field	entry_bci;
-	__u32				unused;
+	struct hybrid_walk_field	compile_id;
 	__u64				again;
 };
 
@@ -398,6 +398,12 @@ struct hybrid_walk_record {
  */
 #define HYBRID_WALK_INTERPRETED		(1U << 14)
 #define HYBRID_WALK_INTERPRETED_WHOLE	(1U << 13)
+
+/*
+ * The record ends with a word that says which blobs of a JVM's code the walk came through, see
+ * hybrid_java_code_hash(): where it is the same in two samples, so were the blobs.
+ */
+#define HYBRID_WALK_CODE_HASH		(1U << 12)
 
 /*
  * Of @function: the address; that its run ends with it; and a part of what is at the mark, where an

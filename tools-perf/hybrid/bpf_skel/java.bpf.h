@@ -6,6 +6,7 @@
  * Frames of methods that HotSpot has compiled, and of its stubs, by what the process has in its
  * code cache now: runtime/java/code-cache.c and frame-rule.c do the same for perf's own walk.
  */
+#include "java-code-hash.h"
 #include "state.bpf.h"
 
 /* Nothing has a frame of that many words. */
@@ -143,6 +144,9 @@ static __always_inline __u64 find_java_row(struct loop *loop)
 		return 0;
 	words = block_field(st, st->jvm.frame_size);
 	st->java_frame = words >= 2 && words < MAX_FRAME_WORDS ? words * 8 : 0;
+	if (st->java_frame)
+		st->code_hash = hybrid_java_code_hash(st->code_hash, blob, block_field(st, st->jvm.name),
+						      block_field(st, st->jvm.compile_id), words);
 	if (st->exact)
 		return innermost_row(loop, code, end);
 	return st->java_frame ? hybrid_java_row(st->java_frame, true) : 0;

@@ -89,6 +89,7 @@ struct interpreter_thread {
  * @java_row: of the frame
  * @java_left: bytes from the frame's address to the end of its prologue
  * @java_frame: bytes from sp to the CFA of the frame; 0: not known
+ * @code_hash: of the frames so far; 0: they were in no code of a JVM
  * @next: of @mappings, to be replaced
  * @now: the mapping of the last frame
  * @output: where to, as bpf_perf_event_output() has it
@@ -161,6 +162,7 @@ struct state {
 	__u64 java_row;
 	__u64 java_left;
 	__u32 java_frame;
+	__u64 code_hash;
 	__u32 next;
 	struct mapping now;
 	__u64 output;

@@ -79,10 +79,12 @@ int hybrid_deliver_bpf(struct hybrid_record *hr, struct hybrid_ring *ring,
 	hr->current.space = walked.space;
 	hr->current.functions = walked.functions;
 	hr->current.nr_functions = walked.nr_functions;
+	hr->current.code_hash = walked.code_hash;
 	err = hybrid_deliver_sample(hr, ring, event, made, header->size);
 	hr->current.holes = 0;
 	hr->current.space = 0;
 	hr->current.nr_functions = 0;
+	hr->current.code_hash = 0;
 	return err;
 }
 

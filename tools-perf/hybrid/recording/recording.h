@@ -112,6 +112,7 @@ const struct hybrid_ring_functions *hybrid_find_functions(const struct hybrid_ri
  * @space: the BPF program's number of its address space; 0: unknown
  * @functions: of frames of interpreters that BPF has met; NULL: none
  * @nr_functions: number of @functions
+ * @code_hash: which code of a JVM BPF's walk came through; 0: none, or unknown
  * @frames: unwound
  * @chain: its callchain
  * @named: the same while functions of a runtime are put into it
@@ -123,6 +124,7 @@ struct hybrid_current {
 	u64			 space;
 	const u8		*functions;
 	u32			 nr_functions;
+	u64			 code_hash;
 	struct hybrid_frame	 frames[HYBRID_MAX_FRAMES];
 	u64			 chain[HYBRID_MAX_RECORD / 8];
 	u64			 named[HYBRID_MAX_RECORD / 8];

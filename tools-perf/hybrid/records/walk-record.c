@@ -75,11 +75,23 @@ static int parse_interpreted(const u8 *raw, u32 size, struct hybrid_walked *walk
 	return walked->nr_functions <= HYBRID_WALK_FUNCTIONS ? 0 : -EINVAL;
 }
 
+/* What stands behind the @nr words of the chain. */
+static void take_functions(struct hybrid_walked *walked, u32 size, u32 nr, bool is_hashed)
+{
+	u32 words = size / sizeof(u64) - nr;
+
+	walked->functions = walked->ips + nr * sizeof(u64);
+	walked->nr_functions = words / 2;
+	if (is_hashed && words % 2)
+		walked->code_hash = word_at(walked->functions + (words - 1) * sizeof(u64));
+}
+
 int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 			struct hybrid_walked *walked)
 {
 	struct hybrid_walk_head *head = &walked->head;
 	const u8 *raw;
+	bool is_hashed;
 	u32 size, nr;
 
 	raw = raw_of(type, header, walked, &size);
@@ -91,6 +103,7 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 		head->time = walked->time;
 	walked->nr_user = 0;
 	walked->nr_functions = 0;
+	walked->code_hash = 0;
 	walked->interpreted = false;
 	walked->functions_are_whole = false;
 	walked->dump = NULL;
@@ -100,7 +113,9 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 		return parse_dump(raw, size, walked);
 	walked->interpreted = head->nr_kernel & HYBRID_WALK_INTERPRETED;
 	walked->functions_are_whole = head->nr_kernel & HYBRID_WALK_INTERPRETED_WHOLE;
-	head->nr_kernel &= ~(HYBRID_WALK_INTERPRETED | HYBRID_WALK_INTERPRETED_WHOLE);
+	is_hashed = head->nr_kernel & HYBRID_WALK_CODE_HASH;
+	head->nr_kernel &= ~(HYBRID_WALK_INTERPRETED | HYBRID_WALK_INTERPRETED_WHOLE |
+			     HYBRID_WALK_CODE_HASH);
 	if (walked->interpreted && PERF_UNWIND_INFO_END(head->info) != PERF_UNWIND_END_OUTERMOST)
 		return head->nr_kernel ? -EINVAL : parse_interpreted(raw, size, walked);
 	walked->ips = raw + sizeof(*head);
@@ -111,10 +126,8 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 	/* The kernel makes it larger, up to a multiple of 8 of the record. */
 	if (nr * sizeof(u64) > size || nr > HYBRID_WALK_IPS)
 		return -EINVAL;
-	if (walked->nr_user) {
-		walked->functions = walked->ips + nr * sizeof(u64);
-		walked->nr_functions = (size - nr * sizeof(u64)) / (2 * sizeof(u64));
-	}
+	if (walked->nr_user)
+		take_functions(walked, size, nr, is_hashed);
 	return 0;
 }
 

@@ -28,6 +28,7 @@
  *	frame
  * @functions: behind @ips; they need not be aligned
  * @nr_functions: number of @functions, each two words
+ * @code_hash: which code of a JVM the walk came through; 0: none, or unknown
  * @interpreted: @functions are those of an interpreter
  * @functions_are_whole: and the last one is the thread's outermost
  * @dump: where registers and stack are; it need not be aligned; NULL: nowhere
@@ -45,6 +46,7 @@ struct hybrid_walked {
 	u32			 nr_user;
 	const u8		*functions;
 	u32			 nr_functions;
+	u64			 code_hash;
 	bool			 interpreted;
 	bool			 functions_are_whole;
 	const u8		*dump;

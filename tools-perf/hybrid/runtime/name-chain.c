@@ -92,12 +92,20 @@ void hybrid_name_chain(struct hybrid_namer *namer, struct hybrid_names *names,
 	if (namer->begin)
 		namer->begin(namer, c);
 	put(c, c->chain, i);
+	c->user = i;
+	c->rest = i;
+	if (namer->whole && namer->whole(namer, names, c))
+		return;
 	for (; i < c->nr && !c->is_cut_off; i++) {
 		if (is_frame(c->chain[i]))
 			put_frame(namer, names, c, c->chain[i], at++);
 		else
 			put(c, &c->chain[i], 1);
+		if (i == c->user)
+			c->rest = c->nr_out;
 	}
+	if (namer->keep && c->is_named && !c->is_cut_off)
+		namer->keep(namer, c);
 	/* It says more than the frame that there is no room for. */
 	if (c->is_cut_off && c->nr_out)
 		c->out[c->nr_out - 1] = hybrid_synthetic_ip(HYBRID_SYNTHETIC_CUT_OFF);

@@ -16,6 +16,9 @@ struct hybrid_named_chain;
  * @runtime: of the names
  * @nr_unread: frames whose functions could not be read, since it was set to 0
  * @begin: the frames of a chain are about to be named, the innermost first; NULL: it need not know
+ * @whole: name all user frames of a chain at once, into @out from @user on, as another one was
+ *	named; returns false if it can't. NULL: there is no such thing
+ * @keep: the chain was named frame by frame, for @whole; NULL as that
  * @name: which functions a frame is in
  *	@namer: this one
  *	@names: of @runtime; the functions are added to them
@@ -30,6 +33,10 @@ struct hybrid_namer {
 	u64			nr_unread;
 	void			(*begin)(struct hybrid_namer *namer,
 					 const struct hybrid_named_chain *c);
+	bool			(*whole)(struct hybrid_namer *namer, struct hybrid_names *names,
+					 struct hybrid_named_chain *c);
+	void			(*keep)(struct hybrid_namer *namer,
+					const struct hybrid_named_chain *c);
 	unsigned int		(*name)(struct hybrid_namer *namer, struct hybrid_names *names,
 					const struct hybrid_frame *frame, u64 ip, u64 *out,
 					unsigned int room);
@@ -45,6 +52,11 @@ struct hybrid_namer {
  * @functions: of an interpreter, as struct hybrid_walk_interpreted has them; need not be aligned
  * @nr_functions: number of @functions
  * @functions_are_whole: the last one is the outermost
+ * @code_hash: of the code of a runtime that the walk came through: hybrid_java_code_hash(); 0: unknown
+ * @walked: what frames of interpreters run that the walk met, as struct hybrid_unwind has it
+ * @nr_walked: number of @walked, each two words
+ * @user: out: index of the first user frame, in @chain and in @out
+ * @rest: out: index in @out of what is behind the functions of that frame
  * @out: out: the callchain, with a frame for each function; not @chain
  * @max: room in @out; at least @nr
  * @nr_out: out: number of @out
@@ -61,6 +73,11 @@ struct hybrid_named_chain {
 	const void		  *functions;
 	unsigned int		   nr_functions;
 	bool			   functions_are_whole;
+	u64			   code_hash;
+	const void		  *walked;
+	unsigned int		   nr_walked;
+	unsigned int		   user;
+	unsigned int		   rest;
 	u64			  *out;
 	unsigned int		   max;
 	unsigned int		   nr_out;

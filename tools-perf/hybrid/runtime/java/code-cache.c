@@ -273,6 +273,7 @@ bool java_code_cache__read(struct java_code_cache *cache, struct java_vm *vm, u6
 		.frame_size = words < MAX_FRAME / sizeof(u64) ? words * sizeof(u64) : 0,
 		.code = (u64)value_of(cache, header, BLOB_CODE_BEGIN) ?:
 			addr + value_of(cache, header, BLOB_CODE_OFFSET),
+		.hash_id = value_of(cache, header, NMETHOD_COMPILE_ID),
 	};
 	if (!set_kind(cache, vm, blob))
 		return false;
@@ -349,6 +350,7 @@ bool java_code_cache__describe(const struct java_code_cache *cache, struct hybri
 	jvm->code_offset = describe_field(cache, BLOB_CODE_OFFSET, header);
 	jvm->osr_entry = describe_field(cache, NMETHOD_OSR_ENTRY, header);
 	jvm->entry_bci = describe_field(cache, NMETHOD_ENTRY_BCI, header);
+	jvm->compile_id = describe_field(cache, NMETHOD_COMPILE_ID, header);
 	return true;
 }
 

@@ -29,7 +29,8 @@ enum java_blob_kind {
  * @frame_size: bytes from sp to the CFA where it stands; 0: not known
  * @osr_entry: of a method that was compiled while it ran, where its loop goes on; else 0
  * @method: address of its struct Method; 0: it is of none
- * @compile_id: number of the compilation
+ * @compile_id: number of the compilation; 0: it is of no method
+ * @hash_id: what stands in the place of that, in any blob: see hybrid_java_code_hash()
  */
 struct java_blob {
 	u64	addr;
@@ -43,6 +44,7 @@ struct java_blob {
 	u64	osr_entry;
 	u64	method;
 	u32	compile_id;
+	u32	hash_id;
 };
 
 struct java_heap {

@@ -8,9 +8,11 @@
 #include <linux/hash.h>
 #include <linux/kernel.h>
 #include "../../rules/clock.h"
+#include "../../bpf_skel/java-code-hash.h"
 #include "continuation.h"
 #include "frame-name.h"
 #include "frame-rule.h"
+#include "named-chains.h"
 #include "java.h"
 
 #define KNOWN_BITS	13
@@ -61,6 +63,7 @@ struct known_blob {
  * @is_gone: nothing can be read any more
  * @namer: names frames
  * @names: what @namer knows
+ * @chains: that were named
  * @known: by the number of the line
  * @blobs: by address
  */
@@ -77,6 +80,7 @@ struct java {
 	bool			is_gone;
 	struct hybrid_namer	namer;
 	struct java_names	names;
+	struct java_chains	chains;
 	struct known		known[1 << KNOWN_BITS];
 	struct known_blob	blobs[1 << BLOB_BITS];
 };
@@ -258,6 +262,96 @@ static unsigned int java_name(struct hybrid_namer *namer, struct hybrid_names *n
 	return nr;
 }
 
+/* A blob without a frame has no part in the code_hash, nor is it ever freed. */
+static bool is_hashed(const struct java_blob *blob)
+{
+	return blob && blob->frame_size >= 2 * sizeof(u64);
+}
+
+/* The first frame of a chain whose blob is known. Returns false if it has to be looked up. */
+static bool name_first(struct java *java, struct hybrid_names *names, struct hybrid_named_chain *c,
+		       const struct java_blob_id *blob)
+{
+	const struct hybrid_frame *frame = &c->frames[0];
+	u64 ips[HYBRID_NAMES_OF_FRAME];
+	const struct java_blob *found;
+	unsigned int nr = 0;
+
+	if (java_code_cache__has(&java->cache, frame->ret)) {
+		nr = blob->addr ? java_names__known(&java->names, blob, frame->ret, ips) : 0;
+		found = nr ? NULL : find_blob(java, frame->ret);
+		if (found && (!blob->addr || java_is_blob(found, blob)))
+			nr = java_name(&java->namer, names, frame, frame->ip, ips,
+				       ARRAY_SIZE(ips));
+		if (!nr)
+			return false;
+		c->first = ips[0];
+	} else {
+		ips[nr++] = c->chain[c->user];
+	}
+	if (nr > c->max - c->nr_out)
+		return false;
+	memcpy(c->out + c->nr_out, ips, nr * sizeof(*ips));
+	c->nr_out += nr;
+	return true;
+}
+
+/* Is the first user entry of the chain its first frame, and none whose function changes? */
+static bool has_first(const struct hybrid_named_chain *c)
+{
+	return c->code_hash && c->frames && c->nr_frames && c->user < c->nr &&
+	       c->chain[c->user] == c->frames[0].ip && !c->frames[0].function;
+}
+
+static bool java_whole(struct hybrid_namer *namer, struct hybrid_names *names,
+		       struct hybrid_named_chain *c)
+{
+	struct java *java = container_of(namer, struct java, namer);
+	const struct java_chain *chain = has_first(c) ? java_chains__find(&java->chains, c) : NULL;
+	const u64 *named;
+	u32 nr;
+
+	if (!chain || !name_first(java, names, c, &chain->first))
+		return false;
+	named = java_chain_named(chain, &nr);
+	if (nr > c->max - c->nr_out) {
+		c->nr_out = c->user;
+		c->first = 0;
+		return false;
+	}
+	c->rest = c->nr_out;
+	memcpy(c->out + c->nr_out, named, nr * sizeof(*named));
+	c->nr_out += nr;
+	c->is_named = true;
+	return true;
+}
+
+/* Only if the blobs that it was named by are those that the walk came through. */
+static void java_keep(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
+{
+	struct java *java = container_of(namer, struct java, namer);
+	struct java_blob_id first = {};
+	const struct java_blob *blob;
+	unsigned int i;
+	u64 code_hash = 0;
+
+	if (!has_first(c))
+		return;
+	for (i = 0; i < c->nr_frames; i++) {
+		if (!java_code_cache__has(&java->cache, c->frames[i].ret))
+			continue;
+		blob = find_blob(java, c->frames[i].ret);
+		if (!is_hashed(blob))
+			continue;
+		code_hash = hybrid_java_code_hash(code_hash, blob->addr, blob->name, blob->hash_id,
+						  blob->frame_size / sizeof(u64));
+		if (!i)
+			first = java_blob_id(blob);
+	}
+	if (code_hash == c->code_hash)
+		java_chains__keep(&java->chains, c, &first);
+}
+
 static void *java_open(const struct hybrid_process_memory *pm, const struct hybrid_mapping *mapping,
 		       u64 bias)
 {
@@ -268,6 +362,7 @@ static void *java_open(const struct hybrid_process_memory *pm, const struct hybr
 	java->vm.pm = *pm;
 	java->namer = (struct hybrid_namer) {
 		.runtime = HYBRID_RUNTIME_JAVA, .name = java_name,
+		.whole = java_whole, .keep = java_keep,
 	};
 	if (!hybrid_process_memory_map(&java->vm.pm) &&
 	    !java_vm__open(&java->vm, mapping->object, bias) &&
@@ -285,6 +380,7 @@ static void java_close(void *data)
 {
 	struct java *java = data;
 
+	java_chains__exit(&java->chains);
 	java_vm__close(&java->vm);
 	hybrid_process_memory_exit(&java->vm.pm);
 	free(java);

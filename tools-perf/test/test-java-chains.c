@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Chains of a JVM that were named before: they are named without a look at the process, as long
+ * as BPF says that they came through the same blobs. Stubs have the names of their blobs.
+ */
+#include <linux/perf_event.h>
+#include <string.h>
+#include <unistd.h>
+#include "java-world.h"
+#include "tap.h"
+#include "../hybrid/bpf_skel/java-code-hash.h"
+
+#define INNER	0x1000
+#define OUTER	0x2000
+#define NR	4
+
+static struct java_test_blob *inner, *outer;
+static struct hybrid_names *names;
+static struct hybrid_names_quota quota;
+static u64 chain[NR], out[16], walked[2];
+static struct hybrid_frame frames[NR - 1];
+static struct hybrid_named_chain named;
+
+static void begin(void)
+{
+	u8 code[64];
+
+	memset(code, 0x90, sizeof(code));
+	java_begin();
+	inner = java_add(INNER, "an inner stub", code, sizeof(code));
+	outer = java_add(OUTER, "an outer stub", code, sizeof(code));
+	names = hybrid_names__new(HYBRID_RUNTIME_JAVA);
+	memset(&quota, 0, sizeof(quota));
+}
+
+static void end(void)
+{
+	hybrid_names__delete(names);
+	java_end();
+}
+
+/* As BPF finds it. */
+static u64 code_hash(void)
+{
+	const struct java_test_blob *blobs[] = { inner, outer };
+	u64 word = 0;
+	int i;
+
+	for (i = 0; i < 2; i++)
+		word = hybrid_java_code_hash(word, (u64)blobs[i], (u64)blobs[i]->name,
+					     blobs[i]->compile_id, blobs[i]->frame_size);
+	return word;
+}
+
+/* A chain of the inner stub, the outer one, and native code. */
+static void run(unsigned int at, u64 is, unsigned int nr_walked)
+{
+	const u64 ips[NR] = {
+		PERF_CONTEXT_USER, java_code_at(INNER) + at, java_code_at(OUTER) + 8, 0x1234,
+	};
+	struct hybrid_namer *namer;
+	unsigned int i;
+
+	memcpy(chain, ips, sizeof(chain));
+	for (i = 0; i < NR - 1; i++)
+		frames[i] = (struct hybrid_frame) { .ip = ips[i + 1], .ret = ips[i + 1] };
+	named = (struct hybrid_named_chain) {
+		.chain = chain, .nr = NR, .frames = frames, .nr_frames = NR - 1, .code_hash = is,
+		.walked = walked, .nr_walked = nr_walked, .out = out, .max = 16,
+	};
+	java_pass();
+	java_unwind(ips[1]);
+	namer = hybrid_runtime_namer(java.unwinder.runtimes, getpid(), java.u.space, false);
+	if (check(namer))
+		hybrid_name_chain(namer, names, &named);
+}
+
+static u64 stub(const char *name)
+{
+	const struct hybrid_function f = { .name = name, .size = 1 };
+
+	return hybrid_names_ip(hybrid_names__function(names, &quota, &f), 1, 0);
+}
+
+static void is_named(const char *first, const char *second)
+{
+	check(named.is_named);
+	same(named.nr_out, NR);
+	same(out[0], PERF_CONTEXT_USER);
+	same(out[1], stub(first));
+	same(named.first, stub(first));
+	same(out[2], stub(second));
+	same(out[3], 0x1234);
+}
+
+static void test_same(void)
+{
+	u64 before;
+
+	begin();
+	before = code_hash();
+	run(4, before, 0);
+	is_named("an inner stub", "an outer stub");
+	/* What the process has now is not that of the sample: BPF has seen what it was then. */
+	outer->name = "another stub";
+	run(4, before, 0);
+	is_named("an inner stub", "an outer stub");
+	run(4, code_hash(), 0);
+	is_named("an inner stub", "another stub");
+	end();
+}
+
+/* The number of a compilation, and nothing else. */
+static void test_replaced(void)
+{
+	begin();
+	run(4, code_hash(), 0);
+	inner->compile_id++;
+	outer->name = "another stub";
+	run(4, code_hash(), 0);
+	is_named("an inner stub", "another stub");
+	end();
+}
+
+/* What perf reads is not what BPF has walked through: the chain is not kept. */
+static void test_not_that(void)
+{
+	u64 other;
+
+	begin();
+	other = code_hash() + 1;
+	run(4, other, 0);
+	is_named("an inner stub", "an outer stub");
+	outer->name = "another stub";
+	run(4, other, 0);
+	is_named("an inner stub", "another stub");
+	/* Nor is one without a code_hash. */
+	run(4, 0, 0);
+	outer->name = "a third stub";
+	run(4, 0, 0);
+	is_named("an inner stub", "a third stub");
+	end();
+}
+
+static void test_first(void)
+{
+	u64 before;
+
+	begin();
+	before = code_hash();
+	run(4, before, 0);
+	/* An address that no sample had. */
+	run(12, before, 0);
+	is_named("an inner stub", "an outer stub");
+	outer->name = "another stub";
+	run(12, before, 0);
+	is_named("an inner stub", "an outer stub");
+	end();
+}
+
+/* The interpreter runs another method, or it is a second later. */
+static void test_functions(void)
+{
+	u64 before;
+
+	begin();
+	before = code_hash();
+	run(4, before, 1);
+	outer->name = "another stub";
+	walked[1]++;
+	run(4, before, 1);
+	is_named("an inner stub", "another stub");
+	outer->name = "a third stub";
+	usleep(1100000);
+	run(4, before, 1);
+	is_named("an inner stub", "a third stub");
+	end();
+}
+
+/* There is room for what it was before, and no more. */
+static void test_room(void)
+{
+	begin();
+	run(4, code_hash(), 0);
+	named.max = NR - 1;
+	hybrid_name_chain(hybrid_runtime_namer(java.unwinder.runtimes, getpid(), java.u.space,
+					       false), names, &named);
+	check(named.is_cut_off);
+	same(named.nr_out, NR - 1);
+	end();
+}
+
+static const struct tap_test tests[] = {
+	{ "the same chain", test_same },
+	{ "another method in the place of one", test_replaced },
+	{ "a chain that perf can't have read", test_not_that },
+	{ "another address of the first frame", test_first },
+	{ "what the interpreter runs", test_functions },
+	{ "a chain that has no room", test_room },
+};
+
+int main(void)
+{
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
