@@ -70,7 +70,7 @@ static void run(unsigned int at, u64 is, unsigned int nr_walked)
 	};
 	java_pass();
 	java_unwind(ips[1]);
-	namer = hybrid_runtime_namer(java.unwinder.runtimes, getpid(), java.u.space, false);
+	namer = hybrid_runtime_namer(java.unwinder.runtimes, getpid(), 0, java.u.space, false);
 	if (check(namer))
 		hybrid_name_chain(namer, names, &named);
 }
@@ -183,7 +183,7 @@ static void test_room(void)
 	begin();
 	run(4, code_hash(), 0);
 	named.max = NR - 1;
-	hybrid_name_chain(hybrid_runtime_namer(java.unwinder.runtimes, getpid(), java.u.space,
+	hybrid_name_chain(hybrid_runtime_namer(java.unwinder.runtimes, getpid(), 0, java.u.space,
 					       false), names, &named);
 	check(named.is_cut_off);
 	same(named.nr_out, NR - 1);

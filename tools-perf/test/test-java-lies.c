@@ -35,7 +35,7 @@ static void ask(u64 ip)
 				    java.frames[0].ret < range.end));
 		check(!range.jvm || range.jvm->size <= HYBRID_WALK_BLOB);
 	}
-	hybrid_runtime_namer(java.unwinder.runtimes, java.u.pid, java.u.space, false);
+	hybrid_runtime_namer(java.unwinder.runtimes, java.u.pid, 0, java.u.space, false);
 }
 
 static bool is_readable(void)

@@ -277,7 +277,7 @@ static unsigned int name(u64 ip, u64 method, u64 position, u64 *out)
 
 	java_pass();
 	java_unwind(ip);
-	namer = hybrid_runtime_namer(java.unwinder.runtimes, getpid(), java.u.space, false);
+	namer = hybrid_runtime_namer(java.unwinder.runtimes, getpid(), 0, java.u.space, false);
 	return check(namer) ? namer->name(namer, names, &frame, ip, out, HYBRID_NAMES_OF_FRAME) : 0;
 }
 

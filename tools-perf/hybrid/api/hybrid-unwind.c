@@ -281,7 +281,7 @@ struct hybrid_namer *hybrid_core_namer(struct hybrid_core *core,
 	c->nr = sample->nr;
 	c->frames = u->frames;
 	c->nr_frames = u->nr;
-	return u->space ? hybrid_runtime_namer(core->unwinder.runtimes, u->pid, u->space,
+	return u->space ? hybrid_runtime_namer(core->unwinder.runtimes, u->pid, 0, u->space,
 					       false) : NULL;
 }
 

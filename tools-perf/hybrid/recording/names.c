@@ -70,7 +70,8 @@ int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
 		       struct hybrid_made *made)
 {
 	struct hybrid_namer *namer = hr->names.is_off ? NULL :
-		hybrid_runtime_namer(hr->unwinder.runtimes, process->pid, process->space,
+		hybrid_runtime_namer(hr->unwinder.runtimes, process->pid,
+				     process->forked ? process->ancestors[0] : 0, process->space,
 				     functions);
 	struct hybrid_named_chain chain = {
 		.chain		= hr->current.chain,

@@ -29,6 +29,7 @@ static const struct hybrid_runtime_ops *const all_ops[] = {
 /**
  * struct runtime_process - a process that was asked for
  * @pid: process; 0: none
+ * @parent: the process whose copy it was when it was asked for last; 0: none
  * @gen: of its space when it was looked at last
  * @object_id: of the runtime's file; 0: it has none
  * @start: of its mapping
@@ -39,6 +40,7 @@ static const struct hybrid_runtime_ops *const all_ops[] = {
  */
 struct runtime_process {
 	pid_t				 pid;
+	pid_t				 parent;
 	u64				 gen;
 	u64				 object_id;
 	u64				 start;
@@ -156,13 +158,30 @@ static const struct hybrid_mapping *find_runtime(struct hybrid_runtimes *runtime
 	return NULL;
 }
 
+static struct hybrid_process_memory memory_of(struct hybrid_runtimes *runtimes, pid_t pid,
+					      struct hybrid_space *space)
+{
+	return (struct hybrid_process_memory) {
+		.memory = runtimes->memory, .objects = runtimes->objects, .space = space,
+		.pid = pid,
+	};
+}
+
+static void set_runtime(struct hybrid_runtimes *runtimes, struct runtime_process *process,
+			void *runtime)
+{
+	process->runtime = runtime;
+	if (!runtime)
+		return;
+	process->failed_pass = 0;
+	runtimes->nr_open++;
+	runtimes->nr_opened++;
+}
+
 static void open_runtime(struct hybrid_runtimes *runtimes, struct runtime_process *process,
 			 const struct hybrid_mapping *mapping, struct hybrid_space *space)
 {
-	const struct hybrid_process_memory pm = {
-		.memory = runtimes->memory, .objects = runtimes->objects, .space = space,
-		.pid = process->pid,
-	};
+	const struct hybrid_process_memory pm = memory_of(runtimes, process->pid, space);
 	u64 bias;
 
 	process->object_id = mapping->object->id;
@@ -171,12 +190,7 @@ static void open_runtime(struct hybrid_runtimes *runtimes, struct runtime_proces
 	process->failed_pass = runtimes->pass;
 	if (!hybrid_mapping_bias(mapping, &bias) || !hybrid_object_use(mapping))
 		return;
-	process->runtime = process->ops->open(&pm, mapping, bias);
-	if (process->runtime) {
-		process->failed_pass = 0;
-		runtimes->nr_open++;
-		runtimes->nr_opened++;
-	}
+	set_runtime(runtimes, process, process->ops->open(&pm, mapping, bias));
 }
 
 static struct runtime_process *find_process(struct hybrid_runtimes *runtimes, pid_t pid)
@@ -226,6 +240,32 @@ static void look_at(struct hybrid_runtimes *runtimes, struct runtime_process *pr
 	close_runtime(runtimes, process);
 	if (id)
 		open_runtime(runtimes, process, mapping, space);
+}
+
+/* A copy of a process that was opened has what that has: maybe it has ended before it is read. */
+static void fork_runtime(struct hybrid_runtimes *runtimes, struct runtime_process *process,
+			 pid_t pid, struct hybrid_space *space)
+{
+	const struct hybrid_process_memory pm = memory_of(runtimes, process->pid, space);
+	const struct runtime_process *parent = pid ? find_process(runtimes, pid) : NULL;
+	const struct hybrid_mapping *mapping;
+	void *forked;
+
+	process->parent = pid;
+	if (!parent || !parent->runtime || !parent->ops->fork)
+		return;
+	mapping = hybrid_space_find(space, parent->start);
+	if (!mapping || !mapping->object || mapping->object->id != parent->object_id)
+		return;
+	forked = parent->ops->fork(parent->runtime, &pm);
+	if (!forked)
+		return;
+	close_runtime(runtimes, process);
+	process->gen = space->gen;
+	process->object_id = parent->object_id;
+	process->start = parent->start;
+	process->ops = parent->ops;
+	set_runtime(runtimes, process, forked);
 }
 
 /* The process of a walk; NULL: it has no runtime, or one that can't be read. */
@@ -307,7 +347,8 @@ hybrid_runtime_interpreter(struct hybrid_runtimes *runtimes, const struct hybrid
 }
 
 struct hybrid_namer *hybrid_runtime_namer(struct hybrid_runtimes *runtimes, pid_t pid,
-					  struct hybrid_space *space, bool has_functions)
+					  pid_t parent, struct hybrid_space *space,
+					  bool has_functions)
 {
 	struct runtime_process *process;
 
@@ -317,6 +358,8 @@ struct hybrid_namer *hybrid_runtime_namer(struct hybrid_runtimes *runtimes, pid_
 	if (!process || (!process->runtime && !has_functions))
 		return NULL;
 	process->asked = ++runtimes->asked;
+	if (process->parent != parent)
+		fork_runtime(runtimes, process, parent, space);
 	if (process->gen != space->gen)
 		look_at(runtimes, process, space);
 	return process->runtime ?

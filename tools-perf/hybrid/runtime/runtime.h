@@ -15,6 +15,8 @@ struct hybrid_runtimes;
  * @open: begin to read a process that has mapped such a file. @pm: its memory, not mapped yet;
  *	copied. @mapping: of the file's code, open. @bias: what is added to its addresses.
  *	Returns NULL if the process can't be read, or what it says is not as it should be
+ * @fork: begin to read a process that is a copy of one that was opened; it may have ended. @pm: as
+ *	for @open. NULL: it is opened as any other
  * @close: end that
  * @rule: how to leave frame @at of a walk, in memory that no file backs. @pass: a number that
  *	changes when what was read before may be old. Returns false if the runtime does not tell.
@@ -27,6 +29,7 @@ struct hybrid_runtime_ops {
 	const char	*symbol;
 	void *(*open)(const struct hybrid_process_memory *pm,
 		      const struct hybrid_mapping *mapping, u64 bias);
+	void *(*fork)(const void *parent, const struct hybrid_process_memory *pm);
 	void (*close)(void *runtime);
 	bool (*rule)(void *runtime, u64 pass, const struct hybrid_unwind *u, unsigned int at,
 		     struct hybrid_rule *rule);
@@ -107,6 +110,7 @@ unsigned int hybrid_runtimes_failed(const struct hybrid_runtimes *runtimes, pid_
  * hybrid_runtime_namer - who names the frames of a process
  * @runtimes: may be NULL
  * @pid: the process
+ * @parent: the process whose copy it is, without an exec since; 0: it is none
  * @space: its space
  * @has_functions: BPF has read functions of an interpreter in it
  *
@@ -114,6 +118,7 @@ unsigned int hybrid_runtimes_failed(const struct hybrid_runtimes *runtimes, pid_
  * hybrid_runtime_rule() has met a runtime in it.
  */
 struct hybrid_namer *hybrid_runtime_namer(struct hybrid_runtimes *runtimes, pid_t pid,
-					  struct hybrid_space *space, bool has_functions);
+					  pid_t parent, struct hybrid_space *space,
+					  bool has_functions);
 
 #endif /* __PERF_HYBRID_RUNTIME_H */
