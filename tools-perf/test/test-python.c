@@ -11,13 +11,36 @@
 #include "tap.h"
 #include "unicode.h"
 
+#define PY_3_9	0x030902f0
+#define PY_3_10	0x030a02f0
 #define PY_3_11	0x030b02f0
+#define PY_3_12	0x030c02f0
 #define PY_3_13	0x030d05f0
 
 static struct hybrid_processes ps;
 static struct hybrid_memory *memory;
 static struct hybrid_process_memory pm;
 static struct python_layout layout;
+
+/* What there must be for the table of versions to fit; in words. */
+static u64 runtime[8], interp[16], thread[32], code_type[8];
+
+static int read_version(struct python_layout *found, u32 version, u64 code_size)
+{
+	const struct python_file file = {
+		.runtime = (u64)runtime, .code_type = (u64)code_type, .version = version,
+	};
+	bool is_old = version < PY_3_11, is_3_12 = version == PY_3_12;
+
+	memset(runtime, 0, sizeof(runtime));
+	memset(interp, 0, sizeof(interp));
+	runtime[is_old ? 4 : 5] = (u64)interp;
+	interp[is_old ? 1 : is_3_12 ? 9 : 2] = (u64)thread;
+	thread[2] = (u64)interp;
+	code_type[4] = code_size;
+	hybrid_memory_forget(memory);
+	return python_layout__read(found, &pm, &file);
+}
 
 static void begin(void)
 {
@@ -31,7 +54,7 @@ static void begin(void)
 		.space = hybrid_thread_find(&ps, pid, pid)->process->space,
 	};
 	check(!hybrid_process_memory_map(&pm));
-	check(!python_layout__read(&layout, &pm, 0, PY_3_11));
+	check(!read_version(&layout, PY_3_11, 184));
 }
 
 static void end(void)
@@ -58,15 +81,47 @@ static void lines(void)
 	struct hybrid_name_line out[8];
 	unsigned int i;
 
-	same(python_lines(table, sizeof(table), 10, out, 8), ARRAY_SIZE(expected));
+	same(python_lines(PYTHON_LINES_LOCATIONS, table, sizeof(table), 10, out, 8), ARRAY_SIZE(expected));
 	for (i = 0; i < ARRAY_SIZE(expected); i++) {
 		same(out[i].index, expected[i].index);
 		same(out[i].line, expected[i].line);
 	}
-	same(python_lines(table, sizeof(table), 10, out, 2), 2);
+	same(python_lines(PYTHON_LINES_LOCATIONS, table, sizeof(table), 10, out, 2), 2);
 	/* What is cut off, or is no table, ends it. */
-	same(python_lines(table, sizeof(table) - 1, 10, out, 8), ARRAY_SIZE(expected) - 1);
-	same(python_lines((const u8 *)"\x10", 1, 10, out, 8), 0);
+	same(python_lines(PYTHON_LINES_LOCATIONS, table, sizeof(table) - 1, 10, out, 8), ARRAY_SIZE(expected) - 1);
+	same(python_lines(PYTHON_LINES_LOCATIONS, (const u8 *)"\x10", 1, 10, out, 8), 0);
+}
+
+static void same_lines(enum python_line_format format, const void *table, size_t size,
+		       const struct hybrid_name_line *expected, unsigned int nr)
+{
+	struct hybrid_name_line out[8];
+	unsigned int i;
+
+	same(python_lines(format, table, size, 10, out, 8), nr);
+	for (i = 0; i < nr; i++) {
+		same(out[i].index, expected[i].index);
+		same(out[i].line, expected[i].line);
+	}
+	same(python_lines(format, table, size, 10, out, 1), 1);
+}
+
+/* Of 3.10: from line 10 two instructions, one without a line, one of 9, none of 12, one of 300. */
+static void older_lines(void)
+{
+	static const u8 ranges[] = {
+		4, 0, 2, -128, 2, -1, 0, 3, 0, 127, 0, 127, 2, 34,
+	};
+	static const u8 steps[] = { 4, 1, 2, -2, 0, 127, 0, 127, 255, 0, 1, 1 };
+	static const struct hybrid_name_line of_ranges[] = { { 0, 10 }, { 3, 9 }, { 4, 300 } };
+	static const struct hybrid_name_line of_steps[] = {
+		{ 0, 10 }, { 2, 11 }, { 3, 263 }, { 131, 264 },
+	};
+
+	same_lines(PYTHON_LINES_RANGES, ranges, sizeof(ranges), of_ranges,
+		   ARRAY_SIZE(of_ranges));
+	same_lines(PYTHON_LINES_STEPS, steps, sizeof(steps), of_steps, ARRAY_SIZE(of_steps));
+	same_lines(PYTHON_LINES_STEPS, steps, 3, of_steps, 2);
 }
 
 static void random_lines(void)
@@ -78,7 +133,7 @@ static void random_lines(void)
 	for (round = 0; round < 20000; round++) {
 		for (i = 0; i < sizeof(table); i++)
 			table[i] = tap_random();
-		check(python_lines(table, tap_random() % sizeof(table), 1, out, 16) <= 16);
+		check(python_lines(round % 3, table, tap_random() % sizeof(table), 1, out, 16) <= 16);
 	}
 }
 
@@ -194,6 +249,7 @@ static void begin_code(void)
 
 static void end_code(void)
 {
+	python_codes__exit(&codes);
 	hybrid_names__delete(names);
 	end();
 }
@@ -217,7 +273,7 @@ static void code_objects(void)
 /* What is no code object, or another one than the sample's. */
 static void no_code_objects(void)
 {
-	u64 first = (u64)&code + 184, was;
+	u64 first = (u64)&code + 184, was, ip;
 
 	begin_code();
 	was = function_word();
@@ -227,17 +283,81 @@ static void no_code_objects(void)
 	code.words[1]--;
 	hybrid_memory_forget(memory);
 	check(!python_codes__ip(&codes, names, was ^ 1ULL << 50, first));
-	check(ip_of(first));
-	/* Its memory is another one's now. */
+	ip = ip_of(first);
+	check(ip);
+	/* Its memory is another one's now, but not that of samples before. */
 	hybrid_memory_forget(memory);
 	code.words[128 / 8] = (u64)&file;
 	code.words[112 / 8] = (u64)&name;
 	same(hybrid_names__nr(names), 1);
 	check(ip_of(first));
-	check(!python_codes__ip(&codes, names, was, first));
+	same(python_codes__ip(&codes, names, was, first), ip);
 	same(hybrid_names__nr(names), 2);
 	check(python_codes__unknown(&codes, names));
 	end_code();
+}
+
+/* 3.9's: its instructions are another object, and a frame has an offset in them, and its line. */
+static void older_code_objects(void)
+{
+	static u64 bytes[6];
+	u64 start, size, at;
+
+	begin_code();
+	check(!read_version(&layout, PY_3_9, 176));
+	code.words[40 / 8] = 7;
+	code.words[48 / 8] = (u64)bytes;
+	code.words[104 / 8] = (u64)&file;
+	code.words[112 / 8] = (u64)&name;
+	code.words[120 / 8] = (u64)code.table;
+	bytes[2] = 12;
+	at = (u64)&code | HYBRID_WALK_FUNCTION_MARK(code.words[112 / 8]);
+	check(python_codes__ip(&codes, names, at, 9ULL << 32 | 4));
+	check(!strcmp(hybrid_names__get(names, 0, &start, &size), "py::f:a.py"));
+	start += hybrid_names__start(names);
+	same(python_codes__ip(&codes, names, at, 9ULL << 32 | 4), hybrid_names_ip(start, 6, 2));
+	same(python_codes__ip(&codes, names, at, 0xffffffff), hybrid_names_ip(start, 6, 0));
+	/* 3.10's counts instructions. */
+	check(!read_version(&layout, PY_3_10, 176));
+	same(python_codes__ip(&codes, names, at, 4), hybrid_names_ip(start, 6, 4));
+	end_code();
+}
+
+/* However many there are: what is known stays so when the process has gone. */
+static void many_code_objects(void)
+{
+	struct python_codes copy = { .pm = &pm, .layout = &layout };
+	static struct text more[3000];
+	u64 first = (u64)&code + 184, ips[ARRAY_SIZE(more)], words[ARRAY_SIZE(more)];
+	unsigned int i;
+
+	begin_code();
+	for (i = 0; i < ARRAY_SIZE(more); i++) {
+		set_text(&more[i], &i, 3, 1, false);
+		more[i].bytes[24] |= 1;
+		code.words[128 / 8] = (u64)&more[i];
+		words[i] = function_word();
+		hybrid_memory_forget(memory);
+		ips[i] = ip_of(first);
+		check(ips[i]);
+	}
+	code.words[1] = 0;
+	hybrid_memory_forget(memory);
+	python_codes__inherit(&copy, &codes);
+	for (i = 0; i < ARRAY_SIZE(more); i++) {
+		same(python_codes__ip(&codes, names, words[i], first), ips[i]);
+		same(python_codes__ip(&copy, names, words[i], first), ips[i]);
+	}
+	python_codes__exit(&copy);
+	end_code();
+}
+
+static int read_offsets(struct python_layout *found, const u64 *offsets, u32 version)
+{
+	const struct python_file file = { .runtime = (u64)offsets, .version = version };
+
+	hybrid_memory_forget(memory);
+	return python_layout__read(found, &pm, &file);
 }
 
 static void versions(void)
@@ -246,22 +366,44 @@ static void versions(void)
 	struct python_layout found;
 
 	begin();
-	check(python_layout__read(&found, &pm, (u64)offsets, 0x03090000));
-	check(python_layout__read(&found, &pm, (u64)offsets, 0x030c0000));
-	check(python_layout__read(&found, &pm, (u64)offsets, PY_3_13));
+	check(read_offsets(&found, offsets, 0x03070000));
+	check(read_offsets(&found, offsets, PY_3_13));
 	memcpy(offsets, "xdebugpy", 8);
-	check(python_layout__read(&found, &pm, (u64)offsets, PY_3_13));
+	check(read_offsets(&found, offsets, PY_3_13));
 	offsets[1] = PY_3_13;
-	check(!python_layout__read(&found, &pm, (u64)offsets, PY_3_13));
-	check(python_layout__read(&found, &pm, (u64)offsets, 0x030e0000));
+	check(!read_offsets(&found, offsets, PY_3_13));
+	check(read_offsets(&found, offsets, 0x030e0000));
 	offsets[264 / 8] = 70;
 	offsets[296 / 8] = 128;
-	check(!python_layout__read(&found, &pm, (u64)offsets, PY_3_13));
+	check(!read_offsets(&found, offsets, PY_3_13));
 	same(found.walk.kind, 70);
 	same(found.walk.mark, 128);
 	same(found.walk.frame_size, 78);
 	offsets[296 / 8] = 1ULL << 40;
-	check(python_layout__read(&found, &pm, (u64)offsets, PY_3_13));
+	check(read_offsets(&found, offsets, PY_3_13));
+	end();
+}
+
+/* Those of the table, and processes that don't fit it. */
+static void versions_of_the_table(void)
+{
+	struct python_layout found;
+
+	begin();
+	check(!read_version(&found, PY_3_9, 176));
+	same(found.walk.position, 104);
+	check(!read_version(&found, PY_3_10, 176));
+	same(found.walk.position, 96);
+	check(!read_version(&found, PY_3_12, 192));
+	same(found.walk.kind, 70);
+	check(read_version(&found, PY_3_9, 184));
+	check(read_version(&found, PY_3_11, 192));
+	check(read_version(&found, PY_3_12, 184));
+	thread[2] = (u64)thread;
+	hybrid_memory_forget(memory);
+	check(python_layout__read(&found, &pm, &(const struct python_file) {
+		.runtime = (u64)runtime, .code_type = (u64)code_type, .version = PY_3_12,
+	}));
 	end();
 }
 
@@ -269,12 +411,16 @@ int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "lines of a code object",			lines },
+		{ "lines before 3.11",				older_lines },
 		{ "random line tables",				random_lines },
 		{ "strings",					strings },
 		{ "what is no string",				no_strings },
 		{ "code objects",				code_objects },
 		{ "what is no code object, or another one",	no_code_objects },
-		{ "versions",					versions },
+		{ "code objects before 3.11",			older_code_objects },
+		{ "many code objects, and a copy of them",	many_code_objects },
+		{ "versions that say it",			versions },
+		{ "versions of the table",			versions_of_the_table },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

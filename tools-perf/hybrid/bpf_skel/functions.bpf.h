@@ -26,7 +26,7 @@ static __always_inline void read_functions(struct state *st, struct task_struct_
 		return;
 	}
 	st->frame = user_word(thread + st->interpreter.frame);
-	if (st->interpreter.frame_in_frame && st->frame)
+	if (st->interpreter.is_indirect && st->frame)
 		st->frame = user_word(st->frame + st->interpreter.frame_in_frame);
 	if (!st->frame)
 		return;

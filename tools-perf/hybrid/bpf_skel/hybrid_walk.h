@@ -310,7 +310,7 @@ struct hybrid_walk_file {
  * @thread_next: in that: that of the next thread's
  * @thread_id: what pthread_self() returns in the thread
  * @frame: that of the innermost frame, or of what has that
- * @frame_in_frame: where in the latter it is; 0: @frame has it
+ * @frame_in_frame: where in the latter it is
  * @frame_size: bytes of a frame that are needed
  * @function: in a frame: what it runs
  * @mark: in that: a pointer, which shows later whether it is still the same
@@ -319,10 +319,13 @@ struct hybrid_walk_file {
  * @kind: a byte
  * @ends_from: a frame whose byte is this or more is the last one that a native frame runs
  * @ends_with: and runs something itself
+ * @is_indirect: @frame is of what has the frame
+ * @is_apart: each frame has memory of its own, and its caller's is not near
  * @is_ruby: it is CRuby, whose frames are an array. @runtime: two words, the module and the offset
  *	of the thread's variable that has the address of its context, as __tls_get_addr() takes
  *	them. @frame: in the context. @frame_size: from a frame to its caller's. @kind: in a frame:
  *	the address of its environment. @first to @thread_id and @caller are not used
+ * @unused: 0
  */
 struct hybrid_walk_interpreter {
 	__u64	runtime;
@@ -341,8 +344,10 @@ struct hybrid_walk_interpreter {
 	__u16	mark;
 	__u8	ends_from;
 	__u8	ends_with;
+	__u8	is_indirect;
+	__u8	is_apart;
 	__u8	is_ruby;
-	__u8	unused[3];
+	__u8	unused[1];
 };
 
 /* Entries of a callchain, the kernel's part and context words among them. */

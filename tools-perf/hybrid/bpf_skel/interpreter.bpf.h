@@ -165,7 +165,7 @@ static __always_inline __u64 thread_data(struct state *st, __u64 fs)
 }
 
 /*
- * Reads the frame, and what is before it: frames of callers mostly are there, as they are in a
+ * Reads the frame, and what is before it: frames of callers mostly are there, if they are in a
  * stack of the interpreter's own that grows upwards.
  */
 static __always_inline bool read_frame(struct state *st, __u64 frame, __u32 size)
@@ -179,7 +179,8 @@ static __always_inline bool read_frame(struct state *st, __u64 frame, __u32 size
 		return true;
 	st->window_at = from;
 	st->window_size = WINDOW;
-	if (!bpf_probe_read_user(st->window, WINDOW, (void *)from))
+	if (!st->interpreter.is_apart &&
+	    !bpf_probe_read_user(st->window, WINDOW, (void *)from))
 		return true;
 	/* The memory begins, or ends, at the frame. */
 	st->window_at = frame;

@@ -3,6 +3,7 @@
  * Code objects of CPython: name, file and lines of functions.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <linux/compiler.h>
 #include <linux/hash.h>
@@ -15,6 +16,10 @@
 /* Bytes of an instruction, and how many of them are believed. */
 #define UNIT		2
 #define MAX_UNITS	0x100000U
+
+/* Of the table: code objects of one process. What is more begins anew. */
+#define FIRST_BITS	8
+#define MOST_BITS	14
 
 /* Bytes of a line table that are read. */
 #define MAX_TABLE	16384
@@ -51,15 +56,24 @@ static bool is_same(struct python_codes *codes, struct python_code *known)
 		return true;
 	known->checked = time;
 	/* What can't be read now, or not any more, has the mark still. */
-	return !read_words(codes, known->addr, words) ||
+	return !read_words(codes, known->key & HYBRID_WALK_FUNCTION_ADDR, words) ||
 	       !memcmp(words, known->words, sizeof(words));
 }
 
-/* Objects/codeobject.c: the size of a code object is that of its instructions. */
+/*
+ * Objects/codeobject.c: the size of a code object is that of its instructions. Before 3.11 they
+ * are an object of their own.
+ */
 static u32 nr_units(struct python_codes *codes, u64 code)
 {
-	u64 size = word_at(codes, code + PYTHON_SIZE(codes->layout));
+	u64 size;
 
+	if (codes->layout->lasti) {
+		code = word_at(codes, code + codes->layout->code);
+		size = word_at(codes, code + PYTHON_SIZE(codes->layout)) / UNIT;
+	} else {
+		size = word_at(codes, code + PYTHON_SIZE(codes->layout));
+	}
 	return size && size < MAX_UNITS ? size : 1;
 }
 
@@ -75,7 +89,8 @@ static unsigned int read_lines(struct python_codes *codes, const struct python_c
 	if (hybrid_process_memory_read(codes->pm, known->words[2] + codes->layout->bytes, bytes,
 				       size))
 		return 0;
-	return python_lines(bytes, size, known->words[3], lines, HYBRID_NAMES_LINES);
+	return python_lines(codes->layout->lines, bytes, size, known->words[3], lines,
+			    HYBRID_NAMES_LINES);
 }
 
 /*
@@ -93,7 +108,7 @@ static noinline bool read_code(struct python_codes *codes, struct hybrid_names *
 	    !python_text(codes->pm, codes->layout, known->words[1], name))
 		return false;
 	snprintf(text, sizeof(text), "py::%s:%s", name, file);
-	known->size = nr_units(codes, known->addr);
+	known->size = nr_units(codes, known->key & HYBRID_WALK_FUNCTION_ADDR);
 	function.size = known->size;
 	function.nr_lines = read_lines(codes, known, lines);
 	known->function = hybrid_names__function(names, &codes->quota, &function);
@@ -101,35 +116,108 @@ static noinline bool read_code(struct python_codes *codes, struct hybrid_names *
 	return known->function;
 }
 
-static bool has_mark(const struct python_code *known, u64 function)
+static struct python_code *slot_of(struct python_code *known, unsigned int bits, u64 key)
 {
-	return !((HYBRID_WALK_FUNCTION_MARK(known->words[1]) ^ function) >> 48);
+	u32 i = hash_64(key, bits);
+
+	while (known[i].key && known[i].key != key)
+		i = (i + 1) & ((1U << bits) - 1);
+	return &known[i];
 }
 
-static bool look_up(struct python_codes *codes, struct hybrid_names *names, u64 code,
-		    struct python_code *known)
+static void copy_all(struct python_code *to, unsigned int to_bits,
+		     const struct python_code *from, unsigned int bits)
 {
-	known->addr = read_words(codes, code, known->words) ? code : 0;
-	if (known->addr && !read_code(codes, names, known))
-		known->addr = 0;
-	return known->addr;
+	u32 i;
+
+	for (i = 0; bits && i < 1U << bits; i++) {
+		if (from[i].key)
+			*slot_of(to, to_bits, from[i].key) = from[i];
+	}
+}
+
+/* Room for one more: of four slots one is empty. */
+static bool make_room(struct python_codes *codes)
+{
+	unsigned int bits = codes->bits ? codes->bits + 1 : FIRST_BITS;
+	struct python_code *known;
+
+	if (codes->bits && codes->nr < 3U << (codes->bits - 2))
+		return true;
+	if (bits > MOST_BITS) {
+		memset(codes->known, 0, sizeof(*codes->known) << codes->bits);
+		codes->nr = 0;
+		return true;
+	}
+	known = calloc(1U << bits, sizeof(*known));
+	if (!known)
+		return false;
+	copy_all(known, bits, codes->known, codes->bits);
+	free(codes->known);
+	codes->known = known;
+	codes->bits = bits;
+	return true;
+}
+
+static struct python_code *look_up(struct python_codes *codes, struct hybrid_names *names, u64 key)
+{
+	struct python_code found = { .key = key }, *slot;
+
+	if (!read_words(codes, key & HYBRID_WALK_FUNCTION_ADDR, found.words) ||
+	    HYBRID_WALK_FUNCTION_MARK(found.words[1]) != (key & ~HYBRID_WALK_FUNCTION_ADDR) ||
+	    !make_room(codes) || !read_code(codes, names, &found))
+		return NULL;
+	slot = slot_of(codes->known, codes->bits, key);
+	codes->nr += !slot->key;
+	*slot = found;
+	return slot;
+}
+
+/* Which instruction? */
+static u64 index_of(const struct python_layout *layout, u64 code, u64 position)
+{
+	s32 lasti = position;
+
+	if (layout->lasti)
+		return lasti < 0 ? 0 : (u64)lasti * layout->lasti / UNIT;
+	return (position - (code + layout->code)) / UNIT;
 }
 
 u64 python_codes__ip(struct python_codes *codes, struct hybrid_names *names, u64 function,
 		     u64 position)
 {
-	u64 code = function & HYBRID_WALK_FUNCTION_ADDR, index;
-	struct python_code *known = &codes->known[hash_64(code, PYTHON_CODES_BITS)];
+	u64 key = function & ~HYBRID_WALK_RUN_ENDS, index;
+	struct python_code *known = NULL;
 
-	if ((known->addr != code || !has_mark(known, function) || !is_same(codes, known)) &&
-	    !look_up(codes, names, code, known))
-		return 0;
-	if (!has_mark(known, function))
+	if (codes->bits)
+		known = slot_of(codes->known, codes->bits, key);
+	if (!known || !known->key || !is_same(codes, known))
+		known = look_up(codes, names, key);
+	if (!known)
 		return 0;
 	/* Before its first instruction, too: 3.11 has the one before the next. */
-	index = position - (code + codes->layout->code);
-	return hybrid_names_ip(known->function, known->size,
-			       index < (u64)known->size * UNIT ? index / UNIT : 0);
+	index = index_of(codes->layout, key & HYBRID_WALK_FUNCTION_ADDR, position);
+	return hybrid_names_ip(known->function, known->size, index < known->size ? index : 0);
+}
+
+void python_codes__inherit(struct python_codes *codes, const struct python_codes *parent)
+{
+	size_t size = sizeof(*parent->known) << parent->bits;
+
+	codes->known = parent->bits ? malloc(size) : NULL;
+	if (!codes->known)
+		return;
+	memcpy(codes->known, parent->known, size);
+	codes->bits = parent->bits;
+	codes->nr = parent->nr;
+}
+
+void python_codes__exit(struct python_codes *codes)
+{
+	free(codes->known);
+	codes->known = NULL;
+	codes->bits = 0;
+	codes->nr = 0;
 }
 
 u64 python_codes__unknown(struct python_codes *codes, struct hybrid_names *names)

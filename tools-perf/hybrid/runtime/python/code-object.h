@@ -5,18 +5,16 @@
 #include "../names.h"
 #include "layout.h"
 
-#define PYTHON_CODES_BITS	12
-
 /**
  * struct python_code - what is known of a code object
- * @addr: of it in the process; 0: none
+ * @key: its address and mark, as struct hybrid_walk_interpreted has them; 0: none
  * @words: what it has, which shows that it is still the same one
  * @checked: when @words were compared with the process, in ns
  * @size: number of instructions
  * @function: see hybrid_names__function()
  */
 struct python_code {
-	u64	addr;
+	u64	key;
 	u64	words[4];
 	u64	checked;
 	u32	size;
@@ -29,15 +27,31 @@ struct python_code {
  * @layout: of its CPython
  * @type: address of PyCode_Type
  * @quota: what was added to the names
- * @known: by address
+ * @known: by key, a hash table; owned
+ * @bits: binary logarithm of its size; 0: there is none
+ * @nr: number of @known
  */
 struct python_codes {
 	struct hybrid_process_memory	*pm;
 	const struct python_layout	*layout;
 	u64				 type;
 	struct hybrid_names_quota	 quota;
-	struct python_code		 known[1 << PYTHON_CODES_BITS];
+	struct python_code		*known;
+	unsigned int			 bits;
+	unsigned int			 nr;
 };
+
+/* Frees what belongs to it. */
+void python_codes__exit(struct python_codes *codes);
+
+/**
+ * python_codes__inherit - a process begins with the code objects of another
+ * @codes: empty
+ * @parent: of which the process is a copy
+ *
+ * Where memory is short it begins without.
+ */
+void python_codes__inherit(struct python_codes *codes, const struct python_codes *parent);
 
 /* The address of a frame whose code object can't be read, or is another one; 0: no room. */
 u64 python_codes__unknown(struct python_codes *codes, struct hybrid_names *names);
@@ -47,7 +61,7 @@ u64 python_codes__unknown(struct python_codes *codes, struct hybrid_names *names
  * @codes: of the process
  * @names: that the function is added to
  * @function: the code object, as struct hybrid_walk_interpreted has it
- * @position: address of the instruction
+ * @position: where in it, as a frame has it
  *
  * The memory may be another object's since the sample. That shows by the mark, for all but one in
  * 65,536; and once a second the object is looked at again.

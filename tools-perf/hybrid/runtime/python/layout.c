@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Where versions of CPython have what is read of them.
+ * Where CPython 3.13 and later have what is read of them: they say it.
  */
 #include <string.h>
 #include <linux/kernel.h>
@@ -14,39 +14,6 @@
 
 /* Offsets are less. */
 #define MAX_OFFSET	32768
-
-/* x86-64's of CPython 3.11: Include/cpython/pystate.h, code.h, internal/pycore_frame.h, ... */
-static const struct python_layout layout_3_11 = {
-	.walk = {
-		.first		= 40,
-		.next		= 0,
-		.threads	= 16,
-		.thread_next	= 8,
-		.thread_id	= 152,
-		.frame		= 56,	/* cframe */
-		.frame_in_frame	= 8,	/* current_frame */
-		.frame_size	= 76,
-		.function	= 32,	/* f_code */
-		.position	= 56,	/* prev_instr */
-		.caller		= 48,	/* previous */
-		.kind		= 68,	/* is_entry */
-		.mark		= 128,	/* co_qualname */
-		.ends_from	= 1,
-		.ends_with	= 1,
-	},
-	.type		= 8,
-	.filename	= 112,
-	.qualname	= 128,
-	.linetable	= 136,
-	.firstlineno	= 72,
-	.code		= 184,
-	.bytes		= 32,
-	.length		= 16,
-	.state		= 32,
-	.ascii		= 48,
-	.text		= 72,
-	.kind		= 2,
-};
 
 /**
  * struct offset - a member of _Py_DebugOffsets
@@ -111,20 +78,19 @@ static int read_offsets(struct python_layout *layout, struct hybrid_process_memo
 }
 
 int python_layout__read(struct python_layout *layout, struct hybrid_process_memory *pm,
-			u64 runtime, u32 version)
+			const struct python_file *file)
 {
-	bool is_3_14 = version >> 16 == 0x030e;
+	u32 version = file->version >> 16;
+	bool is_3_14 = version == 0x030e;
 	struct head head;
 
-	if (version >> 16 == 0x030b) {
-		*layout = layout_3_11;
-		return 0;
-	}
+	if (version < 0x030d)
+		return python_layout__look_up(layout, pm, file);
 	memset(layout, 0, sizeof(*layout));
-	if ((version >> 16 != 0x030d && !is_3_14) ||
-	    hybrid_process_memory_read(pm, runtime, &head, sizeof(head)) ||
-	    memcmp(head.cookie, COOKIE, sizeof(head.cookie)) ||
-	    head.version >> 16 != version >> 16 || read_offsets(layout, pm, runtime, is_3_14))
+	if ((version != 0x030d && !is_3_14) ||
+	    hybrid_process_memory_read(pm, file->runtime, &head, sizeof(head)) ||
+	    memcmp(head.cookie, COOKIE, sizeof(head.cookie)) || head.version >> 16 != version ||
+	    read_offsets(layout, pm, file->runtime, is_3_14))
 		return -1;
 	/* BPF reads words. */
 	layout->walk.frame_size = layout->walk.kind + 8;

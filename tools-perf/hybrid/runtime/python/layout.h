@@ -5,15 +5,29 @@
 #include "../../bpf_skel/hybrid_walk.h"
 #include "../process-memory.h"
 
+/* How a line table is stored. */
+enum python_line_format {
+	/* From 3.11 on: Objects/locations.md (InternalDocs/code_objects.md). */
+	PYTHON_LINES_LOCATIONS,
+	/* 3.10: Objects/lnotab_notes.txt, "co_linetable". */
+	PYTHON_LINES_RANGES,
+	/* Before: Objects/lnotab_notes.txt, "co_lnotab". */
+	PYTHON_LINES_STEPS,
+};
+
 /**
  * struct python_layout - where CPython has what is read of it
  * @walk: what BPF reads; but for its @runtime
+ * @lines: how its line tables are stored
  * @type: in an object: the address of its type
  * @filename: in a code object: its co_filename, and so on
  * @qualname: the same
  * @linetable: the same
  * @firstlineno: the same
- * @code: its instructions, of two bytes each
+ * @code: its instructions, of two bytes each; of what has a @lasti: the address of the object of
+ *	bytes that they are
+ * @lasti: 0: a frame has the address of its instruction; else that the instruction's offset, in
+ *	32 bits and in so many bytes
  * @bytes: in an object of bytes: the first one
  * @length: in a string: number of characters
  * @state: in a string: how it is stored
@@ -24,6 +38,7 @@
  */
 struct python_layout {
 	struct hybrid_walk_interpreter walk;
+	enum python_line_format lines;
 	u16	type;
 	u16	filename;
 	u16	qualname;
@@ -36,24 +51,41 @@ struct python_layout {
 	u16	ascii;
 	u16	text;
 	u16	kind;
+	u16	lasti;
 };
 
 /* In every object of a variable size, behind its type: the size. */
 #define PYTHON_SIZE(layout)	((layout)->type + 8)
 
 /**
+ * struct python_file - what the file of CPython defines, as addresses in the process
+ * @runtime: _PyRuntime
+ * @code_type: PyCode_Type
+ * @version: what Py_Version is: 0x030b02f0 is 3.11.2
+ */
+struct python_file {
+	u64	runtime;
+	u64	code_type;
+	u32	version;
+};
+
+/**
  * python_layout__read - find out where a process's CPython has what
  * @layout: out
  * @pm: the process
- * @runtime: address of its _PyRuntime
- * @version: what Py_Version is: 0x030b02f0 is 3.11.2
+ * @file: of its CPython
  *
  * CPython 3.13 and 3.14 say it themselves (Include/internal/pycore_debug_offsets.h); where
- * _Py_DebugOffsets has what is known by version. Of 3.11 it is known.
+ * _Py_DebugOffsets has what is known by version. Of 3.8 to 3.12 there is a table. The process must
+ * fit it: its code objects have the size, and its first thread is one of its first interpreter.
  *
  * Return: 0, or -1 if the version is not known, or the process is not as it should be.
  */
 int python_layout__read(struct python_layout *layout, struct hybrid_process_memory *pm,
-			u64 runtime, u32 version);
+			const struct python_file *file);
+
+/* The same, by the table. */
+int python_layout__look_up(struct python_layout *layout, struct hybrid_process_memory *pm,
+			   const struct python_file *file);
 
 #endif /* __PERF_HYBRID_PYTHON_LAYOUT_H */

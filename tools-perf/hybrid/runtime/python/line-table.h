@@ -4,21 +4,22 @@
 
 #include <stddef.h>
 #include "../names.h"
+#include "layout.h"
 
 /**
  * python_lines - which lines the instructions of a code object are of
- * @bytes: co_linetable
+ * @kind: how the table is stored
+ * @bytes: co_linetable, or co_lnotab
  * @size: number of @bytes
  * @first: co_firstlineno
  * @lines: out, by instruction
  * @max: room in @lines
  *
- * CPython 3.11 and later: Objects/locations.md (InternalDocs/code_objects.md). Instructions
- * without a line have that of those before.
+ * Instructions without a line have that of those before.
  *
  * Return: number of @lines.
  */
-unsigned int python_lines(const u8 *bytes, size_t size, u32 first, struct hybrid_name_line *lines,
-			  unsigned int max);
+unsigned int python_lines(enum python_line_format kind, const u8 *bytes, size_t size, u32 first,
+			  struct hybrid_name_line *lines, unsigned int max);
 
 #endif /* __PERF_HYBRID_PYTHON_LINE_TABLE_H */

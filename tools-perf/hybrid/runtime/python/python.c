@@ -81,24 +81,49 @@ static bool python_interpreter(void *data, const struct hybrid_mapping *mapping,
 	return true;
 }
 
+/*
+ * What Py_Version is. 3.10 and before have none: they are known by what they were the first to
+ * have.
+ */
+static u32 version_of(struct python *python, const struct hybrid_object *object, u64 bias)
+{
+	u64 at = hybrid_object_symbol(object, "Py_Version"), version;
+
+	if (at)
+		return hybrid_process_memory_read(&python->pm, bias + at, &version,
+						  sizeof(version)) ? 0 : version;
+	if (hybrid_object_symbol(object, "PyModule_AddObjectRef"))
+		return 0x030a0000;
+	return hybrid_object_symbol(object, "Py_BytesMain") ? 0x03080000 : 0;
+}
+
 static bool open_python(struct python *python, const struct hybrid_mapping *mapping, u64 bias)
 {
 	const struct hybrid_object *object = mapping->object;
-	u64 runtime = hybrid_object_symbol(object, "_PyRuntime"), version;
-	u64 version_at = hybrid_object_symbol(object, "Py_Version");
+	u64 runtime = hybrid_object_symbol(object, "_PyRuntime");
 	u64 type = hybrid_object_symbol(object, "PyCode_Type");
+	struct python_file file = { .runtime = bias + runtime, .code_type = bias + type };
 
-	if (!runtime || !version_at || !type ||
-	    hybrid_process_memory_map(&python->pm) ||
-	    hybrid_process_memory_read(&python->pm, bias + version_at, &version, sizeof(version)))
+	if (!runtime || !type || hybrid_process_memory_map(&python->pm))
 		return false;
-	python->runtime = bias + runtime;
-	python->codes.type = bias + type;
-	if (python_layout__read(&python->layout, &python->pm, python->runtime, version))
+	file.version = version_of(python, object, bias);
+	if (python_layout__read(&python->layout, &python->pm, &file))
 		return false;
+	python->runtime = file.runtime;
+	python->codes.type = file.code_type;
 	hybrid_evaluator__find(&python->evaluator, mapping,
 			       hybrid_object_symbol(object, "_PyEval_EvalFrameDefault"));
 	return python->evaluator.nr;
+}
+
+static void set_up(struct python *python, const struct hybrid_process_memory *pm)
+{
+	python->pm = *pm;
+	python->codes.pm = &python->pm;
+	python->codes.layout = &python->layout;
+	python->namer = (struct hybrid_namer) {
+		.runtime = HYBRID_RUNTIME_PYTHON, .begin = python_begin, .name = python_name,
+	};
 }
 
 static void *python_open(const struct hybrid_process_memory *pm,
@@ -108,12 +133,7 @@ static void *python_open(const struct hybrid_process_memory *pm,
 
 	if (!python)
 		return NULL;
-	python->pm = *pm;
-	python->codes.pm = &python->pm;
-	python->codes.layout = &python->layout;
-	python->namer = (struct hybrid_namer) {
-		.runtime = HYBRID_RUNTIME_PYTHON, .begin = python_begin, .name = python_name,
-	};
+	set_up(python, pm);
 	if (open_python(python, mapping, bias))
 		return python;
 	hybrid_process_memory_exit(&python->pm);
@@ -121,17 +141,38 @@ static void *python_open(const struct hybrid_process_memory *pm,
 	return NULL;
 }
 
+static void *python_fork(const void *data, const struct hybrid_process_memory *pm)
+{
+	const struct python *parent = data;
+	struct python *python = calloc(1, sizeof(*python));
+
+	if (!python)
+		return NULL;
+	set_up(python, pm);
+	python->runtime = parent->runtime;
+	python->layout = parent->layout;
+	python->evaluator = parent->evaluator;
+	python->codes.type = parent->codes.type;
+	python->codes.quota = parent->codes.quota;
+	python_codes__inherit(&python->codes, &parent->codes);
+	/* It may have ended. */
+	hybrid_process_memory_map(&python->pm);
+	return python;
+}
+
 static void python_close(void *data)
 {
 	struct python *python = data;
 
 	hybrid_process_memory_exit(&python->pm);
+	python_codes__exit(&python->codes);
 	free(python);
 }
 
 const struct hybrid_runtime_ops hybrid_python_ops = {
 	.symbol		= "_PyRuntime",
 	.open		= python_open,
+	.fork		= python_fork,
 	.close		= python_close,
 	.interpreter	= python_interpreter,
 	.namer		= python_namer,
