@@ -7,7 +7,9 @@
  */
 #include "mapping.bpf.h"
 #include "java.bpf.h"
+#include "native.bpf.h"
 #include "signal-frame.h"
+#include "stack.bpf.h"
 
 /* The row of an address; 0 for none. */
 static __always_inline __u64 find_row(struct loop *loop, __u64 addr)
@@ -121,31 +123,6 @@ static __always_inline __u64 find_range_row(struct state *st)
 	    may_have_left(st->code[0]))
 		return 0;
 	return row;
-}
-
-/* A word of the user's stack. */
-static __always_inline bool read_stack(struct state *st, __u64 addr, __u64 *word)
-{
-	__u64 at = addr - st->window_at, size;
-
-	if (addr & 7)
-		return false;
-	/* The two conditions, as the size may be 0. */
-	if (at < WINDOW - 7 && at + 8 <= st->window_size) {
-		*word = *(__u64 *)&st->window[at & (WINDOW - 8)];
-		return true;
-	}
-	/* What stands behind on the page is likely to be needed, too. */
-	size = PAGE - (addr & (PAGE - 1));
-	if (size > WINDOW)
-		size = WINDOW;
-	st->window_size = 0;
-	if (bpf_probe_read_user(st->window, size, (void *)addr))
-		return false;
-	st->window_at = addr;
-	st->window_size = size;
-	*word = *(__u64 *)st->window;
-	return true;
 }
 
 static __always_inline long ends(struct state *st, enum perf_unwind_end end)
@@ -316,6 +293,8 @@ static long step(__u32 i, void *arg)
 			row = 0;
 	}
 	if (!HYBRID_WALK_KIND(row))
+		row = native_row(st);
+	if (!HYBRID_WALK_KIND(row))
 		row = find_range_row(st);
 	if (!HYBRID_WALK_KIND(row))
 		row = find_block_row(st);
@@ -324,6 +303,9 @@ static long step(__u32 i, void *arg)
 
 	if (i && HYBRID_WALK_KIND(row) == HYBRID_WALK_REGISTER)
 		return ends(st, PERF_UNWIND_END_NO_RULE);
+
+	if (st->in_native)
+		add_native(st, row, i);
 
 	switch (HYBRID_WALK_KIND(row)) {
 	case PERF_UNWIND_OUTERMOST:

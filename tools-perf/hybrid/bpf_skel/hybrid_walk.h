@@ -325,10 +325,22 @@ struct hybrid_walk_file {
  *	of the thread's variable that has the address of its context, as __tls_get_addr() takes
  *	them. @frame: in the context. @frame_size: from a frame to its caller's. @kind: in a frame:
  *	the address of its environment. @first to @thread_id and @caller are not used
+ * @is_native: its functions have native frames with bp, as those of V8; then only @mark holds,
+ *	and what follows
+ * @below_function: bytes from bp down to the word with the function, a pointer whose lowest bits
+ *	are 1, as all of V8's to objects
+ * @below_context: to a word that is such a pointer, too, in frames of functions only
+ * @below_position: to the place in the bytecode, in the upper half of a word
+ * @shared: in a function: what all functions of the same source share, which is what runs
+ * @owner: in that: a pointer; @mark is of 32 bits there, and stays
+ * @code: where code of the file with such frames begins; as @runtime
+ * @code_end: where it ends
  * @unused: 0
  */
 struct hybrid_walk_interpreter {
 	__u64	runtime;
+	__u64	code;
+	__u64	code_end;
 	__u16	first;
 	__u16	next;
 	__u16	threads;
@@ -342,11 +354,17 @@ struct hybrid_walk_interpreter {
 	__u16	caller;
 	__u16	kind;
 	__u16	mark;
+	__u16	shared;
+	__u16	owner;
 	__u8	ends_from;
 	__u8	ends_with;
 	__u8	is_indirect;
 	__u8	is_apart;
 	__u8	is_ruby;
+	__u8	is_native;
+	__u8	below_function;
+	__u8	below_context;
+	__u8	below_position;
 	__u8	unused[1];
 };
 
@@ -417,6 +435,25 @@ struct hybrid_walk_record {
 #define HYBRID_WALK_FUNCTION_ADDR	0x0000fffffffffff8ULL
 #define HYBRID_WALK_RUN_ENDS		1ULL
 #define HYBRID_WALK_FUNCTION_MARK(word)	((__u64)(word) >> 4 << 48)
+
+/*
+ * Of functions with native frames (@is_native): the mark, of 32 bits; the words of struct
+ * hybrid_walk_interpreted, which have half of it each; and what these say: the number of the
+ * frame, the innermost one's is 0, and the place in the bytecode.
+ */
+#define HYBRID_WALK_NATIVE_MARK(mark, owner)	((__u32)(mark) ^ (__u32)((__u64)(owner) >> 3))
+#define HYBRID_WALK_NATIVE_FUNCTION(shared, mark) \
+	(((shared) & HYBRID_WALK_FUNCTION_ADDR) | (__u64)(mark) << 48)
+#define HYBRID_WALK_NATIVE_POSITION(frame, mark, position) \
+	((__u64)(frame) << 48 | (__u64)((mark) >> 16) << 32 | (__u32)(position))
+#define HYBRID_WALK_NATIVE_FRAMES		65536
+#define HYBRID_WALK_NATIVE_FRAME(position)	((position) >> 48)
+#define HYBRID_WALK_NATIVE_PLACE(position)	((__u32)(position))
+#define HYBRID_WALK_NATIVE_MARK_OF(function, position) \
+	((__u32)((function) >> 48) | ((__u32)((position) >> 32) & 0xffff) << 16)
+
+/* There is no place in the bytecode. */
+#define HYBRID_WALK_NO_PLACE			0xffffffffU
 
 /**
  * struct hybrid_walk_interpreted - raw data of one that has these alone

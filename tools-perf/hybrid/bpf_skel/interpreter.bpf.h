@@ -7,16 +7,11 @@
  * code it runs, where in it, and which frame is its caller's. perf reads names later: the frames
  * may be gone then.
  */
+#include "native.bpf.h"
 #include "output.bpf.h"
 
 /* Thread states that are looked through for that of a thread. */
 #define MAX_THREADS	2048
-
-/*
- * How long a mark is believed to be the same, in bits of ns: 17 ms. One that is old is not that of
- * what perf finds there later: the function has no name then.
- */
-#define MARK_TIME	24
 
 /* How long a thread has none, in bits of ns: 134 ms; and what is between searches on a CPU. */
 #define MISS_TIME	27
@@ -25,35 +20,10 @@
 /* Of struct hybrid_walk_interpreter: bytes of a frame that may be read. */
 #define FRAME_BYTES	128
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(struct hybrid_walk_interpreter));
-	__uint(max_entries, HYBRID_WALK_OBJECTS);
-} interpreters SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__type(key, struct hybrid_walk_code_key);
-	__type(value, struct interpreter_thread);
-	__uint(max_entries, 8192);
-} interpreter_threads SEC(".maps");
-
 /* Of glibc: where a thread has its blocks of variables, and bytes of an entry, by module. */
 #define DTV		8
 #define DTV_ENTRY	16
 #define MAX_MODULES	4096
-
-/* perf's: some file is an interpreter. */
-__u32 any_interpreters;
-
-/* Returns 0 where nothing can be read. */
-static __always_inline __u64 user_word(__u64 addr)
-{
-	__u64 word = 0;
-
-	return bpf_probe_read_user(&word, sizeof(word), (void *)addr) ? 0 : word;
-}
 
 static __always_inline bool is_of_thread(const struct state *st, __u64 thread)
 {
@@ -107,7 +77,7 @@ static __always_inline bool find_runtime(struct state *st)
 	if (!known || known->number != found->number || known->runtime != found->runtime)
 		bpf_map_update_elem(&interpreter_threads, &st->code_key, found, BPF_ANY);
 	st->runtime = found->runtime;
-	return true;
+	return !interpreter->is_native;
 }
 
 /*
@@ -199,28 +169,13 @@ static __always_inline __u64 frame_word(const struct state *st, __u64 frame, __u
 /* The mark of a function; that of a moment ago, mostly. */
 static __always_inline __u64 mark_of(struct state *st, __u64 function)
 {
-	__u32 when = st->record.head.time >> MARK_TIME, i;
+	__u32 i = mark_index(function);
 
-	i = (function * 0x9e3779b97f4a7c15ULL) >> 56;
 	if (i >= NR_MARKS)
 		return 0;
-	if (st->marks[i].function != function || st->marks[i].when != when || !when) {
-		st->marks[i].word = user_word(function + st->interpreter.mark);
-		st->marks[i].function = function;
-		st->marks[i].when = when;
-	}
+	if (!is_marked(st, i, function))
+		put_mark(st, i, function, user_word(function + st->interpreter.mark));
 	return HYBRID_WALK_FUNCTION_MARK(st->marks[i].word);
-}
-
-static __always_inline void put_function(struct state *st, __u64 function, __u64 position)
-{
-	__u32 at = st->nr_interpreted;
-
-	if (at >= HYBRID_WALK_FUNCTIONS)
-		return;
-	st->interpreted.frames[at].function = function;
-	st->interpreted.frames[at].position = position;
-	st->nr_interpreted = at + 1;
 }
 
 /* The frames so far are those that one native frame of the interpreter runs. */

@@ -182,6 +182,7 @@ static __always_inline bool look_up(struct loop *loop, __u64 addr)
 		m->shift = BPF_CORE_READ(vma, vm_pgoff) * PAGE - m->start;
 		key_of_file(file, &m->key);
 	} else if ((__u64)BPF_CORE_READ(mm, context.vdso) != m->start || !m->start) {
+		st->no_file = true;
 		if (!find_copy(st, m))
 			return false;
 	} else {
@@ -228,6 +229,7 @@ static __always_inline bool find_mapping(struct loop *loop, __u64 addr)
 	struct mapping *m;
 	__u32 i;
 
+	st->no_file = false;
 	if (addr >= st->now.start && addr < st->now.end && st->now.walk == st->walk)
 		return true;
 	for (i = 0; i < NR_MAPPINGS; i++) {

@@ -128,6 +128,10 @@ struct interpreter_thread {
  * @interpreter_at: address of the one whose threads are looked through next
  * @runtime: address of its data
  * @found: that is found just now
+ * @native: the interpreter of the address space @native_space, if it is one with native frames
+ * @native_space: that was looked up last, and has an interpreter
+ * @in_native: @native is of the address space that is walked
+ * @no_file: the mapping that was looked up last is of no file
  * @fs: what the thread is known by, of which @thread is; and
  * @fs_space: its address space
  * @searched: when the threads of a process were looked through last, in ns
@@ -204,6 +208,10 @@ struct state {
 	__u64 interpreter_at;
 	__u64 runtime;
 	struct interpreter_thread found;
+	struct hybrid_walk_interpreter native;
+	__u64 native_space;
+	__u32 in_native;
+	__u32 no_file;
 	__u64 fs;
 	__u64 fs_space;
 	__u64 searched;
@@ -299,6 +307,23 @@ struct {
 	__type(value, struct hybrid_walk_jvm);
 	__uint(max_entries, HYBRID_WALK_JVMS);
 } jvms SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(struct hybrid_walk_interpreter));
+	__uint(max_entries, HYBRID_WALK_OBJECTS);
+} interpreters SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, struct hybrid_walk_code_key);
+	__type(value, struct interpreter_thread);
+	__uint(max_entries, 8192);
+} interpreter_threads SEC(".maps");
+
+/* perf's: some file is an interpreter. */
+__u32 any_interpreters;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

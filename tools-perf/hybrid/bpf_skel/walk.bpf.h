@@ -36,6 +36,8 @@ static __always_inline void begin_at(struct state *st, struct pt_regs___h *user)
 	st->code_key.space = 0;
 	st->nr = 0;
 	st->nr_functions = 0;
+	st->nr_interpreted = 0;
+	st->interpreted_whole = 0;
 	st->last_function = 0;
 	st->code_hash = 0;
 }
@@ -59,6 +61,7 @@ static __always_inline void enter_space(struct state *st, struct task_struct___h
 	st->locked = false;
 	st->interpreter_number = 0;
 	enter_jvm(st);
+	enter_native(st);
 	st->fibers = any_fibers && is_fiber_key(st, 0, HYBRID_WALK_FIBER);
 	if (has_sequence(mm) && !st->changing &&
 	    st->space.mm == space.mm && st->space.seq == space.seq &&

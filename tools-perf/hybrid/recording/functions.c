@@ -33,3 +33,11 @@ const struct hybrid_ring_functions *hybrid_find_functions(const struct hybrid_ri
 		return NULL;
 	return functions;
 }
+
+void hybrid_forget_functions(struct hybrid_ring *ring)
+{
+	struct hybrid_ring_functions *functions = ring->functions;
+
+	if (functions)
+		functions->nr = 0;
+}

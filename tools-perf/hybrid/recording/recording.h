@@ -105,6 +105,9 @@ void hybrid_keep_functions(struct hybrid_ring *ring, const struct hybrid_walked 
 const struct hybrid_ring_functions *hybrid_find_functions(const struct hybrid_ring *ring,
 							  const struct hybrid_sample *sample);
 
+/* Their sample was delivered. */
+void hybrid_forget_functions(struct hybrid_ring *ring);
+
 /**
  * struct hybrid_current - the sample that is delivered
  * @shedding: it loses its dump

@@ -357,11 +357,15 @@ int hybrid_make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 		.pid		= sample->pid,
 		.abi		= abi_of(sample),
 	};
+	int err;
 
 	if (hybrid_lost_sample(&hr->lost, &event->layout.attr, sample->event, sample->pid,
 			       sample->tid))
 		return -EIO;
-	return make_chain(hr, ring, event, sample, &merge, made);
+	err = make_chain(hr, ring, event, sample, &merge, made);
+	/* The next sample may have the same address, and run none. */
+	hybrid_forget_functions(ring);
+	return err;
 }
 
 static int write_sample(struct hybrid_record *hr, struct hybrid_ring *ring,

@@ -4,6 +4,7 @@
  * do not have it, and their names tell.
  */
 #include <gelf.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <linux/kernel.h>
@@ -85,4 +86,60 @@ u64 hybrid_object_symbol(const struct hybrid_object *object, const char *name)
 		value = at < 0 ? 0 : find_value(object->fd, &symbols, at);
 	}
 	return value;
+}
+
+/* All of a section, with a byte of 0 behind it; NULL if it is too large, or can't be read. */
+static void *read_section(int fd, const GElf_Shdr *section, u64 most)
+{
+	char *data = section->sh_size <= most ? calloc(1, section->sh_size + 1) : NULL;
+
+	if (data && pread(fd, data, section->sh_size, section->sh_offset) !=
+	    (ssize_t)section->sh_size) {
+		free(data);
+		return NULL;
+	}
+	return data;
+}
+
+static void find_values(const Elf64_Sym *symbols, u64 nr_symbols, const char *text, u64 size,
+			const char *prefix, const char *const *names, u64 *values, unsigned int nr)
+{
+	size_t len = strlen(prefix);
+	unsigned int i;
+	u64 at;
+
+	for (at = 0; at < nr_symbols; at++) {
+		if (symbols[at].st_name >= size || symbols[at].st_shndx == SHN_UNDEF ||
+		    strncmp(text + symbols[at].st_name, prefix, len))
+			continue;
+		for (i = 0; i < nr; i++) {
+			if (!strcmp(text + symbols[at].st_name + len, names[i]))
+				values[i] = symbols[at].st_value;
+		}
+	}
+}
+
+void hybrid_object_symbols(const struct hybrid_object *object, const char *prefix,
+			   const char *const *names, u64 *values, unsigned int nr)
+{
+	GElf_Shdr section, text;
+	Elf_Scn *scn = NULL;
+	void *symbols, *name;
+
+	memset(values, 0, nr * sizeof(*values));
+	if (object->cfi.abi->word != 8)
+		return;
+	while ((scn = elf_nextscn(object->elf, scn)) != NULL) {
+		if (!gelf_getshdr(scn, &section) || section.sh_type != SHT_DYNSYM ||
+		    !gelf_getshdr(elf_getscn(object->elf, section.sh_link), &text) ||
+		    text.sh_type != SHT_STRTAB)
+			continue;
+		symbols = read_section(object->fd, &section, MAX_SYMBOLS);
+		name = read_section(object->fd, &text, MAX_NAMES);
+		if (symbols && name)
+			find_values(symbols, section.sh_size / sizeof(Elf64_Sym), name,
+				    text.sh_size, prefix, names, values, nr);
+		free(symbols);
+		free(name);
+	}
 }

@@ -16,4 +16,17 @@
  */
 u64 hybrid_object_symbol(const struct hybrid_object *object, const char *name);
 
+/**
+ * hybrid_object_symbols - the addresses of many symbols
+ * @object: open, of 64 bits
+ * @prefix: that all of @names have in front of them
+ * @names: of the symbols, without @prefix
+ * @values: out: as hybrid_object_symbol() returns them
+ * @nr: number of @names
+ *
+ * Of .dynsym, which is read at once, if its names are not more than 8 MiB.
+ */
+void hybrid_object_symbols(const struct hybrid_object *object, const char *prefix,
+			   const char *const *names, u64 *values, unsigned int nr);
+
 #endif /* __PERF_HYBRID_SYMBOL_H */

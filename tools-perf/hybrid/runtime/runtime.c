@@ -10,6 +10,7 @@
 #include "java/java.h"
 #include "python/python.h"
 #include "ruby/ruby.h"
+#include "v8/v8.h"
 #include "runtime.h"
 
 /* Processes by pid: of those that share a set the one that was asked for longest ago goes. */
@@ -24,6 +25,7 @@ static const struct hybrid_runtime_ops *const all_ops[] = {
 	&hybrid_java_ops,
 	&hybrid_python_ops,
 	&hybrid_ruby_ops,
+	&hybrid_v8_ops,
 };
 
 /**

@@ -4,28 +4,10 @@
  */
 #include <string.h>
 #include <linux/kernel.h>
+#include "../utf8.h"
 #include "unicode.h"
 
 #define MAX_CHARS	(PYTHON_TEXT - 1)
-
-/* Bytes of UTF-8; 0 if there is no room. */
-static unsigned int put(char *out, unsigned int room, u32 c)
-{
-	unsigned int nr = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4, i;
-
-	if (nr > room)
-		return 0;
-	if (nr == 1) {
-		*out = c;
-		return 1;
-	}
-	for (i = nr - 1; i; i--) {
-		out[i] = 0x80 | (c & 0x3f);
-		c >>= 6;
-	}
-	out[0] = (0xf00 >> nr) | c;
-	return nr;
-}
 
 static u32 char_at(const u8 *bytes, unsigned int i, unsigned int width)
 {
@@ -61,7 +43,7 @@ bool python_text(struct hybrid_process_memory *pm, const struct python_layout *l
 		return false;
 	for (i = 0; i < length; i++) {
 		c = char_at(bytes, i, width);
-		nr = c ? put(out + at, PYTHON_TEXT - 1 - at, c) : 0;
+		nr = c ? hybrid_utf8_put(out + at, PYTHON_TEXT - 1 - at, c) : 0;
 		if (c && !nr)
 			break;
 		at += nr;

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+#ifndef __HYBRID_MARK_BPF_H
+#define __HYBRID_MARK_BPF_H
+
+/*
+ * Functions of interpreters: what the record has of them, and the marks by which perf finds out
+ * later whether an address still has the same one.
+ */
+#include "state.bpf.h"
+
+/*
+ * How long a mark is believed to be the same, in bits of ns: 17 ms. One that is old is not that of
+ * what perf finds there later: the function has no name then.
+ */
+#define MARK_TIME	24
+
+/* Returns 0 where nothing can be read. */
+static __always_inline __u64 user_word(__u64 addr)
+{
+	__u64 word = 0;
+
+	return bpf_probe_read_user(&word, sizeof(word), (void *)addr) ? 0 : word;
+}
+
+/* Which of the marks may be that of a function; NR_MARKS: none. */
+static __always_inline __u32 mark_index(__u64 function)
+{
+	return (function * 0x9e3779b97f4a7c15ULL) >> 56;
+}
+
+/* Is mark @i that of the function, and of a moment ago? @i: less than NR_MARKS. */
+static __always_inline bool is_marked(const struct state *st, __u32 i, __u64 function)
+{
+	__u32 when = st->record.head.time >> MARK_TIME;
+
+	return st->marks[i].function == function && st->marks[i].when == when && when;
+}
+
+static __always_inline void put_mark(struct state *st, __u32 i, __u64 function, __u64 word)
+{
+	st->marks[i].word = word;
+	st->marks[i].function = function;
+	st->marks[i].when = (__u32)(st->record.head.time >> MARK_TIME);
+}
+
+static __always_inline void put_function(struct state *st, __u64 function, __u64 position)
+{
+	__u32 at = st->nr_interpreted;
+
+	if (at >= HYBRID_WALK_FUNCTIONS)
+		return;
+	st->interpreted.frames[at].function = function;
+	st->interpreted.frames[at].position = position;
+	st->nr_interpreted = at + 1;
+}
+
+#endif /* __HYBRID_MARK_BPF_H */

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+#ifndef __HYBRID_NATIVE_BPF_H
+#define __HYBRID_NATIVE_BPF_H
+
+/*
+ * Interpreters and compilers whose functions have native frames, with bp: V8. Each such frame
+ * holds, below the word at bp, what it runs: runtime/v8/layout.c says where. It is read while the
+ * stack is walked, as the frame is the one that the walk is at.
+ */
+#include "mark.bpf.h"
+#include "stack.bpf.h"
+
+/* The last three bits of a pointer to an object. */
+#define OBJECT_MASK	7
+#define OBJECT_TAG	1
+
+/* push %rbp; mov %rsp,%rbp */
+#define NATIVE_FRAME	16
+#define NATIVE_ROW	((__u64)PERF_UNWIND_CFA << 8 | (__u64)PERF_UNWIND_BASE_FP << 11 | \
+			 (__u64)PERF_UNWIND_FP_AT_CFA << 12 | \
+			 (__u64)(__u16)-NATIVE_FRAME << 24 | (__u64)NATIVE_FRAME << 40)
+
+/* Does the address space run an interpreter with native frames? Walks have come through it. */
+static __always_inline void enter_native(struct state *st)
+{
+	struct hybrid_walk_interpreter *interpreter;
+	struct interpreter_thread *known;
+	__u32 index;
+
+	st->in_native = 0;
+	if (!any_interpreters)
+		return;
+	if (st->native_space != st->code_key.space) {
+		st->code_key.ip = 0;
+		known = bpf_map_lookup_elem(&interpreter_threads, &st->code_key);
+		if (!known)
+			return;
+		index = known->number - 1;
+		interpreter = bpf_map_lookup_elem(&interpreters, &index);
+		if (!interpreter)
+			return;
+		st->native = *interpreter;
+		st->native_space = st->code_key.space;
+	}
+	st->in_native = st->native.is_native;
+}
+
+/* Is the frame's address in code that may run a function? */
+static __always_inline bool is_native_code(const struct state *st)
+{
+	__u64 offset = st->ip + st->now.shift;
+
+	return st->no_file || (st->now.end && offset >= st->native.code &&
+			       offset < st->native.code_end);
+}
+
+/* The row of an address behind a call in such code: its frames have bp, all that call. */
+static __always_inline __u64 native_row(const struct state *st)
+{
+	return st->in_native && !st->exact && st->bp_known && is_native_code(st) ? NATIVE_ROW : 0;
+}
+
+/* The mark of what functions share. */
+static __always_inline __u32 native_mark(struct state *st, __u64 shared)
+{
+	__u32 i = mark_index(shared), mark;
+
+	if (i >= NR_MARKS)
+		return 0;
+	if (!is_marked(st, i, shared)) {
+		mark = user_word(shared + st->native.mark);
+		put_mark(st, i, shared, HYBRID_WALK_NATIVE_MARK(mark, user_word(shared +
+								st->native.owner)));
+	}
+	return st->marks[i].word;
+}
+
+static __always_inline bool is_object(__u64 word)
+{
+	return (word & OBJECT_MASK) == OBJECT_TAG;
+}
+
+/*
+ * The function that frame @i runs, if it runs one. @row: of the frame. The innermost one may not
+ * have put it there yet.
+ */
+static __always_inline void add_native(struct state *st, __u64 row, __u32 i)
+{
+	__u64 function, context, position, shared;
+	__u32 mark;
+
+	if ((row & ~0xffULL) != NATIVE_ROW || !st->bp_known || i >= HYBRID_WALK_NATIVE_FRAMES ||
+	    !is_native_code(st) || (st->exact && st->sp > st->bp - st->native.below_function) ||
+	    !read_stack(st, st->bp - st->native.below_position, &position) ||
+	    !read_stack(st, st->bp - st->native.below_function, &function) ||
+	    !read_stack(st, st->bp - st->native.below_context, &context) ||
+	    !is_object(function) || !is_object(context))
+		return;
+	shared = user_word(function - OBJECT_TAG + st->native.shared);
+	if (!is_object(shared))
+		return;
+	shared -= OBJECT_TAG;
+	mark = native_mark(st, shared);
+	position = (__u32)position ? HYBRID_WALK_NO_PLACE : position >> 32;
+	put_function(st, HYBRID_WALK_NATIVE_FUNCTION(shared, mark),
+		     HYBRID_WALK_NATIVE_POSITION(i, mark, position));
+}
+
+#endif /* __HYBRID_NATIVE_BPF_H */

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_V8_FUNCTION_H
+#define __PERF_HYBRID_V8_FUNCTION_H
+
+#include "../names.h"
+#include "v8-script.h"
+
+#define V8_FUNCTIONS_BITS	12
+
+/**
+ * struct v8_function - what is known of a function
+ * @addr: of V8's SharedFunctionInfo; 0: none
+ * @words: what it has, which shows that it is still the same one
+ * @mark: as BPF has it
+ * @checked: when @words were compared with the process, in ns
+ * @function: see hybrid_names__function()
+ * @first: line that it begins in, and
+ * @nr: number of its lines: it has a place for each
+ * @lines: the lines of its bytecode, by offset; owned
+ * @nr_lines: number of @lines
+ */
+struct v8_function {
+	u64			 addr;
+	u64			 words[2];
+	u32			 mark;
+	u64			 checked;
+	u64			 function;
+	u32			 first;
+	u32			 nr;
+	struct hybrid_name_line	*lines;
+	u32			 nr_lines;
+};
+
+/**
+ * struct v8_functions - the functions of a process
+ * @heap: of the process
+ * @scripts: that they are from
+ * @quota: what was added to the names
+ * @known: by address
+ */
+struct v8_functions {
+	struct v8_heap			heap;
+	struct v8_scripts		scripts;
+	struct hybrid_names_quota	quota;
+	struct v8_function		known[1 << V8_FUNCTIONS_BITS];
+};
+
+/**
+ * v8_functions__get - what a frame runs
+ * @functions: of the process
+ * @names: that the function is added to
+ * @function: as struct hybrid_walk_interpreted has it
+ * @position: the same
+ *
+ * The memory may be another object's since the sample. That shows by the mark.
+ *
+ * Return: valid until the next call; NULL if it can't be read, or is another one.
+ */
+const struct v8_function *v8_functions__get(struct v8_functions *functions,
+					    struct hybrid_names *names, u64 function, u64 position);
+
+/* The address of a frame at @place in the bytecode of @function, which was got. */
+u64 v8_function__ip(const struct v8_function *function, u32 place);
+
+/* The address of a frame whose function can't be read; 0: no room. */
+u64 v8_functions__unknown(struct v8_functions *functions, struct hybrid_names *names);
+
+void v8_functions__exit(struct v8_functions *functions);
+
+#endif /* __PERF_HYBRID_V8_FUNCTION_H */

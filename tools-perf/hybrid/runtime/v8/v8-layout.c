@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where versions of V8 have what is read of them.
+ */
+#include <stddef.h>
+#include <string.h>
+#include <linux/kernel.h>
+#include "../../rules/symbol.h"
+#include "v8-layout.h"
+
+/* All offsets and types are less. */
+#define MAX_VALUE	65536
+
+/* Of V8's own code in the file. */
+#define MAX_BLOB	(64U << 20)
+
+/* There is none: it has to be said. */
+#define REQUIRED	(-1)
+
+/**
+ * struct field - a value that V8 says
+ * @name: behind "v8dbg_"
+ * @to: member of struct v8_layout; of several lines for one the last that V8 says holds
+ * @without: what it is if V8 does not say it
+ */
+struct field {
+	const char	*name;
+	u16		 to;
+	s16		 without;
+};
+
+#define TO(member)	offsetof(struct v8_layout, member)
+
+/*
+ * The types of fields are part of the names, and change. Which V8 has what: 10.2 (Node.js 18) to
+ * 13.6 (24) were looked at.
+ */
+static const struct field fields[] = {
+	{ "off_fp_function", TO(fp_function), REQUIRED },
+	{ "off_fp_context", TO(fp_context), REQUIRED },
+	{ "off_fp_bytecode_offset", TO(fp_bytecode_offset), -40 },
+	{ "FirstNonstringType", TO(first_nonstring), REQUIRED },
+	{ "OneByteStringTag", TO(one_byte), REQUIRED },
+	{ "type_SharedFunctionInfo__SHARED_FUNCTION_INFO_TYPE", TO(type_shared), REQUIRED },
+	{ "type_ScopeInfo__SCOPE_INFO_TYPE", TO(type_scope_info), REQUIRED },
+	{ "type_Script__SCRIPT_TYPE", TO(type_script), REQUIRED },
+	{ "type_BytecodeArray__BYTECODE_ARRAY_TYPE", TO(type_bytecode_array), 0 },
+	{ "type_ByteArray__BYTE_ARRAY_TYPE", TO(type_byte_array), 0 },
+	{ "type_TrustedByteArray__TRUSTED_BYTE_ARRAY_TYPE", TO(type_trusted_byte_array), 0 },
+	{ "type_FixedArray__FIXED_ARRAY_TYPE", TO(type_fixed_array), 0 },
+	{ "type_Code__CODE_TYPE", TO(type_code), 0 },
+	{ "class_Map__instance_type__uint16_t", TO(map_instance_type), REQUIRED },
+	{ "class_JSFunction__shared__SharedFunctionInfo", TO(function_shared), REQUIRED },
+	{ "class_SharedFunctionInfo__name_or_scope_info__Object", TO(shared_name), 0 },
+	{ "class_SharedFunctionInfo__name_or_scope_info__Tagged_Object_", TO(shared_name), 0 },
+	{ "class_SharedFunctionInfo__name_or_scope_info__Tagged_NameOrScopeInfoT_",
+	  TO(shared_name), REQUIRED },
+	/* src/objects/shared-function-info.tq: the first one. */
+	{ "class_SharedFunctionInfo__function_data__Object", TO(shared_data), 8 },
+	{ "class_SharedFunctionInfo__script_or_debug_info__Object", TO(shared_script), 0 },
+	{ "class_SharedFunctionInfo__script_or_debug_info__HeapObject", TO(shared_script), 0 },
+	{ "class_SharedFunctionInfo__script__Tagged_HeapObject_", TO(shared_script), REQUIRED },
+	{ "class_SharedFunctionInfo__flags__int", TO(shared_flags), REQUIRED },
+	/* src/objects/bytecode-array.tq, and bytecode-array.h in later versions. */
+	{ "class_BytecodeArray__source_position_table__Object", TO(bytecode_positions), 0 },
+	{ "class_BytecodeArray__source_position_table__HeapObject", TO(bytecode_positions), 32 },
+	{ "class_Code__bytecode_or_interpreter_data__HeapObject", TO(code_bytecode), 16 },
+	{ "class_Script__name__Object", TO(script_name), 0 },
+	{ "class_Script__name__Tagged_Object_", TO(script_name), REQUIRED },
+	{ "class_Script__source__Object", TO(script_source), 0 },
+	{ "class_Script__source__Tagged_Object_", TO(script_source), 8 },
+	{ "class_Script__line_ends__Object", TO(script_line_ends), 0 },
+	{ "class_Script__line_ends__Tagged_Object_", TO(script_line_ends), 0 },
+	{ "class_String__length__int32_t", TO(string_length), REQUIRED },
+	{ "class_SeqOneByteString__chars__char", TO(string_chars), REQUIRED },
+	{ "class_ConsString__first__String", TO(cons_first), REQUIRED },
+	{ "class_ConsString__second__String", TO(cons_second), REQUIRED },
+	{ "class_SlicedString__parent__String", TO(sliced_parent), 16 },
+	{ "class_SlicedString__offset__SMI", TO(sliced_offset), 24 },
+	{ "class_ThinString__actual__String", TO(thin_actual), 16 },
+	{ "class_ExternalString__resource__Object", TO(external_resource), 16 },
+	{ "class_FixedArrayBase__length__SMI", TO(array_length), 8 },
+	{ "class_FixedArray__data__uintptr_t", TO(array_data), 16 },
+	{ "scopeinfo_idx_ncontextlocals", TO(scope_nr_locals), REQUIRED },
+	{ "scopeinfo_idx_first_vars", TO(scope_first_vars), REQUIRED },
+};
+
+/* Returns false if the process does not have the value, or it can't be one. */
+static bool read_value(struct hybrid_process_memory *pm, u64 addr, s32 *value)
+{
+	return !hybrid_process_memory_read(pm, addr, value, sizeof(*value)) &&
+	       *value < MAX_VALUE && *value > -256;
+}
+
+static bool read_fields(struct v8_layout *layout, struct hybrid_process_memory *pm,
+			const struct hybrid_object *object, u64 bias)
+{
+	const char *names[ARRAY_SIZE(fields)];
+	u64 symbols[ARRAY_SIZE(fields)];
+	unsigned int i;
+	s32 *to;
+
+	for (i = 0; i < ARRAY_SIZE(fields); i++)
+		names[i] = fields[i].name;
+	hybrid_object_symbols(object, "v8dbg_", names, symbols, ARRAY_SIZE(fields));
+	for (i = 0; i < ARRAY_SIZE(fields); i++) {
+		to = (s32 *)((u8 *)layout + fields[i].to);
+		if (symbols[i]) {
+			if (!read_value(pm, bias + symbols[i], to))
+				return false;
+			continue;
+		}
+		/* It may have been said under another name. */
+		if (!*to && fields[i].without == REQUIRED)
+			return false;
+		if (!*to)
+			*to = fields[i].without;
+	}
+	return true;
+}
+
+static bool read_version(struct v8_layout *layout, struct hybrid_process_memory *pm,
+			 const struct hybrid_object *object, u64 bias)
+{
+	u64 major = hybrid_object_symbol(object, "_ZN2v88internal7Version6major_E");
+	u64 minor = hybrid_object_symbol(object, "_ZN2v88internal7Version6minor_E");
+	s32 words[2];
+
+	if (!major || !minor || !read_value(pm, bias + major, &words[0]) ||
+	    !read_value(pm, bias + minor, &words[1]))
+		return false;
+	layout->version = (u32)words[0] << 8 | (words[1] & 0xff);
+	return true;
+}
+
+/*
+ * The address that a function begins to reckon with: lea ADDRESS(%rip),%rax. Code that can be at
+ * any address returns that, or what is there.
+ */
+static u64 first_lea(struct hybrid_process_memory *pm, u64 addr)
+{
+	u8 code[7];
+	s32 to;
+
+	if (hybrid_process_memory_read(pm, addr, code, sizeof(code)) ||
+	    code[0] != 0x48 || code[1] != 0x8d || code[2] != 0x05)
+		return 0;
+	memcpy(&to, code + 3, sizeof(to));
+	return addr + sizeof(code) + to;
+}
+
+/* The address of what a symbol of its own has, or, in a stripped file, a function returns. */
+static u64 find_data(const struct hybrid_object *object, struct hybrid_process_memory *pm, u64 bias,
+		     const char *name, const char *function)
+{
+	u64 at = hybrid_object_symbol(object, name);
+
+	if (at)
+		return bias + at;
+	at = hybrid_object_symbol(object, function);
+	return at ? first_lea(pm, bias + at) : 0;
+}
+
+/*
+ * The code of V8's builtins: src/snapshot/embedded/embedded-file-writer.cc, and
+ * src/execution/isolate.cc for the functions.
+ */
+static bool find_blob(struct hybrid_process_memory *pm, const struct hybrid_object *object,
+		      u64 bias, u64 *start, u32 *size)
+{
+	u64 size_at = find_data(object, pm, bias, "v8_Default_embedded_blob_code_size_",
+				"_ZN2v88internal27DefaultEmbeddedBlobCodeSizeEv");
+
+	*start = find_data(object, pm, bias, "v8_Default_embedded_blob_code_",
+			   "_ZN2v88internal23DefaultEmbeddedBlobCodeEv");
+	return *start && size_at &&
+	       !hybrid_process_memory_read(pm, size_at, size, sizeof(*size)) &&
+	       *size && *size <= MAX_BLOB;
+}
+
+/* BPF reads them as bytes below bp. */
+static bool is_below(s32 offset)
+{
+	return offset <= -8 && offset >= -248 && !(offset % 8);
+}
+
+static void describe_walk(struct v8_layout *layout, const struct hybrid_mapping *mapping,
+			  u64 blob, u32 size)
+{
+	struct hybrid_walk_interpreter *walk = &layout->walk;
+
+	walk->is_native = 1;
+	walk->code = blob - mapping->start + mapping->pgoff;
+	walk->code_end = walk->code + size;
+	walk->below_function = -layout->fp_function;
+	walk->below_context = -layout->fp_context;
+	walk->below_position = -layout->fp_bytecode_offset;
+	walk->shared = layout->function_shared;
+	walk->owner = layout->shared_script;
+	/* src/objects/shared-function-info.tq: function_literal_id follows the flags. */
+	walk->mark = layout->shared_flags + 4;
+}
+
+int v8_layout__read(struct v8_layout *layout, struct hybrid_process_memory *pm,
+		    const struct hybrid_mapping *mapping, u64 bias)
+{
+	u64 blob;
+	u32 size;
+
+	memset(layout, 0, sizeof(*layout));
+	if (!read_fields(layout, pm, mapping->object, bias) ||
+	    !read_version(layout, pm, mapping->object, bias) ||
+	    !find_blob(pm, mapping->object, bias, &blob, &size) ||
+	    !is_below(layout->fp_function) || !is_below(layout->fp_context) ||
+	    !is_below(layout->fp_bytecode_offset))
+		return -1;
+	layout->blob = blob;
+	layout->blob_size = size;
+	describe_walk(layout, mapping, blob, size);
+	return 0;
+}

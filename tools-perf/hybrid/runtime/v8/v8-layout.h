@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_V8_LAYOUT_H
+#define __PERF_HYBRID_V8_LAYOUT_H
+
+#include "../../bpf_skel/hybrid_walk.h"
+#include "../process-memory.h"
+
+/* The lowest bits of a pointer to an object, include/v8-internal.h: kHeapObjectTag. */
+#define V8_TAG		1
+#define V8_TAG_MASK	7
+
+/* Kinds of strings, src/objects/instance-type.h: StringRepresentationTag. */
+enum {
+	V8_STRING_SEQ		= 0,
+	V8_STRING_CONS		= 1,
+	V8_STRING_EXTERNAL	= 2,
+	V8_STRING_SLICED	= 3,
+	V8_STRING_THIN		= 5,
+};
+
+/**
+ * struct v8_layout - where V8 has what is read of it: offsets in objects, and types of objects
+ * @walk: what BPF reads
+ * @version: major version of V8 << 8, and the minor one
+ * @blob: address of the code of V8's builtins
+ * @blob_size: bytes of it
+ *
+ * What follows is named as the symbols, see layout.c.
+ */
+struct v8_layout {
+	struct hybrid_walk_interpreter walk;
+	u32	version;
+	u64	blob;
+	u32	blob_size;
+	/* Below bp, negative. */
+	s32	fp_function;
+	s32	fp_context;
+	s32	fp_bytecode_offset;
+	/* Types. */
+	s32	first_nonstring;
+	s32	one_byte;
+	s32	type_shared;
+	s32	type_scope_info;
+	s32	type_script;
+	s32	type_bytecode_array;
+	s32	type_byte_array;
+	s32	type_trusted_byte_array;
+	s32	type_fixed_array;
+	s32	type_code;
+	/* Offsets. */
+	s32	map_instance_type;
+	s32	function_shared;
+	s32	shared_name;
+	s32	shared_data;
+	s32	shared_script;
+	s32	shared_flags;
+	s32	bytecode_positions;
+	s32	code_bytecode;
+	s32	script_name;
+	s32	script_source;
+	s32	script_line_ends;
+	s32	string_length;
+	s32	string_chars;
+	s32	cons_first;
+	s32	cons_second;
+	s32	sliced_parent;
+	s32	sliced_offset;
+	s32	thin_actual;
+	s32	external_resource;
+	s32	array_length;
+	s32	array_data;
+	/* Indexes of words in a ScopeInfo. */
+	s32	scope_nr_locals;
+	s32	scope_first_vars;
+};
+
+/**
+ * v8_layout__read - find out where a process's V8 has what
+ * @layout: out
+ * @pm: the process
+ * @mapping: of the code, its object open
+ * @bias: what is added to the file's addresses
+ *
+ * V8 says most of it for debuggers (tools/gen-postmortem-metadata.py): integers named v8dbg_*.
+ *
+ * Return: 0, or -1 if something is missing, or is not as it should be.
+ */
+int v8_layout__read(struct v8_layout *layout, struct hybrid_process_memory *pm,
+		    const struct hybrid_mapping *mapping, u64 bias);
+
+#endif /* __PERF_HYBRID_V8_LAYOUT_H */

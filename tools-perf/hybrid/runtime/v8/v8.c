@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A process that runs V8. BPF reads at the sample which functions its native frames run; here they
+ * get their names.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <linux/kernel.h>
+#include "../../rules/rows.h"
+#include "v8-function.h"
+#include "v8.h"
+
+/**
+ * struct v8 - a process that runs V8
+ * @pm: its memory
+ * @layout: of its V8
+ * @space: of the process, in this question
+ * @namer: names frames
+ * @chain: that is being named
+ * @at: index of the next one of @chain's functions
+ * @frame: number of the next frame
+ * @names_itself: it writes a map of its code for perf, whose names stay
+ * @functions: that it runs
+ */
+struct v8 {
+	struct hybrid_process_memory	 pm;
+	struct v8_layout		 layout;
+	struct hybrid_space		*space;
+	struct hybrid_namer		 namer;
+	const struct hybrid_named_chain	*chain;
+	unsigned int			 at;
+	unsigned int			 frame;
+	bool				 names_itself;
+	struct v8_functions		 functions;
+};
+
+/* They need not be aligned. */
+static u64 word_of(const struct hybrid_named_chain *c, unsigned int i, unsigned int word)
+{
+	u64 value;
+
+	memcpy(&value, (const u8 *)c->functions + (2 * i + word) * sizeof(value), sizeof(value));
+	return value;
+}
+
+static void v8_begin(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
+{
+	struct v8 *v8 = container_of(namer, struct v8, namer);
+
+	v8->chain = c;
+	v8->at = 0;
+	v8->frame = 0;
+}
+
+/* Is the address in code that V8 has compiled? It is in no file. */
+static bool is_compiled(const struct v8 *v8, u64 ip)
+{
+	const struct hybrid_mapping *mapping = hybrid_space_find(v8->space, ip);
+
+	return mapping && !mapping->object;
+}
+
+static unsigned int v8_name(struct hybrid_namer *namer, struct hybrid_names *names,
+			    const struct hybrid_frame *frame, u64 ip, u64 *out, unsigned int room)
+{
+	struct v8 *v8 = container_of(namer, struct v8, namer);
+	const struct hybrid_named_chain *c = v8->chain;
+	unsigned int number = v8->frame++, nr = 0;
+	const struct v8_function *function;
+	bool compiled = is_compiled(v8, frame->ip);
+	u64 words[2], named;
+
+	while (v8->at < c->nr_functions &&
+	       HYBRID_WALK_NATIVE_FRAME(word_of(c, v8->at, 1)) < number)
+		v8->at++;
+	if (v8->at == c->nr_functions)
+		return 0;
+	words[0] = word_of(c, v8->at, 0);
+	words[1] = word_of(c, v8->at, 1);
+	if (HYBRID_WALK_NATIVE_FRAME(words[1]) != number ||
+	    (!compiled && frame->ip - v8->layout.blob >= v8->layout.blob_size))
+		return 0;
+	function = v8_functions__get(&v8->functions, names, words[0], words[1]);
+	namer->nr_unread += !function;
+	named = function ? v8_function__ip(function, HYBRID_WALK_NATIVE_PLACE(words[1])) :
+		v8_functions__unknown(&v8->functions, names);
+	if (!named)
+		return 0;
+	if (!compiled || v8->names_itself) {
+		if (nr < room)
+			out[nr] = ip;
+		nr++;
+	}
+	if (nr < room)
+		out[nr] = named;
+	return nr + 1;
+}
+
+static struct hybrid_namer *v8_namer(void *data, u64 pass __maybe_unused,
+				     struct hybrid_space *space)
+{
+	struct v8 *v8 = data;
+
+	v8->space = space;
+	v8->pm.space = space;
+	return &v8->namer;
+}
+
+static bool v8_interpreter(void *data, const struct hybrid_mapping *mapping __maybe_unused,
+			   struct hybrid_walk_interpreter *interpreter)
+{
+	struct v8 *v8 = data;
+
+	*interpreter = v8->layout.walk;
+	return true;
+}
+
+/* --perf-basic-prof, src/diagnostics/perf-jit.cc and src/logging/log.cc: PerfBasicLogger. */
+static bool has_map(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
+	return !access(path, R_OK);
+}
+
+static void v8_close(void *data)
+{
+	struct v8 *v8 = data;
+
+	hybrid_process_memory_exit(&v8->pm);
+	v8_functions__exit(&v8->functions);
+	free(v8);
+}
+
+static void *v8_open(const struct hybrid_process_memory *pm, const struct hybrid_mapping *mapping,
+		     u64 bias)
+{
+	struct v8 *v8 = calloc(1, sizeof(*v8));
+
+	if (!v8)
+		return NULL;
+	v8->pm = *pm;
+	v8->functions.heap.pm = &v8->pm;
+	v8->functions.heap.layout = &v8->layout;
+	v8->namer = (struct hybrid_namer) {
+		.runtime = HYBRID_RUNTIME_V8, .begin = v8_begin, .name = v8_name,
+	};
+	v8->names_itself = has_map(pm->pid);
+	if (!hybrid_process_memory_map(&v8->pm) &&
+	    !v8_layout__read(&v8->layout, &v8->pm, mapping, bias))
+		return v8;
+	v8_close(v8);
+	return NULL;
+}
+
+const struct hybrid_runtime_ops hybrid_v8_ops = {
+	.symbol		= "v8dbg_off_fp_function",
+	.open		= v8_open,
+	.close		= v8_close,
+	.interpreter	= v8_interpreter,
+	.namer		= v8_namer,
+};
