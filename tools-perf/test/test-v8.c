@@ -233,7 +233,7 @@ static const struct v8_function *get(struct hybrid_names *names, u32 mark)
 {
 	return v8_functions__get(&functions, names,
 				 HYBRID_WALK_NATIVE_FUNCTION((u64)world.shared, (u64)mark),
-				 HYBRID_WALK_NATIVE_POSITION(0, (u64)mark, 0));
+				 HYBRID_WALK_NATIVE_POSITION(0, 0, (u64)mark, 0));
 }
 
 static u32 mark_now(void)

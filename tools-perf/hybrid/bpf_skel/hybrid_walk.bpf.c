@@ -313,6 +313,7 @@ int hybrid_walk(void *ctx)
 		if (at < HYBRID_WALK_IPS)
 			st->record.ips[at] = st->ip;
 		walk(st, task, mm);
+		follow_natives(st);
 		read_functions(st, task);
 		if (write_sample(ctx, st, mm))
 			return 0;

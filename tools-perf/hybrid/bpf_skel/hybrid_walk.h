@@ -437,23 +437,28 @@ struct hybrid_walk_record {
 #define HYBRID_WALK_FUNCTION_MARK(word)	((__u64)(word) >> 4 << 48)
 
 /*
- * Of functions with native frames (@is_native): the mark, of 32 bits; the words of struct
- * hybrid_walk_interpreted, which have half of it each; and what these say: the number of the
- * frame, the innermost one's is 0, and the place in the bytecode.
+ * Of functions with native frames (@is_native): the mark, and the words of struct
+ * hybrid_walk_interpreted. These have the address and the mark, of 24 bits; the number of the
+ * frame, the innermost one's is 0; a part of its CFA, for samples that perf unwinds; and the place
+ * in the bytecode.
  */
-#define HYBRID_WALK_NATIVE_MARK(mark, owner)	((__u32)(mark) ^ (__u32)((__u64)(owner) >> 3))
+#define HYBRID_WALK_NATIVE_MARK(mark, owner) \
+	(((__u32)(mark) ^ (__u32)((__u64)(owner) >> 3)) & 0xffffff)
 #define HYBRID_WALK_NATIVE_FUNCTION(shared, mark) \
 	(((shared) & HYBRID_WALK_FUNCTION_ADDR) | (__u64)(mark) << 48)
-#define HYBRID_WALK_NATIVE_POSITION(frame, mark, position) \
-	((__u64)(frame) << 48 | (__u64)((mark) >> 16) << 32 | (__u32)(position))
-#define HYBRID_WALK_NATIVE_FRAMES		65536
-#define HYBRID_WALK_NATIVE_FRAME(position)	((position) >> 48)
-#define HYBRID_WALK_NATIVE_PLACE(position)	((__u32)(position))
+#define HYBRID_WALK_NATIVE_POSITION(frame, cfa, mark, place) \
+	((__u64)(frame) << 48 | (__u64)HYBRID_WALK_NATIVE_CFA(cfa) << 32 | \
+	 (__u64)((mark) >> 16) << 24 | ((place) & 0xffffff))
+#define HYBRID_WALK_NATIVE_CFA(cfa)		((__u32)((cfa) >> 3) & 0xffff)
+#define HYBRID_WALK_NATIVE_FRAME(position)	((__u32)((position) >> 48))
+#define HYBRID_WALK_NATIVE_CFA_OF(position)	((__u32)((position) >> 32) & 0xffff)
+#define HYBRID_WALK_NATIVE_PLACE(position)	((__u32)(position) & 0xffffff)
 #define HYBRID_WALK_NATIVE_MARK_OF(function, position) \
-	((__u32)((function) >> 48) | ((__u32)((position) >> 32) & 0xffff) << 16)
+	((__u32)((function) >> 48) | ((__u32)(position) >> 24) << 16)
 
-/* There is no place in the bytecode. */
-#define HYBRID_WALK_NO_PLACE			0xffffffffU
+/* There is no such frame in the walk, and no place in the bytecode. */
+#define HYBRID_WALK_NO_FRAME			0xffff
+#define HYBRID_WALK_NO_PLACE			0xffffff
 
 /**
  * struct hybrid_walk_interpreted - raw data of one that has these alone

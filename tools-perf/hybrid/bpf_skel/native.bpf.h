@@ -14,6 +14,9 @@
 #define OBJECT_MASK	7
 #define OBJECT_TAG	1
 
+/* Frames that are followed by bp: a dump has 61 KiB. */
+#define MAX_FOLLOWED	512
+
 /* push %rbp; mov %rsp,%rbp */
 #define NATIVE_FRAME	16
 #define NATIVE_ROW	((__u64)PERF_UNWIND_CFA << 8 | (__u64)PERF_UNWIND_BASE_FP << 11 | \
@@ -80,20 +83,15 @@ static __always_inline bool is_object(__u64 word)
 	return (word & OBJECT_MASK) == OBJECT_TAG;
 }
 
-/*
- * The function that frame @i runs, if it runs one. @row: of the frame. The innermost one may not
- * have put it there yet.
- */
-static __always_inline void add_native(struct state *st, __u64 row, __u32 i)
+/* The function of the frame with this bp, if it runs one. @i: number of the frame. */
+static __always_inline void put_native(struct state *st, __u64 bp, __u32 i)
 {
-	__u64 function, context, position, shared;
+	__u64 function, context, place, shared;
 	__u32 mark;
 
-	if ((row & ~0xffULL) != NATIVE_ROW || !st->bp_known || i >= HYBRID_WALK_NATIVE_FRAMES ||
-	    !is_native_code(st) || (st->exact && st->sp > st->bp - st->native.below_function) ||
-	    !read_stack(st, st->bp - st->native.below_position, &position) ||
-	    !read_stack(st, st->bp - st->native.below_function, &function) ||
-	    !read_stack(st, st->bp - st->native.below_context, &context) ||
+	if (!read_stack(st, bp - st->native.below_position, &place) ||
+	    !read_stack(st, bp - st->native.below_function, &function) ||
+	    !read_stack(st, bp - st->native.below_context, &context) ||
 	    !is_object(function) || !is_object(context))
 		return;
 	shared = user_word(function - OBJECT_TAG + st->native.shared);
@@ -101,9 +99,40 @@ static __always_inline void add_native(struct state *st, __u64 row, __u32 i)
 		return;
 	shared -= OBJECT_TAG;
 	mark = native_mark(st, shared);
-	position = (__u32)position ? HYBRID_WALK_NO_PLACE : position >> 32;
+	place = (__u32)place ? HYBRID_WALK_NO_PLACE : place >> 32;
 	put_function(st, HYBRID_WALK_NATIVE_FUNCTION(shared, mark),
-		     HYBRID_WALK_NATIVE_POSITION(i, mark, position));
+		     HYBRID_WALK_NATIVE_POSITION(i, bp + NATIVE_FRAME, mark, place));
+}
+
+/* Of frame @i of the walk. @row: its. The innermost one may not have put the function there yet. */
+static __always_inline void add_native(struct state *st, __u64 row, __u32 i)
+{
+	if ((row & ~0xffULL) != NATIVE_ROW || !st->bp_known || i >= HYBRID_WALK_NO_FRAME ||
+	    !is_native_code(st) || (st->exact && st->sp > st->bp - st->native.below_function))
+		return;
+	put_native(st, st->bp, i);
+}
+
+static long follow_native(__u32 i, void *arg)
+{
+	struct loop *loop = arg;
+	struct state *st = loop->st;
+	__u64 bp = st->bp;
+
+	put_native(st, bp, HYBRID_WALK_NO_FRAME);
+	return !read_stack(st, bp, &st->bp) || st->bp <= bp;
+}
+
+/*
+ * The walk has ended before the outermost frame: goes on by bp. perf finds out which of the frames
+ * are those of functions.
+ */
+static __always_inline void follow_natives(struct state *st)
+{
+	struct loop loop = { .st = st };
+
+	if (st->in_native && st->end != PERF_UNWIND_END_OUTERMOST && st->bp_known)
+		bpf_loop(MAX_FOLLOWED, follow_native, &loop, 0);
 }
 
 #endif /* __HYBRID_NATIVE_BPF_H */

@@ -12,6 +12,9 @@
 #include "v8-function.h"
 #include "v8.h"
 
+/* Functions of BPF's that no frame has: of native code that has words as they have. */
+#define MAX_SKIPPED	16
+
 /**
  * struct v8 - a process that runs V8
  * @pm: its memory
@@ -62,35 +65,58 @@ static bool is_compiled(const struct v8 *v8, u64 ip)
 	return mapping && !mapping->object;
 }
 
+/* Is the function, by its second word, that of the frame, of which this is the number? */
+static bool is_of(u64 position, const struct hybrid_frame *frame, unsigned int number)
+{
+	if (frame->cfa)
+		return HYBRID_WALK_NATIVE_CFA_OF(position) == HYBRID_WALK_NATIVE_CFA(frame->cfa);
+	return HYBRID_WALK_NATIVE_FRAME(position) == number;
+}
+
+/* Which function is the frame's? They are in the order of frames. -1: none. */
+static int find_function(struct v8 *v8, const struct hybrid_frame *frame, unsigned int number)
+{
+	const struct hybrid_named_chain *c = v8->chain;
+	unsigned int i;
+
+	for (i = v8->at; i < c->nr_functions && i < v8->at + MAX_SKIPPED; i++) {
+		if (!is_of(word_of(c, i, 1), frame, number))
+			continue;
+		v8->at = i + 1;
+		return i;
+	}
+	return -1;
+}
+
+static u64 function_ip(struct v8 *v8, struct hybrid_names *names, u64 word, u64 position)
+{
+	const struct v8_function *function;
+
+	function = v8_functions__get(&v8->functions, names, word, position);
+	v8->namer.nr_unread += !function;
+	return function ? v8_function__ip(function, HYBRID_WALK_NATIVE_PLACE(position)) :
+		v8_functions__unknown(&v8->functions, names);
+}
+
 static unsigned int v8_name(struct hybrid_namer *namer, struct hybrid_names *names,
 			    const struct hybrid_frame *frame, u64 ip, u64 *out, unsigned int room)
 {
 	struct v8 *v8 = container_of(namer, struct v8, namer);
-	const struct hybrid_named_chain *c = v8->chain;
-	unsigned int number = v8->frame++, nr = 0;
-	const struct v8_function *function;
 	bool compiled = is_compiled(v8, frame->ip);
-	u64 words[2], named;
+	unsigned int number = v8->frame++, nr = 0;
+	u64 named;
+	int i;
 
-	while (v8->at < c->nr_functions &&
-	       HYBRID_WALK_NATIVE_FRAME(word_of(c, v8->at, 1)) < number)
-		v8->at++;
-	if (v8->at == c->nr_functions)
+	if (!compiled && frame->ip - v8->layout.blob >= v8->layout.blob_size)
 		return 0;
-	words[0] = word_of(c, v8->at, 0);
-	words[1] = word_of(c, v8->at, 1);
-	if (HYBRID_WALK_NATIVE_FRAME(words[1]) != number ||
-	    (!compiled && frame->ip - v8->layout.blob >= v8->layout.blob_size))
-		return 0;
-	function = v8_functions__get(&v8->functions, names, words[0], words[1]);
-	namer->nr_unread += !function;
-	named = function ? v8_function__ip(function, HYBRID_WALK_NATIVE_PLACE(words[1])) :
-		v8_functions__unknown(&v8->functions, names);
+	i = find_function(v8, frame, number);
+	named = i < 0 ? 0 : function_ip(v8, names, word_of(v8->chain, i, 0),
+					word_of(v8->chain, i, 1));
 	if (!named)
 		return 0;
 	if (!compiled || v8->names_itself) {
-		if (nr < room)
-			out[nr] = ip;
+		if (room)
+			out[0] = ip;
 		nr++;
 	}
 	if (nr < room)
