@@ -257,6 +257,8 @@ static void code_names(void)
 	check(ruby_code_name(&pm, layout, (u64)block.body, out) &&
 	      !strcmp(out, "block (2 levels) in Bar::Foo::spam"));
 	check(ruby_code_name(&pm, layout, (u64)class.body, out) && !strcmp(out, "<class:Foo>"));
+	set_code(&block, "<=>", "<=>", &block, &class);
+	check(ruby_code_name(&pm, layout, (u64)block.body, out) && !strcmp(out, "Bar::Foo::<=>"));
 	/* In a circle. */
 	module.body[21] = (u64)&module;
 	hybrid_memory_forget(memory);

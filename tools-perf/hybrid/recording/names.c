@@ -169,8 +169,9 @@ void hybrid_names_print(const struct hybrid_record *hr)
 	if (nr)
 		fprintf(stderr, "hybrid: the runtime of %u processes (%d) can't be read\n",
 			nr, pid);
-	if (hr->names.is_unread)
-		fprintf(stderr, "hybrid: functions of Python are not shown: that takes BPF\n");
+	if (hr->names.unread)
+		fprintf(stderr, "hybrid: functions of %s are not shown: that takes BPF\n",
+			hr->names.unread);
 	if (hr->names.nr_unread)
 		fprintf(stderr, "hybrid: %" PRIu64 " frames have no name, read too late\n",
 			hr->names.nr_unread);

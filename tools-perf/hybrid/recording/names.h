@@ -34,7 +34,8 @@ struct hybrid_runtime_names {
  * @wait: how long after that once more, in ns
  * @is_off: no frame is to be named
  * @nr_looked: samples that were unwound without BPF
- * @is_unread: an interpreter was met, and there is no BPF that reads its functions
+ * @unread: the language of an interpreter that was met, if there is no BPF that reads its
+ *	functions; NULL: none was
  * @nr_unread: frames that have no name, as what they ran could not be read any more
  */
 struct hybrid_record_names {
@@ -43,7 +44,7 @@ struct hybrid_record_names {
 	u64				wait;
 	bool				is_off;
 	u64				nr_looked;
-	bool				is_unread;
+	const char			*unread;
 	u64				nr_unread;
 };
 

@@ -263,7 +263,7 @@ static void tell_interpreter(struct hybrid_record *hr, const struct hybrid_unwin
 	if (mapping && hr->walker.bpf)
 		hybrid_compiler_interpreter(hr->walker.compiler, mapping->object, &interpreter);
 	else if (mapping)
-		hr->names.is_unread = true;
+		hr->names.unread = hybrid_runtime_language(mapping->object);
 }
 
 /* Where the walk by rules ended: the address that it had no rule for. */

@@ -348,6 +348,11 @@ hybrid_runtime_interpreter(struct hybrid_runtimes *runtimes, const struct hybrid
 	return mapping;
 }
 
+const char *hybrid_runtime_language(const struct hybrid_object *object)
+{
+	return all_ops[object->runtime - 1]->language;
+}
+
 struct hybrid_namer *hybrid_runtime_namer(struct hybrid_runtimes *runtimes, pid_t pid,
 					  pid_t parent, struct hybrid_space *space,
 					  bool has_functions)

@@ -12,6 +12,7 @@ struct hybrid_runtimes;
 /**
  * struct hybrid_runtime_ops - a language's runtime
  * @symbol: that the file of the runtime defines, and no other file does
+ * @language: that it runs
  * @open: begin to read a process that has mapped such a file. @pm: its memory, not mapped yet;
  *	copied. @mapping: of the file's code, open. @bias: what is added to its addresses.
  *	Returns NULL if the process can't be read, or what it says is not as it should be
@@ -27,6 +28,7 @@ struct hybrid_runtimes;
  */
 struct hybrid_runtime_ops {
 	const char	*symbol;
+	const char	*language;
 	void *(*open)(const struct hybrid_process_memory *pm,
 		      const struct hybrid_mapping *mapping, u64 bias);
 	void *(*fork)(const void *parent, const struct hybrid_process_memory *pm);
@@ -94,6 +96,9 @@ bool hybrid_runtime_range(void *runtimes, const struct hybrid_unwind *u, unsigne
 const struct hybrid_mapping *
 hybrid_runtime_interpreter(struct hybrid_runtimes *runtimes, const struct hybrid_unwind *u,
 			   struct hybrid_walk_interpreter *interpreter);
+
+/* The language of a runtime's file, e.g. "Ruby"; @object: that hybrid_runtime_interpreter() found. */
+const char *hybrid_runtime_language(const struct hybrid_object *object);
 
 /**
  * hybrid_runtimes_failed - processes with a runtime that could not be read

@@ -396,6 +396,7 @@ static struct hybrid_namer *java_namer(void *data, u64 pass, struct hybrid_space
 
 const struct hybrid_runtime_ops hybrid_java_ops = {
 	.symbol	= "gHotSpotVMStructs",
+	.language = "Java",
 	.open	= java_open,
 	.close	= java_close,
 	.rule	= java_rule,

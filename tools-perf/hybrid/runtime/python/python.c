@@ -171,6 +171,7 @@ static void python_close(void *data)
 
 const struct hybrid_runtime_ops hybrid_python_ops = {
 	.symbol		= "_PyRuntime",
+	.language	= "Python",
 	.open		= python_open,
 	.fork		= python_fork,
 	.close		= python_close,

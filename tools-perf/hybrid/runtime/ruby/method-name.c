@@ -2,6 +2,7 @@
 /*
  * Names of methods, with the class.
  */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <linux/kernel.h>
@@ -66,6 +67,12 @@ static void put_classes(struct hybrid_process_memory *pm, const struct ruby_layo
 	}
 }
 
+/* "<main>" or "<class:Foo>", and not "<=>". */
+static bool is_no_method(const char *label)
+{
+	return label[0] == '<' && isalpha((unsigned char)label[1]);
+}
+
 bool ruby_code_name(struct hybrid_process_memory *pm, const struct ruby_layout *layout, u64 body,
 		    char *out)
 {
@@ -75,7 +82,8 @@ bool ruby_code_name(struct hybrid_process_memory *pm, const struct ruby_layout *
 	if (!ruby_text(pm, layout, ruby_word(pm, body + RUBY_LABEL), label))
 		return false;
 	strcpy(out, label);
-	if (!ruby_text(pm, layout, ruby_word(pm, body + RUBY_BASE_LABEL), base) || *base == '<')
+	if (!ruby_text(pm, layout, ruby_word(pm, body + RUBY_BASE_LABEL), base) ||
+	    is_no_method(base))
 		return true;
 	length = strlen(label);
 	of_base = strlen(base);

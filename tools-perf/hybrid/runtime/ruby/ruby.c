@@ -197,6 +197,7 @@ static void ruby_close(void *data)
 
 const struct hybrid_runtime_ops hybrid_ruby_ops = {
 	.symbol		= "ruby_version",
+	.language	= "Ruby",
 	.open		= ruby_open,
 	.close		= ruby_close,
 	.interpreter	= ruby_interpreter,
