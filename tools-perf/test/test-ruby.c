@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CRuby's strings, arrays, lines, names and code; the process is the test's own.
+ * CRuby's strings, arrays, lines, code and methods in C; the process is the test's own.
  */
 #include <string.h>
 #include <unistd.h>
@@ -196,45 +196,30 @@ static void lines(void)
 	end();
 }
 
-/* Code, with what it is defined in: of 3.1. */
-struct code {
+/* Code, of 3.1. */
+static struct code {
 	u64	object[4];
 	u64	body[40];
 	u64	label[5];
-	u64	base[5];
 	u64	words[8];
-};
+} method;
 
-static struct code method, block, class, module;
 static u64 path[5];
 static struct ruby_functions functions;
 static struct hybrid_names *names;
-
-static void set_code(struct code *code, const char *label, const char *base,
-		     const struct code *local, const struct code *parent)
-{
-	memset(code, 0, sizeof(*code));
-	code->object[0] = RUBY_CODE;
-	code->object[2] = (u64)code->body;
-	code->body[0] = 8ULL << 32;
-	code->body[1] = (u64)code->words;
-	code->body[8] = (u64)path;
-	code->body[9] = (u64)code->base;
-	code->body[10] = (u64)code->label;
-	code->body[21] = (u64)parent;
-	code->body[22] = (u64)local;
-	set_long(code->label, label, strlen(label));
-	set_long(code->base, base, strlen(base));
-}
 
 static void begin_code(void)
 {
 	begin("3.1.2");
 	set_long(path, "/a.rb", 5);
-	set_code(&module, "<module:Bar>", "<module:Bar>", &module, NULL);
-	set_code(&class, "<class:Foo>", "<class:Foo>", &class, &module);
-	set_code(&method, "spam", "spam", &method, &class);
-	set_code(&block, "block (2 levels) in spam", "spam", &method, &method);
+	memset(&method, 0, sizeof(method));
+	method.object[0] = RUBY_CODE;
+	method.object[2] = (u64)method.body;
+	method.body[0] = 8ULL << 32;
+	method.body[1] = (u64)method.words;
+	method.body[8] = (u64)path;
+	method.body[10] = (u64)method.label;
+	set_text(method.label, "block in spam");
 	memset(&functions, 0, sizeof(functions));
 	functions.pm = &pm;
 	functions.layout = layout;
@@ -245,28 +230,6 @@ static void end_code(void)
 {
 	hybrid_names__delete(names);
 	end();
-}
-
-static void code_names(void)
-{
-	char out[RUBY_NAME];
-
-	begin_code();
-	check(ruby_code_name(&pm, layout, (u64)method.body, out) &&
-	      !strcmp(out, "Bar::Foo::spam"));
-	check(ruby_code_name(&pm, layout, (u64)block.body, out) &&
-	      !strcmp(out, "block (2 levels) in Bar::Foo::spam"));
-	check(ruby_code_name(&pm, layout, (u64)class.body, out) && !strcmp(out, "<class:Foo>"));
-	set_code(&block, "<=>", "<=>", &block, &class);
-	check(ruby_code_name(&pm, layout, (u64)block.body, out) && !strcmp(out, "Bar::Foo::<=>"));
-	/* In a circle. */
-	module.body[21] = (u64)&module;
-	hybrid_memory_forget(memory);
-	check(ruby_code_name(&pm, layout, (u64)method.body, out));
-	method.body[10] = 8;
-	hybrid_memory_forget(memory);
-	check(!ruby_code_name(&pm, layout, (u64)method.body, out));
-	end_code();
 }
 
 static u64 function_word(const struct code *code)
@@ -285,7 +248,7 @@ static void code(void)
 
 	begin_code();
 	check(ip_of(first + 16));
-	check(!strcmp(hybrid_names__get(names, 0, &start, &size), "rb::Bar::Foo::spam:/a.rb"));
+	check(!strcmp(hybrid_names__get(names, 0, &start, &size), "rb::block in spam:/a.rb"));
 	start += hybrid_names__start(names);
 	/* The position is behind the instruction. */
 	same(ip_of(first + 16), hybrid_names_ip(start, 8, 1));
@@ -384,7 +347,6 @@ int main(void)
 		{ "what is no string",				no_strings },
 		{ "arrays",					arrays },
 		{ "lines of code",				lines },
-		{ "names of code, with their classes",		code_names },
 		{ "code, and what is none or another one",	code },
 		{ "methods in C",				methods_in_c },
 	};

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names of methods, with the class.
+ * Names of methods in C, with the class.
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <linux/kernel.h>
 #include "method-name.h"
 
-/* Classes in classes, and variables of a class, that are looked at. */
-#define MAX_DEPTH	8
+/* Variables of a class that are looked at. */
 #define MAX_VARIABLES	32
 
 /* Of a class's first word: it has the methods of one object. */
@@ -24,76 +22,6 @@
 #define TABLE_ENTRY	24
 #define ENTRY_KEY	8
 #define ENTRY_VALUE	16
-
-/* The class that a body is of: the X of "<class:X>" or "<module:X>". */
-static bool class_of_label(char *label, const char **class)
-{
-	size_t length = strlen(label);
-
-	if (label[length - 1] != '>')
-		return false;
-	if (!strncmp(label, "<class:", 7))
-		*class = label + 7;
-	else if (!strncmp(label, "<module:", 8))
-		*class = label + 8;
-	else
-		return false;
-	label[length - 1] = 0;
-	return true;
-}
-
-/* Puts the classes that code is in before what @out has. */
-static void put_classes(struct hybrid_process_memory *pm, const struct ruby_layout *layout,
-			u64 body, char *out)
-{
-	u64 code = ruby_word(pm, body + layout->local);
-	char label[RUBY_TEXT], text[RUBY_NAME];
-	const char *class;
-	unsigned int i;
-
-	for (i = 0; i < MAX_DEPTH && ruby_is(pm, code, RUBY_CODE); i++) {
-		body = ruby_word(pm, code + RUBY_OWN);
-		code = ruby_word(pm, body + layout->parent);
-		if (!ruby_is(pm, code, RUBY_CODE) ||
-		    !ruby_text(pm, layout, ruby_word(pm, ruby_word(pm, code + RUBY_OWN) +
-						     RUBY_LABEL), label))
-			return;
-		if (!strcmp(label, "singleton class"))
-			continue;
-		if (!class_of_label(label, &class) ||
-		    snprintf(text, sizeof(text), "%s::%s", class, out) >= (int)sizeof(text))
-			return;
-		strcpy(out, text);
-	}
-}
-
-/* "<main>" or "<class:Foo>", and not "<=>". */
-static bool is_no_method(const char *label)
-{
-	return label[0] == '<' && isalpha((unsigned char)label[1]);
-}
-
-bool ruby_code_name(struct hybrid_process_memory *pm, const struct ruby_layout *layout, u64 body,
-		    char *out)
-{
-	char label[RUBY_TEXT], base[RUBY_TEXT], qualified[RUBY_NAME];
-	size_t length, of_base;
-
-	if (!ruby_text(pm, layout, ruby_word(pm, body + RUBY_LABEL), label))
-		return false;
-	strcpy(out, label);
-	if (!ruby_text(pm, layout, ruby_word(pm, body + RUBY_BASE_LABEL), base) ||
-	    is_no_method(base))
-		return true;
-	length = strlen(label);
-	of_base = strlen(base);
-	if (of_base > length || strcmp(label + length - of_base, base))
-		return true;
-	strcpy(qualified, base);
-	put_classes(pm, layout, body, qualified);
-	snprintf(out, RUBY_NAME, "%.*s%s", (int)(length - of_base), label, qualified);
-	return true;
-}
 
 /* What a class's variable has, in 3.1; 0: none. */
 static u64 variable(struct hybrid_process_memory *pm, const struct ruby_layout *layout,

@@ -4,21 +4,8 @@
 
 #include "ruby-symbols.h"
 
-/* With the classes, or modules, that it is in. */
-#define RUBY_NAME	(4 * RUBY_TEXT)
-
-/**
- * ruby_code_name - the name of code of Ruby
- * @pm: the process
- * @layout: of its CRuby
- * @body: of the code
- * @out: out, room for RUBY_NAME: "Foo::bar", "block in Foo::bar", "<main>". The classes are those
- *	that it is defined in: that it is one of a class itself can't be seen
- *
- * Return: false if it can't be read.
- */
-bool ruby_code_name(struct hybrid_process_memory *pm, const struct ruby_layout *layout, u64 body,
-		    char *out);
+/* With the class. */
+#define RUBY_NAME	(2 * RUBY_TEXT)
 
 /**
  * ruby_entry_name - the name of a method in C

@@ -59,16 +59,16 @@ static bool read_path(struct ruby_functions *functions, u64 path, char *out)
 static noinline bool read_code(struct ruby_functions *functions, struct hybrid_names *names,
 			       struct ruby_function *known)
 {
-	char file[RUBY_TEXT], name[RUBY_NAME], text[RUBY_NAME + RUBY_TEXT + 8];
+	char file[RUBY_TEXT], label[RUBY_TEXT], text[2 * RUBY_TEXT + 8];
 	struct hybrid_name_line lines[HYBRID_NAMES_LINES];
 	struct hybrid_function function = { .name = text, .file = file, .lines = lines };
 	u64 body = known->words[0];
 	u32 size = word_at(functions, body + RUBY_SIZE);
 
-	if (!ruby_code_name(functions->pm, functions->layout, body, name) ||
+	if (!ruby_text(functions->pm, functions->layout, known->words[1], label) ||
 	    !read_path(functions, known->words[2], file))
 		return false;
-	snprintf(text, sizeof(text), "rb::%s:%s", name, file);
+	snprintf(text, sizeof(text), "rb::%s:%s", label, file);
 	known->encoded = word_at(functions, body + RUBY_ENCODED);
 	known->size = size && size < MAX_SIZE ? size : 1;
 	function.size = known->size;

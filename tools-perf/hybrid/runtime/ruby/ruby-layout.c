@@ -22,9 +22,9 @@ struct version {
 			  .kind = 32, .mark = RUBY_OWN, .is_ruby = 1 }
 
 static const struct version versions[] = {
-	{ "3.1.", { .walk = WALK(64), .insns = 120, .parent = 168, .local = 176 } },
-	{ "3.3.", { .walk = WALK(56), .insns = 112, .parent = 160, .local = 168,
-		    .attached = 128, .classpath = 152, .has_length = true } },
+	{ "3.1.", { .walk = WALK(64), .insns = 120 } },
+	{ "3.3.", { .walk = WALK(56), .insns = 112, .attached = 128, .classpath = 152,
+		    .has_length = true } },
 };
 
 const struct ruby_layout *ruby_layout__find(const char *version)

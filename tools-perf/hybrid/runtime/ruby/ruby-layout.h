@@ -9,8 +9,6 @@
  * @walk: what BPF reads; but for its @runtime
  * @insns: in the body of code: the lines of its instructions; 16 behind it their number, and
  *	24 behind it the table of their positions
- * @parent: the same: the code that this one is defined in
- * @local: the same: the code of the method that a block is in
  * @attached: in a singleton class: the object that it is of; 0: it is a variable of the class
  * @classpath: in a class: its name; 0: the same
  * @has_length: a string has its length always
@@ -18,8 +16,6 @@
 struct ruby_layout {
 	struct hybrid_walk_interpreter walk;
 	u16	insns;
-	u16	parent;
-	u16	local;
 	u16	attached;
 	u16	classpath;
 	bool	has_length;
@@ -27,13 +23,12 @@ struct ruby_layout {
 
 /*
  * The same in all versions: in code, and in the entry of a method, what that has of its own; in a
- * body: number of words, the words, the file, the name without "block in", and the name.
+ * body: number of words, the words, the file, and the name.
  */
 #define RUBY_OWN	16
 #define RUBY_SIZE	4
 #define RUBY_ENCODED	8
 #define RUBY_PATH	64
-#define RUBY_BASE_LABEL	72
 #define RUBY_LABEL	80
 
 /**
