@@ -28,8 +28,8 @@ ruby_functions()
 		return
 	fi
 	ok "$name" "$here/selftests/python/judge" --ruby --min-whole 95 "$perf" functions.data
-	ok "$name: methods in C" has_chain functions.data \
-		'rb::p_compare_of_operator:.*>rb::<=>:.*>rb::Array#sort>rb::p_versions_of_round:'
+	ok "$name: with their classes" has_chain functions.data \
+		'rb::Version#p_compare_of_operator:.*>rb::Version#<=>:.*>rb::Array#sort>rb::Object#p_'
 	ok "$name: perf script has file and line" has_ruby_line functions.data
 	record plain.data --no-interpreter-frames ruby "$here/selftests/ruby/truth.rb" 1
 	ok "$name: not with --no-interpreter-frames" no_method plain.data
@@ -49,7 +49,7 @@ has_ruby_line()
 	local said
 
 	said=$("$perf" script -i "$1" -F ip,sym,srcline 2> /dev/null |
-		grep -A 1 'rb::p_spin_of_loop:' | grep -v -e rb:: -e '^--' | sort -u)
+		grep -A 1 'rb::Object#p_spin_of_loop:' | grep -v -e rb:: -e '^--' | sort -u)
 	grep -q 'truth\.rb:1[456]$' <<< "$said" && return
 	head -n 10 <<< "$said"
 	return 1

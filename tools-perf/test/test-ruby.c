@@ -223,6 +223,7 @@ static void begin_code(void)
 	memset(&functions, 0, sizeof(functions));
 	functions.pm = &pm;
 	functions.layout = layout;
+	functions.symbols.ids = 8;
 	names = hybrid_names__new(HYBRID_RUNTIME_RUBY);
 }
 
@@ -339,6 +340,42 @@ static void methods_in_c(void)
 	end_code();
 }
 
+/* The entry of a method in Ruby leads to its code; the position tells it from one in C. */
+static void methods_in_ruby(void)
+{
+	u64 function = (u64)c.entry | HYBRID_WALK_FUNCTION_MARK((u64)c.definition), start, size;
+
+	begin_code();
+	set_entry();
+	c.definition[1] = (u64)&method;
+	method.words[0] = 0x1234;
+	check(ruby_functions__ip(&functions, names, function, (u64)method.words + 16));
+	check(!strcmp(hybrid_names__get(names, 0, &start, &size), "rb::Array#each:/a.rb"));
+	same(size, 16);
+	same(ruby_functions__label(&functions, function), 0x1234);
+	same(ruby_functions__label(&functions, function_word(&method)), 0x1234);
+	/* It is one in C. */
+	c.definition[0] = 1;
+	hybrid_memory_forget(memory);
+	memset(functions.known, 0, sizeof(functions.known));
+	check(!ruby_functions__ip(&functions, names, function, (u64)method.words + 16));
+	check(ruby_functions__ip(&functions, names, function, 0));
+	same(ruby_functions__label(&functions, function), 0);
+	/* Without symbols it has no class, and is read again. */
+	c.definition[0] = 0;
+	functions.symbols.ids = 0;
+	hybrid_memory_forget(memory);
+	memset(functions.known, 0, sizeof(functions.known));
+	check(ruby_functions__ip(&functions, names, function, (u64)method.words + 16));
+	check(!strcmp(hybrid_names__get(names, 2, &start, &size), "rb::block in spam:/a.rb"));
+	functions.symbols.ids = (u64)c.ids;
+	ruby_functions__ip(&functions, names, function, (u64)method.words + 16);
+	same(hybrid_names__nr(names), 3);
+	same(ruby_functions__ip(&functions, names, function, (u64)method.words + 16),
+	     hybrid_names__start(names) + 3);
+	end_code();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -349,6 +386,7 @@ int main(void)
 		{ "lines of code",				lines },
 		{ "code, and what is none or another one",	code },
 		{ "methods in C",				methods_in_c },
+		{ "methods in Ruby",				methods_in_ruby },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

@@ -14,7 +14,12 @@
 #define ENV_FLAGS	1
 #define RUBY_TYPE	0x7fff0001
 #define RUBY_DUMMY	0x79990001
+#define RUBY_METHOD	0x11110001
 #define RUBY_FINISH	0x20
+
+/* internal/imemo.h: the first word of a method's entry. */
+#define RUBY_KIND	0xf01f
+#define RUBY_ENTRY	0x601a
 
 /* Reads the frames of an array from one on, up to @end: the callers are behind it. */
 static __always_inline bool read_array(struct state *st, __u64 frame, __u64 end)
@@ -67,8 +72,27 @@ static __always_inline __u64 env_word(const struct state *st, __u64 env, __u32 w
 }
 
 /*
- * The next frame of CRuby: of a method in C it is the method's entry that says what runs, and the
- * position is 0. A block in C has an object of another kind in place of the code.
+ * Is an object the entry of a method? A method that matched an expression has another object there.
+ * That of a moment ago, mostly, as mark_of().
+ */
+static __always_inline bool is_entry(struct state *st, __u64 object)
+{
+	__u32 when = st->record.head.time >> MARK_TIME, i;
+
+	i = (object * 0x9e3779b97f4a7c15ULL) >> 56;
+	if (i >= NR_ENTRIES)
+		return false;
+	if (st->entries[i].object != object || st->entries[i].when != when || !when) {
+		st->entries[i].is_entry = (user_word(object) & RUBY_KIND) == RUBY_ENTRY;
+		st->entries[i].object = object;
+		st->entries[i].when = when;
+	}
+	return st->entries[i].is_entry;
+}
+
+/*
+ * The next frame of CRuby. The method's entry says what runs, or the code does. Of a method in C
+ * there is no code, and the position is 0. A block in C has an object of another kind in its place.
  */
 static long ruby_frame(__u32 i, void *arg)
 {
@@ -94,6 +118,8 @@ static long ruby_frame(__u32 i, void *arg)
 		function = env_word(st, env, ENV_METHOD);
 	else if (!position)
 		function = 0;
+	else if ((flags & RUBY_TYPE) == RUBY_METHOD && is_entry(st, env_word(st, env, ENV_METHOD)))
+		function = env_word(st, env, ENV_METHOD);
 	function &= HYBRID_WALK_FUNCTION_ADDR;
 	if (function)
 		put_function(st, function | mark_of(st, function), position);

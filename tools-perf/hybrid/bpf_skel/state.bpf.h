@@ -55,6 +55,7 @@ struct mapping {
 #define NR_MAPPINGS	8
 #define NR_RAN		8
 #define NR_MARKS	256
+#define NR_ENTRIES	256
 
 /**
  * struct interpreter_thread - a thread that was found; or, as thread 0, an address space
@@ -145,6 +146,7 @@ struct interpreter_thread {
  * @nr_interpreted: number of frames in @interpreted
  * @interpreted_whole: HYBRID_WALK_INTERPRETED_WHOLE, or 0
  * @marks: of functions, by a hash of their address
+ * @entries: of methods of CRuby, by a hash of the address: is there one?
  * @interpreted: the record of these
  * @record: what is written
  * @dump: the same, where that is not a chain
@@ -228,6 +230,11 @@ struct state {
 		__u64 word;
 		__u64 when;
 	} marks[NR_MARKS];
+	struct {
+		__u64 object;
+		__u32 when;
+		__u32 is_entry;
+	} entries[NR_ENTRIES];
 	struct hybrid_walk_interpreted interpreted;
 	union {
 		struct hybrid_walk_record record;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names of methods in C, with the class.
+ * Names of methods, with the class.
  */
 #include <stdio.h>
 #include <string.h>

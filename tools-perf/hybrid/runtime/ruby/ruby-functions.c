@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions of CRuby: name, file and lines of code, and the names of methods in C.
+ * Functions of CRuby: name, file and lines of methods and blocks, and the names of methods in C.
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,12 +23,15 @@ static u64 word_at(struct ruby_functions *functions, u64 addr)
 	return ruby_word(functions->pm, addr);
 }
 
-static bool read_words(struct ruby_functions *functions, u64 addr, bool is_code, u64 *words)
+/* Of code, or of a method's entry. */
+static bool read_words(struct ruby_functions *functions, u64 addr, u64 *words)
 {
-	if (!ruby_is(functions->pm, addr, is_code ? RUBY_CODE : RUBY_ENTRY))
+	bool is_code = ruby_is(functions->pm, addr, RUBY_CODE);
+
+	if (!is_code && !ruby_is(functions->pm, addr, RUBY_ENTRY))
 		return false;
 	words[0] = word_at(functions, addr + RUBY_OWN);
-	words[1] = word_at(functions, is_code ? words[0] + RUBY_LABEL : words[0] + RUBY_ID);
+	words[1] = word_at(functions, words[0] + (is_code ? RUBY_LABEL : RUBY_ID));
 	words[2] = word_at(functions, is_code ? words[0] + RUBY_PATH : addr + RUBY_OWNER);
 	return words[0] && words[1];
 }
@@ -41,7 +44,7 @@ static bool is_same(struct ruby_functions *functions, struct ruby_function *know
 		return true;
 	known->checked = time;
 	/* What can't be read now, or not any more, has the mark still. */
-	return !read_words(functions, known->addr, known->encoded, words) ||
+	return !read_words(functions, known->addr, words) ||
 	       !memcmp(words, known->words, sizeof(words));
 }
 
@@ -55,20 +58,31 @@ static bool read_path(struct ruby_functions *functions, u64 path, char *out)
 	       ruby_text(pm, functions->layout, ruby_element(pm, path, 0), out);
 }
 
-/* Apart: what is read takes 40 KiB of stack, and nearly all code is known. */
-static noinline bool read_code(struct ruby_functions *functions, struct hybrid_names *names,
-			       struct ruby_function *known)
+/* The name of a method, with the class, or of a part of it. */
+static bool read_name(struct ruby_functions *functions, u64 addr, u64 body, char *name)
 {
-	char file[RUBY_TEXT], label[RUBY_TEXT], text[2 * RUBY_TEXT + 8];
+	bool has_symbols = ruby_symbols__find(&functions->symbols, functions->pm);
+
+	if (has_symbols && ruby_is(functions->pm, addr, RUBY_ENTRY) &&
+	    ruby_entry_name(functions->pm, functions->layout, &functions->symbols, addr, name))
+		return true;
+	return body && ruby_text(functions->pm, functions->layout,
+				 word_at(functions, body + RUBY_LABEL), name);
+}
+
+/* Apart: what is read takes 40 KiB of stack, and nearly all code is known. @body: of the code */
+static noinline bool read_code(struct ruby_functions *functions, struct hybrid_names *names,
+			       u64 body, struct ruby_function *known)
+{
+	char file[RUBY_TEXT], name[RUBY_NAME], text[RUBY_NAME + RUBY_TEXT + 8];
 	struct hybrid_name_line lines[HYBRID_NAMES_LINES];
 	struct hybrid_function function = { .name = text, .file = file, .lines = lines };
-	u64 body = known->words[0];
 	u32 size = word_at(functions, body + RUBY_SIZE);
 
-	if (!ruby_text(functions->pm, functions->layout, known->words[1], label) ||
-	    !read_path(functions, known->words[2], file))
+	if (!read_name(functions, known->addr, body, name) ||
+	    !read_path(functions, word_at(functions, body + RUBY_PATH), file))
 		return false;
-	snprintf(text, sizeof(text), "rb::%s:%s", label, file);
+	snprintf(text, sizeof(text), "rb::%s:%s", name, file);
 	known->encoded = word_at(functions, body + RUBY_ENCODED);
 	known->size = size && size < MAX_SIZE ? size : 1;
 	function.size = known->size;
@@ -78,21 +92,30 @@ static noinline bool read_code(struct ruby_functions *functions, struct hybrid_n
 	return known->encoded && known->function;
 }
 
-static noinline bool read_entry(struct ruby_functions *functions, struct hybrid_names *names,
-				struct ruby_function *known)
+static noinline bool read_method_in_c(struct ruby_functions *functions,
+				      struct hybrid_names *names, struct ruby_function *known)
 {
 	char name[RUBY_NAME], text[RUBY_NAME + 8];
 	struct hybrid_function function = { .name = text, .size = 1 };
 
-	if (!ruby_symbols__find(&functions->symbols, functions->pm) ||
-	    !ruby_entry_name(functions->pm, functions->layout, &functions->symbols, known->addr,
-			     name))
+	if (!read_name(functions, known->addr, 0, name))
 		return false;
 	snprintf(text, sizeof(text), "rb::%s", name);
 	known->encoded = 0;
 	known->size = 1;
 	known->function = hybrid_names__function(names, &functions->quota, &function);
 	return known->function;
+}
+
+/* The code that is at an address, or that the method's entry has there; 0: there is none. */
+static u64 code_at(struct ruby_functions *functions, u64 addr)
+{
+	u64 definition = word_at(functions, addr + RUBY_OWN);
+
+	if (ruby_is(functions->pm, addr, RUBY_ENTRY))
+		addr = word_at(functions, definition) & RUBY_METHOD_TYPE ? 0 :
+			word_at(functions, definition + RUBY_METHOD_CODE);
+	return ruby_is(functions->pm, addr, RUBY_CODE) ? addr : 0;
 }
 
 static bool has_mark(const struct ruby_function *known, u64 function)
@@ -107,11 +130,16 @@ static bool look_up(struct ruby_functions *functions, struct hybrid_names *names
 	struct ruby_function found = {
 		.addr = addr, .checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE),
 	};
+	u64 code = is_code ? code_at(functions, addr) : 0;
 
-	if (!read_words(functions, addr, is_code, found.words) ||
-	    !(is_code ? read_code(functions, names, &found) : read_entry(functions, names, &found)))
+	if (!read_words(functions, addr, found.words) || (is_code && !code) ||
+	    !(is_code ? read_code(functions, names, word_at(functions, code + RUBY_OWN), &found) :
+			read_method_in_c(functions, names, &found)))
 		return false;
 	*known = found;
+	/* The name may lack its class: until there are symbols it is read again. */
+	if (!functions->symbols.ids)
+		known->addr = 0;
 	return true;
 }
 
@@ -142,9 +170,9 @@ u64 ruby_functions__unknown(struct ruby_functions *functions, struct hybrid_name
 
 u64 ruby_functions__label(struct ruby_functions *functions, u64 function)
 {
-	u64 code = function & HYBRID_WALK_FUNCTION_ADDR, body;
+	u64 code = code_at(functions, function & HYBRID_WALK_FUNCTION_ADDR), body;
 
-	if (!ruby_is(functions->pm, code, RUBY_CODE))
+	if (!code)
 		return 0;
 	body = word_at(functions, code + RUBY_OWN);
 	return word_at(functions, word_at(functions, body + RUBY_ENCODED));

@@ -8,7 +8,7 @@
 #define RUBY_FUNCTIONS_BITS	12
 
 /**
- * struct ruby_function - what is known of code, or of a method in C
+ * struct ruby_function - what is known of code, or of a method
  * @addr: of the code, or of the method's entry; 0: none
  * @words: what it has, which shows that it is still the same one: the first one is its mark
  * @checked: when @words were compared with the process, in ns
@@ -48,7 +48,7 @@ u64 ruby_functions__unknown(struct ruby_functions *functions, struct hybrid_name
  * ruby_functions__ip - the address of a frame
  * @functions: of the process
  * @names: that the function is added to
- * @function: the code, or the entry of a method in C, as struct hybrid_walk_interpreted has it
+ * @function: the code, or the method's entry, as struct hybrid_walk_interpreted has it
  * @position: address behind the instruction; 0: it is a method in C
  *
  * As python_codes__ip(), it compares the mark, and once a second what it has read.
@@ -61,7 +61,7 @@ u64 ruby_functions__ip(struct ruby_functions *functions, struct hybrid_names *na
 /**
  * ruby_functions__label - an address in the evaluator
  * @functions: of the process
- * @function: code
+ * @function: as there
  *
  * The first word of code is the address of the evaluator's part for that instruction.
  *
