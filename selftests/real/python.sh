@@ -106,26 +106,7 @@ lies()
 own_python()
 {
 	root=$out/selftests/python
-	[ ! -x "$root/usr/bin/python3.13" ] || return 0
-	(
-		# shellcheck source=scripts/kernel-apt.sh
-		. "$here/scripts/kernel-apt.sh"
-		# shellcheck disable=SC2034 # apt_setup reads it
-		suites=trixie
-		apt_setup deb
-		rm -rf "$root.new"
-		mkdir -p "$root.new/tmp" && cd "$root.new" || exit 1
-		apt_own get -qq download python3.13-minimal libpython3.13-minimal \
-			libc6 libexpat1 zlib1g || exit 1
-		for deb in *.deb; do
-			dpkg-deb -x "$deb" . || exit 1
-		done
-		rm -f ./*.deb
-		for name in lib lib64; do
-			[ -e "$name" ] || ln -s "usr/$name" "$name"
-		done
-		mv "$root.new" "$root"
-	)
+	own_root "$root" usr/bin/python3.13 python3.13-minimal libpython3.13-minimal libexpat1 zlib1g
 }
 
 # Where its map is, perf looks for it: /tmp.

@@ -179,6 +179,31 @@ has_chain()
 	chains_of "$1" | grep -E -- "$2" > /dev/null
 }
 
+# own_root DIRECTORY PROGRAM PACKAGES...: a root directory with what the next Debian has of these,
+# and its libc; nothing is done if it has the program.
+own_root()
+(
+	root=$1 program=$2
+	shift 2
+	[ ! -x "$root/$program" ] || return 0
+	# shellcheck source=scripts/kernel-apt.sh
+	. "$here/scripts/kernel-apt.sh"
+	# shellcheck disable=SC2034 # apt_setup reads it
+	suites=trixie
+	apt_setup deb
+	rm -rf "$root.new"
+	mkdir -p "$root.new/tmp" && cd "$root.new" || exit 1
+	apt_own get -qq download libc6 "$@" || exit 1
+	for deb in *.deb; do
+		dpkg-deb -x "$deb" . || exit 1
+	done
+	rm -f ./*.deb
+	for name in lib lib64; do
+		[ -e "$name" ] || ln -s "usr/$name" "$name"
+	done
+	mv "$root.new" "$root"
+)
+
 # forget_maps FILE...: the maps of compiled code that the recorded processes left.
 forget_maps()
 {

@@ -15,6 +15,25 @@ test_ruby()
 	complete "Ruby" functions.data 100 99
 	ruby_functions
 	ruby_lies
+	next_ruby
+}
+
+# The ruby of the next Debian, 3.3: of its evaluator and its threads no symbol tells.
+next_ruby()
+{
+	local name="Ruby 3.3's methods" root=$out/selftests/ruby
+
+	if [ "$(id -u)" -ne 0 ]; then
+		tap_skip "$name" "only root can chroot"
+		return
+	fi
+	ok "a Ruby 3.3" own_root "$root" usr/bin/ruby3.3 ruby3.3 libruby3.3 libcrypt1 libgmp10 zlib1g
+	cp "$here/selftests/ruby/truth.rb" "$root/truth.rb"
+	record next.data chroot "$root" /usr/bin/ruby3.3 --disable-gems /truth.rb 4
+	! grep -q '^hybrid: BPF walked' next.data.log ||
+		ok "$name" "$here/selftests/python/judge" --ruby --min-whole 95 "$perf" next.data
+	# Its libc is another root's.
+	rm -f next.data
 }
 
 # Whole chains of methods: fewer than asked of a quiet machine, as the first samples come before
