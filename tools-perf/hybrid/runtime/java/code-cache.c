@@ -288,6 +288,16 @@ bool java_code_cache__read(struct java_code_cache *cache, struct java_vm *vm, u6
 	       blob->end <= addr + size;
 }
 
+u64 java_code_cache__size(const struct java_code_cache *cache)
+{
+	u64 size = 0;
+	unsigned int i;
+
+	for (i = 0; i < cache->nr_heaps; i++)
+		size += cache->heaps[i].high - cache->heaps[i].low;
+	return size;
+}
+
 bool java_code_cache__has(const struct java_code_cache *cache, u64 pc)
 {
 	unsigned int i;

@@ -109,6 +109,9 @@ int java_code_cache__init(struct java_code_cache *cache, struct java_vm *vm);
  */
 int java_code_cache__refresh(struct java_code_cache *cache, struct java_vm *vm);
 
+/* Bytes of all heaps: they grow, and nothing else of them changes. */
+u64 java_code_cache__size(const struct java_code_cache *cache);
+
 /* Is an address in one of the heaps? */
 bool java_code_cache__has(const struct java_code_cache *cache, u64 pc);
 

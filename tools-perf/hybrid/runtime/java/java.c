@@ -87,16 +87,13 @@ struct java {
 
 static void refresh(struct java *java)
 {
-	const struct java_code_cache *cache = &java->cache;
-	struct java_heap heaps[JAVA_MAX_HEAPS];
-	unsigned int nr = cache->nr_heaps;
+	u64 size = java_code_cache__size(&java->cache);
 
-	memcpy(heaps, cache->heaps, sizeof(heaps));
 	hybrid_memory_look_again(java->vm.pm.memory, true);
 	java->is_gone = java_code_cache__refresh(&java->cache, &java->vm);
 	hybrid_memory_look_again(java->vm.pm.memory, false);
 	java->refreshed = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
-	if (java->wait && nr == cache->nr_heaps && !memcmp(heaps, cache->heaps, sizeof(heaps))) {
+	if (java->wait && size == java_code_cache__size(&java->cache)) {
 		java->wait = min_t(u64, 2 * java->wait, LONGEST_WAIT);
 		return;
 	}
