@@ -80,15 +80,16 @@ class Recording:
 
     Start and end of perf cost as much whatever the call graph is (it reads
     /proc/kallsyms); so the time is taken from the moment at which perf says
-    that the events are on.
+    that the events are on. A workload that is given here runs from then on.
     """
 
-    def __init__(self, perf, options, path):
+    def __init__(self, perf, options, path, workload=()):
         control, self.control = os.pipe()
         self.ack, ack = os.pipe()
         self.errors = tempfile.TemporaryFile()
         self.command = [perf, "record", "-e", "cpu-clock", "-D", "-1",
-                        "--control", f"fd:{control},{ack}", *options, "-o", path]
+                        "--control", f"fd:{control},{ack}", *options, "-o", path,
+                        *workload]
         self.process = subprocess.Popen(self.command, pass_fds=(control, ack),
                                         stdin=subprocess.DEVNULL,
                                         stdout=self.errors, stderr=self.errors)
