@@ -2,7 +2,9 @@
 /*
  * CPython's line tables, strings and code objects; the process is the test's own.
  */
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "code-object.h"
 #include "elf-file.h"
@@ -352,6 +354,30 @@ static void many_code_objects(void)
 	end_code();
 }
 
+/* What a copy of a process has not any more its parent may have. Here another one has it. */
+static void parents_code_objects(void)
+{
+	u64 first = (u64)&code + 184;
+	pid_t other;
+
+	begin_code();
+	other = fork();
+	if (!other) {
+		pause();
+		_exit(0);
+	}
+	code.words[1] = 0;
+	hybrid_memory_forget(memory);
+	check(!ip_of(first));
+	codes.parent = (struct hybrid_process_memory) {
+		.memory = memory, .objects = &ps.objects, .pid = other,
+	};
+	check(ip_of(first));
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+	end_code();
+}
+
 static int read_offsets(struct python_layout *found, const u64 *offsets, u32 version)
 {
 	const struct python_file file = { .runtime = (u64)offsets, .version = version };
@@ -419,6 +445,7 @@ int main(void)
 		{ "what is no code object, or another one",	no_code_objects },
 		{ "code objects before 3.11",			older_code_objects },
 		{ "many code objects, and a copy of them",	many_code_objects },
+		{ "code objects of the parent",			parents_code_objects },
 		{ "versions that say it",			versions },
 		{ "versions of the table",			versions_of_the_table },
 	};

@@ -159,7 +159,8 @@ static bool make_room(struct python_codes *codes)
 	return true;
 }
 
-static struct python_code *look_up(struct python_codes *codes, struct hybrid_names *names, u64 key)
+static struct python_code *look_up_in_one(struct python_codes *codes, struct hybrid_names *names,
+					  u64 key)
 {
 	struct python_code found = { .key = key }, *slot;
 
@@ -171,6 +172,20 @@ static struct python_code *look_up(struct python_codes *codes, struct hybrid_nam
 	codes->nr += !slot->key;
 	*slot = found;
 	return slot;
+}
+
+static struct python_code *look_up(struct python_codes *codes, struct hybrid_names *names, u64 key)
+{
+	struct hybrid_process_memory *pm = codes->pm;
+	struct python_code *found = look_up_in_one(codes, names, key);
+
+	if (found || !codes->parent.pid)
+		return found;
+	codes->parent.space = pm->space;
+	codes->pm = &codes->parent;
+	found = look_up_in_one(codes, names, key);
+	codes->pm = pm;
+	return found;
 }
 
 /* Which instruction? */
@@ -204,6 +219,10 @@ void python_codes__inherit(struct python_codes *codes, const struct python_codes
 {
 	size_t size = sizeof(*parent->known) << parent->bits;
 
+	codes->parent = (struct hybrid_process_memory) {
+		.memory = codes->pm->memory, .objects = codes->pm->objects,
+		.pid = parent->pm->pid,
+	};
 	codes->known = parent->bits ? malloc(size) : NULL;
 	if (!codes->known)
 		return;
@@ -214,6 +233,7 @@ void python_codes__inherit(struct python_codes *codes, const struct python_codes
 
 void python_codes__exit(struct python_codes *codes)
 {
+	hybrid_process_memory_exit(&codes->parent);
 	free(codes->known);
 	codes->known = NULL;
 	codes->bits = 0;

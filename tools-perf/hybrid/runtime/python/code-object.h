@@ -24,6 +24,8 @@ struct python_code {
 /**
  * struct python_codes - the code objects of a process
  * @pm: the process
+ * @parent: the one whose copy it is, if it is one: what @pm can't be asked for any more that may
+ *	have still, under the same address; else its pid is 0
  * @layout: of its CPython
  * @type: address of PyCode_Type
  * @quota: what was added to the names
@@ -33,6 +35,7 @@ struct python_code {
  */
 struct python_codes {
 	struct hybrid_process_memory	*pm;
+	struct hybrid_process_memory	 parent;
 	const struct python_layout	*layout;
 	u64				 type;
 	struct hybrid_names_quota	 quota;
@@ -46,7 +49,7 @@ void python_codes__exit(struct python_codes *codes);
 
 /**
  * python_codes__inherit - a process begins with the code objects of another
- * @codes: empty
+ * @codes: empty, but for its @pm
  * @parent: of which the process is a copy
  *
  * Where memory is short it begins without.
