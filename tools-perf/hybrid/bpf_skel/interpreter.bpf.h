@@ -13,8 +13,13 @@
 /* Thread states that are looked through for that of a thread. */
 #define MAX_THREADS	2048
 
-/* How long a thread has none, in bits of ns: 134 ms; and what is between searches on a CPU. */
-#define MISS_TIME	27
+/*
+ * For how long a thread that was not found is not looked for: first 1 ms, as it may be about to
+ * begin, then 2 ms and so on. The unit, in bits of ns, and the longest time. And the shortest time
+ * between two searches on a CPU, in ns.
+ */
+#define MISS_UNIT	20
+#define LONGEST_MISS	128
 #define SEARCH_TIME	1000000
 
 /* Of struct hybrid_walk_interpreter: bytes of a frame that may be read. */
@@ -67,6 +72,7 @@ static __always_inline bool find_runtime(struct state *st)
 	found->number = st->interpreter_number;
 	found->thread = 0;
 	found->when = 0;
+	found->wait = 0;
 	index = st->interpreter_number - 1;
 	interpreter = bpf_map_lookup_elem(&interpreters, &index);
 	if (!interpreter)
@@ -86,7 +92,7 @@ static __always_inline bool find_runtime(struct state *st)
  */
 static __always_inline __u64 find_thread_data(struct state *st)
 {
-	__u64 now = bpf_ktime_get_ns(), when = now >> MISS_TIME;
+	__u64 now = bpf_ktime_get_ns();
 	struct loop loop = { .st = st };
 	struct interpreter_thread *known, *found = &st->found;
 
@@ -94,15 +100,20 @@ static __always_inline __u64 find_thread_data(struct state *st)
 	known = bpf_map_lookup_elem(&interpreter_threads, &st->code_key);
 	if (known && is_of_thread(st, known->thread))
 		return known->thread;
-	if ((known && !known->thread && known->when == (__u32)when) ||
-	    now - st->searched < SEARCH_TIME)
+	found->wait = 1;
+	if (known && !known->thread) {
+		if ((__u32)(now >> MISS_UNIT) - known->when < known->wait)
+			return 0;
+		found->wait = known->wait < LONGEST_MISS ? 2 * known->wait : LONGEST_MISS;
+	}
+	if (now - st->searched < SEARCH_TIME)
 		return 0;
 	st->searched = now;
 	st->thread = 0;
 	st->interpreter_at = user_word(st->runtime + st->interpreter.first);
 	bpf_loop(MAX_THREADS, find_thread, &loop, 0);
 	found->thread = is_of_thread(st, st->thread) ? st->thread : 0;
-	found->when = when;
+	found->when = now >> MISS_UNIT;
 	bpf_map_update_elem(&interpreter_threads, &st->code_key, found, BPF_ANY);
 	return found->thread;
 }

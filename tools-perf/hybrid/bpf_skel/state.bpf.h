@@ -63,12 +63,16 @@ struct mapping {
  * @thread: address of the thread's; of an address space 0
  * @number: of the interpreter, from 1 on
  * @when: of a thread that runs nothing of an interpreter (@thread is 0): when that was found
+ * @wait: for how long it is not looked for, in the same unit
+ * @unused: 0
  */
 struct interpreter_thread {
 	__u64 runtime;
 	__u64 thread;
 	__u32 number;
 	__u32 when;
+	__u32 wait;
+	__u32 unused;
 };
 
 /**
