@@ -17,12 +17,13 @@
 
 #define exported __attribute__((visibility("default"), used))
 
-/* Offsets in words: tools-perf/hybrid/runtime/python/layout.c. */
+/* Offsets in words: tools-perf/hybrid/runtime/python/layout-table.c. */
 enum {
 	RUNTIME_FIRST	= 40 / 8,
 	INTERP_NEXT	= 0 / 8,
 	INTERP_THREADS	= 16 / 8,
 	THREAD_NEXT	= 8 / 8,
+	THREAD_INTERP	= 16 / 8,
 	THREAD_FRAME	= 56 / 8,
 	THREAD_ID	= 152 / 8,
 	CFRAME_FRAME	= 8 / 8,
@@ -30,6 +31,7 @@ enum {
 	FRAME_CALLER	= 48 / 8,
 	FRAME_POSITION	= 56 / 8,
 	FRAME_IS_ENTRY	= 68 / 8,	/* its upper half */
+	TYPE_BASICSIZE	= 32 / 8,
 	CODE_TYPE	= 8 / 8,
 	CODE_SIZE	= 16 / 8,
 	CODE_LINE	= 72 / 8,
@@ -57,6 +59,8 @@ static void build(void)
 {
 	_PyRuntime[RUNTIME_FIRST] = at(interp);
 	interp[INTERP_THREADS] = at(thread);
+	PyCode_Type[TYPE_BASICSIZE] = 184;
+	thread[THREAD_INTERP] = at(interp);
 	thread[THREAD_ID] = (uint64_t)pthread_self();
 	thread[THREAD_FRAME] = at(cframe);
 	cframe[CFRAME_FRAME] = at(frames[0]);

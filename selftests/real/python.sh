@@ -33,6 +33,10 @@ test_python()
 	exact "Python, native frames" python.data --around 300 --min-exact 99.5 --min-root 0
 	complete "Python" python.data 100 99.5
 	python_functions
+	python_calls
+	python_versions
+	python_greenlets
+	python_embedded
 	python_lies
 	python_names
 }
@@ -48,13 +52,99 @@ python_functions()
 		tap_skip "$name" "no BPF here"
 		return
 	fi
-	ok "$name" "$here/selftests/python/judge" --min-whole 95 "$perf" functions.data
+	ok "$name" "$here/selftests/python/judge" --min-whole 98 "$perf" functions.data
 	record plain.data --no-interpreter-frames python3 "$here/selftests/python/truth.py" 1
 	ok "$name: not with --no-interpreter-frames" no_function plain.data
 	record dumps.data --no-kernel-walk python3 "$here/selftests/python/truth.py" 1
 	ok "$name: without BPF perf says that it shows none" \
 		grep -q '^hybrid: functions of Python are not shown' dumps.data.log
 	ok "$name: perf script has file and line" has_line functions.data
+}
+
+# judged NAME DATA [OPTION]: by the judge, where BPF walked.
+judged()
+{
+	local name=$1 data=$2
+
+	shift 2
+	if ! grep -q '^hybrid: BPF walked' "$data.log"; then
+		tap_skip "$name" "no BPF here"
+		return
+	fi
+	ok "$name" "$here/selftests/python/judge" "$@" --min-whole 98 "$perf" "$data"
+	rm -f "$data"
+}
+
+# Ways by which C code calls Python, and processes that fork.
+python_calls()
+{
+	record calls.data python3 "$here/selftests/python/calls-truth.py" 4
+	judged "Python's functions: calls from C" calls.data
+}
+
+# python_of VERSION: path of an interpreter; pyenv has those that Debian has not.
+python_of()
+{
+	local path
+
+	command -v "/usr/bin/python$1" && return
+	for path in "${PYENV_ROOT:-$HOME/.pyenv}/versions/$1".*/bin/python3; do
+		[ ! -x "$path" ] || { echo "$path"; return 0; }
+	done
+	return 1
+}
+
+python_versions()
+{
+	local version path name options
+
+	for version in 3.8 3.9 3.10 3.12 3.13 3.14; do
+		name="Python $version's functions"
+		if ! path=$(python_of "$version"); then
+			tap_skip "$name" "no python$version here"
+			continue
+		fi
+		options=()
+		case $version in 3.8 | 3.9 | 3.10) options=(--own-frames) ;; esac
+		record version.data "$path" "$here/selftests/python/truth.py" 3
+		judged "$name" version.data "${options[@]}"
+		record version.data "$path" "$here/selftests/python/calls-truth.py" 3
+		judged "$name: calls from C" version.data "${options[@]}"
+	done
+}
+
+python_greenlets()
+{
+	local name="Python's greenlets"
+
+	if ! /usr/bin/python3 -c 'import greenlet' 2> /dev/null; then
+		tap_skip "$name" "no python3-greenlet here"
+		return
+	fi
+	record green.data /usr/bin/python3 "$here/selftests/python/greenlet-truth.py" 3
+	judged "$name" green.data
+}
+
+# A program that has CPython in it: in a library, and in itself.
+python_embedded()
+{
+	local kind library flags link version
+
+	version=$(/usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+	read -r -a flags <<< "$(python3-config --includes)"
+	library=/usr/lib/x86_64-linux-gnu/libpython$version
+	for kind in so a; do
+		link=("$library.$kind")
+		[ "$kind" = so ] || link+=(-no-pie -rdynamic -lexpat -lz -lm -ldl)
+		if [ ! -e "$library.$kind" ]; then
+			tap_skip "Python in a program: $kind" "no $library.$kind here"
+			continue
+		fi
+		builds "embedded, $kind" gcc -O2 -Wall -Wextra "${flags[@]}" -o "embedded-$kind" \
+			"$here/selftests/python/embedded.c" "${link[@]}" || continue
+		record embedded.data "./embedded-$kind" "$here/selftests/python/truth.py" 3
+		judged "Python in a program: $kind" embedded.data
+	done
 }
 
 no_function()
