@@ -24,9 +24,8 @@ static __always_inline void read_functions(struct state *st, struct task_struct_
 		read_ruby(st, thread);
 		return;
 	}
-	st->frame = user_word(thread + st->interpreter.frame);
-	if (st->interpreter.is_indirect && st->frame)
-		st->frame = user_word(st->frame + st->interpreter.frame_in_frame);
+	find_chains(st, thread);
+	st->frame = next_chain(st);
 	if (!st->frame)
 		return;
 	bpf_loop(HYBRID_WALK_FUNCTIONS + 1, interpreter_frame, &loop, 0);

@@ -22,6 +22,12 @@
 #define LONGEST_MISS	128
 #define SEARCH_TIME	1000000
 
+/*
+ * Interpreters and threads that are looked through, at each sample, for others of which the thread
+ * runs functions: in processes that have several interpreters.
+ */
+#define MAX_OTHERS	64
+
 /* Of struct hybrid_walk_interpreter: bytes of a frame that may be read. */
 #define FRAME_BYTES	128
 
@@ -201,6 +207,17 @@ static __always_inline void end_run(struct state *st)
 		put_function(st, HYBRID_WALK_RUN_ENDS, 0);
 }
 
+/* The innermost frame of the next interpreter that the thread is in; 0: it is in no other. */
+static __always_inline __u64 next_chain(struct state *st)
+{
+	__u32 at = st->chain_at;
+
+	if (at >= st->nr_chains || at >= NR_CHAINS)
+		return 0;
+	st->chain_at = at + 1;
+	return st->chains[at];
+}
+
 static long interpreter_frame(__u32 i, void *arg)
 {
 	struct loop *loop = arg;
@@ -209,6 +226,8 @@ static long interpreter_frame(__u32 i, void *arg)
 	__u64 frame = st->frame, function;
 	bool ends;
 
+	if (!frame)
+		frame = next_chain(st);
 	if (!frame) {
 		st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
 		return 1;
@@ -225,6 +244,77 @@ static long interpreter_frame(__u32 i, void *arg)
 		end_run(st);
 	st->frame = frame_word(st, frame, in->caller);
 	return 0;
+}
+
+/* Address of the innermost frame; 0: there is none. */
+static __always_inline __u64 first_frame(const struct state *st, __u64 thread)
+{
+	__u64 frame = user_word(thread + st->interpreter.frame);
+
+	return frame && st->interpreter.is_indirect ?
+		user_word(frame + st->interpreter.frame_in_frame) : frame;
+}
+
+/* One interpreter of the process, or one of its threads, on. */
+static long find_other(__u32 i, void *arg)
+{
+	struct loop *loop = arg;
+	struct state *st = loop->st;
+	__u64 thread = st->other, at = st->interpreter_at, frame = 0;
+	__u32 nr = st->nr_chains;
+
+	if (!thread && !at)
+		return 1;
+	if (!thread) {
+		st->other = user_word(at + st->interpreter.threads);
+		st->interpreter_at = user_word(at + st->interpreter.next);
+		return 0;
+	}
+	if (is_of_thread(st, thread))
+		frame = first_frame(st, thread);
+	st->other = frame ? 0 : user_word(thread + st->interpreter.thread_next);
+	if (!frame)
+		return 0;
+	if (nr >= NR_CHAINS)
+		return 1;
+	st->chains[nr] = frame;
+	st->nr_chains = nr + 1;
+	return 0;
+}
+
+/* Does the process have more than one interpreter? It did a moment ago, mostly. */
+static __always_inline bool has_several(struct state *st)
+{
+	__u64 when = st->record.head.time >> MARK_TIME, first;
+
+	if (st->several_of == st->fs && st->several_when == when && when)
+		return st->has_several;
+	first = user_word(st->runtime + st->interpreter.first);
+	st->has_several = first && user_word(first + st->interpreter.next);
+	st->several_of = st->fs;
+	st->several_when = when;
+	return st->has_several;
+}
+
+/*
+ * Where a thread runs functions of several interpreters, one has called the next. The newest one,
+ * which is the first, is the innermost.
+ */
+static __always_inline void find_chains(struct state *st, __u64 thread)
+{
+	struct loop loop = { .st = st };
+
+	st->nr_chains = 0;
+	st->chain_at = 0;
+	st->other = 0;
+	if (has_several(st)) {
+		st->interpreter_at = user_word(st->runtime + st->interpreter.first);
+		bpf_loop(MAX_OTHERS, find_other, &loop, 0);
+	}
+	if (st->nr_chains)
+		return;
+	st->chains[0] = first_frame(st, thread);
+	st->nr_chains = 1;
 }
 
 #endif /* __HYBRID_INTERPRETER_BPF_H */

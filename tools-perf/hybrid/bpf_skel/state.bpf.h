@@ -56,6 +56,7 @@ struct mapping {
 #define NR_RAN		8
 #define NR_MARKS	256
 #define NR_ENTRIES	256
+#define NR_CHAINS	4
 
 /**
  * struct interpreter_thread - a thread that was found; or, as thread 0, an address space
@@ -147,6 +148,14 @@ struct interpreter_thread {
  * @env_at: address of @env
  * @env_size: bytes that are there
  * @env: words that frames refer to
+ * @other: address of a thread's that is looked at
+ * @chains: innermost frames in interpreters that the thread runs functions of, from the innermost
+ *	interpreter on
+ * @nr_chains: number of @chains
+ * @chain_at: which of them comes next
+ * @several_of: as @fs: of which thread @has_several is
+ * @several_when: when it was found, in its unit
+ * @has_several: the process has several interpreters
  * @nr_interpreted: number of frames in @interpreted
  * @interpreted_whole: HYBRID_WALK_INTERPRETED_WHOLE, or 0
  * @marks: of functions, by a hash of their address
@@ -228,6 +237,13 @@ struct state {
 	__u64 env_at;
 	__u64 env_size;
 	__u8 env[ENV_WINDOW];
+	__u64 other;
+	__u64 chains[NR_CHAINS];
+	__u32 nr_chains;
+	__u32 chain_at;
+	__u64 several_of;
+	__u64 several_when;
+	__u32 has_several;
 	__u32 interpreted_whole;
 	struct {
 		__u64 function;
