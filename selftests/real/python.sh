@@ -98,7 +98,7 @@ python_versions()
 {
 	local version path name options
 
-	for version in 3.8 3.9 3.10 3.12 3.13 3.14; do
+	for version in 3.8 3.9 3.10 3.11 3.12 3.13 3.14; do
 		name="Python $version's functions"
 		if ! path=$(python_of "$version"); then
 			tap_skip "$name" "no python$version here"
@@ -110,7 +110,28 @@ python_versions()
 		judged "$name" version.data "${options[@]}"
 		record version.data "$path" "$here/selftests/python/calls-truth.py" 3
 		judged "$name: calls from C" version.data "${options[@]}"
+		python_interpreters "$version" "$path" "${options[@]}"
 	done
+}
+
+# A chain through two interpreters has the functions of both.
+python_interpreters()
+{
+	local name="Python $1's functions in several interpreters" path=$2
+
+	shift 2
+	record inner.data "$path" "$here/selftests/python/interpreters-truth.py" 3
+	if ! grep -q '^hybrid: BPF walked' inner.data.log; then
+		tap_skip "$name" "no BPF here"
+		return
+	fi
+	ok "$name are there" has_inner inner.data
+	judged "$name" inner.data "$@"
+}
+
+has_inner()
+{
+	"$perf" script -i "$1" -F ip,sym 2> /dev/null | grep -q 'py::p_spin_of_loop:inner-truth.py'
 }
 
 python_greenlets()
