@@ -305,7 +305,7 @@ static long step(__u32 i, void *arg)
 		return ends(st, PERF_UNWIND_END_NO_RULE);
 
 	if (st->in_native)
-		add_native(st, row, i);
+		row = add_native(st, row, i);
 
 	switch (HYBRID_WALK_KIND(row)) {
 	case PERF_UNWIND_OUTERMOST:

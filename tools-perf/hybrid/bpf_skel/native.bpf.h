@@ -23,6 +23,9 @@
 			 (__u64)PERF_UNWIND_FP_AT_CFA << 12 | \
 			 (__u64)(__u16)-NATIVE_FRAME << 24 | (__u64)NATIVE_FRAME << 40)
 
+/* Of a row: what makes it such a frame's. It may not say where the caller's bp is. */
+#define NATIVE_MASK	0xffffff0000000f00ULL
+
 /* Does the address space run an interpreter with native frames? Walks have come through it. */
 static __always_inline void enter_native(struct state *st)
 {
@@ -104,13 +107,17 @@ static __always_inline void put_native(struct state *st, __u64 bp, __u32 i)
 		     HYBRID_WALK_NATIVE_POSITION(i, bp + NATIVE_FRAME, mark, place));
 }
 
-/* Of frame @i of the walk. @row: its. The innermost one may not have put the function there yet. */
-static __always_inline void add_native(struct state *st, __u64 row, __u32 i)
+/*
+ * The function of frame @i of the walk. The innermost one may not have put it there yet. Returns
+ * the row of the frame, which is @row but for where the caller's bp is.
+ */
+static __always_inline __u64 add_native(struct state *st, __u64 row, __u32 i)
 {
-	if ((row & ~0xffULL) != NATIVE_ROW || !st->bp_known || i >= HYBRID_WALK_NO_FRAME ||
+	if ((row ^ NATIVE_ROW) & NATIVE_MASK || !st->bp_known || i >= HYBRID_WALK_NO_FRAME ||
 	    !is_native_code(st) || (st->exact && st->sp > st->bp - st->native.below_function))
-		return;
+		return row;
 	put_native(st, st->bp, i);
+	return NATIVE_ROW;
 }
 
 static long follow_native(__u32 i, void *arg)

@@ -10,7 +10,7 @@
 #include <linux/kernel.h>
 #include "symbol.h"
 
-#define MAX_NAMES	(8ULL << 20)
+#define MAX_NAMES	(16ULL << 20)
 #define MAX_SYMBOLS	(16ULL << 20)
 
 #define CHUNK		65536

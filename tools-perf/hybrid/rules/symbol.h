@@ -9,8 +9,8 @@
  * @object: open, of 64 bits
  * @name: of it
  *
- * Looked for in .dynsym and in .symtab. Tables of more than 16 MiB, with names of more
- * than 8 MiB, are left out: who reads the rings reads them.
+ * Looked for in .dynsym and in .symtab. Tables or names of more than 16 MiB are left out: who
+ * reads the rings reads them. Node.js 24 has 12 MiB of names.
  *
  * Return: as the ELF file numbers them; 0 where it has none.
  */
@@ -24,7 +24,7 @@ u64 hybrid_object_symbol(const struct hybrid_object *object, const char *name);
  * @values: out: as hybrid_object_symbol() returns them
  * @nr: number of @names
  *
- * Of .dynsym, which is read at once, if its names are not more than 8 MiB.
+ * Of .dynsym, which is read at once, if its names are not more than 16 MiB.
  */
 void hybrid_object_symbols(const struct hybrid_object *object, const char *prefix,
 			   const char *const *names, u64 *values, unsigned int nr);

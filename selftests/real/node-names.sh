@@ -1,0 +1,47 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2154 # real.sh sets what is shared
+#
+# JavaScript by name (selftests/node/truth.js), without an option of Node.js that writes names.
+
+# Functions that were inlined have no frame of their own.
+names_options=(--no-turbo-inlining --max-inlined-bytecode-size=0
+	--max-maglev-inlined-bytecode-size=0)
+
+test_node-names()
+{
+	local name="JavaScript by name" log=js.data.log option known=()
+
+	need nodejs node "Node.js" || return
+	# Options that this node does not know would end it.
+	for option in "${names_options[@]}"; do
+		node "$option" -e 0 > /dev/null 2>&1 && known+=("$option")
+	done
+	record js.data node "${known[@]}" "$here/selftests/node/truth.js" 5
+	if ! grep -q '^hybrid: BPF walked' "$log"; then
+		tap_skip "$name" "no BPF here"
+		return
+	fi
+	# Fewer than asked of a quiet machine: first samples come before perf has found V8.
+	ok "$name" "$here/selftests/python/judge" --js --min-whole 95 "$perf" js.data
+	ok "$name: perf script has file and line" has_js_line js.data
+	record plain.data --no-interpreter-frames node "$here/selftests/node/truth.js" 1
+	ok "$name: not with --no-interpreter-frames" no_js plain.data
+}
+
+no_js()
+{
+	! "$perf" script -i "$1" --no-inline -F ip,sym 2> /dev/null | grep -m 1 'js::'
+}
+
+# p_round_of_run() calls its first function in line 194, its last one in line 204.
+has_js_line()
+{
+	local said
+
+	said=$("$perf" script -i "$1" --no-inline -F ip,sym,srcline 2> /dev/null |
+		grep -A 1 'js::p_round_of_run ' | grep -v -e js:: -e '^--' | sort -u)
+	grep -q 'truth\.js:\(19[4-9]\|20[0-4]\)$' <<< "$said" && return
+	head -n 10 <<< "$said"
+	return 1
+}
