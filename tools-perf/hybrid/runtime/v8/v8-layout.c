@@ -214,8 +214,6 @@ int v8_layout__read(struct v8_layout *layout, struct hybrid_process_memory *pm,
 	    !is_below(layout->fp_function) || !is_below(layout->fp_context) ||
 	    !is_below(layout->fp_bytecode_offset))
 		return -1;
-	layout->blob = blob;
-	layout->blob_size = size;
 	describe_walk(layout, mapping, blob, size);
 	return 0;
 }

@@ -22,16 +22,12 @@ enum {
  * struct v8_layout - where V8 has what is read of it: offsets in objects, and types of objects
  * @walk: what BPF reads
  * @version: major version of V8 << 8, and the minor one
- * @blob: address of the code of V8's builtins
- * @blob_size: bytes of it
  *
  * What follows is named as the symbols, see layout.c.
  */
 struct v8_layout {
 	struct hybrid_walk_interpreter walk;
 	u32	version;
-	u64	blob;
-	u32	blob_size;
 	/* Below bp, negative. */
 	s32	fp_function;
 	s32	fp_context;

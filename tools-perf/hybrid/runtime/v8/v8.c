@@ -19,6 +19,7 @@
  * struct v8 - a process that runs V8
  * @pm: its memory
  * @layout: of its V8
+ * @object_id: of the file that has that
  * @space: of the process, in this question
  * @namer: names frames
  * @chain: that is being named
@@ -30,6 +31,7 @@
 struct v8 {
 	struct hybrid_process_memory	 pm;
 	struct v8_layout		 layout;
+	u64				 object_id;
 	struct hybrid_space		*space;
 	struct hybrid_namer		 namer;
 	const struct hybrid_named_chain	*chain;
@@ -57,12 +59,16 @@ static void v8_begin(struct hybrid_namer *namer, const struct hybrid_named_chain
 	v8->frame = 0;
 }
 
-/* Is the address in code that V8 has compiled? It is in no file. */
-static bool is_compiled(const struct v8 *v8, u64 ip)
+/*
+ * Is it code of V8's builtins? V8 may map them once more, near the code that it compiles
+ * (src/execution/isolate.cc: MaybeRemapEmbeddedBuiltinsIntoCodeRange()).
+ */
+static bool is_builtin(const struct v8 *v8, const struct hybrid_mapping *mapping, u64 ip)
 {
-	const struct hybrid_mapping *mapping = hybrid_space_find(v8->space, ip);
+	u64 offset = ip - mapping->start + mapping->pgoff;
 
-	return mapping && !mapping->object;
+	return mapping->object && mapping->object->id == v8->object_id &&
+	       offset >= v8->layout.walk.code && offset < v8->layout.walk.code_end;
 }
 
 /* Is the function, by its second word, that of the frame, of which this is the number? */
@@ -102,12 +108,14 @@ static unsigned int v8_name(struct hybrid_namer *namer, struct hybrid_names *nam
 			    const struct hybrid_frame *frame, u64 ip, u64 *out, unsigned int room)
 {
 	struct v8 *v8 = container_of(namer, struct v8, namer);
-	bool compiled = is_compiled(v8, frame->ip);
+	const struct hybrid_mapping *mapping = hybrid_space_find(v8->space, frame->ip);
+	/* What V8 has compiled is in no file. */
+	bool compiled = mapping && !mapping->object;
 	unsigned int number = v8->frame++, nr = 0;
 	u64 named;
 	int i;
 
-	if (!compiled && frame->ip - v8->layout.blob >= v8->layout.blob_size)
+	if (!mapping || (!compiled && !is_builtin(v8, mapping, frame->ip)))
 		return 0;
 	i = find_function(v8, frame, number);
 	named = i < 0 ? 0 : function_ip(v8, names, word_of(v8->chain, i, 0),
@@ -174,6 +182,7 @@ static void *v8_open(const struct hybrid_process_memory *pm, const struct hybrid
 	v8->namer = (struct hybrid_namer) {
 		.runtime = HYBRID_RUNTIME_V8, .begin = v8_begin, .name = v8_name,
 	};
+	v8->object_id = mapping->object->id;
 	v8->names_itself = has_map(pm->pid);
 	if (!hybrid_process_memory_map(&v8->pm) &&
 	    !v8_layout__read(&v8->layout, &v8->pm, mapping, bias))
