@@ -5,8 +5,9 @@
  *
  * usage: liar circles|nowhere|names SECONDS
  *
- * circles: code that is defined in itself, frames up to the end of all memory. nowhere: at what is
- * not there, or not readable. names: of control characters, and longer than all memory.
+ * circles: a method that is its own class and definition, frames up to the end of all memory.
+ * nowhere: at what is not there, or not readable. names: of control characters, and longer than all
+ * memory.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -28,14 +29,12 @@ enum {
 	CODE_BODY	= 2,
 	BODY_WORDS	= 1,
 	BODY_PATH	= 8,
-	BODY_BASE	= 9,
 	BODY_LABEL	= 10,
 	BODY_LINES	= 15,
 	BODY_NR_LINES	= 17,
 	BODY_TABLE	= 18,
-	BODY_PARENT	= 21,
-	BODY_LOCAL	= 22,
 	CODE		= 0x701a,
+	ENTRY		= 0x601a,
 	TEXT		= 5,
 	TEXT_APART	= 0x2000,
 	FINISH		= 0x20,
@@ -47,10 +46,10 @@ exported const char ruby_version[] = "3.1.2";
 exported __thread uint64_t *ruby_current_ec;
 
 static uint64_t context[8], stack[STACK_WORDS], env[3], dummy[3], code[5], body[40], words[8];
-static uint64_t text[5];
-static char bytes[] = "a\x1b[2J\n\r;";
+static uint64_t text[5], entry[8];
+static const char bytes[] = "a\x1b[2J\n\r;";
 
-static uint64_t at(void *p)
+static uint64_t at(const void *p)
 {
 	return (uint64_t)(uintptr_t)p;
 }
@@ -88,8 +87,8 @@ static void build(void)
 	body[0] = 8ULL << 32;
 	body[BODY_WORDS] = at(words);
 	words[0] = at((void *)(uintptr_t)rb_vm_exec);
-	body[BODY_PATH] = body[BODY_LABEL] = body[BODY_BASE] = at(text);
-	body[BODY_PARENT] = body[BODY_LOCAL] = at(code);
+	body[BODY_PATH] = at(text);
+	body[BODY_LABEL] = at(text);
 	text[0] = TEXT | TEXT_APART;
 	text[2] = 8;
 	text[3] = at(bytes);
@@ -99,15 +98,21 @@ static void lie(const char *kind)
 {
 	if (!strcmp(kind, "circles")) {
 		context[1] = ~0ULL >> 4;
+		env[0] = at(entry);
+		entry[0] = ENTRY;
+		entry[2] = at(entry);
+		entry[4] = at(entry);
 		frame(NR_FRAMES - 1)[FRAME_EP] = at(&env[2]);
 	} else if (!strcmp(kind, "nowhere")) {
 		frame(1)[FRAME_EP] = 0x10;
 		frame(0)[FRAME_PC] = ~0ULL;
-		body[BODY_LINES] = body[BODY_TABLE] = 1ULL << 46;
+		body[BODY_LINES] = 1ULL << 46;
+		body[BODY_TABLE] = 1ULL << 46;
 		body[0] = ~0ULL;
 	} else {
 		text[2] = ~0ULL >> 1;
-		body[BODY_LINES] = body[BODY_TABLE] = at(text);
+		body[BODY_LINES] = at(text);
+		body[BODY_TABLE] = at(text);
 		body[BODY_NR_LINES] = ~0ULL;
 	}
 }

@@ -6,8 +6,8 @@
 #include <linux/types.h>
 
 /*
- * Names of frames that no file of the sampled process has: methods of Java, functions of
- * Python and Ruby. Each function gets a range of synthetic addresses. The callchain has an address of
+ * Names of frames that no file of the sampled process has: methods of Java and Ruby, functions
+ * of Python. Each function gets a range of synthetic addresses. The callchain has an address of
  * that range, perf.data maps the ranges of a runtime in each process that uses them, and an
  * ELF file in perf's build-id cache has a symbol and a line table for them.
  *

@@ -57,7 +57,7 @@ static unsigned int name_run(struct hybrid_runs *runs, const struct hybrid_run_n
 {
 	const struct hybrid_named_chain *c = runs->chain;
 	unsigned int nr = 0, left = runs->more + 1;
-	u64 function, ip;
+	u64 function, position, ip;
 
 	runs->more = 0;
 	for (; runs->at < c->nr_functions && left; runs->at++) {
@@ -65,7 +65,8 @@ static unsigned int name_run(struct hybrid_runs *runs, const struct hybrid_run_n
 		left -= function & HYBRID_WALK_RUN_ENDS;
 		if (!(function & HYBRID_WALK_FUNCTION_ADDR))
 			continue;
-		ip = how->ip_of(how->arg, how->names, function, hybrid_named_function(c, runs->at, 1));
+		position = hybrid_named_function(c, runs->at, 1);
+		ip = how->ip_of(how->arg, how->names, function, position);
 		if (ip && nr == room)
 			return room + 1;
 		if (ip)

@@ -97,7 +97,7 @@ const struct hybrid_mapping *
 hybrid_runtime_interpreter(struct hybrid_runtimes *runtimes, const struct hybrid_unwind *u,
 			   struct hybrid_walk_interpreter *interpreter);
 
-/* The language of a runtime's file, e.g. "Ruby"; @object: that hybrid_runtime_interpreter() found. */
+/* The language of a file that hybrid_runtime_interpreter() found, e.g. "Ruby". */
 const char *hybrid_runtime_language(const struct hybrid_object *object);
 
 /**

@@ -70,6 +70,6 @@ bool ruby_entry_name(struct hybrid_process_memory *pm, const struct ruby_layout 
 	if (class_name(pm, layout, symbols, class, of))
 		snprintf(out, RUBY_NAME, "%s%s%s", of, is_own ? "." : "#", name);
 	else
-		strcpy(out, name);
+		snprintf(out, RUBY_NAME, "%s", name);
 	return true;
 }
