@@ -6,6 +6,7 @@
 #include <string.h>
 #include "merge-scene.h"
 #include "kernel-walk.h"
+#include "known-walk.h"
 #include "tap.h"
 
 #define OUTERMOST	(PERF_UNWIND_END_OUTERMOST | 3 << 16)
@@ -261,6 +262,131 @@ static void by_code(void)
 	same(s.u.nr, 1);
 }
 
+/* The user part of the chain that make_chain() has made, and where its frames are to be. */
+static const u64 *user_ips(void)
+{
+	return chain + nr_chain - s.u.nr;
+}
+
+static void forget(void)
+{
+	memset(scene_unwinder.cache, 0, sizeof(scene_unwinder.cache));
+}
+
+static bool known(void)
+{
+	return hybrid_known_walk(&scene_unwinder, s.u.space, user_ips(), s.u.nr, out);
+}
+
+static void learn(void)
+{
+	hybrid_known_walk_learn(&scene_unwinder, s.u.space, user_ips(), s.u.nr,
+				m.out + m.nr - s.u.nr);
+}
+
+/* A pushed() stack as BPF has walked it, merged. */
+static void walked_pushed(unsigned int nr)
+{
+	merge_pushed(nr);
+	hybrid_unwind(&scene_unwinder, &s.u);
+	make_chain(OUTERMOST);
+	same(merge_loaded(), HYBRID_COMPLETE);
+}
+
+/* Known after the first time: the same frames, and of other lengths of the same stack, too. */
+static void known_again(void)
+{
+	unsigned int nr, i;
+
+	forget();
+	walked_pushed(3);
+	check(!known());
+	learn();
+	merge_finish();
+	for (nr = 3; nr < 20; nr++) {
+		walked_pushed(nr);
+		memcpy(unwound, out + m.nr - s.u.nr, s.u.nr * sizeof(*unwound));
+		check(known());
+		for (i = 0; i < s.u.nr; i++)
+			same(out[i], unwound[i]);
+		merge_finish();
+	}
+}
+
+/* Each address in its place: an unknown one, one of another place, or the end in the middle. */
+static void known_places(void)
+{
+	unsigned int nr, wrong;
+	u64 *ips, first, caller;
+
+	forget();
+	walked_pushed(4);
+	learn();
+	nr = s.u.nr;
+	ips = chain + nr_chain - nr;
+	for (wrong = 0; wrong < nr; wrong++) {
+		ips[wrong]++;
+		check(!known());
+		ips[wrong]--;
+	}
+	check(known());
+	s.u.nr--;
+	nr_chain--;
+	check(!known());
+	s.u.nr++;
+	nr_chain++;
+	/* A return address as the sampled one. */
+	first = ips[0];
+	ips[0] = ips[1] - 1;
+	check(!known());
+	ips[0] = first;
+	/* And the sampled one as a caller's. */
+	caller = ips[1];
+	ips[1] = first + 1;
+	check(!known());
+	ips[1] = caller;
+	check(known());
+	/* Other mappings. */
+	s.u.space->gen++;
+	check(!known());
+	s.u.space->gen--;
+	check(known());
+	merge_finish();
+}
+
+/* A signal's frames are no return addresses: each time anew. */
+static void known_signal(void)
+{
+	const u64 ips[] = {
+		scene_at("leaf_at"), scene_at("sigframe_ret"), scene_at("bpframe_entry"),
+		scene_at("outer_ret"),
+	};
+
+	forget();
+	walked(ips, ARRAY_SIZE(ips));
+	same(merge_loaded(), HYBRID_COMPLETE);
+	learn();
+	check(!known());
+	merge_finish();
+}
+
+/* Code without CFI: whether it was called depends on what called it. */
+static void known_by_code(void)
+{
+	const u64 ips[] = {
+		SCENE_NOCFI + elf_file_symbol("nocfi.so", "bare_at"),
+		SCENE_NOCFI + elf_file_symbol("nocfi.so", "bare_ret"),
+		scene_at("outer_ret"),
+	};
+
+	forget();
+	walked(ips, ARRAY_SIZE(ips));
+	same(merge_loaded(), HYBRID_COMPLETE);
+	learn();
+	check(!known());
+	merge_finish();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -275,6 +401,10 @@ int main(void)
 		{ "loaded: return addresses that no call stands before", confirmed },
 		{ "loaded: in the call that ends a signal's trampoline", in_sigreturn },
 		{ "loaded: callers by code without CFI", by_code },
+		{ "known: through known addresses, other chains too", known_again },
+		{ "known: each address in its place", known_places },
+		{ "known: never through a signal's frame", known_signal },
+		{ "known: never through code without CFI", known_by_code },
 	};
 	int ret = tap_run(tests, ARRAY_SIZE(tests));
 

@@ -70,23 +70,28 @@ static void note_address(struct hybrid_met *met, struct hybrid_space *space, u16
 void hybrid_hits_sample(struct hybrid_record *hr, const struct hybrid_event *event,
 			const struct hybrid_sample *sample, const struct hybrid_made *made)
 {
-	u64 type = event->layout.attr.sample_type, time = ~0ULL;
-	struct hybrid_process *process = hybrid_process_find(&hr->ps, sample->pid);
-	struct hybrid_space *space = process ? process->space : NULL;
+	u16 cpumode = sample->event->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct hybrid_hits *hits = &hr->hits;
+	struct hybrid_process *process;
+	struct hybrid_space *space;
 
-	if (type & PERF_SAMPLE_TIME)
-		time = hybrid_synthetic__fields(type, sample->event).time;
-	hits->first = hits->nr_samples ? hits->first : time;
-	hits->last = time;
+	hits->first = hits->nr_samples ? hits->first : sample->time;
+	hits->last = sample->time;
 	hits->nr_samples++;
 	/* perf counts such a sample once for each event of its group. */
-	if (type & PERF_SAMPLE_READ)
+	if (event->layout.attr.sample_type & PERF_SAMPLE_READ)
 		hits->is_unknown = true;
 	if (hits->is_unknown)
 		return;
-	note_address(&hits->met, space, sample->event->misc & PERF_RECORD_MISC_CPUMODE_MASK,
-		     made->ip ?: sample->ip);
+	if (made->is_known) {
+		if (cpumode == PERF_RECORD_MISC_KERNEL)
+			hybrid_met_kernel(&hits->met, sample->ip);
+		hybrid_met_chain(&hits->met, NULL, hr->current.chain, made->nr_kernel);
+		return;
+	}
+	process = hybrid_process_find(&hr->ps, sample->pid);
+	space = process ? process->space : NULL;
+	note_address(&hits->met, space, cpumode, made->ip ?: sample->ip);
 	hybrid_met_chain(&hits->met, space, hr->current.chain, made->nr);
 }
 

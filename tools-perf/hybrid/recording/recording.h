@@ -193,6 +193,10 @@ struct evsel *hybrid_record__first(const struct hybrid_record *hr);
  * @is_marked: there is a mark in it
  * @ip: what the sampled address is to be; 0: what it is
  * @nr: words of struct hybrid_current's @chain
+ * @nr_kernel: of a known chain, words before the user part
+ * @is_known: samples before led through all addresses of its user part, in the same process:
+ *	hybrid_known_chain()
+ * @is_whole: the walk came to the outermost frame
  */
 struct hybrid_made {
 	enum hybrid_outcome		 outcome;
@@ -203,6 +207,9 @@ struct hybrid_made {
 	bool				 is_marked;
 	u64				 ip;
 	unsigned int			 nr;
+	unsigned int			 nr_kernel;
+	bool				 is_known;
+	bool				 is_whole;
 };
 
 /**
@@ -218,6 +225,33 @@ struct hybrid_made {
 int hybrid_make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 		      struct hybrid_event *event, const struct hybrid_sample *sample,
 		      struct hybrid_made *made);
+
+/**
+ * hybrid_known_chain - the callchain of a walked sample, if all its addresses are known
+ * @hr: the recording
+ * @ring: that the sample stands in
+ * @event: its event
+ * @sample: its parts; the walk came to the outermost frame
+ * @thread: its thread
+ * @made: out
+ *
+ * It is what hybrid_make_chain() makes without it, by an instruction or ten for each frame.
+ *
+ * Return: false where it has to be made frame by frame.
+ */
+bool hybrid_known_chain(struct hybrid_record *hr, const struct hybrid_ring *ring,
+			const struct hybrid_event *event, const struct hybrid_sample *sample,
+			struct hybrid_thread *thread, struct hybrid_made *made);
+
+/**
+ * hybrid_known_chain_learn - the next chain through the same addresses is a known one
+ * @hr: the recording
+ * @event: of the sample
+ * @sample: its parts; what it was in has been noted (hybrid_hits_sample())
+ * @made: its chain
+ */
+void hybrid_known_chain_learn(struct hybrid_record *hr, const struct hybrid_event *event,
+			      const struct hybrid_sample *sample, const struct hybrid_made *made);
 
 /**
  * hybrid_deliver_sample - one sample, with its callchain in place of its stack

@@ -285,67 +285,10 @@ static void note_no_rule(struct hybrid_record *hr, const struct hybrid_unwind *u
 			      mapping->object->ident.path : NULL, at);
 }
 
+/* Frame by frame. */
 static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 		      struct hybrid_event *event, const struct hybrid_sample *sample,
-		      struct hybrid_merge *merge, struct hybrid_made *made)
-{
-	struct hybrid_thread *thread = hybrid_thread_find(&hr->ps, sample->pid, sample->tid);
-	struct hybrid_unwind unwind = {};
-	struct walk walk = kernel_walk(hr, ring, sample);
-	unsigned int nr;
-	int unwound;
-
-	/* Not that of the sample before, where this one is not unwound. */
-	event->precise.first = 0;
-	if (thread)
-		merge->space = thread->process->space;
-	if (thread && prepare(hr, event, sample, walk.whole, &unwind)) {
-		unwind.space = thread->process->space;
-		unwind.pid = sample->pid;
-		unwind.walker_space = hr->current.space;
-		unwind.functions = hr->current.functions;
-		unwind.nr_functions = hr->current.nr_functions;
-		unwind.overwritten = may_be_overwritten(thread->process, sample);
-		if (!walk.whole)
-			hybrid_uretprobe_chain(&unwind, sample->chain, sample->nr_chain);
-		unwound = unwind_sample(hr, event, sample, &walk, &unwind);
-		if (unwound < 0)
-			return unwound;
-		hr->stats.dump_bytes += sample->stack_size;
-		if (unwound) {
-			merge->unwind = &unwind;
-			merge->tail = &thread->tail;
-		}
-	}
-	nr = unwind.nr;
-	if (merge->unwind && !walk.whole)
-		note_no_rule(hr, &unwind, walk.info);
-	made->outcome = hybrid_merge(&hr->unwinder, merge);
-	made->nr = merge->nr;
-	made->is_marked = merge->marked;
-	made->ip = 0;
-	made->failed_in = unwind.failed_in;
-	made->walked = walk.by_rules || walk.info;
-	made->info = walk.info;
-	made->deeper = is_deeper(&unwind, made->outcome, sample->stack_room);
-	hybrid_precise_put_first(&event->precise, hr->current.chain, merge->nr);
-	mend_stack(hr, &unwind);
-	if (hr->walker.compiler && merge->unwind && !walk.whole)
-		load(hr, &unwind, walk.info, nr == unwind.nr);
-	if (merge->unwind && !walk.whole)
-		tell_interpreter(hr, &unwind);
-	if (hr->unwinder.copied && thread &&
-	    map_copies(hr, thread->process, event, sample->event))
-		return -EIO;
-	if (thread && hybrid_name_sample(hr, thread->process, event, sample->event, merge->unwind,
-					 hybrid_find_functions(ring, sample), merge->max, made))
-		return -EIO;
-	return made->is_marked && thread ?
-		map_marks(hr, thread->process, event, sample->event) : 0;
-}
-
-int hybrid_make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
-		      struct hybrid_event *event, const struct hybrid_sample *sample,
+		      struct hybrid_thread *thread, const struct walk *walk,
 		      struct hybrid_made *made)
 {
 	struct hybrid_merge merge = {
@@ -357,12 +300,78 @@ int hybrid_make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 		.pid		= sample->pid,
 		.abi		= abi_of(sample),
 	};
-	int err;
+	struct hybrid_unwind unwind = {};
+	unsigned int nr;
+	int unwound;
+
+	/* Not that of the sample before, where this one is not unwound. */
+	event->precise.first = 0;
+	if (thread)
+		merge.space = thread->process->space;
+	if (thread && prepare(hr, event, sample, walk->whole, &unwind)) {
+		unwind.space = thread->process->space;
+		unwind.pid = sample->pid;
+		unwind.walker_space = hr->current.space;
+		unwind.functions = hr->current.functions;
+		unwind.nr_functions = hr->current.nr_functions;
+		unwind.overwritten = may_be_overwritten(thread->process, sample);
+		if (!walk->whole)
+			hybrid_uretprobe_chain(&unwind, sample->chain, sample->nr_chain);
+		unwound = unwind_sample(hr, event, sample, walk, &unwind);
+		if (unwound < 0)
+			return unwound;
+		hr->stats.dump_bytes += sample->stack_size;
+		if (unwound) {
+			merge.unwind = &unwind;
+			merge.tail = &thread->tail;
+		}
+	}
+	nr = unwind.nr;
+	if (merge.unwind && !walk->whole)
+		note_no_rule(hr, &unwind, walk->info);
+	made->outcome = hybrid_merge(&hr->unwinder, &merge);
+	made->nr = merge.nr;
+	made->is_marked = merge.marked;
+	made->ip = 0;
+	made->failed_in = unwind.failed_in;
+	made->walked = walk->by_rules || walk->info;
+	made->info = walk->info;
+	made->deeper = is_deeper(&unwind, made->outcome, sample->stack_room);
+	made->is_known = false;
+	made->is_whole = walk->whole;
+	hybrid_precise_put_first(&event->precise, hr->current.chain, merge.nr);
+	mend_stack(hr, &unwind);
+	if (hr->walker.compiler && merge.unwind && !walk->whole)
+		load(hr, &unwind, walk->info, nr == unwind.nr);
+	if (merge.unwind && !walk->whole)
+		tell_interpreter(hr, &unwind);
+	if (hr->unwinder.copied && thread &&
+	    map_copies(hr, thread->process, event, sample->event))
+		return -EIO;
+	if (thread && hybrid_name_sample(hr, thread->process, event, sample->event, merge.unwind,
+					 hybrid_find_functions(ring, sample), merge.max, made))
+		return -EIO;
+	return made->is_marked && thread ?
+		map_marks(hr, thread->process, event, sample->event) : 0;
+}
+
+int hybrid_make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
+		      struct hybrid_event *event, const struct hybrid_sample *sample,
+		      struct hybrid_made *made)
+{
+	struct hybrid_thread *thread;
+	struct walk walk;
+	int err = 0;
 
 	if (hybrid_lost_sample(&hr->lost, &event->layout.attr, sample->event, sample->pid,
 			       sample->tid))
 		return -EIO;
-	err = make_chain(hr, ring, event, sample, &merge, made);
+	thread = hybrid_thread_find(&hr->ps, sample->pid, sample->tid);
+	walk = kernel_walk(hr, ring, sample);
+	if (walk.whole && thread && hybrid_known_chain(hr, ring, event, sample, thread, made))
+		made->info = walk.info;
+	else
+		err = make_chain(hr, ring, event, sample, thread, &walk, made);
 	/* The next sample may have the same address, and run none. */
 	hybrid_forget_functions(ring);
 	return err;
@@ -395,6 +404,8 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 		hybrid_layout_set_ip(&event->layout, out, made.ip);
 	hr->stats.file_bytes += ((struct perf_event_header *)out)->size;
 	hybrid_hits_sample(hr, event, sample, &made);
+	if (made.is_whole && !made.is_known)
+		hybrid_known_chain_learn(hr, event, sample, &made);
 	return 0;
 }
 

@@ -57,6 +57,7 @@ static bool parse_head(const struct hybrid_layout *layout, struct cursor *c,
 
 	s->pid = -1;
 	s->tid = -1;
+	s->time = ~0ULL;
 	if (!skip_words(c, !!(type & PERF_SAMPLE_IDENTIFIER)))
 		return false;
 	if (type & PERF_SAMPLE_IP && !read_u64(c, &s->ip))
@@ -67,7 +68,9 @@ static bool parse_head(const struct hybrid_layout *layout, struct cursor *c,
 		s->pid = (u32)ids;
 		s->tid = ids >> 32;
 	}
-	type &= PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
+	if (type & PERF_SAMPLE_TIME && !read_u64(c, &s->time))
+		return false;
+	type &= PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
 		PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
 	return skip_words(c, hweight64(type)) &&
 	       (!(layout->attr.sample_type & PERF_SAMPLE_READ) ||

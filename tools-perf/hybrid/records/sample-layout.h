@@ -29,6 +29,7 @@ struct hybrid_layout {
  * @ip: the sampled address; 0 where the layout has none
  * @pid: process; -1 where the layout has none
  * @tid: thread
+ * @time: when; ~0 where the layout has none
  * @chain_at: offset in @event of the callchain's count
  * @chain: the callchain; NULL where the layout has none
  * @nr_chain: number of @chain
@@ -46,6 +47,7 @@ struct hybrid_sample {
 	u64				 ip;
 	s32				 pid;
 	s32				 tid;
+	u64				 time;
 	u32				 chain_at;
 	const u64			*chain;
 	u32				 nr_chain;

@@ -65,6 +65,12 @@ struct hybrid_tail {
 void hybrid_tail_learn(struct hybrid_tail *tail, const struct hybrid_frame *frames,
 		       unsigned int nr, bool complete);
 
+/* hybrid_tail_learn() of a sample whose frames have no CFA. */
+static inline void hybrid_tail_pass(struct hybrid_tail *tail)
+{
+	tail->history.now++;
+}
+
 /**
  * hybrid_tail_join - the frames behind a call that was seen before
  * @tail: of the sample's thread

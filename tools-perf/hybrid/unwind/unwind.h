@@ -49,13 +49,19 @@ struct hybrid_frame {
  * @gen: of the space, when it was asked for
  * @is_caller: @row is no signal's, and a call stands before @ip + 1, or no file has the code: found
  *	by hybrid_kernel_walk_frames()
+ * @is_known_first: hybrid_known_walk() may begin with it,
+ * @is_known_caller: have it further out,
+ * @is_known_last: and end with it
  * @row: that it has; NULL: none
  * @object: that it is in; NULL: none
  */
 struct hybrid_cache_entry {
 	u64			 ip;
-	u64			 gen : 63;
+	u64			 gen : 60;
 	u64			 is_caller : 1;
+	u64			 is_known_first : 1;
+	u64			 is_known_caller : 1;
+	u64			 is_known_last : 1;
 	struct hybrid_row	*row;
 	struct hybrid_object	*object;
 };

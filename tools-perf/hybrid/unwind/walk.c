@@ -76,6 +76,9 @@ struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
 	entry->ip = ip;
 	entry->gen = space->gen;
 	entry->is_caller = false;
+	entry->is_known_first = false;
+	entry->is_known_caller = false;
+	entry->is_known_last = false;
 	entry->object = mapping->object;
 	/* It is to be asked for once more. */
 	if (!entry->row && hybrid_object_waits(mapping->object))
