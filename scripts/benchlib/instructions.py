@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a walked sample takes, without a clock: perf's instructions, and BPF's
-time against the same walk of fewer frames."""
+"""What a walked sample takes: perf's instructions, and BPF's time."""
 
 import os
 import re
 import shutil
 import signal
+import statistics
 import subprocess
 import time
 
@@ -105,3 +105,74 @@ def instructions(b):
         yield bench.Row(f"instructions a walked sample, {depth} frames", f"<= {must:,.0f}",
                         [each], lambda value, must=must: value <= must, "",
                         f"{samples} samples, {others} of them with a dump")
+
+
+STATS = "/proc/sys/kernel/bpf_stats_enabled"
+# BPF_PROG_TYPE_PERF_EVENT: perf record has loaded one such program.
+PERF_EVENT = 7
+
+
+class Stats:
+    """The kernel measures programs of BPF inside of the with block."""
+
+    def __enter__(self):
+        with open(STATS, "r+", encoding="ascii") as file:
+            self.before = file.read()
+            file.write("1")
+
+    def __exit__(self, *_):
+        with open(STATS, "w", encoding="ascii") as file:
+            file.write(self.before)
+
+
+def program_stats(pid):
+    """(ns, runs) so far of the program that walks for a perf record."""
+    for name in os.listdir(f"/proc/{pid}/fdinfo"):
+        try:
+            with open(f"/proc/{pid}/fdinfo/{name}", encoding="ascii") as file:
+                fields = dict(line.split(None, 1) for line in file if len(line.split()) > 1)
+        except FileNotFoundError:
+            continue
+        if fields.get("prog_type:", "").strip() == str(PERF_EVENT):
+            return int(fields["run_time_ns:"]), int(fields["run_cnt:"])
+    raise meter.Failed("BPF does not walk for perf record: who may do that is in README.md")
+
+
+def walk_times(b, program, perfs):
+    """ns a walk by the program of each perf, in each of several spans. All
+    are attached to one process at once: what else runs slows all of them."""
+    recordings = []
+    times = [[] for _ in perfs]
+    with meter.Workload([program, "3600"]) as target:
+        try:
+            for number, perf in enumerate(perfs):
+                recordings.append(meter.Recording(
+                    perf, ["-F", "9973", "-B", "-N", "--call-graph", "hybrid", "--max-stack",
+                           "600", "-p", str(target.pid)], b.file(f"walk-{number}")))
+                recordings[-1].start()
+            time.sleep(3)
+            last = [program_stats(one.process.pid) for one in recordings]
+            for _ in range(4 * b.runs):
+                time.sleep(0.5)
+                now = [program_stats(one.process.pid) for one in recordings]
+                for number, (before, after) in enumerate(zip(last, now)):
+                    times[number].append((after[0] - before[0]) / max(after[1] - before[1], 1))
+                last = now
+        finally:
+            for one in recordings:
+                one.stop(check=False)
+    return times
+
+
+def walk(b):
+    """The time of a walk by BPF; against another perf, if PERF_BEFORE= names one."""
+    before = os.environ.get("PERF_BEFORE")
+    for depth in DEPTHS:
+        with Stats():
+            times = walk_times(b, stacks.build(b, depth), [b.perf] + ([before] if before else []))
+        yield bench.Row(f"BPF's time a walk, {depth} frames", "", times[0], lambda ns: True, " ns")
+        if before:
+            ratios = [now / then for now, then in zip(*times)]
+            yield bench.Row(f"the same, against {before}", "<= 0.75", ratios,
+                            lambda ratio: ratio <= 0.75, "",
+                            f"{statistics.median(times[1]):,.0f} ns there")

@@ -11,12 +11,41 @@
 #include "signal-frame.h"
 #include "stack.bpf.h"
 
-/* The row of an address; 0 for none. */
+/* The row of an offset in the block at @at of the table; 0 for none. */
+static __always_inline __u64 search_row(struct state *st, __u64 at, __u32 in_block)
+{
+	__u64 rows, *chunk;
+	__u32 nr, step;
+
+	chunk = table_chunk(at);
+	if (!chunk)
+		return 0;
+	rows = word_of(chunk, at);
+	nr = rows >> 32;
+	if (!nr)
+		return 0;
+	/* A block's rows are in one chunk. */
+	chunk = table_chunk((__u32)rows);
+	if (!chunk)
+		return 0;
+	st->at = 0;
+	for (step = HYBRID_WALK_BLOCK / 2; step; step /= 2) {
+		if (st->at + step < nr &&
+		    HYBRID_WALK_OFFSET(word_of(chunk, rows + st->at + step)) <= in_block)
+			st->at += step;
+	}
+	return word_of(chunk, rows + st->at);
+}
+
+/*
+ * The row of an address; 0 for none. Most samples come through addresses that samples before
+ * them came through: of these the row is kept.
+ */
 static __always_inline __u64 find_row(struct loop *loop, __u64 addr)
 {
 	struct state *st = loop->st;
-	__u64 offset, block, rows, *chunk;
-	__u32 nr, step, in_block;
+	__u64 offset, block, place;
+	__u32 in_block, slot;
 
 	if (!find_mapping(loop, addr))
 		return 0;
@@ -25,25 +54,14 @@ static __always_inline __u64 find_row(struct loop *loop, __u64 addr)
 	if (block >= st->now.head >> 32)
 		return 0;
 	block += (__u32)st->now.head;
-	chunk = table_chunk(block);
-	if (!chunk)
-		return 0;
-	rows = word_of(chunk, block);
-	nr = rows >> 32;
-	if (!nr)
-		return 0;
-	/* A block's rows are in one chunk. */
-	chunk = table_chunk((__u32)rows);
-	if (!chunk)
-		return 0;
 	in_block = offset & (HYBRID_WALK_BLOCK - 1);
-	st->at = 0;
-	for (step = HYBRID_WALK_BLOCK / 2; step; step /= 2) {
-		if (st->at + step < nr &&
-		    HYBRID_WALK_OFFSET(word_of(chunk, rows + st->at + step)) <= in_block)
-			st->at += step;
+	place = st->changes | block << HYBRID_WALK_BLOCK_BITS | in_block;
+	slot = place * 0x9e3779b97f4a7c15ULL >> (64 - ROW_BITS);
+	if (st->rows[slot].place != place) {
+		st->rows[slot].row = search_row(st, block, in_block);
+		st->rows[slot].place = place;
 	}
-	return word_of(chunk, rows + st->at);
+	return st->rows[slot].row;
 }
 
 /* The row of the frame's address, where no file has its code; 0 for none. */

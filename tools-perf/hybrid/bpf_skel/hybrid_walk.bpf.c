@@ -36,21 +36,21 @@ static long kernel_part(__u32 i, void *arg)
 }
 
 /* The callchain that the kernel has made; 0 entries where there is none, or too many. */
-static __always_inline __u32 copy_chain(struct state *st, struct perf_callchain_entry___h *chain)
+static __always_inline __u32 copy_chain(struct state *st)
 {
+	void *chain = (void *)st->callchain;
 	__u64 nr = 0;
 
 	if (!chain || bpf_probe_read_kernel(&nr, sizeof(nr), chain) ||
 	    nr > HYBRID_WALK_KERNEL_IPS)
 		return 0;
-	return bpf_probe_read_kernel(st->record.ips, nr * 8, (void *)chain + 8) ? 0 : nr;
+	return bpf_probe_read_kernel(st->record.ips, nr * 8, chain + 8) ? 0 : nr;
 }
 
 /* The kernel's part of the callchain goes in front. */
-static __always_inline bool copy_kernel_part(struct loop *loop,
-					     struct perf_callchain_entry___h *chain)
+static __always_inline bool copy_kernel_part(struct loop *loop)
 {
-	__u32 nr = copy_chain(loop->st, chain);
+	__u32 nr = copy_chain(loop->st);
 
 	bpf_loop(nr, kernel_part, loop, 0);
 	return nr;
@@ -61,23 +61,28 @@ static __always_inline bool copy_kernel_part(struct loop *loop,
  * the overflow brings, and the callchain where the program calls bpf_get_stack(): the rest
  * as perf_prepare_sample() makes it. Where there is no time it is that of the program's record.
  */
-static __always_inline void prepare(struct state *st, struct bpf_perf_event_data_kern___h *ctx,
-				    struct perf_sample_data___h *data, __u64 made)
+static __always_inline void prepare(struct state *st, struct sampled *ctx)
 {
-	struct perf_event___h *event = BPF_CORE_READ(ctx, event);
-	struct perf_event___h *parent = BPF_CORE_READ(event, parent);
+	struct perf_event___h *event = (void *)st->event, *parent;
 	struct hybrid_walk_head *head = &st->record.head;
+	const __u32 size = bpf_core_type_size(struct perf_sample_data___h);
+	__u64 made;
 
-	head->time = made & PERF_SAMPLE_TIME ? BPF_CORE_READ(data, time) : 0;
-	head->period = BPF_CORE_READ(data, period);
-	head->addr = made & PERF_SAMPLE_ADDR ? BPF_CORE_READ(data, addr) : 0;
+	if (size > WINDOW || bpf_probe_read_kernel(st->window, size, (void *)st->data))
+		return;
+	made = PART(st, struct perf_sample_data___h, sample_flags);
+	head->time = made & PERF_SAMPLE_TIME ? PART(st, struct perf_sample_data___h, time) : 0;
+	head->period = PART(st, struct perf_sample_data___h, period);
+	head->addr = made & PERF_SAMPLE_ADDR ? PART(st, struct perf_sample_data___h, addr) : 0;
+	st->callchain = PART(st, struct perf_sample_data___h, callchain);
 	if (made & PERF_SAMPLE_REGS_USER) {
-		head->ip = BPF_CORE_READ(data, ip);
-		head->id = BPF_CORE_READ(data, id);
+		head->ip = PART(st, struct perf_sample_data___h, ip);
+		head->id = PART(st, struct perf_sample_data___h, id);
 		return;
 	}
 	bpf_get_stack(ctx, st->window, sizeof(__u64), 0);
-	head->ip = BPF_CORE_READ(ctx, regs, ip);
+	parent = BPF_CORE_READ(event, parent);
+	head->ip = ctx->regs[REGS_IP];
 	head->id = BPF_CORE_READ(parent ?: event, id);
 }
 
@@ -86,11 +91,10 @@ static __always_inline void prepare(struct state *st, struct bpf_perf_event_data
  * precise event's sample are not, or not all of them: their code segment is that of the
  * sampled address. A guest's callchain has no address.
  */
-static __always_inline enum interrupted where_interrupted(struct state *st,
-							  struct perf_event___h *event,
-							  struct perf_callchain_entry___h *chain,
-							  bool sampled_user)
+static __always_inline enum interrupted where_interrupted(struct state *st, bool sampled_user)
 {
+	struct perf_event___h *event = (void *)st->event;
+	void *chain = (void *)st->callchain;
 	/* Of the program's stack there is little. */
 	const struct perf_event_attr *attr = (const void *)st->window;
 	/* Their number, the first context word, and an address. */
@@ -116,19 +120,19 @@ static __always_inline enum interrupted where_interrupted(struct state *st,
  * they are being put there, or copied from another stack. That is a few calls deep at
  * most (error_entry() and what it calls), and the stack pointer is not below them.
  */
-static __always_inline bool is_entering(const struct state *st, struct pt_regs___h *regs)
+static __always_inline bool is_entering(const struct state *st, const struct sampled *ctx)
 {
 	/* As a number: the verifier does not let the pointer be reckoned with. */
 	__u64 user = READ_WORD(&st->regs);
 
 	return st->record.head.nr_kernel <= 1 + ENTRY_DEPTH &&
-	       user - BPF_CORE_READ(regs, sp) >= THREAD_STACK;
+	       user - ctx->regs[REGS_SP] >= THREAD_STACK;
 }
 
 /* Of the sampled address, as perf_misc_flags() has it. */
-static __always_inline __u16 misc_of(struct pt_regs___h *regs, bool sampled_user)
+static __always_inline __u16 misc_of(const struct sampled *ctx, bool sampled_user)
 {
-	__u16 exact = BPF_CORE_READ(regs, flags) & EFLAGS_EXACT ? PERF_RECORD_MISC_EXACT_IP : 0;
+	__u16 exact = ctx->regs[REGS_FLAGS] & EFLAGS_EXACT ? PERF_RECORD_MISC_EXACT_IP : 0;
 
 	return exact | (sampled_user ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL);
 }
@@ -138,30 +142,25 @@ static __always_inline __u16 misc_of(struct pt_regs___h *regs, bool sampled_user
  * be walked. The stack is that of the interrupt's moment, and so are the registers which
  * the task came into the kernel with, be it by the interrupt itself.
  */
-static __always_inline bool begin(struct state *st, struct bpf_perf_event_data_kern___h *ctx,
+static __always_inline bool begin(struct state *st, struct sampled *ctx,
 				  struct task_struct___h *task)
 {
-	struct pt_regs___h *user = (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
-	struct perf_sample_data___h *data = BPF_CORE_READ(ctx, data);
-	struct perf_callchain_entry___h *chain = BPF_CORE_READ(data, callchain);
-	struct pt_regs___h *regs = BPF_CORE_READ(ctx, regs);
-	bool sampled_user = (BPF_CORE_READ(regs, cs) & 3) == 3;
-	__u32 flags = BPF_CORE_READ(task, flags);
+	struct pt_regs___h *user = (void *)bpf_task_pt_regs((void *)task);
+	bool sampled_user = (ctx->regs[REGS_CS] & 3) == 3;
 	struct loop loop = { .st = st };
 	enum interrupted where;
 
-	prepare(st, ctx, data, BPF_CORE_READ(data, sample_flags));
-	where = where_interrupted(st, BPF_CORE_READ(ctx, event), chain, sampled_user);
-	if (where == NOT_KNOWN || flags & (PF_KTHREAD | PF_USER_WORKER) ||
-	    (BPF_CORE_READ(user, cs) & 0xffff) != USER_CS)
+	prepare(st, ctx);
+	where = where_interrupted(st, sampled_user);
+	if (where == NOT_KNOWN || task->flags & (PF_KTHREAD | PF_USER_WORKER) ||
+	    (user->cs & 0xffff) != USER_CS)
 		return false;
 	begin_at(st, user);
 	st->record.head.nr_kernel = 0;
 	if (where == IN_KERNEL &&
-	    (may_be_overwritten(task, user) || !copy_kernel_part(&loop, chain) ||
-	     is_entering(st, regs)))
+	    (may_be_overwritten(task, user) || !copy_kernel_part(&loop) || is_entering(st, ctx)))
 		return false;
-	st->record.head.misc = misc_of(regs, sampled_user);
+	st->record.head.misc = misc_of(ctx, sampled_user);
 	return true;
 }
 
@@ -171,10 +170,9 @@ static __always_inline bool begin(struct state *st, struct bpf_perf_event_data_k
  * Rings of one or two pages have no room for a page of the stack. From a part of it perf
  * learns which rules to load.
  */
-static __always_inline __u64 room_for_dumps(struct bpf_perf_event_data_kern___h *ctx,
-					    __u64 *most)
+static __always_inline __u64 room_for_dumps(const struct state *st, __u64 *most)
 {
-	struct perf_event___h *event = BPF_CORE_READ(ctx, event);
+	struct perf_event___h *event = (void *)st->event;
 	struct perf_event___h *parent = BPF_CORE_READ(event, parent);
 	struct perf_event_mmap_page *page = BPF_CORE_READ(parent ?: event, rb, user_page);
 	struct {
@@ -203,14 +201,13 @@ const volatile bool may_dump_samples;
  * empties a ring before that even where its samples have to wait (HYBRID_ORDER_KEEP). Returns
  * false where the kernel is to write the sample.
  */
-static __always_inline bool dump_sample(struct bpf_perf_event_data_kern___h *ctx,
-					struct state *st, struct mm_struct___h *mm,
+static __always_inline bool dump_sample(void *ctx, struct state *st, struct mm_struct___h *mm,
 					__u64 room, __u64 most)
 {
 	__u64 pages = room / DUMPS_AT_ONCE / PAGE, nr;
 	long err;
 
-	nr = copy_chain(st, BPF_CORE_READ(ctx, data, callchain));
+	nr = copy_chain(st);
 	if (!may_dump_samples || !nr || nr > HYBRID_WALK_DUMP_IPS)
 		return false;
 	if (pages >= dump_pages)
@@ -271,8 +268,6 @@ static __always_inline void append_code_hash(struct state *st)
 /* Returns false where the kernel is to write the sample. */
 static __always_inline bool write_sample(void *ctx, struct state *st, struct mm_struct___h *mm)
 {
-	struct perf_sample_data___h *data =
-		BPF_CORE_READ((struct bpf_perf_event_data_kern___h *)ctx, data);
 	struct hybrid_walk_head *head = &st->record.head;
 	__u64 room, most;
 	__u32 nr;
@@ -284,10 +279,10 @@ static __always_inline bool write_sample(void *ctx, struct state *st, struct mm_
 		return write_chain_of(ctx, st, st->nr_words);
 	}
 	write_interpreted(ctx, st);
-	room = room_for_dumps(ctx, &most);
+	room = room_for_dumps(st, &most);
 	if (room && dump_sample(ctx, st, mm, room, most))
 		return true;
-	nr = room ? 0 : copy_chain(st, BPF_CORE_READ(data, callchain));
+	nr = room ? 0 : copy_chain(st);
 	head->nr_kernel = nr;
 	if (nr)
 		return write_chain_of(ctx, st, nr);
@@ -296,18 +291,31 @@ static __always_inline bool write_sample(void *ctx, struct state *st, struct mm_
 	return false;
 }
 
+/* What the kernel has of the sample, and the event. */
+static __always_inline bool find_sample(struct state *st, void *ctx)
+{
+	const __u32 size = bpf_core_type_size(struct bpf_perf_event_data_kern___h);
+
+	if (size > WINDOW || bpf_probe_read_kernel(st->window, size, ctx))
+		return false;
+	st->data = PART(st, struct bpf_perf_event_data_kern___h, data);
+	st->event = PART(st, struct bpf_perf_event_data_kern___h, event);
+	st->callchain = 0;
+	return true;
+}
+
 SEC("perf_event")
 int hybrid_walk(void *ctx)
 {
-	struct task_struct___h *task = (void *)bpf_get_current_task();
+	struct task_struct___h *task = (void *)bpf_get_current_task_btf();
 	__u32 cpu = bpf_get_smp_processor_id(), at;
 	struct state *st = bpf_map_lookup_elem(&states, &cpu);
-	struct mm_struct___h *mm = BPF_CORE_READ(task, mm);
+	struct mm_struct___h *mm = task->mm;
 
-	if (!st)
+	if (!st || !find_sample(st, ctx))
 		return 1;
 	st->output = by_thread ? bpf_get_attach_cookie(ctx) : BPF_F_CURRENT_CPU;
-	note_run(st, BPF_CORE_READ((struct bpf_perf_event_data_kern___h *)ctx, event));
+	note_run(st, (void *)st->event);
 	if (mm && begin(st, ctx, task)) {
 		at = st->record.head.nr_kernel;
 		if (at < HYBRID_WALK_IPS)

@@ -63,6 +63,21 @@ struct perf_sample_data___h {
 	__u64 addr;
 } __attribute__((preserve_access_index));
 
+/*
+ * What a program of an event is given, as the verifier has it: the registers are those that the
+ * sample has, and the words of struct pt_regs.
+ */
+struct sampled {
+	__u64 regs[21];
+	__u64 period;
+	__u64 addr;
+};
+
+#define REGS_IP		16
+#define REGS_CS		17
+#define REGS_FLAGS	18
+#define REGS_SP		19
+
 struct bpf_prog_aux___h {
 	__u32 id;
 } __attribute__((preserve_access_index));

@@ -22,17 +22,16 @@ static __always_inline __u32 space_sequence(struct mm_struct___h *mm)
 	struct mm_struct___6_12 *mm_6_12 = (void *)mm;
 
 	if (bpf_core_field_exists(mm->mm_lock_seq.sequence))
-		return BPF_CORE_READ(mm, mm_lock_seq.sequence);
+		return mm->mm_lock_seq.sequence;
 	if (bpf_core_field_exists(mm_6_12->mm_lock_seq))
-		return BPF_CORE_READ(mm_6_12, mm_lock_seq);
-	return BPF_CORE_READ(mm, total_vm) + (BPF_CORE_READ(mm, exec_vm) << 10) +
-	       (BPF_CORE_READ(mm, map_count) << 20);
+		return mm_6_12->mm_lock_seq;
+	return mm->total_vm + (mm->exec_vm << 10) + ((__u64)mm->map_count << 20);
 }
 
 /* May its mappings be changing just now? */
 static __always_inline bool space_changes(struct mm_struct___h *mm)
 {
-	return BPF_CORE_READ(mm, mmap_lock.count.counter) & WRITER_LOCKED;
+	return mm->mmap_lock.count.counter & WRITER_LOCKED;
 }
 
 /*
@@ -95,20 +94,31 @@ static __always_inline __u64 find_vma(struct loop *loop, __u64 addr)
 	return st->entry & 3 ? 0 : st->entry;
 }
 
+/* The object of a mapping's file. */
+static __always_inline bool find_number(struct state *st, struct mapping *m)
+{
+	__u64 *found;
+
+	if (m->changes == st->changes)
+		return true;
+	found = bpf_map_lookup_elem(&files, &m->key);
+	if (!found)
+		return false;
+	m->number = READ_WORD(found) - HYBRID_WALK_FOUND(m->key.inode, 0);
+	m->changes = st->changes;
+	return true;
+}
+
 static __always_inline bool find_head(struct state *st, struct mapping *m)
 {
-	__u64 *found = bpf_map_lookup_elem(&files, &m->key), now = READ_WORD(&epoch);
 	struct hybrid_walk_object *object;
-	__u64 number;
+	__u64 now = READ_WORD(&epoch);
 	__u32 index;
 
 	m->head = 0;
-	if (!found)
+	if (!find_number(st, m) || m->number >= HYBRID_WALK_OBJECTS)
 		return false;
-	number = READ_WORD(found) - HYBRID_WALK_FOUND(m->key.inode, 0);
-	if (number >= HYBRID_WALK_OBJECTS)
-		return false;
-	index = number;
+	index = m->number;
 	object = bpf_map_lookup_elem(&objects, &index);
 	if (!object)
 		return false;
@@ -128,10 +138,13 @@ static __always_inline bool find_head(struct state *st, struct mapping *m)
  * of its own. A file that is written through a mapping keeps its ctime after the first
  * write to a page (mapping_writably_mapped()).
  */
-static __always_inline bool is_file_code(struct vm_area_struct___h *vma)
+static __always_inline bool is_file_code(const struct mapping *m)
 {
+	struct vm_area_struct___h *vma = (void *)m->vma;
+	struct address_space___h *pages = (void *)m->pages;
+
 	return !BPF_CORE_READ(vma, anon_vma) &&
-	       BPF_CORE_READ(vma, vm_file, f_mapping, i_mmap_writable.counter) <= 0;
+	       (!pages || BPF_CORE_READ(pages, i_mmap_writable.counter) <= 0);
 }
 
 /* Is it code that nothing has changed? Of a copy perf has compared it with the file. */
@@ -140,7 +153,7 @@ static __always_inline bool is_code(const struct mapping *m)
 	struct vm_area_struct___h *vma = (void *)m->vma;
 
 	return (BPF_CORE_READ(vma, vm_flags) & (VM_EXEC | VM_WRITE)) == VM_EXEC &&
-	       (m->copied || is_file_code(vma));
+	       (m->copied || is_file_code(m));
 }
 
 /* Does memory of no file have code that perf has found to be a file's? */
@@ -172,6 +185,8 @@ static __always_inline bool look_up(struct loop *loop, __u64 addr)
 	m->start = 0;
 	m->end = 0;
 	m->copied = false;
+	m->changes = ~0ULL;
+	m->pages = 0;
 	if (!vma)
 		return false;
 	m->vma = (__u64)vma;
@@ -180,6 +195,7 @@ static __always_inline bool look_up(struct loop *loop, __u64 addr)
 	file = BPF_CORE_READ(vma, vm_file);
 	if (file) {
 		m->shift = BPF_CORE_READ(vma, vm_pgoff) * PAGE - m->start;
+		m->pages = (__u64)BPF_CORE_READ(file, f_mapping);
 		key_of_file(file, &m->key);
 	} else if ((__u64)BPF_CORE_READ(mm, context.vdso) != m->start || !m->start) {
 		st->no_file = true;
@@ -204,18 +220,18 @@ static __always_inline bool look_up(struct loop *loop, __u64 addr)
 	return find_head(st, m);
 }
 
-/* Is what was looked up for an earlier walk still so? The mappings are the same. */
+/* Is what was looked up for an earlier walk still so? The mappings and their flags are the same. */
 static __always_inline bool is_still_true(struct state *st, struct mapping *m)
 {
-	struct hybrid_walk_key key = {};
+	struct hybrid_walk_key *key = &st->changed;
 
 	if (m->walk == st->walk)
 		return true;
-	if (!is_code(m))
+	if (!m->copied && !is_file_code(m))
 		return false;
 	if (m->key.inode != PERF_UNWIND_VDSO_64) {
-		file_changed_at((void *)m->key.inode, &key);
-		if (key.ctime_sec != m->key.ctime_sec || key.ctime_nsec != m->key.ctime_nsec)
+		file_changed_at((void *)m->key.inode, key);
+		if (key->ctime_sec != m->key.ctime_sec || key->ctime_nsec != m->key.ctime_nsec)
 			return false;
 	}
 	m->walk = st->walk;

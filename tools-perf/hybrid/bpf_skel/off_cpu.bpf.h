@@ -59,7 +59,7 @@ static __always_inline bool write_sleep(void *ctx, struct state *st, struct mm_s
 /* Has it a stack of the kind that is walked? */
 static __always_inline bool is_walkable(struct task_struct___h *task, struct pt_regs___h *user)
 {
-	return (BPF_CORE_READ(user, cs) & 0xffff) == USER_CS && !may_be_overwritten(task, user);
+	return (user->cs & 0xffff) == USER_CS && !may_be_overwritten(task, user);
 }
 
 /* Walks the stack; writes the chain where perf does not know it. Returns its word; 0: none. */
@@ -99,8 +99,8 @@ SEC("tp_btf/sched_switch")
 int hybrid_sleep(__u64 *ctx)
 {
 	struct task_struct *prev = (struct task_struct *)ctx[1];
-	struct task_struct___h *task = (void *)bpf_get_current_task();
-	struct mm_struct___h *mm = BPF_CORE_READ(task, mm);
+	struct task_struct___h *task = (void *)bpf_get_current_task_btf();
+	struct mm_struct___h *mm = task->mm;
 	__u32 cpu = bpf_get_smp_processor_id();
 	struct state *st = bpf_map_lookup_elem(&sleep_states, &cpu);
 	struct tstamp_data *sleep = bpf_task_storage_get(&tstamp, prev, NULL, 0);

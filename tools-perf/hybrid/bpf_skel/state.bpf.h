@@ -10,6 +10,9 @@
 #include "kernel.bpf.h"
 #include "java-code.h"
 
+/* What perf may be storing just now: once, and whole. */
+#define READ_WORD(word)	(*(const volatile __u64 *)(word))
+
 /* Of the stack: what is read at once, at most. */
 #define WINDOW		1024
 #define ENV_WINDOW	512
@@ -26,7 +29,7 @@ struct space {
 /* All of it in one word, that is not 0. */
 static __always_inline __u64 space_number(const struct space *space)
 {
-	return (space->mm + space->start_time * 0x9e3779b97f4a7c15ULL +
+	return (READ_WORD(&space->mm) + space->start_time * 0x9e3779b97f4a7c15ULL +
 		space->exec_id * 0xc2b2ae3d27d4eb4fULL) | 1;
 }
 
@@ -36,7 +39,10 @@ static __always_inline __u64 space_number(const struct space *space)
  * @end: address
  * @shift: what to add to an address for the offset in the file
  * @vma: of which
+ * @pages: struct address_space of its file; 0: it has none
  * @key: of its object
+ * @number: of its object
+ * @changes: of the table, when @number was found
  * @copied: memory of no file has the object's code
  * @head: of its object
  * @walk: number of the walk that looked whether it is still true
@@ -46,11 +52,18 @@ struct mapping {
 	__u64 end;
 	__u64 shift;
 	__u64 vma;
+	__u64 pages;
 	struct hybrid_walk_key key;
+	__u64 number;
+	__u64 changes;
 	__u64 copied;
 	__u64 head;
 	__u64 walk;
 };
+
+/* Rows that were found last: by what is in this, and the table's changes above it. */
+#define ROW_BITS	10
+#define ROW_PLACE_BITS	34
 
 #define NR_MAPPINGS	8
 #define NR_RAN		8
@@ -83,7 +96,11 @@ struct interpreter_thread {
  * @ran: events that the program has run for, by their address
  * @walk: number of this walk
  * @space: that @mappings are of
+ * @entered: that of this walk
  * @mappings: looked up last
+ * @changed: when a file was
+ * @changes: of the table, at the beginning of the walk, << ROW_PLACE_BITS
+ * @rows: found last, by a hash of their place
  * @code_key: of code that no file has: @space is that of this walk
  * @code: that is there
  * @jvm: of the address space @jvm_space; no heaps: it is none
@@ -98,6 +115,9 @@ struct interpreter_thread {
  * @code_hash: of the frames so far; 0: they were in no code of a JVM
  * @next: of @mappings, to be replaced
  * @now: the mapping of the last frame
+ * @data: the sample, struct perf_sample_data
+ * @event: its event, struct perf_event
+ * @callchain: that the kernel has made, struct perf_callchain_entry; 0: none
  * @output: where to, as bpf_perf_event_output() has it
  * @regs: of the sample, struct pt_regs
  * @ip: of the frame
@@ -169,7 +189,14 @@ struct state {
 	__u64 ran[NR_RAN];
 	__u64 walk;
 	struct space space;
+	struct space entered;
 	struct mapping mappings[NR_MAPPINGS];
+	struct hybrid_walk_key changed;
+	__u64 changes;
+	struct {
+		__u64 place;
+		__u64 row;
+	} rows[1 << ROW_BITS];
 	struct hybrid_walk_code_key code_key;
 	__u64 code[2];
 	struct hybrid_walk_jvm jvm;
@@ -184,6 +211,9 @@ struct state {
 	__u64 code_hash;
 	__u32 next;
 	struct mapping now;
+	__u64 data;
+	__u64 event;
+	__u64 callchain;
 	__u64 output;
 	__u64 regs;
 	__u64 ip;
@@ -261,6 +291,10 @@ struct state {
 		struct hybrid_walk_dump dump;
 	};
 };
+
+/* A word of a kernel's structure that was read to the window. */
+#define PART(st, type, field) \
+	(*(const __u64 *)&(st)->window[bpf_core_field_offset(type, field)])
 
 /* What the function that bpf_loop() calls is given. */
 struct loop {
@@ -362,14 +396,17 @@ struct {
 /* perf's: goes on by one now and then. */
 __u64 epoch;
 
+/*
+ * perf's: how often the table was changed. What the program keeps of it from walk to walk is that
+ * of one number. The table is changed first.
+ */
+__u32 table_changes;
+
 /* perf's: some address space has fibers. */
 __u32 any_fibers;
 
 /* perf's: how often @jvms was changed. */
 __u32 jvm_changes;
-
-/* What perf may be storing just now: once, and whole. */
-#define READ_WORD(word)	(*(const volatile __u64 *)(word))
 
 /* The chunk that a word of the table is in; NULL where there is none. */
 static __always_inline __u64 *table_chunk(__u64 position)

@@ -16,10 +16,10 @@
 static __always_inline bool may_be_overwritten(struct task_struct___h *task,
 					       struct pt_regs___h *user)
 {
-	__u32 flags = BPF_CORE_READ(task, flags);
-	__u64 call = BPF_CORE_READ(user, orig_ax);
+	__u32 flags = task->flags;
+	__u64 call = user->orig_ax;
 
-	return flags & PF_FORKNOEXEC && BPF_CORE_READ(task, group_leader) == task &&
+	return flags & PF_FORKNOEXEC && task->pid == task->tgid &&
 	       (flags & PF_EXITING || call == NR_EXECVE || call == NR_EXECVEAT);
 }
 
@@ -27,9 +27,9 @@ static __always_inline bool may_be_overwritten(struct task_struct___h *task,
 static __always_inline void begin_at(struct state *st, struct pt_regs___h *user)
 {
 	st->regs = (__u64)user;
-	st->ip = BPF_CORE_READ(user, ip);
-	st->sp = BPF_CORE_READ(user, sp);
-	st->bp = BPF_CORE_READ(user, bp);
+	st->ip = user->ip;
+	st->sp = user->sp;
+	st->bp = user->bp;
 	st->bp_known = true;
 	st->exact = true;
 	st->window_size = 0;
@@ -46,17 +46,19 @@ static __always_inline void begin_at(struct state *st, struct pt_regs___h *user)
 static __always_inline void enter_space(struct state *st, struct task_struct___h *task,
 					struct mm_struct___h *mm, __u32 seq)
 {
-	struct space space = {
-		.mm		= (__u64)mm,
-		.start_time	= BPF_CORE_READ(task, group_leader, start_time),
-		.exec_id	= BPF_CORE_READ(task, self_exec_id),
-		.tgid		= BPF_CORE_READ(task, tgid),
-		.seq		= seq,
-	};
+	/* There is little room on the program's stack. */
+	struct space *space = &st->entered;
 	__u32 i;
 
+	/* As a number: the verifier does not let the pointer be reckoned with. */
+	*(volatile __u64 *)&space->mm = (__u64)mm;
+	space->start_time = task->group_leader->start_time;
+	space->exec_id = task->self_exec_id;
+	space->tgid = task->tgid;
+	space->seq = seq;
 	st->walk++;
-	st->code_key.space = space_number(&space);
+	st->changes = (__u64)*(volatile __u32 *)&table_changes << ROW_PLACE_BITS;
+	st->code_key.space = space_number(space);
 	st->now.end = 0;
 	st->locked = false;
 	st->interpreter_number = 0;
@@ -64,11 +66,11 @@ static __always_inline void enter_space(struct state *st, struct task_struct___h
 	enter_native(st);
 	st->fibers = any_fibers && is_fiber_key(st, 0, HYBRID_WALK_FIBER);
 	if (has_sequence(mm) && !st->changing &&
-	    st->space.mm == space.mm && st->space.seq == space.seq &&
-	    st->space.start_time == space.start_time && st->space.exec_id == space.exec_id &&
-	    st->space.tgid == space.tgid)
+	    st->space.mm == READ_WORD(&space->mm) && st->space.seq == space->seq &&
+	    st->space.start_time == space->start_time && st->space.exec_id == space->exec_id &&
+	    st->space.tgid == space->tgid)
 		return;
-	st->space = space;
+	st->space = *space;
 	for (i = 0; i < NR_MAPPINGS; i++)
 		st->mappings[i].end = 0;
 }

@@ -75,6 +75,12 @@ static int key_of(struct hybrid_bpf *bpf, const struct perf_unwind_load *load,
 	return 0;
 }
 
+/* After the table was changed: the program looks up anew what it keeps of it. */
+static void count_change(struct hybrid_bpf *bpf)
+{
+	__atomic_add_fetch(&bpf->skel->bss->table_changes, 1, __ATOMIC_RELEASE);
+}
+
 /* The program finds the object by the file from now on. */
 static int add_file(struct hybrid_bpf *bpf, const struct hybrid_walk_key *key,
 		    const struct hybrid_pinned_file *held, u32 object)
@@ -103,6 +109,7 @@ static int add_file(struct hybrid_bpf *bpf, const struct hybrid_walk_key *key,
 static void remove_file(struct hybrid_bpf *bpf, struct hybrid_bpf_file *file)
 {
 	bpf_map__delete_elem(bpf->skel->maps.files, &file->key, sizeof(file->key), 0);
+	count_change(bpf);
 	if (!--bpf->users[file->object])
 		bpf->stats.objects--;
 	list_del(&file->list);
@@ -156,6 +163,7 @@ static void make_room(struct hybrid_bpf *bpf)
 	}
 	hybrid_table_compact(&bpf->table);
 	remove_files(bpf, false, false);
+	count_change(bpf);
 	hybrid_table_give_back(&bpf->table);
 	bpf->next_object = 0;
 	bpf->stats.evicted += objects - bpf->stats.objects;
@@ -210,6 +218,7 @@ static int load_object(struct hybrid_bpf *bpf, const struct hybrid_walk_key *key
 	err = is_known ? 0 : new_object(bpf, &object);
 	if (!err)
 		err = hybrid_table_load(&bpf->table, object, load);
+	count_change(bpf);
 	if (err || is_known)
 		return err;
 	return add_file(bpf, key, held, object) ?: 1;
