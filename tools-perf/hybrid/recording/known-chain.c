@@ -36,12 +36,13 @@ static bool is_sampled(const struct hybrid_event *event, const struct hybrid_sam
 
 /* Are there functions of a runtime in the chain? */
 static bool has_functions(struct hybrid_record *hr, const struct hybrid_ring *ring,
-			  const struct hybrid_sample *sample, struct hybrid_space *space)
+			  const struct hybrid_sample *sample,
+			  const struct hybrid_process *process)
 {
 	if (hr->names.is_off)
 		return false;
 	return hr->current.nr_functions || hybrid_find_functions(ring, sample) ||
-	       hybrid_runtime_namer(hr->unwinder.runtimes, sample->pid, space, false);
+	       hybrid_find_namer(hr, process, false);
 }
 
 bool hybrid_known_chain(struct hybrid_record *hr, const struct hybrid_ring *ring,
@@ -54,7 +55,7 @@ bool hybrid_known_chain(struct hybrid_record *hr, const struct hybrid_ring *ring
 	u64 *out = hr->current.chain;
 
 	if (!first || nr > event->max_stack || !is_sampled(event, sample, ips[0]) ||
-	    has_functions(hr, ring, sample, space))
+	    has_functions(hr, ring, sample, thread->process))
 		return false;
 	nr_kernel = first - 3;
 	if (nr_kernel + 1 + nr > hybrid_layout_room(&event->layout, sample) ||

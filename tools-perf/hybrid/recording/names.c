@@ -63,30 +63,37 @@ static bool is_at_first(const struct hybrid_made *made, const struct perf_event_
 	       PERF_RECORD_MISC_USER;
 }
 
+struct hybrid_namer *hybrid_find_namer(struct hybrid_record *hr,
+				       const struct hybrid_process *process, bool has_functions)
+{
+	if (hr->names.is_off)
+		return NULL;
+	return hybrid_runtime_namer(hr->unwinder.runtimes, process->pid,
+				    process->forked ? process->ancestors[0] : 0, process->space,
+				    has_functions);
+}
+
 int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
 		       const struct hybrid_event *event, const struct perf_event_header *sample,
 		       const struct hybrid_unwind *unwind,
 		       const struct hybrid_ring_functions *functions, unsigned int max,
 		       struct hybrid_made *made)
 {
-	struct hybrid_namer *namer = hr->names.is_off ? NULL :
-		hybrid_runtime_namer(hr->unwinder.runtimes, process->pid,
-				     process->forked ? process->ancestors[0] : 0, process->space,
-				     functions);
+	struct hybrid_namer *namer = hybrid_find_namer(hr, process, functions);
 	struct hybrid_named_chain chain = {
-		.chain		= hr->current.chain,
-		.nr		= made->nr,
-		.frames		= unwind ? unwind->frames : NULL,
-		.nr_frames	= unwind ? unwind->nr : 0,
-		.is_whole = unwind && unwind->stop == HYBRID_STOP_OUTERMOST,
-		.functions	= functions ? functions->frames : NULL,
-		.nr_functions	= functions ? functions->nr : 0,
+		.chain			= hr->current.chain,
+		.nr			= made->nr,
+		.frames			= unwind ? unwind->frames : NULL,
+		.nr_frames		= unwind ? unwind->nr : 0,
+		.is_whole		= unwind && unwind->stop == HYBRID_STOP_OUTERMOST,
+		.functions		= functions ? functions->frames : NULL,
+		.nr_functions		= functions ? functions->nr : 0,
 		.functions_are_whole	= functions && functions->functions_are_whole,
 		.code_hash		= hr->current.code_hash,
-		.walked		= hr->current.functions,
-		.nr_walked	= hr->current.nr_functions,
-		.out		= hr->current.named,
-		.max		= max,
+		.walked			= hr->current.functions,
+		.nr_walked		= hr->current.nr_functions,
+		.out			= hr->current.named,
+		.max			= max,
 	};
 	struct hybrid_runtime_names *of;
 

@@ -49,6 +49,17 @@ struct hybrid_record_names {
 };
 
 /**
+ * hybrid_find_namer - who names the frames of a process
+ * @hr: the recording
+ * @process: the process
+ * @has_functions: BPF has read functions of an interpreter in it
+ *
+ * Return: as hybrid_runtime_namer(); NULL with --no-interpreter-frames, too.
+ */
+struct hybrid_namer *hybrid_find_namer(struct hybrid_record *hr,
+				       const struct hybrid_process *process, bool has_functions);
+
+/**
  * hybrid_name_sample - put the functions of a runtime into struct hybrid_current's @chain
  * @hr: the recording
  * @process: that was sampled; nothing is done if it has no runtime
