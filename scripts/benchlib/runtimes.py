@@ -24,7 +24,8 @@ public class Deep {
 static volatile long sum;
 static long leaf(long n) { for (int i = 0; i < 1000; i++) n = n * 13 + i; return n; }
 static long deep(int more, long n) { return more > 1 ? deep(more - 1, n) + 1 : leaf(n) + 1; }
-public static void main(String[] args) { for (;;) for (int i = 0; i < 100; i++) sum += deep(%d, i); }
+public static void main(String[] args)
+{ for (;;) for (int i = 0; i < 100; i++) sum += deep(%d, i); }
 }
 """
 PYTHON = """

@@ -70,7 +70,7 @@ static struct hybrid_cache_entry *entry_of(struct hybrid_unwinder *unwinder,
 	return entry->ip == ret - 1 && entry->gen == u->space->gen ? entry : NULL;
 }
 
-/* Is what hybrid_called_frame() said of it to be remembered, as long as the mappings are the same? */
+/* Does what hybrid_called_frame() said of it hold as long as the mappings are the same? */
 static bool is_lasting(const struct hybrid_cache_entry *entry)
 {
 	/* Of code that no file has it says the same always. */
