@@ -6,7 +6,8 @@
  * How many samples the kernel drops because it runs another BPF program on that CPU, or
  * changes a map there: bpf_overflow_handler() returns 0 then, as if the program had said
  * so, and counts nothing. A clock event's overflow is in a timer's function: the tracepoint
- * behind that runs nevertheless, and where the program did not it was dropped.
+ * behind that runs nevertheless, and where the program did not it was dropped. By it the time
+ * is measured, too, that samples take from the programs which they interrupt.
  */
 #include "state.bpf.h"
 
@@ -21,10 +22,24 @@ static __always_inline __u64 *ran_slot(struct state *st, struct perf_event___h *
 	return &st->ran[((__u64)event >> 6) % NR_RAN];
 }
 
+/* One in so many samples is measured: a power of two. */
+#define TIMED_EVERY	64
+
 /* hybrid_walk() runs for the event. */
 static __always_inline void note_run(struct state *st, struct perf_event___h *event)
 {
 	*ran_slot(st, event) = (__u64)event;
+	st->timed_from = st->walk % TIMED_EVERY ? 0 : bpf_ktime_get_ns();
+}
+
+/* The kernel has written the sample, with the dump if it has one, or dropped it. */
+static __always_inline void note_time(struct state *st)
+{
+	if (!st->timed_from)
+		return;
+	st->counts.timed++;
+	st->counts.timed_ns += bpf_ktime_get_ns() - st->timed_from;
+	st->timed_from = 0;
 }
 
 /* Linux gives the clocks PMUs, and types, of their own from 6.5 on; other PMUs have timers, too. */
@@ -82,10 +97,12 @@ int hybrid_fired(struct bpf_raw_tracepoint_args *ctx)
 	if (!st)
 		return 0;
 	slot = ran_slot(st, event);
-	if (*slot == (__u64)event)
+	if (*slot == (__u64)event) {
 		*slot = 0;
-	else
+		note_time(st);
+	} else {
 		st->counts.dropped++;
+	}
 	return 0;
 }
 

@@ -93,6 +93,7 @@ struct interpreter_thread {
  * struct state - of a CPU, and of one program: where that is run by an interrupt, what it
  *	interrupts may be another
  * @counts: what became of samples
+ * @timed_from: when a sample began that is measured, in ns; 0: none is
  * @ran: events that the program has run for, by their address
  * @walk: number of this walk
  * @space: that @mappings are of
@@ -186,6 +187,7 @@ struct interpreter_thread {
  */
 struct state {
 	struct hybrid_walk_counts counts;
+	__u64 timed_from;
 	__u64 ran[NR_RAN];
 	__u64 walk;
 	struct space space;

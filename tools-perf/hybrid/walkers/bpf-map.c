@@ -95,6 +95,8 @@ void hybrid_bpf__counts(const struct hybrid_bpf *bpf, const struct bpf_map *stat
 		counts->full += cpu->full;
 		counts->dropped += cpu->dropped;
 		counts->single += cpu->single;
+		counts->timed += cpu->timed;
+		counts->timed_ns += cpu->timed_ns;
 	}
 	free(cpu);
 }

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
+#include <linux/time64.h>
 #include "../../debug.h"
 #include "../../off_cpu.h"
 #include "../compiler/compiler.h"
@@ -64,6 +65,23 @@ void hybrid_walker__stats(const struct hybrid_walker *walker, struct perf_unwind
 		hybrid_store__stats(walker->store, stats);
 }
 
+/*
+ * What the samples cost the programs that they interrupted, but for the interrupt itself and the
+ * kernel's part of the callchain: only of clock events that is known.
+ */
+static void print_time(const struct hybrid_walk_counts *counts)
+{
+	double each;
+
+	if (!counts->timed)
+		return;
+	each = (double)counts->timed_ns / counts->timed;
+	pr_debug("hybrid: each sample took about %.1f us from the program, all %.3f s ",
+		 each / NSEC_PER_USEC,
+		 each * (counts->whole + counts->dumped + counts->shed) / NSEC_PER_SEC);
+	pr_debug("(without the interrupt; %" PRIu64 " were measured)\n", (u64)counts->timed);
+}
+
 void hybrid_walker__print(const struct hybrid_walker *walker)
 {
 	struct hybrid_walk_counts counts;
@@ -77,6 +95,7 @@ void hybrid_walker__print(const struct hybrid_walker *walker)
 		 (u64)counts.whole, (u64)counts.dumped);
 	pr_debug("had no room for the dumps of %" PRIu64 " and lost %" PRIu64 "\n",
 		 (u64)counts.shed, (u64)counts.full);
+	print_time(&counts);
 	hybrid_bpf__print_off_cpu(walker->bpf, stderr);
 }
 
