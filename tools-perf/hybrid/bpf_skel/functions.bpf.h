@@ -24,7 +24,7 @@ static __always_inline void read_functions(struct state *st, struct task_struct_
 		read_ruby(st, thread);
 		return;
 	}
-	find_chains(st, thread);
+	find_chains(st);
 	st->frame = next_chain(st);
 	if (!st->frame)
 		return;

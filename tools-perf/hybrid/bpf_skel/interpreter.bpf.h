@@ -14,13 +14,13 @@
 #define MAX_THREADS	2048
 
 /*
- * For how long a thread that was not found is not looked for: first 1 ms, as it may be about to
- * begin, then 2 ms and so on. The unit, in bits of ns, and the longest time. And the shortest time
- * between two searches on a CPU, in ns.
+ * For how long a thread that was not found is not looked for: not at all, as it may be about to
+ * begin, then 1 ms, 2 ms and so on. The unit, in bits of ns, and the longest time. And how many
+ * times as long as a search no other is begun on a CPU.
  */
 #define MISS_UNIT	20
 #define LONGEST_MISS	128
-#define SEARCH_TIME	1000000
+#define SEARCH_SHARE	16
 
 /*
  * Interpreters and threads that are looked through, at each sample, for others of which the thread
@@ -41,6 +41,27 @@ static __always_inline bool is_of_thread(const struct state *st, __u64 thread)
 	return thread && user_word(thread + st->interpreter.thread_id) == st->fs;
 }
 
+/* Address of the innermost frame; 0: there is none. */
+static __always_inline __u64 first_frame(const struct state *st, __u64 thread)
+{
+	__u64 frame = user_word(thread + st->interpreter.frame);
+
+	return frame && st->interpreter.is_indirect ?
+		user_word(frame + st->interpreter.frame_in_frame) : frame;
+}
+
+/*
+ * Is it of the thread, and runs functions? @st->frame: the innermost one's. That of a thread which
+ * has ended may have the same number: it runs none.
+ */
+static __always_inline bool is_running(struct state *st, __u64 thread)
+{
+	if (!is_of_thread(st, thread))
+		return false;
+	st->frame = first_frame(st, thread);
+	return st->frame;
+}
+
 /* One interpreter of the process, or one of its threads, on. */
 static long find_thread(__u32 i, void *arg)
 {
@@ -48,7 +69,7 @@ static long find_thread(__u32 i, void *arg)
 	struct state *st = loop->st;
 	__u64 at = st->interpreter_at;
 
-	if (is_of_thread(st, st->thread))
+	if (is_running(st, st->thread))
 		return 1;
 	if (st->thread) {
 		st->thread = user_word(st->thread + st->interpreter.thread_next);
@@ -104,21 +125,24 @@ static __always_inline __u64 find_thread_data(struct state *st)
 
 	st->code_key.ip = st->fs;
 	known = bpf_map_lookup_elem(&interpreter_threads, &st->code_key);
-	if (known && is_of_thread(st, known->thread))
+	if (known && is_running(st, known->thread))
 		return known->thread;
-	found->wait = 1;
+	found->wait = 0;
 	if (known && !known->thread) {
 		if ((__u32)(now >> MISS_UNIT) - known->when < known->wait)
 			return 0;
-		found->wait = known->wait < LONGEST_MISS ? 2 * known->wait : LONGEST_MISS;
+		found->wait = known->wait < LONGEST_MISS ? 2 * known->wait + 1 : LONGEST_MISS;
 	}
-	if (now - st->searched < SEARCH_TIME)
+	if (now < st->search_after)
 		return 0;
-	st->searched = now;
 	st->thread = 0;
 	st->interpreter_at = user_word(st->runtime + st->interpreter.first);
 	bpf_loop(MAX_THREADS, find_thread, &loop, 0);
-	found->thread = is_of_thread(st, st->thread) ? st->thread : 0;
+	st->search_after = now + SEARCH_SHARE * (bpf_ktime_get_ns() - now);
+	found->thread = is_running(st, st->thread) ? st->thread : 0;
+	/* It may run some again before long. */
+	if (!found->thread && known && known->thread)
+		return 0;
 	found->when = now >> MISS_UNIT;
 	bpf_map_update_elem(&interpreter_threads, &st->code_key, found, BPF_ANY);
 	return found->thread;
@@ -141,7 +165,7 @@ static __always_inline __u64 thread_data(struct state *st, __u64 fs)
 	bool is_same = st->fs == fs && st->fs_space == st->code_key.space;
 
 	/* That of the last sample on this CPU, mostly. */
-	if (is_same && !st->interpreter.is_ruby && is_of_thread(st, st->thread))
+	if (is_same && !st->interpreter.is_ruby && is_running(st, st->thread))
 		return st->thread;
 	st->fs = fs;
 	st->fs_space = st->code_key.space;
@@ -246,15 +270,6 @@ static long interpreter_frame(__u32 i, void *arg)
 	return 0;
 }
 
-/* Address of the innermost frame; 0: there is none. */
-static __always_inline __u64 first_frame(const struct state *st, __u64 thread)
-{
-	__u64 frame = user_word(thread + st->interpreter.frame);
-
-	return frame && st->interpreter.is_indirect ?
-		user_word(frame + st->interpreter.frame_in_frame) : frame;
-}
-
 /* One interpreter of the process, or one of its threads, on. */
 static long find_other(__u32 i, void *arg)
 {
@@ -300,7 +315,7 @@ static __always_inline bool has_several(struct state *st)
  * Where a thread runs functions of several interpreters, one has called the next. The newest one,
  * which is the first, is the innermost.
  */
-static __always_inline void find_chains(struct state *st, __u64 thread)
+static __always_inline void find_chains(struct state *st)
 {
 	struct loop loop = { .st = st };
 
@@ -313,7 +328,7 @@ static __always_inline void find_chains(struct state *st, __u64 thread)
 	}
 	if (st->nr_chains)
 		return;
-	st->chains[0] = first_frame(st, thread);
+	st->chains[0] = st->frame;
 	st->nr_chains = 1;
 }
 

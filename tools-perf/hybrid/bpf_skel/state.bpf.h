@@ -161,7 +161,7 @@ struct interpreter_thread {
  * @no_file: the mapping that was looked up last is of no file
  * @fs: what the thread is known by, of which @thread is; and
  * @fs_space: its address space
- * @searched: when the threads of a process were looked through last, in ns
+ * @search_after: when the threads of a process may be looked through again, in ns
  * @thread: address of a thread's; 0: it has none
  * @frame: address of a frame
  * @frames_start: where the stack begins that has them, if they are an array
@@ -261,7 +261,7 @@ struct state {
 	__u32 no_file;
 	__u64 fs;
 	__u64 fs_space;
-	__u64 searched;
+	__u64 search_after;
 	__u64 thread;
 	__u64 frame;
 	__u64 frames_start;
