@@ -66,6 +66,12 @@ static void end(void)
 	hybrid_processes_exit(&ps);
 }
 
+static unsigned int locations(const void *table, size_t size, struct hybrid_name_line *out,
+			      unsigned int max)
+{
+	return python_lines(PYTHON_LINES_LOCATIONS, table, size, 10, out, max);
+}
+
 /* co_linetable of lines 10, 11, none, 13, 9 and 300; as _PyCode_InitAddressRange() reads them. */
 static void lines(void)
 {
@@ -83,15 +89,15 @@ static void lines(void)
 	struct hybrid_name_line out[8];
 	unsigned int i;
 
-	same(python_lines(PYTHON_LINES_LOCATIONS, table, sizeof(table), 10, out, 8), ARRAY_SIZE(expected));
+	same(locations(table, sizeof(table), out, 8), ARRAY_SIZE(expected));
 	for (i = 0; i < ARRAY_SIZE(expected); i++) {
 		same(out[i].index, expected[i].index);
 		same(out[i].line, expected[i].line);
 	}
-	same(python_lines(PYTHON_LINES_LOCATIONS, table, sizeof(table), 10, out, 2), 2);
+	same(locations(table, sizeof(table), out, 2), 2);
 	/* What is cut off, or is no table, ends it. */
-	same(python_lines(PYTHON_LINES_LOCATIONS, table, sizeof(table) - 1, 10, out, 8), ARRAY_SIZE(expected) - 1);
-	same(python_lines(PYTHON_LINES_LOCATIONS, (const u8 *)"\x10", 1, 10, out, 8), 0);
+	same(locations(table, sizeof(table) - 1, out, 8), ARRAY_SIZE(expected) - 1);
+	same(locations("\x10", 1, out, 8), 0);
 }
 
 static void same_lines(enum python_line_format format, const void *table, size_t size,
@@ -135,7 +141,8 @@ static void random_lines(void)
 	for (round = 0; round < 20000; round++) {
 		for (i = 0; i < sizeof(table); i++)
 			table[i] = tap_random();
-		check(python_lines(round % 3, table, tap_random() % sizeof(table), 1, out, 16) <= 16);
+		check(python_lines(round % 3, table, tap_random() % sizeof(table), 1, out, 16) <=
+		      16);
 	}
 }
 

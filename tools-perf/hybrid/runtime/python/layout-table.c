@@ -29,13 +29,13 @@ struct row {
 };
 
 /* The same in all of them. */
-#define COMMON(text_from)						\
+#define COMMON(ascii_from, text_from)					\
 	.type		= 8,						\
 	.bytes		= 32,						\
 	.length		= 16,						\
 	.state		= 32,						\
-	.ascii		= (text_from),					\
-	.text		= (text_from) + ((text_from) == 48 ? 24 : 16),	\
+	.ascii		= (ascii_from),					\
+	.text		= (text_from),					\
 	.kind		= 2
 
 /* Before 3.11: frames are objects, and each has a native frame of its own. */
@@ -66,10 +66,10 @@ struct row {
 /* Include/cpython/pystate.h, code.h, frameobject.h, internal/pycore_frame.h, pycore_interp.h */
 static const struct row rows[] = {
 	{ 0x0308, 0x0309, 176, {
-		FRAME_OBJECTS(104), COMMON(48), .lines = PYTHON_LINES_STEPS, .lasti = 1,
+		FRAME_OBJECTS(104), COMMON(48, 72), .lines = PYTHON_LINES_STEPS, .lasti = 1,
 	} },
 	{ 0x030a, 0x030a, 176, {
-		FRAME_OBJECTS(96), COMMON(48), .lines = PYTHON_LINES_RANGES, .lasti = 2,
+		FRAME_OBJECTS(96), COMMON(48, 72), .lines = PYTHON_LINES_RANGES, .lasti = 2,
 	} },
 	{ 0x030b, 0x030b, 184, {
 		.walk = {
@@ -90,7 +90,7 @@ static const struct row rows[] = {
 			.ends_with	= 1,
 			.is_indirect	= 1,
 		},
-		COMMON(48), .filename = 112, .qualname = 128, .linetable = 136,
+		COMMON(48, 72), .filename = 112, .qualname = 128, .linetable = 136,
 		.firstlineno = 72, .code = 184,
 	} },
 	{ 0x030c, 0x030c, 192, {
@@ -111,7 +111,7 @@ static const struct row rows[] = {
 			.ends_from	= OWNED_BY_CSTACK,
 			.is_indirect	= 1,
 		},
-		COMMON(40), .filename = 112, .qualname = 128, .linetable = 136,
+		COMMON(40, 56), .filename = 112, .qualname = 128, .linetable = 136,
 		.firstlineno = 68, .code = 192,
 	} },
 };
