@@ -5,7 +5,7 @@ usage: calls-truth.py SECONDS [KIND...]
 
 Each KIND is a function p_KIND_of_round; without any all of them run. NAME_of_any may have any
 caller, and l_NAME_of_root is where a thread begins. These also are functions that only some
-versions call through C: generators, coroutines, properties.
+versions call through C: generators, coroutines, properties, and __format__().
 """
 
 import collections
@@ -534,11 +534,11 @@ def p_throws_of_round():
 
 
 class Tree:
-    def c_text_of_format(self, spec=""):
+    def l_text_of_format(self, spec=""):
         return str(work(60))
 
-    __format__ = c_text_of_format
-    __str__ = c_text_of_format
+    __format__ = l_text_of_format
+    __str__ = l_text_of_format
 
 
 def p_format_of_round():
