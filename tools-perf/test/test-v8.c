@@ -157,14 +157,14 @@ static void positions(void)
 	v8_position__begin(&position, table, sizeof(table));
 	check(v8_position__next(&position));
 	same(position.code, 0);
-	same(V8_POSITION_CHAR(position.source), 9);
-	same(V8_POSITION_INLINED(position.source), -1);
+	same(v8_position_char(position.source), 9);
+	same(v8_position_inlined(position.source), -1);
 	check(v8_position__next(&position));
 	same(position.code, 3);
-	same(V8_POSITION_CHAR(position.source), 4);
+	same(v8_position_char(position.source), 4);
 	check(v8_position__next(&position));
 	same(position.code, 203);
-	same(V8_POSITION_CHAR(position.source), 104);
+	same(v8_position_char(position.source), 104);
 	check(!v8_position__next(&position));
 	for (round = 0; round < 20000; round++) {
 		for (i = 0; i < sizeof(bytes); i++)

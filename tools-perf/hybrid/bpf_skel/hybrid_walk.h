@@ -322,9 +322,9 @@ struct hybrid_walk_file {
  * @is_indirect: @frame is of what has the frame
  * @is_apart: each frame has memory of its own, and its caller's is not near
  * @is_ruby: it is CRuby, whose frames are an array. @runtime: two words, the module and the offset
- *	of the thread's variable that has the address of its context, as __tls_get_addr() takes
- *	them. @frame: in the context. @frame_size: from a frame to its caller's. @kind: in a frame:
- *	the address of its environment. @first to @thread_id and @caller are not used
+ *	of the thread's variable that has its context's address, as for __tls_get_addr().
+ *	@frame: in the context. @frame_size: from a frame to its caller's. @kind: in a frame: the
+ *	address of its environment. @first to @thread_id and @caller are not used
  * @is_native: its functions have native frames with bp, as those of V8; then only @mark holds,
  *	and what follows
  * @below_function: bytes from bp down to the word with the function, a pointer whose lowest bits

@@ -145,8 +145,10 @@ static __always_inline __u64 find_java_row(struct loop *loop)
 	words = block_field(st, st->jvm.frame_size);
 	st->java_frame = words >= 2 && words < MAX_FRAME_WORDS ? words * 8 : 0;
 	if (st->java_frame)
-		st->code_hash = hybrid_java_code_hash(st->code_hash, blob, block_field(st, st->jvm.name),
-						      block_field(st, st->jvm.compile_id), words);
+		st->code_hash = hybrid_java_code_hash(st->code_hash, blob,
+						      block_field(st, st->jvm.name),
+						      block_field(st, st->jvm.compile_id),
+						      words);
 	if (st->exact)
 		return innermost_row(loop, code, end);
 	return st->java_frame ? hybrid_java_row(st->java_frame, true) : 0;

@@ -52,7 +52,7 @@ struct hybrid_namer {
  * @functions: of an interpreter, as struct hybrid_walk_interpreted has them; need not be aligned
  * @nr_functions: number of @functions
  * @functions_are_whole: the last one is the outermost
- * @code_hash: of the code of a runtime that the walk came through: hybrid_java_code_hash(); 0: unknown
+ * @code_hash: of a runtime's code that the walk met: hybrid_java_code_hash(); 0: unknown
  * @walked: what frames of interpreters run that the walk met, as struct hybrid_unwind has it
  * @nr_walked: number of @walked, each two words
  * @user: out: index of the first user frame, in @chain and in @out

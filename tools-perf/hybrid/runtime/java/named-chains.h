@@ -55,8 +55,9 @@ void java_chains__exit(struct java_chains *chains);
  * @c: the chain
  *
  * Two chains with the same hash came through the same blobs. Where the blobs, all callers and what
- * the interpreter runs are the same, the names are. The first frame may be at another address of its
- * blob. Methods of the interpreter are taken for the same for a second, as by java_methods__get().
+ * the interpreter runs are the same, the names are. The first frame may be at another address of
+ * its blob. Methods of the interpreter are taken for the same for a second, as by
+ * java_methods__get().
  *
  * Return: valid until the next java_chains__keep(); NULL if it was not.
  */

@@ -128,7 +128,7 @@ static u64 find_bytecode(const struct v8_heap *heap, u64 addr)
 	unsigned int hops;
 	u16 type;
 
-	/* src/objects/shared-function-info-inl.h: it may be that of the baseline compiler's code. */
+	/* src/objects/shared-function-info-inl.h: maybe that of the baseline compiler's code. */
 	for (hops = 0; hops < 3; hops++) {
 		addr = v8_object(heap, data, &type);
 		if (!addr || type == heap->layout->type_bytecode_array)
@@ -170,7 +170,7 @@ static noinline void read_lines(const struct v8_heap *heap, struct v8_function *
 		return;
 	v8_position__begin(&position, bytes, read_table(heap, bytecode, bytes));
 	while (nr < HYBRID_NAMES_LINES && v8_position__next(&position)) {
-		line = v8_script__line(script, V8_POSITION_CHAR(position.source));
+		line = v8_script__line(script, v8_position_char(position.source));
 		if (!line || position.code < 0 || (nr && lines[nr - 1].line == line))
 			continue;
 		lines[nr].index = position.code;

@@ -23,11 +23,16 @@ struct v8_position {
 };
 
 /* Of @source: the character in the script, from 0 on; negative: none. */
-#define V8_POSITION_CHAR(source) \
-	((source) & 1 ? -1 : (s32)((source) >> 1 & 0x3fffffff) - 1)
+static inline s32 v8_position_char(s64 source)
+{
+	return source & 1 ? -1 : (s32)(source >> 1 & 0x3fffffff) - 1;
+}
 
 /* And which of the inlined functions it is in; negative: none of them. */
-#define V8_POSITION_INLINED(source)	((s32)((source) >> 31 & 0xffff) - 1)
+static inline s32 v8_position_inlined(s64 source)
+{
+	return (s32)(source >> 31 & 0xffff) - 1;
+}
 
 void v8_position__begin(struct v8_position *position, const u8 *bytes, size_t size);
 
