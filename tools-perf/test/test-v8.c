@@ -286,7 +286,7 @@ static void random_words(void)
 		world.shared[6] = SMI(round);
 		for (i = 0; i < 4; i++)
 			words[tap_random() % (sizeof(world) / 8)] =
-				tap_random() & 1 ? tap_random() : TAG(&world.source[16 * i]);
+				tap_random() & 1 ? tap_random() : TAG(&world.source[4 * i]);
 		get(names, HYBRID_WALK_NATIVE_MARK(round, world.shared[4]));
 	}
 	check(hybrid_names__nr(names));
