@@ -9,7 +9,8 @@ set -e
 . "$(dirname "$0")"/lib/hybrid.sh
 
 # slowfs FILE MILLISECONDS OPTION... DIRECTORY: a file system with a libslow.so in it,
-# which FILE is. perf waits so long for its first open of it; nobody else does.
+# which FILE is. For so long after the first perf has opened it no perf gets an answer; all others
+# do. There may be another perf, which records all processes.
 build_slowfs()
 {
 	# shellcheck disable=SC2046 # several options
@@ -22,12 +23,13 @@ build_slowfs()
 	#include <stdlib.h>
 	#include <string.h>
 	#include <sys/stat.h>
+	#include <time.h>
 	#include <unistd.h>
 
 	#define PATH "/libslow.so"
 
 	static const char *file;
-	static int ms, waited;
+	static int ms;
 
 	static int is_perf(void)
 	{
@@ -54,10 +56,25 @@ build_slowfs()
 		return 0;
 	}
 
+	static void wait_for_answer(void)
+	{
+		static long long first;
+		long long now, since = 0;
+		struct timespec ts;
+
+		clock_gettime(CLOCK_MONOTONIC, &ts);
+		now = ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
+		if (__atomic_compare_exchange_n(&first, &since, now, 0, __ATOMIC_RELAXED,
+						__ATOMIC_RELAXED))
+			since = now;
+		if (now - since < ms)
+			usleep((since + ms - now) * 1000);
+	}
+
 	static int slow_open(const char *path, struct fuse_file_info *fi)
 	{
-		if (is_perf() && !__atomic_exchange_n(&waited, 1, __ATOMIC_RELAXED))
-			usleep(ms * 1000);
+		if (is_perf())
+			wait_for_answer();
 		fi->fh = open(file, O_RDONLY);
 		return (int)fi->fh < 0 ? -errno : 0;
 	}
