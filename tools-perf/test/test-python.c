@@ -7,9 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "code-object.h"
-#include "elf-file.h"
 #include "line-table.h"
-#include "process.h"
+#include "own-memory.h"
 #include "tap.h"
 #include "unicode.h"
 
@@ -19,9 +18,6 @@
 #define PY_3_12	0x030c02f0
 #define PY_3_13	0x030d05f0
 
-static struct hybrid_processes ps;
-static struct hybrid_memory *memory;
-static struct hybrid_process_memory pm;
 static struct python_layout layout;
 
 /* What there must be for the table of versions to fit; in words. */
@@ -40,30 +36,19 @@ static int read_version(struct python_layout *found, u32 version, u64 code_size)
 	interp[is_old ? 1 : is_3_12 ? 9 : 2] = (u64)thread;
 	thread[2] = (u64)interp;
 	code_type[4] = code_size;
-	hybrid_memory_forget(memory);
-	return python_layout__read(found, &pm, &file);
+	hybrid_memory_forget(own.memory);
+	return python_layout__read(found, &own.pm, &file);
 }
 
 static void begin(void)
 {
-	pid_t pid = getpid();
-
-	hybrid_processes_init(&ps, elf_file_open);
-	elf_file_map(&ps, pid, "jvm.so", 0x40000000);
-	memory = hybrid_memory_new();
-	pm = (struct hybrid_process_memory) {
-		.memory = memory, .objects = &ps.objects, .pid = pid,
-		.space = hybrid_thread_find(&ps, pid, pid)->process->space,
-	};
-	check(!hybrid_process_memory_map(&pm));
+	own_begin();
 	check(!read_version(&layout, PY_3_11, 184));
 }
 
 static void end(void)
 {
-	hybrid_process_memory_exit(&pm);
-	hybrid_memory_delete(memory);
-	hybrid_processes_exit(&ps);
+	own_end();
 }
 
 static unsigned int locations(const void *table, size_t size, struct hybrid_name_line *out,
@@ -175,20 +160,20 @@ static void strings(void)
 
 	begin();
 	set_text(&text, "spam", 4, 1, true);
-	check(python_text(&pm, &layout, (u64)&text, out) && !strcmp(out, "spam"));
+	check(python_text(&own.pm, &layout, (u64)&text, out) && !strcmp(out, "spam"));
 	set_text(&text, "\xe9g", 2, 1, false);
-	check(python_text(&pm, &layout, (u64)&text, out) && !strcmp(out, "\xc3\xa9g"));
+	check(python_text(&own.pm, &layout, (u64)&text, out) && !strcmp(out, "\xc3\xa9g"));
 	set_text(&text, two, 3, 2, false);
-	check(python_text(&pm, &layout, (u64)&text, out) &&
+	check(python_text(&own.pm, &layout, (u64)&text, out) &&
 	      !strcmp(out, "\xe2\x82\xacx\xdf\xbf"));
 	set_text(&text, four, 3, 4, false);
-	check(python_text(&pm, &layout, (u64)&text, out) &&
+	check(python_text(&own.pm, &layout, (u64)&text, out) &&
 	      !strcmp(out, "\xf0\x9f\x90\x8d?y"));
 	/* A longer one is cut off, between characters. */
 	set_text(&text, two, 3, 2, false);
 	for (text.length = 0; text.length < 900; text.length++)
 		memcpy(text.bytes + 24 + 2 * text.length, two, 2);
-	check(python_text(&pm, &layout, (u64)&text, out));
+	check(python_text(&own.pm, &layout, (u64)&text, out));
 	same(strlen(out), 510);
 	end();
 }
@@ -200,17 +185,17 @@ static void no_strings(void)
 
 	begin();
 	set_text(&text, "spam", 4, 1, true);
-	check(!python_text(&pm, &layout, 0, out));
-	check(!python_text(&pm, &layout, 8, out));
+	check(!python_text(&own.pm, &layout, 0, out));
+	check(!python_text(&own.pm, &layout, 8, out));
 	text.state &= ~(1U << 5);
-	check(!python_text(&pm, &layout, (u64)&text, out));
+	check(!python_text(&own.pm, &layout, (u64)&text, out));
 	set_text(&text, "spam and eggs", 4, 3, false);
-	check(!python_text(&pm, &layout, (u64)&text, out));
+	check(!python_text(&own.pm, &layout, (u64)&text, out));
 	set_text(&text, "", 0, 1, true);
-	check(!python_text(&pm, &layout, (u64)&text, out));
+	check(!python_text(&own.pm, &layout, (u64)&text, out));
 	set_text(&text, "spam", 4, 1, true);
 	text.length = ~0ULL;
-	check(python_text(&pm, &layout, (u64)&text, out) && !strcmp(out, "spam"));
+	check(python_text(&own.pm, &layout, (u64)&text, out) && !strcmp(out, "spam"));
 	end();
 }
 
@@ -250,7 +235,7 @@ static void begin_code(void)
 	code.words[136 / 8] = (u64)code.table;
 	code.table[2] = 2;
 	memcpy(&code.table[4], "\x85\x12", 2);
-	codes.pm = &pm;
+	codes.pm = &own.pm;
 	codes.layout = &layout;
 	codes.type = (u64)&code.type;
 	names = hybrid_names__new(HYBRID_RUNTIME_PYTHON);
@@ -290,12 +275,12 @@ static void no_code_objects(void)
 	code.words[1]++;
 	check(!ip_of(first));
 	code.words[1]--;
-	hybrid_memory_forget(memory);
+	hybrid_memory_forget(own.memory);
 	check(!python_codes__ip(&codes, names, was ^ 1ULL << 50, first));
 	ip = ip_of(first);
 	check(ip);
 	/* Its memory is another one's now, but not that of samples before. */
-	hybrid_memory_forget(memory);
+	hybrid_memory_forget(own.memory);
 	code.words[128 / 8] = (u64)&file;
 	code.words[112 / 8] = (u64)&name;
 	same(hybrid_names__nr(names), 1);
@@ -335,7 +320,7 @@ static void older_code_objects(void)
 /* However many there are: what is known stays so when the process has gone. */
 static void many_code_objects(void)
 {
-	struct python_codes copy = { .pm = &pm, .layout = &layout };
+	struct python_codes copy = { .pm = &own.pm, .layout = &layout };
 	static struct text more[3000];
 	u64 first = (u64)&code + 184, ips[ARRAY_SIZE(more)], words[ARRAY_SIZE(more)];
 	unsigned int i;
@@ -346,12 +331,12 @@ static void many_code_objects(void)
 		more[i].bytes[24] |= 1;
 		code.words[128 / 8] = (u64)&more[i];
 		words[i] = function_word();
-		hybrid_memory_forget(memory);
+		hybrid_memory_forget(own.memory);
 		ips[i] = ip_of(first);
 		check(ips[i]);
 	}
 	code.words[1] = 0;
-	hybrid_memory_forget(memory);
+	hybrid_memory_forget(own.memory);
 	python_codes__inherit(&copy, &codes);
 	for (i = 0; i < ARRAY_SIZE(more); i++) {
 		same(python_codes__ip(&codes, names, words[i], first), ips[i]);
@@ -374,10 +359,10 @@ static void parents_code_objects(void)
 		_exit(0);
 	}
 	code.words[1] = 0;
-	hybrid_memory_forget(memory);
+	hybrid_memory_forget(own.memory);
 	check(!ip_of(first));
 	codes.parent = (struct hybrid_process_memory) {
-		.memory = memory, .objects = &ps.objects, .pid = other,
+		.memory = own.memory, .objects = &own.ps.objects, .pid = other,
 	};
 	check(ip_of(first));
 	kill(other, SIGKILL);
@@ -389,8 +374,8 @@ static int read_offsets(struct python_layout *found, const u64 *offsets, u32 ver
 {
 	const struct python_file file = { .runtime = (u64)offsets, .version = version };
 
-	hybrid_memory_forget(memory);
-	return python_layout__read(found, &pm, &file);
+	hybrid_memory_forget(own.memory);
+	return python_layout__read(found, &own.pm, &file);
 }
 
 static void versions(void)
@@ -433,8 +418,8 @@ static void versions_of_the_table(void)
 	check(read_version(&found, PY_3_11, 192));
 	check(read_version(&found, PY_3_12, 184));
 	thread[2] = (u64)thread;
-	hybrid_memory_forget(memory);
-	check(python_layout__read(&found, &pm, &(const struct python_file) {
+	hybrid_memory_forget(own.memory);
+	check(python_layout__read(&found, &own.pm, &(const struct python_file) {
 		.runtime = (u64)runtime, .code_type = (u64)code_type, .version = PY_3_12,
 	}));
 	end();

@@ -3,42 +3,26 @@
  * CRuby's strings, arrays, lines, code and methods in C; the process is the test's own.
  */
 #include <string.h>
-#include <unistd.h>
-#include "elf-file.h"
 #include "insn-lines.h"
 #include "method-name.h"
-#include "process.h"
+#include "own-memory.h"
 #include "ruby-functions.h"
 #include "tap.h"
 
 #define APART	0x2000
 
-static struct hybrid_processes ps;
-static struct hybrid_memory *memory;
-static struct hybrid_process_memory pm;
 static const struct ruby_layout *layout;
 
 static void begin(const char *version)
 {
-	pid_t pid = getpid();
-
-	hybrid_processes_init(&ps, elf_file_open);
-	elf_file_map(&ps, pid, "jvm.so", 0x40000000);
-	memory = hybrid_memory_new();
-	pm = (struct hybrid_process_memory) {
-		.memory = memory, .objects = &ps.objects, .pid = pid,
-		.space = hybrid_thread_find(&ps, pid, pid)->process->space,
-	};
-	check(!hybrid_process_memory_map(&pm));
+	own_begin();
 	layout = ruby_layout__find(version);
 	check(layout);
 }
 
 static void end(void)
 {
-	hybrid_process_memory_exit(&pm);
-	hybrid_memory_delete(memory);
-	hybrid_processes_exit(&ps);
+	own_end();
 }
 
 static void versions(void)
@@ -76,19 +60,19 @@ static void strings(void)
 
 	begin("3.1.2");
 	set_text(text, "spam");
-	check(ruby_text(&pm, layout, (u64)text, out) && !strcmp(out, "spam"));
+	check(ruby_text(&own.pm, layout, (u64)text, out) && !strcmp(out, "spam"));
 	set_long(text, "spam and eggs", 8);
-	check(ruby_text(&pm, layout, (u64)text, out) && !strcmp(out, "spam and"));
+	check(ruby_text(&own.pm, layout, (u64)text, out) && !strcmp(out, "spam and"));
 	memset(many, 'x', sizeof(many));
 	set_long(text, many, ~0ULL);
-	check(ruby_text(&pm, layout, (u64)text, out));
+	check(ruby_text(&own.pm, layout, (u64)text, out));
 	same(strlen(out), RUBY_TEXT - 1);
 	end();
 	begin("3.3.8");
 	text[0] = RUBY_STRING;
 	text[2] = 3;
 	memcpy(text + 3, "eggs", 4);
-	check(ruby_text(&pm, layout, (u64)text, out) && !strcmp(out, "egg"));
+	check(ruby_text(&own.pm, layout, (u64)text, out) && !strcmp(out, "egg"));
 	end();
 }
 
@@ -98,16 +82,16 @@ static void no_strings(void)
 	char out[RUBY_TEXT];
 
 	begin("3.1.2");
-	check(!ruby_text(&pm, layout, 0, out));
-	check(!ruby_text(&pm, layout, 8, out));
+	check(!ruby_text(&own.pm, layout, 0, out));
+	check(!ruby_text(&own.pm, layout, 8, out));
 	set_text(text, "");
-	check(!ruby_text(&pm, layout, (u64)text, out));
+	check(!ruby_text(&own.pm, layout, (u64)text, out));
 	set_text(text, "spam");
-	check(!ruby_text(&pm, layout, (u64)text + 1, out));
+	check(!ruby_text(&own.pm, layout, (u64)text + 1, out));
 	text[0] = RUBY_ARRAY;
-	check(!ruby_text(&pm, layout, (u64)text, out));
+	check(!ruby_text(&own.pm, layout, (u64)text, out));
 	set_long(text, (char *)8, 4);
-	check(!ruby_text(&pm, layout, (u64)text, out));
+	check(!ruby_text(&own.pm, layout, (u64)text, out));
 	end();
 }
 
@@ -120,17 +104,17 @@ static void arrays(void)
 	array[2] = 5;
 	array[3] = 6;
 	array[4] = 7;
-	same(ruby_element(&pm, (u64)array, 1), 6);
-	same(ruby_element(&pm, (u64)array, 2), 0);
+	same(ruby_element(&own.pm, (u64)array, 1), 6);
+	same(ruby_element(&own.pm, (u64)array, 2), 0);
 	array[0] = RUBY_ARRAY;
 	array[2] = 3;
 	array[4] = (u64)elements;
-	hybrid_memory_forget(memory);
-	same(ruby_element(&pm, (u64)array, 2), 9);
-	same(ruby_element(&pm, (u64)array, 3), 0);
+	hybrid_memory_forget(own.memory);
+	same(ruby_element(&own.pm, (u64)array, 2), 9);
+	same(ruby_element(&own.pm, (u64)array, 3), 0);
 	array[2] = ~0ULL;
-	hybrid_memory_forget(memory);
-	same(ruby_element(&pm, (u64)array, 1ULL << 60), 0);
+	hybrid_memory_forget(own.memory);
+	same(ruby_element(&own.pm, (u64)array, 1ULL << 60), 0);
 	end();
 }
 
@@ -179,20 +163,20 @@ static void lines(void)
 
 	begin("3.1.2");
 	set_table();
-	same(ruby_lines(&pm, (u64)&insns, 800, out, 8), ARRAY_SIZE(expected));
+	same(ruby_lines(&own.pm, (u64)&insns, 800, out, 8), ARRAY_SIZE(expected));
 	for (i = 0; i < ARRAY_SIZE(expected); i++) {
 		same(out[i].index, expected[i].index);
 		same(out[i].line, expected[i].line);
 	}
-	same(ruby_lines(&pm, (u64)&insns, 800, out, 2), 2);
-	same(ruby_lines(&pm, (u64)&insns, 54, out, 8), 3);
+	same(ruby_lines(&own.pm, (u64)&insns, 800, out, 2), 2);
+	same(ruby_lines(&own.pm, (u64)&insns, 54, out, 8), 3);
 	insns.nr = 2;
-	hybrid_memory_forget(memory);
-	same(ruby_lines(&pm, (u64)&insns, 800, out, 8), 2);
+	hybrid_memory_forget(own.memory);
+	same(ruby_lines(&own.pm, (u64)&insns, 800, out, 8), 2);
 	insns.table = 0;
-	hybrid_memory_forget(memory);
-	same(ruby_lines(&pm, (u64)&insns, 800, out, 8), 0);
-	same(ruby_lines(&pm, 8, ~0U, out, 8), 0);
+	hybrid_memory_forget(own.memory);
+	same(ruby_lines(&own.pm, (u64)&insns, 800, out, 8), 0);
+	same(ruby_lines(&own.pm, 8, ~0U, out, 8), 0);
 	end();
 }
 
@@ -221,7 +205,7 @@ static void begin_code(void)
 	method.body[10] = (u64)method.label;
 	set_text(method.label, "block in spam");
 	memset(&functions, 0, sizeof(functions));
-	functions.pm = &pm;
+	functions.pm = &own.pm;
 	functions.layout = layout;
 	functions.symbols.ids = 8;
 	names = hybrid_names__new(HYBRID_RUNTIME_RUBY);
@@ -263,7 +247,7 @@ static void code(void)
 	check(!ruby_functions__ip(&functions, names, was, 0));
 	same(ip_of(first), hybrid_names_ip(start, 8, 0));
 	method.object[0] = RUBY_ENTRY;
-	hybrid_memory_forget(memory);
+	hybrid_memory_forget(own.memory);
 	same(ip_of(first), hybrid_names_ip(start, 8, 0));
 	memset(functions.known, 0, sizeof(functions.known));
 	check(!ip_of(first));
@@ -330,12 +314,12 @@ static void methods_in_c(void)
 	c.variables[5] = ~0ULL;
 	c.entries[1][1] = 0;
 	memset(functions.known, 0, sizeof(functions.known));
-	hybrid_memory_forget(memory);
+	hybrid_memory_forget(own.memory);
 	check(ruby_functions__ip(&functions, names, function, 0));
 	check(!strcmp(hybrid_names__get(names, 1, &start, &size), "rb::each"));
 	c.definition[4] = ~0ULL;
 	memset(functions.known, 0, sizeof(functions.known));
-	hybrid_memory_forget(memory);
+	hybrid_memory_forget(own.memory);
 	check(!ruby_functions__ip(&functions, names, function, 0));
 	end_code();
 }
@@ -356,7 +340,7 @@ static void methods_in_ruby(void)
 	same(ruby_functions__label(&functions, function_word(&method)), 0x1234);
 	/* It is one in C. */
 	c.definition[0] = 1;
-	hybrid_memory_forget(memory);
+	hybrid_memory_forget(own.memory);
 	memset(functions.known, 0, sizeof(functions.known));
 	check(!ruby_functions__ip(&functions, names, function, (u64)method.words + 16));
 	check(ruby_functions__ip(&functions, names, function, 0));
@@ -364,7 +348,7 @@ static void methods_in_ruby(void)
 	/* Without symbols it has no class, and is read again. */
 	c.definition[0] = 0;
 	functions.symbols.ids = 0;
-	hybrid_memory_forget(memory);
+	hybrid_memory_forget(own.memory);
 	memset(functions.known, 0, sizeof(functions.known));
 	check(ruby_functions__ip(&functions, names, function, (u64)method.words + 16));
 	check(!strcmp(hybrid_names__get(names, 2, &start, &size), "rb::block in spam:/a.rb"));

@@ -3,9 +3,7 @@
  * V8's strings, tables of positions, scripts and functions; the process is the test's own.
  */
 #include <string.h>
-#include <unistd.h>
-#include "elf-file.h"
-#include "process.h"
+#include "own-memory.h"
 #include "tap.h"
 #include "v8-function.h"
 #include "v8-positions.h"
@@ -25,9 +23,6 @@
 #define TAG(object)	((u64)(object) + V8_TAG)
 #define SMI(number)	((u64)(number) << 32)
 
-static struct hybrid_processes ps;
-static struct hybrid_memory *memory;
-static struct hybrid_process_memory pm;
 static struct v8_functions functions;
 static u64 maps[512][2];
 
@@ -45,32 +40,21 @@ static const struct v8_layout layout = {
 
 static void begin(void)
 {
-	pid_t pid = getpid();
-
-	hybrid_processes_init(&ps, elf_file_open);
-	elf_file_map(&ps, pid, "jvm.so", 0x40000000);
-	memory = hybrid_memory_new();
-	pm = (struct hybrid_process_memory) {
-		.memory = memory, .objects = &ps.objects, .pid = pid,
-		.space = hybrid_thread_find(&ps, pid, pid)->process->space,
-	};
-	check(!hybrid_process_memory_map(&pm));
+	own_begin();
 	memset(&functions, 0, sizeof(functions));
-	functions.heap = (struct v8_heap) { .pm = &pm, .layout = &layout };
+	functions.heap = (struct v8_heap) { .pm = &own.pm, .layout = &layout };
 }
 
 static void end(void)
 {
 	v8_functions__exit(&functions);
-	hybrid_process_memory_exit(&pm);
-	hybrid_memory_delete(memory);
-	hybrid_processes_exit(&ps);
+	own_end();
 }
 
 /* Each object begins with its map, which has the type. */
 static void set_type(u64 *object, u16 type)
 {
-	hybrid_memory_forget(memory);
+	hybrid_memory_forget(own.memory);
 	maps[type][1] = (u64)type << 32;
 	object[0] = TAG(maps[type]);
 }
@@ -112,7 +96,7 @@ static void strings(void)
 	check(v8_string__text(&functions.heap, TAG(wide), out) && !strcmp(out, "\u00e9\u20ac"));
 	/* No string, no pointer, no memory. */
 	set_type(thin, SHARED);
-	hybrid_memory_forget(memory);
+	hybrid_memory_forget(own.memory);
 	check(!v8_string__text(&functions.heap, TAG(thin), out));
 	check(!v8_string__text(&functions.heap, SMI(3), out));
 	check(!v8_string__text(&functions.heap, 0x1001, out));
@@ -140,7 +124,7 @@ static void lies(void)
 	/* Cut off, or not to be read. */
 	set_text(huge, "x");
 	huge[1] = SMI(0xffffffff);
-	hybrid_memory_forget(memory);
+	hybrid_memory_forget(own.memory);
 	v8_string__text(&functions.heap, TAG(huge), out);
 	check(strlen(out) < V8_TEXT);
 	end();
@@ -264,7 +248,7 @@ static void function(void)
 	check(!get(names, mark_now() + 1));
 	check(get(names, mark_now()));
 	set_type(world.shared, SCRIPT);
-	hybrid_memory_forget(memory);
+	hybrid_memory_forget(own.memory);
 	check(!get(names, mark_now() + 0x10000));
 	check(v8_functions__unknown(&functions, names));
 out:
@@ -281,7 +265,7 @@ static void random_words(void)
 
 	begin();
 	for (round = 0; round < 5000; round++) {
-		hybrid_memory_forget(memory);
+		hybrid_memory_forget(own.memory);
 		set_world();
 		world.shared[6] = SMI(round);
 		for (i = 0; i < 4; i++)
