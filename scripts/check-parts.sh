@@ -139,7 +139,7 @@ of_host()
 
 of_sources()
 {
-	part style check tap style source scripts/check-style ${short:+--recent}
+	part style check tap style "source build" scripts/check-style ${short:+--recent}
 	part setup ci tap sources source selftests/setup/run
 	part awk ci tap sources "${all:+build}" selftests/awk/run ${all:+--all}
 	# First, as parts of the lane host wait for it.
