@@ -35,7 +35,7 @@ no_js()
 }
 
 # p_round_of_run() begins in line 193 and ends in line 206. addr2line takes seconds for an address of
-# node's own code: only innermost frames are asked for.
+# node's own code, so this asks for innermost frames only.
 has_js_line()
 {
 	local said

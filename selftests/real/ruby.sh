@@ -18,7 +18,7 @@ test_ruby()
 	next_ruby
 }
 
-# The ruby of the next Debian, 3.3: of its evaluator and its threads no symbol tells.
+# The ruby of the next Debian, 3.3, has no symbols of its evaluator and its threads.
 next_ruby()
 {
 	local name="Ruby 3.3's methods" root=$out/selftests/ruby

@@ -354,6 +354,17 @@ static void known_places(void)
 	merge_finish();
 }
 
+/* A whole chain that is not copied when it comes again. */
+static void complete_and_unknown(const u64 *ips, unsigned int nr)
+{
+	forget();
+	walked(ips, nr);
+	same(merge_loaded(), HYBRID_COMPLETE);
+	learn();
+	check(!known());
+	merge_finish();
+}
+
 /* A signal's frames are no return addresses: each time anew. */
 static void known_signal(void)
 {
@@ -362,12 +373,7 @@ static void known_signal(void)
 		scene_at("outer_ret"),
 	};
 
-	forget();
-	walked(ips, ARRAY_SIZE(ips));
-	same(merge_loaded(), HYBRID_COMPLETE);
-	learn();
-	check(!known());
-	merge_finish();
+	complete_and_unknown(ips, ARRAY_SIZE(ips));
 }
 
 /* Code without CFI: whether it was called depends on what called it. */
@@ -379,12 +385,7 @@ static void known_by_code(void)
 		scene_at("outer_ret"),
 	};
 
-	forget();
-	walked(ips, ARRAY_SIZE(ips));
-	same(merge_loaded(), HYBRID_COMPLETE);
-	learn();
-	check(!known());
-	merge_finish();
+	complete_and_unknown(ips, ARRAY_SIZE(ips));
 }
 
 int main(void)

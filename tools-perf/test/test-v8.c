@@ -187,7 +187,7 @@ static void set_world(void)
 
 	memset(&world, 0, sizeof(world));
 	set_text(world.source, "// 1\nfunction() {\n\treturn 3;\n}\nend\n");
-	set_text(world.file, "/work/a.js");
+	set_text(world.file, "/srv/a.js");
 	set_text(world.name, "spam");
 	set_type(world.script, SCRIPT);
 	world.script[1] = TAG(world.source);
@@ -238,7 +238,7 @@ static void function(void)
 	if (!found)
 		goto out;
 	same(hybrid_names__nr(names), 1);
-	check(!strcmp(hybrid_names__get(names, 0, &start, &size), "js::spam /work/a.js:2"));
+	check(!strcmp(hybrid_names__get(names, 0, &start, &size), "js::spam /srv/a.js:2"));
 	same(found->first, 2);
 	same(found->nr, 3);
 	same(v8_function__ip(found, 0), hybrid_names_ip(found->function, 3, 0));

@@ -6,8 +6,8 @@
  * How many samples the kernel drops because it runs another BPF program on that CPU, or
  * changes a map there: bpf_overflow_handler() returns 0 then, as if the program had said
  * so, and counts nothing. A clock event's overflow is in a timer's function: the tracepoint
- * behind that runs nevertheless, and where the program did not it was dropped. By it the time
- * is measured, too, that samples take from the programs which they interrupt.
+ * behind that runs nevertheless, and where the program did not it was dropped. The tracepoint
+ * also ends the time that a sample takes from the program that it interrupts.
  */
 #include "state.bpf.h"
 

@@ -31,7 +31,7 @@ static __always_inline void read_functions(struct state *st, struct task_struct_
 	bpf_loop(HYBRID_WALK_FUNCTIONS + 1, interpreter_frame, &loop, 0);
 }
 
-/* Behind the chain of a walk, where there is room: in place of functions that it has met. */
+/* In the record of a walk, after its chain, if there is room: the walk's own are overwritten. */
 static __always_inline void append_interpreted(struct state *st)
 {
 	__u32 at = st->record.head.nr_kernel + 1 + st->nr, nr = st->nr_interpreted;

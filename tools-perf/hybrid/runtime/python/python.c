@@ -19,7 +19,6 @@
  * @runtime: address of _PyRuntime
  * @layout: of its version
  * @evaluator: of the file
- * @space: of the process, in this question
  * @namer: names frames
  * @runs: of the chain that is being named
  * @codes: functions
@@ -29,7 +28,6 @@ struct python {
 	u64				 runtime;
 	struct python_layout		 layout;
 	struct hybrid_evaluator		 evaluator;
-	struct hybrid_space		*space;
 	struct hybrid_namer		 namer;
 	struct hybrid_runs		 runs;
 	struct python_codes		 codes;
@@ -48,7 +46,7 @@ static void python_begin(struct hybrid_namer *namer, const struct hybrid_named_c
 {
 	struct python *python = container_of(namer, struct python, namer);
 
-	hybrid_runs__begin(&python->runs, &python->evaluator, python->space, c);
+	hybrid_runs__begin(&python->runs, &python->evaluator, python->pm.space, c);
 }
 
 static unsigned int python_name(struct hybrid_namer *namer, struct hybrid_names *names,
@@ -66,7 +64,6 @@ static struct hybrid_namer *python_namer(void *data, u64 pass __maybe_unused,
 {
 	struct python *python = data;
 
-	python->space = space;
 	python->pm.space = space;
 	return &python->namer;
 }

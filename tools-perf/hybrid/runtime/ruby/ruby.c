@@ -31,7 +31,6 @@
  * @layout: of its version
  * @evaluator: of the file
  * @nr_tries: of finding it
- * @space: of the process, in this question
  * @namer: names frames
  * @runs: of the chain that is being named
  * @functions: of the process
@@ -43,7 +42,6 @@ struct ruby {
 	const struct ruby_layout	*layout;
 	struct hybrid_evaluator		 evaluator;
 	unsigned int			 nr_tries;
-	struct hybrid_space		*space;
 	struct hybrid_namer		 namer;
 	struct hybrid_runs		 runs;
 	struct ruby_functions		 functions;
@@ -53,7 +51,7 @@ struct ruby {
 static bool is_found_by(struct ruby *ruby, u64 function)
 {
 	u64 label = ruby_functions__label(&ruby->functions, function), vaddr;
-	const struct hybrid_mapping *mapping = hybrid_space_find(ruby->space, label);
+	const struct hybrid_mapping *mapping = hybrid_space_find(ruby->pm.space, label);
 	struct hybrid_evaluator *evaluator = &ruby->evaluator;
 
 	ruby->nr_tries++;
@@ -84,7 +82,7 @@ static void ruby_begin(struct hybrid_namer *namer, const struct hybrid_named_cha
 
 	if (!ruby->evaluator.nr)
 		find_evaluator(ruby, c);
-	hybrid_runs__begin(&ruby->runs, &ruby->evaluator, ruby->space, c);
+	hybrid_runs__begin(&ruby->runs, &ruby->evaluator, ruby->pm.space, c);
 }
 
 static u64 ip_of(void *arg, struct hybrid_names *names, u64 function, u64 position)
@@ -111,7 +109,6 @@ static struct hybrid_namer *ruby_namer(void *data, u64 pass __maybe_unused,
 {
 	struct ruby *ruby = data;
 
-	ruby->space = space;
 	ruby->pm.space = space;
 	return &ruby->namer;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <linux/kernel.h>
 #include "../../rules/rows.h"
+#include "../runs.h"
 #include "v8-function.h"
 #include "v8.h"
 
@@ -20,7 +21,6 @@
  * @pm: its memory
  * @layout: of its V8
  * @object_id: of the file that has that
- * @space: of the process, in this question
  * @namer: names frames
  * @chain: that is being named
  * @at: index of the next one of @chain's functions
@@ -32,7 +32,6 @@ struct v8 {
 	struct hybrid_process_memory	 pm;
 	struct v8_layout		 layout;
 	u64				 object_id;
-	struct hybrid_space		*space;
 	struct hybrid_namer		 namer;
 	const struct hybrid_named_chain	*chain;
 	unsigned int			 at;
@@ -40,15 +39,6 @@ struct v8 {
 	bool				 names_itself;
 	struct v8_functions		 functions;
 };
-
-/* They need not be aligned. */
-static u64 word_of(const struct hybrid_named_chain *c, unsigned int i, unsigned int word)
-{
-	u64 value;
-
-	memcpy(&value, (const u8 *)c->functions + (2 * i + word) * sizeof(value), sizeof(value));
-	return value;
-}
 
 static void v8_begin(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
 {
@@ -86,7 +76,7 @@ static int find_function(struct v8 *v8, const struct hybrid_frame *frame, unsign
 	unsigned int i;
 
 	for (i = v8->at; i < c->nr_functions && i < v8->at + MAX_SKIPPED; i++) {
-		if (!is_of(word_of(c, i, 1), frame, number))
+		if (!is_of(hybrid_named_function(c, i, 1), frame, number))
 			continue;
 		v8->at = i + 1;
 		return i;
@@ -108,7 +98,7 @@ static unsigned int v8_name(struct hybrid_namer *namer, struct hybrid_names *nam
 			    const struct hybrid_frame *frame, u64 ip, u64 *out, unsigned int room)
 {
 	struct v8 *v8 = container_of(namer, struct v8, namer);
-	const struct hybrid_mapping *mapping = hybrid_space_find(v8->space, frame->ip);
+	const struct hybrid_mapping *mapping = hybrid_space_find(v8->pm.space, frame->ip);
 	/* What V8 has compiled is in no file. */
 	bool compiled = mapping && !mapping->object;
 	unsigned int number = v8->frame++, nr = 0;
@@ -118,8 +108,8 @@ static unsigned int v8_name(struct hybrid_namer *namer, struct hybrid_names *nam
 	if (!mapping || (!compiled && !is_builtin(v8, mapping, frame->ip)))
 		return 0;
 	i = find_function(v8, frame, number);
-	named = i < 0 ? 0 : function_ip(v8, names, word_of(v8->chain, i, 0),
-					word_of(v8->chain, i, 1));
+	named = i < 0 ? 0 : function_ip(v8, names, hybrid_named_function(v8->chain, i, 0),
+					hybrid_named_function(v8->chain, i, 1));
 	if (!named)
 		return 0;
 	if (!compiled || v8->names_itself) {
@@ -137,7 +127,6 @@ static struct hybrid_namer *v8_namer(void *data, u64 pass __maybe_unused,
 {
 	struct v8 *v8 = data;
 
-	v8->space = space;
 	v8->pm.space = space;
 	return &v8->namer;
 }
