@@ -59,6 +59,7 @@ python_functions()
 	ok "$name: without BPF perf says that it shows none" \
 		grep -q '^hybrid: functions of Python are not shown' dumps.data.log
 	ok "$name: perf script has file and line" has_line functions.data
+	ok "$name: --hide-evaluator leaves out what runs them" hides_evaluator functions.data
 }
 
 # judged NAME DATA [OPTION]: by the judge, where BPF walked.

@@ -215,3 +215,17 @@ forget_maps()
 		done
 	done
 }
+
+# hides_evaluator DATA: what perf script --hide-evaluator prints is what it prints else, without native frames that stand
+# before a function.
+hides_evaluator()
+{
+	"$perf" script -i "$1" --no-inline -F ip,sym 2> /dev/null > with.txt
+	"$perf" script -i "$1" --no-inline -F ip,sym --hide-evaluator 2> /dev/null > without.txt
+	awk '
+		{ is = $2 ~ /^(py|rb)::/ }
+		NR > 1 && !(held && is) { print line }
+		{ line = $0; held = NF && !is }
+		END { print line }
+	' with.txt | cmp - without.txt && ! cmp -s with.txt without.txt
+}

@@ -50,6 +50,7 @@ ruby_functions()
 	ok "$name: with their classes" has_chain functions.data \
 		'rb::Version#p_compare_of_operator:.*>rb::Version#<=>:.*>rb::Array#sort>rb::Object#p_'
 	ok "$name: perf script has file and line" has_ruby_line functions.data
+	ok "$name: --hide-evaluator leaves out what runs them" hides_evaluator functions.data
 	record plain.data --no-interpreter-frames ruby "$here/selftests/ruby/truth.rb" 1
 	ok "$name: not with --no-interpreter-frames" no_method plain.data
 	record dumps.data --no-kernel-walk ruby "$here/selftests/ruby/truth.rb" 1
