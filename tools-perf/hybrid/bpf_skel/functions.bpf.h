@@ -5,6 +5,7 @@
 /*
  * The functions that a task's interpreter runs, and where they are written.
  */
+#include "perl.bpf.h"
 #include "ruby.bpf.h"
 
 /* Reads which functions the task is in, if it runs an interpreter. @task: that was walked. */
@@ -22,6 +23,10 @@ static __always_inline void read_functions(struct state *st, struct task_struct_
 	st->window_size = 0;
 	if (st->interpreter.is_ruby) {
 		read_ruby(st, thread);
+		return;
+	}
+	if (st->interpreter.is_perl) {
+		read_perl(st, thread);
 		return;
 	}
 	find_chains(st);

@@ -336,6 +336,13 @@ struct hybrid_walk_file {
  * @code: where code of the file with such frames begins; as @runtime
  * @code_end: where it ends
  * @unused: 0
+ * @is_perl: it is Perl with threads, whose frames are arrays. @runtime: 32 bits, the number of the
+ *	pthread key of the thread's interpreter. @first: in that: its innermost stack of frames;
+ *	@thread_id: the statement that runs; @threads: the statement that is one while code is
+ *	compiled. @frame_size: of a frame. @function, @position, @caller: in it: what it runs, the
+ *	caller's statement, and where that goes on; @shared: the name of a file that is loaded.
+ *	@mark: in the body of what runs. The others are not used
+ * @unused_either: 0
  */
 struct hybrid_walk_interpreter {
 	__u64	runtime;
@@ -366,6 +373,8 @@ struct hybrid_walk_interpreter {
 	__u8	below_context;
 	__u8	below_position;
 	__u8	unused[1];
+	__u8	is_perl;
+	__u8	unused_either[7];
 };
 
 /* Entries of a callchain, the kernel's part and context words among them. */
@@ -435,6 +444,22 @@ struct hybrid_walk_record {
 #define HYBRID_WALK_FUNCTION_ADDR	0x0000fffffffffff8ULL
 #define HYBRID_WALK_RUN_ENDS		1ULL
 #define HYBRID_WALK_FUNCTION_MARK(word)	((__u64)(word) >> 4 << 48)
+
+/*
+ * Of frames of Perl, in @function. Without an address: a block that a native frame of its own runs,
+ * a part of what the next frame is in. HYBRID_WALK_PERL_CODE: no sub, but what the address says; the
+ * upper bits of @position are the line; @HYBRID_WALK_PERL_COMPILES: it is the one that the compiler
+ * is at. Behind a file that is loaded stand HYBRID_WALK_PERL_TEXT pairs of words, with its name.
+ */
+#define HYBRID_WALK_PERL_CODE		2ULL
+#define HYBRID_WALK_PERL_COMPILES	4ULL
+#define HYBRID_WALK_PERL_PROGRAM	8ULL
+#define HYBRID_WALK_PERL_EVAL		16ULL
+#define HYBRID_WALK_PERL_FILE		24ULL
+#define HYBRID_WALK_PERL_TEXT		4U
+#define HYBRID_WALK_PERL_LINE(position)	((__u32)((position) >> 48))
+#define HYBRID_WALK_PERL_AT(statement, line) \
+	(((statement) & HYBRID_WALK_FUNCTION_ADDR) | (__u64)(line) << 48)
 
 /*
  * Of functions with native frames (@is_native): the mark, and the words of struct

@@ -36,6 +36,13 @@
 #define DTV_ENTRY	16
 #define MAX_MODULES	4096
 
+/* Of glibc: nptl/descr.h, where a thread has the values of pthread keys. */
+#define SPECIFIC_FIRST	0x310
+#define SPECIFIC_BLOCKS	0x510
+#define SPECIFIC_BLOCK	32
+#define SPECIFIC_SIZE	16
+#define SPECIFIC_KEYS	1024
+
 static __always_inline bool is_of_thread(const struct state *st, __u64 thread)
 {
 	return thread && user_word(thread + st->interpreter.thread_id) == st->fs;
@@ -159,19 +166,44 @@ static __always_inline __u64 ruby_context(const struct state *st)
 	return block ? user_word(block + user_word(st->runtime + 8)) : 0;
 }
 
+/*
+ * What pthread_getspecific() returns for the key that is at @st->runtime. struct pthread of glibc
+ * has the first 32 values, and then the addresses of blocks of 32.
+ */
+static __always_inline __u64 thread_specific(const struct state *st)
+{
+	__u32 key = user_word(st->runtime);
+	__u64 block = st->fs + SPECIFIC_FIRST;
+
+	if (key >= SPECIFIC_BLOCK)
+		block = user_word(st->fs + SPECIFIC_BLOCKS + key / SPECIFIC_BLOCK * 8);
+	return key < SPECIFIC_KEYS && block ?
+		user_word(block + key % SPECIFIC_BLOCK * SPECIFIC_SIZE + 8) : 0;
+}
+
 /* The data of the thread that runs; 0: it runs nothing of an interpreter. */
 static __always_inline __u64 thread_data(struct state *st, __u64 fs)
 {
 	bool is_same = st->fs == fs && st->fs_space == st->code_key.space;
 
 	/* That of the last sample on this CPU, mostly. */
+	if (is_same && st->interpreter.is_perl && st->thread) {
+		st->thread = thread_specific(st);
+		return st->thread;
+	}
 	if (is_same && !st->interpreter.is_ruby && is_running(st, st->thread))
 		return st->thread;
 	st->fs = fs;
 	st->fs_space = st->code_key.space;
 	st->thread = 0;
-	if (find_runtime(st))
-		st->thread = st->interpreter.is_ruby ? ruby_context(st) : find_thread_data(st);
+	if (!find_runtime(st))
+		return 0;
+	if (st->interpreter.is_ruby)
+		st->thread = ruby_context(st);
+	else if (st->interpreter.is_perl)
+		st->thread = thread_specific(st);
+	else
+		st->thread = find_thread_data(st);
 	return st->thread;
 }
 

@@ -166,6 +166,7 @@ struct interpreter_thread {
  * @frame: address of a frame
  * @frames_start: where the stack begins that has them, if they are an array
  * @frames_end: and behind the last one
+ * @statement: of Perl: that the frame at @frame is at
  * @env_at: address of @env
  * @env_size: bytes that are there
  * @env: words that frames refer to
@@ -266,6 +267,7 @@ struct state {
 	__u64 frame;
 	__u64 frames_start;
 	__u64 frames_end;
+	__u64 statement;
 	__u64 env_at;
 	__u64 env_size;
 	__u8 env[ENV_WINDOW];

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+#ifndef __HYBRID_PERL_BPF_H
+#define __HYBRID_PERL_BPF_H
+
+/*
+ * The frames of Perl. Each of an interpreter's stacks has an array of them, and C code that calls
+ * back has mostly made a new stack. Of a frame that ends, Perl's evaluator (runops) returns if
+ * there is nothing to go on with.
+ */
+#include "interpreter.bpf.h"
+
+/* cop.h of Perl: struct stackinfo. */
+#define STACK_FRAMES	8
+#define STACK_PREV	16
+#define STACK_TOP	32
+#define STACK_TOP_SUB	40
+
+/* The first byte of a frame: what it is, and a flag of what is evaluated: no code of its own. */
+#define PERL_KIND	0xf
+#define PERL_NULL	0
+#define PERL_BLOCK	2
+#define PERL_SUB	9
+#define PERL_FORMAT	10
+#define PERL_EVAL	11
+#define PERL_DEFER	13
+#define PERL_IN_SUB	0x40
+
+/* In an SV and in a COP: its string; the line, in the upper half. */
+#define SV_STRING	16
+#define COP_LINE	32
+
+/* Frames that are looked at: loops and blocks have some, too. And those of one stack. */
+#define MAX_PERL_FRAMES	8192
+#define MAX_STACK	0x100000
+
+/* Reads the frame, and what is before it in the array: the callers. */
+static __always_inline bool read_perl_frame(struct state *st, __u64 frame)
+{
+	__u64 end = frame + st->interpreter.frame_size, size = end - st->frames_start;
+
+	if (frame >= st->window_at && end - st->window_at <= st->window_size)
+		return true;
+	if (size > WINDOW)
+		size = WINDOW;
+	st->window_size = 0;
+	if (bpf_probe_read_user(st->window, size, (void *)(end - size)))
+		return false;
+	st->window_at = end - size;
+	st->window_size = size;
+	return true;
+}
+
+/* Goes on in a stack; returns whether there is one. */
+static __always_inline bool enter_stack(struct state *st, __u64 stack)
+{
+	__u64 tops = user_word(stack + STACK_TOP);
+	__s32 top = (__s32)tops, top_sub = (__s32)user_word(stack + STACK_TOP_SUB);
+
+	st->other = stack;
+	st->frames_start = user_word(stack + STACK_FRAMES);
+	if (!st->frames_start || top < -1 || top > MAX_STACK || top_sub > MAX_STACK)
+		return false;
+	st->frame = st->frames_start + (__s64)top * st->interpreter.frame_size;
+	/* What is above the innermost sub is about to be one: its frame is not filled in yet. */
+	st->frames_end = st->frames_start + (__s64)(top_sub + 1) * st->interpreter.frame_size;
+	return true;
+}
+
+/* The root of a sub's code, which closures share. */
+static __always_inline __u64 mark_of_sub(struct state *st, __u64 sub)
+{
+	__u32 i = mark_index(sub);
+
+	if (i >= NR_MARKS)
+		return 0;
+	if (!is_marked(st, i, sub))
+		put_mark(st, i, sub, user_word(user_word(sub) + st->interpreter.mark));
+	return HYBRID_WALK_FUNCTION_MARK(st->marks[i].word);
+}
+
+/* Of a file that is loaded: its name. */
+static __always_inline void put_text(struct state *st, __u64 name)
+{
+	__u32 at = st->nr_interpreted;
+
+	if (at > HYBRID_WALK_FUNCTIONS - HYBRID_WALK_PERL_TEXT)
+		return;
+	st->interpreted.frames[at].function = 0;
+	bpf_probe_read_user_str(&st->interpreted.frames[at],
+				HYBRID_WALK_PERL_TEXT * sizeof(st->interpreted.frames[0]),
+				(void *)user_word(name + SV_STRING));
+	st->nr_interpreted = at + HYBRID_WALK_PERL_TEXT;
+}
+
+/* Code of no sub, at @st->statement. */
+static __always_inline void put_code(struct state *st, __u64 what)
+{
+	__u64 line = user_word(st->statement + COP_LINE) >> 32;
+
+	if (st->statement == st->thread + st->interpreter.threads)
+		what |= HYBRID_WALK_PERL_COMPILES;
+	put_function(st, what | HYBRID_WALK_PERL_CODE, HYBRID_WALK_PERL_AT(st->statement, line));
+}
+
+/* A string that is evaluated, or a file that is loaded. */
+static __always_inline void put_eval(struct state *st, __u64 frame)
+{
+	__u64 name = frame_word(st, frame, st->interpreter.shared);
+	bool ends = !frame_word(st, frame, st->interpreter.caller);
+
+	if (st->nr_interpreted > HYBRID_WALK_FUNCTIONS - HYBRID_WALK_PERL_TEXT - 1)
+		name = 0;
+	put_code(st, (name ? HYBRID_WALK_PERL_FILE : HYBRID_WALK_PERL_EVAL) | ends);
+	if (name)
+		put_text(st, name);
+}
+
+static __always_inline void put_sub(struct state *st, __u64 frame)
+{
+	__u64 sub = frame_word(st, frame, st->interpreter.function) & HYBRID_WALK_FUNCTION_ADDR;
+	bool ends = !frame_word(st, frame, st->interpreter.caller);
+
+	put_function(st, sub | mark_of_sub(st, sub) | ends, st->statement);
+}
+
+/* Behind the outermost frame: the program, if it runs already. */
+static __always_inline bool leave_stack(struct state *st)
+{
+	__u64 stack = user_word(st->other + STACK_PREV);
+
+	if (stack)
+		return enter_stack(st, stack);
+	if (st->chain_at == PERL_BLOCK)
+		put_code(st, HYBRID_WALK_PERL_PROGRAM | HYBRID_WALK_RUN_ENDS);
+	st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
+	return false;
+}
+
+static long perl_frame(__u32 i, void *arg)
+{
+	struct loop *loop = arg;
+	struct state *st = loop->st;
+	__u64 frame = st->frame;
+	__u32 type, kind;
+
+	if (st->nr_interpreted >= HYBRID_WALK_FUNCTIONS)
+		return 1;
+	if (frame < st->frames_start)
+		return !leave_stack(st);
+	if (!read_perl_frame(st, frame))
+		return 1;
+	type = (__u8)frame_word(st, frame, 0);
+	kind = type & PERL_KIND;
+	st->chain_at = kind;
+	st->frame = frame - st->interpreter.frame_size;
+	if (kind == PERL_NULL || kind == PERL_DEFER)
+		put_function(st, HYBRID_WALK_RUN_ENDS, st->statement);
+	else if (frame >= st->frames_end || kind < PERL_SUB || kind > PERL_EVAL)
+		return 0;
+	else if (kind != PERL_EVAL)
+		put_sub(st, frame);
+	else if (!(type & PERL_IN_SUB))
+		put_eval(st, frame);
+	else
+		return 0;
+	st->statement = frame_word(st, frame, st->interpreter.position);
+	return 0;
+}
+
+/* @interpreter: of the thread. */
+static __always_inline void read_perl(struct state *st, __u64 interpreter)
+{
+	struct loop loop = { .st = st };
+
+	st->chain_at = 0;
+	st->statement = user_word(interpreter + st->interpreter.thread_id);
+	if (!enter_stack(st, user_word(interpreter + st->interpreter.first)))
+		return;
+	bpf_loop(MAX_PERL_FRAMES, perl_frame, &loop, 0);
+}
+
+#endif /* __HYBRID_PERL_BPF_H */
