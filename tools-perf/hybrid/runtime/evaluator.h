@@ -12,11 +12,14 @@
  * @object_id: of the file; 0: it was not looked for
  * @parts: where the compiler has put it, as the ELF file numbers addresses
  * @nr: number of @parts
+ * @restart: a function that begins the evaluator anew and has it go on with what the evaluator ran
+ *	that has called it; NULL: there is none
  */
 struct hybrid_evaluator {
 	u64			object_id;
 	struct hybrid_fde	parts[HYBRID_EVALUATOR_PARTS];
 	unsigned int		nr;
+	const struct hybrid_evaluator *restart;
 };
 
 /**

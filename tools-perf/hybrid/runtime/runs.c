@@ -28,11 +28,15 @@ static unsigned int nr_runs(const struct hybrid_named_chain *c)
 	return nr + !ends;
 }
 
+/* From the innermost frame on, each frame of the chain: what has been begun anew runs no others. */
 static bool is_evaluator(u64 ip, void *arg)
 {
-	const struct hybrid_runs *runs = arg;
+	struct hybrid_runs *runs = arg;
+	const struct hybrid_evaluator *restart = runs->evaluator->restart;
+	bool is_restarted = runs->is_restarted;
 
-	return hybrid_evaluator__has(runs->evaluator, runs->space, ip);
+	runs->is_restarted = restart && hybrid_evaluator__has(restart, runs->space, ip);
+	return hybrid_evaluator__has(runs->evaluator, runs->space, ip) && !is_restarted;
 }
 
 void hybrid_runs__begin(struct hybrid_runs *runs, const struct hybrid_evaluator *evaluator,
@@ -44,6 +48,7 @@ void hybrid_runs__begin(struct hybrid_runs *runs, const struct hybrid_evaluator 
 	if (!c->nr_functions || !c->functions_are_whole || !c->is_whole)
 		return;
 	nr = hybrid_named_chain_count(c, is_evaluator, runs);
+	runs->is_restarted = false;
 	nr_of_runs = nr_runs(c);
 	if (nr > nr_of_runs)
 		runs->skip = nr - nr_of_runs;

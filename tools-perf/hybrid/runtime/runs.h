@@ -19,6 +19,7 @@
  * @at: index of the next frame of @chain's functions
  * @skip: native frames of the evaluator, the next ones, that run nothing yet
  * @more: runs that have no native frame yet, the next ones
+ * @is_restarted: the frame that was looked at last is of @evaluator's @restart
  */
 struct hybrid_runs {
 	const struct hybrid_evaluator	*evaluator;
@@ -27,6 +28,7 @@ struct hybrid_runs {
 	unsigned int			 at;
 	unsigned int			 skip;
 	unsigned int			 more;
+	bool				 is_restarted;
 };
 
 /**
