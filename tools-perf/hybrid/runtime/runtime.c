@@ -8,6 +8,7 @@
 #include "../rules/rows.h"
 #include "../rules/symbol.h"
 #include "java/java.h"
+#include "perl/perl.h"
 #include "python/python.h"
 #include "ruby/ruby.h"
 #include "v8/v8.h"
@@ -26,6 +27,7 @@ static const struct hybrid_runtime_ops *const all_ops[] = {
 	&hybrid_python_ops,
 	&hybrid_ruby_ops,
 	&hybrid_v8_ops,
+	&hybrid_perl_ops,
 };
 
 /**

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The frames of Perl in a sample. BPF writes what it finds in passing; what a frame is says often
+ * only the one that has called it.
+ */
+#include <string.h>
+#include <linux/kernel.h>
+#include "perl-frames.h"
+
+/* A frame's number in a word of @runs begins at this bit. */
+#define NUMBER_BIT	3
+
+static bool is_code(const struct perl_frame *frame)
+{
+	return frame->function & HYBRID_WALK_PERL_CODE;
+}
+
+static bool is_block(const struct perl_frame *frame)
+{
+	return !(frame->function & HYBRID_WALK_FUNCTION_ADDR);
+}
+
+/* A file that is loaded has its name behind it: returns how many pairs of words that are. */
+static unsigned int take_text(struct perl_frames *frames, struct perl_frame *frame,
+			      const struct hybrid_named_chain *c, unsigned int at)
+{
+	char *text = frames->texts[at / (HYBRID_WALK_PERL_TEXT + 1)];
+
+	if (!is_code(frame) ||
+	    (frame->function & HYBRID_WALK_FUNCTION_ADDR) != HYBRID_WALK_PERL_FILE ||
+	    c->nr_functions - at < HYBRID_WALK_PERL_TEXT)
+		return 0;
+	memcpy(text, (const u8 *)c->functions + 2 * at * sizeof(u64), PERL_FILE_TEXT);
+	text[PERL_FILE_TEXT - 1] = 0;
+	frame->text = text;
+	return HYBRID_WALK_PERL_TEXT;
+}
+
+static void take_frames(struct perl_frames *frames, const struct hybrid_named_chain *c)
+{
+	struct perl_frame *frame;
+	unsigned int at = 0;
+
+	frames->nr = 0;
+	while (at < c->nr_functions && frames->nr < HYBRID_WALK_FUNCTIONS) {
+		frame = &frames->frames[frames->nr];
+		*frame = (struct perl_frame) {
+			.function = hybrid_named_function(c, at, 0),
+			.position = hybrid_named_function(c, at, 1),
+		};
+		at++;
+		at += take_text(frames, frame, c, at);
+		frames->runs[2 * frames->nr + 1] = 0;
+		frames->runs[2 * frames->nr] = (frame->function & HYBRID_WALK_RUN_ENDS) |
+			(u64)(frames->nr + 1) << NUMBER_BIT;
+		frames->nr++;
+	}
+}
+
+/* @outer: the caller; NULL: it is not known. */
+static void complete(struct perl_frame *frame, const struct perl_frame *outer, bool is_outermost)
+{
+	if (is_block(frame) && outer) {
+		frame->function = outer->function;
+		frame->text = outer->text;
+		frame->compiled_by = outer->compiled_by;
+	} else if (outer && is_code(outer) && outer->function & HYBRID_WALK_PERL_COMPILES) {
+		frame->compiled_by = outer->text ?: "";
+	} else if (is_outermost && !is_code(frame)) {
+		frame->compiled_by = "";
+	}
+}
+
+/* A sub that was called just now is at its caller's statement still. */
+static void correct_innermost(struct perl_frames *frames)
+{
+	struct perl_frame *first = &frames->frames[0];
+	u64 same = HYBRID_WALK_FUNCTION_ADDR;
+
+	if (frames->nr > 1 && !is_code(first) && !((first->position ^ first[1].position) & same) &&
+	    (first->function ^ first[1].function) & same)
+		first->position = 0;
+}
+
+void perl_frames__read(struct perl_frames *frames, const struct hybrid_named_chain *c)
+{
+	unsigned int i;
+
+	take_frames(frames, c);
+	for (i = frames->nr; i-- > 0;)
+		complete(&frames->frames[i], i + 1 < frames->nr ? &frames->frames[i + 1] : NULL,
+			 c->functions_are_whole && i + 1 == frames->nr);
+	correct_innermost(frames);
+}
+
+const struct perl_frame *perl_frames__of(const struct perl_frames *frames, u64 word)
+{
+	u64 number = (word & HYBRID_WALK_FUNCTION_ADDR) >> NUMBER_BIT;
+
+	return number && number <= frames->nr ? &frames->frames[number - 1] : NULL;
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Functions of Perl: name, file and lines of subs, of files that are loaded, and of what is
+ * evaluated.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/compiler.h>
+#include <linux/hash.h>
+#include <linux/kernel.h>
+#include "../../rules/clock.h"
+#include "../name-table.h"
+#include "perl-functions.h"
+
+/* Lines of one function; what has more of them is several. */
+#define LINES		256
+#define MAX_LINE	0x1000000U
+
+/* Of the table: places of one process. What is more begins anew. */
+#define FIRST_BITS	8
+#define MOST_BITS	16
+
+/* ns */
+#define CHECK_AFTER	1000000000ULL
+
+/* What keys of code that is no sub have in their lowest bits. */
+#define KEY_OF_CODE	1
+#define KEY_OF_FILE	2
+
+static struct perl_place *slot_of(struct perl_place *known, unsigned int bits, u64 key)
+{
+	u32 i = hash_64(key, bits);
+
+	while (known[i].key && known[i].key != key)
+		i = (i + 1) & ((1U << bits) - 1);
+	return &known[i];
+}
+
+static void copy_all(struct perl_place *to, unsigned int to_bits, const struct perl_place *from,
+		     unsigned int bits)
+{
+	u32 i;
+
+	for (i = 0; bits && i < 1U << bits; i++) {
+		if (from[i].key)
+			*slot_of(to, to_bits, from[i].key) = from[i];
+	}
+}
+
+/* Room for one more: of four slots one is empty. */
+static bool make_room(struct perl_functions *functions)
+{
+	unsigned int bits = functions->bits ? functions->bits + 1 : FIRST_BITS;
+	struct perl_place *known;
+
+	if (functions->bits && functions->nr < 3U << (functions->bits - 2))
+		return true;
+	if (bits > MOST_BITS) {
+		memset(functions->known, 0, sizeof(*functions->known) << functions->bits);
+		functions->nr = 0;
+		return true;
+	}
+	known = calloc(1U << bits, sizeof(*known));
+	if (!known)
+		return false;
+	copy_all(known, bits, functions->known, functions->bits);
+	free(functions->known);
+	functions->known = known;
+	functions->bits = bits;
+	return true;
+}
+
+/* @first: line that the function begins at. */
+static u64 put_name(struct perl_functions *functions, struct hybrid_names *names,
+		    const char *name, const char *file, u32 first, u32 line)
+{
+	struct hybrid_name_line lines[LINES];
+	char text[PERL_NAME + PERL_TEXT + 8];
+	struct hybrid_function function = {
+		.name = text, .file = *file ? file : NULL, .size = LINES, .lines = lines,
+		.nr_lines = LINES,
+	};
+	unsigned int i;
+	u64 start;
+
+	if (line < first || line > MAX_LINE)
+		line = first;
+	first += (line - first) / LINES * LINES;
+	for (i = 0; i < LINES; i++)
+		lines[i] = (struct hybrid_name_line) { .index = i, .line = first + i };
+	snprintf(text, sizeof(text), *file ? "pl::%s:%s" : "pl::%s", name, file);
+	start = hybrid_names__function(names, &functions->quota, &function);
+	return start ? hybrid_names_ip(start, LINES, line - first) : 0;
+}
+
+static void keep(struct perl_functions *functions, const struct perl_place *place)
+{
+	struct perl_place *slot;
+
+	if (!place->ip || !make_room(functions))
+		return;
+	slot = slot_of(functions->known, functions->bits, place->key);
+	functions->nr += !slot->key;
+	*slot = *place;
+}
+
+/* Which is compiled, has its name here alone; the file of the program is that of its statement. */
+static noinline u64 read_code(struct perl_functions *functions, struct hybrid_names *names,
+			      const struct perl_frame *frame, u64 key)
+{
+	static const char *const kinds[] = { "(program)", "(eval)", "(require)" };
+	u64 what = (frame->function & HYBRID_WALK_FUNCTION_ADDR) / HYBRID_WALK_PERL_PROGRAM;
+	u64 statement = frame->position & HYBRID_WALK_FUNCTION_ADDR;
+	u32 line = HYBRID_WALK_PERL_LINE(frame->position);
+	struct perl_place place = { .key = key };
+	char file[PERL_TEXT] = "";
+
+	if (!what || what > ARRAY_SIZE(kinds))
+		return 0;
+	if (frame->text)
+		snprintf(file, sizeof(file), "%s", frame->text);
+	else if (what == 1 && !perl_statement__file(functions->pm, statement,
+						    functions->nextstate, file))
+		return 0;
+	if (!line)
+		line = perl_statement__line(functions->pm, statement, functions->nextstate);
+	place.ip = put_name(functions, names, kinds[what - 1], file, 1, line);
+	keep(functions, &place);
+	return place.ip;
+}
+
+/* A block in code has no line of its own in the record: it is read. */
+static u64 key_of_code(const struct perl_frame *frame)
+{
+	u64 what = frame->function & HYBRID_WALK_FUNCTION_ADDR;
+	u32 hash;
+
+	if (!frame->text)
+		return ((frame->position & ~(u64)KEY_OF_FILE) ^ what << 42) | KEY_OF_CODE;
+	hash = hybrid_name_hash(0, frame->text, strlen(frame->text));
+	return (u64)hash << 32 | HYBRID_WALK_PERL_LINE(frame->position) << 3 | KEY_OF_FILE;
+}
+
+static bool is_same(struct perl_functions *functions, struct perl_place *known)
+{
+	u64 time = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
+	struct perl_sub sub;
+
+	if (!known->sub || time - known->checked < CHECK_AFTER)
+		return true;
+	known->checked = time;
+	/* A closure that is gone may be another one now, or no sub: its code has the mark still. */
+	return !perl_sub__read(functions->pm, known->sub, &sub) ||
+	       HYBRID_WALK_FUNCTION_MARK(sub.root) != (known->key & ~HYBRID_WALK_FUNCTION_ADDR) ||
+	       sub.named == known->named;
+}
+
+/* Apart: what is read takes much of the stack, and nearly all places are known. */
+static noinline u64 read_sub(struct perl_functions *functions, struct hybrid_names *names,
+			     const struct perl_frame *frame, u64 key)
+{
+	u64 statement = frame->position & HYBRID_WALK_FUNCTION_ADDR;
+	struct perl_place place = {
+		.key = key, .sub = frame->function & HYBRID_WALK_FUNCTION_ADDR,
+		.checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE),
+	};
+	char name[PERL_NAME], file[PERL_TEXT] = "";
+	struct perl_sub sub;
+	u32 first, line;
+
+	if (!perl_sub__read(functions->pm, place.sub, &sub) ||
+	    HYBRID_WALK_FUNCTION_MARK(sub.root) != (key & ~HYBRID_WALK_FUNCTION_ADDR) ||
+	    !perl_sub__name(functions->pm, &sub, name))
+		return 0;
+	if (sub.file && hybrid_process_memory_string(functions->pm, sub.file, file))
+		*file = 0;
+	perl_file_text(file);
+	first = perl_sub__line(functions->pm, &sub, functions->nextstate) ?: 1;
+	line = perl_statement__line(functions->pm, statement, functions->nextstate);
+	place.named = sub.named;
+	place.ip = put_name(functions, names, name, file, first, line);
+	keep(functions, &place);
+	return place.ip;
+}
+
+/* Subs that are named BEGIN are gone as soon as they have run. */
+static u64 read_begin(struct perl_functions *functions, struct hybrid_names *names,
+		      const struct perl_frame *frame, u64 key)
+{
+	struct perl_place place = { .key = key };
+
+	place.ip = put_name(functions, names, "BEGIN", frame->compiled_by, 1, 1);
+	return place.ip;
+}
+
+u64 perl_functions__ip(struct perl_functions *functions, struct hybrid_names *names,
+		       const struct perl_frame *frame)
+{
+	bool is_code = frame->function & HYBRID_WALK_PERL_CODE;
+	u64 addr = frame->function & HYBRID_WALK_FUNCTION_ADDR, key, ip;
+	struct perl_place *known = NULL;
+
+	key = (frame->position & HYBRID_WALK_FUNCTION_ADDR) ?: addr;
+	key |= frame->function & ~(HYBRID_WALK_FUNCTION_ADDR | 7);
+	if (is_code)
+		key = key_of_code(frame);
+	if (functions->bits)
+		known = slot_of(functions->known, functions->bits, key);
+	if (known && known->key && is_same(functions, known))
+		return known->ip;
+	if (is_code)
+		return read_code(functions, names, frame, key);
+	ip = read_sub(functions, names, frame, key);
+	return ip || !frame->compiled_by ? ip : read_begin(functions, names, frame, key);
+}
+
+u64 perl_functions__unknown(struct perl_functions *functions, struct hybrid_names *names)
+{
+	const struct hybrid_function function = { .name = "pl::[unknown]", .size = 1 };
+	u64 start = hybrid_names__function(names, &functions->quota, &function);
+
+	return start ? hybrid_names_ip(start, function.size, 0) : 0;
+}
+
+void perl_functions__exit(struct perl_functions *functions)
+{
+	free(functions->known);
+	functions->known = NULL;
+	functions->bits = 0;
+	functions->nr = 0;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_PERL_FUNCTIONS_H
+#define __PERF_HYBRID_PERL_FUNCTIONS_H
+
+#include "../names.h"
+#include "perl-frames.h"
+#include "perl-sub.h"
+
+/**
+ * struct perl_place - a statement of a sub, or a line of what is none
+ * @key: which, see perl_functions__ip(); 0: none
+ * @sub: address of the sub
+ * @named: what it had as its name
+ * @ip: see hybrid_names_ip()
+ * @checked: when @named was compared with the process, in ns
+ */
+struct perl_place {
+	u64	key;
+	u64	sub;
+	u64	named;
+	u64	ip;
+	u64	checked;
+};
+
+/**
+ * struct perl_functions - the functions of a process
+ * @pm: the process
+ * @nextstate: address of the code of statements
+ * @quota: what was added to the names
+ * @known: places, by a hash of their key; owned
+ * @bits: binary logarithm of the number of @known; 0: none
+ * @nr: how many of @known are used
+ */
+struct perl_functions {
+	struct hybrid_process_memory	*pm;
+	u64				 nextstate;
+	struct hybrid_names_quota	 quota;
+	struct perl_place		*known;
+	unsigned int			 bits;
+	unsigned int			 nr;
+};
+
+/**
+ * perl_functions__ip - the address of a frame
+ * @functions: of the process
+ * @names: that the function is added to
+ * @frame: the frame
+ *
+ * A place of a sub is known by its statement, and by a part of the address of the sub's code: so
+ * one closure's name is that of all.
+ *
+ * Return: by hybrid_names_ip(); 0 if it can't be read, or is another one.
+ */
+u64 perl_functions__ip(struct perl_functions *functions, struct hybrid_names *names,
+		       const struct perl_frame *frame);
+
+/* The address of a frame whose function can't be read; 0: no room. */
+u64 perl_functions__unknown(struct perl_functions *functions, struct hybrid_names *names);
+
+void perl_functions__exit(struct perl_functions *functions);
+
+#endif /* __PERF_HYBRID_PERL_FUNCTIONS_H */

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where versions of Perl with threads have what is read of them: x86-64's of intrpvar.h, cop.h,
+ * cv.h and opnames.h.
+ */
+#include <linux/kernel.h>
+#include "perl-layout.h"
+
+/**
+ * struct version - a version of Perl
+ * @number: the second one: 36 is Perl 5.36
+ * @layout: of it
+ */
+struct version {
+	unsigned int		 number;
+	struct perl_layout	 layout;
+};
+
+/* Icurstackinfo, Icurcop, Icompiling; a PERL_CONTEXT; in it, its old_namesv; CvROOT. */
+#define WALK(compiling)	{ .first = 224, .thread_id = 208, .threads = (compiling), \
+			  .frame_size = 104, .position = 16, .caller = 48, .function = 72, \
+			  .shared = 64, .mark = 48, .is_perl = 1 }
+
+static const struct version versions[] = {
+	{ 36, { .walk = WALK(1936), .interpreter = 3768, .nextstate = 195, .entertry = 347 } },
+	{ 40, { .walk = WALK(1720), .interpreter = 3768, .nextstate = 198, .entertry = 350 } },
+	{ 42, { .walk = WALK(1720), .interpreter = 3768, .nextstate = 202, .entertry = 354 } },
+};
+
+const struct perl_layout *perl_layout__find(unsigned int version, unsigned int interpreter)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(versions); i++) {
+		if (version == versions[i].number)
+			return interpreter == versions[i].layout.interpreter ?
+				&versions[i].layout : NULL;
+	}
+	return NULL;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Subs and statements of Perl: names, packages, files and lines, as 5.36 to 5.42 have them on
+ * x86-64.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <linux/kernel.h>
+#include "perl-sub.h"
+
+/* sv.h: of any value, its body, its flags, and in these what it is. */
+#define SV_FLAGS	12
+#define SV_TYPE		0xff
+#define TYPE_GV		9
+#define TYPE_HV		12
+#define TYPE_SUB	13
+#define TYPE_FORMAT	14
+
+/* cv.h: the body of a sub, and its flags. */
+#define SUB_STASH	32
+#define SUB_START	40
+#define SUB_ROOT	48
+#define SUB_NAMED	56
+#define SUB_FILE	64
+#define SUB_FLAGS	92
+#define IS_IN_C		0x8
+#define HAS_NAME	0x8000
+
+/* gv.h: the body of what has a name, and its package. */
+#define GV_NAME		32
+#define GV_STASH	40
+
+/* hv.h: the body of a package; it has a name, or several; and a name. */
+#define HV_HAS_NAME	0x02000000
+#define HV_NAME		32
+#define HV_NR_NAMES	60
+#define NAME_LENGTH	4
+#define NAME_TEXT	8
+
+/* op.h and cop.h */
+#define OP_NEXT		0
+#define OP_CODE		16
+#define COP_LINE	36
+#define COP_FILE	48
+
+/* What a sub may begin with before its first statement. */
+#define MAX_STEPS	16
+
+u64 perl_word(struct hybrid_process_memory *pm, u64 addr)
+{
+	u64 word;
+
+	return hybrid_process_memory_read(pm, addr, &word, sizeof(word)) ? 0 : word;
+}
+
+static u32 flags_of(struct hybrid_process_memory *pm, u64 addr)
+{
+	u32 flags;
+
+	return addr && !hybrid_process_memory_read(pm, addr + SV_FLAGS, &flags, sizeof(flags)) ?
+		flags : 0;
+}
+
+bool perl_sub__read(struct hybrid_process_memory *pm, u64 addr, struct perl_sub *sub)
+{
+	u32 type = flags_of(pm, addr) & SV_TYPE, flags;
+	u64 body = perl_word(pm, addr);
+
+	if ((type != TYPE_SUB && type != TYPE_FORMAT) || !body ||
+	    hybrid_process_memory_read(pm, body + SUB_FLAGS, &flags, sizeof(flags)) ||
+	    flags & IS_IN_C)
+		return false;
+	*sub = (struct perl_sub) {
+		.root = perl_word(pm, body + SUB_ROOT), .start = perl_word(pm, body + SUB_START),
+		.named = perl_word(pm, body + SUB_NAMED),
+		.stash = perl_word(pm, body + SUB_STASH), .file = perl_word(pm, body + SUB_FILE),
+		.is_named = flags & HAS_NAME,
+	};
+	return true;
+}
+
+static bool read_name(struct hybrid_process_memory *pm, u64 name, char *out)
+{
+	s32 length;
+
+	if (!name || hybrid_process_memory_read(pm, name + NAME_LENGTH, &length, sizeof(length)) ||
+	    length <= 0)
+		return false;
+	length = min(length, PERL_TEXT - 1);
+	if (hybrid_process_memory_read(pm, name + NAME_TEXT, out, length))
+		return false;
+	out[length] = 0;
+	return *out;
+}
+
+static bool read_package(struct hybrid_process_memory *pm, u64 stash, char *out)
+{
+	u32 flags = flags_of(pm, stash);
+	u64 body = perl_word(pm, stash), name = perl_word(pm, body + HV_NAME);
+	s32 nr;
+
+	if ((flags & SV_TYPE) != TYPE_HV || !(flags & HV_HAS_NAME) ||
+	    hybrid_process_memory_read(pm, body + HV_NR_NAMES, &nr, sizeof(nr)))
+		return false;
+	/* Several: the first one is what it was made as, if that is still one. */
+	if (nr)
+		name = perl_word(pm, name + (nr < 0 ? sizeof(name) : 0));
+	return read_name(pm, name, out);
+}
+
+bool perl_sub__name(struct hybrid_process_memory *pm, const struct perl_sub *sub, char *out)
+{
+	char name[PERL_TEXT] = "__ANON__", package[PERL_TEXT];
+	u64 stash = sub->stash, body;
+
+	if (sub->is_named) {
+		if (!read_name(pm, sub->named, name))
+			return false;
+	} else if (sub->named) {
+		body = perl_word(pm, sub->named);
+		if ((flags_of(pm, sub->named) & SV_TYPE) != TYPE_GV ||
+		    !read_name(pm, perl_word(pm, body + GV_NAME), name))
+			return false;
+		stash = perl_word(pm, body + GV_STASH);
+	}
+	if (read_package(pm, stash, package))
+		snprintf(out, PERL_NAME, "%s::%s", package, name);
+	else
+		snprintf(out, PERL_NAME, "%s", name);
+	return true;
+}
+
+u32 perl_statement__line(struct hybrid_process_memory *pm, u64 statement, u64 nextstate)
+{
+	u32 line;
+
+	if (!statement || perl_word(pm, statement + OP_CODE) != nextstate ||
+	    hybrid_process_memory_read(pm, statement + COP_LINE, &line, sizeof(line)))
+		return 0;
+	return line;
+}
+
+u32 perl_sub__line(struct hybrid_process_memory *pm, const struct perl_sub *sub, u64 nextstate)
+{
+	u64 op = sub->start;
+	unsigned int i;
+	u32 line = 0;
+
+	for (i = 0; i < MAX_STEPS && op && !line; i++) {
+		line = perl_statement__line(pm, op, nextstate);
+		op = perl_word(pm, op + OP_NEXT);
+	}
+	return line;
+}
+
+bool perl_statement__file(struct hybrid_process_memory *pm, u64 statement, u64 nextstate,
+			  char *out)
+{
+	u64 file;
+
+	if (!perl_statement__line(pm, statement, nextstate))
+		return false;
+	file = perl_word(pm, statement + COP_FILE);
+	return file && !hybrid_process_memory_string(pm, file, out) && *out;
+}
+
+void perl_file_text(char *file)
+{
+	if (!strncmp(file, "(eval ", 6))
+		strcpy(file, "(eval)");
+}

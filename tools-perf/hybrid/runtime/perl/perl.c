@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A process that runs Perl. BPF reads at the sample which subs its thread is in; here they get
+ * their names, and their places among the native frames.
+ */
+#include <stdlib.h>
+#include <linux/kernel.h>
+#include "../../rules/function.h"
+#include "../../rules/rows.h"
+#include "../../rules/symbol.h"
+#include "../../x86/code.h"
+#include "../evaluator.h"
+#include "perl-functions.h"
+#include "perl-layout.h"
+#include "perl.h"
+
+/**
+ * struct perl - a process that runs Perl
+ * @pm: its memory
+ * @key: address of PL_thr_key
+ * @layout: of its version
+ * @evaluator: of the file: runops
+ * @restart: of the file: docatch
+ * @namer: names frames
+ * @runs: of the chain that is being named
+ * @chain: the same, for @runs: its functions are @frames
+ * @frames: of the chain
+ * @functions: of the process
+ */
+struct perl {
+	struct hybrid_process_memory	 pm;
+	u64				 key;
+	const struct perl_layout	*layout;
+	struct hybrid_evaluator		 evaluator;
+	struct hybrid_evaluator		 restart;
+	struct hybrid_namer		 namer;
+	struct hybrid_runs		 runs;
+	struct hybrid_named_chain	 chain;
+	struct perl_frames		 frames;
+	struct perl_functions		 functions;
+};
+
+static void perl_begin(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
+{
+	struct perl *perl = container_of(namer, struct perl, namer);
+
+	perl_frames__read(&perl->frames, c);
+	perl->chain = *c;
+	perl->chain.functions = perl->frames.runs;
+	perl->chain.nr_functions = perl->frames.nr;
+	hybrid_runs__begin(&perl->runs, &perl->evaluator, perl->pm.space, &perl->chain);
+}
+
+static u64 ip_of(void *arg, struct hybrid_names *names, u64 function, u64 position __maybe_unused)
+{
+	struct perl *perl = arg;
+	const struct perl_frame *frame = perl_frames__of(&perl->frames, function);
+	u64 ip = frame ? perl_functions__ip(&perl->functions, names, frame) : 0;
+
+	perl->namer.nr_unread += !ip;
+	return ip ?: perl_functions__unknown(&perl->functions, names);
+}
+
+static unsigned int perl_name(struct hybrid_namer *namer, struct hybrid_names *names,
+			      const struct hybrid_frame *frame, u64 ip, u64 *out,
+			      unsigned int room)
+{
+	struct perl *perl = container_of(namer, struct perl, namer);
+	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = perl };
+
+	return hybrid_runs__name(&perl->runs, &how, frame, ip, out, room);
+}
+
+static struct hybrid_namer *perl_namer(void *data, u64 pass __maybe_unused,
+				       struct hybrid_space *space)
+{
+	struct perl *perl = data;
+
+	perl->pm.space = space;
+	return &perl->namer;
+}
+
+static bool perl_interpreter(void *data, const struct hybrid_mapping *mapping,
+			     struct hybrid_walk_interpreter *interpreter)
+{
+	struct perl *perl = data;
+
+	*interpreter = perl->layout->walk;
+	interpreter->runtime = perl->key - mapping->start + mapping->pgoff;
+	return true;
+}
+
+/*
+ * docatch(), of which there is no symbol: it is what the operation of "eval BLOCK" ends with a jump
+ * to. It runs the evaluator and has it go on with all that the evaluator before it would.
+ */
+static void find_restart(struct perl *perl, const struct hybrid_mapping *mapping, u64 entertry)
+{
+	const struct hybrid_fde *fde = hybrid_function_fde(mapping, entertry), *to;
+	u64 at, next, target;
+
+	for (at = fde ? fde->start : 0; fde && at < fde->end; at = next) {
+		target = hybrid_code_jump(mapping->object, at, &next);
+		if (!next)
+			return;
+		to = target ? hybrid_function_fde(mapping, target) : NULL;
+		if (to && to->start == target && target != fde->start) {
+			hybrid_evaluator__find(&perl->restart, mapping, target);
+			return;
+		}
+	}
+}
+
+static u64 operation(struct perl *perl, u64 table, u16 number)
+{
+	return perl_word(&perl->pm, table + number * sizeof(u64));
+}
+
+static bool find_layout(struct perl *perl, const struct hybrid_object *object, u64 bias)
+{
+	u64 version_at = hybrid_object_symbol(object, "PL_version");
+	u64 size_at = hybrid_object_symbol(object, "PL_interp_size");
+	u16 size;
+	u8 version;
+
+	if (!version_at || !size_at || hybrid_process_memory_map(&perl->pm) ||
+	    hybrid_process_memory_read(&perl->pm, bias + version_at, &version, sizeof(version)) ||
+	    hybrid_process_memory_read(&perl->pm, bias + size_at, &size, sizeof(size)))
+		return false;
+	perl->layout = perl_layout__find(version, size);
+	return perl->layout;
+}
+
+static bool open_perl(struct perl *perl, const struct hybrid_mapping *mapping, u64 bias)
+{
+	const struct hybrid_object *object = mapping->object;
+	u64 key = hybrid_object_symbol(object, "PL_thr_key");
+	u64 table = hybrid_object_symbol(object, "PL_ppaddr");
+
+	if (!key || !table || !find_layout(perl, object, bias))
+		return false;
+	perl->key = bias + key;
+	perl->functions.nextstate = operation(perl, bias + table, perl->layout->nextstate);
+	hybrid_evaluator__find(&perl->evaluator, mapping,
+			       hybrid_object_symbol(object, "Perl_runops_standard"));
+	find_restart(perl, mapping, operation(perl, bias + table, perl->layout->entertry) - bias);
+	perl->evaluator.restart = &perl->restart;
+	return perl->evaluator.nr;
+}
+
+static void *perl_open(const struct hybrid_process_memory *pm,
+		       const struct hybrid_mapping *mapping, u64 bias)
+{
+	struct perl *perl = calloc(1, sizeof(*perl));
+
+	if (!perl)
+		return NULL;
+	perl->pm = *pm;
+	perl->functions.pm = &perl->pm;
+	perl->namer = (struct hybrid_namer) {
+		.runtime = HYBRID_RUNTIME_PERL, .begin = perl_begin, .name = perl_name,
+	};
+	if (open_perl(perl, mapping, bias))
+		return perl;
+	hybrid_process_memory_exit(&perl->pm);
+	free(perl);
+	return NULL;
+}
+
+static void perl_close(void *data)
+{
+	struct perl *perl = data;
+
+	hybrid_process_memory_exit(&perl->pm);
+	perl_functions__exit(&perl->functions);
+	free(perl);
+}
+
+const struct hybrid_runtime_ops hybrid_perl_ops = {
+	.symbol		= "Perl_runops_standard",
+	.language	= "Perl",
+	.open		= perl_open,
+	.close		= perl_close,
+	.interpreter	= perl_interpreter,
+	.namer		= perl_namer,
+};
