@@ -341,7 +341,7 @@ struct hybrid_walk_file {
  *	@thread_id: the statement that runs; @threads: the statement that is one while code is
  *	compiled. @frame_size: of a frame. @function, @position, @caller: in it: what it runs, the
  *	caller's statement, and where that goes on; @shared: the name of a file that is loaded.
- *	@mark: in the body of what runs. The others are not used
+ *	@mark, @kind: in the body of what runs; its flags. The others are not used
  * @unused_either: 0
  */
 struct hybrid_walk_interpreter {
@@ -448,11 +448,12 @@ struct hybrid_walk_record {
 /*
  * Of frames of Perl, in @function. Without an address: a block that a native frame of its own runs,
  * a part of what the next frame is in. HYBRID_WALK_PERL_CODE: no sub, but what the address says; the
- * upper bits of @position are the line; @HYBRID_WALK_PERL_COMPILES: it is the one that the compiler
- * is at. Behind a file that is loaded stand HYBRID_WALK_PERL_TEXT pairs of words, with its name.
+ * upper bits of @position are the line; HYBRID_WALK_PERL_COMPILES: it is the one that the compiler
+ * is at. HYBRID_WALK_PERL_ANONYMOUS: a sub without a name. Behind a file that is loaded stand HYBRID_WALK_PERL_TEXT pairs of words, with its name.
  */
 #define HYBRID_WALK_PERL_CODE		2ULL
 #define HYBRID_WALK_PERL_COMPILES	4ULL
+#define HYBRID_WALK_PERL_ANONYMOUS	4ULL
 #define HYBRID_WALK_PERL_PROGRAM	8ULL
 #define HYBRID_WALK_PERL_EVAL		16ULL
 #define HYBRID_WALK_PERL_FILE		24ULL

@@ -25,6 +25,9 @@
 #define PERL_DEFER	13
 #define PERL_IN_SUB	0x40
 
+/* cv.h: a flag of a sub. */
+#define SUB_ANONYMOUS	0x80
+
 /* In an SV and in a COP: its string; the line, in the upper half. */
 #define SV_STRING	16
 #define COP_LINE	32
@@ -66,16 +69,23 @@ static __always_inline bool enter_stack(struct state *st, __u64 stack)
 	return true;
 }
 
-/* The root of a sub's code, which closures share. */
+/* The root of a sub's code, which closures share; and whether it has no name. */
 static __always_inline __u64 mark_of_sub(struct state *st, __u64 sub)
 {
 	__u32 i = mark_index(sub);
+	__u64 body, word;
 
 	if (i >= NR_MARKS)
 		return 0;
-	if (!is_marked(st, i, sub))
-		put_mark(st, i, sub, user_word(user_word(sub) + st->interpreter.mark));
-	return HYBRID_WALK_FUNCTION_MARK(st->marks[i].word);
+	if (!is_marked(st, i, sub)) {
+		body = user_word(sub);
+		word = user_word(body + st->interpreter.mark);
+		if (user_word(body + st->interpreter.kind) & SUB_ANONYMOUS)
+			word |= HYBRID_WALK_PERL_ANONYMOUS;
+		put_mark(st, i, sub, word);
+	}
+	word = st->marks[i].word;
+	return HYBRID_WALK_FUNCTION_MARK(word) | (word & HYBRID_WALK_PERL_ANONYMOUS);
 }
 
 /* Of a file that is loaded: its name. */

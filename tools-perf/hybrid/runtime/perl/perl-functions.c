@@ -71,7 +71,7 @@ static bool make_room(struct perl_functions *functions)
 	return true;
 }
 
-/* @first: line that the function begins at. */
+/* @first: line that the function begins at; what has none is known by its file alone. */
 static u64 put_name(struct perl_functions *functions, struct hybrid_names *names,
 		    const char *name, const char *file, u32 first, u32 line)
 {
@@ -184,6 +184,27 @@ static noinline u64 read_sub(struct perl_functions *functions, struct hybrid_nam
 	return place.ip;
 }
 
+/* A closure may be gone, and its code and statements stay: others share them. */
+static noinline u64 read_closure(struct perl_functions *functions, struct hybrid_names *names,
+				 const struct perl_frame *frame, u64 key)
+{
+	u64 statement = frame->position & HYBRID_WALK_FUNCTION_ADDR;
+	u32 line = perl_statement__line(functions->pm, statement, functions->nextstate);
+	/* Those of other threads are copies of it. */
+	u64 packages = perl_word(functions->pm, functions->interpreter) + functions->packages;
+	char package[PERL_TEXT], name[PERL_NAME], file[PERL_TEXT];
+	struct perl_place place = { .key = key };
+
+	if (!line || !perl_statement__package(functions->pm, statement, packages, package) ||
+	    !perl_statement__file(functions->pm, statement, functions->nextstate, file))
+		return 0;
+	perl_file_text(file);
+	snprintf(name, sizeof(name), "%s::__ANON__", package);
+	place.ip = put_name(functions, names, name, file, 1, line);
+	keep(functions, &place);
+	return place.ip;
+}
+
 /* Subs that are named BEGIN are gone as soon as they have run. */
 static u64 read_begin(struct perl_functions *functions, struct hybrid_names *names,
 		      const struct perl_frame *frame, u64 key)
@@ -212,6 +233,8 @@ u64 perl_functions__ip(struct perl_functions *functions, struct hybrid_names *na
 	if (is_code)
 		return read_code(functions, names, frame, key);
 	ip = read_sub(functions, names, frame, key);
+	if (!ip && frame->function & HYBRID_WALK_PERL_ANONYMOUS)
+		ip = read_closure(functions, names, frame, key);
 	return ip || !frame->compiled_by ? ip : read_begin(functions, names, frame, key);
 }
 

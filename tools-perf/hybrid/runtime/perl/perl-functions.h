@@ -26,6 +26,8 @@ struct perl_place {
  * struct perl_functions - the functions of a process
  * @pm: the process
  * @nextstate: address of the code of statements
+ * @interpreter: where the address of the first thread's interpreter is
+ * @packages: see struct perl_layout
  * @quota: what was added to the names
  * @known: places, by a hash of their key; owned
  * @bits: binary logarithm of the number of @known; 0: none
@@ -34,6 +36,8 @@ struct perl_place {
 struct perl_functions {
 	struct hybrid_process_memory	*pm;
 	u64				 nextstate;
+	u64				 interpreter;
+	u64				 packages;
 	struct hybrid_names_quota	 quota;
 	struct perl_place		*known;
 	unsigned int			 bits;

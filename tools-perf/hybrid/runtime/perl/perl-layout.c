@@ -19,12 +19,15 @@ struct version {
 /* Icurstackinfo, Icurcop, Icompiling; a PERL_CONTEXT; in it, its old_namesv; CvROOT. */
 #define WALK(compiling)	{ .first = 224, .thread_id = 208, .threads = (compiling), \
 			  .frame_size = 104, .position = 16, .caller = 48, .function = 72, \
-			  .shared = 64, .mark = 48, .is_perl = 1 }
+			  .shared = 64, .mark = 48, .kind = 92, .is_perl = 1 }
 
 static const struct version versions[] = {
-	{ 36, { .walk = WALK(1936), .interpreter = 3768, .nextstate = 195, .entertry = 347 } },
-	{ 40, { .walk = WALK(1720), .interpreter = 3768, .nextstate = 198, .entertry = 350 } },
-	{ 42, { .walk = WALK(1720), .interpreter = 3768, .nextstate = 202, .entertry = 354 } },
+	{ 36, { .walk = WALK(1936), .interpreter = 3768, .packages = 2608, .nextstate = 195,
+		.entertry = 347 } },
+	{ 40, { .walk = WALK(1720), .interpreter = 3768, .packages = 2352, .nextstate = 198,
+		.entertry = 350 } },
+	{ 42, { .walk = WALK(1720), .interpreter = 3768, .packages = 2352, .nextstate = 202,
+		.entertry = 354 } },
 };
 
 const struct perl_layout *perl_layout__find(unsigned int version, unsigned int interpreter)

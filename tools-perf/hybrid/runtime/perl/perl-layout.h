@@ -8,12 +8,14 @@
  * struct perl_layout - where a version of Perl has what is read of it
  * @walk: what BPF reads; but for its @runtime
  * @interpreter: bytes of an interpreter
+ * @packages: in an interpreter: the array of packages that statements refer to, and its size
  * @nextstate: number of the operation that a statement begins with
  * @entertry: of the one that eval with a block begins with
  */
 struct perl_layout {
 	struct hybrid_walk_interpreter walk;
 	u32	interpreter;
+	u16	packages;
 	u16	nextstate;
 	u16	entertry;
 };

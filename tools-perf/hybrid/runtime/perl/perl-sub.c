@@ -41,6 +41,7 @@
 #define OP_NEXT		0
 #define OP_CODE		16
 #define COP_LINE	36
+#define COP_PACKAGE	40
 #define COP_FILE	48
 
 /* What a sub may begin with before its first statement. */
@@ -162,6 +163,15 @@ bool perl_statement__file(struct hybrid_process_memory *pm, u64 statement, u64 n
 		return false;
 	file = perl_word(pm, statement + COP_FILE);
 	return file && !hybrid_process_memory_string(pm, file, out) && *out;
+}
+
+bool perl_statement__package(struct hybrid_process_memory *pm, u64 statement, u64 packages,
+			     char *out)
+{
+	u64 number = perl_word(pm, statement + COP_PACKAGE);
+
+	return number <= perl_word(pm, packages + sizeof(u64)) &&
+	       read_package(pm, perl_word(pm, perl_word(pm, packages) + number * sizeof(u64)), out);
 }
 
 void perl_file_text(char *file)

@@ -73,6 +73,18 @@ u32 perl_sub__line(struct hybrid_process_memory *pm, const struct perl_sub *sub,
 bool perl_statement__file(struct hybrid_process_memory *pm, u64 statement, u64 nextstate,
 			  char *out);
 
+/**
+ * perl_statement__package - the package that a statement is of
+ * @pm: the process
+ * @statement: its address
+ * @packages: where an interpreter has the array of packages
+ * @out: out, room for PERL_TEXT
+ *
+ * Return: false if it can't be read.
+ */
+bool perl_statement__package(struct hybrid_process_memory *pm, u64 statement, u64 packages,
+			     char *out);
+
 /* The line of a statement; 0: there is none at that address. */
 u32 perl_statement__line(struct hybrid_process_memory *pm, u64 statement, u64 nextstate);
 

@@ -136,11 +136,14 @@ static bool open_perl(struct perl *perl, const struct hybrid_mapping *mapping, u
 	const struct hybrid_object *object = mapping->object;
 	u64 key = hybrid_object_symbol(object, "PL_thr_key");
 	u64 table = hybrid_object_symbol(object, "PL_ppaddr");
+	u64 main = hybrid_object_symbol(object, "PL_curinterp");
 
 	if (!key || !table || !find_layout(perl, object, bias))
 		return false;
 	perl->key = bias + key;
 	perl->functions.nextstate = operation(perl, bias + table, perl->layout->nextstate);
+	perl->functions.interpreter = main ? bias + main : 0;
+	perl->functions.packages = perl->layout->packages;
 	hybrid_evaluator__find(&perl->evaluator, mapping,
 			       hybrid_object_symbol(object, "Perl_runops_standard"));
 	find_restart(perl, mapping, operation(perl, bias + table, perl->layout->entertry) - bias);
