@@ -52,19 +52,18 @@ void hybrid_runs__begin(struct hybrid_runs *runs, const struct hybrid_evaluator 
 	nr_of_runs = nr_runs(c);
 	if (nr > nr_of_runs)
 		runs->skip = nr - nr_of_runs;
-	else
+	else if (nr)
 		runs->more = nr_of_runs - nr;
 }
 
-/* The functions of the next run, and of those before it that have no native frame. */
-static unsigned int name_run(struct hybrid_runs *runs, const struct hybrid_run_names *how,
-			     u64 *out, unsigned int room)
+/* The functions of the next runs: @left. */
+static unsigned int name_runs(struct hybrid_runs *runs, const struct hybrid_run_names *how,
+			      unsigned int left, u64 *out, unsigned int room)
 {
 	const struct hybrid_named_chain *c = runs->chain;
-	unsigned int nr = 0, left = runs->more + 1;
+	unsigned int nr = 0;
 	u64 function, position, ip;
 
-	runs->more = 0;
 	for (; runs->at < c->nr_functions && left; runs->at++) {
 		function = hybrid_named_function(c, runs->at, 0);
 		left -= function & HYBRID_WALK_RUN_ENDS;
@@ -86,16 +85,20 @@ unsigned int hybrid_runs__name(struct hybrid_runs *runs, const struct hybrid_run
 {
 	const struct hybrid_named_chain *c = runs->chain;
 	unsigned int nr;
+	bool is_own;
 
-	if (!c || runs->at >= c->nr_functions || !is_evaluator(frame->ip, runs))
+	if (!c || runs->at >= c->nr_functions)
 		return 0;
-	if (runs->skip) {
+	is_own = is_evaluator(frame->ip, runs);
+	if (is_own && runs->skip) {
 		runs->skip--;
 		return 0;
 	}
-	if (!room)
-		return 1;
-	nr = name_run(runs, how, out + 1, room - 1);
+	nr = runs->more + is_own;
+	runs->more = 0;
+	if (!nr || !room)
+		return nr;
+	nr = name_runs(runs, how, nr, out + 1, room - 1);
 	*out = ip;
 	return nr ? nr + 1 : 0;
 }
