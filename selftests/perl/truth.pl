@@ -91,6 +91,22 @@ sub p_named_of_round
 	return @sorted;
 }
 
+# What a block calls last has nothing to go on with, as what C code calls.
+sub p_last_of_block
+{
+	my $i = 0;
+
+	$i++ while $i < 40;
+	return $_[0] <=> $_[1];
+}
+
+sub p_block_of_round
+{
+	my @sorted = sort { p_last_of_block($a, $b) } 1 .. 20;
+
+	return @sorted;
+}
+
 sub c_found_of_first
 {
 	my ($x) = @_;
@@ -391,6 +407,7 @@ sub p_round_of_run
 	p_recursion_of_round();
 	p_sort_of_round();
 	p_named_of_round();
+	p_block_of_round();
 	p_first_of_round();
 	p_reduce_of_round();
 	p_catch_of_round();

@@ -25,6 +25,9 @@
 #define PERL_DEFER	13
 #define PERL_IN_SUB	0x40
 
+/* Of a sub: it is code in a regular expression. */
+#define PERL_IN_REGEX	0xc0
+
 /* cv.h: a flag of a sub. */
 #define SUB_ANONYMOUS	0x80
 
@@ -112,11 +115,34 @@ static __always_inline void put_code(struct state *st, __u64 what)
 	put_function(st, what | HYBRID_WALK_PERL_CODE, HYBRID_WALK_PERL_AT(st->statement, line));
 }
 
+/* Is the frame's caller a block of code that the evaluator runs for C code? */
+static __always_inline bool is_in_block(struct state *st, __u64 frame)
+{
+	__u64 outer = frame - st->interpreter.frame_size;
+	__u32 type, kind;
+
+	if (outer < st->frames_start || !read_perl_frame(st, outer))
+		return false;
+	type = (__u8)frame_word(st, outer, 0);
+	kind = type & PERL_KIND;
+	return kind == PERL_NULL || kind == PERL_DEFER ||
+	       (kind == PERL_SUB && type & PERL_IN_REGEX);
+}
+
+/*
+ * Does the evaluator return when the frame ends? Such a block does not go on, either, after what it
+ * calls last. Reads another frame.
+ */
+static __always_inline bool ends_run(struct state *st, __u64 frame)
+{
+	return !frame_word(st, frame, st->interpreter.caller) && !is_in_block(st, frame);
+}
+
 /* A string that is evaluated, or a file that is loaded. */
 static __always_inline void put_eval(struct state *st, __u64 frame)
 {
 	__u64 name = frame_word(st, frame, st->interpreter.shared);
-	bool ends = !frame_word(st, frame, st->interpreter.caller);
+	bool ends = ends_run(st, frame);
 
 	if (st->nr_interpreted > HYBRID_WALK_FUNCTIONS - HYBRID_WALK_PERL_TEXT - 1)
 		name = 0;
@@ -128,9 +154,8 @@ static __always_inline void put_eval(struct state *st, __u64 frame)
 static __always_inline void put_sub(struct state *st, __u64 frame)
 {
 	__u64 sub = frame_word(st, frame, st->interpreter.function) & HYBRID_WALK_FUNCTION_ADDR;
-	bool ends = !frame_word(st, frame, st->interpreter.caller);
 
-	put_function(st, sub | mark_of_sub(st, sub) | ends, st->statement);
+	put_function(st, sub | mark_of_sub(st, sub) | ends_run(st, frame), st->statement);
 }
 
 /* Behind the outermost frame: the program, if it runs already. */
@@ -150,7 +175,7 @@ static long perl_frame(__u32 i, void *arg)
 {
 	struct loop *loop = arg;
 	struct state *st = loop->st;
-	__u64 frame = st->frame;
+	__u64 frame = st->frame, statement;
 	__u32 type, kind;
 
 	if (st->nr_interpreted >= HYBRID_WALK_FUNCTIONS)
@@ -161,6 +186,7 @@ static long perl_frame(__u32 i, void *arg)
 		return 1;
 	type = (__u8)frame_word(st, frame, 0);
 	kind = type & PERL_KIND;
+	statement = frame_word(st, frame, st->interpreter.position);
 	st->chain_at = kind;
 	st->frame = frame - st->interpreter.frame_size;
 	if (kind == PERL_NULL || kind == PERL_DEFER)
@@ -173,7 +199,7 @@ static long perl_frame(__u32 i, void *arg)
 		put_eval(st, frame);
 	else
 		return 0;
-	st->statement = frame_word(st, frame, st->interpreter.position);
+	st->statement = statement;
 	return 0;
 }
 
