@@ -111,9 +111,13 @@ static void find_restart(struct perl *perl, const struct hybrid_mapping *mapping
 	}
 }
 
-static u64 operation(struct perl *perl, u64 table, u16 number)
+/* The code of an operation; 0: the process has just begun, and the table is not relocated yet. */
+static u64 operation(struct perl *perl, const struct hybrid_mapping *mapping, u64 table,
+		     u16 number)
 {
-	return perl_word(&perl->pm, table + number * sizeof(u64));
+	u64 code = perl_word(&perl->pm, table + number * sizeof(u64));
+
+	return code >= mapping->start && code < mapping->end ? code : 0;
 }
 
 static bool find_layout(struct perl *perl, const struct hybrid_object *object, u64 bias)
@@ -136,17 +140,21 @@ static bool open_perl(struct perl *perl, const struct hybrid_mapping *mapping, u
 	const struct hybrid_object *object = mapping->object;
 	u64 key = hybrid_object_symbol(object, "PL_thr_key");
 	u64 table = hybrid_object_symbol(object, "PL_ppaddr");
-	u64 main = hybrid_object_symbol(object, "PL_curinterp");
+	u64 main = hybrid_object_symbol(object, "PL_curinterp"), entertry;
 
 	if (!key || !table || !find_layout(perl, object, bias))
 		return false;
 	perl->key = bias + key;
-	perl->functions.nextstate = operation(perl, bias + table, perl->layout->nextstate);
+	entertry = operation(perl, mapping, bias + table, perl->layout->entertry);
+	perl->functions.nextstate = operation(perl, mapping, bias + table,
+					      perl->layout->nextstate);
+	if (!entertry || !perl->functions.nextstate)
+		return false;
 	perl->functions.interpreter = main ? bias + main : 0;
 	perl->functions.packages = perl->layout->packages;
 	hybrid_evaluator__find(&perl->evaluator, mapping,
 			       hybrid_object_symbol(object, "Perl_runops_standard"));
-	find_restart(perl, mapping, operation(perl, bias + table, perl->layout->entertry) - bias);
+	find_restart(perl, mapping, entertry - bias);
 	perl->evaluator.restart = &perl->restart;
 	return perl->evaluator.nr;
 }
