@@ -16,14 +16,16 @@
 #define CHUNK		65536
 #define MAX_NAME	64
 
-/* At which byte of a section of names one is, or -1. */
-static s64 find_name(int fd, const GElf_Shdr *names, const char *name)
+/* Longer names may end with the one that is looked for: of those so many are tried. */
+#define MAX_TRIES	16
+
+/* At which byte of a section of names one is, from @at on, or -1. */
+static s64 find_name(int fd, const GElf_Shdr *names, const char *name, u64 at)
 {
 	size_t len = strlen(name) + 1;
 	char buffer[CHUNK];
 	ssize_t got;
 	char *found;
-	u64 at = 0;
 
 	if (names->sh_size > MAX_NAMES || len > MAX_NAME)
 		return -1;
@@ -67,12 +69,27 @@ static u64 find_value(int fd, const GElf_Shdr *symbols, u64 name)
 	return 0;
 }
 
+/* The value of a symbol, by the section of symbols and that of their names; 0: none. */
+static u64 find_symbol(int fd, const GElf_Shdr *symbols, const GElf_Shdr *names, const char *name)
+{
+	unsigned int tries;
+	u64 value = 0;
+	s64 at = -1;
+
+	for (tries = 0; tries < MAX_TRIES && !value; tries++) {
+		at = find_name(fd, names, name, at + 1);
+		if (at < 0)
+			return 0;
+		value = find_value(fd, symbols, at);
+	}
+	return value;
+}
+
 u64 hybrid_object_symbol(const struct hybrid_object *object, const char *name)
 {
 	GElf_Shdr symbols, names;
 	Elf_Scn *scn = NULL;
 	u64 value = 0;
-	s64 at;
 
 	if (object->cfi.abi->word != 8)
 		return 0;
@@ -82,8 +99,7 @@ u64 hybrid_object_symbol(const struct hybrid_object *object, const char *name)
 		    !gelf_getshdr(elf_getscn(object->elf, symbols.sh_link), &names) ||
 		    names.sh_type != SHT_STRTAB)
 			continue;
-		at = find_name(object->fd, &names, name);
-		value = at < 0 ? 0 : find_value(object->fd, &symbols, at);
+		value = find_symbol(object->fd, &symbols, &names, name);
 	}
 	return value;
 }
