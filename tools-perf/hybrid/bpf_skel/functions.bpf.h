@@ -6,6 +6,7 @@
  * The functions that a task's interpreter runs, and where they are written.
  */
 #include "perl.bpf.h"
+#include "php.bpf.h"
 #include "ruby.bpf.h"
 
 /* Reads which functions the task is in, if it runs an interpreter. @task: that was walked. */
@@ -27,6 +28,10 @@ static __always_inline void read_functions(struct state *st, struct task_struct_
 	}
 	if (st->interpreter.is_perl) {
 		read_perl(st, thread);
+		return;
+	}
+	if (st->interpreter.is_php) {
+		read_php(st, task);
 		return;
 	}
 	find_chains(st);

@@ -325,6 +325,11 @@ struct hybrid_walk_file {
  *	of the thread's variable that has its context's address, as for __tls_get_addr().
  *	@frame: in the context. @frame_size: from a frame to its caller's. @kind: in a frame: the
  *	address of its environment. @first to @thread_id and @caller are not used
+ * @is_php: it is PHP without thread safety, which the main thread runs. @runtime: what has the
+ *	address of the innermost frame. @mark: in code that is no internal function. @kind: flags of
+ *	a frame, two bytes behind the type of the object that it has. @first: in a generator, its frame;
+ *	@next: the generator that it has delegated to; @frame_in_frame: its frame of no function,
+ *	which stands for those that have delegated. @threads to @frame are not used
  * @is_native: its functions have native frames with bp, as those of V8; then only @mark holds,
  *	and what follows
  * @below_function: bytes from bp down to the word with the function, a pointer whose lowest bits
@@ -335,14 +340,13 @@ struct hybrid_walk_file {
  * @owner: in that: a pointer; @mark is of 32 bits there, and stays
  * @code: where code of the file with such frames begins; as @runtime
  * @code_end: where it ends
- * @unused: 0
  * @is_perl: it is Perl with threads, whose frames are arrays. @runtime: 32 bits, the number of the
  *	pthread key of the thread's interpreter. @first: in that: its innermost stack of frames;
  *	@thread_id: the statement that runs; @threads: the statement that is one while code is
  *	compiled. @frame_size: of a frame. @function, @position, @caller: in it: what it runs, the
  *	caller's statement, and where that goes on; @shared: the name of a file that is loaded.
  *	@mark, @kind: in the body of what runs; its flags. The others are not used
- * @unused_either: 0
+ * @unused: 0
  */
 struct hybrid_walk_interpreter {
 	__u64	runtime;
@@ -372,9 +376,9 @@ struct hybrid_walk_interpreter {
 	__u8	below_function;
 	__u8	below_context;
 	__u8	below_position;
-	__u8	unused[1];
+	__u8	is_php;
 	__u8	is_perl;
-	__u8	unused_either[7];
+	__u8	unused[7];
 };
 
 /* Entries of a callchain, the kernel's part and context words among them. */

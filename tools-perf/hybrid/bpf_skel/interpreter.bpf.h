@@ -181,6 +181,14 @@ static __always_inline __u64 thread_specific(const struct state *st)
 		user_word(block + key % SPECIFIC_BLOCK * SPECIFIC_SIZE + 8) : 0;
 }
 
+/* Does the data of the last sample on this CPU still hold? PHP's is that of the process. */
+static __always_inline bool is_last(struct state *st)
+{
+	if (st->interpreter.is_php)
+		return st->thread;
+	return !st->interpreter.is_ruby && is_running(st, st->thread);
+}
+
 /* The data of the thread that runs; 0: it runs nothing of an interpreter. */
 static __always_inline __u64 thread_data(struct state *st, __u64 fs)
 {
@@ -191,7 +199,7 @@ static __always_inline __u64 thread_data(struct state *st, __u64 fs)
 		st->thread = thread_specific(st);
 		return st->thread;
 	}
-	if (is_same && !st->interpreter.is_ruby && is_running(st, st->thread))
+	if (is_same && is_last(st))
 		return st->thread;
 	st->fs = fs;
 	st->fs_space = st->code_key.space;
@@ -203,7 +211,7 @@ static __always_inline __u64 thread_data(struct state *st, __u64 fs)
 	else if (st->interpreter.is_perl)
 		st->thread = thread_specific(st);
 	else
-		st->thread = find_thread_data(st);
+		st->thread = st->interpreter.is_php ? st->runtime : find_thread_data(st);
 	return st->thread;
 }
 

@@ -39,6 +39,8 @@
 #define MAX_DEPTH	10
 
 struct pt_regs___h {
+	unsigned long r15;
+	unsigned long r14;
 	unsigned long r13;
 	unsigned long bp;
 	unsigned long orig_ax;

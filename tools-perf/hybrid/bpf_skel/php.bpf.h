@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+#ifndef __HYBRID_PHP_BPF_H
+#define __HYBRID_PHP_BPF_H
+
+/*
+ * The frames of PHP: internal functions have some, too. A frame whose caller's is that of C code
+ * begins an execute_ex().
+ */
+#include "interpreter.bpf.h"
+
+/* Zend/zend_compile.h: what begins a function; where that has its name; flags of a frame. */
+#define PHP_INTERNAL	1
+#define PHP_NAME	8
+#define PHP_TOP		2
+
+/* Zend/zend_types.h: the type of an object. Where a frame has one, from the flags on. */
+#define PHP_OBJECT	8
+#define PHP_TYPE	2
+#define PHP_THIS	10
+
+/* Bytes of an instruction, and how many of one function are believed. */
+#define PHP_OP		32
+#define PHP_MOST_OPS	0x100000
+
+/* Generators that delegate to each other. */
+#define PHP_DELEGATES	64
+
+/*
+ * Of a function: a pointer that shows whether it is the same, and what it begins with in the
+ * lowest bits. That of a moment ago, mostly, as mark_of().
+ */
+static __always_inline __u64 php_mark(struct state *st, __u64 function)
+{
+	__u32 i = mark_index(function);
+	__u64 kind;
+
+	if (i >= NR_MARKS)
+		return 0;
+	if (!is_marked(st, i, function)) {
+		kind = user_word(function) & 7;
+		put_mark(st, i, function, kind |
+			 user_word(function + (kind == PHP_INTERNAL ? PHP_NAME :
+					       st->interpreter.mark)));
+	}
+	return st->marks[i].word;
+}
+
+/*
+ * Where the innermost function is. Its frame is told only now and then; execute_ex() has the frame
+ * in r14, and the instruction in r15. What it calls may have something else there.
+ */
+static __always_inline __u64 php_position(struct state *st, __u64 frame, __u64 told)
+{
+	struct pt_regs___h *regs = (void *)st->regs;
+	__u64 away = BPF_CORE_READ(regs, r15) - told;
+
+	if (st->nr_interpreted || BPF_CORE_READ(regs, r14) != frame ||
+	    away + PHP_MOST_OPS * PHP_OP > 2 * PHP_MOST_OPS * PHP_OP || away % PHP_OP)
+		return told;
+	return told + away;
+}
+
+/* A generator that has delegated, on to the one that it has delegated to. */
+static long count_delegate(__u32 i, void *arg)
+{
+	struct loop *loop = arg;
+	struct state *st = loop->st;
+	__u64 next = user_word(st->other + st->interpreter.next);
+
+	if (!next)
+		return 1;
+	st->other = next;
+	st->nr_chains++;
+	return 0;
+}
+
+/* The same: its function comes before those of the generators that have delegated to it. */
+static long put_delegate(__u32 i, void *arg)
+{
+	struct loop *loop = arg;
+	struct state *st = loop->st;
+	const struct hybrid_walk_interpreter *in = &st->interpreter;
+	__u64 frame = user_word(st->other + in->first), function;
+	__u32 at = st->nr_interpreted + st->nr_chains - 1 - i;
+
+	function = user_word(frame + in->function) & HYBRID_WALK_FUNCTION_ADDR;
+	if (i >= st->nr_chains || at >= HYBRID_WALK_FUNCTIONS)
+		return 1;
+	st->interpreted.frames[at].function =
+		function | HYBRID_WALK_FUNCTION_MARK(php_mark(st, function));
+	st->interpreted.frames[at].position = user_word(frame + in->position);
+	st->other = user_word(st->other + in->next);
+	return 0;
+}
+
+/*
+ * A generator that has delegated to others ("yield from") does not run: the innermost of those
+ * does. Their frames are not among the callers': a frame without a function stands for them.
+ */
+static __always_inline void put_delegates(struct state *st, __u64 generator)
+{
+	struct loop loop = { .st = st };
+	__u32 nr = st->nr_interpreted, last = nr - 1;
+
+	st->other = generator;
+	st->nr_chains = 0;
+	bpf_loop(PHP_DELEGATES, count_delegate, &loop, 0);
+	if (last >= HYBRID_WALK_FUNCTIONS || nr + st->nr_chains > HYBRID_WALK_FUNCTIONS)
+		return;
+	st->other = generator;
+	bpf_loop(PHP_DELEGATES, put_delegate, &loop, 0);
+	st->nr_interpreted = nr + st->nr_chains;
+	/* The one that runs has the native frame of all. */
+	st->interpreted.frames[last].function &= ~HYBRID_WALK_RUN_ENDS;
+	end_run(st);
+}
+
+/* The next frame of PHP. One without a function is C code's own, or a generator's. */
+static long php_frame(__u32 i, void *arg)
+{
+	struct loop *loop = arg;
+	struct state *st = loop->st;
+	const struct hybrid_walk_interpreter *in = &st->interpreter;
+	__u64 frame = st->frame, function, mark;
+
+	if (!frame) {
+		st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
+		return 1;
+	}
+	if (st->nr_interpreted >= HYBRID_WALK_FUNCTIONS || !read_frame(st, frame, in->frame_size))
+		return 1;
+	st->frame = frame_word(st, frame, in->caller);
+	function = frame_word(st, frame, in->function) & HYBRID_WALK_FUNCTION_ADDR;
+	if (!function) {
+		function = frame_word(st, frame, in->kind - PHP_THIS);
+		if ((__u8)frame_word(st, frame, in->kind - PHP_TYPE) == PHP_OBJECT &&
+		    function + in->frame_in_frame == frame)
+			put_delegates(st, function);
+		return 0;
+	}
+	mark = php_mark(st, function);
+	/* What a fiber begins with has no name; the frame of who has resumed it is its caller's. */
+	if (mark == PHP_INTERNAL) {
+		st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
+		return 1;
+	}
+	put_function(st, function | HYBRID_WALK_FUNCTION_MARK(mark),
+		     php_position(st, frame, frame_word(st, frame, in->position)));
+	if ((mark & 7) != PHP_INTERNAL && frame_word(st, frame, in->kind) & PHP_TOP)
+		end_run(st);
+	return 0;
+}
+
+/* @task: that was walked. Its process has one thread that runs PHP. */
+static __always_inline void read_php(struct state *st, struct task_struct___h *task)
+{
+	struct loop loop = { .st = st };
+
+	if (task->pid != task->tgid)
+		return;
+	st->frame = user_word(st->runtime);
+	if (st->frame)
+		bpf_loop(2 * HYBRID_WALK_FUNCTIONS, php_frame, &loop, 0);
+}
+
+#endif /* __HYBRID_PHP_BPF_H */
