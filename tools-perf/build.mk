@@ -15,7 +15,7 @@
 HYBRID	:= ../hybrid
 # Each is on the path of the headers; scripts/check-layers has the same list.
 FOLDERS	:= $(addprefix $(HYBRID)/,rules x86 unwind runtime runtime/java runtime/python \
-	     runtime/perl runtime/ruby runtime/v8 process records compiler api)
+	     runtime/perl runtime/php runtime/ruby runtime/v8 process records compiler api)
 CORE	:= $(basename $(notdir $(wildcard $(FOLDERS:%=%/*.c))))
 KMOD	:= ../../kmod
 FRAME	:= $(KMOD)/frame

@@ -326,7 +326,8 @@ struct hybrid_walk_file {
  *	@frame: in the context. @frame_size: from a frame to its caller's. @kind: in a frame: the
  *	address of its environment. @first to @thread_id and @caller are not used
  * @is_php: it is PHP without thread safety, which the main thread runs. @runtime: what has the
- *	address of the innermost frame. @mark: in code that is no internal function. @kind: flags of
+ *	address of the innermost frame. @mark, @shared: in code that is
+ *	no internal function: its instructions, and its file. @kind: flags of
  *	a frame, two bytes behind the type of the object that it has. @first: in a generator, its frame;
  *	@next: the generator that it has delegated to; @frame_in_frame: its frame of no function,
  *	which stands for those that have delegated. @threads to @frame are not used
@@ -465,6 +466,12 @@ struct hybrid_walk_record {
 #define HYBRID_WALK_PERL_LINE(position)	((__u32)((position) >> 48))
 #define HYBRID_WALK_PERL_AT(statement, line) \
 	(((statement) & HYBRID_WALK_FUNCTION_ADDR) | (__u64)(line) << 48)
+
+/*
+ * Of PHP: it is a file's outermost code. The address is that of the file's name, and the position
+ * is the line.
+ */
+#define HYBRID_WALK_PHP_FILE		2ULL
 
 /*
  * Of functions with native frames (@is_native): the mark, and the words of struct

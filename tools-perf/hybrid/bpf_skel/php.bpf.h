@@ -11,6 +11,7 @@
 /* Zend/zend_compile.h: what begins a function; where that has its name; flags of a frame. */
 #define PHP_INTERNAL	1
 #define PHP_NAME	8
+#define PHP_CODE	1
 #define PHP_TOP		2
 
 /* Zend/zend_types.h: the type of an object. Where a frame has one, from the flags on. */
@@ -18,7 +19,11 @@
 #define PHP_TYPE	2
 #define PHP_THIS	10
 
-/* Bytes of an instruction, and how many of one function are believed. */
+/* Zend/zend_types.h: of a string, a hash of it. */
+#define PHP_STRING_HASH	8
+
+/* Where an instruction has its line; bytes of one, and how many of one function are believed. */
+#define PHP_OP_LINE	24
 #define PHP_OP		32
 #define PHP_MOST_OPS	0x100000
 
@@ -115,13 +120,31 @@ static __always_inline void put_delegates(struct state *st, __u64 generator)
 	end_run(st);
 }
 
+/*
+ * A file's outermost code, or what is evaluated: it is freed when it has run, but the name of the
+ * file stays.
+ */
+static __always_inline void put_code(struct state *st, __u64 function, __u64 position)
+{
+	__u64 file = user_word(function + st->interpreter.shared) & HYBRID_WALK_FUNCTION_ADDR;
+	__u32 i = mark_index(file), line = user_word(position + PHP_OP_LINE);
+
+	if (i >= NR_MARKS)
+		return;
+	if (!is_marked(st, i, file))
+		put_mark(st, i, file, user_word(file + PHP_STRING_HASH));
+	put_function(st, file | HYBRID_WALK_FUNCTION_MARK(st->marks[i].word) | HYBRID_WALK_PHP_FILE,
+		     line);
+}
+
 /* The next frame of PHP. One without a function is C code's own, or a generator's. */
 static long php_frame(__u32 i, void *arg)
 {
 	struct loop *loop = arg;
 	struct state *st = loop->st;
 	const struct hybrid_walk_interpreter *in = &st->interpreter;
-	__u64 frame = st->frame, function, mark;
+	__u64 frame = st->frame, function, mark, position;
+	__u8 flags;
 
 	if (!frame) {
 		st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
@@ -144,9 +167,13 @@ static long php_frame(__u32 i, void *arg)
 		st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
 		return 1;
 	}
-	put_function(st, function | HYBRID_WALK_FUNCTION_MARK(mark),
-		     php_position(st, frame, frame_word(st, frame, in->position)));
-	if ((mark & 7) != PHP_INTERNAL && frame_word(st, frame, in->kind) & PHP_TOP)
+	position = php_position(st, frame, frame_word(st, frame, in->position));
+	flags = frame_word(st, frame, in->kind);
+	if (flags & PHP_CODE)
+		put_code(st, function, position);
+	else
+		put_function(st, function | HYBRID_WALK_FUNCTION_MARK(mark), position);
+	if ((mark & 7) != PHP_INTERNAL && flags & PHP_TOP)
 		end_run(st);
 	return 0;
 }

@@ -31,6 +31,7 @@ static const char * const labels[HYBRID_NR_RUNTIMES] = {
 	[HYBRID_RUNTIME_RUBY]	= "ruby-functions",
 	[HYBRID_RUNTIME_V8]	= "js-functions",
 	[HYBRID_RUNTIME_PERL]	= "perl-functions",
+	[HYBRID_RUNTIME_PHP]	= "php-functions",
 };
 
 struct hybrid_names *hybrid_names__new(enum hybrid_runtime runtime)

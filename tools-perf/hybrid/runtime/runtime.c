@@ -9,6 +9,7 @@
 #include "../rules/symbol.h"
 #include "java/java.h"
 #include "perl/perl.h"
+#include "php/php.h"
 #include "python/python.h"
 #include "ruby/ruby.h"
 #include "v8/v8.h"
@@ -24,10 +25,11 @@
 /* A new runtime is a folder and a line here. */
 static const struct hybrid_runtime_ops *const all_ops[] = {
 	&hybrid_java_ops,
+	&hybrid_perl_ops,
+	&hybrid_php_ops,
 	&hybrid_python_ops,
 	&hybrid_ruby_ops,
 	&hybrid_v8_ops,
-	&hybrid_perl_ops,
 };
 
 /**

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The functions of a process that runs PHP: each is read once.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/compiler.h>
+#include <linux/hash.h>
+#include <linux/kernel.h>
+#include "../../rules/clock.h"
+#include "php-code.h"
+#include "php-functions.h"
+
+/* Instructions that are believed. */
+#define MAX_SIZE	0x100000U
+
+/* Functions that one makes when it runs. */
+#define MAX_CLOSURES	64
+
+/* Lines of a file that are told of its outermost code. */
+#define FILE_LINES	2048
+
+/* Of the table: functions of one process. What is more begins anew. */
+#define FIRST_BITS	8
+#define MOST_BITS	14
+
+/* ns */
+#define CHECK_AFTER	1000000000ULL
+
+enum { NAME, CLASS, CODE, FILE_NAME };
+
+static u64 mark_of(const struct php_function *known)
+{
+	return HYBRID_WALK_FUNCTION_MARK(known->words[known->is_internal ? NAME : CODE]);
+}
+
+/* Returns false if nothing is there. */
+static bool read_words(struct php_functions *functions, u64 addr, struct php_function *found)
+{
+	const struct hybrid_walk_interpreter *walk = &functions->layout->walk;
+	u8 kind;
+
+	if (hybrid_process_memory_read(functions->pm, addr, &kind, sizeof(kind)))
+		return false;
+	found->is_internal = kind == PHP_INTERNAL;
+	found->words[NAME] = php_word(functions->pm, addr + PHP_FUNCTION_NAME);
+	found->words[CLASS] = php_word(functions->pm, addr + PHP_FUNCTION_SCOPE);
+	found->words[CODE] = php_word(functions->pm, addr + walk->mark);
+	found->words[FILE_NAME] =
+		found->is_internal ? 0 : php_word(functions->pm, addr + walk->shared);
+	return found->words[NAME];
+}
+
+/* Is it the function that was sampled? */
+static bool is_there(struct php_functions *functions, struct php_function *found)
+{
+	return read_words(functions, found->key & HYBRID_WALK_FUNCTION_ADDR, found) &&
+	       mark_of(found) == (found->key & ~HYBRID_WALK_FUNCTION_ADDR);
+}
+
+static bool is_same(struct php_functions *functions, struct php_function *known)
+{
+	u64 time = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
+	struct php_function now = { .key = known->key };
+
+	if (time - known->checked < CHECK_AFTER)
+		return true;
+	known->checked = time;
+	/* What can't be read now, or not any more, has the mark still. */
+	return !known->is_alike &&
+	       (!is_there(functions, &now) || !memcmp(now.words, known->words, sizeof(now.words)));
+}
+
+/*
+ * Apart: what is read takes 40 KiB of stack, and nearly all functions are known. @addr: of the
+ * function, of which @known has what read_words() has read.
+ */
+static noinline bool read_function(struct php_functions *functions, struct hybrid_names *names,
+				   u64 addr, struct php_function *known)
+{
+	struct hybrid_name_line lines[HYBRID_NAMES_LINES];
+	const u64 *words = known->words;
+	const struct php_name of = {
+		.name = words[NAME], .file = words[FILE_NAME],
+		.class = words[CLASS] ? php_word(functions->pm, words[CLASS] + PHP_CLASS_NAME) : 0,
+	};
+	struct hybrid_function function = { .lines = lines };
+	char text[PHP_NAME];
+
+	if (!known->is_internal && !of.file)
+		return false;
+	function.file = php_name(functions->pm, &of, text);
+	if (!function.file)
+		return false;
+	function.name = text;
+	known->size = 1;
+	if (known->is_internal) {
+		function.file = NULL;
+	} else {
+		known->size = php_word(functions->pm, addr + functions->layout->last);
+		if (!known->size || known->size >= MAX_SIZE)
+			return false;
+		function.nr_lines = php_lines(functions->pm, words[CODE], known->size, lines,
+					      HYBRID_NAMES_LINES);
+	}
+	function.size = known->size;
+	known->function = hybrid_names__function(names, &functions->quota, &function);
+	known->checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
+	return known->function;
+}
+
+static struct php_function *slot_of(struct php_function *known, unsigned int bits, u64 key)
+{
+	u32 i = hash_64(key, bits);
+
+	while (known[i].key && known[i].key != key)
+		i = (i + 1) & ((1U << bits) - 1);
+	return &known[i];
+}
+
+/* Twice as large. */
+static bool grow(struct php_functions *functions)
+{
+	unsigned int bits = functions->bits ? functions->bits + 1 : FIRST_BITS;
+	struct php_function *known = calloc(1U << bits, sizeof(*known));
+	u32 i;
+
+	if (!known)
+		return false;
+	for (i = 0; functions->bits && i < 1U << functions->bits; i++) {
+		if (functions->known[i].key)
+			*slot_of(known, bits, functions->known[i].key) = functions->known[i];
+	}
+	free(functions->known);
+	functions->known = known;
+	functions->bits = bits;
+	return true;
+}
+
+/* Room for one more: of four slots one is empty. */
+static bool make_room(struct php_functions *functions)
+{
+	if (functions->bits && functions->nr < 3U << (functions->bits - 2))
+		return true;
+	if (functions->bits < MOST_BITS)
+		return grow(functions);
+	memset(functions->known, 0, sizeof(*functions->known) << functions->bits);
+	functions->nr = 0;
+	return true;
+}
+
+static struct php_function *keep(struct php_functions *functions, const struct php_function *found)
+{
+	struct php_function *slot;
+
+	if (!make_room(functions))
+		return NULL;
+	slot = slot_of(functions->known, functions->bits, found->key);
+	functions->nr += !slot->key;
+	*slot = *found;
+	return slot;
+}
+
+static bool is_of(const struct php_function *known, u64 position)
+{
+	u64 away = position - known->words[CODE];
+
+	return !(away % PHP_OP) && away / PHP_OP < known->size;
+}
+
+/* One that has the instruction at @position; its mark tells, too. */
+static bool find_alike(struct php_functions *functions, u64 position, struct php_function *found)
+{
+	struct php_function *known = functions->known, now = {};
+	u32 i;
+
+	for (i = 0; functions->bits && i < 1U << functions->bits; i++, known++) {
+		if (!known->key || known->is_internal || known->is_alike ||
+		    !is_of(known, position) ||
+		    mark_of(known) != (found->key & ~HYBRID_WALK_FUNCTION_ADDR))
+			continue;
+		now.key = known->key;
+		if (!is_there(functions, &now))
+			continue;
+		now = *known;
+		now.key = found->key;
+		now.is_alike = true;
+		now.checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
+		*found = now;
+		return true;
+	}
+	return false;
+}
+
+/* Those that a function makes when it runs: as they are before they have a class. */
+static void read_closures(struct php_functions *functions, struct hybrid_names *names, u64 addr,
+			  const struct php_function *maker)
+{
+	const struct php_layout *layout = functions->layout;
+	u32 nr = min_t(u32, php_word(functions->pm, addr + layout->nr_closures), MAX_CLOSURES), i;
+	u64 all = php_word(functions->pm, addr + layout->closures), closure;
+	struct php_function found;
+
+	for (i = 0; i < nr; i++) {
+		closure = php_word(functions->pm, all + i * sizeof(u64));
+		memset(&found, 0, sizeof(found));
+		if (!closure || closure & ~HYBRID_WALK_FUNCTION_ADDR ||
+		    !read_words(functions, closure, &found) || found.is_internal)
+			continue;
+		found.key = closure | mark_of(&found);
+		found.words[CLASS] = found.words[CLASS] ?: maker->words[CLASS];
+		if (read_function(functions, names, closure, &found))
+			keep(functions, &found);
+	}
+}
+
+static struct php_function *look_up(struct php_functions *functions, struct hybrid_names *names,
+				    u64 key, u64 position)
+{
+	struct php_function found = { .key = key };
+	u64 addr = key & HYBRID_WALK_FUNCTION_ADDR;
+
+	if (!is_there(functions, &found))
+		return find_alike(functions, position, &found) ? keep(functions, &found) : NULL;
+	if (!read_function(functions, names, addr, &found) ||
+	    (!found.is_internal && !is_of(&found, position)))
+		return NULL;
+	if (!found.is_internal)
+		read_closures(functions, names, addr, &found);
+	return keep(functions, &found);
+}
+
+u64 php_functions__ip(struct php_functions *functions, struct hybrid_names *names, u64 function,
+		      u64 position)
+{
+	u64 key = function & ~HYBRID_WALK_RUN_ENDS;
+	struct php_function *known = NULL;
+
+	if (functions->bits)
+		known = slot_of(functions->known, functions->bits, key);
+	if (!known || !known->key || !is_same(functions, known))
+		known = look_up(functions, names, key, position);
+	if (!known)
+		return 0;
+	if (known->is_internal || !is_of(known, position))
+		return hybrid_names_ip(known->function, known->size, 0);
+	return hybrid_names_ip(known->function, known->size,
+			       (position - known->words[CODE]) / PHP_OP);
+}
+
+/* Of place 0 no line is told; of each other one that of its number. */
+static noinline u64 add_file(struct php_functions *functions, struct hybrid_names *names,
+			     const char *file)
+{
+	struct hybrid_name_line lines[FILE_LINES];
+	char text[PHP_NAME];
+	const struct hybrid_function function = {
+		.name = text, .file = file, .size = FILE_LINES + 1, .lines = lines,
+		.nr_lines = FILE_LINES,
+	};
+	u32 i;
+
+	for (i = 0; i < FILE_LINES; i++)
+		lines[i] = (struct hybrid_name_line) { .index = i + 1, .line = i + 1 };
+	snprintf(text, sizeof(text), "php::{main}:%s", file);
+	return hybrid_names__function(names, &functions->quota, &function);
+}
+
+static struct php_function *look_up_file(struct php_functions *functions,
+					 struct hybrid_names *names, u64 key)
+{
+	u64 string = key & HYBRID_WALK_FUNCTION_ADDR;
+	struct php_function found = {
+		.key = key, .checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE),
+	};
+	u64 hash = php_word(functions->pm, string + PHP_STRING_HASH);
+	char file[PHP_TEXT];
+
+	if (((HYBRID_WALK_FUNCTION_MARK(hash) ^ key) >> 48) || !php_text(functions->pm, string, file))
+		return NULL;
+	found.function = add_file(functions, names, file);
+	return found.function ? keep(functions, &found) : NULL;
+}
+
+u64 php_functions__file_ip(struct php_functions *functions, struct hybrid_names *names, u64 file,
+			   u64 line)
+{
+	u64 key = file & ~HYBRID_WALK_RUN_ENDS;
+	struct php_function *known = NULL;
+
+	/* The hash is in the key: the same one is the same name. */
+	if (functions->bits)
+		known = slot_of(functions->known, functions->bits, key);
+	if (!known || !known->key)
+		known = look_up_file(functions, names, key);
+	if (!known)
+		return 0;
+	return hybrid_names_ip(known->function, FILE_LINES + 1, line <= FILE_LINES ? line : 0);
+}
+
+u64 php_functions__unknown(struct php_functions *functions, struct hybrid_names *names)
+{
+	const struct hybrid_function function = { .name = "php::[unknown]", .size = 1 };
+	u64 start = hybrid_names__function(names, &functions->quota, &function);
+
+	return start ? hybrid_names_ip(start, function.size, 0) : 0;
+}
+
+void php_functions__exit(struct php_functions *functions)
+{
+	free(functions->known);
+	functions->known = NULL;
+	functions->bits = 0;
+	functions->nr = 0;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_PHP_FUNCTIONS_H
+#define __PERF_HYBRID_PHP_FUNCTIONS_H
+
+#include "../names.h"
+#include "php-layout.h"
+
+/**
+ * struct php_function - what is known of a function
+ * @key: its address, and its mark as struct hybrid_walk_interpreted has it; 0: none
+ * @words: name, class, instructions and file, which show that it is still the same one
+ * @checked: when @words were compared with the process, in ns
+ * @is_internal: it is C code, and has no instructions
+ * @is_alike: it is not at its address any more; another one has the same instructions
+ * @size: number of instructions
+ * @function: see hybrid_names__function()
+ */
+struct php_function {
+	u64	key;
+	u64	words[4];
+	u64	checked;
+	bool	is_internal;
+	bool	is_alike;
+	u32	size;
+	u64	function;
+};
+
+/**
+ * struct php_functions - the functions of a process
+ * @pm: the process
+ * @layout: of its PHP
+ * @quota: what was added to the names
+ * @known: a table by @key; owned
+ * @bits: binary logarithm of its size; 0: there is none
+ * @nr: number of functions in it
+ */
+struct php_functions {
+	struct hybrid_process_memory	*pm;
+	const struct php_layout		*layout;
+	struct hybrid_names_quota	 quota;
+	struct php_function		*known;
+	unsigned int			 bits;
+	u32				 nr;
+};
+
+/**
+ * php_functions__file_ip - the address of a frame of a file's outermost code
+ * @functions: of the process
+ * @names: that the code is added to
+ * @file: as struct hybrid_walk_interpreted has it, with HYBRID_WALK_PHP_FILE
+ * @line: in it
+ *
+ * Return: as php_functions__ip().
+ */
+u64 php_functions__file_ip(struct php_functions *functions, struct hybrid_names *names, u64 file,
+			   u64 line);
+
+/**
+ * php_functions__ip - the address of a frame
+ * @functions: of the process
+ * @names: that the function is added to
+ * @function: as struct hybrid_walk_interpreted has it
+ * @position: address of the instruction; of an internal function anything
+ *
+ * A closure has a copy of its function, whose memory is used again when the closure is gone. Then
+ * the function that is known to have these instructions is taken: those that a function makes are
+ * read with it.
+ *
+ * Return: by hybrid_names_ip(); 0 if it can't be read, or is another one.
+ */
+u64 php_functions__ip(struct php_functions *functions, struct hybrid_names *names, u64 function,
+		      u64 position);
+
+/* The address of a frame whose function can't be read, or is another one; 0: no room. */
+u64 php_functions__unknown(struct php_functions *functions, struct hybrid_names *names);
+
+/* Free what belongs to it. */
+void php_functions__exit(struct php_functions *functions);
+
+#endif /* __PERF_HYBRID_PHP_FUNCTIONS_H */

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_PHP_LAYOUT_H
+#define __PERF_HYBRID_PHP_LAYOUT_H
+
+#include "../../bpf_skel/hybrid_walk.h"
+#include "../process-memory.h"
+
+/**
+ * struct php_layout - where PHP has what is read of it
+ * @walk: what BPF reads; but for its @runtime
+ * @globals_frame: in the executor's globals: the innermost frame
+ * @last: in a function that is not internal: number of its instructions; their address is at
+ *	@walk.mark, and the name of its file at @walk.shared
+ * @nr_closures: in the same: number of functions that it makes when it runs
+ * @closures: address of an array of these
+ */
+struct php_layout {
+	struct hybrid_walk_interpreter walk;
+	u16	globals_frame;
+	u16	last;
+	u16	nr_closures;
+	u16	closures;
+};
+
+/* The same in all versions. In a function: its name and its class. In a class: the name. */
+#define PHP_FUNCTION_NAME	8
+#define PHP_FUNCTION_SCOPE	16
+#define PHP_CLASS_NAME		8
+
+/* In a string: a hash of it. */
+#define PHP_STRING_HASH		8
+
+/* Of a function's first byte: Zend/zend_compile.h, ZEND_INTERNAL_FUNCTION. */
+#define PHP_INTERNAL		1
+
+/* Bytes of an instruction, and where it has the line. */
+#define PHP_OP			32
+#define PHP_OP_LINE		24
+
+/**
+ * struct php_file - what the file of PHP defines, as addresses in the process
+ * @globals: executor_globals
+ * @registry: module_registry
+ * @accessor: zend_get_executed_scope()
+ */
+struct php_file {
+	u64	globals;
+	u64	registry;
+	u64	accessor;
+};
+
+/**
+ * php_layout__find - find out where a process's PHP has what
+ * @pm: the process
+ * @file: of its PHP
+ *
+ * There is a table of versions. The process must fit it: the first module says which version it
+ * was built for, and that it has no threads; and the code of the accessor reads the innermost frame
+ * where the table has it.
+ *
+ * Return: NULL if the version is not known, or the process is not as it should be.
+ */
+const struct php_layout *php_layout__find(struct hybrid_process_memory *pm,
+					  const struct php_file *file);
+
+/* The word at an address; 0 if it can't be read. */
+u64 php_word(struct hybrid_process_memory *pm, u64 addr);
+
+#endif /* __PERF_HYBRID_PHP_LAYOUT_H */
