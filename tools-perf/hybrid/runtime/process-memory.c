@@ -183,14 +183,21 @@ static int file_of(struct hybrid_process_memory *pm, const struct hybrid_file_ra
 }
 
 /*
- * The process may have been looked at before it had mapped all of its files. Returns false if its
- * mappings were read a moment ago; how long that is grows with each time.
+ * The process may have been looked at before it had mapped all of its files, or divided a mapping
+ * since, which is opened by its bounds. Returns false if its mappings were read a moment ago; how
+ * long that is grows with each time.
  */
 static bool read_again(struct hybrid_process_memory *pm)
 {
+	unsigned int i;
+
 	if (hybrid_clock_ns(CLOCK_MONOTONIC_COARSE) - pm->read_at < pm->wait)
 		return false;
 	pm->wait = min_t(u64, 2 * pm->wait, LONGEST_WAIT);
+	for (i = 0; i < pm->nr_files; i++) {
+		if (pm->files[i].fd == -1)
+			pm->files[i].fd = -2;
+	}
 	return !hybrid_process_memory_map(pm);
 }
 
@@ -202,12 +209,12 @@ static int read_part(struct hybrid_process_memory *pm, u64 addr, void *dst, size
 	if (!hybrid_memory_copy(pm->memory, pm->space, pm->pid, addr, dst, size))
 		return 0;
 	range = find_range(pm, addr);
-	if (!range && read_again(pm))
+	fd = range ? file_of(pm, range) : -1;
+	if (fd < 0 && read_again(pm)) {
 		range = find_range(pm, addr);
-	if (!range || range->end - addr < size)
-		return -1;
-	fd = file_of(pm, range);
-	if (fd < 0)
+		fd = range ? file_of(pm, range) : -1;
+	}
+	if (fd < 0 || range->end - addr < size)
 		return -1;
 	return pread(fd, dst, size, addr - range->start + range->pgoff) == (ssize_t)size ? 0 : -1;
 }

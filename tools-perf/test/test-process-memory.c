@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is read of a process that has a runtime; the process is the test's own.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include "own-memory.h"
+#include "tap.h"
+
+#define PAGE	4096
+
+/* The file; and how often it can't be opened. */
+static int file = -1;
+static unsigned int fails;
+
+/* Its mapping has other bounds than a moment ago, perhaps. */
+static int open_late(const struct hybrid_mapping *mapping __maybe_unused)
+{
+	if (!fails)
+		return dup(file);
+	fails--;
+	return -1;
+}
+
+static const char *map_file(void)
+{
+	static const char text[PAGE] = "spam";
+	void *at;
+
+	file = memfd_create("spam", MFD_CLOEXEC);
+	same(write(file, text, sizeof(text)), sizeof(text));
+	at = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
+	check(at != MAP_FAILED);
+	same(*(const char *)at, 's');
+	return at;
+}
+
+static void pause_for(long ms)
+{
+	const struct timespec time = { .tv_nsec = ms * 1000000 };
+
+	nanosleep(&time, NULL);
+}
+
+static void shared_file(void)
+{
+	const char *at = map_file();
+	char out[4];
+
+	own_begin();
+	own.ps.objects.open = open_late;
+	fails = 0;
+	check(!hybrid_process_memory_read(&own.pm, (u64)at, out, sizeof(out)));
+	check(!memcmp(out, "spam", sizeof(out)));
+	own_end();
+	munmap((void *)at, PAGE);
+	close(file);
+}
+
+/* It is tried again when the mappings are read again: 20 ms later, or 40. */
+static void opened_late(void)
+{
+	const char *at = map_file();
+	char out[4];
+
+	own_begin();
+	own.ps.objects.open = open_late;
+	fails = 1;
+	hybrid_process_memory_read(&own.pm, (u64)at, out, sizeof(out));
+	pause_for(100);
+	check(!hybrid_process_memory_read(&own.pm, (u64)at, out, sizeof(out)));
+	check(!memcmp(out, "spam", sizeof(out)));
+	own_end();
+	munmap((void *)at, PAGE);
+	close(file);
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "process-memory: a file that is shared",		shared_file },
+		{ "process-memory: one that can't be opened at first",	opened_late },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
