@@ -8,8 +8,13 @@
  */
 #include "interpreter.bpf.h"
 
-/* Zend/zend_compile.h: what begins a function; where that has its name; flags of a frame. */
+/*
+ * Zend/zend_compile.h: what a function begins with; that it stands for __call() until that is
+ * called; where it has its name; flags of a frame.
+ */
 #define PHP_INTERNAL	1
+#define PHP_TRAMPOLINE	7
+#define PHP_TRAMPOLINE_FLAG	(0x40000ULL << 32)
 #define PHP_NAME	8
 #define PHP_CODE	1
 #define PHP_TOP		2
@@ -41,28 +46,30 @@ static __always_inline __u64 php_mark(struct state *st, __u64 function)
 
 	if (i >= NR_MARKS)
 		return 0;
-	if (!is_marked(st, i, function)) {
-		kind = user_word(function) & 7;
-		put_mark(st, i, function, kind |
-			 user_word(function + (kind == PHP_INTERNAL ? PHP_NAME :
-					       st->interpreter.mark)));
-	}
+	if (is_marked(st, i, function))
+		return st->marks[i].word;
+	kind = user_word(function);
+	if (kind & PHP_TRAMPOLINE_FLAG)
+		return PHP_TRAMPOLINE;
+	kind &= 7;
+	put_mark(st, i, function, kind |
+		 user_word(function + (kind == PHP_INTERNAL ? PHP_NAME : st->interpreter.mark)));
 	return st->marks[i].word;
 }
 
 /*
- * Where the innermost function is. Its frame is told only now and then; execute_ex() has the frame
- * in r14, and the instruction in r15. What it calls may have something else there.
+ * Where a function is. The innermost frame is told only now and then; execute_ex() has the frame in
+ * r14, and the instruction in r15. What that calls may have something else there.
  */
-static __always_inline __u64 php_position(struct state *st, __u64 frame, __u64 told)
+static __always_inline __u64 php_position(struct state *st, __u64 frame, __u64 code)
 {
+	__u64 told = frame_word(st, frame, st->interpreter.position), in_code;
 	struct pt_regs___h *regs = (void *)st->regs;
-	__u64 away = BPF_CORE_READ(regs, r15) - told;
 
-	if (st->nr_interpreted || BPF_CORE_READ(regs, r14) != frame ||
-	    away + PHP_MOST_OPS * PHP_OP > 2 * PHP_MOST_OPS * PHP_OP || away % PHP_OP)
+	if (st->nr_interpreted || BPF_CORE_READ(regs, r14) != frame)
 		return told;
-	return told + away;
+	in_code = BPF_CORE_READ(regs, r15) - code;
+	return in_code < PHP_MOST_OPS * PHP_OP && !(in_code % PHP_OP) ? code + in_code : told;
 }
 
 /* A generator that has delegated, on to the one that it has delegated to. */
@@ -167,11 +174,11 @@ static long php_frame(__u32 i, void *arg)
 		st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
 		return 1;
 	}
-	position = php_position(st, frame, frame_word(st, frame, in->position));
+	position = php_position(st, frame, mark & HYBRID_WALK_FUNCTION_ADDR);
 	flags = frame_word(st, frame, in->kind);
 	if (flags & PHP_CODE)
 		put_code(st, function, position);
-	else
+	else if (mark != PHP_TRAMPOLINE)
 		put_function(st, function | HYBRID_WALK_FUNCTION_MARK(mark), position);
 	if ((mark & 7) != PHP_INTERNAL && flags & PHP_TOP)
 		end_run(st);

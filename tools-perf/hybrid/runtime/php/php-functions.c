@@ -223,8 +223,7 @@ static struct php_function *look_up(struct php_functions *functions, struct hybr
 
 	if (!is_there(functions, &found))
 		return find_alike(functions, position, &found) ? keep(functions, &found) : NULL;
-	if (!read_function(functions, names, addr, &found) ||
-	    (!found.is_internal && !is_of(&found, position)))
+	if (!read_function(functions, names, addr, &found))
 		return NULL;
 	if (!found.is_internal)
 		read_closures(functions, names, addr, &found);
@@ -243,10 +242,9 @@ u64 php_functions__ip(struct php_functions *functions, struct hybrid_names *name
 		known = look_up(functions, names, key, position);
 	if (!known)
 		return 0;
-	if (known->is_internal || !is_of(known, position))
-		return hybrid_names_ip(known->function, known->size, 0);
 	return hybrid_names_ip(known->function, known->size,
-			       (position - known->words[CODE]) / PHP_OP);
+			       !known->is_internal && is_of(known, position) ?
+			       (position - known->words[CODE]) / PHP_OP : 0);
 }
 
 /* Of place 0 no line is told; of each other one that of its number. */
