@@ -27,6 +27,9 @@ test_node-names()
 	ok "$name: perf script has file and line" has_js_line js.data
 	record plain.data --no-interpreter-frames node "$here/selftests/node/truth.js" 1
 	ok "$name: not with --no-interpreter-frames" no_js plain.data
+	record dumps.data --no-kernel-walk node "$here/selftests/node/truth.js" 2
+	ok "$name: without BPF perf says that it shows none" \
+		grep -q '^hybrid: functions of JavaScript are not shown' dumps.data.log
 }
 
 no_js()

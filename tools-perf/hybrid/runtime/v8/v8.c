@@ -182,6 +182,7 @@ static void *v8_open(const struct hybrid_process_memory *pm, const struct hybrid
 
 const struct hybrid_runtime_ops hybrid_v8_ops = {
 	.symbol		= "v8dbg_off_fp_function",
+	.language	= "JavaScript",
 	.open		= v8_open,
 	.close		= v8_close,
 	.interpreter	= v8_interpreter,
