@@ -49,6 +49,8 @@ static const struct field fields[] = {
 	{ "type_TrustedByteArray__TRUSTED_BYTE_ARRAY_TYPE", TO(type_trusted_byte_array), 0 },
 	{ "type_FixedArray__FIXED_ARRAY_TYPE", TO(type_fixed_array), 0 },
 	{ "type_Code__CODE_TYPE", TO(type_code), 0 },
+	{ "type_InstructionStream__INSTRUCTION_STREAM_TYPE", TO(type_stream), 0 },
+	{ "CodeKindBaseline", TO(code_kind_baseline), 0 },
 	{ "class_Map__instance_type__uint16_t", TO(map_instance_type), REQUIRED },
 	{ "class_JSFunction__shared__SharedFunctionInfo", TO(function_shared), REQUIRED },
 	{ "class_SharedFunctionInfo__name_or_scope_info__Object", TO(shared_name), 0 },
@@ -65,6 +67,16 @@ static const struct field fields[] = {
 	{ "class_BytecodeArray__source_position_table__Object", TO(bytecode_positions), 0 },
 	{ "class_BytecodeArray__source_position_table__HeapObject", TO(bytecode_positions), 32 },
 	{ "class_Code__bytecode_or_interpreter_data__HeapObject", TO(code_bytecode), 16 },
+	/* src/objects/code.h; up to 10.2 the instructions are in the Code itself. */
+	{ "class_Code__deoptimization_data__FixedArray", TO(code_deopt), 16 },
+	{ "class_Code__wrapper__Tagged_CodeWrapper_", TO(code_wrapper), 0 },
+	{ "class_Code__flags__uint32_t", TO(code_flags), 48 },
+	{ "class_Code__instruction_size__int", TO(code_size), 56 },
+	{ "class_Code__instruction_start__uintptr_t", TO(stream_start), 0 },
+	{ "class_InstructionStream__instruction_start__uintptr_t", TO(stream_start), 0 },
+	/* src/objects/deoptimization-data.h */
+	{ "DeoptimizationDataLiteralArrayIndex", TO(deopt_literals), 2 },
+	{ "DeoptimizationDataInliningPositionsIndex", TO(deopt_inlining), 7 },
 	{ "class_Script__name__Object", TO(script_name), 0 },
 	{ "class_Script__name__Tagged_Object_", TO(script_name), REQUIRED },
 	{ "class_Script__source__Object", TO(script_source), 0 },
@@ -184,6 +196,16 @@ static bool is_below(s32 offset)
 	return offset <= -8 && offset >= -248 && !(offset % 8);
 }
 
+/* What V8 does not say: without a type of their own instructions are in the Code. */
+static void complete_code(struct v8_layout *layout)
+{
+	if (!layout->type_stream)
+		layout->type_stream = layout->type_code;
+	/* Two words before it, in the versions that have it. */
+	if (layout->code_wrapper)
+		layout->code_deopt = layout->code_wrapper - 16;
+}
+
 static void describe_walk(struct v8_layout *layout, const struct hybrid_mapping *mapping,
 			  u64 blob, u32 size)
 {
@@ -214,6 +236,7 @@ int v8_layout__read(struct v8_layout *layout, struct hybrid_process_memory *pm,
 	    !is_below(layout->fp_function) || !is_below(layout->fp_context) ||
 	    !is_below(layout->fp_bytecode_offset))
 		return -1;
+	complete_code(layout);
 	describe_walk(layout, mapping, blob, size);
 	return 0;
 }

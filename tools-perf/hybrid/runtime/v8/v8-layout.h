@@ -43,6 +43,9 @@ struct v8_layout {
 	s32	type_trusted_byte_array;
 	s32	type_fixed_array;
 	s32	type_code;
+	s32	type_stream;
+	/* The lowest one of compiled code, which has nothing inlined. */
+	s32	code_kind_baseline;
 	/* Offsets. */
 	s32	map_instance_type;
 	s32	function_shared;
@@ -52,6 +55,15 @@ struct v8_layout {
 	s32	shared_flags;
 	s32	bytecode_positions;
 	s32	code_bytecode;
+	s32	code_deopt;
+	s32	code_wrapper;
+	s32	code_flags;
+	s32	code_size;
+	/* Of the object that the instructions are in: where they begin. */
+	s32	stream_start;
+	/* Indexes of words in the data for leaving optimised code. */
+	s32	deopt_literals;
+	s32	deopt_inlining;
 	s32	script_name;
 	s32	script_source;
 	s32	script_line_ends;

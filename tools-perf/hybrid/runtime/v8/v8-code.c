@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Compiled code: V8 has the instructions in an object of the type InstructionStream, and what it
+ * knows of them in a Code, src/objects/instruction-stream.h and code.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <linux/kernel.h>
+#include "../../rules/clock.h"
+#include "v8-code.h"
+
+/* src/common/globals.h: kCodeAlignment. Instructions begin there. */
+#define ALIGNMENT	64
+
+/* Bytes of one piece of code. */
+#define MAX_CODE	(512U << 10)
+
+/* Bytes of tables, and of code that is copied. */
+#define MAX_TABLE	(256U << 10)
+#define MAX_LITERALS	8192
+#define MAX_EXITS	8192
+
+/* ns */
+#define CHECK_AFTER	1000000000ULL
+
+#define KIND_MASK	15
+
+/* Words of the deoptimisation data, in order after that with the inlining positions. */
+#define EXIT_START	1
+#define NR_EAGER	2
+#define NR_LAZY		3
+#define FIRST_EXIT	4
+#define EXIT_WORDS	3
+
+/**
+ * struct deopt - the data for leaving optimised code, src/objects/deoptimization-data.h
+ * @words: the array's; owned
+ * @nr: number of @words
+ * @exits: of the code
+ * @first: index of the first exit's words
+ */
+struct deopt {
+	u64		*words;
+	u32		 nr;
+	struct v8_exits	 exits;
+	u32		 first;
+};
+
+/* The words of an array, whatever its type; NULL if it has more than @max, or can't be read. */
+static u64 *read_array(const struct v8_heap *heap, u64 word, u32 max, u32 *nr)
+{
+	u64 addr, length, *words;
+	u16 type;
+
+	addr = v8_object(heap, word, &type);
+	length = addr ? v8_word(heap, addr + heap->layout->array_length) : 1;
+	if (!v8_is_smi(length) || v8_smi(length) <= 0 || v8_smi(length) > (s32)max)
+		return NULL;
+	*nr = v8_smi(length);
+	words = malloc(*nr * sizeof(*words));
+	if (words && hybrid_process_memory_read(heap->pm, addr + heap->layout->array_data, words,
+						*nr * sizeof(*words))) {
+		free(words);
+		words = NULL;
+	}
+	return words;
+}
+
+static u8 *read_bytes(const struct v8_heap *heap, u64 addr, u32 size)
+{
+	u8 *bytes = size && size <= MAX_TABLE ? malloc(size) : NULL;
+
+	if (bytes && hybrid_process_memory_read(heap->pm, addr, bytes, size)) {
+		free(bytes);
+		bytes = NULL;
+	}
+	return bytes;
+}
+
+static bool read_deopt(const struct v8_heap *heap, u64 word, struct deopt *deopt)
+{
+	u32 at = heap->layout->deopt_inlining, i;
+	s64 nr[FIRST_EXIT];
+
+	memset(deopt, 0, sizeof(*deopt));
+	deopt->words = read_array(heap, word, FIRST_EXIT + 16 + EXIT_WORDS * MAX_EXITS, &deopt->nr);
+	deopt->first = at + FIRST_EXIT;
+	if (!deopt->words || deopt->nr < deopt->first)
+		return false;
+	for (i = EXIT_START; i < FIRST_EXIT; i++) {
+		if (!v8_is_smi(deopt->words[at + i]))
+			return false;
+		nr[i] = v8_smi(deopt->words[at + i]);
+	}
+	if (nr[NR_EAGER] < 0 || nr[NR_LAZY] < 0 ||
+	    deopt->first + EXIT_WORDS * (nr[NR_EAGER] + nr[NR_LAZY]) != deopt->nr)
+		return false;
+	deopt->exits = (struct v8_exits) {
+		.start = nr[EXIT_START], .nr_eager = nr[NR_EAGER],
+		.nr = nr[NR_EAGER] + nr[NR_LAZY],
+	};
+	return true;
+}
+
+/* Each exit has three words, the second one of which is the index of its description. */
+static bool read_starts(struct v8_code *code, const struct deopt *deopt)
+{
+	u64 word;
+	u32 i;
+
+	code->exits = deopt->exits;
+	code->starts = calloc(code->exits.nr ?: 1, sizeof(*code->starts));
+	for (i = 0; code->starts && i < code->exits.nr; i++) {
+		word = deopt->words[deopt->first + EXIT_WORDS * i + 1];
+		if (!v8_is_smi(word) || v8_smi(word) < 0)
+			return false;
+		code->starts[i] = v8_smi(word);
+	}
+	return code->starts;
+}
+
+static bool read_translation(const struct v8_heap *heap, struct v8_code *code, u64 word)
+{
+	const struct v8_layout *layout = heap->layout;
+	u64 addr, length;
+	u16 type;
+
+	addr = v8_object(heap, word, &type);
+	length = addr ? v8_word(heap, addr + layout->array_length) : 1;
+	if (!v8_is_smi(length) || v8_smi(length) <= 0)
+		return false;
+	code->translation.size = v8_smi(length);
+	code->translation.bytes = read_bytes(heap, addr + layout->array_data,
+					     code->translation.size);
+	return code->translation.bytes &&
+	       v8_translation__choose(&code->translation, layout->version);
+}
+
+/* The table of calls begins where the instructions end. */
+static bool read_points(const struct v8_heap *heap, struct v8_code *code, u32 table_size)
+{
+	const struct v8_safepoints safepoints = {
+		.bytes = read_bytes(heap, code->start + code->size, table_size),
+		.size = table_size,
+		.is_maglev = (s32)code->kind == heap->layout->code_kind_baseline + 1,
+		.is_new = heap->layout->version >= 13 << 8,
+	};
+	bool is_read;
+
+	is_read = safepoints.bytes &&
+		  v8_points__read(&code->points, &safepoints, &code->exits, code->size);
+	free((u8 *)safepoints.bytes);
+	return is_read;
+}
+
+static void forget(struct v8_code *code)
+{
+	v8_points__free(&code->points);
+	free(code->instructions);
+	free((u8 *)code->translation.bytes);
+	free(code->starts);
+	free(code->literals);
+	memset(code, 0, sizeof(*code));
+}
+
+/* What optimised code stands for. Other code has no such data. */
+static void read_inlined(const struct v8_heap *heap, struct v8_code *code, u32 table_size)
+{
+	struct deopt deopt;
+
+	if (read_deopt(heap, code->deopt, &deopt) && read_starts(code, &deopt) &&
+	    read_translation(heap, code, deopt.words[0])) {
+		code->literals = read_array(heap, deopt.words[heap->layout->deopt_literals],
+					    MAX_LITERALS, &code->nr_literals);
+		code->instructions = read_bytes(heap, code->start, code->size);
+		if (!code->literals || !read_points(heap, code, table_size))
+			v8_points__free(&code->points);
+	}
+	free(deopt.words);
+}
+
+/* Is @ip in the instructions of this object? */
+static bool read_code(const struct v8_heap *heap, struct v8_code *code, u64 stream, u64 ip)
+{
+	const struct v8_layout *layout = heap->layout;
+	u32 sizes[2];
+	u64 addr;
+	u16 type;
+
+	memset(code, 0, sizeof(*code));
+	code->words[0] = v8_word(heap, stream);
+	code->words[1] = v8_word(heap, stream + 8);
+	addr = layout->type_stream == layout->type_code ?
+	       stream : v8_object(heap, code->words[1], &type);
+	if (!addr || (addr != stream && type != layout->type_code) ||
+	    hybrid_process_memory_read(heap->pm, addr + layout->code_size, sizes, sizeof(sizes)))
+		return false;
+	code->start = stream + layout->stream_start;
+	code->size = sizes[0];
+	if (ip < code->start || ip - code->start > code->size || code->size > MAX_CODE)
+		return false;
+	code->stream = stream;
+	code->kind = v8_u32(heap, addr + layout->code_flags) & KIND_MASK;
+	code->deopt = v8_word(heap, addr + layout->code_deopt);
+	code->checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
+	if ((s32)code->kind > layout->code_kind_baseline)
+		read_inlined(heap, code, sizes[1]);
+	return true;
+}
+
+/* Does an object with instructions begin at @at? */
+static bool is_stream(struct v8_codes *codes, const struct v8_heap *heap, u64 at, u64 word)
+{
+	u16 type;
+
+	if (codes->map)
+		return word == codes->map;
+	if ((word & V8_TAG_MASK) != V8_TAG || v8_object(heap, at + V8_TAG, &type) != at ||
+	    type != heap->layout->type_stream)
+		return false;
+	codes->map = word;
+	return true;
+}
+
+/*
+ * The object that @ip is in is the nearest one below it. As instructions begin at a multiple of 64,
+ * so do these objects, but for a constant.
+ */
+static u64 find_stream(struct v8_codes *codes, const struct v8_heap *heap, u64 from, u64 ip)
+{
+	u64 start = heap->layout->stream_start, at = ip / ALIGNMENT * ALIGNMENT - start, word;
+
+	for (; start && at >= from && ip - at < MAX_CODE; at -= ALIGNMENT) {
+		if (hybrid_process_memory_read(heap->pm, at, &word, sizeof(word)))
+			return 0;
+		if (is_stream(codes, heap, at, word))
+			return at;
+	}
+	return 0;
+}
+
+bool v8_code__is_current(struct v8_code *code, const struct v8_heap *heap)
+{
+	u64 time = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
+
+	if (!code->stream)
+		return false;
+	if (time - code->checked < CHECK_AFTER)
+		return true;
+	code->checked = time;
+	if (v8_word(heap, code->stream) == code->words[0] &&
+	    v8_word(heap, code->stream + 8) == code->words[1])
+		return true;
+	forget(code);
+	return false;
+}
+
+struct v8_code *v8_codes__find(struct v8_codes *codes, const struct v8_heap *heap, u64 from, u64 ip)
+{
+	struct v8_code *code, found;
+	unsigned int i;
+	u64 stream;
+
+	for (i = 0; i < V8_CODES; i++) {
+		code = &codes->known[i];
+		if (code->stream && ip >= code->start && ip - code->start <= code->size &&
+		    v8_code__is_current(code, heap))
+			return code;
+	}
+	stream = find_stream(codes, heap, from, ip);
+	if (!stream || !read_code(heap, &found, stream, ip))
+		return NULL;
+	code = &codes->known[codes->next++ % V8_CODES];
+	forget(code);
+	*code = found;
+	code->serial = ++codes->serial;
+	return code;
+}
+
+void v8_codes__exit(struct v8_codes *codes)
+{
+	unsigned int i;
+
+	for (i = 0; i < V8_CODES; i++)
+		forget(&codes->known[i]);
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * V8's compiled code: what was inlined; the process is the test's own.
+ */
+#include <string.h>
+#include "../hybrid/bpf_skel/hybrid_walk.h"
+#include "own-memory.h"
+#include "tap.h"
+#include "v8-inlined.h"
+#include "v8-nearest.h"
+
+/* Types, as of V8 12.4, and kinds of code. */
+#define ARRAY		174
+#define CODE		206
+#define STREAM		210
+#define BYTES		212
+#define SHARED		262
+#define BASELINE	10
+#define MAGLEV		11
+#define TURBOFAN	12
+
+#define TAG(object)	((u64)(object) + V8_TAG)
+#define SMI(number)	((u64)(number) << 32)
+
+static struct v8_addresses addresses;
+static u64 maps[512][2];
+
+static const struct v8_layout layout = {
+	.version = 12 << 8 | 4, .type_shared = SHARED, .type_code = CODE, .type_stream = STREAM,
+	.map_instance_type = 12, .array_length = 8, .array_data = 16, .code_kind_baseline = BASELINE,
+	.code_deopt = 8, .code_flags = 48, .code_size = 52, .stream_start = 32,
+	.deopt_literals = 2, .deopt_inlining = 7,
+};
+
+static struct v8_heap heap = { .pm = &own.pm, .layout = &layout };
+
+/*
+ * Of version 12: a function at its bytecode 3, in which another one is at 10; and, with the first
+ * frame as there, a third one at 12.
+ */
+static const u8 two[] = {
+	12, 0, 4, 4, 1, 6, 0, 0, 35, 2, 1, 20, 2, 0, 32,
+	12, 15, 4, 4, 42, 1, 24, 4, 0, 32,
+};
+
+#define SECOND	15
+
+static void translation(void)
+{
+	/* Of version 10: one function at its bytecode 3. */
+	static const u8 old[] = { 3, 2, 2, 0, 18, 6, 0, 0, 0, 0 };
+	struct v8_translation t = { .bytes = two, .size = sizeof(two) };
+	struct v8_translated frames[4];
+
+	check(v8_translation__choose(&t, layout.version));
+	same(v8_translation__frames(&t, 0, frames, 4), 2);
+	same(frames[0].literal, 0);
+	same(frames[0].bytecode, 3);
+	same(frames[1].literal, 1);
+	same(frames[1].bytecode, 10);
+	same(v8_translation__frames(&t, SECOND, frames, 4), 2);
+	same(frames[0].literal, 0);
+	same(frames[0].bytecode, 3);
+	same(frames[1].literal, 2);
+	same(frames[1].bytecode, 12);
+	/* No room; none begins there. */
+	same(v8_translation__frames(&t, 0, frames, 1), 0);
+	same(v8_translation__frames(&t, 4, frames, 4), 0);
+	same(v8_translation__frames(&t, sizeof(two), frames, 4), 0);
+	/* Another version's: the opcodes tell. */
+	check(v8_translation__choose(&t, 13 << 8 | 6));
+	same(v8_translation__frames(&t, SECOND, frames, 4), 2);
+	t = (struct v8_translation) { .bytes = old, .size = sizeof(old) };
+	check(v8_translation__choose(&t, 12 << 8));
+	same(v8_translation__frames(&t, 0, frames, 4), 1);
+	same(frames[0].bytecode, 3);
+	/* Cut off. */
+	t.size--;
+	check(!v8_translation__choose(&t, 12 << 8));
+}
+
+static void random_translation(void)
+{
+	struct v8_translated frames[4];
+	struct v8_translation t;
+	u8 bytes[sizeof(two)];
+	unsigned int round;
+
+	for (round = 0; round < 50000; round++) {
+		memcpy(bytes, two, sizeof(two));
+		bytes[tap_random() % sizeof(bytes)] = tap_random();
+		bytes[tap_random() % sizeof(bytes)] = tap_random();
+		t = (struct v8_translation) { .bytes = bytes, .size = sizeof(bytes) };
+		if (v8_translation__choose(&t, layout.version))
+			check(v8_translation__frames(&t, tap_random() % sizeof(bytes), frames,
+						     4) <= 4);
+	}
+}
+
+static const struct v8_exits exits = { .start = 100, .nr_eager = 1, .nr = 3 };
+
+/* Two calls: one returns to 16 and has the exit 1, the other to 69, and has the exit 2. */
+static const u8 table[] = { 2, 0, 0, 0, 0x91, 0, 0, 0, 16, 2, 105, 69, 3, 109 };
+
+static void check_points(const u8 *bytes, u32 size, bool is_maglev, bool is_new)
+{
+	const struct v8_safepoints safepoints = {
+		.bytes = bytes, .size = size, .is_maglev = is_maglev, .is_new = is_new,
+	};
+	struct v8_points points = {};
+
+	check(v8_points__read(&points, &safepoints, &exits, 200));
+	same(points.nr, 4);
+	same(v8_points__return(&points, 16), 1);
+	same(v8_points__return(&points, 69), 2);
+	/* Where calls return to when the code is no longer valid. */
+	same(v8_points__return(&points, 104), 1);
+	check(v8_points__return(&points, 17) < 0);
+	same(v8_points__nearest(&points, 0), 1);
+	same(v8_points__nearest(&points, 60), 2);
+	same(v8_points__nearest(&points, 199), 2);
+	v8_points__free(&points);
+}
+
+static void points(void)
+{
+	static const u8 newer[] = { 8, 0, 0, 0, 2, 0, 0, 0, 0x91, 0, 0, 0,
+				    16, 2, 105, 69, 3, 109 };
+	static const u8 maglev[] = { 2, 0, 0, 0, 0x91, 0, 0, 0, 7, 0, 0, 0, 7, 0, 0, 0,
+				     16, 2, 105, 0, 69, 3, 109, 0 };
+	struct v8_safepoints safepoints = { .bytes = table, .size = sizeof(table) - 1 };
+	struct v8_points none = {};
+
+	check_points(table, sizeof(table), false, false);
+	check_points(newer, sizeof(newer), false, true);
+	check_points(maglev, sizeof(maglev), true, false);
+	/* Newer than it was taken to be. */
+	check_points(newer, sizeof(newer), false, false);
+	check(!v8_points__read(&none, &safepoints, &exits, 200));
+	v8_points__free(&none);
+	same(v8_exits__at(&exits, 100), 0);
+	check(v8_exits__at(&exits, 99) < 0 && v8_exits__at(&exits, 101) < 0);
+	check(v8_exits__at(&exits, 104) < 0);
+	check(v8_points__nearest(&none, 5) < 0);
+}
+
+/* A loop from 0 to 18 that V8 may interrupt by the call at 64; then a check that may fail. */
+static const u8 loop[128] = {
+	0x49, 0x3b, 0x65, 0x20, 0x0f, 0x86, 54, 0, 0, 0, 0x48, 0xff, 0xc0, 0x48, 0x39, 0xc8,
+	0x7c, 0xee, 0x0f, 0x85, 76, 0, 0, 0, 0xc3, 0xcc, 0xcc,
+	[64] = 0xe8, 0, 0, 0, 0, 0xe9, 0xc0, 0xff, 0xff, 0xff,
+};
+
+static void nearest(void)
+{
+	static struct v8_point call = { .at = 69, .exit = 2 };
+	struct v8_code code = {
+		.instructions = (u8 *)loop, .size = sizeof(loop), .exits = exits,
+		.points = { .list = &call, .nr = 1 },
+	};
+
+	same(v8_nearest(&code, 10), 2);
+	same(v8_nearest(&code, 13), 2);
+	same(v8_nearest(&code, 0), 2);
+	/* Behind the loop. */
+	same(v8_nearest(&code, 18), 0);
+	check(v8_nearest(&code, 24) < 0);
+	check(v8_nearest(&code, 1000) < 0);
+}
+
+/**
+ * struct world - a piece of code, and the objects that belong to it
+ */
+struct world {
+	u64	stream[4];
+	u8	instructions[128];
+	u8	table[64];
+	u64	code[16];
+	u64	deopt[2 + 11 + 3 * 3];
+	u64	translation[8];
+	u64	literals[8];
+	u64	shared[3][2];
+};
+
+static union {
+	struct world	w;
+	u8		bytes[2048];
+} memory __aligned(64);
+
+/* Its instructions begin at a multiple of 64. */
+#define world	((struct world *)(memory.bytes + 32))
+
+static void set_type(u64 *object, u16 type)
+{
+	maps[type][1] = (u64)type << 32;
+	object[0] = TAG(maps[type]);
+}
+
+static void set_deopt(void)
+{
+	u64 *words = world->deopt + 2;
+	unsigned int i;
+
+	set_type(world->deopt, ARRAY);
+	world->deopt[1] = SMI(11 + 3 * 3);
+	words[0] = TAG(world->translation);
+	words[2] = TAG(world->literals);
+	words[8] = SMI(exits.start);
+	words[9] = SMI(exits.nr_eager);
+	words[10] = SMI(exits.nr - exits.nr_eager);
+	/* The exit 2 has the second description. */
+	for (i = 0; i < exits.nr; i++)
+		words[11 + 3 * i + 1] = SMI(i == 2 ? SECOND : 0);
+	set_type(world->translation, BYTES);
+	world->translation[1] = SMI(sizeof(two));
+	memcpy(world->translation + 2, two, sizeof(two));
+	set_type(world->literals, ARRAY);
+	world->literals[1] = SMI(3);
+	for (i = 0; i < 3; i++) {
+		set_type(world->shared[i], SHARED);
+		world->literals[2 + i] = TAG(world->shared[i]);
+	}
+	/* One that may be collected. */
+	world->literals[3] |= 2;
+}
+
+static void set_world(unsigned int kind)
+{
+	u32 sizes[3] = { kind, sizeof(loop), sizeof(table) };
+
+	hybrid_memory_forget(own.memory);
+	memset(&memory, 0, sizeof(memory));
+	set_type(world->stream, STREAM);
+	world->stream[1] = TAG(world->code);
+	memcpy(world->instructions, loop, sizeof(loop));
+	memcpy(world->table, table, sizeof(table));
+	set_type(world->code, CODE);
+	world->code[1] = TAG(world->deopt);
+	memcpy((u8 *)world->code + layout.code_flags, sizes, sizeof(sizes));
+	set_deopt();
+}
+
+static const struct v8_address *find(u32 at, bool is_innermost)
+{
+	return v8_addresses__find(&addresses, &heap, (u64)&memory, (u64)world->instructions + at,
+				  is_innermost);
+}
+
+static void check_address(const struct v8_address *address, unsigned int inner, u32 place)
+{
+	if (!check(address && address->nr == 2))
+		return;
+	same(address->list[1].shared, (u64)world->shared[0]);
+	same(address->list[1].place, 3);
+	same(address->list[0].shared, (u64)world->shared[inner]);
+	same(address->list[0].place, place);
+	check(!address->is_interpreter);
+}
+
+static void inlined(void)
+{
+	const struct v8_address *address;
+
+	own_begin();
+	memset(&addresses, 0, sizeof(addresses));
+	set_world(TURBOFAN);
+	check_address(find(16, false), 1, 10);
+	check_address(find(69, false), 2, 12);
+	check_address(find(13, true), 2, 12);
+	check_address(find(18, true), 1, 10);
+	/* Once more, as it is known. */
+	check_address(find(69, false), 2, 12);
+	check(!find(sizeof(loop) + 64, false));
+	v8_addresses__exit(&addresses);
+	/* Code that is not optimised. */
+	set_world(BASELINE);
+	address = find(16, false);
+	check(address && !address->nr && !address->is_interpreter);
+	v8_addresses__exit(&addresses);
+	set_world(BASELINE - 1);
+	address = find(16, false);
+	check(address && !address->nr && address->is_interpreter);
+	v8_addresses__exit(&addresses);
+	own_end();
+}
+
+/* Words at random: no more than functions that are wrong. */
+static void random_words(void)
+{
+	u64 *words = (u64 *)world;
+	unsigned int round, i;
+
+	own_begin();
+	memset(&addresses, 0, sizeof(addresses));
+	for (round = 0; round < 5000; round++) {
+		set_world(round & 1 ? TURBOFAN : MAGLEV);
+		for (i = 0; i < 3; i++)
+			words[tap_random() % (sizeof(*world) / 8)] =
+				tap_random() & 1 ? SMI(tap_random()) : TAG(world->code);
+		find(tap_random() % sizeof(loop), tap_random() & 1);
+		v8_addresses__exit(&addresses);
+	}
+	own_end();
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "descriptions of frames, of several versions",	translation },
+		{ "descriptions with bytes at random",			random_translation },
+		{ "tables of calls, of several versions",		points },
+		{ "from an instruction to the next known place",	nearest },
+		{ "functions that were inlined",			inlined },
+		{ "objects of code with words at random",		random_words },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
