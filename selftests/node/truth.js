@@ -190,6 +190,38 @@ function l_tasks_of_root() {
 	return Promise.all([1, 2, 3, 4].map(l_task_of_tasks));
 }
 
+// Too long to be inlined, unlike its caller: V8 has no frame for that.
+function p_long_of_short(n) {
+	let at = n;
+
+	for (let i = 0; i < 20; i++) {
+		at = (at * 3 + i) | 0; at = (at * 5 + i) | 0; at = (at * 7 + i) | 0; at = (at * 9 + i) | 0;
+		at = (at * 11 + i) | 0; at = (at * 13 + i) | 0; at = (at * 15 + i) | 0; at = (at * 17 + i) | 0;
+		at = (at * 19 + i) | 0; at = (at * 21 + i) | 0; at = (at * 23 + i) | 0; at = (at * 3 + i) | 0;
+		at = (at * 5 + i) | 0; at = (at * 7 + i) | 0; at = (at * 9 + i) | 0; at = (at * 11 + i) | 0;
+		at = (at * 13 + i) | 0; at = (at * 15 + i) | 0; at = (at * 17 + i) | 0; at = (at * 19 + i) | 0;
+		at = (at * 21 + i) | 0; at = (at * 23 + i) | 0; at = (at * 3 + i) | 0; at = (at * 5 + i) | 0;
+		at = (at * 7 + i) | 0; at = (at * 9 + i) | 0; at = (at * 11 + i) | 0; at = (at * 13 + i) | 0;
+		at = (at * 15 + i) | 0; at = (at * 17 + i) | 0; at = (at * 19 + i) | 0; at = (at * 21 + i) | 0;
+		at = (at * 23 + i) | 0; at = (at * 3 + i) | 0; at = (at * 5 + i) | 0; at = (at * 7 + i) | 0;
+		at = (at * 9 + i) | 0; at = (at * 11 + i) | 0; at = (at * 13 + i) | 0; at = (at * 15 + i) | 0;
+		at = (at * 17 + i) | 0; at = (at * 19 + i) | 0; at = (at * 21 + i) | 0; at = (at * 23 + i) | 0;
+	}
+	return at;
+}
+
+function p_short_of_inline(n) {
+	return p_long_of_short(n) + 1;
+}
+
+function p_inline_of_round(n) {
+	let at = n;
+
+	for (let i = 0; i < 10; i++)
+		at = (at + p_short_of_inline(i)) | 0;
+	return at;
+}
+
 function p_round_of_run(n) {
 	p_loop_of_round(n);
 	p_recursion_of_round();
@@ -201,6 +233,7 @@ function p_round_of_run(n) {
 	p_object_of_round(n);
 	p_closure_of_round(n);
 	p_new_of_round(n);
+	p_inline_of_round(n);
 	text(n);
 }
 

@@ -255,6 +255,16 @@ const struct v8_function *v8_functions__get(struct v8_functions *functions,
 	return known->mark == mark ? known : NULL;
 }
 
+const struct v8_function *v8_functions__at(struct v8_functions *functions,
+					   struct hybrid_names *names, u64 addr)
+{
+	struct v8_function *known = &functions->known[hash_64(addr, V8_FUNCTIONS_BITS)];
+
+	if (known->addr == addr && is_same(&functions->heap, known))
+		return known;
+	return look_up(functions, names, addr, known) ? known : NULL;
+}
+
 u64 v8_function__ip(const struct v8_function *function, u32 place)
 {
 	u32 line = function->first, i;

@@ -59,6 +59,10 @@ struct v8_functions {
 const struct v8_function *v8_functions__get(struct v8_functions *functions,
 					    struct hybrid_names *names, u64 function, u64 position);
 
+/* The same, of an object that is there now: @addr is that of a SharedFunctionInfo. */
+const struct v8_function *v8_functions__at(struct v8_functions *functions,
+					   struct hybrid_names *names, u64 addr);
+
 /* The address of a frame at @place in the bytecode of @function, which was got. */
 u64 v8_function__ip(const struct v8_function *function, u32 place);
 

@@ -11,6 +11,7 @@
 #include "../../rules/rows.h"
 #include "../runs.h"
 #include "v8-function.h"
+#include "v8-inlined.h"
 #include "v8.h"
 
 /* Functions of BPF's that no frame has: of native code that has words as they have. */
@@ -27,6 +28,7 @@
  * @frame: number of the next frame
  * @names_itself: it writes a map of its code for perf, whose names stay
  * @functions: that it runs
+ * @addresses: in the code that it has compiled
  */
 struct v8 {
 	struct hybrid_process_memory	 pm;
@@ -38,6 +40,7 @@ struct v8 {
 	unsigned int			 frame;
 	bool				 names_itself;
 	struct v8_functions		 functions;
+	struct v8_addresses		 addresses;
 };
 
 static void v8_begin(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
@@ -84,14 +87,60 @@ static int find_function(struct v8 *v8, const struct hybrid_frame *frame, unsign
 	return -1;
 }
 
-static u64 function_ip(struct v8 *v8, struct hybrid_names *names, u64 word, u64 position)
+static u64 ip_of(struct v8 *v8, struct hybrid_names *names, const struct v8_function *function,
+		 u32 place)
 {
-	const struct v8_function *function;
-
-	function = v8_functions__get(&v8->functions, names, word, position);
 	v8->namer.nr_unread += !function;
-	return function ? v8_function__ip(function, HYBRID_WALK_NATIVE_PLACE(position)) :
+	return function ? v8_function__ip(function, place) :
 		v8_functions__unknown(&v8->functions, names);
+}
+
+/**
+ * struct output - where the addresses of a frame's functions go
+ * @out: their place
+ * @room: for @out
+ * @nr: number of them; those that there is no room for are counted, too
+ */
+struct output {
+	u64		*out;
+	unsigned int	 room;
+	unsigned int	 nr;
+};
+
+static void put(struct output *to, u64 ip)
+{
+	if (!ip)
+		return;
+	if (to->nr < to->room)
+		to->out[to->nr] = ip;
+	to->nr++;
+}
+
+/*
+ * The functions of compiled code are those that V8 has noted for it, if the outermost one is that
+ * which the frame has: the code may be another one now.
+ */
+static void put_compiled(struct v8 *v8, struct hybrid_names *names, struct output *to,
+			 const struct v8_address *address, int i)
+{
+	u64 word = hybrid_named_function(v8->chain, i, 0);
+	u64 position = hybrid_named_function(v8->chain, i, 1);
+	u32 place = HYBRID_WALK_NO_PLACE;
+	unsigned int at;
+
+	/* What optimised code has where the interpreter has the place is something else. */
+	if (address && address->is_interpreter)
+		place = HYBRID_WALK_NATIVE_PLACE(position);
+	if (!address || !address->nr ||
+	    address->list[address->nr - 1].shared != (word & HYBRID_WALK_FUNCTION_ADDR)) {
+		put(to, ip_of(v8, names, v8_functions__get(&v8->functions, names, word, position),
+			      place));
+		return;
+	}
+	for (at = 0; at < address->nr; at++)
+		put(to, ip_of(v8, names, v8_functions__at(&v8->functions, names,
+							  address->list[at].shared),
+			      address->list[at].place));
 }
 
 static unsigned int v8_name(struct hybrid_namer *namer, struct hybrid_names *names,
@@ -101,25 +150,30 @@ static unsigned int v8_name(struct hybrid_namer *namer, struct hybrid_names *nam
 	const struct hybrid_mapping *mapping = hybrid_space_find(v8->pm.space, frame->ip);
 	/* What V8 has compiled is in no file. */
 	bool compiled = mapping && !mapping->object;
-	unsigned int number = v8->frame++, nr = 0;
-	u64 named;
+	struct output to = { .out = out, .room = room };
+	const struct v8_address *address = NULL;
+	unsigned int number = v8->frame++;
 	int i;
 
 	if (!mapping || (!compiled && !is_builtin(v8, mapping, frame->ip)))
 		return 0;
 	i = find_function(v8, frame, number);
-	named = i < 0 ? 0 : function_ip(v8, names, hybrid_named_function(v8->chain, i, 0),
-					hybrid_named_function(v8->chain, i, 1));
-	if (!named)
+	if (i < 0)
 		return 0;
-	if (!compiled || v8->names_itself) {
-		if (room)
-			out[0] = ip;
-		nr++;
+	if (!compiled || v8->names_itself)
+		put(&to, ip);
+	if (compiled) {
+		address = v8_addresses__find(&v8->addresses, &v8->functions.heap, mapping->start,
+					     frame->ret, !number);
+		put_compiled(v8, names, &to, address, i);
+		return to.nr;
 	}
-	if (nr < room)
-		out[nr] = named;
-	return nr + 1;
+	put(&to, ip_of(v8, names,
+		       v8_functions__get(&v8->functions, names,
+					 hybrid_named_function(v8->chain, i, 0),
+					 hybrid_named_function(v8->chain, i, 1)),
+		       HYBRID_WALK_NATIVE_PLACE(hybrid_named_function(v8->chain, i, 1))));
+	return to.nr;
 }
 
 static struct hybrid_namer *v8_namer(void *data, u64 pass __maybe_unused,
@@ -155,6 +209,7 @@ static void v8_close(void *data)
 
 	hybrid_process_memory_exit(&v8->pm);
 	v8_functions__exit(&v8->functions);
+	v8_addresses__exit(&v8->addresses);
 	free(v8);
 }
 
