@@ -121,6 +121,25 @@ static void build_ids(void)
 	end(space);
 }
 
+/* That of a process of 32 bits has the same name, and is no file that perf could tell by it. */
+static void low_vdso(void)
+{
+	struct hybrid_space *space = start();
+
+	map(space, 1, "/a", 1, 10);
+	map(space, 2, HYBRID_MET_VDSO, 0, 10);
+	map(space, 1 << 20, HYBRID_MET_VDSO, 0, 10);
+	hybrid_met_user(&met, space, PAGE);
+	check(!met.in_low_vdso);
+	hybrid_met_user(&met, space, 2 * PAGE);
+	check(met.in_low_vdso);
+	same(met.nr_files, 1);
+	hybrid_met_user(&met, space, PAGE << 20);
+	same(met.nr_files, 2);
+	expect_file(1, HYBRID_MET_VDSO, 0, 10);
+	end(space);
+}
+
 static void many(void)
 {
 	struct hybrid_space *space = start();
@@ -152,6 +171,7 @@ int main(void)
 		{ "met: what a chain leads through", chain },
 		{ "met: another file in the place of one", mapped_anew },
 		{ "met: files are told apart by build-id and path", build_ids },
+		{ "met: the vDSO of a process of 32 bits", low_vdso },
 		{ "met: many files, and all pages", many },
 	};
 

@@ -107,6 +107,7 @@ void hybrid_met_file(struct hybrid_met *met, const struct hybrid_ident *ident, p
 
 void hybrid_met_user(struct hybrid_met *met, struct hybrid_space *space, u64 ip)
 {
+	const struct hybrid_ident *ident;
 	struct hybrid_mapping *mapping;
 
 	/* Functions of runtimes have addresses that no process has. */
@@ -124,7 +125,12 @@ void hybrid_met_user(struct hybrid_met *met, struct hybrid_space *space, u64 ip)
 	if (mapping->is_met || !mapping->object)
 		return;
 	mapping->is_met = true;
-	hybrid_met_file(met, hybrid_mapping_ident(mapping), mapping->pid);
+	ident = hybrid_mapping_ident(mapping);
+	/* Its name is that of the other vDSO. */
+	if (hybrid_met_is_low(mapping->start) && !strcmp(ident->path, HYBRID_MET_VDSO))
+		met->in_low_vdso = true;
+	else
+		hybrid_met_file(met, ident, mapping->pid);
 }
 
 static u64 *page_slot(const struct hybrid_met *met, u64 page)

@@ -4,6 +4,9 @@
 
 #include "../rules/space.h"
 
+/* What the kernel calls the mapping of each vDSO. */
+#define HYBRID_MET_VDSO		"[vdso]"
+
 /* Pages of the kernel's code that are noted, at most; a kernel with its modules has fewer. */
 #define HYBRID_MET_PAGES	65536
 
@@ -37,6 +40,7 @@ struct hybrid_met_file {
  * @gen: of the space that @start and @end are of
  * @start: of the mapping that was met last
  * @end: of the same
+ * @in_low_vdso: a chain led through the vDSO of a process of 32 bits, which is none of @files
  * @failed: memory was short, or there are too many pages: something is missing
  */
 struct hybrid_met {
@@ -51,10 +55,17 @@ struct hybrid_met {
 	u64			 gen;
 	u64			 start;
 	u64			 end;
+	bool			 in_low_vdso;
 	bool			 failed;
 };
 
 void hybrid_met_exit(struct hybrid_met *met);
+
+/* Is a mapping that begins there one of a process of 32 bits? */
+static inline bool hybrid_met_is_low(u64 start)
+{
+	return !(start >> 32);
+}
 
 /**
  * hybrid_met_file - note a file

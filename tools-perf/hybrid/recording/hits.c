@@ -4,6 +4,7 @@
  * more at the end for its build-ids.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <linux/perf_event.h>
@@ -22,33 +23,60 @@
 #include "../glue/synthetic-map.h"
 #include "recording.h"
 
+/* perf warns if more than the twentieth part of the samples was lost. */
+#define WARN_SHARE	20
+
 void hybrid_hits_exit(struct hybrid_hits *hits)
 {
 	hybrid_met_exit(&hits->met);
+	hybrid_met_exit(&hits->low);
+}
+
+/*
+ * perf tells the vDSO of a process of 32 bits by the process's files, and reads it by a program of
+ * its own.
+ */
+static void note_low_vdso(struct hybrid_hits *hits, const struct hybrid_process *process)
+{
+	const struct hybrid_ident *ident;
+	size_t i;
+
+	for (i = 0; process && i < process->space->nr; i++) {
+		if (!process->space->mappings[i].object)
+			continue;
+		ident = hybrid_mapping_ident(&process->space->mappings[i]);
+		if (*ident->path != '/')
+			continue;
+		hybrid_met_file(&hits->low, ident, process->pid);
+		return;
+	}
+	hits->is_unknown = true;
 }
 
 /* perf's table of build-ids has each vDSO that was mapped, whether samples were in it or not. */
-static void note_vdso(struct hybrid_hits *hits, const struct perf_record_mmap2 *event)
+static void note_vdso(struct hybrid_hits *hits, const struct perf_record_mmap2 *event,
+		      const struct hybrid_process *process)
 {
 	if ((event->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER ||
 	    strcmp(event->filename, DSO__NAME_VDSO))
 		return;
-	/* perf reads that of i386 programs by a program of its own. */
-	if (event->start >> 32)
-		hits->vdso_pid = event->pid;
+	if (hybrid_met_is_low(event->start))
+		note_low_vdso(hits, process);
 	else
-		hits->is_unknown = true;
+		hits->vdso_pid = event->pid;
 }
 
-void hybrid_hits_record(struct hybrid_hits *hits, const union perf_event *event)
+void hybrid_hits_record(struct hybrid_hits *hits, const union perf_event *event,
+			const struct hybrid_process *process)
 {
+	hits->nr_records++;
 	switch (event->header.type) {
 	case PERF_RECORD_MMAP2:
-		note_vdso(hits, &event->mmap2);
+		note_vdso(hits, &event->mmap2, process);
 		break;
-	/* perf's pass over the file warns of these. */
 	case PERF_RECORD_LOST:
-	case PERF_RECORD_LOST_SAMPLES:
+		hits->nr_lost++;
+		break;
 	/* These tell of more than of what samples show. */
 	case PERF_RECORD_AUX:
 	case PERF_RECORD_ITRACE_START:
@@ -67,20 +95,14 @@ static void note_address(struct hybrid_met *met, struct hybrid_space *space, u16
 		hybrid_met_user(met, space, ip);
 }
 
-void hybrid_hits_sample(struct hybrid_record *hr, const struct hybrid_event *event,
-			const struct hybrid_sample *sample, const struct hybrid_made *made)
+void hybrid_hits_chain(struct hybrid_record *hr, const struct hybrid_sample *sample,
+		       const struct hybrid_made *made)
 {
 	u16 cpumode = sample->event->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct hybrid_hits *hits = &hr->hits;
 	struct hybrid_process *process;
 	struct hybrid_space *space;
 
-	hits->first = hits->nr_samples ? hits->first : sample->time;
-	hits->last = sample->time;
-	hits->nr_samples++;
-	/* perf counts such a sample once for each event of its group. */
-	if (event->layout.attr.sample_type & PERF_SAMPLE_READ)
-		hits->is_unknown = true;
 	if (hits->is_unknown)
 		return;
 	if (made->is_known) {
@@ -95,15 +117,30 @@ void hybrid_hits_sample(struct hybrid_record *hr, const struct hybrid_event *eve
 	hybrid_met_chain(&hits->met, space, hr->current.chain, made->nr);
 }
 
-/* The dso that perf makes of a mapping's record. */
-static int hit_file(struct machine *machine, const struct hybrid_ident *ident, pid_t pid, bool hit)
+void hybrid_hits_time(struct hybrid_hits *hits, u64 time)
 {
-	struct thread *thread = machine__findnew_thread(machine, pid, pid);
-	struct dso_id id = dso_id_empty;
-	struct map *map = NULL;
+	hits->first = hits->nr_samples ? min(hits->first, time) : time;
+	hits->last = hits->nr_samples ? max(hits->last, time) : time;
+	hits->nr_samples++;
+	hits->nr_all_samples++;
+}
 
-	if (!thread)
-		return -ENOMEM;
+void hybrid_hits_sample(struct hybrid_record *hr, const struct hybrid_event *event,
+			const struct hybrid_sample *sample, const struct hybrid_made *made)
+{
+	hybrid_hits_time(&hr->hits, sample->time);
+	/* perf counts such a sample once for each event of its group. */
+	if (event->layout.attr.sample_type & PERF_SAMPLE_READ)
+		hr->hits.is_unknown = true;
+	hybrid_hits_chain(hr, sample, made);
+}
+
+/* What perf makes of a mapping's record. */
+static struct map *map_of(struct machine *machine, const struct hybrid_ident *ident,
+			  struct thread *thread)
+{
+	struct dso_id id = dso_id_empty;
+
 	if (ident->build_id_size) {
 		build_id__init(&id.build_id, ident->build_id, ident->build_id_size);
 	} else {
@@ -114,13 +151,45 @@ static int hit_file(struct machine *machine, const struct hybrid_ident *ident, p
 		id.mmap2_valid = true;
 		id.mmap2_ino_generation_valid = true;
 	}
-	map = map__new(machine, 0, 1, 0, &id, PROT_READ | PROT_EXEC, MAP_PRIVATE,
-		       (char *)ident->path, thread);
+	return map__new(machine, 0, 1, 0, &id, PROT_READ | PROT_EXEC, MAP_PRIVATE,
+			(char *)ident->path, thread);
+}
+
+static int hit_file(struct machine *machine, const struct hybrid_ident *ident, pid_t pid, bool hit)
+{
+	struct thread *thread = machine__findnew_thread(machine, pid, pid);
+	struct map *map = thread ? map_of(machine, ident, thread) : NULL;
+
 	if (map && hit)
 		dso__set_hit(map__dso(map));
 	map__put(map);
 	thread__put(thread);
 	return map ? 0 : -ENOMEM;
+}
+
+/*
+ * The vDSO of a program of 32 bits. perf takes that of 64 bits if it can't tell that the program has
+ * another one.
+ */
+static int hit_low_vdso(struct machine *machine, const struct hybrid_met_file *file, bool hit)
+{
+	const struct hybrid_ident vdso = { .path = DSO__NAME_VDSO };
+	struct thread *thread = thread__new(file->pid, file->pid);
+	struct map *program = NULL, *map = NULL;
+	int err = -ENOMEM;
+
+	if (thread && !thread__init_maps(thread, machine))
+		program = map_of(machine, &file->ident, thread);
+	if (program && !maps__insert(thread__maps(thread), program))
+		map = map_of(machine, &vdso, thread);
+	if (map)
+		err = strcmp(dso__short_name(map__dso(map)), DSO__NAME_VDSO) ? 0 : -ENOENT;
+	if (!err && hit)
+		dso__set_hit(map__dso(map));
+	map__put(map);
+	map__put(program);
+	thread__put(thread);
+	return err;
 }
 
 static void hit_kernel(struct machine *machine, const struct hybrid_met *met)
@@ -147,6 +216,10 @@ static int hit_files(struct machine *machine, const struct hybrid_hits *hits)
 
 	if (hits->vdso_pid && hit_file(machine, &vdso, hits->vdso_pid, false))
 		return -ENOMEM;
+	for (i = 0; i < hits->low.nr_files; i++) {
+		if (hit_low_vdso(machine, &hits->low.files[i], hits->met.in_low_vdso))
+			return -ENOENT;
+	}
 	for (i = 0; i < hits->met.nr_files; i++) {
 		file = &hits->met.files[i];
 		/* The vDSO is among them if a sample was in it. */
@@ -158,10 +231,24 @@ static int hit_files(struct machine *machine, const struct hybrid_hits *hits)
 
 bool hybrid_hits_mark(struct hybrid_hits *hits, struct machine *machine)
 {
-	if (hits->is_unknown || hits->met.failed || perf_guest || hit_files(machine, hits))
+	if (hits->is_unknown || hits->met.failed || hits->low.failed || perf_guest ||
+	    hit_files(machine, hits))
 		return false;
 	hit_kernel(machine, &hits->met);
 	pr_debug("hybrid: samples were in %u files and %u pages of the kernel; the file is not read for that\n",
 		 hits->met.nr_files, hits->met.nr_pages);
 	return true;
+}
+
+void hybrid_hits_warn(const struct hybrid_hits *hits, u64 nr_lost)
+{
+	u64 nr = hits->nr_all_samples + nr_lost;
+
+	if (hits->nr_lost)
+		ui__warning("Processed %" PRIu64 " events and lost %" PRIu64 " chunks!\n\n"
+			    "Check IO/CPU overload!\n\n",
+			    hits->nr_records + hits->nr_all_samples, hits->nr_lost);
+	if (nr_lost * WARN_SHARE > nr)
+		ui__warning("Processed %" PRIu64 " samples and lost %3.2f%%!\n\n",
+			    nr, 100.0 * nr_lost / nr);
 }

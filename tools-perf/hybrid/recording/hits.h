@@ -6,6 +6,7 @@
 
 struct hybrid_event;
 struct hybrid_made;
+struct hybrid_process;
 struct hybrid_record;
 struct hybrid_sample;
 struct machine;
@@ -15,7 +16,11 @@ union perf_event;
  * struct hybrid_hits - what perf finds in a file when it reads it once more at the end
  * @met: files and pages of the kernel that samples were in
  * @vdso_pid: a process that has a vDSO of 64 bits mapped; 0: none
+ * @low: the first file of each process that has a vDSO of 32 bits mapped
  * @is_unknown: something was written that only perf's own pass over the file finds
+ * @nr_records: that were written, but for samples
+ * @nr_lost: of these, records of lost records
+ * @nr_all_samples: of all output files
  * @nr_samples: samples of the output file
  * @first: time of the first one
  * @last: time of the last one
@@ -23,14 +28,36 @@ union perf_event;
 struct hybrid_hits {
 	struct hybrid_met	met;
 	pid_t			vdso_pid;
+	struct hybrid_met	low;
 	bool			is_unknown;
+	u64			nr_records;
+	u64			nr_lost;
+	u64			nr_all_samples;
 	u64			nr_samples;
 	u64			first;
 	u64			last;
 };
 
-/* A record that is no sample was written: a mapping of the vDSO, or of lost records. */
-void hybrid_hits_record(struct hybrid_hits *hits, const union perf_event *event);
+/**
+ * hybrid_hits_record - a record was written that is not a sample
+ * @hits: what is noted
+ * @event: the record: of a mapping of the vDSO, of lost records, or any other one
+ * @process: that the record is of, whose mappings are known up to this one; NULL: unknown
+ */
+void hybrid_hits_record(struct hybrid_hits *hits, const union perf_event *event,
+			const struct hybrid_process *process);
+
+/**
+ * hybrid_hits_chain - the callchain of a sample that was or will be written
+ * @hr: recording, whose current chain is the sample's
+ * @sample: its parts
+ * @made: its chain
+ */
+void hybrid_hits_chain(struct hybrid_record *hr, const struct hybrid_sample *sample,
+		       const struct hybrid_made *made);
+
+/* A sample was written whose chain is noted: its time, in ns. */
+void hybrid_hits_time(struct hybrid_hits *hits, u64 time);
 
 /**
  * hybrid_hits_sample - a sample was written
@@ -50,6 +77,13 @@ void hybrid_hits_sample(struct hybrid_record *hr, const struct hybrid_event *eve
  * Return: false if not all are known.
  */
 bool hybrid_hits_mark(struct hybrid_hits *hits, struct machine *machine);
+
+/**
+ * hybrid_hits_warn - warn of lost records and samples as perf's pass over the file does
+ * @hits: of all output files so far
+ * @nr_lost: samples that were lost or left out
+ */
+void hybrid_hits_warn(const struct hybrid_hits *hits, u64 nr_lost);
 
 void hybrid_hits_exit(struct hybrid_hits *hits);
 

@@ -33,6 +33,9 @@ struct hybrid_chain {
 	u64			ips[];
 };
 
+/* Time of the first sample that perf adds at the end: OFF_CPU_TIMESTAMP, util/bpf_off_cpu.c. */
+#define ADDED_FROM	(~0ULL << 32)
+
 /* What of a sample of the event stands before its raw data. */
 #define BEFORE_RAW	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | \
 			 PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
@@ -89,8 +92,12 @@ void hybrid_off_cpu_init(struct hybrid_record *hr, unsigned int max_stack)
 {
 	struct evsel *evsel;
 
-	if (!hybrid_bpf__is_off_cpu(hr->walker.bpf))
+	if (!hybrid_bpf__is_off_cpu(hr->walker.bpf)) {
+		/* Their chains are the kernel's; perf writes some at the end. */
+		evlist__for_each_entry(hr->evlist, evsel)
+			hr->hits.is_unknown |= evsel__is_offcpu_event(evsel);
 		return;
+	}
 	evlist__for_each_entry(hr->evlist, evsel) {
 		if (ends_alike(evsel, hybrid_bpf__sample_type(hr->walker.bpf)))
 			hr->off_cpu.id = evsel->core.id[0];
@@ -158,6 +165,8 @@ int hybrid_off_cpu_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 	if (err)
 		return err;
 	hybrid_stats_failure(&hr->stats, made.outcome, made.failed_in);
+	/* Not when a sample has it: its process may be gone by then. */
+	hybrid_hits_chain(hr, &sample, &made);
 	thread = hybrid_thread_find(&hr->ps, sample.pid, sample.tid);
 	chain = keep(hr, &made, word);
 	if (word & HYBRID_WALK_CHAIN && chain) {
@@ -249,6 +258,7 @@ static struct hybrid_chain *cut_off(struct hybrid_record *hr, struct hybrid_ring
 	if (hybrid_layout_parse(&event->layout, made, &sample) ||
 	    hybrid_make_chain(hr, ring, event, &sample, &chain))
 		return NULL;
+	hybrid_hits_chain(hr, &sample, &chain);
 	return keep(hr, &chain, 0);
 }
 
@@ -313,6 +323,7 @@ int hybrid_off_cpu_deliver(struct hybrid_record *hr, struct hybrid_ring *ring,
 	struct hybrid_chain *made = NULL;
 	const struct hybrid_chain *chain;
 	struct sleep sleep;
+	u64 time;
 	int err;
 
 	if (parse(evsel, header, &sleep)) {
@@ -329,6 +340,8 @@ int hybrid_off_cpu_deliver(struct hybrid_record *hr, struct hybrid_ring *ring,
 	count(hr, chain, header->size);
 	err = write_sleep(hr, header, &sleep, chain);
 	free(made);
+	if (!evlist__parse_sample_timestamp(hr->evlist, (union perf_event *)header, &time))
+		hybrid_hits_time(&hr->hits, time);
 	return err;
 }
 
@@ -338,6 +351,7 @@ unsigned int hybrid_record__off_cpu(struct hybrid_record *hr, u32 number, u64 *c
 	const struct hybrid_chain *found = find_numbered(&hr->off_cpu, number);
 	unsigned int nr;
 
+	hybrid_hits_time(&hr->hits, ADDED_FROM + hr->off_cpu.nr_added++);
 	if (found) {
 		count(hr, found, 0);
 		nr = min(found->nr, room);

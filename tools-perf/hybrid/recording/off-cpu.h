@@ -16,11 +16,13 @@ struct perf_event_header;
  * @event: that their samples are of; NULL: there are none
  * @id: of an event; records that are made of a chain are of it
  * @chains: by their number, up to HYBRID_WALK_CHAINS; NULL where one is not known, or none
+ * @nr_added: samples that hybrid_record__off_cpu() has made a chain for
  */
 struct hybrid_off_cpu {
 	struct hybrid_event	 *event;
 	u64			  id;
 	struct hybrid_chain	**chains;
+	u64			  nr_added;
 };
 
 /**

@@ -99,9 +99,10 @@ void hybrid_record__track(struct hybrid_record *hr, const union perf_event *even
 {
 	if (!hr)
 		return;
-	hybrid_hits_record(&hr->hits, event);
 	if (hybrid_track(&hr->ps, event))
 		pr_warning_once("hybrid: out of memory, callchains will be incomplete\n");
+	hybrid_hits_record(&hr->hits, event, event->header.type == PERF_RECORD_MMAP2 ?
+			   hybrid_process_find(&hr->ps, event->mmap2.pid) : NULL);
 }
 
 int hybrid_deliver_other(void *arg, union perf_event *event)
@@ -176,12 +177,13 @@ void hybrid_record__end_file(struct hybrid_record *hr)
 	hr->file++;
 }
 
-/* Samples that were lost or left out have a record, and perf's pass over the file warns of them. */
-static bool is_any_lost(const struct hybrid_record *hr)
+/* Samples that were lost or left out: the file has a record of them. */
+static u64 nr_lost(const struct hybrid_record *hr)
 {
-	const struct evsel *first = hybrid_record__first(hr);
+	struct hybrid_walk_counts walks = {};
 
-	return hr->stats.lost || hr->stats.shed || (first && hybrid_record__shed(hr, first));
+	hybrid_walker__stats(&hr->walker, NULL, &walks);
+	return hr->stats.lost + hr->stats.shed + walks.full;
 }
 
 bool hybrid_record__hits(struct hybrid_record *hr, struct machine *machine, u64 *nr_samples,
@@ -193,7 +195,10 @@ bool hybrid_record__hits(struct hybrid_record *hr, struct machine *machine, u64 
 	*first = hr->hits.first;
 	*last = hr->hits.last;
 	hr->hits.nr_samples = 0;
-	return !hr->off_cpu.event && !is_any_lost(hr) && hybrid_hits_mark(&hr->hits, machine);
+	if (!hybrid_hits_mark(&hr->hits, machine))
+		return false;
+	hybrid_hits_warn(&hr->hits, nr_lost(hr));
+	return true;
 }
 
 void hybrid_record__print(struct hybrid_record *hr, bool failures)
