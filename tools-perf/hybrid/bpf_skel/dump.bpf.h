@@ -38,9 +38,9 @@ static long copy_page(__u32 i, void *arg)
 }
 
 /* Pages of the stack from that with sp on, as far as it is mapped. */
-static __always_inline __u64 stack_pages(struct loop *loop, __u64 sp)
+static __always_inline __u64 stack_pages(struct state *st, __u64 sp)
 {
-	struct vm_area_struct___h *vma = (void *)find_vma(loop, sp);
+	struct vm_area_struct___h *vma = (void *)find_vma(st, sp);
 	__u64 end = vma ? BPF_CORE_READ(vma, vm_end) : 0;
 
 	return end > sp ? (end - (sp & ~(PAGE - 1))) / PAGE : ~0ULL;
@@ -53,11 +53,14 @@ static __always_inline __u64 stack_pages(struct loop *loop, __u64 sp)
 static __always_inline long write_dump(void *ctx, struct state *st, struct mm_struct___h *mm,
 				       __u32 nr, __u64 pages, __u64 most)
 {
-	struct loop loop = { .st = st, .mm = mm };
 	struct pt_regs___h *user = (void *)st->regs;
-	__u64 sp = BPF_CORE_READ(user, sp), mapped = stack_pages(&loop, sp), size;
+	__u64 sp = BPF_CORE_READ(user, sp), mapped, size;
+	struct loop loop = { .st = st };
 	long err;
 
+	/* As a number: the verifier does not let the pointer be reckoned with. */
+	*(volatile __u64 *)&st->mm = (__u64)mm;
+	mapped = stack_pages(st, sp);
 	st->dump.head.nr_kernel = nr | HYBRID_WALK_DUMP;
 	if (sp % 8 || bpf_probe_read_kernel(st->dump.regs, sizeof(st->dump.regs), user))
 		return -EFAULT;

@@ -4,6 +4,10 @@
 
 /*
  * From a frame to its caller, by the rule for its address and the words of the stack.
+ *
+ * What few frames need is in global functions. The verifier looks at such a function once; at what is
+ * inline, or static, it looks again for each way that leads there. They are given the state as memory
+ * of which nothing is known: keys of maps are on their stack, as Linux 6.1 takes no other memory.
  */
 #include "mapping.bpf.h"
 #include "java.bpf.h"
@@ -12,11 +16,13 @@
 #include "stack.bpf.h"
 
 /* The row of an offset in the block at @at of the table; 0 for none. */
-static __always_inline __u64 search_row(struct state *st, __u64 at, __u32 in_block)
+__noinline __u64 search_row(struct state *st, __u64 at, __u32 in_block)
 {
 	__u64 rows, *chunk;
 	__u32 nr, step;
 
+	if (!st)
+		return 0;
 	chunk = table_chunk(at);
 	if (!chunk)
 		return 0;
@@ -41,13 +47,12 @@ static __always_inline __u64 search_row(struct state *st, __u64 at, __u32 in_blo
  * The row of an address; 0 for none. Most samples come through addresses that samples before
  * them came through: of these the row is kept.
  */
-static __always_inline __u64 find_row(struct loop *loop, __u64 addr)
+static __always_inline __u64 find_row(struct state *st, __u64 addr)
 {
-	struct state *st = loop->st;
 	__u64 offset, block, place;
 	__u32 in_block, slot;
 
-	if (!find_mapping(loop, addr))
+	if (!find_mapping(st, addr))
 		return 0;
 	offset = addr + st->now.shift;
 	block = offset >> HYBRID_WALK_BLOCK_BITS;
@@ -67,11 +72,11 @@ static __always_inline __u64 find_row(struct loop *loop, __u64 addr)
 /* The row of the frame's address, where no file has its code; 0 for none. */
 static __always_inline __u64 find_code_row(struct state *st)
 {
+	struct hybrid_walk_code_key key = { .space = st->code_key.space, .ip = st->ip };
 	struct hybrid_walk_code *found;
 	__u64 row;
 
-	st->code_key.ip = st->ip;
-	found = bpf_map_lookup_elem(&codes, &st->code_key);
+	found = bpf_map_lookup_elem(&codes, &key);
 	if (!found)
 		return 0;
 	row = READ_WORD(&found->row);
@@ -92,11 +97,13 @@ static __always_inline __u64 find_code_row(struct state *st)
 static __always_inline __u64 find_block_row(struct state *st)
 {
 	__u64 in_block = st->ip & (HYBRID_WALK_CODE_BLOCK - 1), row;
+	struct hybrid_walk_code_key key = {
+		.space = st->code_key.space, .ip = st->ip - in_block
+	};
 	struct hybrid_walk_block *found;
 	__u32 word;
 
-	st->code_key.ip = st->ip - in_block;
-	found = bpf_map_lookup_elem(&code_blocks, &st->code_key);
+	found = bpf_map_lookup_elem(&code_blocks, &key);
 	if (!found || !(READ_WORD(&found->begins) >> in_block & 1))
 		return 0;
 	row = READ_WORD(&found->row);
@@ -104,7 +111,7 @@ static __always_inline __u64 find_block_row(struct state *st)
 	word = st->at;
 	if (word >= HYBRID_WALK_CODE_WORDS - 1 ||
 	    bpf_probe_read_user(st->code, sizeof(st->code),
-				(void *)(st->code_key.ip + word * 8)) ||
+				(void *)(key.ip + word * 8)) ||
 	    st->code[0] != READ_WORD(&found->code[word]) ||
 	    st->code[1] != READ_WORD(&found->code[word + 1]))
 		return 0;
@@ -125,11 +132,13 @@ static __always_inline bool may_have_left(__u64 code)
 /* The row of code that a runtime has made; 0 for none. */
 static __always_inline __u64 find_range_row(struct state *st)
 {
+	struct hybrid_walk_code_key key = {
+		.space = st->code_key.space, .ip = st->ip >> HYBRID_WALK_RANGE_BITS
+	};
 	struct hybrid_walk_range *found;
 	__u64 row;
 
-	st->code_key.ip = st->ip >> HYBRID_WALK_RANGE_BITS;
-	found = bpf_map_lookup_elem(&ranges, &st->code_key);
+	found = bpf_map_lookup_elem(&ranges, &key);
 	if (!found)
 		return 0;
 	row = READ_WORD(&found->row);
@@ -140,6 +149,30 @@ static __always_inline __u64 find_range_row(struct state *st)
 	if (bpf_probe_read_user(&st->code[0], sizeof(st->code[0]), (void *)(st->ip - 8)) ||
 	    may_have_left(st->code[0]))
 		return 0;
+	return row;
+}
+
+/* The row of the frame's address, where its file has none. */
+__noinline __u64 find_other_row(struct state *st, __u32 i)
+{
+	__u64 row = 0;
+
+	if (!st)
+		return 0;
+	/* In sigreturn(): its call ends the trampoline, and nothing is known of what follows. */
+	if (!i) {
+		row = find_row(st, st->ip - 1);
+		if (HYBRID_WALK_KIND(row) != PERF_UNWIND_SIGNAL)
+			row = 0;
+	}
+	if (!HYBRID_WALK_KIND(row))
+		row = native_row(st);
+	if (!HYBRID_WALK_KIND(row))
+		row = find_range_row(st);
+	if (!HYBRID_WALK_KIND(row))
+		row = find_block_row(st);
+	if (!HYBRID_WALK_KIND(row))
+		row = find_code_row(st);
 	return row;
 }
 
@@ -154,11 +187,11 @@ static __always_inline long ends(struct state *st, enum perf_unwind_end end)
  * while sigreturn() puts them back one by one, so that two words are looked at that are
  * the same in all: uc_link, and the code segment.
  */
-static __always_inline bool leave_signal(struct state *st)
+__noinline int leave_signal(struct state *st)
 {
 	__u64 link, cs, ip, sp, bp;
 
-	if (!read_stack(st, st->sp + HYBRID_UCONTEXT_LINK, &link) ||
+	if (!st || !read_stack(st, st->sp + HYBRID_UCONTEXT_LINK, &link) ||
 	    !read_stack(st, st->sp + HYBRID_UCONTEXT_BP, &bp) ||
 	    !read_stack(st, st->sp + HYBRID_UCONTEXT_SP, &sp) ||
 	    !read_stack(st, st->sp + HYBRID_UCONTEXT_IP, &ip) ||
@@ -227,10 +260,10 @@ static __always_inline bool step_row(struct state *st, __u64 row)
 /* Does @codes have @code under @key, as the end of a fiber? */
 static __always_inline bool is_fiber_key(struct state *st, __u64 key, __u64 code)
 {
+	struct hybrid_walk_code_key at = { .space = st->code_key.space, .ip = key };
 	struct hybrid_walk_code *found;
 
-	st->code_key.ip = key;
-	found = bpf_map_lookup_elem(&codes, &st->code_key);
+	found = bpf_map_lookup_elem(&codes, &at);
 	return found && READ_WORD(&found->code[0]) == code &&
 	       HYBRID_WALK_KIND(READ_WORD(&found->row)) == PERF_UNWIND_OUTERMOST;
 }
@@ -247,9 +280,9 @@ static __always_inline bool is_last_page(struct state *st)
  * The step has led to a return address: is it that of a fiber's first function? perf has found such
  * an address once, and the stack ends; or perf has found it in this place.
  */
-static __always_inline bool is_fiber_end(struct state *st)
+__noinline int is_fiber_end(struct state *st)
 {
-	if (st->exact || (st->ip && !st->fibers))
+	if (!st)
 		return false;
 	if (st->ip && !is_fiber_key(st, st->ip, HYBRID_WALK_FIBER))
 		return false;
@@ -259,16 +292,20 @@ static __always_inline bool is_fiber_end(struct state *st)
 /* The function that frame @i runs, and where in it; of the innermost frame r13 says that. */
 static __always_inline void add_function(struct state *st, __u64 row, __u32 i)
 {
-	__u32 at = st->nr_functions, step = i - st->last_function;
+	__u32 at, step = i - st->last_function;
 	struct pt_regs___h *regs = (void *)st->regs;
 	__u64 function, position;
 
-	if (at >= HYBRID_WALK_FUNCTIONS || step > HYBRID_WALK_FUNCTION_STEP ||
+	if (step > HYBRID_WALK_FUNCTION_STEP ||
 	    !read_stack(st, st->bp + HYBRID_WALK_POSITION_AT(row), &position) ||
 	    !read_stack(st, st->bp + HYBRID_WALK_FUNCTION_AT(row), &function))
 		return;
 	if (!i)
 		position = BPF_CORE_READ(regs, r13);
+	/* Just before its use: the verifier of 6.1 forgets the bounds of what is on the stack. */
+	at = st->nr_functions;
+	if (at >= HYBRID_WALK_FUNCTIONS)
+		return;
 	st->functions[at].function = (__u64)step << HYBRID_WALK_FUNCTION_BITS |
 				     (function >> 3 & ((1ULL << HYBRID_WALK_FUNCTION_BITS) - 1));
 	st->functions[at].position = position;
@@ -277,10 +314,13 @@ static __always_inline void add_function(struct state *st, __u64 row, __u32 i)
 }
 
 /* As hybrid_step_rule() of HYBRID_RULE_SAVED_SP. */
-static __always_inline bool step_saved_sp(struct state *st, __u64 row)
+__noinline int step_saved_sp(struct state *st, __u64 row, __u32 i)
 {
 	__u64 sp, ip, bp;
 
+	if (!st)
+		return false;
+	add_function(st, row, i);
 	if (!st->bp_known || st->bp < st->sp ||
 	    !read_stack(st, st->bp + HYBRID_WALK_CFA_OFF(row), &sp) ||
 	    !read_stack(st, st->bp, &bp) || !read_stack(st, st->bp + 8, &ip))
@@ -298,27 +338,14 @@ static long step(__u32 i, void *arg)
 {
 	struct loop *loop = arg;
 	struct state *st = loop->st;
-	__u64 row = find_java_row(loop);
+	__u64 row = st->jvm.space ? find_java_row(st) : 0;
 	__u32 at;
 
 	if (!HYBRID_WALK_KIND(row))
-		row = find_row(loop, st->exact ? st->ip : st->ip - 1);
+		row = find_row(st, st->exact ? st->ip : st->ip - 1);
 
-	/* In sigreturn(): its call ends the trampoline, and nothing is known of what follows. */
-	if (!i && !HYBRID_WALK_KIND(row)) {
-		row = find_row(loop, st->ip - 1);
-		if (HYBRID_WALK_KIND(row) != PERF_UNWIND_SIGNAL)
-			row = 0;
-	}
 	if (!HYBRID_WALK_KIND(row))
-		row = native_row(st);
-	if (!HYBRID_WALK_KIND(row))
-		row = find_range_row(st);
-	if (!HYBRID_WALK_KIND(row))
-		row = find_block_row(st);
-	if (!HYBRID_WALK_KIND(row))
-		row = find_code_row(st);
-
+		row = find_other_row(st, i);
 	if (i && HYBRID_WALK_KIND(row) == HYBRID_WALK_REGISTER)
 		return ends(st, PERF_UNWIND_END_NO_RULE);
 
@@ -336,8 +363,7 @@ static long step(__u32 i, void *arg)
 			return ends(st, PERF_UNWIND_END_UNREADABLE);
 		break;
 	case HYBRID_WALK_SAVED_SP:
-		add_function(st, row, i);
-		if (!step_saved_sp(st, row))
+		if (!step_saved_sp(st, row, i))
 			return ends(st, PERF_UNWIND_END_UNREADABLE);
 		break;
 	case PERF_UNWIND_SIGNAL:
@@ -347,7 +373,7 @@ static long step(__u32 i, void *arg)
 	default:
 		return ends(st, PERF_UNWIND_END_NO_RULE);
 	}
-	if (is_fiber_end(st))
+	if (!st->exact && (!st->ip || st->fibers) && is_fiber_end(st))
 		return ends(st, PERF_UNWIND_END_OUTERMOST);
 	at = st->record.head.nr_kernel + 1 + i;
 	if (at >= HYBRID_WALK_IPS)

@@ -85,23 +85,22 @@ static long find_made(__u32 i, void *arg)
 }
 
 /* The row of an interrupted address in a prologue that ends at @complete; 0: not known. */
-static __always_inline __u64 prologue_row(struct loop *loop, __u64 complete)
+static __always_inline __u64 prologue_row(struct state *st, __u64 complete)
 {
-	struct state *st = loop->st;
+	struct loop loop = { .st = st };
 
 	if (bpf_probe_read_user(st->java_code, HYBRID_JAVA_MADE,
 				(void *)(complete - HYBRID_JAVA_MADE)))
 		return 0;
 	st->java_left = complete - st->ip;
 	st->java_row = 0;
-	bpf_loop(HYBRID_JAVA_MADE - HYBRID_JAVA_SAVED, find_made, loop, 0);
+	bpf_loop(HYBRID_JAVA_MADE - HYBRID_JAVA_SAVED, find_made, &loop, 0);
 	return st->java_row;
 }
 
 /* The row of an interrupted address. */
-static __always_inline __u64 innermost_row(struct loop *loop, __u64 code, __u64 end)
+static __always_inline __u64 innermost_row(struct state *st, __u64 code, __u64 end)
 {
-	struct state *st = loop->st;
 	__s64 complete = block_field(st, st->jvm.frame_complete);
 	__u64 osr = block_field(st, st->jvm.osr_entry), name = 0;
 
@@ -112,7 +111,7 @@ static __always_inline __u64 innermost_row(struct loop *loop, __u64 code, __u64 
 	if ((name != NAME_METHOD && name != NAME_NATIVE) || complete < 0 || !st->java_frame)
 		return 0;
 	if (st->ip < code + complete)
-		return code + complete <= end ? prologue_row(loop, code + complete) : 0;
+		return code + complete <= end ? prologue_row(st, code + complete) : 0;
 	if ((__s32)block_field(st, st->jvm.entry_bci) != -1 && st->ip - osr < OSR_PROLOGUE)
 		return 0;
 	if (bpf_probe_read_user(st->java_code, HYBRID_JAVA_LEFT,
@@ -122,14 +121,14 @@ static __always_inline __u64 innermost_row(struct loop *loop, __u64 code, __u64 
 }
 
 /* The row of an address in the code cache of a JVM; 0: it is in none, or not known. */
-static __always_inline __u64 find_java_row(struct loop *loop)
+__noinline __u64 find_java_row(struct state *st)
 {
-	struct state *st = loop->st;
 	__u64 block, blob, code, end, words;
-	__u32 size = st->jvm.size;
+	__u32 size;
 
-	if (!st->jvm.space)
+	if (!st)
 		return 0;
+	size = st->jvm.size;
 	block = find_block(st);
 	barrier_var(size);
 	if (!block || size > HYBRID_WALK_BLOB ||
@@ -150,7 +149,7 @@ static __always_inline __u64 find_java_row(struct loop *loop)
 						      block_field(st, st->jvm.compile_id),
 						      words);
 	if (st->exact)
-		return innermost_row(loop, code, end);
+		return innermost_row(st, code, end);
 	return st->java_frame ? hybrid_java_row(st->java_frame, true) : 0;
 }
 

@@ -36,13 +36,14 @@ static __always_inline bool space_changes(struct mm_struct___h *mm)
 
 /*
  * May this one? Who changes a mapping locks it first (vma_start_write()), and that ends
- * with the change of the address space. Asked when all of it has been read.
+ * with the change of the address space. Asked when all of it has been read. A walk in which the
+ * sequence changes is not whole.
  */
-static __always_inline bool mapping_changes(struct mm_struct___h *mm,
+static __always_inline bool mapping_changes(const struct state *st,
 					    struct vm_area_struct___h *vma)
 {
 	return !bpf_core_field_exists(vma->vm_lock_seq) ||
-	       BPF_CORE_READ(vma, vm_lock_seq) == space_sequence(mm);
+	       BPF_CORE_READ(vma, vm_lock_seq) == st->entered.seq;
 }
 
 /* A node's slot for an address. */
@@ -79,29 +80,31 @@ static long descend(__u32 i, void *arg)
 	return type == NODE_LEAF;
 }
 
-/* The mapping of an address. */
-static __always_inline __u64 find_vma(struct loop *loop, __u64 addr)
+/* The mapping of an address, of @st->mm. */
+static __always_inline __u64 find_vma(struct state *st, __u64 addr)
 {
-	struct mm_struct___h *mm = loop->mm;
-	struct state *st = loop->st;
+	struct mm_struct___h *mm = (void *)st->mm;
+	struct loop loop = { .st = st };
 
 	st->addr = addr;
 	st->entry = (__u64)BPF_CORE_READ(mm, mm_mt.ma_root);
 	/* Only the root has a mark that it is a node. */
 	if ((st->entry & 3) != 2)
 		return 0;
-	bpf_loop(MAX_DEPTH, descend, loop, 0);
+	bpf_loop(MAX_DEPTH, descend, &loop, 0);
 	return st->entry & 3 ? 0 : st->entry;
 }
 
 /* The object of a mapping's file. */
 static __always_inline bool find_number(struct state *st, struct mapping *m)
 {
+	struct hybrid_walk_key key;
 	__u64 *found;
 
 	if (m->changes == st->changes)
 		return true;
-	found = bpf_map_lookup_elem(&files, &m->key);
+	key = m->key;
+	found = bpf_map_lookup_elem(&files, &key);
 	if (!found)
 		return false;
 	m->number = READ_WORD(found) - HYBRID_WALK_FOUND(m->key.inode, 0);
@@ -159,10 +162,10 @@ static __always_inline bool is_code(const struct mapping *m)
 /* Does memory of no file have code that perf has found to be a file's? */
 static __always_inline bool find_copy(struct state *st, struct mapping *m)
 {
+	struct hybrid_walk_code_key key = { .space = st->code_key.space, .ip = m->start };
 	struct hybrid_walk_copy *copy;
 
-	st->code_key.ip = m->start;
-	copy = bpf_map_lookup_elem(&copies, &st->code_key);
+	copy = bpf_map_lookup_elem(&copies, &key);
 	if (!copy || READ_WORD(&copy->end) != m->end)
 		return false;
 	m->shift = READ_WORD(&copy->shift);
@@ -174,11 +177,10 @@ static __always_inline bool find_copy(struct state *st, struct mapping *m)
 }
 
 /* Looks the mapping of an address up in the address space. */
-static __always_inline bool look_up(struct loop *loop, __u64 addr)
+static __always_inline bool look_up(struct state *st, __u64 addr)
 {
-	struct vm_area_struct___h *vma = (void *)find_vma(loop, addr);
-	struct mm_struct___h *mm = loop->mm;
-	struct state *st = loop->st;
+	struct vm_area_struct___h *vma = (void *)find_vma(st, addr);
+	struct mm_struct___h *mm = (void *)st->mm;
 	struct mapping *m = &st->now;
 	struct file___h *file;
 
@@ -209,7 +211,7 @@ static __always_inline bool look_up(struct loop *loop, __u64 addr)
 	}
 	if (addr < m->start || addr >= m->end || !is_code(m))
 		return false;
-	if (st->changing && mapping_changes(mm, vma)) {
+	if (st->changing && mapping_changes(st, vma)) {
 		st->locked = true;
 		return false;
 	}
@@ -238,16 +240,17 @@ static __always_inline bool is_still_true(struct state *st, struct mapping *m)
 	return find_head(st, m);
 }
 
-/* Makes st->now the mapping of an address; false where nothing is known of that. */
-static __always_inline bool find_mapping(struct loop *loop, __u64 addr)
+/*
+ * Makes st->now the mapping of an address; false where nothing is known of that. frame.bpf.h says
+ * why it is not inline.
+ */
+__noinline int change_mapping(struct state *st, __u64 addr)
 {
-	struct state *st = loop->st;
 	struct mapping *m;
 	__u32 i;
 
-	st->no_file = false;
-	if (addr >= st->now.start && addr < st->now.end && st->now.walk == st->walk)
-		return true;
+	if (!st)
+		return false;
 	for (i = 0; i < NR_MAPPINGS; i++) {
 		if (addr >= st->mappings[i].start && addr < st->mappings[i].end)
 			break;
@@ -259,12 +262,19 @@ static __always_inline bool find_mapping(struct loop *loop, __u64 addr)
 		return true;
 	}
 	st->place = st->at;
-	if (!look_up(loop, addr)) {
+	if (!look_up(st, addr)) {
 		st->now.end = 0;
 		return false;
 	}
 	st->mappings[st->place & (NR_MAPPINGS - 1)] = st->now;
 	return true;
+}
+
+static __always_inline bool find_mapping(struct state *st, __u64 addr)
+{
+	st->no_file = false;
+	return (addr >= st->now.start && addr < st->now.end && st->now.walk == st->walk) ||
+	       change_mapping(st, addr);
 }
 
 #endif /* __HYBRID_MAPPING_BPF_H */

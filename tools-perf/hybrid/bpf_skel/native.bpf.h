@@ -111,8 +111,10 @@ static __always_inline void put_native(struct state *st, __u64 bp, __u32 i)
  * The function of frame @i of the walk. The innermost one may not have put it there yet. Returns
  * the row of the frame, which is @row but for where the caller's bp is.
  */
-static __always_inline __u64 add_native(struct state *st, __u64 row, __u32 i)
+__noinline __u64 add_native(struct state *st, __u64 row, __u32 i)
 {
+	if (!st)
+		return row;
 	if ((row ^ NATIVE_ROW) & NATIVE_MASK || !st->bp_known || i >= HYBRID_WALK_NO_FRAME ||
 	    !is_native_code(st) || (st->exact && st->sp > st->bp - st->native.below_function))
 		return row;

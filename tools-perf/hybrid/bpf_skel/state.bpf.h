@@ -96,6 +96,7 @@ struct interpreter_thread {
  * @timed_from: when a sample began that is measured, in ns; 0: none is
  * @ran: events that the program has run for, by their address
  * @walk: number of this walk
+ * @mm: that is walked: as a number, for functions that the verifier looks at by themselves
  * @space: that @mappings are of
  * @entered: that of this walk
  * @mappings: looked up last
@@ -191,6 +192,7 @@ struct state {
 	__u64 timed_from;
 	__u64 ran[NR_RAN];
 	__u64 walk;
+	__u64 mm;
 	struct space space;
 	struct space entered;
 	struct mapping mappings[NR_MAPPINGS];
@@ -303,7 +305,6 @@ struct state {
 /* What the function that bpf_loop() calls is given. */
 struct loop {
 	struct state *st;
-	struct mm_struct___h *mm;
 };
 
 /* perf makes as many as it needs. */

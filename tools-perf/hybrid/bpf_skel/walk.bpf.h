@@ -52,6 +52,7 @@ static __always_inline void enter_space(struct state *st, struct task_struct___h
 
 	/* As a number: the verifier does not let the pointer be reckoned with. */
 	*(volatile __u64 *)&space->mm = (__u64)mm;
+	st->mm = READ_WORD(&space->mm);
 	space->start_time = task->group_leader->start_time;
 	space->exec_id = task->self_exec_id;
 	space->tgid = task->tgid;
@@ -93,7 +94,7 @@ static __always_inline void append_functions(struct state *st)
 static __always_inline void walk(struct state *st, struct task_struct___h *task,
 				 struct mm_struct___h *mm)
 {
-	struct loop loop = { .st = st, .mm = mm };
+	struct loop loop = { .st = st };
 	__u32 seq = space_sequence(mm);
 
 	/* In the middle of a change, which may be of mappings that the walk does not need. */

@@ -34,24 +34,31 @@ static int print_nothing(enum libbpf_print_level level __maybe_unused,
 	return 0;
 }
 
-/* The kernel's number of a program; 0: it does not say. */
-static u32 program_id(const struct bpf_program *program)
+/* What the kernel says of a program; zeroes if it does not. */
+static struct bpf_prog_info program_info(const struct bpf_program *program)
 {
 	struct bpf_prog_info info = {};
 	__u32 size = sizeof(info);
 
-	return bpf_prog_get_info_by_fd(bpf_program__fd(program), &info, &size) ? 0 : info.id;
+	if (bpf_prog_get_info_by_fd(bpf_program__fd(program), &info, &size))
+		memset(&info, 0, sizeof(info));
+	return info;
 }
 
 static void keep_own_ids(const struct bpf_object *object)
 {
 	struct bpf_program *program;
+	struct bpf_prog_info info;
 	unsigned int i = 0;
+	u32 verified = 0;
 
 	bpf_object__for_each_program(program, object) {
+		info = program_info(program);
+		verified += info.verified_insns;
 		if (i < ARRAY_SIZE(own_ids))
-			own_ids[i++] = program_id(program);
+			own_ids[i++] = info.id;
 	}
+	pr_debug("hybrid: the kernel looked at %u instructions of the BPF programs\n", verified);
 }
 
 /* The program has what struct pt_regs has: no vector registers. */
@@ -127,7 +134,7 @@ bool hybrid_bpf__is_own(u32 id)
 /* How many samples other programs cost: where that can't be told, the rest is the same. */
 static void count_lost(struct hybrid_bpf *bpf)
 {
-	u32 walk_id = program_id(bpf->skel->progs.hybrid_walk);
+	u32 walk_id = program_info(bpf->skel->progs.hybrid_walk).id;
 	int err = walk_id ? 0 : -EINVAL;
 
 	if (!err) {
