@@ -108,15 +108,8 @@ void hybrid_record__track(struct hybrid_record *hr, const union perf_event *even
 int hybrid_deliver_other(void *arg, union perf_event *event)
 {
 	struct hybrid_record *hr = arg;
-	pid_t *found;
 
 	hybrid_record__track(hr, event);
-	/* The number is another thread's now. */
-	if (event->header.type == PERF_RECORD_FORK) {
-		found = &hr->stacks.threads[event->fork.tid % HYBRID_NR_THREADS];
-		if (*found == (pid_t)event->fork.tid)
-			*found = 0;
-	}
 	if (hybrid_track_is_change(event))
 		hr->rings.order.changed = hr->pass.now;
 	return hybrid_output_copy(&hr->out, &event->header);

@@ -4,6 +4,7 @@
 
 #include "../compiler/compiler.h"
 #include "../process/file-loader.h"
+#include "../process/new-threads.h"
 #include "../process/process.h"
 #include "../records/ring-order.h"
 #include "../records/stats.h"
@@ -16,9 +17,6 @@
 #include "off-cpu.h"
 #include "output.h"
 #include "record.h"
-
-/* Threads whose stacks are remembered to have been asked for. */
-#define HYBRID_NR_THREADS	256
 
 struct hybrid_walked;
 
@@ -60,12 +58,12 @@ struct hybrid_pass {
  * struct hybrid_stack_pages - reads pages of stacks, so that later samples have them
  * @prefault: reads them; NULL if memory is short
  * @asked: when a sample last asked for pages, in ns; 0: never
- * @threads: whose stacks were asked for, by the end of their number
+ * @threads: whose stacks were asked for
  */
 struct hybrid_stack_pages {
 	struct hybrid_prefault	*prefault;
 	u64			 asked;
-	pid_t			 threads[HYBRID_NR_THREADS];
+	struct hybrid_new_threads threads;
 };
 
 /**

@@ -123,9 +123,12 @@ static u64 record_time(const struct perf_event_header *header, void *arg)
 
 static void found(const struct perf_event_header *header, void *arg)
 {
+	const struct perf_record_fork *fork = (const void *)header;
 	struct hybrid_record *hr = arg;
 
-	if (hybrid_bpf__is_record(hr->walker.bpf, header))
+	if (header->type == PERF_RECORD_FORK)
+		hybrid_new_threads_begun(&hr->stacks.threads, fork->tid);
+	else if (hybrid_bpf__is_record(hr->walker.bpf, header))
 		hybrid_find_thread_of_bpf(hr, header);
 	else if (header->type == PERF_RECORD_SAMPLE)
 		hybrid_find_thread(hr, header);

@@ -409,22 +409,13 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 	return 0;
 }
 
-static pid_t *found_at(struct hybrid_record *hr, pid_t tid)
-{
-	return &hr->stacks.threads[(u32)tid % HYBRID_NR_THREADS];
-}
-
-static bool is_new_thread(struct hybrid_record *hr, pid_t pid, pid_t tid)
-{
-	return tid != pid && *found_at(hr, tid) != tid;
-}
-
+/* A thread that ran before has touched its stack: its next samples will hardly lack pages. */
 void hybrid_find_stack(struct hybrid_record *hr, pid_t pid, pid_t tid, u64 sp)
 {
-	if (!is_new_thread(hr, pid, tid))
-		return;
-	*found_at(hr, tid) = tid;
-	if (hybrid_prefault_stack(hr->stacks.prefault, pid, sp))
+	enum hybrid_new_thread is = hybrid_new_threads_meet(&hr->stacks.threads, pid, tid);
+
+	if (is != HYBRID_THREAD_MET && hybrid_prefault_stack(hr->stacks.prefault, pid, sp) &&
+	    is == HYBRID_THREAD_BEGUN)
 		hr->stacks.asked = hr->pass.now;
 }
 
@@ -438,7 +429,7 @@ void hybrid_find_thread(struct hybrid_record *hr, const struct perf_event_header
 	struct hybrid_regs regs;
 
 	if (!event || !event->hybrid || hybrid_layout_parse(&event->layout, header, &sample) ||
-	    !sample.regs || !sample.stack_size || !is_new_thread(hr, sample.pid, sample.tid))
+	    !sample.regs || !sample.stack_size)
 		return;
 	abi = abi_of(&sample);
 	map = map_of(event, abi);
