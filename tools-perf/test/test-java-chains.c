@@ -17,7 +17,7 @@
 static struct java_test_blob *inner, *outer;
 static struct hybrid_names *names;
 static struct hybrid_names_quota quota;
-static u64 chain[NR], out[16], walked[2];
+static u64 chain[NR], out[16], walked[2], gen;
 static struct hybrid_frame frames[NR - 1];
 static struct hybrid_named_chain named;
 
@@ -66,7 +66,7 @@ static void run(unsigned int at, u64 is, unsigned int nr_walked)
 		frames[i] = (struct hybrid_frame) { .ip = ips[i + 1], .ret = ips[i + 1] };
 	named = (struct hybrid_named_chain) {
 		.chain = chain, .nr = NR, .frames = frames, .nr_frames = NR - 1, .code_hash = is,
-		.walked = walked, .nr_walked = nr_walked, .out = out, .max = 16,
+		.walked = walked, .nr_walked = nr_walked, .gen = gen, .out = out, .max = 16,
 	};
 	java_pass();
 	java_unwind(ips[1]);
@@ -177,6 +177,53 @@ static void test_functions(void)
 	end();
 }
 
+/* The chain as BPF has walked it, of which no frame was looked at. */
+static bool is_known(u64 in_gen, unsigned int at)
+{
+	chain[1] = java_code_at(INNER) + at;
+	frames[0].ip = chain[1];
+	frames[0].ret = chain[1];
+	named.nr_frames = 1;
+	named.gen = in_gen;
+	named.is_unseen = true;
+	return hybrid_name_known(hybrid_runtime_namer(java.unwinder.runtimes, getpid(), 0,
+						      java.u.space, false), names, &named);
+}
+
+static void test_unseen(void)
+{
+	begin();
+	run(4, code_hash(), 0);
+	/* It was not complete, so that each frame has to be looked at. */
+	check(!is_known(0, 4));
+	check(!is_known(7, 4));
+	gen = 7;
+	run(4, code_hash(), 0);
+	gen = 0;
+	check(is_known(7, 4));
+	is_named("an inner stub", "an outer stub");
+	check(is_known(7, 12));
+	is_named("an inner stub", "an outer stub");
+	/* Other mappings: what is at its addresses may be another file. */
+	check(!is_known(8, 4));
+	end();
+}
+
+/* The first frame is in a file: whether it is one is not known. */
+static void test_unseen_native(void)
+{
+	begin();
+	gen = 7;
+	run(4, code_hash(), 0);
+	gen = 0;
+	check(!is_known(7, 0x100000));
+	named.knows_first = true;
+	check(is_known(7, 0x100000));
+	same(out[1], chain[1]);
+	same(named.first, 0);
+	end();
+}
+
 /* There is room for what it was before, and no more. */
 static void test_room(void)
 {
@@ -196,6 +243,8 @@ static const struct tap_test tests[] = {
 	{ "a chain that perf can't have read", test_not_that },
 	{ "another address of the first frame", test_first },
 	{ "what the interpreter runs", test_functions },
+	{ "a chain of which no frame was looked at", test_unseen },
+	{ "the same, with a first frame in a file", test_unseen_native },
 	{ "a chain that has no room", test_room },
 };
 

@@ -34,44 +34,83 @@ static bool is_sampled(const struct hybrid_event *event, const struct hybrid_sam
 	       (cpumode != PERF_RECORD_MISC_USER || sample->ip == first);
 }
 
-/* Are there functions of a runtime in the chain? */
-static bool has_functions(struct hybrid_record *hr, const struct hybrid_ring *ring,
-			  const struct hybrid_sample *sample,
-			  const struct hybrid_process *process)
+/* Does an interpreter run a function in the sampled frame? */
+static bool is_first_interpreted(const struct hybrid_current *current)
 {
-	if (hr->names.is_off)
+	u64 word;
+
+	if (!current->nr_functions)
 		return false;
-	return hr->current.nr_functions || hybrid_find_functions(ring, sample) ||
-	       hybrid_find_namer(hr, process, false);
+	memcpy(&word, current->functions, sizeof(word));
+	return !(word >> HYBRID_WALK_FUNCTION_BITS);
+}
+
+/* With the functions of a runtime, if all was named before. */
+static bool named_chain(struct hybrid_record *hr, const struct hybrid_sample *sample,
+			struct hybrid_process *process, struct hybrid_namer *namer,
+			unsigned int max, struct hybrid_made *made)
+{
+	unsigned int first = made->nr_kernel + 3, nr = sample->nr_chain - first, i;
+	u64 *out = hr->current.named + made->nr_kernel;
+	const u64 *ips = sample->chain + first;
+
+	if (!hr->current.code_hash || is_first_interpreted(&hr->current))
+		return false;
+	memcpy(hr->current.named, sample->chain, made->nr_kernel * sizeof(*out));
+	*out++ = PERF_CONTEXT_USER;
+	out[0] = ips[0];
+	for (i = 1; i < nr; i++)
+		out[i] = ips[i] - 1;
+	return hybrid_name_known_sample(hr, process, namer, sample, made->nr_kernel + 1 + nr, max,
+					made);
+}
+
+static bool plain_chain(struct hybrid_record *hr, const struct hybrid_sample *sample,
+			struct hybrid_process *process, struct hybrid_made *made)
+{
+	unsigned int first = made->nr_kernel + 3, nr = sample->nr_chain - first;
+	u64 *out = hr->current.chain;
+
+	if (!hybrid_known_walk(&hr->unwinder, process->space, sample->chain + first, nr,
+			       out + made->nr_kernel + 1))
+		return false;
+	memcpy(out, sample->chain, made->nr_kernel * sizeof(*out));
+	out[made->nr_kernel] = PERF_CONTEXT_USER;
+	made->nr = made->nr_kernel + 1 + nr;
+	return true;
 }
 
 bool hybrid_known_chain(struct hybrid_record *hr, const struct hybrid_ring *ring,
 			const struct hybrid_event *event, const struct hybrid_sample *sample,
 			struct hybrid_thread *thread, struct hybrid_made *made)
 {
-	struct hybrid_space *space = thread->process->space;
-	unsigned int first = first_of(sample), nr = sample->nr_chain - first, nr_kernel;
-	const u64 *ips = sample->chain + first;
-	u64 *out = hr->current.chain;
+	struct hybrid_process *process = thread->process;
+	unsigned int first = first_of(sample), max;
+	struct hybrid_namer *namer;
 
-	if (!first || nr > event->max_stack || !is_sampled(event, sample, ips[0]) ||
-	    has_functions(hr, ring, sample, thread->process))
+	if (!first || sample->nr_chain - first > event->max_stack ||
+	    !is_sampled(event, sample, sample->chain[first]))
 		return false;
-	nr_kernel = first - 3;
-	if (nr_kernel + 1 + nr > hybrid_layout_room(&event->layout, sample) ||
-	    !hybrid_known_walk(&hr->unwinder, space, ips, nr, out + nr_kernel + 1))
+	max = hybrid_layout_room(&event->layout, sample);
+	if (sample->nr_chain - 2 > max)
 		return false;
-	memcpy(out, sample->chain, nr_kernel * sizeof(*out));
-	out[nr_kernel] = PERF_CONTEXT_USER;
-	hybrid_tail_pass(&thread->tail);
 	*made = (struct hybrid_made) {
 		.outcome	= HYBRID_COMPLETE,
 		.walked		= true,
-		.nr		= nr_kernel + 1 + nr,
-		.nr_kernel	= nr_kernel,
+		.nr_kernel	= first - 3,
 		.is_known	= true,
 		.is_whole	= true,
 	};
+	namer = hybrid_find_namer(hr, process, false);
+	if (!hr->names.is_off && hybrid_find_functions(ring, sample))
+		return false;
+	if (namer && !named_chain(hr, sample, process, namer, max, made))
+		return false;
+	if (!namer && !hr->names.is_off && hr->current.nr_functions)
+		return false;
+	if (!namer && !plain_chain(hr, sample, process, made))
+		return false;
+	hybrid_tail_pass(&thread->tail);
 	return true;
 }
 

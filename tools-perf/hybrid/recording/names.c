@@ -12,6 +12,7 @@
 #include "../glue/names-map.h"
 #include "../runtime/name-chain.h"
 #include "../runtime/runtime.h"
+#include "../unwind/known-walk.h"
 #include "names.h"
 #include "recording.h"
 
@@ -73,6 +74,46 @@ struct hybrid_namer *hybrid_find_namer(struct hybrid_record *hr,
 				    has_functions);
 }
 
+/* The space's state if @made is complete, and by what the walk in the kernel found alone; else 0. */
+static u64 lasting_gen(const struct hybrid_process *process, const struct hybrid_made *made)
+{
+	return made->is_whole && made->outcome == HYBRID_COMPLETE && !made->is_marked ?
+	       process->space->gen : 0;
+}
+
+bool hybrid_name_known_sample(struct hybrid_record *hr, struct hybrid_process *process,
+			      struct hybrid_namer *namer, const struct hybrid_sample *sample,
+			      unsigned int nr, unsigned int max, struct hybrid_made *made)
+{
+	struct hybrid_runtime_names *of = &hr->names.runtimes[namer->runtime];
+	const u64 *named = hr->current.named;
+	struct hybrid_frame first = {
+		.ip = named[made->nr_kernel + 1], .ret = named[made->nr_kernel + 1],
+	};
+	struct hybrid_named_chain chain = {
+		.chain		= named,
+		.nr		= nr,
+		.frames		= &first,
+		.nr_frames	= 1,
+		.code_hash	= hr->current.code_hash,
+		.gen		= process->space->gen,
+		.is_unseen	= true,
+		.knows_first	= hybrid_known_walk_first(&hr->unwinder, process->space, first.ip),
+		.walked		= hr->current.functions,
+		.nr_walked	= hr->current.nr_functions,
+		.out		= hr->current.chain,
+		.max		= max,
+	};
+
+	if (!of->names || process->names_in[namer->runtime] != hr->file ||
+	    !hybrid_name_known(namer, of->names, &chain))
+		return false;
+	made->nr = chain.nr_out;
+	if (is_at_first(made, sample->event))
+		made->ip = chain.first;
+	return true;
+}
+
 int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
 		       const struct hybrid_event *event, const struct perf_event_header *sample,
 		       const struct hybrid_unwind *unwind,
@@ -90,6 +131,7 @@ int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
 		.nr_functions		= functions ? functions->nr : 0,
 		.functions_are_whole	= functions && functions->functions_are_whole,
 		.code_hash		= hr->current.code_hash,
+		.gen			= lasting_gen(process, made),
 		.walked			= hr->current.functions,
 		.nr_walked		= hr->current.nr_functions,
 		.out			= hr->current.named,
@@ -107,6 +149,9 @@ int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
 	namer->nr_unread = 0;
 	if (!chain.is_named)
 		return 0;
+	if (chain.gen && chain.user < chain.nr)
+		hybrid_known_walk_learn(&hr->unwinder, process->space, &chain.chain[chain.user], 1,
+					&chain.frames[0].ip);
 	memcpy(hr->current.chain, chain.out, chain.nr_out * sizeof(*chain.out));
 	made->nr = chain.nr_out;
 	made->is_marked |= chain.is_cut_off;

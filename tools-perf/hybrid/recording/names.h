@@ -10,6 +10,7 @@ struct hybrid_made;
 struct hybrid_process;
 struct hybrid_record;
 struct hybrid_ring_functions;
+struct hybrid_sample;
 struct hybrid_unwind;
 struct perf_event_header;
 
@@ -58,6 +59,22 @@ struct hybrid_record_names {
  */
 struct hybrid_namer *hybrid_find_namer(struct hybrid_record *hr,
 				       const struct hybrid_process *process, bool has_functions);
+
+/**
+ * hybrid_name_known_sample - the functions of a chain by those of samples that had the same
+ * @hr: the recording; @named of struct hybrid_current is the chain
+ * @process: that was sampled
+ * @namer: of @process
+ * @sample: its parts
+ * @nr: words of the chain
+ * @max: words that it may have with functions
+ * @made: the chain; changed
+ *
+ * Return: false if it has to be made frame by frame.
+ */
+bool hybrid_name_known_sample(struct hybrid_record *hr, struct hybrid_process *process,
+			      struct hybrid_namer *namer, const struct hybrid_sample *sample,
+			      unsigned int nr, unsigned int max, struct hybrid_made *made);
 
 /**
  * hybrid_name_sample - put the functions of a runtime into struct hybrid_current's @chain

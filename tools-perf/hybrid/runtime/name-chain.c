@@ -80,20 +80,35 @@ static void put_frame(struct hybrid_namer *namer, struct hybrid_names *names,
 		c->first = out[0];
 }
 
-void hybrid_name_chain(struct hybrid_namer *namer, struct hybrid_names *names,
-		       struct hybrid_named_chain *c)
+static void begin(struct hybrid_namer *namer, struct hybrid_named_chain *c)
 {
-	unsigned int i = user_part(c), at = 0;
-
 	c->nr_out = 0;
 	c->is_named = false;
 	c->first = 0;
 	c->is_cut_off = false;
 	if (namer->begin)
 		namer->begin(namer, c);
-	put(c, c->chain, i);
-	c->user = i;
-	c->rest = i;
+	c->user = user_part(c);
+	c->rest = c->user;
+	put(c, c->chain, c->user);
+}
+
+bool hybrid_name_known(struct hybrid_namer *namer, struct hybrid_names *names,
+		       struct hybrid_named_chain *c)
+{
+	if (!namer->whole)
+		return false;
+	begin(namer, c);
+	return namer->whole(namer, names, c);
+}
+
+void hybrid_name_chain(struct hybrid_namer *namer, struct hybrid_names *names,
+		       struct hybrid_named_chain *c)
+{
+	unsigned int i, at = 0;
+
+	begin(namer, c);
+	i = c->user;
 	if (namer->whole && namer->whole(namer, names, c))
 		return;
 	for (; i < c->nr && !c->is_cut_off; i++) {

@@ -53,6 +53,11 @@ struct hybrid_namer {
  * @nr_functions: number of @functions
  * @functions_are_whole: the last one is the outermost
  * @code_hash: of a runtime's code that the walk met: hybrid_java_code_hash(); 0: unknown
+ * @gen: of the process's space, if the chain is complete and nothing but its addresses decided
+ *	that; else 0
+ * @is_unseen: @chain is as the walk in the kernel found it, and only its first frame is in
+ *	@frames: it counts if the same one had this @gen
+ * @knows_first: with @is_unseen: its first frame is known to be one, if it is in a file
  * @walked: what frames of interpreters run that the walk met, as struct hybrid_unwind has it
  * @nr_walked: number of @walked, each two words
  * @user: out: index of the first user frame, in @chain and in @out
@@ -74,6 +79,9 @@ struct hybrid_named_chain {
 	unsigned int		   nr_functions;
 	bool			   functions_are_whole;
 	u64			   code_hash;
+	u64			   gen;
+	bool			   is_unseen;
+	bool			   knows_first;
 	const void		  *walked;
 	unsigned int		   nr_walked;
 	unsigned int		   user;
@@ -93,6 +101,17 @@ struct hybrid_named_chain {
  * @c: what goes in and comes out
  */
 void hybrid_name_chain(struct hybrid_namer *namer, struct hybrid_names *names,
+		       struct hybrid_named_chain *c);
+
+/**
+ * hybrid_name_known - the same of a chain that @namer has named before
+ * @namer: of the process
+ * @names: of its runtime
+ * @c: what goes in and comes out
+ *
+ * Return: false if it has not; @c's results are not valid then.
+ */
+bool hybrid_name_known(struct hybrid_namer *namer, struct hybrid_names *names,
 		       struct hybrid_named_chain *c);
 
 /**

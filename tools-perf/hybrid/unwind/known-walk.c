@@ -12,17 +12,24 @@ static struct hybrid_cache_entry *entry_of(struct hybrid_unwinder *unwinder, u64
 	return entry->ip == ip && entry->gen == gen ? entry : NULL;
 }
 
+bool hybrid_known_walk_first(struct hybrid_unwinder *unwinder, const struct hybrid_space *space,
+			     u64 ip)
+{
+	const struct hybrid_cache_entry *entry = entry_of(unwinder, space->gen, ip);
+
+	return entry && entry->is_known_first;
+}
+
 bool hybrid_known_walk(struct hybrid_unwinder *unwinder, const struct hybrid_space *space,
 		       const u64 *ips, unsigned int nr, u64 *out)
 {
-	const struct hybrid_cache_entry *entry;
+	const struct hybrid_cache_entry *entry = NULL;
 	u64 gen = space->gen;
 	unsigned int i;
 
 	if (nr < 2)
 		return false;
-	entry = entry_of(unwinder, gen, ips[0]);
-	if (!entry || !entry->is_known_first)
+	if (!hybrid_known_walk_first(unwinder, space, ips[0]))
 		return false;
 	out[0] = ips[0];
 	for (i = 1; i < nr; i++) {

@@ -21,6 +21,10 @@
 bool hybrid_known_walk(struct hybrid_unwinder *unwinder, const struct hybrid_space *space,
 		       const u64 *ips, unsigned int nr, u64 *out);
 
+/* Did hybrid_known_walk_learn() meet an address as a sampled one, in that state of the space? */
+bool hybrid_known_walk_first(struct hybrid_unwinder *unwinder, const struct hybrid_space *space,
+			     u64 ip);
+
 /**
  * hybrid_known_walk_learn - remember the addresses of a walk
  * @unwinder: caches

@@ -284,6 +284,8 @@ static bool name_first(struct java *java, struct hybrid_names *names, struct hyb
 			return false;
 		c->first = ips[0];
 	} else {
+		if (c->is_unseen && !c->knows_first)
+			return false;
 		ips[nr++] = c->chain[c->user];
 	}
 	if (nr > c->max - c->nr_out)
@@ -304,11 +306,12 @@ static bool java_whole(struct hybrid_namer *namer, struct hybrid_names *names,
 		       struct hybrid_named_chain *c)
 {
 	struct java *java = container_of(namer, struct java, namer);
-	const struct java_chain *chain = has_first(c) ? java_chains__find(&java->chains, c) : NULL;
+	struct java_chain *chain = has_first(c) ? java_chains__find(&java->chains, c) : NULL;
 	const u64 *named;
 	u32 nr;
 
-	if (!chain || !name_first(java, names, c, &chain->first))
+	if (!chain || (c->is_unseen && (!c->gen || chain->gen != c->gen)) ||
+	    !name_first(java, names, c, &chain->first))
 		return false;
 	named = java_chain_named(chain, &nr);
 	if (nr > c->max - c->nr_out) {
@@ -320,6 +323,8 @@ static bool java_whole(struct hybrid_namer *namer, struct hybrid_names *names,
 	memcpy(c->out + c->nr_out, named, nr * sizeof(*named));
 	c->nr_out += nr;
 	c->is_named = true;
+	if (c->gen)
+		chain->gen = c->gen;
 	return true;
 }
 

@@ -79,8 +79,8 @@ static struct java_chain *place_of(struct java_chains *chains, const struct hybr
 	return oldest;
 }
 
-const struct java_chain *java_chains__find(struct java_chains *chains,
-					   const struct hybrid_named_chain *c)
+struct java_chain *java_chains__find(struct java_chains *chains,
+				     const struct hybrid_named_chain *c)
 {
 	u64 hash = hash_of(c);
 	struct java_chain *chain = place_of(chains, c, hash);
@@ -132,6 +132,7 @@ void java_chains__keep(struct java_chains *chains, const struct hybrid_named_cha
 	chain->hash = hash;
 	chain->used = ++chains->clock;
 	chain->named_at = nr_functions ? hybrid_clock_ns(CLOCK_MONOTONIC_COARSE) : 0;
+	chain->gen = c->gen;
 	chain->first = *first;
 	chain->nr_callers = nr;
 	chain->nr_functions = nr_functions;

@@ -17,6 +17,7 @@
  * @hash: of all that must be the same
  * @used: by the clock of struct java_chains
  * @named_at: when, in ns; 0: it runs nothing of the interpreter, so that it stays true
+ * @gen: of the space in which it was complete last; 0: none
  * @first: the blob of its first frame; its @addr is 0 if @code_hash does not cover that
  * @nr_callers: addresses of @words: the chain but its first frame
  * @nr_functions: words of @words behind them, of the interpreter's frames
@@ -29,6 +30,7 @@ struct java_chain {
 	u64			hash;
 	u64			used;
 	u64			named_at;
+	u64			gen;
 	struct java_blob_id	first;
 	u32			nr_callers;
 	u32			nr_functions;
@@ -61,8 +63,8 @@ void java_chains__exit(struct java_chains *chains);
  *
  * Return: valid until the next java_chains__keep(); NULL if it was not.
  */
-const struct java_chain *java_chains__find(struct java_chains *chains,
-					   const struct hybrid_named_chain *c);
+struct java_chain *java_chains__find(struct java_chains *chains,
+				     const struct hybrid_named_chain *c);
 
 /* Returns the chain's callers, with the functions that they stand for; @nr: number of them. */
 static inline const u64 *java_chain_named(const struct java_chain *chain, u32 *nr)
