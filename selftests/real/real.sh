@@ -223,7 +223,7 @@ hides_evaluator()
 	"$perf" script -i "$1" --no-inline -F ip,sym 2> /dev/null > with.txt
 	"$perf" script -i "$1" --no-inline -F ip,sym --hide-evaluator 2> /dev/null > without.txt
 	awk '
-		{ is = $2 ~ /^(py|rb)::/ }
+		{ is = $2 ~ /^(py|rb|pl|php)::/ }
 		NR > 1 && !(held && is) { print line }
 		{ line = $0; held = NF && !is }
 		END { print line }

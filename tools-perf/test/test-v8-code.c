@@ -3,7 +3,7 @@
  * V8's compiled code: what was inlined; the process is the test's own.
  */
 #include <string.h>
-#include "../hybrid/bpf_skel/hybrid_walk.h"
+#include "../hybrid/bpf_skel/hybrid_interpreter.h"
 #include "own-memory.h"
 #include "tap.h"
 #include "v8-inlined.h"

@@ -12,7 +12,6 @@
 /* Reads which functions the task is in, if it runs an interpreter. @task: that was walked. */
 static __always_inline void read_functions(struct state *st, struct task_struct___h *task)
 {
-	struct loop loop = { .st = st };
 	__u64 thread;
 
 	if (!any_interpreters || !st->code_key.space || st->in_native)
@@ -22,23 +21,20 @@ static __always_inline void read_functions(struct state *st, struct task_struct_
 		return;
 	st->interpreted_whole = 0;
 	st->window_size = 0;
-	if (st->interpreter.is_ruby) {
+	switch (st->interpreter.language) {
+	case HYBRID_WALK_PYTHON:
+		read_python(st);
+		break;
+	case HYBRID_WALK_RUBY:
 		read_ruby(st, thread);
-		return;
-	}
-	if (st->interpreter.is_perl) {
+		break;
+	case HYBRID_WALK_PERL:
 		read_perl(st, thread);
-		return;
-	}
-	if (st->interpreter.is_php) {
+		break;
+	case HYBRID_WALK_PHP:
 		read_php(st, task);
-		return;
+		break;
 	}
-	find_chains(st);
-	st->frame = next_chain(st);
-	if (!st->frame)
-		return;
-	bpf_loop(HYBRID_WALK_FUNCTIONS + 1, interpreter_frame, &loop, 0);
 }
 
 /* In the record of a walk, after its chain, if there is room: the walk's own are overwritten. */

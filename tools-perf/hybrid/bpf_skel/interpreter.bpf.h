@@ -28,7 +28,7 @@
  */
 #define MAX_OTHERS	64
 
-/* Of struct hybrid_walk_interpreter: bytes of a frame that may be read. */
+/* Of @frame_size: bytes of a frame that may be read. */
 #define FRAME_BYTES	128
 
 /* Of glibc: where a thread has its blocks of variables, and bytes of an entry, by module. */
@@ -45,16 +45,16 @@
 
 static __always_inline bool is_of_thread(const struct state *st, __u64 thread)
 {
-	return thread && user_word(thread + st->interpreter.thread_id) == st->fs;
+	return thread && user_word(thread + st->interpreter.python.thread_id) == st->fs;
 }
 
 /* Address of the innermost frame; 0: there is none. */
 static __always_inline __u64 first_frame(const struct state *st, __u64 thread)
 {
-	__u64 frame = user_word(thread + st->interpreter.frame);
+	__u64 frame = user_word(thread + st->interpreter.python.frame);
 
-	return frame && st->interpreter.is_indirect ?
-		user_word(frame + st->interpreter.frame_in_frame) : frame;
+	return frame && st->interpreter.python.is_indirect ?
+		user_word(frame + st->interpreter.python.frame_in_frame) : frame;
 }
 
 /*
@@ -79,13 +79,13 @@ static long find_thread(__u32 i, void *arg)
 	if (is_running(st, st->thread))
 		return 1;
 	if (st->thread) {
-		st->thread = user_word(st->thread + st->interpreter.thread_next);
+		st->thread = user_word(st->thread + st->interpreter.python.thread_next);
 		return 0;
 	}
 	if (!at)
 		return 1;
-	st->thread = user_word(at + st->interpreter.threads);
-	st->interpreter_at = user_word(at + st->interpreter.next);
+	st->thread = user_word(at + st->interpreter.python.threads);
+	st->interpreter_at = user_word(at + st->interpreter.python.next);
 	return 0;
 }
 
@@ -117,7 +117,7 @@ static __always_inline bool find_runtime(struct state *st)
 	if (!known || known->number != found->number || known->runtime != found->runtime)
 		bpf_map_update_elem(&interpreter_threads, &st->code_key, found, BPF_ANY);
 	st->runtime = found->runtime;
-	return !interpreter->is_native;
+	return interpreter->language != HYBRID_WALK_V8;
 }
 
 /*
@@ -143,7 +143,7 @@ static __always_inline __u64 find_thread_data(struct state *st)
 	if (now < st->search_after)
 		return 0;
 	st->thread = 0;
-	st->interpreter_at = user_word(st->runtime + st->interpreter.first);
+	st->interpreter_at = user_word(st->runtime + st->interpreter.python.first);
 	bpf_loop(MAX_THREADS, find_thread, &loop, 0);
 	st->search_after = now + SEARCH_SHARE * (bpf_ktime_get_ns() - now);
 	found->thread = is_running(st, st->thread) ? st->thread : 0;
@@ -184,9 +184,9 @@ static __always_inline __u64 thread_specific(const struct state *st)
 /* Does the data of the last sample on this CPU still hold? PHP's is that of the process. */
 static __always_inline bool is_last(struct state *st)
 {
-	if (st->interpreter.is_php)
+	if (st->interpreter.language == HYBRID_WALK_PHP)
 		return st->thread;
-	return !st->interpreter.is_ruby && is_running(st, st->thread);
+	return st->interpreter.language == HYBRID_WALK_PYTHON && is_running(st, st->thread);
 }
 
 /* The data of the thread that runs; 0: it runs nothing of an interpreter. */
@@ -195,7 +195,7 @@ static __always_inline __u64 thread_data(struct state *st, __u64 fs)
 	bool is_same = st->fs == fs && st->fs_space == st->code_key.space;
 
 	/* That of the last sample on this CPU, mostly. */
-	if (is_same && st->interpreter.is_perl && st->thread) {
+	if (is_same && st->interpreter.language == HYBRID_WALK_PERL && st->thread) {
 		st->thread = thread_specific(st);
 		return st->thread;
 	}
@@ -206,12 +206,20 @@ static __always_inline __u64 thread_data(struct state *st, __u64 fs)
 	st->thread = 0;
 	if (!find_runtime(st))
 		return 0;
-	if (st->interpreter.is_ruby)
+	switch (st->interpreter.language) {
+	case HYBRID_WALK_PYTHON:
+		st->thread = find_thread_data(st);
+		break;
+	case HYBRID_WALK_RUBY:
 		st->thread = ruby_context(st);
-	else if (st->interpreter.is_perl)
+		break;
+	case HYBRID_WALK_PERL:
 		st->thread = thread_specific(st);
-	else
-		st->thread = st->interpreter.is_php ? st->runtime : find_thread_data(st);
+		break;
+	case HYBRID_WALK_PHP:
+		st->thread = st->runtime;
+		break;
+	}
 	return st->thread;
 }
 
@@ -219,7 +227,7 @@ static __always_inline __u64 thread_data(struct state *st, __u64 fs)
  * Reads the frame, and what is before it: frames of callers mostly are there, if they are in a
  * stack of the interpreter's own that grows upwards.
  */
-static __always_inline bool read_frame(struct state *st, __u64 frame, __u32 size)
+static __always_inline bool read_frame(struct state *st, __u64 frame, __u32 size, bool is_apart)
 {
 	__u64 from = frame + FRAME_BYTES - WINDOW, page = frame & ~(PAGE - 1);
 
@@ -230,8 +238,7 @@ static __always_inline bool read_frame(struct state *st, __u64 frame, __u32 size
 		return true;
 	st->window_at = from;
 	st->window_size = WINDOW;
-	if (!st->interpreter.is_apart &&
-	    !bpf_probe_read_user(st->window, WINDOW, (void *)from))
+	if (!is_apart && !bpf_probe_read_user(st->window, WINDOW, (void *)from))
 		return true;
 	/* The memory begins, or ends, at the frame. */
 	st->window_at = frame;
@@ -247,15 +254,15 @@ static __always_inline __u64 frame_word(const struct state *st, __u64 frame, __u
 	return place <= WINDOW - sizeof(__u64) ? *(const __u64 *)&st->window[place] : 0;
 }
 
-/* The mark of a function; that of a moment ago, mostly. */
-static __always_inline __u64 mark_of(struct state *st, __u64 function)
+/* The mark of a function, which has it @at so many bytes; that of a moment ago, mostly. */
+static __always_inline __u64 mark_of(struct state *st, __u64 function, __u32 at)
 {
 	__u32 i = mark_index(function);
 
 	if (i >= NR_MARKS)
 		return 0;
 	if (!is_marked(st, i, function))
-		put_mark(st, i, function, user_word(function + st->interpreter.mark));
+		put_mark(st, i, function, user_word(function + at));
 	return HYBRID_WALK_FUNCTION_MARK(st->marks[i].word);
 }
 
@@ -286,7 +293,7 @@ static long interpreter_frame(__u32 i, void *arg)
 {
 	struct loop *loop = arg;
 	struct state *st = loop->st;
-	const struct hybrid_walk_interpreter *in = &st->interpreter;
+	const struct hybrid_walk_python *in = &st->interpreter.python;
 	__u64 frame = st->frame, function;
 	bool ends;
 
@@ -297,12 +304,12 @@ static long interpreter_frame(__u32 i, void *arg)
 		return 1;
 	}
 	if (st->nr_interpreted >= HYBRID_WALK_FUNCTIONS ||
-	    !read_frame(st, frame, in->frame_size))
+	    !read_frame(st, frame, in->frame_size, in->is_apart))
 		return 1;
 	ends = (__u8)frame_word(st, frame, in->kind) >= in->ends_from;
 	function = frame_word(st, frame, in->function) & HYBRID_WALK_FUNCTION_ADDR;
 	if (!ends || in->ends_with)
-		put_function(st, function | mark_of(st, function),
+		put_function(st, function | mark_of(st, function, in->mark),
 			     frame_word(st, frame, in->position));
 	if (ends)
 		end_run(st);
@@ -321,13 +328,13 @@ static long find_other(__u32 i, void *arg)
 	if (!thread && !at)
 		return 1;
 	if (!thread) {
-		st->other = user_word(at + st->interpreter.threads);
-		st->interpreter_at = user_word(at + st->interpreter.next);
+		st->other = user_word(at + st->interpreter.python.threads);
+		st->interpreter_at = user_word(at + st->interpreter.python.next);
 		return 0;
 	}
 	if (is_of_thread(st, thread))
 		frame = first_frame(st, thread);
-	st->other = frame ? 0 : user_word(thread + st->interpreter.thread_next);
+	st->other = frame ? 0 : user_word(thread + st->interpreter.python.thread_next);
 	if (!frame)
 		return 0;
 	if (nr >= NR_CHAINS)
@@ -344,8 +351,8 @@ static __always_inline bool has_several(struct state *st)
 
 	if (st->several_of == st->fs && st->several_when == when && when)
 		return st->has_several;
-	first = user_word(st->runtime + st->interpreter.first);
-	st->has_several = first && user_word(first + st->interpreter.next);
+	first = user_word(st->runtime + st->interpreter.python.first);
+	st->has_several = first && user_word(first + st->interpreter.python.next);
 	st->several_of = st->fs;
 	st->several_when = when;
 	return st->has_several;
@@ -363,13 +370,23 @@ static __always_inline void find_chains(struct state *st)
 	st->chain_at = 0;
 	st->other = 0;
 	if (has_several(st)) {
-		st->interpreter_at = user_word(st->runtime + st->interpreter.first);
+		st->interpreter_at = user_word(st->runtime + st->interpreter.python.first);
 		bpf_loop(MAX_OTHERS, find_other, &loop, 0);
 	}
 	if (st->nr_chains)
 		return;
 	st->chains[0] = st->frame;
 	st->nr_chains = 1;
+}
+
+static __always_inline void read_python(struct state *st)
+{
+	struct loop loop = { .st = st };
+
+	find_chains(st);
+	st->frame = next_chain(st);
+	if (st->frame)
+		bpf_loop(HYBRID_WALK_FUNCTIONS + 1, interpreter_frame, &loop, 0);
 }
 
 #endif /* __HYBRID_INTERPRETER_BPF_H */

@@ -48,7 +48,7 @@ static __always_inline void enter_native(struct state *st)
 		st->native = *interpreter;
 		st->native_space = st->code_key.space;
 	}
-	st->in_native = st->native.is_native;
+	st->in_native = st->native.language == HYBRID_WALK_V8;
 }
 
 /* Is the frame's address in code that may run a function? */
@@ -56,8 +56,8 @@ static __always_inline bool is_native_code(const struct state *st)
 {
 	__u64 offset = st->ip + st->now.shift;
 
-	return st->no_file || (st->now.end && offset >= st->native.code &&
-			       offset < st->native.code_end);
+	return st->no_file || (st->now.end && offset >= st->native.v8.code &&
+			       offset < st->native.v8.code_end);
 }
 
 /* The row of an address behind a call in such code: its frames have bp, all that call. */
@@ -74,9 +74,9 @@ static __always_inline __u32 native_mark(struct state *st, __u64 shared)
 	if (i >= NR_MARKS)
 		return 0;
 	if (!is_marked(st, i, shared)) {
-		mark = user_word(shared + st->native.mark);
+		mark = user_word(shared + st->native.v8.mark);
 		put_mark(st, i, shared, HYBRID_WALK_NATIVE_MARK(mark, user_word(shared +
-								st->native.owner)));
+								st->native.v8.owner)));
 	}
 	return st->marks[i].word;
 }
@@ -92,12 +92,12 @@ static __always_inline void put_native(struct state *st, __u64 bp, __u32 i)
 	__u64 function, context, place, shared;
 	__u32 mark;
 
-	if (!read_stack(st, bp - st->native.below_position, &place) ||
-	    !read_stack(st, bp - st->native.below_function, &function) ||
-	    !read_stack(st, bp - st->native.below_context, &context) ||
+	if (!read_stack(st, bp - st->native.v8.below_position, &place) ||
+	    !read_stack(st, bp - st->native.v8.below_function, &function) ||
+	    !read_stack(st, bp - st->native.v8.below_context, &context) ||
 	    !is_object(function) || !is_object(context))
 		return;
-	shared = user_word(function - OBJECT_TAG + st->native.shared);
+	shared = user_word(function - OBJECT_TAG + st->native.v8.shared);
 	if (!is_object(shared))
 		return;
 	shared -= OBJECT_TAG;
@@ -116,7 +116,7 @@ __noinline __u64 add_native(struct state *st, __u64 row, __u32 i)
 	if (!st)
 		return row;
 	if ((row ^ NATIVE_ROW) & NATIVE_MASK || !st->bp_known || i >= HYBRID_WALK_NO_FRAME ||
-	    !is_native_code(st) || (st->exact && st->sp > st->bp - st->native.below_function))
+	    !is_native_code(st) || (st->exact && st->sp > st->bp - st->native.v8.below_function))
 		return row;
 	put_native(st, st->bp, i);
 	return NATIVE_ROW;

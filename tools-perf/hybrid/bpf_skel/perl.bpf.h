@@ -42,7 +42,7 @@
 /* Reads the frame, and what is before it in the array: the callers. */
 static __always_inline bool read_perl_frame(struct state *st, __u64 frame)
 {
-	__u64 end = frame + st->interpreter.frame_size, size = end - st->frames_start;
+	__u64 end = frame + st->interpreter.perl.frame_size, size = end - st->frames_start;
 
 	if (frame >= st->window_at && end - st->window_at <= st->window_size)
 		return true;
@@ -66,9 +66,9 @@ static __always_inline bool enter_stack(struct state *st, __u64 stack)
 	st->frames_start = user_word(stack + STACK_FRAMES);
 	if (!st->frames_start || top < -1 || top > MAX_STACK || top_sub > MAX_STACK)
 		return false;
-	st->frame = st->frames_start + (__s64)top * st->interpreter.frame_size;
+	st->frame = st->frames_start + (__s64)top * st->interpreter.perl.frame_size;
 	/* What is above the innermost sub is about to be one: its frame is not filled in yet. */
-	st->frames_end = st->frames_start + (__s64)(top_sub + 1) * st->interpreter.frame_size;
+	st->frames_end = st->frames_start + (__s64)(top_sub + 1) * st->interpreter.perl.frame_size;
 	return true;
 }
 
@@ -82,8 +82,8 @@ static __always_inline __u64 mark_of_sub(struct state *st, __u64 sub)
 		return 0;
 	if (!is_marked(st, i, sub)) {
 		body = user_word(sub);
-		word = user_word(body + st->interpreter.mark);
-		if (user_word(body + st->interpreter.kind) & SUB_ANONYMOUS)
+		word = user_word(body + st->interpreter.perl.root);
+		if (user_word(body + st->interpreter.perl.flags) & SUB_ANONYMOUS)
 			word |= HYBRID_WALK_PERL_ANONYMOUS;
 		put_mark(st, i, sub, word);
 	}
@@ -106,11 +106,11 @@ static __always_inline void put_text(struct state *st, __u64 name)
 }
 
 /* Code of no sub, at @st->statement. */
-static __always_inline void put_code(struct state *st, __u64 what)
+static __always_inline void put_perl_code(struct state *st, __u64 what)
 {
 	__u64 line = user_word(st->statement + COP_LINE) >> 32;
 
-	if (st->statement == st->thread + st->interpreter.threads)
+	if (st->statement == st->thread + st->interpreter.perl.compiled)
 		what |= HYBRID_WALK_PERL_COMPILES;
 	put_function(st, what | HYBRID_WALK_PERL_CODE, HYBRID_WALK_PERL_AT(st->statement, line));
 }
@@ -118,7 +118,7 @@ static __always_inline void put_code(struct state *st, __u64 what)
 /* Is the frame's caller a block of code that the evaluator runs for C code? */
 static __always_inline bool is_in_block(struct state *st, __u64 frame)
 {
-	__u64 outer = frame - st->interpreter.frame_size;
+	__u64 outer = frame - st->interpreter.perl.frame_size;
 	__u32 type, kind;
 
 	if (outer < st->frames_start || !read_perl_frame(st, outer))
@@ -135,25 +135,25 @@ static __always_inline bool is_in_block(struct state *st, __u64 frame)
  */
 static __always_inline bool ends_run(struct state *st, __u64 frame)
 {
-	return !frame_word(st, frame, st->interpreter.caller) && !is_in_block(st, frame);
+	return !frame_word(st, frame, st->interpreter.perl.goes_on) && !is_in_block(st, frame);
 }
 
 /* A string that is evaluated, or a file that is loaded. */
 static __always_inline void put_eval(struct state *st, __u64 frame)
 {
-	__u64 name = frame_word(st, frame, st->interpreter.shared);
+	__u64 name = frame_word(st, frame, st->interpreter.perl.file);
 	bool ends = ends_run(st, frame);
 
 	if (st->nr_interpreted > HYBRID_WALK_FUNCTIONS - HYBRID_WALK_PERL_TEXT - 1)
 		name = 0;
-	put_code(st, (name ? HYBRID_WALK_PERL_FILE : HYBRID_WALK_PERL_EVAL) | ends);
+	put_perl_code(st, (name ? HYBRID_WALK_PERL_FILE : HYBRID_WALK_PERL_EVAL) | ends);
 	if (name)
 		put_text(st, name);
 }
 
 static __always_inline void put_sub(struct state *st, __u64 frame)
 {
-	__u64 sub = frame_word(st, frame, st->interpreter.function) & HYBRID_WALK_FUNCTION_ADDR;
+	__u64 sub = frame_word(st, frame, st->interpreter.perl.function) & HYBRID_WALK_FUNCTION_ADDR;
 
 	put_function(st, sub | mark_of_sub(st, sub) | ends_run(st, frame), st->statement);
 }
@@ -166,7 +166,7 @@ static __always_inline bool leave_stack(struct state *st)
 	if (stack)
 		return enter_stack(st, stack);
 	if (st->chain_at == PERL_BLOCK)
-		put_code(st, HYBRID_WALK_PERL_PROGRAM | HYBRID_WALK_RUN_ENDS);
+		put_perl_code(st, HYBRID_WALK_PERL_PROGRAM | HYBRID_WALK_RUN_ENDS);
 	st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
 	return false;
 }
@@ -186,9 +186,9 @@ static long perl_frame(__u32 i, void *arg)
 		return 1;
 	type = (__u8)frame_word(st, frame, 0);
 	kind = type & PERL_KIND;
-	statement = frame_word(st, frame, st->interpreter.position);
+	statement = frame_word(st, frame, st->interpreter.perl.position);
 	st->chain_at = kind;
-	st->frame = frame - st->interpreter.frame_size;
+	st->frame = frame - st->interpreter.perl.frame_size;
 	if (kind == PERL_NULL || kind == PERL_DEFER)
 		put_function(st, HYBRID_WALK_RUN_ENDS, st->statement);
 	else if (frame >= st->frames_end || kind < PERL_SUB || kind > PERL_EVAL)
@@ -209,8 +209,8 @@ static __always_inline void read_perl(struct state *st, __u64 interpreter)
 	struct loop loop = { .st = st };
 
 	st->chain_at = 0;
-	st->statement = user_word(interpreter + st->interpreter.thread_id);
-	if (!enter_stack(st, user_word(interpreter + st->interpreter.first)))
+	st->statement = user_word(interpreter + st->interpreter.perl.statement);
+	if (!enter_stack(st, user_word(interpreter + st->interpreter.perl.stack)))
 		return;
 	bpf_loop(MAX_PERL_FRAMES, perl_frame, &loop, 0);
 }

@@ -53,7 +53,7 @@ static __always_inline __u64 php_mark(struct state *st, __u64 function)
 		return PHP_TRAMPOLINE;
 	kind &= 7;
 	put_mark(st, i, function, kind |
-		 user_word(function + (kind == PHP_INTERNAL ? PHP_NAME : st->interpreter.mark)));
+		 user_word(function + (kind == PHP_INTERNAL ? PHP_NAME : st->interpreter.php.code)));
 	return st->marks[i].word;
 }
 
@@ -63,7 +63,7 @@ static __always_inline __u64 php_mark(struct state *st, __u64 function)
  */
 static __always_inline __u64 php_position(struct state *st, __u64 frame, __u64 code)
 {
-	__u64 told = frame_word(st, frame, st->interpreter.position), in_code;
+	__u64 told = frame_word(st, frame, st->interpreter.php.position), in_code;
 	struct pt_regs___h *regs = (void *)st->regs;
 
 	if (st->nr_interpreted || BPF_CORE_READ(regs, r14) != frame)
@@ -77,7 +77,7 @@ static long count_delegate(__u32 i, void *arg)
 {
 	struct loop *loop = arg;
 	struct state *st = loop->st;
-	__u64 next = user_word(st->other + st->interpreter.next);
+	__u64 next = user_word(st->other + st->interpreter.php.delegate);
 
 	if (!next)
 		return 1;
@@ -91,8 +91,8 @@ static long put_delegate(__u32 i, void *arg)
 {
 	struct loop *loop = arg;
 	struct state *st = loop->st;
-	const struct hybrid_walk_interpreter *in = &st->interpreter;
-	__u64 frame = user_word(st->other + in->first), function;
+	const struct hybrid_walk_php *in = &st->interpreter.php;
+	__u64 frame = user_word(st->other + in->generator_frame), function;
 	__u32 at = st->nr_interpreted + st->nr_chains - 1 - i;
 
 	function = user_word(frame + in->function) & HYBRID_WALK_FUNCTION_ADDR;
@@ -101,7 +101,7 @@ static long put_delegate(__u32 i, void *arg)
 	st->interpreted.frames[at].function =
 		function | HYBRID_WALK_FUNCTION_MARK(php_mark(st, function));
 	st->interpreted.frames[at].position = user_word(frame + in->position);
-	st->other = user_word(st->other + in->next);
+	st->other = user_word(st->other + in->delegate);
 	return 0;
 }
 
@@ -131,9 +131,9 @@ static __always_inline void put_delegates(struct state *st, __u64 generator)
  * A file's outermost code, or what is evaluated: it is freed when it has run, but the name of the
  * file stays.
  */
-static __always_inline void put_code(struct state *st, __u64 function, __u64 position)
+static __always_inline void put_php_code(struct state *st, __u64 function, __u64 position)
 {
-	__u64 file = user_word(function + st->interpreter.shared) & HYBRID_WALK_FUNCTION_ADDR;
+	__u64 file = user_word(function + st->interpreter.php.file) & HYBRID_WALK_FUNCTION_ADDR;
 	__u32 i = mark_index(file), line = user_word(position + PHP_OP_LINE);
 
 	if (i >= NR_MARKS)
@@ -149,7 +149,7 @@ static long php_frame(__u32 i, void *arg)
 {
 	struct loop *loop = arg;
 	struct state *st = loop->st;
-	const struct hybrid_walk_interpreter *in = &st->interpreter;
+	const struct hybrid_walk_php *in = &st->interpreter.php;
 	__u64 frame = st->frame, function, mark, position;
 	__u8 flags;
 
@@ -157,14 +157,14 @@ static long php_frame(__u32 i, void *arg)
 		st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
 		return 1;
 	}
-	if (st->nr_interpreted >= HYBRID_WALK_FUNCTIONS || !read_frame(st, frame, in->frame_size))
+	if (st->nr_interpreted >= HYBRID_WALK_FUNCTIONS || !read_frame(st, frame, in->frame_size, false))
 		return 1;
 	st->frame = frame_word(st, frame, in->caller);
 	function = frame_word(st, frame, in->function) & HYBRID_WALK_FUNCTION_ADDR;
 	if (!function) {
-		function = frame_word(st, frame, in->kind - PHP_THIS);
-		if ((__u8)frame_word(st, frame, in->kind - PHP_TYPE) == PHP_OBJECT &&
-		    function + in->frame_in_frame == frame)
+		function = frame_word(st, frame, in->flags - PHP_THIS);
+		if ((__u8)frame_word(st, frame, in->flags - PHP_TYPE) == PHP_OBJECT &&
+		    function + in->own_frame == frame)
 			put_delegates(st, function);
 		return 0;
 	}
@@ -175,9 +175,9 @@ static long php_frame(__u32 i, void *arg)
 		return 1;
 	}
 	position = php_position(st, frame, mark & HYBRID_WALK_FUNCTION_ADDR);
-	flags = frame_word(st, frame, in->kind);
+	flags = frame_word(st, frame, in->flags);
 	if (flags & PHP_CODE)
-		put_code(st, function, position);
+		put_php_code(st, function, position);
 	else if (mark != PHP_TRAMPOLINE)
 		put_function(st, function | HYBRID_WALK_FUNCTION_MARK(mark), position);
 	if ((mark & 7) != PHP_INTERNAL && flags & PHP_TOP)

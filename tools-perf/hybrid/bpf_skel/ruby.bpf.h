@@ -27,9 +27,9 @@ static __always_inline bool read_array(struct state *st, __u64 frame, __u64 end)
 	__u64 size = end - frame;
 
 	if (frame >= st->window_at &&
-	    frame + st->interpreter.frame_size - st->window_at <= st->window_size)
+	    frame + st->interpreter.ruby.frame_size - st->window_at <= st->window_size)
 		return true;
-	if (size < st->interpreter.frame_size)
+	if (size < st->interpreter.ruby.frame_size)
 		return false;
 	if (size > WINDOW)
 		size = WINDOW;
@@ -98,12 +98,12 @@ static long ruby_frame(__u32 i, void *arg)
 {
 	struct loop *loop = arg;
 	struct state *st = loop->st;
-	const struct hybrid_walk_interpreter *in = &st->interpreter;
+	const struct hybrid_walk_ruby *in = &st->interpreter.ruby;
 	__u64 frame = st->frame, env, flags, function, position;
 
 	if (st->nr_interpreted >= HYBRID_WALK_FUNCTIONS || !read_array(st, frame, st->frames_end))
 		return 1;
-	env = frame_word(st, frame, in->kind) + 8;
+	env = frame_word(st, frame, in->environment) + 8;
 	if (!read_env(st, env))
 		return 1;
 	flags = env_word(st, env, ENV_FLAGS);
@@ -122,7 +122,7 @@ static long ruby_frame(__u32 i, void *arg)
 		function = env_word(st, env, ENV_METHOD);
 	function &= HYBRID_WALK_FUNCTION_ADDR;
 	if (function)
-		put_function(st, function | mark_of(st, function), position);
+		put_function(st, function | mark_of(st, function, in->mark), position);
 	if (flags & RUBY_FINISH)
 		end_run(st);
 	st->frame = frame + in->frame_size;
@@ -136,7 +136,7 @@ static __always_inline void read_ruby(struct state *st, __u64 context)
 
 	st->frames_start = user_word(context);
 	st->frames_end = st->frames_start + user_word(context + 8) * 8;
-	st->frame = user_word(context + st->interpreter.frame);
+	st->frame = user_word(context + st->interpreter.ruby.frame);
 	st->env_size = 0;
 	if (st->frame < st->frames_start || st->frame >= st->frames_end)
 		return;

@@ -8,6 +8,7 @@
  */
 #include <linux/perf_unwind_rules.h>
 #include "kernel.bpf.h"
+#include "hybrid_interpreter.h"
 #include "java-code.h"
 
 /* What perf may be storing just now: once, and whole. */

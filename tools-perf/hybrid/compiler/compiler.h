@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 #include <linux/perf_unwind_rules.h>
-#include "../bpf_skel/hybrid_walk.h"
+#include "../bpf_skel/hybrid_interpreter.h"
 #include "../unwind/unwind.h"
 
 struct hybrid_compiler;

@@ -54,6 +54,8 @@ static bool is_evaluator(struct machine *machine, const struct perf_sample *samp
 	switch (runtime_of(caller)) {
 	case HYBRID_RUNTIME_PYTHON:
 	case HYBRID_RUNTIME_RUBY:
+	case HYBRID_RUNTIME_PERL:
+	case HYBRID_RUNTIME_PHP:
 		return true;
 	case HYBRID_RUNTIME_V8:
 		return is_trampoline(machine, sample, ip);

@@ -7,7 +7,7 @@
 #include <linux/bits.h>
 #include <linux/perf_event.h>
 #include <linux/types.h>
-#include "../bpf_skel/hybrid_walk.h"
+#include "../bpf_skel/hybrid_interpreter.h"
 
 /* What is said of each record, and at its end where it is no sample's. */
 #define HYBRID_BPF_TRAILER	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | \

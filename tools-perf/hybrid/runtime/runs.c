@@ -4,7 +4,7 @@
  */
 #include <string.h>
 #include <linux/kernel.h>
-#include "../bpf_skel/hybrid_walk.h"
+#include "../bpf_skel/hybrid_interpreter.h"
 #include "runs.h"
 
 /* They need not be aligned. */

@@ -345,6 +345,7 @@ hybrid_runtime_interpreter(struct hybrid_runtimes *runtimes, const struct hybrid
 	if (!mapping)
 		return NULL;
 	process = process_of(runtimes, u);
+	memset(interpreter, 0, sizeof(*interpreter));
 	if (!process || process->object_id != mapping->object->id ||
 	    !process->ops->interpreter(process->runtime, mapping, interpreter))
 		return NULL;

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 #include <linux/perf_event.h>
-#include "../bpf_skel/hybrid_walk.h"
+#include "../bpf_skel/hybrid_interpreter.h"
 #include "../rules/rows.h"
 #include "call-check.h"
 #include "called.h"

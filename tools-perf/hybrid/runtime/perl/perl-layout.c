@@ -17,9 +17,9 @@ struct version {
 };
 
 /* Icurstackinfo, Icurcop, Icompiling; a PERL_CONTEXT; in it, its old_namesv; CvROOT. */
-#define WALK(compiling)	{ .first = 224, .thread_id = 208, .threads = (compiling), \
-			  .frame_size = 104, .position = 16, .caller = 48, .function = 72, \
-			  .shared = 64, .mark = 48, .kind = 92, .is_perl = 1 }
+#define WALK(compiling)	{ .stack = 224, .statement = 208, .compiled = (compiling), \
+			  .frame_size = 104, .position = 16, .goes_on = 48, .function = 72, \
+			  .file = 64, .root = 48, .flags = 92 }
 
 static const struct version versions[] = {
 	{ 36, { .walk = WALK(1936), .interpreter = 3768, .packages = 2608, .nextstate = 195,

@@ -2,18 +2,18 @@
 #ifndef __PERF_HYBRID_PERL_LAYOUT_H
 #define __PERF_HYBRID_PERL_LAYOUT_H
 
-#include "../../bpf_skel/hybrid_walk.h"
+#include "../../bpf_skel/hybrid_interpreter.h"
 
 /**
  * struct perl_layout - where a version of Perl has what is read of it
- * @walk: what BPF reads; but for its @runtime
+ * @walk: what BPF reads
  * @interpreter: bytes of an interpreter
  * @packages: in an interpreter: the array of packages that statements refer to, and its size
  * @nextstate: number of the operation that a statement begins with
  * @entertry: of the one that eval with a block begins with
  */
 struct perl_layout {
-	struct hybrid_walk_interpreter walk;
+	struct hybrid_walk_perl walk;
 	u32	interpreter;
 	u16	packages;
 	u16	nextstate;

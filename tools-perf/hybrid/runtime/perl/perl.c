@@ -85,7 +85,8 @@ static bool perl_interpreter(void *data, const struct hybrid_mapping *mapping,
 {
 	struct perl *perl = data;
 
-	*interpreter = perl->layout->walk;
+	interpreter->language = HYBRID_WALK_PERL;
+	interpreter->perl = perl->layout->walk;
 	interpreter->runtime = perl->key - mapping->start + mapping->pgoff;
 	return true;
 }

@@ -38,7 +38,7 @@ static u64 mark_of(const struct php_function *known)
 /* Returns false if nothing is there. */
 static bool read_words(struct php_functions *functions, u64 addr, struct php_function *found)
 {
-	const struct hybrid_walk_interpreter *walk = &functions->layout->walk;
+	const struct hybrid_walk_php *walk = &functions->layout->walk;
 	u8 kind;
 
 	if (hybrid_process_memory_read(functions->pm, addr, &kind, sizeof(kind)))
@@ -46,9 +46,9 @@ static bool read_words(struct php_functions *functions, u64 addr, struct php_fun
 	found->is_internal = kind == PHP_INTERNAL;
 	found->words[NAME] = php_word(functions->pm, addr + PHP_FUNCTION_NAME);
 	found->words[CLASS] = php_word(functions->pm, addr + PHP_FUNCTION_SCOPE);
-	found->words[CODE] = php_word(functions->pm, addr + walk->mark);
+	found->words[CODE] = php_word(functions->pm, addr + walk->code);
 	found->words[FILE_NAME] =
-		found->is_internal ? 0 : php_word(functions->pm, addr + walk->shared);
+		found->is_internal ? 0 : php_word(functions->pm, addr + walk->file);
 	return found->words[NAME];
 }
 

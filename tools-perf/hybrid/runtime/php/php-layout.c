@@ -38,9 +38,9 @@ struct version {
 /* In a frame: opline, func, the flags that say who has called, prev_execute_data. */
 #define WALK(opcodes, filename)							\
 	.walk = {								\
-		.frame_size = 56, .position = 0, .function = 24, .kind = 42,	\
-		.caller = 48, .mark = (opcodes), .shared = (filename),		\
-		.first = 56, .next = 152, .frame_in_frame = 184, .is_php = 1,	\
+		.frame_size = 56, .position = 0, .function = 24, .flags = 42,	\
+		.caller = 48, .code = (opcodes), .file = (filename),		\
+		.generator_frame = 56, .delegate = 152, .own_frame = 184,	\
 	}, .globals_frame = 488
 
 static const struct version versions[] = {

@@ -2,20 +2,20 @@
 #ifndef __PERF_HYBRID_PHP_LAYOUT_H
 #define __PERF_HYBRID_PHP_LAYOUT_H
 
-#include "../../bpf_skel/hybrid_walk.h"
+#include "../../bpf_skel/hybrid_interpreter.h"
 #include "../process-memory.h"
 
 /**
  * struct php_layout - where PHP has what is read of it
- * @walk: what BPF reads; but for its @runtime
+ * @walk: what BPF reads
  * @globals_frame: in the executor's globals: the innermost frame
  * @last: in a function that is not internal: number of its instructions; their address is at
- *	@walk.mark, and the name of its file at @walk.shared
+ *	@walk.code, and the name of its file at @walk.file
  * @nr_closures: in the same: number of functions that it makes when it runs
  * @closures: address of an array of these
  */
 struct php_layout {
-	struct hybrid_walk_interpreter walk;
+	struct hybrid_walk_php walk;
 	u16	globals_frame;
 	u16	last;
 	u16	nr_closures;

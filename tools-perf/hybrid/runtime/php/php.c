@@ -74,7 +74,8 @@ static bool php_interpreter(void *data, const struct hybrid_mapping *mapping,
 {
 	struct php *php = data;
 
-	*interpreter = php->layout->walk;
+	interpreter->language = HYBRID_WALK_PHP;
+	interpreter->php = php->layout->walk;
 	interpreter->runtime = php->frame - mapping->start + mapping->pgoff;
 	return true;
 }

@@ -126,7 +126,7 @@ static u64 word_at(struct hybrid_process_memory *pm, u64 addr)
 static bool fits(const struct row *row, struct hybrid_process_memory *pm,
 		 const struct python_file *file)
 {
-	const struct hybrid_walk_interpreter *walk = &row->layout.walk;
+	const struct hybrid_walk_python *walk = &row->layout.walk;
 	u64 interp = word_at(pm, file->runtime + walk->first), thread;
 
 	thread = interp ? word_at(pm, interp + walk->threads) : 0;

@@ -2,7 +2,7 @@
 #ifndef __PERF_HYBRID_PYTHON_LAYOUT_H
 #define __PERF_HYBRID_PYTHON_LAYOUT_H
 
-#include "../../bpf_skel/hybrid_walk.h"
+#include "../../bpf_skel/hybrid_interpreter.h"
 #include "../process-memory.h"
 
 /* How a line table is stored. */
@@ -17,7 +17,7 @@ enum python_line_format {
 
 /**
  * struct python_layout - where CPython has what is read of it
- * @walk: what BPF reads; but for its @runtime
+ * @walk: what BPF reads
  * @lines: how its line tables are stored
  * @type: in an object: the address of its type
  * @filename: in a code object: its co_filename, and so on
@@ -37,7 +37,7 @@ enum python_line_format {
  *	of that are one that @text follows the string's head, and one that it is ASCII
  */
 struct python_layout {
-	struct hybrid_walk_interpreter walk;
+	struct hybrid_walk_python walk;
 	enum python_line_format lines;
 	u16	type;
 	u16	filename;

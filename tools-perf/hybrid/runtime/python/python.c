@@ -73,7 +73,8 @@ static bool python_interpreter(void *data, const struct hybrid_mapping *mapping,
 {
 	struct python *python = data;
 
-	*interpreter = python->layout.walk;
+	interpreter->language = HYBRID_WALK_PYTHON;
+	interpreter->python = python->layout.walk;
 	interpreter->runtime = python->runtime - mapping->start + mapping->pgoff;
 	return true;
 }

@@ -19,7 +19,7 @@ struct version {
 
 /* In the context: its innermost frame. In a frame: pc, iseq, ep. */
 #define WALK(size)	{ .frame = 16, .frame_size = (size), .position = 0, .function = 16, \
-			  .kind = 32, .mark = RUBY_OWN, .is_ruby = 1 }
+			  .environment = 32, .mark = RUBY_OWN }
 
 static const struct version versions[] = {
 	{ "3.1.", { .walk = WALK(64), .insns = 120 } },

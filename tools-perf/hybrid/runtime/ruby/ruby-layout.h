@@ -2,11 +2,11 @@
 #ifndef __PERF_HYBRID_RUBY_LAYOUT_H
 #define __PERF_HYBRID_RUBY_LAYOUT_H
 
-#include "../../bpf_skel/hybrid_walk.h"
+#include "../../bpf_skel/hybrid_interpreter.h"
 
 /**
  * struct ruby_layout - where CRuby has what is read of it
- * @walk: what BPF reads; but for its @runtime
+ * @walk: what BPF reads
  * @insns: in the body of code: the lines of its instructions; 16 behind it their number, and
  *	24 behind it the table of their positions
  * @attached: in a singleton class: the object that it is of; 0: it is a variable of the class
@@ -14,7 +14,7 @@
  * @has_length: a string has its length always
  */
 struct ruby_layout {
-	struct hybrid_walk_interpreter walk;
+	struct hybrid_walk_ruby walk;
 	u16	insns;
 	u16	attached;
 	u16	classpath;

@@ -118,7 +118,8 @@ static bool ruby_interpreter(void *data, const struct hybrid_mapping *mapping,
 {
 	struct ruby *ruby = data;
 
-	*interpreter = ruby->layout->walk;
+	interpreter->language = HYBRID_WALK_RUBY;
+	interpreter->ruby = ruby->layout->walk;
 	interpreter->runtime = ruby->variable - mapping->start + mapping->pgoff;
 	return true;
 }

@@ -209,9 +209,8 @@ static void complete_code(struct v8_layout *layout)
 static void describe_walk(struct v8_layout *layout, const struct hybrid_mapping *mapping,
 			  u64 blob, u32 size)
 {
-	struct hybrid_walk_interpreter *walk = &layout->walk;
+	struct hybrid_walk_v8 *walk = &layout->walk;
 
-	walk->is_native = 1;
 	walk->code = blob - mapping->start + mapping->pgoff;
 	walk->code_end = walk->code + size;
 	walk->below_function = -layout->fp_function;

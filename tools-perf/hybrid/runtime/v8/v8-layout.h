@@ -2,7 +2,7 @@
 #ifndef __PERF_HYBRID_V8_LAYOUT_H
 #define __PERF_HYBRID_V8_LAYOUT_H
 
-#include "../../bpf_skel/hybrid_walk.h"
+#include "../../bpf_skel/hybrid_interpreter.h"
 #include "../process-memory.h"
 
 /* The lowest bits of a pointer to an object, include/v8-internal.h: kHeapObjectTag. */
@@ -26,7 +26,7 @@ enum {
  * What follows is named as the symbols, see layout.c.
  */
 struct v8_layout {
-	struct hybrid_walk_interpreter walk;
+	struct hybrid_walk_v8 walk;
 	u32	version;
 	/* Below bp, negative. */
 	s32	fp_function;

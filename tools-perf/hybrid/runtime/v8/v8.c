@@ -190,7 +190,8 @@ static bool v8_interpreter(void *data, const struct hybrid_mapping *mapping __ma
 {
 	struct v8 *v8 = data;
 
-	*interpreter = v8->layout.walk;
+	interpreter->language = HYBRID_WALK_V8;
+	interpreter->v8 = v8->layout.walk;
 	return true;
 }
 

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+#ifndef __HYBRID_INTERPRETER_H
+#define __HYBRID_INTERPRETER_H
+
+/*
+ * Interpreters of languages: where the BPF program finds the functions that they run, and how its
+ * records have these. perf fills in the first when it has found an interpreter in a process.
+ */
+#include "hybrid_walk.h"
+
+/* Where what is, in bytes; but for @code and @code_end of V8 these are offsets in structures. */
+
+/**
+ * struct hybrid_walk_python - CPython: frames that are a list
+ * @first: in its data: the address of the first interpreter of the process
+ * @next: in an interpreter: that of the next one
+ * @threads: that of the first thread's data
+ * @thread_next: in that: that of the next thread's
+ * @thread_id: what pthread_self() returns in the thread
+ * @frame: that of the innermost frame, or of what has that
+ * @frame_in_frame: where in the latter it is
+ * @frame_size: bytes of a frame that are needed
+ * @function: in a frame: the code object that it runs
+ * @position: the instruction
+ * @caller: the caller's frame
+ * @kind: a byte
+ * @mark: in a code object: a pointer, which shows later whether it is still the same
+ * @ends_from: a frame whose byte is this or more is the last one that a native frame runs
+ * @ends_with: and runs something itself
+ * @is_indirect: @frame is of what has the frame
+ * @is_apart: each frame has memory of its own, and its caller's is not near
+ */
+struct hybrid_walk_python {
+	__u16	first;
+	__u16	next;
+	__u16	threads;
+	__u16	thread_next;
+	__u16	thread_id;
+	__u16	frame;
+	__u16	frame_in_frame;
+	__u16	frame_size;
+	__u16	function;
+	__u16	position;
+	__u16	caller;
+	__u16	kind;
+	__u16	mark;
+	__u8	ends_from;
+	__u8	ends_with;
+	__u8	is_indirect;
+	__u8	is_apart;
+};
+
+/**
+ * struct hybrid_walk_ruby - CRuby: frames that are an array. Its data is two words: the module and
+ *	the offset of the thread's variable that has its context's address, as for __tls_get_addr()
+ * @frame: in the context: the address of the innermost frame
+ * @frame_size: from a frame to its caller's
+ * @function: in a frame: the code that it runs
+ * @position: the instruction
+ * @environment: the address of its environment
+ * @mark: in code, and in a method's entry: a pointer, as CPython's
+ */
+struct hybrid_walk_ruby {
+	__u16	frame;
+	__u16	frame_size;
+	__u16	function;
+	__u16	position;
+	__u16	environment;
+	__u16	mark;
+};
+
+/**
+ * struct hybrid_walk_v8 - V8: each function has a native frame, with bp
+ * @code: where code of the file with such frames begins, in the file
+ * @code_end: where it ends
+ * @shared: in a function: what all functions of the same source share, which is what runs
+ * @owner: in that: a pointer
+ * @mark: in that: 32 bits that stay
+ * @below_function: from bp down to the word with the function, a pointer whose lowest bits are 1,
+ *	as all of V8's to objects
+ * @below_context: to a word that is such a pointer, too, in frames of functions only
+ * @below_position: to the place in the bytecode, in the upper half of a word
+ */
+struct hybrid_walk_v8 {
+	__u64	code;
+	__u64	code_end;
+	__u16	shared;
+	__u16	owner;
+	__u16	mark;
+	__u8	below_function;
+	__u8	below_context;
+	__u8	below_position;
+};
+
+/**
+ * struct hybrid_walk_perl - Perl with threads: stacks of frames that are arrays. Its data is 32
+ *	bits: the number of the pthread key of the thread's interpreter
+ * @stack: in an interpreter: the innermost stack of frames
+ * @statement: the statement that runs
+ * @compiled: the statement that is one while code is compiled
+ * @frame_size: of a frame
+ * @function: in a frame: the sub that it runs
+ * @position: the caller's statement
+ * @goes_on: where that goes on
+ * @file: the name of a file that is loaded
+ * @root: in the body of a sub: the root of its code, which closures share
+ * @flags: its flags
+ */
+struct hybrid_walk_perl {
+	__u16	stack;
+	__u16	statement;
+	__u16	compiled;
+	__u16	frame_size;
+	__u16	function;
+	__u16	position;
+	__u16	goes_on;
+	__u16	file;
+	__u16	root;
+	__u16	flags;
+};
+
+/**
+ * struct hybrid_walk_php - PHP without thread safety: frames that are a list, which the main thread
+ *	runs. Its data is what has the address of the innermost frame
+ * @frame_size: bytes of a frame that are needed
+ * @function: in a frame: what it runs
+ * @position: the instruction
+ * @caller: the caller's frame
+ * @flags: two bytes behind the type of the object that it has
+ * @code: in a function that is no internal one: the address of its instructions
+ * @file: the name of its file
+ * @generator_frame: in a generator: its frame
+ * @delegate: the generator that it has delegated to
+ * @own_frame: its frame of no function, which stands for those that have delegated
+ */
+struct hybrid_walk_php {
+	__u16	frame_size;
+	__u16	function;
+	__u16	position;
+	__u16	caller;
+	__u16	flags;
+	__u16	code;
+	__u16	file;
+	__u16	generator_frame;
+	__u16	delegate;
+	__u16	own_frame;
+};
+
+enum hybrid_walk_language {
+	HYBRID_WALK_PYTHON,
+	HYBRID_WALK_RUBY,
+	HYBRID_WALK_V8,
+	HYBRID_WALK_PERL,
+	HYBRID_WALK_PHP,
+};
+
+/**
+ * struct hybrid_walk_interpreter - an interpreter of a language
+ * @runtime: what its data begins at, in the file, if all of that was mapped as its code is
+ * @language: enum hybrid_walk_language
+ * @unused: 0
+ * @python: where CPython has what; and so on
+ */
+struct hybrid_walk_interpreter {
+	__u64	runtime;
+	__u32	language;
+	__u32	unused;
+	union {
+		struct hybrid_walk_python	python;
+		struct hybrid_walk_ruby		ruby;
+		struct hybrid_walk_v8		v8;
+		struct hybrid_walk_perl		perl;
+		struct hybrid_walk_php		php;
+	};
+};
+
+/*
+ * Of @function of struct hybrid_walk_interpreted: the address; that its run ends with it; and a part
+ * of what is at the mark, where an address of user space has no bits.
+ */
+#define HYBRID_WALK_FUNCTION_ADDR	0x0000fffffffffff8ULL
+#define HYBRID_WALK_RUN_ENDS		1ULL
+#define HYBRID_WALK_FUNCTION_MARK(word)	((__u64)(word) >> 4 << 48)
+
+/*
+ * Of frames of Perl, in @function. Without an address: a block that a native frame of its own runs,
+ * a part of what the next frame is in. HYBRID_WALK_PERL_CODE: no sub, but what the address says; the
+ * upper bits of @position are the line; HYBRID_WALK_PERL_COMPILES: it is the one that the compiler
+ * is at. HYBRID_WALK_PERL_ANONYMOUS: a sub without a name. Behind a file that is loaded stand
+ * HYBRID_WALK_PERL_TEXT pairs of words, with its name.
+ */
+#define HYBRID_WALK_PERL_CODE		2ULL
+#define HYBRID_WALK_PERL_COMPILES	4ULL
+#define HYBRID_WALK_PERL_ANONYMOUS	4ULL
+#define HYBRID_WALK_PERL_PROGRAM	8ULL
+#define HYBRID_WALK_PERL_EVAL		16ULL
+#define HYBRID_WALK_PERL_FILE		24ULL
+#define HYBRID_WALK_PERL_TEXT		4U
+#define HYBRID_WALK_PERL_LINE(position)	((__u32)((position) >> 48))
+#define HYBRID_WALK_PERL_AT(statement, line) \
+	(((statement) & HYBRID_WALK_FUNCTION_ADDR) | (__u64)(line) << 48)
+
+/*
+ * Of PHP: it is a file's outermost code. The address is that of the file's name, and the position
+ * is the line.
+ */
+#define HYBRID_WALK_PHP_FILE		2ULL
+
+/*
+ * Of functions of V8: the mark, and the words of struct
+ * hybrid_walk_interpreted. These have the address and the mark, of 24 bits; the number of the
+ * frame, the innermost one's is 0; a part of its CFA, for samples that perf unwinds; and the place
+ * in the bytecode.
+ */
+#define HYBRID_WALK_NATIVE_MARK(mark, owner) \
+	(((__u32)(mark) ^ (__u32)((__u64)(owner) >> 3)) & 0xffffff)
+#define HYBRID_WALK_NATIVE_FUNCTION(shared, mark) \
+	(((shared) & HYBRID_WALK_FUNCTION_ADDR) | (__u64)(mark) << 48)
+#define HYBRID_WALK_NATIVE_POSITION(frame, cfa, mark, place) \
+	((__u64)(frame) << 48 | (__u64)HYBRID_WALK_NATIVE_CFA(cfa) << 32 | \
+	 (__u64)((mark) >> 16) << 24 | ((place) & 0xffffff))
+#define HYBRID_WALK_NATIVE_CFA(cfa)		((__u32)((cfa) >> 3) & 0xffff)
+#define HYBRID_WALK_NATIVE_FRAME(position)	((__u32)((position) >> 48))
+#define HYBRID_WALK_NATIVE_CFA_OF(position)	((__u32)((position) >> 32) & 0xffff)
+#define HYBRID_WALK_NATIVE_PLACE(position)	((__u32)(position) & 0xffffff)
+#define HYBRID_WALK_NATIVE_MARK_OF(function, position) \
+	((__u32)((function) >> 48) | ((__u32)(position) >> 24) << 16)
+
+/* There is no such frame in the walk, and no place in the bytecode. */
+#define HYBRID_WALK_NO_FRAME			0xffff
+#define HYBRID_WALK_NO_PLACE			0xffffff
+
+/**
+ * struct hybrid_walk_interpreted - raw data of one that has these alone
+ * @head: see there; its @info is 0
+ * @frames: from the innermost on. @function: address of what runs; 0: nothing does, the native
+ *	frame is about to begin. @position: address of the instruction
+ */
+struct hybrid_walk_interpreted {
+	struct hybrid_walk_head	head;
+	struct {
+		__u64	function;
+		__u64	position;
+	} frames[HYBRID_WALK_FUNCTIONS];
+};
+
+#endif /* __HYBRID_INTERPRETER_H */
