@@ -97,7 +97,6 @@ struct hybrid_walk_v8 {
  *	bits: the number of the pthread key of the thread's interpreter
  * @stack: in an interpreter: the innermost stack of frames
  * @statement: the statement that runs
- * @compiled: the statement that is one while code is compiled
  * @frame_size: of a frame
  * @function: in a frame: the sub that it runs
  * @position: the caller's statement
@@ -109,7 +108,6 @@ struct hybrid_walk_v8 {
 struct hybrid_walk_perl {
 	__u16	stack;
 	__u16	statement;
-	__u16	compiled;
 	__u16	frame_size;
 	__u16	function;
 	__u16	position;
@@ -184,13 +182,12 @@ struct hybrid_walk_interpreter {
 
 /*
  * Of frames of Perl, in @function. Without an address: a block that a native frame of its own runs,
- * a part of what the next frame is in. HYBRID_WALK_PERL_CODE: no sub, but what the address says; the
- * upper bits of @position are the line; HYBRID_WALK_PERL_COMPILES: it is the one that the compiler
- * is at. HYBRID_WALK_PERL_ANONYMOUS: a sub without a name. Behind a file that is loaded stand
- * HYBRID_WALK_PERL_TEXT pairs of words, with its name.
+ * a part of what the next frame is in. HYBRID_WALK_PERL_ANONYMOUS: a sub without a name: the address
+ * is of the root of its code. HYBRID_WALK_PERL_CODE: no sub, but what the address says, or a sub
+ * that is gone when it has run, as BEGIN; the upper bits of @position are the line. Behind a file
+ * that is loaded stand HYBRID_WALK_PERL_TEXT pairs of words, with its name.
  */
 #define HYBRID_WALK_PERL_CODE		2ULL
-#define HYBRID_WALK_PERL_COMPILES	4ULL
 #define HYBRID_WALK_PERL_ANONYMOUS	4ULL
 #define HYBRID_WALK_PERL_PROGRAM	8ULL
 #define HYBRID_WALK_PERL_EVAL		16ULL

@@ -15,6 +15,9 @@
 #define STACK_TOP	32
 #define STACK_TOP_SUB	40
 
+/* Of a stack: what it was made for, in the upper half of a word. */
+#define STACK_OF_SORT	3
+
 /* The first byte of a frame: what it is, and a flag of what is evaluated: no code of its own. */
 #define PERL_KIND	0xf
 #define PERL_NULL	0
@@ -28,12 +31,16 @@
 /* Of a sub: it is code in a regular expression. */
 #define PERL_IN_REGEX	0xc0
 
-/* cv.h: a flag of a sub. */
+/* cv.h: flags of a sub: it has no name; it is run once. */
 #define SUB_ANONYMOUS	0x80
+#define SUB_UNIQUE	0x100
 
-/* In an SV and in a COP: its string; the line, in the upper half. */
+/*
+ * In an SV, a COP and an OP: its string; its line, in the upper half; and what is below it.
+ */
 #define SV_STRING	16
 #define COP_LINE	32
+#define OP_FIRST	40
 
 /* Frames that are looked at: loops and blocks have some, too. And those of one stack. */
 #define MAX_PERL_FRAMES	8192
@@ -60,9 +67,11 @@ static __always_inline bool read_perl_frame(struct state *st, __u64 frame)
 static __always_inline bool enter_stack(struct state *st, __u64 stack)
 {
 	__u64 tops = user_word(stack + STACK_TOP);
-	__s32 top = (__s32)tops, top_sub = (__s32)user_word(stack + STACK_TOP_SUB);
+	__u64 kinds = user_word(stack + STACK_TOP_SUB);
+	__s32 top = (__s32)tops, top_sub = (__s32)kinds;
 
 	st->other = stack;
+	st->is_sort = kinds >> 32 == STACK_OF_SORT;
 	st->frames_start = user_word(stack + STACK_FRAMES);
 	if (!st->frames_start || top < -1 || top > MAX_STACK || top_sub > MAX_STACK)
 		return false;
@@ -72,23 +81,30 @@ static __always_inline bool enter_stack(struct state *st, __u64 stack)
 	return true;
 }
 
-/* The root of a sub's code, which closures share; and whether it has no name. */
-static __always_inline __u64 mark_of_sub(struct state *st, __u64 sub)
+/*
+ * What the record has of a sub: its address, and the root of its code as the mark. Closures come and
+ * go: of those it is the root, and what is below it.
+ */
+static __always_inline __u64 word_of_sub(struct state *st, __u64 sub)
 {
 	__u32 i = mark_index(sub);
-	__u64 body, word;
+	__u64 body, root, word, flags;
 
 	if (i >= NR_MARKS)
-		return 0;
+		return sub;
 	if (!is_marked(st, i, sub)) {
 		body = user_word(sub);
-		word = user_word(body + st->interpreter.perl.root);
-		if (user_word(body + st->interpreter.perl.flags) & SUB_ANONYMOUS)
-			word |= HYBRID_WALK_PERL_ANONYMOUS;
+		root = user_word(body + st->interpreter.perl.root);
+		word = sub | HYBRID_WALK_FUNCTION_MARK(root);
+		flags = user_word(body + st->interpreter.perl.flags);
+		if (flags & SUB_UNIQUE)
+			word |= HYBRID_WALK_PERL_CODE;
+		else if (flags & SUB_ANONYMOUS)
+			word = (root & HYBRID_WALK_FUNCTION_ADDR) | HYBRID_WALK_PERL_ANONYMOUS |
+			       HYBRID_WALK_FUNCTION_MARK(user_word(root + OP_FIRST));
 		put_mark(st, i, sub, word);
 	}
-	word = st->marks[i].word;
-	return HYBRID_WALK_FUNCTION_MARK(word) | (word & HYBRID_WALK_PERL_ANONYMOUS);
+	return st->marks[i].word;
 }
 
 /* Of a file that is loaded: its name. */
@@ -105,13 +121,11 @@ static __always_inline void put_text(struct state *st, __u64 name)
 	st->nr_interpreted = at + HYBRID_WALK_PERL_TEXT;
 }
 
-/* Code of no sub, at @st->statement. */
+/* Code that is at @st->statement, of no sub that stays. */
 static __always_inline void put_perl_code(struct state *st, __u64 what)
 {
 	__u64 line = user_word(st->statement + COP_LINE) >> 32;
 
-	if (st->statement == st->thread + st->interpreter.perl.compiled)
-		what |= HYBRID_WALK_PERL_COMPILES;
 	put_function(st, what | HYBRID_WALK_PERL_CODE, HYBRID_WALK_PERL_AT(st->statement, line));
 }
 
@@ -154,8 +168,13 @@ static __always_inline void put_eval(struct state *st, __u64 frame)
 static __always_inline void put_sub(struct state *st, __u64 frame)
 {
 	__u64 sub = frame_word(st, frame, st->interpreter.perl.function) & HYBRID_WALK_FUNCTION_ADDR;
+	__u64 word = word_of_sub(st, sub);
 
-	put_function(st, sub | mark_of_sub(st, sub) | ends_run(st, frame), st->statement);
+	word |= ends_run(st, frame);
+	if (word & HYBRID_WALK_PERL_CODE)
+		put_perl_code(st, word);
+	else
+		put_function(st, word, st->statement);
 }
 
 /* Behind the outermost frame: the program, if it runs already. */
@@ -169,6 +188,12 @@ static __always_inline bool leave_stack(struct state *st)
 		put_perl_code(st, HYBRID_WALK_PERL_PROGRAM | HYBRID_WALK_RUN_ENDS);
 	st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
 	return false;
+}
+
+/* A new frame is none before its kind is there: it is all 0, or has that of an old one. */
+static __always_inline bool is_block(const struct state *st, __u64 frame, __u32 kind)
+{
+	return kind == PERL_NULL ? st->is_sort && frame == st->frames_start : kind == PERL_DEFER;
 }
 
 static long perl_frame(__u32 i, void *arg)
@@ -189,7 +214,7 @@ static long perl_frame(__u32 i, void *arg)
 	statement = frame_word(st, frame, st->interpreter.perl.position);
 	st->chain_at = kind;
 	st->frame = frame - st->interpreter.perl.frame_size;
-	if (kind == PERL_NULL || kind == PERL_DEFER)
+	if (is_block(st, frame, kind))
 		put_function(st, HYBRID_WALK_RUN_ENDS, st->statement);
 	else if (frame >= st->frames_end || kind < PERL_SUB || kind > PERL_EVAL)
 		return 0;

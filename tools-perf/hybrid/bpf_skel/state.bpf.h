@@ -169,6 +169,7 @@ struct interpreter_thread {
  * @frames_start: where the stack begins that has them, if they are an array
  * @frames_end: and behind the last one
  * @statement: of Perl: that the frame at @frame is at
+ * @is_sort: of Perl: the stack is that of a sort
  * @env_at: address of @env
  * @env_size: bytes that are there
  * @env: words that frames refer to
@@ -282,6 +283,7 @@ struct state {
 	__u64 several_when;
 	__u32 has_several;
 	__u32 interpreted_whole;
+	__u32 is_sort;
 	struct {
 		__u64 function;
 		__u64 word;

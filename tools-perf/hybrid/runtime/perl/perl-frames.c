@@ -58,17 +58,13 @@ static void take_frames(struct perl_frames *frames, const struct hybrid_named_ch
 }
 
 /* @outer: the caller; NULL: it is not known. */
-static void complete(struct perl_frame *frame, const struct perl_frame *outer, bool is_outermost)
+static void complete(struct perl_frame *frame, const struct perl_frame *outer)
 {
 	if (is_block(frame) && outer) {
 		frame->function = outer->function;
 		frame->text = outer->text;
-		frame->compiled_by = outer->compiled_by;
-	} else if (outer && is_code(outer) && outer->function & HYBRID_WALK_PERL_COMPILES) {
-		frame->compiled_by = outer->text ?: "";
-	} else if (is_outermost && !is_code(frame)) {
-		frame->compiled_by = "";
 	}
+	frame->file = outer && outer->text ? outer->text : "";
 }
 
 /* A sub that was called just now is at its caller's statement still. */
@@ -88,8 +84,7 @@ void perl_frames__read(struct perl_frames *frames, const struct hybrid_named_cha
 
 	take_frames(frames, c);
 	for (i = frames->nr; i-- > 0;)
-		complete(&frames->frames[i], i + 1 < frames->nr ? &frames->frames[i + 1] : NULL,
-			 c->functions_are_whole && i + 1 == frames->nr);
+		complete(&frames->frames[i], i + 1 < frames->nr ? &frames->frames[i + 1] : NULL);
 	correct_innermost(frames);
 }
 

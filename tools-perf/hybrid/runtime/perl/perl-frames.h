@@ -13,14 +13,13 @@
  * @function: as struct hybrid_walk_interpreted has it; of a block, that of what it is in
  * @position: where; 0: before the first statement
  * @text: of a file that is loaded: its name
- * @compiled_by: the name of the file whose compiling runs it, or an empty one, as the program's;
- *	NULL: it is not run by the compiler
+ * @file: the name of the file that has called it, or an empty one
  */
 struct perl_frame {
 	u64		 function;
 	u64		 position;
 	const char	*text;
-	const char	*compiled_by;
+	const char	*file;
 };
 
 /**

@@ -184,58 +184,67 @@ static noinline u64 read_sub(struct perl_functions *functions, struct hybrid_nam
 	return place.ip;
 }
 
-/* A closure may be gone, and its code and statements stay: others share them. */
+/*
+ * Closures come and go. Their code stays, and has statements: these say the package and the file.
+ */
 static noinline u64 read_closure(struct perl_functions *functions, struct hybrid_names *names,
 				 const struct perl_frame *frame, u64 key)
 {
-	u64 statement = frame->position & HYBRID_WALK_FUNCTION_ADDR;
-	u32 line = perl_statement__line(functions->pm, statement, functions->nextstate);
+	struct hybrid_process_memory *pm = functions->pm;
+	u64 root = frame->function & HYBRID_WALK_FUNCTION_ADDR, nextstate = functions->nextstate;
+	u64 statement = frame->position & HYBRID_WALK_FUNCTION_ADDR, first;
 	/* Those of other threads are copies of it. */
-	u64 packages = perl_word(functions->pm, functions->interpreter) + functions->packages;
+	u64 packages = perl_word(pm, functions->interpreter) + functions->packages;
 	char package[PERL_TEXT], name[PERL_NAME], file[PERL_TEXT];
 	struct perl_place place = { .key = key };
 
-	if (!line || !perl_statement__package(functions->pm, statement, packages, package) ||
-	    !perl_statement__file(functions->pm, statement, functions->nextstate, file))
+	first = perl_root__statement(pm, root, nextstate) ?: statement;
+	if (!perl_statement__package(pm, first, packages, package) ||
+	    !perl_statement__file(pm, first, nextstate, file))
 		return 0;
 	perl_file_text(file);
 	snprintf(name, sizeof(name), "%s::__ANON__", package);
-	place.ip = put_name(functions, names, name, file, 1, line);
+	place.ip = put_name(functions, names, name, file, perl_statement__line(pm, first, nextstate),
+			    perl_statement__line(pm, statement, nextstate));
 	keep(functions, &place);
 	return place.ip;
 }
 
 /* Subs that are named BEGIN are gone as soon as they have run. */
-static u64 read_begin(struct perl_functions *functions, struct hybrid_names *names,
-		      const struct perl_frame *frame, u64 key)
+static noinline u64 read_begin(struct perl_functions *functions, struct hybrid_names *names,
+			       const struct perl_frame *frame)
 {
-	struct perl_place place = { .key = key };
+	return put_name(functions, names, "BEGIN", frame->file, 1,
+			    HYBRID_WALK_PERL_LINE(frame->position));
+}
 
-	place.ip = put_name(functions, names, "BEGIN", frame->compiled_by, 1, 1);
-	return place.ip;
+static u64 key_of_sub(const struct perl_frame *frame)
+{
+	u64 mark = frame->function & ~(HYBRID_WALK_FUNCTION_ADDR | 7);
+
+	return ((frame->position & HYBRID_WALK_FUNCTION_ADDR) ?:
+		(frame->function & HYBRID_WALK_FUNCTION_ADDR)) | mark;
 }
 
 u64 perl_functions__ip(struct perl_functions *functions, struct hybrid_names *names,
 		       const struct perl_frame *frame)
 {
-	bool is_code = frame->function & HYBRID_WALK_PERL_CODE;
-	u64 addr = frame->function & HYBRID_WALK_FUNCTION_ADDR, key, ip;
+	bool is_code = frame->function & HYBRID_WALK_PERL_CODE, is_sub;
 	struct perl_place *known = NULL;
+	u64 key, ip;
 
-	key = (frame->position & HYBRID_WALK_FUNCTION_ADDR) ?: addr;
-	key |= frame->function & ~(HYBRID_WALK_FUNCTION_ADDR | 7);
-	if (is_code)
-		key = key_of_code(frame);
+	is_sub = (frame->function & HYBRID_WALK_FUNCTION_ADDR) > HYBRID_WALK_PERL_FILE;
+	key = is_sub ? key_of_sub(frame) : key_of_code(frame);
 	if (functions->bits)
 		known = slot_of(functions->known, functions->bits, key);
 	if (known && known->key && is_same(functions, known))
 		return known->ip;
-	if (is_code)
+	if (!is_sub)
 		return read_code(functions, names, frame, key);
+	if (frame->function & HYBRID_WALK_PERL_ANONYMOUS)
+		return read_closure(functions, names, frame, key);
 	ip = read_sub(functions, names, frame, key);
-	if (!ip && frame->function & HYBRID_WALK_PERL_ANONYMOUS)
-		ip = read_closure(functions, names, frame, key);
-	return ip || !frame->compiled_by ? ip : read_begin(functions, names, frame, key);
+	return ip || !is_code ? ip : read_begin(functions, names, frame);
 }
 
 u64 perl_functions__unknown(struct perl_functions *functions, struct hybrid_names *names)

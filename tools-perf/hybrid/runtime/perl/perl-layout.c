@@ -16,18 +16,14 @@ struct version {
 	struct perl_layout	 layout;
 };
 
-/* Icurstackinfo, Icurcop, Icompiling; a PERL_CONTEXT; in it, its old_namesv; CvROOT. */
-#define WALK(compiling)	{ .stack = 224, .statement = 208, .compiled = (compiling), \
-			  .frame_size = 104, .position = 16, .goes_on = 48, .function = 72, \
-			  .file = 64, .root = 48, .flags = 92 }
+/* Icurstackinfo, Icurcop; a PERL_CONTEXT; in it, its old_namesv; CvROOT and CvFLAGS. */
+#define WALK	{ .stack = 224, .statement = 208, .frame_size = 104, .position = 16, \
+		  .goes_on = 48, .function = 72, .file = 64, .root = 48, .flags = 92 }
 
 static const struct version versions[] = {
-	{ 36, { .walk = WALK(1936), .interpreter = 3768, .packages = 2608, .nextstate = 195,
-		.entertry = 347 } },
-	{ 40, { .walk = WALK(1720), .interpreter = 3768, .packages = 2352, .nextstate = 198,
-		.entertry = 350 } },
-	{ 42, { .walk = WALK(1720), .interpreter = 3768, .packages = 2352, .nextstate = 202,
-		.entertry = 354 } },
+	{ 36, { WALK, .interpreter = 3768, .packages = 2608, .nextstate = 195, .entertry = 347 } },
+	{ 40, { WALK, .interpreter = 3768, .packages = 2352, .nextstate = 198, .entertry = 350 } },
+	{ 42, { WALK, .interpreter = 3768, .packages = 2352, .nextstate = 202, .entertry = 354 } },
 };
 
 const struct perl_layout *perl_layout__find(unsigned int version, unsigned int interpreter)

@@ -40,12 +40,14 @@
 /* op.h and cop.h */
 #define OP_NEXT		0
 #define OP_CODE		16
+#define OP_FIRST	40
 #define COP_LINE	36
 #define COP_PACKAGE	40
 #define COP_FILE	48
 
 /* What a sub may begin with before its first statement. */
 #define MAX_STEPS	16
+#define MAX_DEPTH	4
 
 u64 perl_word(struct hybrid_process_memory *pm, u64 addr)
 {
@@ -152,6 +154,19 @@ u32 perl_sub__line(struct hybrid_process_memory *pm, const struct perl_sub *sub,
 		op = perl_word(pm, op + OP_NEXT);
 	}
 	return line;
+}
+
+u64 perl_root__statement(struct hybrid_process_memory *pm, u64 root, u64 nextstate)
+{
+	unsigned int i;
+	u64 op = root;
+
+	for (i = 0; i < MAX_DEPTH && op; i++) {
+		op = perl_word(pm, op + OP_FIRST);
+		if (perl_statement__line(pm, op, nextstate))
+			return op;
+	}
+	return 0;
 }
 
 bool perl_statement__file(struct hybrid_process_memory *pm, u64 statement, u64 nextstate,

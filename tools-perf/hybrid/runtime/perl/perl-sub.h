@@ -62,6 +62,16 @@ bool perl_sub__name(struct hybrid_process_memory *pm, const struct perl_sub *sub
 u32 perl_sub__line(struct hybrid_process_memory *pm, const struct perl_sub *sub, u64 nextstate);
 
 /**
+ * perl_root__statement - the first statement of a sub, by the root of its code
+ * @pm: the process
+ * @root: its address
+ * @nextstate: as perl_sub__line()
+ *
+ * Return: its address; 0: it is not found.
+ */
+u64 perl_root__statement(struct hybrid_process_memory *pm, u64 root, u64 nextstate);
+
+/**
  * perl_statement__file - the file that a statement is of
  * @pm: the process
  * @statement: its address
