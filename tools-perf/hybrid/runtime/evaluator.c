@@ -60,6 +60,8 @@ bool hybrid_evaluator__has(const struct hybrid_evaluator *evaluator, struct hybr
 	const struct hybrid_mapping *mapping = hybrid_space_find(space, ip);
 	u64 vaddr;
 
+	if (ip >= evaluator->made_start && ip < evaluator->made_end)
+		return true;
 	return mapping && mapping->object && mapping->object->id == evaluator->object_id &&
 	       hybrid_object_vaddr(mapping->object, ip - mapping->start + mapping->pgoff, &vaddr) &&
 	       has(evaluator, vaddr);

@@ -14,12 +14,16 @@
  * @nr: number of @parts
  * @restart: a function that begins the evaluator anew and has it go on with what the evaluator ran
  *	that has called it; NULL: there is none
+ * @made_start: where code begins that the process has made, and that runs in the evaluator's frame
+ * @made_end: where it ends; the same: there is none
  */
 struct hybrid_evaluator {
 	u64			object_id;
 	struct hybrid_fde	parts[HYBRID_EVALUATOR_PARTS];
 	unsigned int		nr;
 	const struct hybrid_evaluator *restart;
+	u64			made_start;
+	u64			made_end;
 };
 
 /**

@@ -201,6 +201,16 @@ static bool read_again(struct hybrid_process_memory *pm)
 	return !hybrid_process_memory_map(pm);
 }
 
+bool hybrid_process_memory_is_shared(struct hybrid_process_memory *pm, u64 addr)
+{
+	const struct hybrid_file_range *range = find_range(pm, addr);
+
+	if (!range && read_again(pm))
+		range = find_range(pm, addr);
+	/* mm/shmem.c, shmem_zero_setup() */
+	return range && !strcmp(range->path, "/dev/zero (deleted)");
+}
+
 static int read_part(struct hybrid_process_memory *pm, u64 addr, void *dst, size_t size)
 {
 	const struct hybrid_file_range *range;

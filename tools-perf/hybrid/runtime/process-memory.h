@@ -69,6 +69,9 @@ void hybrid_process_memory_exit(struct hybrid_process_memory *pm);
 int hybrid_process_memory_read(struct hybrid_process_memory *pm, u64 addr, void *dst,
 			       size_t size);
 
+/* Is an address in memory without a file that the process shares, or may share, with others? */
+bool hybrid_process_memory_is_shared(struct hybrid_process_memory *pm, u64 addr);
+
 /**
  * hybrid_process_memory_string - a string that ends with a byte of 0
  * @pm: of the process

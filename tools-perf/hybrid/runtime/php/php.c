@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <linux/kernel.h>
+#include "../../rules/rows.h"
 #include "../../rules/symbol.h"
 #include "../evaluator.h"
 #include "../runs.h"
@@ -12,12 +13,17 @@
 #include "php-layout.h"
 #include "php.h"
 
+/* Bytes of made code that have one range. */
+#define RANGE	0x10000U
+
 /**
  * struct php - a process that runs PHP
  * @pm: its memory
  * @frame: address of the word that has the innermost frame
  * @layout: of its version
- * @evaluator: of the file
+ * @evaluator: of the file, and what opcache has compiled
+ * @body: an address in execute_ex()
+ * @rule: how to leave its frame; @rule.kind is HYBRID_RULE_NONE: not known yet
  * @namer: names frames
  * @runs: of the chain that is being named
  * @functions: of the process
@@ -27,6 +33,8 @@ struct php {
 	u64				 frame;
 	const struct php_layout		*layout;
 	struct hybrid_evaluator		 evaluator;
+	u64				 body;
+	struct hybrid_rule		 rule;
 	struct hybrid_namer		 namer;
 	struct hybrid_runs		 runs;
 	struct php_functions		 functions;
@@ -58,6 +66,61 @@ static unsigned int name_frame(struct hybrid_namer *namer, struct hybrid_names *
 	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = php };
 
 	return hybrid_runs__name(&php->runs, &how, frame, ip, out, room);
+}
+
+/* Is it code that opcache has compiled? That of PCRE is in memory that is not shared. */
+static bool is_made(struct php *php, struct hybrid_space *space, u64 ip)
+{
+	struct hybrid_evaluator *evaluator = &php->evaluator;
+	const struct hybrid_mapping *mapping;
+
+	if (ip >= evaluator->made_start && ip < evaluator->made_end)
+		return true;
+	mapping = hybrid_space_find(space, ip);
+	if (!mapping || mapping->object || !hybrid_process_memory_is_shared(&php->pm, ip))
+		return false;
+	evaluator->made_start = mapping->start;
+	evaluator->made_end = mapping->end;
+	return true;
+}
+
+/*
+ * What opcache has compiled is jumped to by execute_ex(), and jumps back: it has no frame of its
+ * own, and leaves room on the stack to it (ZEND_VM_HYBRID_JIT_RED_ZONE_SIZE).
+ */
+static bool php_rule(void *data, u64 pass __maybe_unused, const struct hybrid_unwind *u,
+		     unsigned int at, struct hybrid_rule *rule)
+{
+	struct php *php = data;
+	const struct hybrid_mapping *mapping;
+	const struct hybrid_row *row;
+
+	if (!is_made(php, u->space, u->frames[at].ip))
+		return false;
+	if (php->rule.kind == HYBRID_RULE_NONE) {
+		mapping = hybrid_space_find(u->space, php->body);
+		row = mapping && mapping->object ? hybrid_object_row(mapping, php->body) : NULL;
+		if (!row || row->rule.kind != HYBRID_RULE_CFA ||
+		    row->rule.base != HYBRID_BASE_SP)
+			return false;
+		php->rule = row->rule;
+	}
+	*rule = php->rule;
+	return true;
+}
+
+static bool php_range(void *data, u64 pass, const struct hybrid_unwind *u, unsigned int at,
+		      struct hybrid_runtime_range *range)
+{
+	u64 ret = u->frames[at].ret, start = ret & ~(u64)(RANGE - 1);
+	struct php *php = data;
+
+	if (!php_rule(data, pass, u, at, &range->rule))
+		return false;
+	range->start = max(start, php->evaluator.made_start);
+	range->end = min(start + RANGE, php->evaluator.made_end);
+	range->jvm = NULL;
+	return ret >= range->start && ret < range->end;
 }
 
 static struct hybrid_namer *php_namer(void *data, u64 pass __maybe_unused,
@@ -98,7 +161,10 @@ static bool open_php(struct php *php, const struct hybrid_mapping *mapping, u64 
 	php->frame = file.globals + php->layout->globals_frame;
 	php->functions.layout = php->layout;
 	hybrid_evaluator__find(&php->evaluator, mapping, hybrid_object_symbol(object, "execute_ex"));
-	return php->evaluator.nr;
+	if (!php->evaluator.nr)
+		return false;
+	php->body = bias + php->evaluator.parts[0].start / 2 + php->evaluator.parts[0].end / 2;
+	return true;
 }
 
 static void *php_open(const struct hybrid_process_memory *pm, const struct hybrid_mapping *mapping,
@@ -134,6 +200,8 @@ const struct hybrid_runtime_ops hybrid_php_ops = {
 	.language	= "PHP",
 	.open		= php_open,
 	.close		= php_close,
+	.rule		= php_rule,
+	.range		= php_range,
 	.interpreter	= php_interpreter,
 	.namer		= php_namer,
 };
