@@ -86,7 +86,8 @@ static bool is_made(struct php *php, struct hybrid_space *space, u64 ip)
 
 /*
  * What opcache has compiled is jumped to by execute_ex(), and jumps back: it has no frame of its
- * own, and leaves room on the stack to it (ZEND_VM_HYBRID_JIT_RED_ZONE_SIZE).
+ * own, and leaves room on the stack to it (ZEND_VM_HYBRID_JIT_RED_ZONE_SIZE). If execute_ex() has a
+ * frame pointer, that is kept, too.
  */
 static bool php_rule(void *data, u64 pass __maybe_unused, const struct hybrid_unwind *u,
 		     unsigned int at, struct hybrid_rule *rule)
@@ -100,8 +101,7 @@ static bool php_rule(void *data, u64 pass __maybe_unused, const struct hybrid_un
 	if (php->rule.kind == HYBRID_RULE_NONE) {
 		mapping = hybrid_space_find(u->space, php->body);
 		row = mapping && mapping->object ? hybrid_object_row(mapping, php->body) : NULL;
-		if (!row || row->rule.kind != HYBRID_RULE_CFA ||
-		    row->rule.base != HYBRID_BASE_SP)
+		if (!row || row->rule.kind != HYBRID_RULE_CFA)
 			return false;
 		php->rule = row->rule;
 	}
