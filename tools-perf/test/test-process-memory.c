@@ -78,11 +78,31 @@ static void opened_late(void)
 	close(file);
 }
 
+static void shared_memory(void)
+{
+	void *shared = mmap(NULL, PAGE, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *own_page = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const char *of_file = map_file();
+
+	own_begin();
+	check(hybrid_process_memory_is_shared(&own.pm, (u64)shared));
+	check(hybrid_process_memory_is_shared(&own.pm, (u64)shared + PAGE - 1));
+	check(!hybrid_process_memory_is_shared(&own.pm, (u64)own_page));
+	check(!hybrid_process_memory_is_shared(&own.pm, (u64)of_file));
+	check(!hybrid_process_memory_is_shared(&own.pm, 8));
+	own_end();
+	munmap(shared, PAGE);
+	munmap(own_page, PAGE);
+	munmap((void *)of_file, PAGE);
+	close(file);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "process-memory: a file that is shared",		shared_file },
 		{ "process-memory: one that can't be opened at first",	opened_late },
+		{ "process-memory: memory that is shared",		shared_memory },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));
