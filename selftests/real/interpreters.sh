@@ -18,7 +18,7 @@ ends_at_start()
 	[ "$found" -ge $((whole - 2 - whole / 200)) ]
 }
 
-# Samples of what PHP compiled are no chains; nor do they say that they are.
+# Samples of what PHP compiled need BPF, or are no chains; then they don't say that they are.
 compiled_php()
 {
 	local options=(-d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M -d opcache.jit=tracing)

@@ -107,9 +107,10 @@ static long put_delegate(__u32 i, void *arg)
 
 /*
  * A generator that has delegated to others ("yield from") does not run: the innermost of those
- * does. Their frames are not among the callers': a frame without a function stands for them.
+ * does. Their frames are not among the callers': a frame without a function stands for them. Returns
+ * 1 if there are too many.
  */
-static __always_inline void put_delegates(struct state *st, __u64 generator)
+static __always_inline long put_delegates(struct state *st, __u64 generator)
 {
 	struct loop loop = { .st = st };
 	__u32 nr = st->nr_interpreted, last = nr - 1;
@@ -118,13 +119,14 @@ static __always_inline void put_delegates(struct state *st, __u64 generator)
 	st->nr_chains = 0;
 	bpf_loop(PHP_DELEGATES, count_delegate, &loop, 0);
 	if (last >= HYBRID_WALK_FUNCTIONS || nr + st->nr_chains > HYBRID_WALK_FUNCTIONS)
-		return;
+		return 1;
 	st->other = generator;
 	bpf_loop(PHP_DELEGATES, put_delegate, &loop, 0);
 	st->nr_interpreted = nr + st->nr_chains;
 	/* The one that runs has the native frame of all. */
 	st->interpreted.frames[last].function &= ~HYBRID_WALK_RUN_ENDS;
 	end_run(st);
+	return 0;
 }
 
 /*
@@ -165,7 +167,7 @@ static long php_frame(__u32 i, void *arg)
 		function = frame_word(st, frame, in->flags - PHP_THIS);
 		if ((__u8)frame_word(st, frame, in->flags - PHP_TYPE) == PHP_OBJECT &&
 		    function + in->own_frame == frame)
-			put_delegates(st, function);
+			return put_delegates(st, function);
 		return 0;
 	}
 	mark = php_mark(st, function);

@@ -1,0 +1,127 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2154 # real.sh sets what is shared
+#
+# PHP: the functions of a program, by name, interpreted and compiled; those of the next Debian's PHP;
+# and a process that says it is PHP.
+
+test_php()
+{
+	need php-cli php "PHP" || return
+	if ! php -r 'exit(in_array(PHP_MAJOR_VERSION . "." . PHP_MINOR_VERSION, ["8.2", "8.4"])
+	    && !PHP_ZTS ? 0 : 1);'; then
+		tap_skip "PHP" "$(php -r 'print PHP_VERSION;') is not known: 8.2 and 8.4 without threads are"
+		return
+	fi
+	record functions.data php "$here/selftests/php/truth.php" 5
+	complete "PHP" functions.data 100 99
+	php_functions
+	php_compiled
+	php_lies
+	next_php
+}
+
+# Whole chains of functions: fewer than asked of a quiet machine, as the first samples come before
+# perf has found the interpreter. BPF reads the functions.
+php_functions()
+{
+	local name="PHP's functions"
+
+	if ! grep -q '^hybrid: BPF walked' functions.data.log; then
+		tap_skip "$name" "no BPF here"
+		return
+	fi
+	ok "$name" "$here/selftests/python/judge" --php --min-whole 97 "$perf" functions.data
+	ok "$name: with their classes" has_chain functions.data \
+		'php::Derived::p_static_of_method:.*>php::Derived::p_method_of_methods:.*>php::p_methods_'
+	ok "$name: those in C, and what begins the program" has_chain functions.data \
+		'php::c_order_of_sort:.*>execute_ex>php::usort>php::p_sort_of_round:.*>php::\{main\}:'
+	ok "$name: perf script has file and line" has_php_line functions.data
+	record plain.data --no-interpreter-frames php "$here/selftests/php/truth.php" 1
+	ok "$name: not with --no-interpreter-frames" no_php plain.data
+	record dumps.data --no-kernel-walk php "$here/selftests/php/truth.php" 1
+	ok "$name: without BPF perf says that it shows none" \
+		grep -q '^hybrid: functions of PHP are not shown' dumps.data.log
+}
+
+no_php()
+{
+	! "$perf" script -i "$1" -F ip,sym 2> /dev/null | grep -m 1 'php::'
+}
+
+# Lines 14 to 16 of the program are the loop of p_spin_of_loop().
+has_php_line()
+{
+	local said
+
+	said=$("$perf" script -i "$1" -F ip,sym,srcline 2> /dev/null |
+		grep -A 1 'php::p_spin_of_loop:' | grep -v -e php:: -e '^--' | sort -u)
+	grep -q 'truth\.php:1[456]$' <<< "$said" && return
+	head -n 10 <<< "$said"
+	return 1
+}
+
+# Code of opcache's JIT: its frames are those of execute_ex().
+php_compiled()
+{
+	local options=(-d opcache.enable_cli=1 -d opcache.jit_buffer_size=64M) how
+
+	if ! php "${options[@]}" -d opcache.jit=tracing \
+		-r 'exit(opcache_get_status()["jit"]["on"] ? 0 : 1);' 2> /dev/null; then
+		tap_skip "PHP, compiled" "this php does not compile"
+		return
+	fi
+	grep -q '^hybrid: BPF walked' functions.data.log || return 0
+	for how in disable tracing function; do
+		record jit.data php "${options[@]}" -d opcache.jit=$how \
+			"$here/selftests/php/truth.php" 4
+		ok "PHP, opcache.jit=$how" "$here/selftests/python/judge" --php --min-whole 95 \
+			"$perf" jit.data
+		complete "PHP, opcache.jit=$how" jit.data 100 95
+	done
+}
+
+# The php of the next Debian, 8.4.
+next_php()
+{
+	local name="PHP 8.4's functions" root=$out/selftests/php
+
+	if [ "$(id -u)" -ne 0 ]; then
+		tap_skip "$name" "only root can chroot"
+		return
+	fi
+	ok "a PHP 8.4" own_root "$root" usr/bin/php8.4 php8.4-cli libargon2-1 libpcre2-8-0 libxml2 \
+		libssl3t64 zlib1g libsodium23 liblzma5 libzstd1
+	cp "$here/selftests/php/truth.php" "$here/selftests/php/included.php" "$root/"
+	record next.data chroot "$root" /usr/bin/php8.4 -n /truth.php 4
+	! grep -q '^hybrid: BPF walked' next.data.log ||
+		ok "$name" "$here/selftests/python/judge" --php --min-whole 95 "$perf" next.data
+	# Its libc is another root's.
+	rm -f next.data
+}
+
+# A program that says it is PHP: perf ends, and its file is small enough.
+php_lies()
+{
+	local kind
+
+	builds "liar" gcc -O1 -Wall -Wextra -rdynamic -o liar "$here/selftests/php/liar.c" || return
+	for kind in circles nowhere names; do
+		ok "PHP that lies: $kind" php_lie "$kind"
+		rm -f lies.data
+	done
+}
+
+php_lie()
+{
+	local status=0
+
+	timeout 60 "$perf" record "${rings[@]}" -e cpu-clock -F 1000 --call-graph hybrid \
+		-o lies.data ./liar "$1" 2 > lies.log 2>&1 || status=1
+	[ $status -eq 0 ] && [ "$(stat -c %s lies.data)" -lt 100000000 ] &&
+		"$perf" script -i lies.data -F ip,sym 2> /dev/null > lies.script &&
+		grep -q execute_ex lies.script &&
+		! grep -q '[[:cntrl:]]' <(tr -d '\t\n' < lies.script) && return
+	tail -n 3 lies.log
+	return 1
+}
