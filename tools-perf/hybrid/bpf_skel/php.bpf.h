@@ -18,6 +18,7 @@
 #define PHP_NAME	8
 #define PHP_CODE	1
 #define PHP_TOP		2
+#define PHP_CLOSURE	0x40
 
 /* Zend/zend_types.h: the type of an object. Where a frame has one, from the flags on. */
 #define PHP_OBJECT	8
@@ -37,16 +38,16 @@
 
 /*
  * Of a function: a pointer that shows whether it is the same, and what it begins with in the
- * lowest bits. That of a moment ago, mostly, as mark_of().
+ * lowest bits. That of a moment ago, mostly, as mark_of(); but closures come and go.
  */
-static __always_inline __u64 php_mark(struct state *st, __u64 function)
+static __always_inline __u64 php_mark(struct state *st, __u64 function, bool is_closure)
 {
 	__u32 i = mark_index(function);
 	__u64 kind;
 
 	if (i >= NR_MARKS)
 		return 0;
-	if (is_marked(st, i, function))
+	if (is_marked(st, i, function) && !is_closure)
 		return st->marks[i].word;
 	kind = user_word(function);
 	if (kind & PHP_TRAMPOLINE_FLAG)
@@ -99,7 +100,7 @@ static long put_delegate(__u32 i, void *arg)
 	if (i >= st->nr_chains || at >= HYBRID_WALK_FUNCTIONS)
 		return 1;
 	st->interpreted.frames[at].function =
-		function | HYBRID_WALK_FUNCTION_MARK(php_mark(st, function));
+		function | HYBRID_WALK_FUNCTION_MARK(php_mark(st, function, true));
 	st->interpreted.frames[at].position = user_word(frame + in->position);
 	st->other = user_word(st->other + in->delegate);
 	return 0;
@@ -170,14 +171,14 @@ static long php_frame(__u32 i, void *arg)
 			return put_delegates(st, function);
 		return 0;
 	}
-	mark = php_mark(st, function);
+	flags = frame_word(st, frame, in->flags);
+	mark = php_mark(st, function, flags & PHP_CLOSURE);
 	/* What a fiber begins with has no name; the frame of who has resumed it is its caller's. */
 	if (mark == PHP_INTERNAL) {
 		st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
 		return 1;
 	}
 	position = php_position(st, frame, mark & HYBRID_WALK_FUNCTION_ADDR);
-	flags = frame_word(st, frame, in->flags);
 	if (flags & PHP_CODE)
 		put_php_code(st, function, position);
 	else if (mark != PHP_TRAMPOLINE)

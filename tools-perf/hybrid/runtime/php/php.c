@@ -27,6 +27,7 @@
  * @namer: names frames
  * @runs: of the chain that is being named
  * @functions: of the process
+ * @is_chain_read: all functions of that chain were asked for
  */
 struct php {
 	struct hybrid_process_memory	 pm;
@@ -38,15 +39,40 @@ struct php {
 	struct hybrid_namer		 namer;
 	struct hybrid_runs		 runs;
 	struct php_functions		 functions;
+	bool				 is_chain_read;
 };
+
+/* Reads all functions of a chain: those that make a closure come behind it. Once for each chain. */
+static bool read_chain(struct php *php, struct hybrid_names *names)
+{
+	const struct hybrid_named_chain *c = php->runs.chain;
+	unsigned int i;
+	u64 function;
+
+	if (php->is_chain_read)
+		return false;
+	php->is_chain_read = true;
+	for (i = 0; i < c->nr_functions; i++) {
+		function = hybrid_named_function(c, i, 0);
+		if (function & HYBRID_WALK_FUNCTION_ADDR && !(function & HYBRID_WALK_PHP_FILE))
+			php_functions__ip(&php->functions, names, function,
+					  hybrid_named_function(c, i, 1));
+	}
+	return true;
+}
 
 static u64 ip_of(void *arg, struct hybrid_names *names, u64 function, u64 position)
 {
 	struct php *php = arg;
-	u64 ip = function & HYBRID_WALK_PHP_FILE ?
-		php_functions__file_ip(&php->functions, names, function, position) :
-		php_functions__ip(&php->functions, names, function, position);
+	u64 ip;
 
+	if (function & HYBRID_WALK_PHP_FILE) {
+		ip = php_functions__file_ip(&php->functions, names, function, position);
+	} else {
+		ip = php_functions__ip(&php->functions, names, function, position);
+		if (!ip && read_chain(php, names))
+			ip = php_functions__ip(&php->functions, names, function, position);
+	}
 	php->namer.nr_unread += !ip;
 	return ip ?: php_functions__unknown(&php->functions, names);
 }
@@ -55,6 +81,7 @@ static void php_begin(struct hybrid_namer *namer, const struct hybrid_named_chai
 {
 	struct php *php = container_of(namer, struct php, namer);
 
+	php->is_chain_read = false;
 	hybrid_runs__begin(&php->runs, &php->evaluator, php->pm.space, c);
 }
 
