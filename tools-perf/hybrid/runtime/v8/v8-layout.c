@@ -66,7 +66,7 @@ static const struct field fields[] = {
 	/* src/objects/bytecode-array.tq, and bytecode-array.h in later versions. */
 	{ "class_BytecodeArray__source_position_table__Object", TO(bytecode_positions), 0 },
 	{ "class_BytecodeArray__source_position_table__HeapObject", TO(bytecode_positions), 32 },
-	{ "class_Code__bytecode_or_interpreter_data__HeapObject", TO(code_bytecode), 16 },
+	{ "class_BytecodeArray__wrapper__Tagged_BytecodeWrapper_", TO(bytecode_wrapper), 0 },
 	/* src/objects/code.h; up to 10.2 the instructions are in the Code itself. */
 	{ "class_Code__deoptimization_data__FixedArray", TO(code_deopt), 16 },
 	{ "class_Code__wrapper__Tagged_CodeWrapper_", TO(code_wrapper), 0 },
@@ -201,9 +201,13 @@ static void complete_code(struct v8_layout *layout)
 {
 	if (!layout->type_stream)
 		layout->type_stream = layout->type_code;
-	/* Two words before it, in the versions that have it. */
+	/* Versions that have wrappers have these words before, and behind them. */
 	if (layout->code_wrapper)
 		layout->code_deopt = layout->code_wrapper - 16;
+	if (layout->bytecode_wrapper)
+		layout->bytecode_positions = layout->bytecode_wrapper + 8;
+	/* src/objects/code.h: one word, for what optimised code and that of the baseline have. */
+	layout->code_bytecode = layout->code_deopt;
 }
 
 static void describe_walk(struct v8_layout *layout, const struct hybrid_mapping *mapping,

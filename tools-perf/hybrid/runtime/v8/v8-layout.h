@@ -54,6 +54,7 @@ struct v8_layout {
 	s32	shared_script;
 	s32	shared_flags;
 	s32	bytecode_positions;
+	s32	bytecode_wrapper;
 	s32	code_bytecode;
 	s32	code_deopt;
 	s32	code_wrapper;
