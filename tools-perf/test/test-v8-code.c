@@ -48,7 +48,7 @@ static const u8 two[] = {
 static void translation(void)
 {
 	/* Of version 10: one function at its bytecode 3. */
-	static const u8 old[] = { 3, 2, 2, 0, 18, 6, 0, 0, 0, 0 };
+	static const u8 old[] = { 6, 2, 2, 0, 36, 6, 0, 0, 0, 0 };
 	struct v8_translation t = { .bytes = two, .size = sizeof(two) };
 	struct v8_translated frames[4];
 

@@ -146,19 +146,25 @@ static bool read_version(struct v8_layout *layout, struct hybrid_process_memory 
 }
 
 /*
- * The address that a function begins to reckon with: lea ADDRESS(%rip),%rax. Code that can be at
- * any address returns that, or what is there.
+ * The address that a function begins with: lea ADDRESS(%rip),%rax. Code that can be at any address
+ * returns that, or what is there. If that is a pointer, as V8 10 has it, this is what it points to.
  */
 static u64 first_lea(struct hybrid_process_memory *pm, u64 addr)
 {
-	u8 code[7];
+	/* mov (%rax),%rax */
+	static const u8 load[] = { 0x48, 0x8b, 0x00 };
+	u8 code[7 + sizeof(load)];
+	u64 at, word;
 	s32 to;
 
 	if (hybrid_process_memory_read(pm, addr, code, sizeof(code)) ||
 	    code[0] != 0x48 || code[1] != 0x8d || code[2] != 0x05)
 		return 0;
 	memcpy(&to, code + 3, sizeof(to));
-	return addr + sizeof(code) + to;
+	at = addr + 7 + to;
+	if (memcmp(code + 7, load, sizeof(load)))
+		return at;
+	return hybrid_process_memory_read(pm, at, &word, sizeof(word)) ? 0 : word;
 }
 
 /* The address of what a symbol of its own has, or, in a stripped file, a function returns. */
@@ -182,9 +188,11 @@ static bool find_blob(struct hybrid_process_memory *pm, const struct hybrid_obje
 {
 	u64 size_at = find_data(object, pm, bias, "v8_Default_embedded_blob_code_size_",
 				"_ZN2v88internal27DefaultEmbeddedBlobCodeSizeEv");
+	/* In V8 10 the code has this name, and the other one is a pointer's. */
+	u64 named = hybrid_object_symbol(object, "v8_Default_embedded_blob_code_data_");
 
-	*start = find_data(object, pm, bias, "v8_Default_embedded_blob_code_",
-			   "_ZN2v88internal23DefaultEmbeddedBlobCodeEv");
+	*start = named ? bias + named : find_data(object, pm, bias, "v8_Default_embedded_blob_code_",
+						  "_ZN2v88internal23DefaultEmbeddedBlobCodeEv");
 	return *start && size_at &&
 	       !hybrid_process_memory_read(pm, size_at, size, sizeof(*size)) &&
 	       *size && *size <= MAX_BLOB;

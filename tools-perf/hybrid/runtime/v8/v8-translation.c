@@ -21,23 +21,26 @@
  * @version: the first version that is known to have them
  * @count_at: which operand of OP_BEGIN is the number of frames; the next one is the number of
  *	those that are of functions
+ * @is_number: opcodes are written as operands are, with a sign
  * @list: two characters for each opcode: its kind, where '.' is a value that the frame has, and
  *	the number of its operands
  */
 struct v8_opcodes {
 	u32		 version;
 	unsigned int	 count_at;
+	bool		 is_number;
 	const char	*list;
 };
 
 /* The newest version first. */
 static const struct v8_opcodes all_opcodes[] = {
-	{ 13 << 8, 1, "f6f4j3j3o2o1o3o4o3o3o2.1.0.0b3b3.1.1.1.0.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1"
-		      ".0.1.1.1.1.1.2m1" },
-	{ 12 << 8, 1, "f5f3j3j3o2o1o3o4o3o2.1.0b3b3.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.0.1.1.1.1"
-		      ".1.2m1" },
-	{ 11 << 8, 1, ".1.0b3b3.1.1o3.1o3.1.1.1.1.1o2.1.1.1.1.1.1.1.1f5f3j3j3o4.0.1.1.1.1.1.2m1" },
-	{ 10 << 8, 0, "o2.1.0b3.1.1o3.1o3.1.1.1.1.1.1.1.1.1f5j3j3o4.1.1.1.1.1.2" },
+	{ 13 << 8, 1, false,
+	  "f6f4j3j3o2o1o3o4o3o3o2.1.0.0b3b3.1.1.1.0.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.0.1.1.1.1.1.2m1" },
+	{ 12 << 8, 1, false,
+	  "f5f3j3j3o2o1o3o4o3o2.1.0b3b3.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.1.0.1.1.1.1.1.2m1" },
+	{ 11 << 8, 1, false,
+	  ".1.0b3b3.1.1o3.1o3.1.1.1.1.1o2.1.1.1.1.1.1.1.1f5f3j3j3o4.0.1.1.1.1.1.2m1" },
+	{ 10 << 8, 0, true, "o2.1.0b3.1.1o3.1o3.1.1.1.1.1.1.1.1.1f5j3j3o4.1.1.1.1.1.2" },
 };
 
 /**
@@ -141,6 +144,10 @@ static unsigned int read_opcode(struct reader *r)
 	if (r->left && --r->left)
 		return read_earlier(r);
 	op = read_byte(r, &r->at);
+	if (r->t->opcodes->is_number) {
+		r->is_bad |= op & 1;
+		op /= 2;
+	}
 	/* A number that is no opcode stands for OP_MATCH with an operand, in versions with that. */
 	if (op >= r->nr) {
 		r->left = op - r->nr;
