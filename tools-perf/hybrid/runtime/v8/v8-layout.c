@@ -14,6 +14,9 @@
 /* Of V8's own code in the file. */
 #define MAX_BLOB	(64U << 20)
 
+/* The file's size is less. */
+#define MAX_FILE	(1ULL << 32)
+
 /* There is none: it has to be said. */
 #define REQUIRED	(-1)
 
@@ -198,6 +201,12 @@ static bool find_blob(struct hybrid_process_memory *pm, const struct hybrid_obje
 	       *size && *size <= MAX_BLOB;
 }
 
+/* A pointer to it that is not relocated yet leads elsewhere: perf tries again later. */
+static bool is_in_file(const struct hybrid_mapping *mapping, u64 addr)
+{
+	return addr - mapping->start + mapping->pgoff < MAX_FILE;
+}
+
 /* BPF reads them as bytes below bp. */
 static bool is_below(s32 offset)
 {
@@ -243,7 +252,7 @@ int v8_layout__read(struct v8_layout *layout, struct hybrid_process_memory *pm,
 	memset(layout, 0, sizeof(*layout));
 	if (!read_fields(layout, pm, mapping->object, bias) ||
 	    !read_version(layout, pm, mapping->object, bias) ||
-	    !find_blob(pm, mapping->object, bias, &blob, &size) ||
+	    !find_blob(pm, mapping->object, bias, &blob, &size) || !is_in_file(mapping, blob) ||
 	    !is_below(layout->fp_function) || !is_below(layout->fp_context) ||
 	    !is_below(layout->fp_bytecode_offset))
 		return -1;
