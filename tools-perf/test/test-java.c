@@ -2,6 +2,7 @@
 /*
  * Frames of a JVM, by what the process says of its code: this one.
  */
+#include <stdio.h>
 #include <string.h>
 #include <linux/perf_unwind_rules.h>
 #include "abi.h"
@@ -442,6 +443,33 @@ static void test_rows(void)
 	compare_rows(large, sizeof(large), 25);
 }
 
+/* Calls of read(), pread() and the like so far; -1 if the kernel does not count them. */
+static long nr_reads(void)
+{
+	char line[64];
+	long nr = -1;
+	FILE *io = fopen("/proc/self/io", "r");
+
+	while (io && fgets(line, sizeof(line), io))
+		sscanf(line, "syscr: %ld", &nr);
+	if (io)
+		fclose(io);
+	return nr;
+}
+
+/* They have hundreds of names, which took several reads each. */
+static void test_tables(void)
+{
+	long before;
+
+	begin(pushed, sizeof(pushed), 12);
+	before = nr_reads();
+	expect(12, 6, true);
+	/* A page takes two. */
+	check(before < 0 || nr_reads() - before < 200);
+	java_end();
+}
+
 static const struct tap_test tests[] = {
 	{ "a method that pushes bp", test_pushed },
 	{ "a method that stores bp", test_moved },
@@ -456,6 +484,7 @@ static const struct tap_test tests[] = {
 	{ "ranges with one rule", test_range },
 	{ "methods that a walker finds by itself", test_described },
 	{ "what is known from before", test_known },
+	{ "tables are read by pages", test_tables },
 	{ "rows that a walker finds for each address of a method", test_rows },
 };
 

@@ -16,6 +16,9 @@
 #define MAX_FILES	8
 #define MAX_MAPS	(4U << 20)
 
+/* Pages that are kept while tables are read, a power of two: HotSpot's have 40, and their names. */
+#define KEPT_PAGES	256
+
 /* Mappings are read again after so long, then after twice that and so on, in ns. */
 #define FIRST_WAIT	20000000ULL
 #define LONGEST_WAIT	2000000000ULL
@@ -54,6 +57,16 @@ struct hybrid_file_of {
 	u64			 ino;
 	struct hybrid_object	*object;
 	int			 fd;
+};
+
+/**
+ * struct hybrid_kept_page - a page that was read
+ * @addr: of it; 0: none was
+ * @bytes: of it
+ */
+struct hybrid_kept_page {
+	u64	addr;
+	u8	bytes[PAGE];
 };
 
 static void add_range(struct hybrid_process_memory *pm, const char *line)
@@ -112,6 +125,7 @@ void hybrid_process_memory_exit(struct hybrid_process_memory *pm)
 	}
 	free(pm->files);
 	free(pm->ranges);
+	free(pm->pages);
 	memset(pm, 0, sizeof(*pm));
 }
 
@@ -229,6 +243,31 @@ static int read_part(struct hybrid_process_memory *pm, u64 addr, void *dst, size
 	return pread(fd, dst, size, addr - range->start + range->pgoff) == (ssize_t)size ? 0 : -1;
 }
 
+void hybrid_process_memory_keep(struct hybrid_process_memory *pm, bool keep)
+{
+	free(pm->pages);
+	pm->pages = keep ? calloc(KEPT_PAGES, sizeof(*pm->pages)) : NULL;
+}
+
+/* The same by pages that are kept. A page that can't be read whole is not. */
+static int read_kept(struct hybrid_process_memory *pm, u64 addr, void *dst, size_t size)
+{
+	u64 start = addr & -(u64)PAGE;
+	struct hybrid_kept_page *page;
+
+	if (!pm->pages || !start)
+		return read_part(pm, addr, dst, size);
+	page = &pm->pages[start / PAGE % KEPT_PAGES];
+	if (page->addr != start) {
+		page->addr = 0;
+		if (read_part(pm, start, page->bytes, PAGE))
+			return read_part(pm, addr, dst, size);
+		page->addr = start;
+	}
+	memcpy(dst, page->bytes + (addr - start), size);
+	return 0;
+}
+
 int hybrid_process_memory_read(struct hybrid_process_memory *pm, u64 addr, void *dst, size_t size)
 {
 	size_t part;
@@ -237,7 +276,7 @@ int hybrid_process_memory_read(struct hybrid_process_memory *pm, u64 addr, void 
 		return -1;
 	while (size) {
 		part = min(size, (size_t)(PAGE - addr % PAGE));
-		if (read_part(pm, addr, dst, part))
+		if (read_kept(pm, addr, dst, part))
 			return -1;
 		addr += part;
 		dst += part;

@@ -8,6 +8,7 @@
 /* Longest string that hybrid_process_memory_string() reads, in bytes, its end included. */
 #define HYBRID_PROCESS_STRING	256
 
+struct hybrid_kept_page;
 struct hybrid_file_range;
 struct hybrid_file_of;
 
@@ -23,6 +24,7 @@ struct hybrid_file_of;
  * @wait: how long after that they may be read again, in ns
  * @files: the files of @ranges that were opened; owned
  * @nr_files: number of @files
+ * @pages: that are kept, see hybrid_process_memory_keep(); owned; NULL: none are
  */
 struct hybrid_process_memory {
 	struct hybrid_memory		*memory;
@@ -35,6 +37,7 @@ struct hybrid_process_memory {
 	u64				 wait;
 	struct hybrid_file_of		*files;
 	unsigned int			 nr_files;
+	struct hybrid_kept_page		*pages;
 };
 
 /**
@@ -53,6 +56,16 @@ int hybrid_process_memory_map(struct hybrid_process_memory *pm);
  * @pm: may be zeroed
  */
 void hybrid_process_memory_exit(struct hybrid_process_memory *pm);
+
+/**
+ * hybrid_process_memory_keep - read whole pages, and keep them
+ * @pm: of the process
+ * @keep: from now on; false: no more, and what was kept is not used again
+ *
+ * For tables with many small parts that do not change: each part took a system call or two. If
+ * memory is short, nothing is kept.
+ */
+void hybrid_process_memory_keep(struct hybrid_process_memory *pm, bool keep);
 
 /**
  * hybrid_process_memory_read - what is at an address now

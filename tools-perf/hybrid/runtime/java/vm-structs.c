@@ -319,9 +319,16 @@ static int read_tables(struct java_vm *vm, const struct hybrid_object *object, u
 
 int java_vm__open(struct java_vm *vm, const struct hybrid_object *object, u64 bias)
 {
+	int err = -1;
+
 	vm->table = calloc(TABLE_SIZE, sizeof(*vm->table));
 	vm->names = malloc(MAX_NAMES);
-	if (vm->table && vm->names && !read_tables(vm, object, bias)) {
+	/* They stay as they are. */
+	hybrid_process_memory_keep(&vm->pm, true);
+	if (vm->table && vm->names)
+		err = read_tables(vm, object, bias);
+	hybrid_process_memory_keep(&vm->pm, false);
+	if (!err) {
 		void *names = realloc(vm->names, vm->names_size);
 
 		vm->names = names ?: vm->names;
