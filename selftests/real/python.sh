@@ -83,6 +83,16 @@ python_calls()
 	judged "Python's functions: calls from C" calls.data
 }
 
+# imported NAME PYTHON [OPTION]: modules that are imported all the time, at the same addresses.
+imported()
+{
+	local name="$1: imports" path=$2
+
+	shift 2
+	record imports.data "$path" "$here/selftests/python/imports-truth.py" 3
+	judged "$name" imports.data "$@"
+}
+
 # python_of VERSION: path of an interpreter; pyenv has those that Debian has not.
 python_of()
 {
@@ -111,6 +121,7 @@ python_versions()
 		judged "$name" version.data "${options[@]}"
 		record version.data "$path" "$here/selftests/python/calls-truth.py" 3
 		judged "$name: calls from C" version.data "${options[@]}"
+		imported "$name" "$path" "${options[@]}"
 		python_interpreters "$version" "$path" "${options[@]}"
 	done
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "../hybrid/bpf_skel/python-text.h"
 #include "code-object.h"
 #include "line-table.h"
 #include "own-memory.h"
@@ -210,9 +211,20 @@ static struct text name, file;
 static struct python_codes codes;
 static struct hybrid_names *names;
 
+/* @name_at: where the code object has the address of its name. */
+static u64 word_of(unsigned int file_at, unsigned int name_at, unsigned int table_at)
+{
+	const struct text *text = (const struct text *)code.words[file_at / 8];
+	const struct hybrid_python_string string = { .length = text->length };
+
+	return (u64)&code | HYBRID_WALK_FUNCTION_MARK(
+		hybrid_python_identity((u64)text, code.words[name_at / 8],
+				       code.words[table_at / 8], &string, NULL));
+}
+
 static u64 function_word(void)
 {
-	return (u64)&code | HYBRID_WALK_FUNCTION_MARK(code.words[128 / 8]);
+	return word_of(112, 128, 136);
 }
 
 static u64 ip_of(u64 position)
@@ -305,7 +317,7 @@ static void older_code_objects(void)
 	code.words[112 / 8] = (u64)&name;
 	code.words[120 / 8] = (u64)code.table;
 	bytes[2] = 12;
-	at = (u64)&code | HYBRID_WALK_FUNCTION_MARK(code.words[112 / 8]);
+	at = word_of(104, 112, 120);
 	check(python_codes__ip(&codes, names, at, 9ULL << 32 | 4));
 	check(!strcmp(hybrid_names__get(names, 0, &start, &size), "py::f:a.py"));
 	start += hybrid_names__start(names);
@@ -389,10 +401,25 @@ static void versions(void)
 	memcpy(offsets, "xdebugpy", 8);
 	check(read_offsets(&found, offsets, PY_3_13));
 	offsets[1] = PY_3_13;
+	check(read_offsets(&found, offsets, PY_3_13));
+	offsets[544 / 8] = 32;
+	offsets[552 / 8] = 16;
 	check(!read_offsets(&found, offsets, PY_3_13));
 	check(read_offsets(&found, offsets, 0x030e0000));
 	offsets[264 / 8] = 70;
+	offsets[280 / 8] = 112;
 	offsets[296 / 8] = 128;
+	offsets[304 / 8] = 136;
+	check(!read_offsets(&found, offsets, PY_3_13));
+	same(found.walk.code.file, 112);
+	same(found.walk.code.name, 2);
+	/* What BPF reads at once must be together. */
+	offsets[304 / 8] = 144;
+	check(read_offsets(&found, offsets, PY_3_13));
+	offsets[304 / 8] = 136;
+	offsets[544 / 8] = 40;
+	check(read_offsets(&found, offsets, PY_3_13));
+	offsets[544 / 8] = 32;
 	check(!read_offsets(&found, offsets, PY_3_13));
 	same(found.walk.kind, 70);
 	same(found.walk.mark, 128);

@@ -14,6 +14,7 @@ static __always_inline void read_functions(struct state *st, struct task_struct_
 {
 	__u64 thread;
 
+	st->nr_untold = 0;
 	if (!any_interpreters || !st->code_key.space || st->in_native)
 		return;
 	thread = thread_data(st, BPF_CORE_READ(task, thread.fsbase));

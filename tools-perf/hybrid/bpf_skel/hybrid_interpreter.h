@@ -11,6 +11,40 @@
 /* Where what is, in bytes; but for @code and @code_end of V8 these are offsets in structures. */
 
 /**
+ * struct hybrid_walk_python_code - where CPython has what shows which code an object is
+ * @type: in an object: the address of its type
+ * @size: of objects of a variable size: that
+ * @flags: in a code object: co_flags; and so on
+ * @line: co_firstlineno
+ * @file: co_filename
+ * @code: the address of its instructions, if they are an object of their own; else 0
+ * @length: in a string: struct hybrid_python_string
+ * @ascii: the first character, if it is ASCII
+ * @text: else
+ * @bytes: in an object of bytes: the first one
+ * @name: in a code object: co_qualname, in words from @file on
+ * @table: co_linetable, the same
+ * @kind: as in struct python_layout
+ * @is_known: these are set
+ */
+struct hybrid_walk_python_code {
+	__u16	type;
+	__u16	size;
+	__u16	flags;
+	__u16	line;
+	__u16	file;
+	__u16	code;
+	__u16	length;
+	__u16	ascii;
+	__u16	text;
+	__u16	bytes;
+	__u8	name;
+	__u8	table;
+	__u8	kind;
+	__u8	is_known;
+};
+
+/**
  * struct hybrid_walk_python - CPython: frames that are a list
  * @first: in its data: the address of the first interpreter of the process
  * @next: in an interpreter: that of the next one
@@ -29,6 +63,7 @@
  * @ends_with: and runs something itself
  * @is_indirect: @frame is of what has the frame
  * @is_apart: each frame has memory of its own, and its caller's is not near
+ * @code: which code an object is
  */
 struct hybrid_walk_python {
 	__u16	first;
@@ -48,6 +83,7 @@ struct hybrid_walk_python {
 	__u8	ends_with;
 	__u8	is_indirect;
 	__u8	is_apart;
+	struct hybrid_walk_python_code code;
 };
 
 /**

@@ -311,6 +311,7 @@ int hybrid_walk(void *ctx)
 	__u32 cpu = bpf_get_smp_processor_id(), at;
 	struct state *st = bpf_map_lookup_elem(&states, &cpu);
 	struct mm_struct___h *mm = task->mm;
+	__u64 most;
 
 	if (!st || !find_sample(st, ctx))
 		return 1;
@@ -323,6 +324,8 @@ int hybrid_walk(void *ctx)
 		walk(st, task, mm);
 		follow_natives(st);
 		read_functions(st, task);
+		if (st->nr_untold)
+			tell_codes(ctx, st, room_for_dumps(st, &most));
 		if (write_sample(ctx, st, mm))
 			return 0;
 	}

@@ -361,6 +361,9 @@ struct hybrid_walk_record {
  */
 #define HYBRID_WALK_CODE_HASH		(1U << 12)
 
+/* The record has the texts of a function that later samples may have: struct hybrid_walk_text. */
+#define HYBRID_WALK_TEXT		0x800U
+
 /*
  * perf record --off-cpu: a task that goes to sleep is walked by a program of its own. Its
  * records have the id 0, and in @addr the word by which the samples of that sleep name the

@@ -9,6 +9,7 @@
  */
 #include "native.bpf.h"
 #include "output.bpf.h"
+#include "python.bpf.h"
 
 /* Thread states that are looked through for that of a thread. */
 #define MAX_THREADS	2048
@@ -309,7 +310,9 @@ static long interpreter_frame(__u32 i, void *arg)
 	ends = (__u8)frame_word(st, frame, in->kind) >= in->ends_from;
 	function = frame_word(st, frame, in->function) & HYBRID_WALK_FUNCTION_ADDR;
 	if (!ends || in->ends_with)
-		put_function(st, function | mark_of(st, function, in->mark),
+		put_function(st, function | (in->code.is_known ?
+					     code_mark(st, function) :
+					     mark_of(st, function, in->mark)),
 			     frame_word(st, frame, in->position));
 	if (ends)
 		end_run(st);

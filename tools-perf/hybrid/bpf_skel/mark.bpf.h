@@ -25,7 +25,7 @@ static __always_inline __u64 user_word(__u64 addr)
 /* Which of the marks may be that of a function; NR_MARKS: none. */
 static __always_inline __u32 mark_index(__u64 function)
 {
-	return (function * 0x9e3779b97f4a7c15ULL) >> 56;
+	return (function * 0x9e3779b97f4a7c15ULL) >> (64 - NR_MARK_BITS);
 }
 
 /* Is mark @i that of the function, and of a moment ago? @i: less than NR_MARKS. */

@@ -10,6 +10,7 @@
 #include "kernel.bpf.h"
 #include "hybrid_interpreter.h"
 #include "java-code.h"
+#include "python-text.h"
 
 /* What perf may be storing just now: once, and whole. */
 #define READ_WORD(word)	(*(const volatile __u64 *)(word))
@@ -68,9 +69,11 @@ struct mapping {
 
 #define NR_MAPPINGS	8
 #define NR_RAN		8
-#define NR_MARKS	256
+#define NR_MARK_BITS	10
+#define NR_MARKS	(1 << NR_MARK_BITS)
 #define NR_ENTRIES	256
 #define NR_CHAINS	4
+#define NR_UNTOLD	32
 
 /**
  * struct interpreter_thread - a thread that was found; or, as thread 0, an address space
@@ -88,6 +91,18 @@ struct interpreter_thread {
 	__u32 when;
 	__u32 wait;
 	__u32 unused;
+};
+
+/**
+ * struct told_code - a code object of CPython whose texts perf has
+ * @identity: which one it is
+ * @since: when perf was told, as marks have their time
+ * @is_function: else it may be freed when it has run
+ */
+struct told_code {
+	__u64 identity;
+	__u32 since;
+	__u32 is_function;
 };
 
 /**
@@ -185,6 +200,16 @@ struct interpreter_thread {
  * @interpreted_whole: HYBRID_WALK_INTERPRETED_WHOLE, or 0
  * @marks: of functions, by a hash of their address
  * @entries: of methods of CRuby, by a hash of the address: is there one?
+ * @code_words: of a code object of CPython
+ * @code_bytes: the same, from its beginning on
+ * @string_at: address of @string
+ * @string_walk: in which walk it was read
+ * @string: a file name
+ * @tail: the end of that
+ * @untold: code objects of this walk of which perf does not know the texts
+ * @nr_untold: number of @untold
+ * @telling: what is told just now
+ * @text_room: bytes of texts that may be written
  * @interpreted: the record of these
  * @record: what is written
  * @dump: the same, where that is not a chain
@@ -287,13 +312,27 @@ struct state {
 	struct {
 		__u64 function;
 		__u64 word;
-		__u64 when;
+		__u32 when;
+		__u32 since;
 	} marks[NR_MARKS];
 	struct {
 		__u64 object;
 		__u32 when;
 		__u32 is_entry;
 	} entries[NR_ENTRIES];
+	__u64 code_words[HYBRID_PYTHON_WORDS];
+	__u8 code_bytes[HYBRID_PYTHON_CODE];
+	__u64 string_at;
+	__u64 string_walk;
+	struct hybrid_python_string string;
+	__u64 tail[HYBRID_PYTHON_TAIL / 8];
+	struct {
+		__u64 code;
+		__u64 identity;
+	} untold[NR_UNTOLD];
+	__u32 nr_untold;
+	struct told_code telling;
+	__u64 text_room;
 	struct hybrid_walk_interpreted interpreted;
 	union {
 		struct hybrid_walk_record record;

@@ -55,6 +55,10 @@ int hybrid_deliver_bpf(struct hybrid_record *hr, struct hybrid_ring *ring,
 		hr->stats.shed++;
 		return 0;
 	}
+	if (walked.text) {
+		hybrid_take_text(hr, &walked);
+		return 0;
+	}
 	if (walked.interpreted) {
 		hybrid_keep_functions(ring, &walked);
 		if (!hybrid_walked_is_sample(&walked))

@@ -10,6 +10,7 @@
 #include "../../time-utils.h"
 #include "../glue/names-cache.h"
 #include "../glue/names-map.h"
+#include "../records/walk-record.h"
 #include "../runtime/name-chain.h"
 #include "../runtime/runtime.h"
 #include "../unwind/known-walk.h"
@@ -158,6 +159,16 @@ int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
 	if (is_at_first(made, sample))
 		made->ip = chain.first;
 	return map_names(hr, process, of, namer->runtime, event, sample);
+}
+
+void hybrid_take_text(struct hybrid_record *hr, const struct hybrid_walked *walked)
+{
+	const struct hybrid_process *process = hybrid_process_find(&hr->ps, (u32)walked->ids);
+	struct hybrid_namer *namer = process ? hybrid_find_namer(hr, process, true) : NULL;
+	struct hybrid_runtime_names *of = namer ? names_of(hr, namer->runtime) : NULL;
+
+	if (of && namer->text)
+		namer->text(namer, of->names, walked->text, walked->text_size);
 }
 
 /* Are there names that can be written, and were not yet? */

@@ -12,6 +12,7 @@ struct hybrid_record;
 struct hybrid_ring_functions;
 struct hybrid_sample;
 struct hybrid_unwind;
+struct hybrid_walked;
 struct perf_event_header;
 
 /**
@@ -94,6 +95,9 @@ int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
 		       const struct hybrid_unwind *unwind,
 		       const struct hybrid_ring_functions *functions, unsigned int max,
 		       struct hybrid_made *made);
+
+/* Keep the names of a function that BPF has read. @walked: has a text. */
+void hybrid_take_text(struct hybrid_record *hr, const struct hybrid_walked *walked);
 
 /**
  * hybrid_names_pass - write names while the recording goes on

@@ -65,6 +65,15 @@ static int parse_dump(const u8 *raw, u32 size, struct hybrid_walked *walked)
 	return 0;
 }
 
+/* The texts of a function. */
+static int parse_text(const u8 *raw, u32 size, struct hybrid_walked *walked)
+{
+	walked->head.nr_kernel = 0;
+	walked->text = raw;
+	walked->text_size = size;
+	return 0;
+}
+
 /* Frames of an interpreter. */
 static int parse_interpreted(const u8 *raw, u32 size, struct hybrid_walked *walked)
 {
@@ -106,11 +115,14 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 	walked->code_hash = 0;
 	walked->interpreted = false;
 	walked->functions_are_whole = false;
+	walked->text = NULL;
 	walked->dump = NULL;
 	walked->holes = 0;
 	walked->space = 0;
 	if (head->nr_kernel & HYBRID_WALK_DUMP)
 		return parse_dump(raw, size, walked);
+	if (head->nr_kernel == HYBRID_WALK_TEXT)
+		return parse_text(raw, size, walked);
 	walked->interpreted = head->nr_kernel & HYBRID_WALK_INTERPRETED;
 	walked->functions_are_whole = head->nr_kernel & HYBRID_WALK_INTERPRETED_WHOLE;
 	is_hashed = head->nr_kernel & HYBRID_WALK_CODE_HASH;

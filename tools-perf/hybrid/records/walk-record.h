@@ -31,6 +31,8 @@
  * @code_hash: which code of a JVM the walk came through; 0: none, or unknown
  * @interpreted: @functions are those of an interpreter
  * @functions_are_whole: and the last one is the thread's outermost
+ * @text: struct hybrid_walk_text, not aligned, if the record is one of a function; NULL: it is not
+ * @text_size: bytes of @text
  * @dump: where registers and stack are; it need not be aligned; NULL: nowhere
  * @stack_room: bytes of stack that were to be copied
  * @stack_size: that were
@@ -49,6 +51,8 @@ struct hybrid_walked {
 	u64			 code_hash;
 	bool			 interpreted;
 	bool			 functions_are_whole;
+	const u8		*text;
+	u32			 text_size;
 	const u8		*dump;
 	u32			 stack_room;
 	u32			 stack_size;
@@ -72,7 +76,10 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 #define HYBRID_BPF_ALL_REGS	(GENMASK_ULL(PERF_REG_X86_SS, PERF_REG_X86_AX) | \
 				 GENMASK_ULL(PERF_REG_X86_R15, PERF_REG_X86_R8))
 
-/* Else the sample follows, and the record says why it was not walked, or what is interpreted. */
+/*
+ * Else the sample follows, and the record says why it was not walked, or what is interpreted; or it
+ * is of a function.
+ */
 static inline bool hybrid_walked_is_sample(const struct hybrid_walked *walked)
 {
 	return walked->nr_user || walked->head.nr_kernel;

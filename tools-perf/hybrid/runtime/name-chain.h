@@ -19,6 +19,9 @@ struct hybrid_named_chain;
  * @whole: name all user frames of a chain at once, into @out from @user on, as another one was
  *	named; returns false if it can't. NULL: there is no such thing
  * @keep: the chain was named frame by frame, for @whole; NULL as that
+ * @text: BPF has read a function: take its names from that; NULL: it reads none
+ *	@text: struct hybrid_walk_text, which need not be aligned, or be true
+ *	@size: of @text, in bytes
  * @name: which functions a frame is in
  *	@namer: this one
  *	@names: of @runtime; the functions are added to them
@@ -37,6 +40,8 @@ struct hybrid_namer {
 					 struct hybrid_named_chain *c);
 	void			(*keep)(struct hybrid_namer *namer,
 					const struct hybrid_named_chain *c);
+	void			(*text)(struct hybrid_namer *namer, struct hybrid_names *names,
+					const void *text, size_t size);
 	unsigned int		(*name)(struct hybrid_namer *namer, struct hybrid_names *names,
 					const struct hybrid_frame *frame, u64 ip, u64 *out,
 					unsigned int room);

@@ -8,6 +8,7 @@
 #include <linux/compiler.h>
 #include <linux/hash.h>
 #include <linux/kernel.h>
+#include "../../bpf_skel/python-text.h"
 #include "../../rules/clock.h"
 #include "code-object.h"
 #include "line-table.h"
@@ -19,10 +20,7 @@
 
 /* Of the table: code objects of one process. What is more begins anew. */
 #define FIRST_BITS	8
-#define MOST_BITS	14
-
-/* Bytes of a line table that are read. */
-#define MAX_TABLE	16384
+#define MOST_BITS	16
 
 /* ns */
 #define CHECK_AFTER	1000000000ULL
@@ -52,7 +50,7 @@ static bool is_same(struct python_codes *codes, struct python_code *known)
 {
 	u64 time = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE), words[4];
 
-	if (time - known->checked < CHECK_AFTER)
+	if (known->is_told || time - known->checked < CHECK_AFTER)
 		return true;
 	known->checked = time;
 	/* What can't be read now, or not any more, has the mark still. */
@@ -64,24 +62,25 @@ static bool is_same(struct python_codes *codes, struct python_code *known)
  * Objects/codeobject.c: the size of a code object is that of its instructions. Before 3.11 they
  * are an object of their own.
  */
-static u32 nr_units(struct python_codes *codes, u64 code)
+static u32 nr_units(const struct python_layout *layout, u64 size)
 {
-	u64 size;
-
-	if (codes->layout->lasti) {
-		code = word_at(codes, code + codes->layout->code);
-		size = word_at(codes, code + PYTHON_SIZE(codes->layout)) / UNIT;
-	} else {
-		size = word_at(codes, code + PYTHON_SIZE(codes->layout));
-	}
+	if (layout->lasti)
+		size /= UNIT;
 	return size && size < MAX_UNITS ? size : 1;
+}
+
+static u64 size_of(struct python_codes *codes, u64 code)
+{
+	if (codes->layout->lasti)
+		code = word_at(codes, code + codes->layout->code);
+	return word_at(codes, code + PYTHON_SIZE(codes->layout));
 }
 
 static unsigned int read_lines(struct python_codes *codes, const struct python_code *known,
 			       struct hybrid_name_line *lines)
 {
 	u64 size = word_at(codes, known->words[2] + PYTHON_SIZE(codes->layout));
-	u8 bytes[MAX_TABLE];
+	u8 bytes[HYBRID_PYTHON_TABLE];
 
 	if (!known->words[2] || !size)
 		return 0;
@@ -93,27 +92,37 @@ static unsigned int read_lines(struct python_codes *codes, const struct python_c
 			    HYBRID_NAMES_LINES);
 }
 
-/*
- * As CPython names them for perf, Python/perf_trampoline.c. Apart: what is read takes 50 KiB of
- * stack, and nearly all code objects are known.
- */
+/* As CPython names them for perf, Python/perf_trampoline.c. @lines: of @function. */
+static bool add_function(struct python_codes *codes, struct hybrid_names *names,
+			 struct python_code *known, const char *file, const char *name,
+			 const struct hybrid_name_line *lines, unsigned int nr_lines)
+{
+	char text[2 * PYTHON_TEXT + 8];
+	struct hybrid_function function = {
+		.name = text, .file = file, .size = known->size, .lines = lines,
+		.nr_lines = nr_lines,
+	};
+
+	snprintf(text, sizeof(text), "py::%s:%s", name, file);
+	known->function = hybrid_names__function(names, &codes->quota, &function);
+	known->checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
+	return known->function;
+}
+
+/* Apart: what is read takes 50 KiB of stack, and nearly all code objects are known. */
 static noinline bool read_code(struct python_codes *codes, struct hybrid_names *names,
 			       struct python_code *known)
 {
-	char file[PYTHON_TEXT], name[PYTHON_TEXT], text[2 * PYTHON_TEXT + 8];
 	struct hybrid_name_line lines[HYBRID_NAMES_LINES];
-	struct hybrid_function function = { .name = text, .file = file, .lines = lines };
+	char file[PYTHON_TEXT], name[PYTHON_TEXT];
 
 	if (!python_text(codes->pm, codes->layout, known->words[0], file) ||
 	    !python_text(codes->pm, codes->layout, known->words[1], name))
 		return false;
-	snprintf(text, sizeof(text), "py::%s:%s", name, file);
-	known->size = nr_units(codes, known->key & HYBRID_WALK_FUNCTION_ADDR);
-	function.size = known->size;
-	function.nr_lines = read_lines(codes, known, lines);
-	known->function = hybrid_names__function(names, &codes->quota, &function);
-	known->checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
-	return known->function;
+	known->size = nr_units(codes->layout,
+			       size_of(codes, known->key & HYBRID_WALK_FUNCTION_ADDR));
+	return add_function(codes, names, known, file, name, lines,
+			    read_lines(codes, known, lines));
 }
 
 static struct python_code *slot_of(struct python_code *known, unsigned int bits, u64 key)
@@ -159,19 +168,48 @@ static bool make_room(struct python_codes *codes)
 	return true;
 }
 
+/* As BPF does it; 0: it can't be read. */
+static u64 identity_of(struct python_codes *codes, const u64 *words)
+{
+	const struct hybrid_walk_python_code *py = &codes->layout->walk.code;
+	__u64 tail[HYBRID_PYTHON_TAIL / sizeof(u64)] = {};
+	struct hybrid_python_string string;
+	u64 end;
+
+	if (hybrid_process_memory_read(codes->pm, words[0] + py->length, &string, sizeof(string)))
+		return 0;
+	end = words[0] + hybrid_python_text_at(py, string.state) +
+	      string.length * hybrid_python_width(py, string.state);
+	if (string.hash == HYBRID_PYTHON_NO_HASH &&
+	    hybrid_process_memory_read(codes->pm, end - sizeof(tail), tail, sizeof(tail)))
+		return 0;
+	return hybrid_python_identity(words[0], words[1], words[2], &string, tail);
+}
+
+static bool has_mark(struct python_codes *codes, const struct python_code *found)
+{
+	return HYBRID_WALK_FUNCTION_MARK(identity_of(codes, found->words)) ==
+	       (found->key & ~HYBRID_WALK_FUNCTION_ADDR);
+}
+
+static struct python_code *keep(struct python_codes *codes, const struct python_code *found)
+{
+	struct python_code *slot = slot_of(codes->known, codes->bits, found->key);
+
+	codes->nr += !slot->key;
+	*slot = *found;
+	return slot;
+}
+
 static struct python_code *look_up_in_one(struct python_codes *codes, struct hybrid_names *names,
 					  u64 key)
 {
-	struct python_code found = { .key = key }, *slot;
+	struct python_code found = { .key = key };
 
 	if (!read_words(codes, key & HYBRID_WALK_FUNCTION_ADDR, found.words) ||
-	    HYBRID_WALK_FUNCTION_MARK(found.words[1]) != (key & ~HYBRID_WALK_FUNCTION_ADDR) ||
-	    !make_room(codes) || !read_code(codes, names, &found))
+	    !has_mark(codes, &found) || !make_room(codes) || !read_code(codes, names, &found))
 		return NULL;
-	slot = slot_of(codes->known, codes->bits, key);
-	codes->nr += !slot->key;
-	*slot = found;
-	return slot;
+	return keep(codes, &found);
 }
 
 static struct python_code *look_up(struct python_codes *codes, struct hybrid_names *names, u64 key)
@@ -186,6 +224,52 @@ static struct python_code *look_up(struct python_codes *codes, struct hybrid_nam
 	found = look_up_in_one(codes, names, key);
 	codes->pm = pm;
 	return found;
+}
+
+/* Three pieces that the record has after its head. */
+static bool take_pieces(const struct hybrid_walk_text *text, size_t size, const u8 **pieces)
+{
+	size_t at = offsetof(struct hybrid_walk_text, bytes);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(text->sizes); i++) {
+		pieces[i] = (const u8 *)text + at;
+		at += text->sizes[i];
+	}
+	return at <= size;
+}
+
+static noinline void take_text(struct python_codes *codes, struct hybrid_names *names,
+			       const struct hybrid_walk_text *text, const u8 **pieces)
+{
+	struct python_code found = { .key = text->function, .is_told = true };
+	struct hybrid_name_line lines[HYBRID_NAMES_LINES];
+	char file[PYTHON_TEXT], name[PYTHON_TEXT];
+	unsigned int nr;
+
+	found.size = nr_units(codes->layout, text->size);
+	if (text->type != codes->type || !make_room(codes) ||
+	    !python_decode(codes->layout, text->states[0], pieces[0], text->sizes[0], file) ||
+	    !python_decode(codes->layout, text->states[1], pieces[1], text->sizes[1], name))
+		return;
+	nr = python_lines(codes->layout->lines, pieces[2], text->sizes[2], text->line, lines,
+			  HYBRID_NAMES_LINES);
+	if (add_function(codes, names, &found, file, name, lines, nr))
+		keep(codes, &found);
+}
+
+void python_codes__text(struct python_codes *codes, struct hybrid_names *names, const void *raw,
+			size_t size)
+{
+	struct hybrid_walk_text text;
+	const u8 *pieces[3];
+
+	size = min(size, sizeof(text));
+	if (size < offsetof(struct hybrid_walk_text, bytes))
+		return;
+	memcpy(&text, raw, size);
+	if (take_pieces(&text, size, pieces))
+		take_text(codes, names, &text, pieces);
 }
 
 /* Which instruction? */

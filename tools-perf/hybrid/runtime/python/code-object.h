@@ -8,7 +8,9 @@
 /**
  * struct python_code - what is known of a code object
  * @key: its address and mark, as struct hybrid_walk_interpreted has them; 0: none
- * @words: what it has, which shows that it is still the same one
+ * @words: what it has, which shows that it is still the same one: the addresses of file name, name
+ *	and line table, and the first line
+ * @is_told: BPF has read its texts, and has looked whether it is the same one
  * @checked: when @words were compared with the process, in ns
  * @size: number of instructions
  * @function: see hybrid_names__function()
@@ -16,6 +18,7 @@
 struct python_code {
 	u64	key;
 	u64	words[4];
+	bool	is_told;
 	u64	checked;
 	u32	size;
 	u64	function;
@@ -56,6 +59,18 @@ void python_codes__exit(struct python_codes *codes);
  */
 void python_codes__inherit(struct python_codes *codes, const struct python_codes *parent);
 
+/**
+ * python_codes__text - take the names of a code object that BPF has read
+ * @codes: of the process
+ * @names: that the function is added to
+ * @text: struct hybrid_walk_text, which need not be aligned, or be true
+ * @size: of @text, in bytes
+ *
+ * It has these names in samples from now on, and is not read any more.
+ */
+void python_codes__text(struct python_codes *codes, struct hybrid_names *names, const void *text,
+			size_t size);
+
 /* The address of a frame whose code object can't be read, or is another one; 0: no room. */
 u64 python_codes__unknown(struct python_codes *codes, struct hybrid_names *names);
 
@@ -67,7 +82,7 @@ u64 python_codes__unknown(struct python_codes *codes, struct hybrid_names *names
  * @position: where in it, as a frame has it
  *
  * The memory may be another object's since the sample. That shows by the mark, for all but one in
- * 65,536; and once a second the object is looked at again.
+ * 65,536; and once a second the object is looked at again, unless BPF has read its names.
  *
  * Return: by hybrid_names_ip(); 0 if it can't be read, or is another one.
  */

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 #include <linux/kernel.h>
+#include "../../bpf_skel/python-text.h"
 #include "layout.h"
 
 /* Include/internal/pycore_frame.h: who owns a frame; from this value on no function does. */
@@ -77,15 +78,60 @@ static int read_offsets(struct python_layout *layout, struct hybrid_process_memo
 	return 0;
 }
 
-int python_layout__read(struct python_layout *layout, struct hybrid_process_memory *pm,
-			const struct python_file *file)
+/* Include/cpython/code.h: co_flags in a code object; before 3.11. */
+#define FLAGS		48
+#define FLAGS_OF_OLD	36
+
+/* Offsets of what BPF reads of a code object are less than this: it reads words. */
+#define CODE_END	(HYBRID_PYTHON_CODE - 8)
+
+/* Is it one of the words from co_filename on? */
+static bool is_word(const struct python_layout *layout, u16 offset)
+{
+	return offset >= layout->filename && !(offset % sizeof(u64)) &&
+	       offset - layout->filename < HYBRID_PYTHON_WORDS * 8;
+}
+
+/* In a string, the length, the hash and the state follow each other. */
+static bool is_readable(const struct python_layout *layout)
+{
+	return layout->state == layout->length + 16 && PYTHON_SIZE(layout) <= CODE_END &&
+	       layout->firstlineno <= CODE_END && is_word(layout, layout->qualname) &&
+	       is_word(layout, layout->linetable);
+}
+
+/* What BPF reads of code objects. */
+static int set_texts(struct python_layout *layout)
+{
+	if (!is_readable(layout))
+		return -1;
+	layout->walk.code = (struct hybrid_walk_python_code) {
+		.type		= layout->type,
+		.size		= PYTHON_SIZE(layout),
+		.flags		= layout->lasti ? FLAGS_OF_OLD : FLAGS,
+		.line		= layout->firstlineno,
+		.file		= layout->filename,
+		.code		= layout->lasti ? layout->code : 0,
+		.length		= layout->length,
+		.ascii		= layout->ascii,
+		.text		= layout->text,
+		.bytes		= layout->bytes,
+		.name		= (layout->qualname - layout->filename) / sizeof(u64),
+		.table		= (layout->linetable - layout->filename) / sizeof(u64),
+		.kind		= layout->kind,
+		.is_known	= 1,
+	};
+	return 0;
+}
+
+/* As CPython itself says it, from 3.13 on. */
+static int read_own(struct python_layout *layout, struct hybrid_process_memory *pm,
+		    const struct python_file *file)
 {
 	u32 version = file->version >> 16;
 	bool is_3_14 = version == 0x030e;
 	struct head head;
 
-	if (version < 0x030d)
-		return python_layout__look_up(layout, pm, file);
 	memset(layout, 0, sizeof(*layout));
 	if ((version != 0x030d && !is_3_14) ||
 	    hybrid_process_memory_read(pm, file->runtime, &head, sizeof(head)) ||
@@ -100,4 +146,16 @@ int python_layout__read(struct python_layout *layout, struct hybrid_process_memo
 	layout->text = layout->ascii + 16;
 	layout->kind = is_3_14 && head.free_threaded ? 8 : 2;
 	return 0;
+}
+
+int python_layout__read(struct python_layout *layout, struct hybrid_process_memory *pm,
+			const struct python_file *file)
+{
+	int err;
+
+	if (file->version >> 16 < 0x030d)
+		err = python_layout__look_up(layout, pm, file);
+	else
+		err = read_own(layout, pm, file);
+	return err ?: set_texts(layout);
 }

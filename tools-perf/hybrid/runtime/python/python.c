@@ -59,6 +59,14 @@ static unsigned int python_name(struct hybrid_namer *namer, struct hybrid_names 
 	return hybrid_runs__name(&python->runs, &how, frame, ip, out, room);
 }
 
+static void python_take_text(struct hybrid_namer *namer, struct hybrid_names *names,
+			     const void *text, size_t size)
+{
+	struct python *python = container_of(namer, struct python, namer);
+
+	python_codes__text(&python->codes, names, text, size);
+}
+
 static struct hybrid_namer *python_namer(void *data, u64 pass __maybe_unused,
 					 struct hybrid_space *space)
 {
@@ -121,6 +129,7 @@ static void set_up(struct python *python, const struct hybrid_process_memory *pm
 	python->codes.layout = &python->layout;
 	python->namer = (struct hybrid_namer) {
 		.runtime = HYBRID_RUNTIME_PYTHON, .begin = python_begin, .name = python_name,
+		.text = python_take_text,
 	};
 }
 

@@ -21,4 +21,15 @@
 bool python_text(struct hybrid_process_memory *pm, const struct python_layout *layout, u64 addr,
 		 char *out);
 
+/**
+ * python_decode - the same, of characters that were read
+ * @layout: of its CPython
+ * @state: of the string, that says how they are stored
+ * @bytes: the characters
+ * @size: bytes of these
+ * @out: as python_text()
+ */
+bool python_decode(const struct python_layout *layout, u32 state, const u8 *bytes, size_t size,
+		   char *out);
+
 #endif /* __PERF_HYBRID_PYTHON_UNICODE_H */

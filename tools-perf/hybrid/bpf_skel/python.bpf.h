@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+#ifndef __HYBRID_PYTHON_BPF_H
+#define __HYBRID_PYTHON_BPF_H
+
+/*
+ * Code objects of CPython: which one is at an address, and its texts, which perf is told once.
+ */
+#include "mark.bpf.h"
+#include "output.bpf.h"
+
+/* Code objects whose texts perf has. */
+#define MAX_TOLD	16384
+
+/* Bytes of texts that are written at a sample, at most; and the last one may be longer. */
+#define MOST_TEXT	32768
+
+/* Where a record with texts is made: the end of that of the walk, which is written later. */
+#define TEXT_WORDS	(sizeof(struct hybrid_walk_text) / 8)
+#define TEXT_AT		(HYBRID_WALK_IPS - TEXT_WORDS)
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, struct hybrid_walk_code_key);
+	__type(value, struct told_code);
+	__uint(max_entries, MAX_TOLD);
+} told SEC(".maps");
+
+/*
+ * Of the word of a mark: the code object is looked at each time that it is met; it is old enough
+ * not to be, but for what may be freed when it has run.
+ */
+#define IS_CHECKED	2
+#define IS_SETTLED	4
+
+/* For how long code objects are new, as marks have their time: 1 s. */
+#define NEW_TIME	64
+
+/* What the function that bpf_loop() calls is given. */
+struct text_loop {
+	struct state *st;
+	void *ctx;
+};
+
+/* A word of the code object of which all was read. */
+static __always_inline __u64 code_word(const struct state *st, __u32 at)
+{
+	return at <= HYBRID_PYTHON_CODE - sizeof(__u64) ? *(const __u64 *)&st->code_bytes[at] : 0;
+}
+
+/* One of those from its file name on. */
+static __always_inline __u64 name_word(const struct state *st, __u32 at)
+{
+	return st->code_words[at & (HYBRID_PYTHON_WORDS - 1)];
+}
+
+/* The end of the string, which may begin in its head. */
+static __always_inline bool read_tail(struct state *st, __u64 addr)
+{
+	const struct hybrid_walk_python_code *py = &st->interpreter.python.code;
+	__u64 state = st->string.state, end;
+
+	end = addr + hybrid_python_text_at(py, state) +
+	      st->string.length * hybrid_python_width(py, state);
+	return !bpf_probe_read_user(st->tail, sizeof(st->tail), (void *)(end - sizeof(st->tail)));
+}
+
+/* The file name, which may be that of the caller's code object, too. */
+static __always_inline bool read_file(struct state *st, __u64 addr)
+{
+	if (st->string_at == addr && st->string_walk == st->walk)
+		return true;
+	st->string_at = 0;
+	if (bpf_probe_read_user(&st->string, sizeof(st->string),
+				(void *)(addr + st->interpreter.python.code.length)) ||
+	    (st->string.hash == HYBRID_PYTHON_NO_HASH && !read_tail(st, addr)))
+		return false;
+	st->string_at = addr;
+	st->string_walk = st->walk;
+	return true;
+}
+
+/* Which code is at the address? 0: it can't be told. */
+static __always_inline __u64 code_identity(struct state *st, __u64 code)
+{
+	const struct hybrid_walk_python_code *py = &st->interpreter.python.code;
+
+	if (bpf_probe_read_user(st->code_words, sizeof(st->code_words),
+				(void *)(code + py->file)) ||
+	    !read_file(st, name_word(st, 0)))
+		return 0;
+	return hybrid_python_identity(name_word(st, 0), name_word(st, py->name),
+				      name_word(st, py->table), &st->string, st->tail);
+}
+
+static __always_inline __u32 mark_time(const struct state *st)
+{
+	return st->record.head.time >> MARK_TIME;
+}
+
+/* What is not known of it, or was not when it was met first. Tells perf when the walk has ended. */
+static __always_inline void meet_code(struct state *st, __u32 i, __u64 code, __u64 identity)
+{
+	const struct told_code *known;
+	__u32 at = st->nr_untold;
+
+	st->code_key.ip = code;
+	known = bpf_map_lookup_elem(&told, &st->code_key);
+	if (known && known->identity == identity) {
+		st->marks[i].since = known->since;
+		st->marks[i].word = identity | IS_SETTLED | (known->is_function ? 0 : IS_CHECKED);
+		return;
+	}
+	st->marks[i].since = mark_time(st);
+	st->marks[i].word = identity | IS_CHECKED;
+	if (at >= NR_UNTOLD) {
+		st->marks[i].function = 0;
+		return;
+	}
+	st->untold[at].code = code;
+	st->untold[at].identity = identity;
+	st->nr_untold = at + 1;
+}
+
+/*
+ * The mark of a code object. Most are functions, and were met a moment ago. What is new, or may be
+ * freed when it has run, is looked at each time: the next one may have its address soon.
+ */
+static __always_inline __u64 code_mark(struct state *st, __u64 code)
+{
+	__u64 key = code ^ st->code_key.space, identity;
+	__u32 i = mark_index(key);
+	bool is_same;
+
+	if (i >= NR_MARKS)
+		return 0;
+	if (is_marked(st, i, key) && !(st->marks[i].word & IS_CHECKED))
+		return HYBRID_WALK_FUNCTION_MARK(st->marks[i].word);
+	identity = code_identity(st, code);
+	if (!identity)
+		return 0;
+	is_same = st->marks[i].function == key &&
+		  !((st->marks[i].word ^ identity) & ~HYBRID_PYTHON_FLAGS);
+	st->marks[i].function = key;
+	st->marks[i].when = mark_time(st);
+	if (!is_same || (!(st->marks[i].word & IS_SETTLED) &&
+			 st->marks[i].when - st->marks[i].since > NEW_TIME))
+		meet_code(st, i, code, identity);
+	return HYBRID_WALK_FUNCTION_MARK(identity);
+}
+
+/* Bytes of user space behind those that a record has already. */
+static __always_inline bool put_bytes(struct hybrid_walk_text *text, __u32 used, __u64 from,
+				      __u64 size)
+{
+	const __u32 most = sizeof(text->bytes) - HYBRID_PYTHON_TABLE;
+
+	barrier_var(used);
+	barrier_var(size);
+	return used <= most && size <= HYBRID_PYTHON_TABLE &&
+	       !bpf_probe_read_user(&text->bytes[used], size, (void *)from);
+}
+
+/* The string at @addr; the first one is @st's already. Returns how many bytes of it. */
+static __always_inline __u64 put_string(struct state *st, struct hybrid_walk_text *text,
+					__u32 used, __u64 addr, __u32 *state)
+{
+	const struct hybrid_walk_python_code *py = &st->interpreter.python.code;
+	__u64 size = st->string.length;
+
+	*state = st->string.state;
+	if (size > HYBRID_PYTHON_STRING)
+		size = HYBRID_PYTHON_STRING;
+	size *= hybrid_python_width(py, *state);
+	if (size > HYBRID_PYTHON_STRING)
+		size = HYBRID_PYTHON_STRING;
+	return put_bytes(text, used, addr + hybrid_python_text_at(py, *state), size) ? size : 0;
+}
+
+/* File name, name and line table of the code object that was read. Returns their bytes, or 0. */
+static __always_inline __u32 put_texts(struct state *st, struct hybrid_walk_text *text)
+{
+	const struct hybrid_walk_python_code *py = &st->interpreter.python.code;
+	__u64 name = name_word(st, py->name), table = name_word(st, py->table), size;
+	__u32 used;
+
+	used = put_string(st, text, 0, name_word(st, 0), &text->states[0]);
+	text->sizes[0] = used;
+	st->string_at = 0;
+	if (!used ||
+	    bpf_probe_read_user(&st->string, sizeof(st->string), (void *)(name + py->length)))
+		return 0;
+	size = put_string(st, text, used, name, &text->states[1]);
+	text->sizes[1] = size;
+	if (!size)
+		return 0;
+	used += size;
+	size = user_word(table + py->size);
+	if (size > HYBRID_PYTHON_TABLE)
+		size = HYBRID_PYTHON_TABLE;
+	if (!put_bytes(text, used, table + py->bytes, size))
+		size = 0;
+	text->sizes[2] = size;
+	return used + size;
+}
+
+/* Reads it to the record. Returns the record's bytes; 0: it is another one now, or is not there. */
+static __always_inline __u64 put_code(struct state *st, struct hybrid_walk_text *text, __u64 code)
+{
+	const struct hybrid_walk_python_code *py = &st->interpreter.python.code;
+	__u64 size;
+
+	if (code_identity(st, code) != st->telling.identity ||
+	    bpf_probe_read_user(st->code_bytes, sizeof(st->code_bytes), (void *)code))
+		return 0;
+	st->telling.since = mark_time(st);
+	st->telling.is_function = code_word(st, py->flags) & HYBRID_PYTHON_OPTIMIZED;
+	text->head = st->record.head;
+	text->head.info = 0;
+	text->head.nr_kernel = HYBRID_WALK_TEXT;
+	text->function = code | HYBRID_WALK_FUNCTION_MARK(st->telling.identity);
+	text->type = code_word(st, py->type);
+	text->size = py->code ? user_word(code_word(st, py->code) + py->size) :
+		     code_word(st, py->size);
+	text->line = code_word(st, py->line);
+	text->unused = 0;
+	size = put_texts(st, text);
+	return size ? size + offsetof(struct hybrid_walk_text, bytes) : 0;
+}
+
+/* It could not be told: the next walk that meets it tries again. */
+static __always_inline void forget_code(struct state *st, __u64 code)
+{
+	__u32 i = mark_index(code ^ st->code_key.space);
+
+	if (i < NR_MARKS)
+		st->marks[i].function = 0;
+}
+
+/* Tells perf of one code object. */
+static long tell_code(__u32 i, void *arg)
+{
+	struct text_loop *loop = arg;
+	struct state *st = loop->st;
+	struct hybrid_walk_text *text = (void *)&st->record.ips[TEXT_AT];
+	__u64 size;
+
+	if (i >= NR_UNTOLD)
+		return 1;
+	st->telling.identity = st->untold[i].identity;
+	size = put_code(st, text, st->untold[i].code);
+	if (!size)
+		return 0;
+	barrier_var(size);
+	if (size > st->text_room || size > sizeof(*text) ||
+	    bpf_perf_event_output(loop->ctx, &output, st->output, text, size)) {
+		forget_code(st, st->untold[i].code);
+		return 0;
+	}
+	st->text_room -= size;
+	st->code_key.ip = st->untold[i].code;
+	bpf_map_update_elem(&told, &st->code_key, &st->telling, BPF_ANY);
+	return 0;
+}
+
+/* Tells perf of those that this walk has met, before it gets the walk. @room: in the ring. */
+static __always_inline void tell_codes(void *ctx, struct state *st, __u64 room)
+{
+	struct text_loop loop = { .st = st, .ctx = ctx };
+
+	if (st->record.head.nr_kernel + 1 + st->nr + 2 * HYBRID_WALK_FUNCTIONS > TEXT_AT)
+		return;
+	st->text_room = room < MOST_TEXT ? room : MOST_TEXT;
+	bpf_loop(st->nr_untold, tell_code, &loop, 0);
+}
+
+#endif /* __HYBRID_PYTHON_BPF_H */
