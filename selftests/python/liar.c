@@ -3,10 +3,11 @@
  * A program that says it is CPython 3.11, and lies: what perf reads of it has no end, or leads
  * nowhere.
  *
- * usage: liar circles|nowhere|names SECONDS
+ * usage: liar circles|nowhere|names|flood SECONDS
  *
  * circles: of interpreters, threads and frames; of a thread that runs none of them. nowhere: at
  * what is not there, or not readable. names: of control characters, and longer than all memory.
+ * flood: each moment other functions, of which each has as many bytes as there may be.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -41,14 +42,19 @@ enum {
 	CODE_CODE	= 184 / 8,
 	TEXT_LENGTH	= 16 / 8,
 	TEXT_STATE	= 32 / 8,
+	TEXT_HASH	= 24 / 8,
 	TEXT_ASCII	= 48 / 8,
 };
+
+/* Functions. */
+#define FLOOD	100
 
 exported const unsigned long Py_Version = 0x030b02f0;
 exported uint64_t _PyRuntime[64];
 exported uint64_t PyCode_Type[8];
 
 static uint64_t interp[64], thread[64], cframe[8], frames[4][64], code[64], text[64];
+static uint64_t flood_frames[FLOOD][64], flood_codes[FLOOD][64], flood_text[512], flood_table[4096];
 
 static uint64_t at(void *p)
 {
@@ -76,6 +82,26 @@ static void build(void)
 	memcpy(&text[TEXT_ASCII], "a\x1b[2J\n\r;", 8);
 }
 
+static void build_flood(void)
+{
+	int i;
+
+	memset(flood_text, 'x', sizeof(flood_text));
+	flood_text[TEXT_LENGTH] = 2000;
+	flood_text[TEXT_STATE] = 1 << 2 | 1 << 5 | 1 << 6;
+	flood_table[CODE_SIZE] = sizeof(flood_table) - 64;
+	for (i = 0; i < FLOOD; i++) {
+		memcpy(flood_codes[i], code, sizeof(code));
+		flood_codes[i][CODE_FILE] = at(flood_text);
+		flood_codes[i][CODE_NAME] = at(flood_text);
+		flood_codes[i][CODE_TABLE] = at(flood_table);
+		memcpy(flood_frames[i], frames[0], sizeof(frames[0]));
+		flood_frames[i][FRAME_CODE] = at(flood_codes[i]);
+		flood_frames[i][FRAME_CALLER] = i + 1 < FLOOD ? at(flood_frames[i + 1]) : 0;
+	}
+	frames[0][FRAME_CALLER] = at(flood_frames[0]);
+}
+
 static void lie(const char *kind)
 {
 	if (!strcmp(kind, "circles")) {
@@ -91,6 +117,8 @@ static void lie(const char *kind)
 		frames[1][FRAME_POSITION] = ~0ULL;
 		code[CODE_TABLE] = 1ULL << 46;
 		code[CODE_SIZE] = ~0ULL;
+	} else if (!strcmp(kind, "flood")) {
+		build_flood();
 	} else {
 		text[TEXT_LENGTH] = ~0ULL >> 1;
 		code[CODE_LINE] = ~0ULL;
@@ -114,6 +142,8 @@ exported __attribute__((noinline)) unsigned int _PyEval_EvalFrameDefault(double 
 		/* Not to be worked out when it is compiled. */
 		while (++n % 100000)
 			asm("" : "+r"(n));
+		/* All functions of the flood are others now. */
+		flood_text[TEXT_HASH]++;
 	}
 	return n;
 }

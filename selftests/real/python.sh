@@ -204,10 +204,13 @@ python_lies()
 
 	builds "liar" gcc -O1 -Wall -Wextra -rdynamic -o liar "$here/selftests/python/liar.c" \
 		-lpthread || return
-	for kind in circles nowhere names; do
+	for kind in circles nowhere names flood; do
 		ok "Python that lies: $kind" lies "$kind"
 		rm -f lies.data
 	done
+	record beside.data sh -c './liar flood 3 & python3 "$1" 3; wait' sh \
+		"$here/selftests/python/truth.py"
+	judged "Python beside one that lies" beside.data --comm python3
 }
 
 lies()
