@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-NR = 200
+NR = 40
 
 TEXT = '''
 def p_spin_of_{name}(count):

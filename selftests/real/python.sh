@@ -35,6 +35,7 @@ test_python()
 	python_functions
 	python_calls
 	python_versions
+	python_late
 	python_greenlets
 	python_embedded
 	python_lies
@@ -146,6 +147,23 @@ has_inner()
 	"$perf" script -i "$1" -F ip,sym 2> /dev/null | grep -q 'py::p_spin_of_loop:inner-truth.py'
 }
 
+# perf reads nothing of a process while that runs: names are in the records.
+python_late()
+{
+	local path
+
+	path=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
+	ln -s "$path" late
+	cat > late.sh <<- 'END'
+	python3 "$1" 1
+	kill -STOP "$PPID"
+	./late "$1" 1
+	kill -CONT "$PPID"
+	END
+	record late.data sh late.sh "$here/selftests/python/truth.py"
+	judged "Python's functions of a process that has ended" late.data --comm late
+}
+
 python_greenlets()
 {
 	local name="Python's greenlets"
@@ -208,8 +226,12 @@ python_lies()
 		ok "Python that lies: $kind" lies "$kind"
 		rm -f lies.data
 	done
-	record beside.data sh -c './liar flood 3 & python3 "$1" 3; wait' sh \
-		"$here/selftests/python/truth.py"
+	cat > beside.sh <<- 'END'
+	./liar flood 3 &
+	python3 "$1" 3
+	wait
+	END
+	record beside.data sh beside.sh "$here/selftests/python/truth.py"
 	judged "Python beside one that lies" beside.data --comm python3
 }
 

@@ -184,10 +184,27 @@ static void set_runtime(struct hybrid_runtimes *runtimes, struct runtime_process
 	runtimes->nr_opened++;
 }
 
+/* What another process with the same file has; NULL: there is none that was opened. */
+static void *open_like(struct hybrid_runtimes *runtimes, const struct runtime_process *process,
+		       const struct hybrid_process_memory *pm,
+		       const struct hybrid_mapping *mapping, u64 bias)
+{
+	const struct runtime_process *other;
+	unsigned int i;
+
+	for (i = 0; process->ops->like && i < SETS * WAYS; i++) {
+		other = &runtimes->processes[i / WAYS][i % WAYS];
+		if (other->runtime && other->object_id == process->object_id)
+			return process->ops->like(other->runtime, pm, mapping, bias);
+	}
+	return NULL;
+}
+
 static void open_runtime(struct hybrid_runtimes *runtimes, struct runtime_process *process,
 			 const struct hybrid_mapping *mapping, struct hybrid_space *space)
 {
 	const struct hybrid_process_memory pm = memory_of(runtimes, process->pid, space);
+	void *runtime;
 	u64 bias;
 
 	process->object_id = mapping->object->id;
@@ -196,7 +213,9 @@ static void open_runtime(struct hybrid_runtimes *runtimes, struct runtime_proces
 	process->failed_pass = runtimes->pass;
 	if (!hybrid_mapping_bias(mapping, &bias) || !hybrid_object_use(mapping))
 		return;
-	set_runtime(runtimes, process, process->ops->open(&pm, mapping, bias));
+	runtime = process->ops->open(&pm, mapping, bias);
+	set_runtime(runtimes, process,
+		    runtime ?: open_like(runtimes, process, &pm, mapping, bias));
 }
 
 static struct runtime_process *find_process(struct hybrid_runtimes *runtimes, pid_t pid)

@@ -18,6 +18,8 @@ struct hybrid_runtimes;
  *	Returns NULL if the process can't be read, or what it says is not as it should be
  * @fork: begin to read a process that is a copy of one that was opened; it may have ended. @pm: as
  *	for @open. NULL: it is opened as any other
+ * @like: begin to read a process that can't be opened: it has ended, or has just begun. @other: one
+ *	that was, and has mapped the same file. NULL: that does not help
  * @close: end that
  * @rule: how to leave frame @at of a walk, in memory that no file backs. @pass: a number that
  *	changes when what was read before may be old. Returns false if the runtime does not tell.
@@ -33,6 +35,8 @@ struct hybrid_runtime_ops {
 	void *(*open)(const struct hybrid_process_memory *pm,
 		      const struct hybrid_mapping *mapping, u64 bias);
 	void *(*fork)(const void *parent, const struct hybrid_process_memory *pm);
+	void *(*like)(const void *other, const struct hybrid_process_memory *pm,
+		      const struct hybrid_mapping *mapping, u64 bias);
 	void (*close)(void *runtime);
 	bool (*rule)(void *runtime, u64 pass, const struct hybrid_unwind *u, unsigned int at,
 		     struct hybrid_rule *rule);

@@ -103,20 +103,30 @@ static u32 version_of(struct python *python, const struct hybrid_object *object,
 	return hybrid_object_symbol(object, "Py_BytesMain") ? 0x03080000 : 0;
 }
 
+/* Returns false if the file does not define what is needed. */
+static bool find_symbols(struct python *python, const struct hybrid_object *object, u64 bias)
+{
+	u64 runtime = hybrid_object_symbol(object, "_PyRuntime");
+	u64 type = hybrid_object_symbol(object, "PyCode_Type");
+
+	python->runtime = bias + runtime;
+	python->codes.type = bias + type;
+	return runtime && type;
+}
+
 static bool open_python(struct python *python, const struct hybrid_mapping *mapping, u64 bias)
 {
 	const struct hybrid_object *object = mapping->object;
-	u64 runtime = hybrid_object_symbol(object, "_PyRuntime");
-	u64 type = hybrid_object_symbol(object, "PyCode_Type");
-	struct python_file file = { .runtime = bias + runtime, .code_type = bias + type };
+	struct python_file file;
 
-	if (!runtime || !type || hybrid_process_memory_map(&python->pm))
+	if (!find_symbols(python, object, bias) || hybrid_process_memory_map(&python->pm))
 		return false;
-	file.version = version_of(python, object, bias);
+	file = (struct python_file) {
+		.runtime = python->runtime, .code_type = python->codes.type,
+		.version = version_of(python, object, bias),
+	};
 	if (python_layout__read(&python->layout, &python->pm, &file))
 		return false;
-	python->runtime = file.runtime;
-	python->codes.type = file.code_type;
 	hybrid_evaluator__find(&python->evaluator, mapping,
 			       hybrid_object_symbol(object, "_PyEval_EvalFrameDefault"));
 	return python->evaluator.nr;
@@ -167,6 +177,23 @@ static void *python_fork(const void *data, const struct hybrid_process_memory *p
 	return python;
 }
 
+/* BPF has read its names, so they need not be in memory any more. */
+static void *python_like(const void *data, const struct hybrid_process_memory *pm,
+			 const struct hybrid_mapping *mapping, u64 bias)
+{
+	const struct python *other = data;
+	struct python *python = calloc(1, sizeof(*python));
+
+	if (!python)
+		return NULL;
+	set_up(python, pm);
+	python->layout = other->layout;
+	python->evaluator = other->evaluator;
+	find_symbols(python, mapping->object, bias);
+	hybrid_process_memory_map(&python->pm);
+	return python;
+}
+
 static void python_close(void *data)
 {
 	struct python *python = data;
@@ -181,6 +208,7 @@ const struct hybrid_runtime_ops hybrid_python_ops = {
 	.language	= "Python",
 	.open		= python_open,
 	.fork		= python_fork,
+	.like		= python_like,
 	.close		= python_close,
 	.interpreter	= python_interpreter,
 	.namer		= python_namer,
