@@ -35,6 +35,7 @@ test_python()
 	python_functions
 	python_calls
 	python_versions
+	python_sleeps
 	python_late
 	python_greenlets
 	python_embedded
@@ -145,6 +146,14 @@ python_interpreters()
 has_inner()
 {
 	"$perf" script -i "$1" -F ip,sym 2> /dev/null | grep -q 'py::p_spin_of_loop:inner-truth.py'
+}
+
+# Functions that sleep.
+python_sleeps()
+{
+	record sleeps.data --off-cpu --off-cpu-thresh 1 python3 \
+		"$here/selftests/python/sleep-truth.py" 3
+	judged "Python's functions that sleep" sleeps.data
 }
 
 # perf reads nothing of a process while that runs: names are in the records.

@@ -8,7 +8,6 @@
 #include "walk.bpf.h"
 #include "dump.bpf.h"
 #include "count.bpf.h"
-#include "functions.bpf.h"
 #include "off_cpu.bpf.h"
 
 /* Dumps that the room for them is to do for. */

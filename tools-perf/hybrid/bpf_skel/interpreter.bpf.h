@@ -350,7 +350,7 @@ static long find_other(__u32 i, void *arg)
 /* Does the process have more than one interpreter? It did a moment ago, mostly. */
 static __always_inline bool has_several(struct state *st)
 {
-	__u64 when = st->record.head.time >> MARK_TIME, first;
+	__u64 when = st->moment, first;
 
 	if (st->several_of == st->fs && st->several_when == when && when)
 		return st->has_several;

@@ -31,16 +31,14 @@ static __always_inline __u32 mark_index(__u64 function)
 /* Is mark @i that of the function, and of a moment ago? @i: less than NR_MARKS. */
 static __always_inline bool is_marked(const struct state *st, __u32 i, __u64 function)
 {
-	__u32 when = st->record.head.time >> MARK_TIME;
-
-	return st->marks[i].function == function && st->marks[i].when == when && when;
+	return st->marks[i].function == function && st->marks[i].when == st->moment && st->moment;
 }
 
 static __always_inline void put_mark(struct state *st, __u32 i, __u64 function, __u64 word)
 {
 	st->marks[i].word = word;
 	st->marks[i].function = function;
-	st->marks[i].when = (__u32)(st->record.head.time >> MARK_TIME);
+	st->marks[i].when = st->moment;
 }
 
 static __always_inline void put_function(struct state *st, __u64 function, __u64 position)

@@ -10,6 +10,7 @@
 #include "../../bpf_skel/off_cpu_data.h"
 #include "chain.bpf.h"
 #include "dump.bpf.h"
+#include "functions.bpf.h"
 
 /* perf's: of off_cpu.bpf.c. */
 struct {
@@ -43,10 +44,22 @@ static __always_inline bool may_dump(struct state *st, __u64 now)
 	return st->dumped < dump_budget;
 }
 
+/* Which functions the task is in, and what perf is to know of these. */
+static __always_inline void find_functions(void *ctx, struct state *st,
+					   struct task_struct___h *task, __u64 since)
+{
+	read_functions(st, task);
+	if (st->nr_untold && may_dump(st, since))
+		st->dumped += tell_codes(ctx, st, MOST_TEXT);
+}
+
 /* What perf is to unwind. */
 static __always_inline bool write_sleep(void *ctx, struct state *st, struct mm_struct___h *mm)
 {
-	long got = bpf_get_stack(ctx, st->dump.ips, sizeof(st->dump.ips), BPF_F_USER_STACK);
+	long got;
+
+	write_interpreted(ctx, st);
+	got = bpf_get_stack(ctx, st->dump.ips, sizeof(st->dump.ips), BPF_F_USER_STACK);
 
 	got = write_dump(ctx, st, mm, got > 0 ? got / sizeof(__u64) : 0, dump_pages,
 			 HYBRID_WALK_STACK);
@@ -77,10 +90,12 @@ static __always_inline __u64 find_chain(void *ctx, struct state *st,
 	if (is_walkable(task, user)) {
 		st->record.ips[0] = st->ip;
 		walk(st, task, mm);
+		find_functions(ctx, st, task, since);
 	}
 	head->info = st->end | PERF_UNWIND_INNERMOST_RULE << 8 | (st->nr & 0xffff) << 16;
 	if (st->end == PERF_UNWIND_END_OUTERMOST) {
 		st->counts.whole++;
+		append_interpreted(st);
 		number = numbered_chain(ctx, st);
 		if (number)
 			return HYBRID_WALK_CHAIN | number;

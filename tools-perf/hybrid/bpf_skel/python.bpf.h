@@ -92,11 +92,6 @@ static __always_inline __u64 code_identity(struct state *st, __u64 code)
 				      name_word(st, py->table), &st->string, st->tail);
 }
 
-static __always_inline __u32 mark_time(const struct state *st)
-{
-	return st->record.head.time >> MARK_TIME;
-}
-
 /* What is not known of it, or was not when it was met first. Tells perf when the walk has ended. */
 static __always_inline void meet_code(struct state *st, __u32 i, __u64 code, __u64 identity)
 {
@@ -110,7 +105,7 @@ static __always_inline void meet_code(struct state *st, __u32 i, __u64 code, __u
 		st->marks[i].word = identity | IS_SETTLED | (known->is_function ? 0 : IS_CHECKED);
 		return;
 	}
-	st->marks[i].since = mark_time(st);
+	st->marks[i].since = st->moment;
 	st->marks[i].word = identity | IS_CHECKED;
 	if (at >= NR_UNTOLD) {
 		st->marks[i].function = 0;
@@ -141,7 +136,7 @@ static __always_inline __u64 code_mark(struct state *st, __u64 code)
 	is_same = st->marks[i].function == key &&
 		  !((st->marks[i].word ^ identity) & ~HYBRID_PYTHON_FLAGS);
 	st->marks[i].function = key;
-	st->marks[i].when = mark_time(st);
+	st->marks[i].when = st->moment;
 	if (!is_same || (!(st->marks[i].word & IS_SETTLED) &&
 			 st->marks[i].when - st->marks[i].since > NEW_TIME))
 		meet_code(st, i, code, identity);
@@ -212,7 +207,7 @@ static __always_inline __u64 put_code(struct state *st, struct hybrid_walk_text 
 	if (code_identity(st, code) != st->telling.identity ||
 	    bpf_probe_read_user(st->code_bytes, sizeof(st->code_bytes), (void *)code))
 		return 0;
-	st->telling.since = mark_time(st);
+	st->telling.since = st->moment;
 	st->telling.is_function = code_word(st, py->flags) & HYBRID_PYTHON_OPTIMIZED;
 	text->head = st->record.head;
 	text->head.info = 0;
@@ -262,15 +257,21 @@ static long tell_code(__u32 i, void *arg)
 	return 0;
 }
 
-/* Tells perf of those that this walk has met, before it gets the walk. @room: in the ring. */
-static __always_inline void tell_codes(void *ctx, struct state *st, __u64 room)
+/*
+ * Tells perf of those that this walk has met, before it gets the walk. @room: in the ring. Returns
+ * how many bytes it took.
+ */
+static __always_inline __u64 tell_codes(void *ctx, struct state *st, __u64 room)
 {
 	struct text_loop loop = { .st = st, .ctx = ctx };
 
 	if (st->record.head.nr_kernel + 1 + st->nr + 2 * HYBRID_WALK_FUNCTIONS > TEXT_AT)
-		return;
-	st->text_room = room < MOST_TEXT ? room : MOST_TEXT;
+		return 0;
+	if (room > MOST_TEXT)
+		room = MOST_TEXT;
+	st->text_room = room;
 	bpf_loop(st->nr_untold, tell_code, &loop, 0);
+	return room - st->text_room;
 }
 
 #endif /* __HYBRID_PYTHON_BPF_H */

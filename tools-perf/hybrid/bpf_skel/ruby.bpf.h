@@ -77,7 +77,7 @@ static __always_inline __u64 env_word(const struct state *st, __u64 env, __u32 w
  */
 static __always_inline bool is_entry(struct state *st, __u64 object)
 {
-	__u32 when = st->record.head.time >> MARK_TIME, i;
+	__u32 when = st->moment, i;
 
 	i = (object * 0x9e3779b97f4a7c15ULL) >> 56;
 	if (i >= NR_ENTRIES)

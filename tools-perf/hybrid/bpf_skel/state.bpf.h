@@ -198,6 +198,7 @@ struct told_code {
  * @has_several: the process has several interpreters
  * @nr_interpreted: number of frames in @interpreted
  * @interpreted_whole: HYBRID_WALK_INTERPRETED_WHOLE, or 0
+ * @moment: of the walk, in the unit of @marks
  * @marks: of functions, by a hash of their address
  * @entries: of methods of CRuby, by a hash of the address: is there one?
  * @code_words: of a code object of CPython
@@ -309,6 +310,7 @@ struct state {
 	__u32 has_several;
 	__u32 interpreted_whole;
 	__u32 is_sort;
+	__u32 moment;
 	struct {
 		__u64 function;
 		__u64 word;

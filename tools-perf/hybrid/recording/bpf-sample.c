@@ -22,9 +22,6 @@ static int deliver_asleep(struct hybrid_record *hr, struct hybrid_ring *ring,
 	u64 word = walked->head.addr;
 	int err;
 
-	if (!hr->off_cpu.event)
-		return 0;
-	walked->head.id = hr->off_cpu.id;
 	walked->head.misc = PERF_RECORD_MISC_KERNEL;
 	hybrid_walked_sample(walked, hr->off_cpu.event->layout.attr.sample_type,
 			     HYBRID_BPF_REGS, made);
@@ -47,6 +44,7 @@ int hybrid_deliver_bpf(struct hybrid_record *hr, struct hybrid_ring *ring,
 	struct hybrid_walked walked;
 	struct hybrid_event *event;
 	struct evsel *evsel;
+	bool is_asleep;
 	int err;
 
 	if (hybrid_walked_parse(hybrid_bpf__sample_type(hr->walker.bpf), header, &walked)) {
@@ -59,13 +57,18 @@ int hybrid_deliver_bpf(struct hybrid_record *hr, struct hybrid_ring *ring,
 		hybrid_take_text(hr, &walked);
 		return 0;
 	}
+	is_asleep = !walked.head.id;
+	if (is_asleep && !hr->off_cpu.event)
+		return 0;
+	if (is_asleep)
+		walked.head.id = hr->off_cpu.id;
 	if (walked.interpreted) {
 		hybrid_keep_functions(ring, &walked);
 		if (!hybrid_walked_is_sample(&walked))
 			return 0;
 		walked.nr_functions = 0;
 	}
-	if (!walked.head.id)
+	if (is_asleep)
 		return deliver_asleep(hr, ring, &walked);
 	ring->note_id = walked.head.id;
 	ring->note = walked.head.info;
