@@ -24,11 +24,19 @@ static struct python_layout layout;
 /* What there must be for the table of versions to fit; in words. */
 static u64 runtime[8], interp[16], thread[32], code_type[8];
 
-static int read_version(struct python_layout *found, u32 version, u64 code_size)
+static int read_file(struct python_layout *found, u32 version, u64 code_size)
 {
 	const struct python_file file = {
 		.runtime = (u64)runtime, .code_type = (u64)code_type, .version = version,
 	};
+
+	code_type[4] = code_size;
+	hybrid_memory_forget(own.memory);
+	return python_layout__read(found, &own.pm, &file);
+}
+
+static int read_version(struct python_layout *found, u32 version, u64 code_size)
+{
 	bool is_old = version < PY_3_11, is_3_12 = version == PY_3_12;
 
 	memset(runtime, 0, sizeof(runtime));
@@ -36,9 +44,7 @@ static int read_version(struct python_layout *found, u32 version, u64 code_size)
 	runtime[is_old ? 4 : 5] = (u64)interp;
 	interp[is_old ? 1 : is_3_12 ? 9 : 2] = (u64)thread;
 	thread[2] = (u64)interp;
-	code_type[4] = code_size;
-	hybrid_memory_forget(own.memory);
-	return python_layout__read(found, &own.pm, &file);
+	return read_file(found, version, code_size);
 }
 
 static void begin(void)
@@ -444,11 +450,13 @@ static void versions_of_the_table(void)
 	check(read_version(&found, PY_3_9, 184));
 	check(read_version(&found, PY_3_11, 192));
 	check(read_version(&found, PY_3_12, 184));
+	/* One that has just begun, and one whose thread is another interpreter's. */
+	memset(runtime, 0, sizeof(runtime));
+	check(!read_file(&found, PY_3_12, 192));
+	check(read_file(&found, PY_3_12, 184));
+	runtime[5] = (u64)interp;
 	thread[2] = (u64)thread;
-	hybrid_memory_forget(own.memory);
-	check(python_layout__read(&found, &own.pm, &(const struct python_file) {
-		.runtime = (u64)runtime, .code_type = (u64)code_type, .version = PY_3_12,
-	}));
+	check(read_file(&found, PY_3_12, 192));
 	end();
 }
 

@@ -138,8 +138,6 @@ static void follow_note(struct hybrid_compiler *compiler, struct hybrid_request 
 						&note->copy);
 		break;
 	case HYBRID_REQUEST_INTERPRETER:
-		stored->interpreter = note->interpreter;
-		stored->is_interpreter = true;
 		if (stored->begun)
 			hybrid_update_interpreter(compiler, stored);
 		break;
@@ -153,6 +151,21 @@ static void follow_note(struct hybrid_compiler *compiler, struct hybrid_request 
 		break;
 	}
 	settle(compiler, stored);
+}
+
+/* It is told of as soon as the first rule of its object is there: samples have no names before. */
+static void find_interpreters(const struct hybrid_requests *taken)
+{
+	const struct hybrid_request *note;
+	size_t i;
+
+	for (i = 0; i < taken->nr; i++) {
+		note = &taken->notes[i];
+		if (note->kind != HYBRID_REQUEST_INTERPRETER)
+			continue;
+		note->stored->interpreter = note->interpreter;
+		note->stored->is_interpreter = true;
+	}
 }
 
 bool hybrid_compiler_work(struct hybrid_compiler *compiler)
@@ -169,6 +182,7 @@ bool hybrid_compiler_work(struct hybrid_compiler *compiler)
 	compiler->taken = taken;
 	pthread_mutex_unlock(&compiler->lock);
 
+	find_interpreters(&taken);
 	for (i = 0; i < taken.nr; i++)
 		follow_note(compiler, &taken.notes[i]);
 	if (!compiler->full && !is_stopped(compiler))

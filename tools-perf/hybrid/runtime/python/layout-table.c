@@ -123,6 +123,7 @@ static u64 word_at(struct hybrid_process_memory *pm, u64 addr)
 	return hybrid_process_memory_read(pm, addr, &word, sizeof(word)) ? 0 : word;
 }
 
+/* A process that has just begun has no threads yet. */
 static bool fits(const struct row *row, struct hybrid_process_memory *pm,
 		 const struct python_file *file)
 {
@@ -130,7 +131,7 @@ static bool fits(const struct row *row, struct hybrid_process_memory *pm,
 	u64 interp = word_at(pm, file->runtime + walk->first), thread;
 
 	thread = interp ? word_at(pm, interp + walk->threads) : 0;
-	return thread && word_at(pm, thread + THREAD_INTERP) == interp &&
+	return (!thread || word_at(pm, thread + THREAD_INTERP) == interp) &&
 	       word_at(pm, file->code_type + TYPE_BASICSIZE) == row->code_size;
 }
 
