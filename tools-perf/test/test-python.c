@@ -222,10 +222,10 @@ static u64 word_of(unsigned int file_at, unsigned int name_at, unsigned int tabl
 {
 	const struct text *text = (const struct text *)code.words[file_at / 8];
 	const struct hybrid_python_string string = { .length = text->length };
+	u64 identity = hybrid_python_identity((u64)text, code.words[name_at / 8],
+					      code.words[table_at / 8], &string, NULL);
 
-	return (u64)&code | HYBRID_WALK_FUNCTION_MARK(
-		hybrid_python_identity((u64)text, code.words[name_at / 8],
-				       code.words[table_at / 8], &string, NULL));
+	return (u64)&code | HYBRID_WALK_FUNCTION_MARK(identity);
 }
 
 static u64 function_word(void)

@@ -73,7 +73,7 @@ struct mapping {
 #define NR_MARKS	(1 << NR_MARK_BITS)
 #define NR_ENTRIES	256
 #define NR_CHAINS	4
-#define NR_UNTOLD	32
+#define NR_UNTOLD	64
 
 /**
  * struct interpreter_thread - a thread that was found; or, as thread 0, an address space

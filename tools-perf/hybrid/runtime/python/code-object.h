@@ -63,12 +63,12 @@ void python_codes__inherit(struct python_codes *codes, const struct python_codes
  * python_codes__text - take the names of a code object that BPF has read
  * @codes: of the process
  * @names: that the function is added to
- * @text: struct hybrid_walk_text, which need not be aligned, or be true
- * @size: of @text, in bytes
+ * @raw: struct hybrid_walk_text, which need not be aligned, or be true
+ * @size: of @raw, in bytes
  *
  * It has these names in samples from now on, and is not read any more.
  */
-void python_codes__text(struct python_codes *codes, struct hybrid_names *names, const void *text,
+void python_codes__text(struct python_codes *codes, struct hybrid_names *names, const void *raw,
 			size_t size);
 
 /* The address of a frame whose code object can't be read, or is another one; 0: no room. */
