@@ -145,6 +145,22 @@ static void test_callers(void)
 	java_end();
 }
 
+/* pop %rax; pop %r10: the caller has pushed two words, which its frame does not count. */
+static void test_pushed_words(void)
+{
+	static const u8 pops[] = { 0x58, 0x41, 0x5a };
+
+	begin(pushed, sizeof(pushed), 12);
+	memcpy((void *)called(), pops, sizeof(pops));
+	java.stack[5] = called();
+	java.stack[5 + JAVA_FRAME / 8] = java_code_at(OUTER) + 8;
+	java.stack[5 + JAVA_FRAME / 8 + 2] = called();
+	java_unwind(java_code_at(INNER) + 12);
+	check(java.u.nr >= 3);
+	same(java.frames[2].ret, called());
+	java_end();
+}
+
 /* The frame of the interpreter at stack word @bp, whose caller's sp is at word @sp. */
 static void put_interpreted(unsigned int bp, unsigned int sp, u64 ret)
 {
@@ -475,6 +491,7 @@ static const struct tap_test tests[] = {
 	{ "a method that stores bp", test_moved },
 	{ "a method that is gone, and another in its place", test_freed },
 	{ "callers", test_callers },
+	{ "a caller that has pushed words", test_pushed_words },
 	{ "a frame of the interpreter", test_interpreter },
 	{ "a method begins to be interpreted", test_entry },
 	{ "the interpreter leaves a frame", test_leave },

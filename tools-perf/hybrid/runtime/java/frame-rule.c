@@ -205,6 +205,30 @@ static bool method_rule(struct java_vm *vm, const struct java_blob *blob, u64 pc
 	return true;
 }
 
+/* Words that a method pushes for a stub, and pops behind the call, at most. */
+#define MAX_PUSHED	4
+
+/*
+ * How many words at @pc are popped that the frame does not count. The first compiler pushes two for
+ * a stub: emit_typecheck_helper() in c1_LIRAssembler_x86.cpp. pop %rbp ends a frame.
+ */
+static unsigned int pushed_words(struct java_vm *vm, u64 pc)
+{
+	unsigned int at = 0, nr = 0;
+	u8 code[2 * MAX_PUSHED];
+
+	if (java_vm__read(vm, pc, code, sizeof(code)))
+		return 0;
+	while (nr < MAX_PUSHED) {
+		at += code[at] == 0x41;
+		if ((code[at] & 0xf8) != 0x58 || code[at] == 0x5d)
+			break;
+		at++;
+		nr++;
+	}
+	return nr;
+}
+
 /* Of a caller whose sp a register has. @ra: from sp to the return address. */
 static bool by_register(const struct hybrid_unwind *u, unsigned int reg, s32 ra,
 			enum hybrid_rule_bp bp, struct hybrid_rule *rule)
@@ -384,7 +408,12 @@ bool java_frame_rule(struct java_vm *vm, const struct java_interpreter *interpre
 
 	switch (blob->kind) {
 	case JAVA_BLOB_METHOD:
-		return method_rule(vm, blob, pc, innermost, rule);
+		if (!method_rule(vm, blob, pc, innermost, rule))
+			return false;
+		/* A stub that calls has a frame, and is called without such words. */
+		if (!innermost && at == 1)
+			rule->cfa_off += WORD * pushed_words(vm, pc);
+		return true;
 	case JAVA_BLOB_INTERPRETER:
 		return interpreter_rule(vm, interpreter, u, pc, innermost, rule);
 	case JAVA_BLOB_STUB:
