@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include "java-world.h"
 #include "tap.h"
@@ -313,6 +314,33 @@ static void check_compiled(u32 jdk)
 	end();
 }
 
+/* Where the frame is made and left, the next description is of a method that was inlined. */
+static void test_outside_frame(void)
+{
+	static const u8 code[] = {
+		0x48, 0x83, 0xc4, 0x20, 0x5d, 0x49, 0x3b, 0x67, 0x28,
+		0x0f, 0x87, 0, 0, 0, 0, 0xc3,
+	};
+	static const u8 steps[] = { 0, 4, 5, 9, 15 };
+	u64 out[HYBRID_NAMES_OF_FRAME];
+	unsigned int i;
+
+	begin(25);
+	data->pcs[1] = (struct desc) { .pc = 40, .scope = 7 };
+	for (i = 2; i < 5; i++)
+		data->pcs[i].pc = 40 + i;
+	memcpy((void *)compiled(12), code, sizeof(code));
+	same(name(compiled(2), 0, 0, out), 1);
+	same(out[0], function("org.example.Main.zero", 0));
+	for (i = 0; i < sizeof(steps); i++) {
+		same(name(compiled(12 + steps[i]), 0, 0, out), 1);
+		same(out[0], function("org.example.Main.zero", 12));
+	}
+	same(name(compiled(11), 0, 0, out), 3);
+	same(name(compiled(28), 0, 0, out), 3);
+	end();
+}
+
 static void test_inside(void)
 {
 	check_compiled(17);
@@ -351,6 +379,43 @@ static void test_replaced(void)
 	usleep(1100000);
 	same(name(loop, (u64)&methods[1], (u64)code, out), 1);
 	same(out[0], function("org.example.Main.two", 0));
+	end();
+}
+
+/* The process ends, and with it what a name was read from a second ago. */
+static void test_gone(void)
+{
+	struct method *method = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	u64 out[HYBRID_NAMES_OF_FRAME], loop, i;
+	u8 *code = bodies[1].bytes;
+
+	begin(25);
+	check(method != MAP_FAILED);
+	*method = methods[1];
+	loop = java_code_at(INTERP) + JAVA_LOOP;
+	same(name(loop, (u64)method, (u64)code, out), 1);
+	munmap(method, 4096);
+	usleep(1100000);
+	/* Nor is it forgotten for others that can't be read. */
+	for (i = 1; i < 16000; i++)
+		name(loop, i << 16, (u64)code, out);
+	same(name(loop, (u64)method, (u64)code, out), 1);
+	same(out[0], function("org.example.Main.one", 0));
+	end();
+}
+
+/* A method of a frame that could not be read is read the next time. */
+static void test_read_later(void)
+{
+	u64 out[HYBRID_NAMES_OF_FRAME];
+
+	begin(25);
+	data->metadata[1] = NULL;
+	same(name(compiled(15), 0, 0, out), 1);
+	same(out[0], function("org.example.Main.zero", 0));
+	data->metadata[1] = &methods[1];
+	same(name(compiled(15), 0, 0, out), 3);
 	end();
 }
 
@@ -428,8 +493,11 @@ static void test_random(void)
 static const struct tap_test tests[] = {
 	{ "inlined methods, as JDK 17 describes them", test_inside },
 	{ "inlined methods, as JDK 25 describes them", test_outside },
+	{ "where the frame is made and left", test_outside_frame },
 	{ "an interpreted method", test_interpreted },
 	{ "a method that another one has the memory of", test_replaced },
+	{ "a method of a process that ends", test_gone },
+	{ "a method that is read later", test_read_later },
 	{ "stubs", test_stub },
 	{ "scopes that lie", test_lies },
 	{ "names and sizes that lie", test_long_names },

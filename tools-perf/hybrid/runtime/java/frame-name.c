@@ -44,20 +44,24 @@ static unsigned int name_interpreted(struct java_names *names, struct hybrid_nam
 	return 1;
 }
 
+/* @is_whole: out: no method lacks as it could not be read: it may be the next time. */
 static unsigned int name_compiled(struct java_names *names, struct hybrid_names *to,
-				  const struct java_blob *blob, u64 pc, u64 *out)
+				  const struct java_blob *blob, u64 pc, u64 *out, bool *is_whole)
 {
 	struct java_scope scopes[HYBRID_NAMES_OF_FRAME];
 	unsigned int nr = 0, i;
 
-	if (names->has_scopes && !blob->is_native)
+	*is_whole = !names->has_scopes || blob->is_native;
+	if (!*is_whole)
 		nr = java_scopes__find(&names->scopes, blob, pc, scopes, ARRAY_SIZE(scopes));
 	for (i = 0; i < nr; i++) {
 		if (!name_method(names, to, scopes[i].method, scopes[i].bci, &out[i]))
 			break;
 	}
-	if (nr && i == nr)
+	if (nr && i == nr) {
+		*is_whole = true;
 		return nr;
+	}
 	return name_method(names, to, blob->method, 0, out);
 }
 
@@ -136,6 +140,7 @@ unsigned int java_names__frame(struct java_names *names, struct hybrid_names *to
 			       u64 *out)
 {
 	const struct java_blob_id id = java_blob_id(blob);
+	bool is_whole = true;
 	unsigned int nr = 0;
 
 	if (blob->kind == JAVA_BLOB_INTERPRETER && frame->function) {
@@ -147,10 +152,11 @@ unsigned int java_names__frame(struct java_names *names, struct hybrid_names *to
 	if (nr)
 		return nr;
 	if (blob->kind == JAVA_BLOB_METHOD)
-		nr = name_compiled(names, to, blob, frame->ret, out);
+		nr = name_compiled(names, to, blob, frame->ret, out, &is_whole);
 	if (!nr)
 		nr = name_blob(names, to, blob, out);
-	if (nr)
+	names->nr_partial += !is_whole;
+	if (nr && is_whole)
 		keep(names, blob, frame->ret, out, nr);
 	return nr;
 }

@@ -49,6 +49,7 @@ struct java_named {
  * @scopes: of the JVM
  * @has_methods: methods can be read
  * @has_scopes: compiled methods say what they are compiled from
+ * @nr_partial: frames of which a method could not be read
  * @clock: counts frames
  * @named: addresses of compiled code, by a hash; of those that share one the one that was used
  *	longest ago goes
@@ -58,6 +59,7 @@ struct java_names {
 	struct java_scopes	scopes;
 	bool			has_methods;
 	bool			has_scopes;
+	u64			nr_partial;
 	u64			clock;
 	struct java_named	named[1 << JAVA_NAMED_BITS][JAVA_NAMED_WAYS];
 };

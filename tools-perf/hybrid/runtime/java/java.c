@@ -63,6 +63,7 @@ struct known_blob {
  * @is_gone: nothing can be read any more
  * @namer: names frames
  * @names: what @namer knows
+ * @nr_partial: of @names, when the chain that is named began
  * @chains: that were named
  * @known: by the number of the line
  * @blobs: by address
@@ -80,6 +81,7 @@ struct java {
 	bool			is_gone;
 	struct hybrid_namer	namer;
 	struct java_names	names;
+	u64			nr_partial;
 	struct java_chains	chains;
 	struct known		known[1 << KNOWN_BITS];
 	struct known_blob	blobs[1 << BLOB_BITS];
@@ -310,6 +312,7 @@ static bool java_whole(struct hybrid_namer *namer, struct hybrid_names *names,
 	const u64 *named;
 	u32 nr;
 
+	java->nr_partial = java->names.nr_partial;
 	if (!chain || (c->is_unseen && (!c->gen || chain->gen != c->gen)) ||
 	    !name_first(java, names, c, &chain->first))
 		return false;
@@ -337,7 +340,7 @@ static void java_keep(struct hybrid_namer *namer, const struct hybrid_named_chai
 	unsigned int i;
 	u64 code_hash = 0;
 
-	if (!has_first(c))
+	if (!has_first(c) || java->nr_partial != java->names.nr_partial)
 		return;
 	for (i = 0; i < c->nr_frames; i++) {
 		if (!java_code_cache__has(&java->cache, c->frames[i].ret))

@@ -301,11 +301,10 @@ static bool read_method(struct reading *r, u64 method, struct hybrid_function *f
 	return true;
 }
 
-/* The method's ConstMethod, and what that has of the pool and of the names. */
-static bool read_words(struct java_methods *methods, u64 method, u64 *words)
+/* What a method's ConstMethod, @words[0], has of the pool and of the names. */
+static bool read_words(struct java_methods *methods, u64 *words)
 {
-	return read_pointer(methods, method, METHOD_CONST, &words[0]) &&
-	       read_pointer(methods, words[0], CONST_POOL, &words[1]) &&
+	return read_pointer(methods, words[0], CONST_POOL, &words[1]) &&
 	       !java_vm__read(methods->vm, words[0] + methods->fields[CONST_CODE_SIZE].offset,
 			      &words[2], sizeof(words[2]));
 }
@@ -317,8 +316,10 @@ static bool is_same(struct java_methods *methods, struct java_known_method *know
 	if (time - known->checked < CHECK_AFTER)
 		return true;
 	known->checked = time;
-	return read_words(methods, known->method, words) &&
-	       !memcmp(words, known->words, sizeof(words));
+	/* The process ends: it was the same until then. */
+	if (!read_pointer(methods, known->method, METHOD_CONST, &words[0]))
+		return true;
+	return read_words(methods, words) && !memcmp(words, known->words, sizeof(words));
 }
 
 /* Apart: what is read takes 40 KiB of stack, and nearly all methods are known. */
@@ -328,8 +329,8 @@ static noinline bool read_known(struct java_methods *methods, struct hybrid_name
 	struct reading reading = { .methods = methods };
 	struct hybrid_function function = {};
 
-	if (!read_words(methods, method, known->words) ||
-	    !read_method(&reading, method, &function))
+	if (!read_pointer(methods, method, METHOD_CONST, &known->words[0]) ||
+	    !read_words(methods, known->words) || !read_method(&reading, method, &function))
 		return false;
 	known->function = hybrid_names__function(names, &methods->quota, &function);
 	known->checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
@@ -338,18 +339,37 @@ static noinline bool read_known(struct java_methods *methods, struct hybrid_name
 	return known->function;
 }
 
+/* What is known of a method, else the place for it. */
+static struct java_known_method *find_method(struct java_methods *methods, u64 method)
+{
+	struct java_known_method *set = methods->known[hash_64(method, JAVA_METHODS_BITS)];
+	struct java_known_method *oldest = set;
+	unsigned int i;
+
+	for (i = 0; i < JAVA_METHODS_WAYS; i++) {
+		if (set[i].method == method)
+			return &set[i];
+		if (set[i].used < oldest->used)
+			oldest = &set[i];
+	}
+	return oldest;
+}
+
 const struct java_known_method *java_methods__get(struct java_methods *methods,
 						  struct hybrid_names *names, u64 method)
 {
-	struct java_known_method *known = &methods->known[hash_64(method, JAVA_METHODS_BITS)];
+	struct java_known_method *known, read = { .method = method };
 
 	if (!method || method % sizeof(u64))
 		return NULL;
-	if (known->method == method && is_same(methods, known))
-		return known;
-	known->method = 0;
-	if (!read_known(methods, names, method, known))
-		return NULL;
-	known->method = method;
+	known = find_method(methods, method);
+	if (known->method == method && !is_same(methods, known))
+		known->method = 0;
+	if (known->method != method) {
+		if (!read_known(methods, names, method, &read))
+			return NULL;
+		*known = read;
+	}
+	known->used = ++methods->clock;
 	return known;
 }

@@ -5,7 +5,8 @@
 #include "../names.h"
 #include "vm-structs.h"
 
-#define JAVA_METHODS_BITS	12
+#define JAVA_METHODS_BITS	10
+#define JAVA_METHODS_WAYS	4
 
 /* Of a compressed stream; see struct java_stream. */
 #define JAVA_STREAM_MAX		65536
@@ -31,6 +32,7 @@ bool java_stream__u32(struct java_stream *stream, u32 *value);
  * struct java_known_method - what is known of a method
  * @method: address of its struct Method in the process; 0: none
  * @words: where in the process it was read from, which shows that it is still the same one
+ * @used: by the clock of struct java_methods
  * @checked: when @words were compared with the process, in ns
  * @code: address of its bytecode
  * @size: bytes of that
@@ -39,6 +41,7 @@ bool java_stream__u32(struct java_stream *stream, u32 *value);
 struct java_known_method {
 	u64	method;
 	u64	words[3];
+	u64	used;
 	u64	checked;
 	u64	code;
 	u32	size;
@@ -53,7 +56,9 @@ struct java_known_method {
  * @has_lines: bit of the flags of struct ConstMethod
  * @excluded: see struct java_stream
  * @quota: what was added to the names
- * @known: by the address of the method
+ * @clock: counts questions
+ * @known: by a hash of the method's address; of those that share one the one that was asked for
+ *	longest ago goes
  */
 struct java_methods {
 	struct java_vm			*vm;
@@ -62,7 +67,8 @@ struct java_methods {
 	s64				 has_lines;
 	u8				 excluded;
 	struct hybrid_names_quota	 quota;
-	struct java_known_method	 known[1 << JAVA_METHODS_BITS];
+	u64				 clock;
+	struct java_known_method	 known[1 << JAVA_METHODS_BITS][JAVA_METHODS_WAYS];
 };
 
 /**

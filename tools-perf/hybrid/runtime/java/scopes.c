@@ -228,6 +228,52 @@ static bool read_scope(const struct java_scopes *scopes, const struct parts *par
 	return true;
 }
 
+/* Bytes of add, pop, compare, jump and return. */
+#define EPILOGUE	32
+
+static bool has_bytes(const u8 *code, const char *bytes, unsigned int nr)
+{
+	return !memcmp(code, bytes, nr);
+}
+
+/*
+ * Is that the rest of what leaves a frame? add $SIZE,%rsp; pop %rbp; cmp disp(%r15),%rsp; ja; ret,
+ * of which the first ones may have been run.
+ */
+static bool is_epilogue(const u8 *code)
+{
+	if (has_bytes(code, "\x48\x83\xc4", 3))
+		code += 4;
+	else if (has_bytes(code, "\x48\x81\xc4", 3))
+		code += 7;
+	if (*code == 0x5d)
+		code++;
+	if (has_bytes(code, "\x49\x3b\x67", 3))
+		code += 4;
+	else if (has_bytes(code, "\x49\x3b\xa7", 3))
+		code += 7;
+	if (has_bytes(code, "\x0f\x87", 2))
+		code += 6;
+	return *code == 0xc3;
+}
+
+/*
+ * Where the frame is made or left no method runs that was inlined, whichever the next description
+ * is of.
+ */
+static bool is_outside(const struct java_scopes *scopes, const struct java_blob *blob, u64 pc,
+		       struct java_scope *scope)
+{
+	u8 code[EPILOGUE] = {};
+
+	*scope = (struct java_scope) { .method = blob->method };
+	if (blob->frame_complete > 0 && pc < blob->code + blob->frame_complete)
+		return true;
+	scope->bci = JAVA_LAST_BCI;
+	return !java_vm__read(scopes->vm, pc, code, min_t(u64, blob->end - pc, sizeof(code))) &&
+	       is_epilogue(code);
+}
+
 unsigned int java_scopes__find(const struct java_scopes *scopes, const struct java_blob *blob,
 			       u64 pc, struct java_scope *out, unsigned int max)
 {
@@ -239,6 +285,8 @@ unsigned int java_scopes__find(const struct java_scopes *scopes, const struct ja
 	if (!find_parts(scopes, blob, &parts) ||
 	    !find_desc(scopes, &parts, pc - blob->code, &desc))
 		return 0;
+	if (desc.pc != (s64)(pc - blob->code) && is_outside(scopes, blob, pc, out))
+		return 1;
 	for (at = desc.scope; at && nr < max; nr++) {
 		if (!read_scope(scopes, &parts, &at, &out[nr]))
 			return 0;

@@ -18,6 +18,9 @@ struct java_scopes {
 	u8			 excluded;
 };
 
+/* Where the last bytecode of a method is, of whatever size that is. */
+#define JAVA_LAST_BCI	(~0U)
+
 /**
  * struct java_scope - a method, and where in it
  * @method: address of its struct Method
@@ -48,7 +51,7 @@ int java_scopes__init(struct java_scopes *scopes, struct java_vm *vm, u8 exclude
  *
  * HotSpot describes calls, and places where it may stop a thread. An address between two of them
  * is described by the next one, as JFR and AsyncGetCallTrace() have it (unless the JVM runs with
- * -XX:+DebugNonSafepoints).
+ * -XX:+DebugNonSafepoints). But where the frame is made or left, it is of the method itself.
  *
  * Sources: src/hotspot/share/code/pcDesc.hpp, scopeDesc.cpp, nmethod.hpp.
  *
