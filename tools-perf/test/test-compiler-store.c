@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 #include "fake-store.h"
+#include "clock.h"
 #include "tap.h"
+#include "update.h"
 
 static void answers(int err, unsigned int times)
 {
@@ -193,6 +195,27 @@ static void object_gone(void)
 	store_end();
 }
 
+/* A file that is not used is closed, and opened again if a sample meets more of it. */
+static void closed(void)
+{
+	u64 now = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
+
+	store_begin();
+	store_sample("pushed_at", ASK(0));
+	store_work();
+	same(compiler->nr_opened, 1);
+	hybrid_update_age(compiler, now + HYBRID_UPDATE_AGE / 2);
+	same(compiler->nr_opened, 1);
+	hybrid_update_age(compiler, now + 100 * HYBRID_UPDATE_AGE);
+	same(compiler->nr_opened, 0);
+	store_sample("bpframe_at", ASK(0));
+	store_work();
+	same(compiler->nr_opened, 1);
+	same(store.nr, 2);
+	check(store_knows("bpframe"));
+	store_end();
+}
+
 /* With a thread the same is loaded, and stopping leaves nothing behind. */
 static void threaded(void)
 {
@@ -225,6 +248,7 @@ int main(void)
 		{ "load: the store has lost it", lost },
 		{ "load: the store has not lost it", not_lost },
 		{ "load: an object goes", object_gone },
+		{ "load: an unused file is closed", closed },
 		{ "load: in a thread", threaded },
 	};
 

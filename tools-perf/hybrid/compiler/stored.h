@@ -52,6 +52,7 @@ enum hybrid_stored_state {
  * @list: among all of the compiler's
  * @working: among those being loaded whole
  * @opened: among those that are open, longest unused first
+ * @used_at: when it was used last, in ns, if it is open
  * @seen_nr: number of the last thing that the compiler has seen
  * @fd: the file; the reader's object's, until that goes
  * @flags: PERF_UNWIND_VDSO_*
@@ -94,6 +95,7 @@ struct hybrid_stored {
 	struct list_head	 list;
 	struct list_head	 working;
 	struct list_head	 opened;
+	u64			 used_at;
 	u64			 seen_nr;
 	int			 fd;
 	u32			 flags;

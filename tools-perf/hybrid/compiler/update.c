@@ -4,10 +4,12 @@
  * without CFI or of the next part of all, and hands them to the store.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "../process/file-copy.h"
+#include "../rules/clock.h"
 #include "code-rows.h"
 #include "update.h"
 
@@ -33,6 +35,7 @@ static int open_stored(struct hybrid_compiler *compiler, struct hybrid_stored *s
 	struct hybrid_stored *unused;
 	int err;
 
+	stored->used_at = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
 	if (stored->object) {
 		list_move_tail(&stored->opened, &compiler->opened);
 		return 0;
@@ -47,6 +50,24 @@ static int open_stored(struct hybrid_compiler *compiler, struct hybrid_stored *s
 	list_add_tail(&stored->opened, &compiler->opened);
 	compiler->nr_opened++;
 	return 0;
+}
+
+void hybrid_update_age(struct hybrid_compiler *compiler, u64 now)
+{
+	struct hybrid_stored *stored, *next;
+	bool is_any_closed = false;
+
+	list_for_each_entry_safe(stored, next, &compiler->opened, opened) {
+		if (now < stored->used_at + HYBRID_UPDATE_AGE)
+			break;
+		hybrid_update_close(compiler, stored);
+		is_any_closed = true;
+	}
+#ifdef __GLIBC__
+	/* It keeps large blocks for the next ones of their size. */
+	if (is_any_closed)
+		malloc_trim(0);
+#endif
 }
 
 static void finish(struct hybrid_compiler *compiler, struct hybrid_stored *stored,

@@ -12,6 +12,19 @@
 /* Closes the Elf handle of an object; it is opened again where that is needed. */
 void hybrid_update_close(struct hybrid_compiler *compiler, struct hybrid_stored *stored);
 
+/* For so long a file stays open that is not used, in seconds and in ns. */
+#define HYBRID_UPDATE_AGE_S	1
+#define HYBRID_UPDATE_AGE	(HYBRID_UPDATE_AGE_S * 1000000000ULL)
+
+/**
+ * hybrid_update_age - close the files that have not been used for HYBRID_UPDATE_AGE
+ * @compiler: under way
+ * @now: time of CLOCK_MONOTONIC, in ns
+ *
+ * libelf has a copy of the CFI of each open file, and libdw nodes of it.
+ */
+void hybrid_update_age(struct hybrid_compiler *compiler, u64 now);
+
 /**
  * hybrid_update_again - load again what the store did not know
  * @compiler: under way

@@ -12,13 +12,19 @@
 #include <unistd.h>
 #include "../process/background.h"
 #include "../records/print-name.h"
+#include "../rules/clock.h"
 #include "../x86/abi.h"
 #include "update.h"
 
 void hybrid_worker_init(struct hybrid_compiler *compiler)
 {
+	pthread_condattr_t attr;
+
 	pthread_mutex_init(&compiler->lock, NULL);
-	pthread_cond_init(&compiler->wake, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&compiler->wake, &attr);
+	pthread_condattr_destroy(&attr);
 	hybrid_objects_init(&compiler->objects, NULL, hybrid_x86_abi);
 	/* Those in @opened are all. */
 	compiler->objects.max_opened = UINT_MAX;
@@ -196,6 +202,20 @@ bool hybrid_compiler_work(struct hybrid_compiler *compiler)
 	return more;
 }
 
+/* For notes; or for files that are open to become old. */
+static void wait_for_work(struct hybrid_compiler *compiler)
+{
+	struct timespec until;
+
+	if (list_empty(&compiler->opened)) {
+		pthread_cond_wait(&compiler->wake, &compiler->lock);
+		return;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += HYBRID_UPDATE_AGE_S;
+	pthread_cond_timedwait(&compiler->wake, &compiler->lock, &until);
+}
+
 static void *work(void *arg)
 {
 	struct hybrid_compiler *compiler = arg;
@@ -203,9 +223,10 @@ static void *work(void *arg)
 	while (!is_stopped(compiler)) {
 		if (hybrid_compiler_work(compiler))
 			continue;
+		hybrid_update_age(compiler, hybrid_clock_ns(CLOCK_MONOTONIC));
 		pthread_mutex_lock(&compiler->lock);
-		while (!compiler->handed.nr && !is_stopped(compiler))
-			pthread_cond_wait(&compiler->wake, &compiler->lock);
+		if (!compiler->handed.nr && !is_stopped(compiler))
+			wait_for_work(compiler);
 		pthread_mutex_unlock(&compiler->lock);
 	}
 	return NULL;
