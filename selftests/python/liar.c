@@ -9,14 +9,7 @@
  * what is not there, or not readable. names: of control characters, and longer than all memory.
  * flood: each moment other functions, of which each has as many bytes as there may be.
  */
-#include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#define exported __attribute__((visibility("default"), used))
+#include "liar.h"
 
 /* Offsets in words: tools-perf/hybrid/runtime/python/layout-table.c. */
 enum {
@@ -55,11 +48,6 @@ exported uint64_t PyCode_Type[8];
 
 static uint64_t interp[64], thread[64], cframe[8], frames[4][64], code[64], text[64];
 static uint64_t flood_frames[FLOOD][64], flood_codes[FLOOD][64], flood_text[512], flood_table[4096];
-
-static uint64_t at(void *p)
-{
-	return (uint64_t)(uintptr_t)p;
-}
 
 static void build(void)
 {
@@ -126,14 +114,6 @@ static void lie(const char *kind)
 	}
 }
 
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
-}
-
 exported __attribute__((noinline)) unsigned int _PyEval_EvalFrameDefault(double end)
 {
 	unsigned int n = 0;
@@ -148,26 +128,9 @@ exported __attribute__((noinline)) unsigned int _PyEval_EvalFrameDefault(double 
 	return n;
 }
 
-static void *other(void *end)
-{
-	_PyEval_EvalFrameDefault(*(double *)end);
-	return NULL;
-}
-
 int main(int argc, char **argv)
 {
-	pthread_t more;
-	double end;
+	static const struct liar me = { .build = build, .lie = lie, .run = _PyEval_EvalFrameDefault };
 
-	if (argc != 3)
-		return 2;
-	end = now() + atof(argv[2]);
-	build();
-	lie(argv[1]);
-	if (pthread_create(&more, NULL, other, &end))
-		return 1;
-	_PyEval_EvalFrameDefault(end);
-	pthread_join(more, NULL);
-	puts("done");
-	return 0;
+	return liar_main(&me, argc, argv);
 }

@@ -232,7 +232,7 @@ python_lies()
 	builds "liar" gcc -O1 -Wall -Wextra -rdynamic -o liar "$here/selftests/python/liar.c" \
 		-lpthread || return
 	for kind in circles nowhere names flood; do
-		ok "Python that lies: $kind" lies "$kind"
+		ok "Python that lies: $kind" lies "$kind" _PyEval_EvalFrameDefault
 		rm -f lies.data
 	done
 	cat > beside.sh <<- 'END'
@@ -242,20 +242,6 @@ python_lies()
 	END
 	record beside.data sh beside.sh "$here/selftests/python/truth.py"
 	judged "Python beside one that lies" beside.data --comm python3
-}
-
-lies()
-{
-	local status=0
-
-	timeout 60 "$perf" record "${rings[@]}" -e cpu-clock -F 1000 --call-graph hybrid \
-		-o lies.data ./liar "$1" 2 > lies.log 2>&1 || status=1
-	[ $status -eq 0 ] && [ "$(stat -c %s lies.data)" -lt 100000000 ] &&
-		"$perf" script -i lies.data -F ip,sym 2> /dev/null > lies.script &&
-		grep -q _PyEval_EvalFrameDefault lies.script &&
-		! grep -q '[[:cntrl:]]' <(tr -d '\t\n' < lies.script) && return
-	tail -n 3 lies.log
-	return 1
 }
 
 # own_python: a root directory with the python3 of the next Debian, whose -X perf

@@ -216,8 +216,8 @@ forget_maps()
 	done
 }
 
-# hides_evaluator DATA: what perf script --hide-evaluator prints is what it prints else, without native frames that stand
-# before a function.
+# hides_evaluator DATA: what perf script --hide-evaluator prints is what it prints else, without native
+# frames that stand before a function.
 hides_evaluator()
 {
 	"$perf" script -i "$1" --no-inline -F ip,sym 2> /dev/null > with.txt
@@ -228,4 +228,20 @@ hides_evaluator()
 		{ line = $0; held = NF && !is }
 		END { print line }
 	' with.txt | cmp - without.txt && ! cmp -s with.txt without.txt
+}
+
+# lies KIND FUNCTION: ./liar says it has a runtime. perf ends, its file is small enough, and has the
+# function that runs.
+lies()
+{
+	local status=0
+
+	timeout 60 "$perf" record "${rings[@]}" -e cpu-clock -F 1000 --call-graph hybrid \
+		-o lies.data ./liar "$1" 2 > lies.log 2>&1 || status=1
+	[ $status -eq 0 ] && [ "$(stat -c %s lies.data)" -lt 100000000 ] &&
+		"$perf" script -i lies.data -F ip,sym 2> /dev/null > lies.script &&
+		grep -q "$2" lies.script &&
+		! grep -q '[[:cntrl:]]' <(tr -d '\t\n' < lies.script) && return
+	tail -n 3 lies.log
+	return 1
 }

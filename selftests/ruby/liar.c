@@ -9,14 +9,7 @@
  * nowhere: at what is not there, or not readable. names: of control characters, and longer than all
  * memory.
  */
-#include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#define exported __attribute__((visibility("default"), used))
+#include "../python/liar.h"
 
 /* In words: tools-perf/hybrid/runtime/ruby/ruby-layout.c. */
 enum {
@@ -48,11 +41,6 @@ exported __thread uint64_t *ruby_current_ec;
 static uint64_t context[8], stack[STACK_WORDS], env[3], dummy[3], code[5], body[40], words[8];
 static uint64_t text[5], entry[8];
 static const char bytes[] = "a\x1b[2J\n\r;";
-
-static uint64_t at(const void *p)
-{
-	return (uint64_t)(uintptr_t)p;
-}
 
 /* By this code perf finds the variable: of a library, as __tls_get_addr() finds it. */
 exported __attribute__((noinline)) uint64_t *rb_thread_current(void)
@@ -117,50 +105,18 @@ static void lie(const char *kind)
 	}
 }
 
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
-}
-
 unsigned int rb_vm_exec(double end)
 {
-	unsigned int n = 0;
-
 	ruby_current_ec = context;
 	/* perf takes no small function for an evaluator. */
 	asm volatile("jmp 1f\n\t.skip 8192, 0x90\n1:");
-	while (now() < end) {
-		/* Not to be worked out when it is compiled. */
-		while (++n % 100000)
-			asm("" : "+r"(n));
-	}
-	return n;
-}
-
-static void *other(void *end)
-{
-	rb_vm_exec(*(double *)end);
-	return NULL;
+	return spin_until(end);
 }
 
 /* The program is a library that runs itself: see selftests/real/ruby.sh. */
 exported int liar(int argc, char **argv)
 {
-	pthread_t more;
-	double end;
+	static const struct liar me = { .build = build, .lie = lie, .run = rb_vm_exec };
 
-	if (argc != 3)
-		return 2;
-	end = now() + atof(argv[2]);
-	build();
-	lie(argv[1]);
-	if (pthread_create(&more, NULL, other, &end))
-		return 1;
-	rb_vm_exec(end);
-	pthread_join(more, NULL);
-	puts("done");
-	return 0;
+	return liar_main(&me, argc, argv);
 }
