@@ -9,6 +9,7 @@ test_node-names()
 {
 	local name="JavaScript by name" log=js.data.log
 
+	v8_lies
 	need nodejs node "Node.js" || return
 	record js.data node "$here/selftests/node/truth.js" 5
 	if ! grep -q '^hybrid: BPF walked' "$log"; then
@@ -20,11 +21,36 @@ test_node-names()
 	# Without this option V8 has no lines of a function until one is asked for.
 	record lines.data node --no-enable-lazy-source-positions "$here/selftests/node/truth.js" 2
 	ok "$name: perf script has file and line" has_js_line lines.data
+	v8_witness
 	record plain.data --no-interpreter-frames node "$here/selftests/node/truth.js" 1
 	ok "$name: not with --no-interpreter-frames" no_js plain.data
 	record dumps.data --no-kernel-walk node "$here/selftests/node/truth.js" 2
 	ok "$name: without BPF perf says that it shows none" \
 		grep -q '^hybrid: functions of JavaScript are not shown' dumps.data.log
+}
+
+# V8 writes its own names, too, in a map.
+v8_witness()
+{
+	local name="JavaScript by name, and by V8"
+
+	record witness.data node --perf-basic-prof "$here/selftests/node/truth.js" 4
+	ok "$name: the same" "$here/selftests/node/witness" "$perf" witness.data
+	forget_maps witness.data
+	rm -f witness.data
+}
+
+# A process that says it is V8: perf ends, and its file is small enough.
+v8_lies()
+{
+	local kind
+
+	builds "liar" gcc -O1 -Wall -Wextra -rdynamic -o liar "$here/selftests/node/liar.c" \
+		-lpthread || return
+	for kind in circles nowhere names; do
+		ok "V8 that lies: $kind" lies "$kind" js_run
+		rm -f lies.data
+	done
 }
 
 no_js()

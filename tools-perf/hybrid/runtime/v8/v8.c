@@ -26,6 +26,7 @@
  * @chain: that is being named
  * @at: index of the next one of @chain's functions
  * @frame: number of the next frame
+ * @pass: in which it was asked for last
  * @names_itself: it writes a map of its code for perf, whose names stay
  * @functions: that it runs
  * @addresses: in the code that it has compiled
@@ -38,6 +39,7 @@ struct v8 {
 	const struct hybrid_named_chain	*chain;
 	unsigned int			 at;
 	unsigned int			 frame;
+	u64				 pass;
 	bool				 names_itself;
 	struct v8_functions		 functions;
 	struct v8_addresses		 addresses;
@@ -176,12 +178,24 @@ static unsigned int v8_name(struct hybrid_namer *namer, struct hybrid_names *nam
 	return to.nr;
 }
 
-static struct hybrid_namer *v8_namer(void *data, u64 pass __maybe_unused,
-				     struct hybrid_space *space)
+/* --perf-basic-prof, src/diagnostics/perf-jit.cc and src/logging/log.cc: PerfBasicLogger. */
+static bool has_map(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
+	return !access(path, R_OK);
+}
+
+static struct hybrid_namer *v8_namer(void *data, u64 pass, struct hybrid_space *space)
 {
 	struct v8 *v8 = data;
 
 	v8->pm.space = space;
+	/* V8 writes it when it has compiled something. */
+	if (pass != v8->pass && !v8->names_itself)
+		v8->names_itself = has_map(v8->pm.pid);
+	v8->pass = pass;
 	return &v8->namer;
 }
 
@@ -193,15 +207,6 @@ static bool v8_interpreter(void *data, const struct hybrid_mapping *mapping __ma
 	interpreter->language = HYBRID_WALK_V8;
 	interpreter->v8 = v8->layout.walk;
 	return true;
-}
-
-/* --perf-basic-prof, src/diagnostics/perf-jit.cc and src/logging/log.cc: PerfBasicLogger. */
-static bool has_map(pid_t pid)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
-	return !access(path, R_OK);
 }
 
 static void v8_close(void *data)
@@ -228,7 +233,6 @@ static void *v8_open(const struct hybrid_process_memory *pm, const struct hybrid
 		.runtime = HYBRID_RUNTIME_V8, .begin = v8_begin, .name = v8_name,
 	};
 	v8->object_id = mapping->object->id;
-	v8->names_itself = has_map(pm->pid);
 	if (!hybrid_process_memory_map(&v8->pm) &&
 	    !v8_layout__read(&v8->layout, &v8->pm, mapping, bias))
 		return v8;
