@@ -311,6 +311,26 @@ static void files(void)
 	end();
 }
 
+/* A copy of the process knows what that knew. */
+static void copy_of_process(void)
+{
+	struct php_functions copy = { .pm = &own.pm };
+	u64 ip, first = (u64)ops;
+
+	begin();
+	copy.layout = layout;
+	php_functions__inherit(&copy, &functions);
+	same(copy.bits, 0);
+	ip = ip_of(word_of(function), first);
+	php_functions__inherit(&copy, &functions);
+	php_functions__exit(&functions);
+	function[1] = 0;
+	hybrid_memory_forget(own.memory);
+	same(php_functions__ip(&copy, names, word_of(function), first), ip);
+	php_functions__exit(&copy);
+	end();
+}
+
 /* However many there are: the table grows, and begins anew. */
 static void many(void)
 {
@@ -351,6 +371,7 @@ int main(void)
 		{ "php: lines",					lines },
 		{ "php: closures whose copy is gone",		copies },
 		{ "php: files, by their names",			files },
+		{ "php: a copy of the process",			copy_of_process },
 		{ "php: many functions",			many },
 		{ "php: compiled code",				compiled },
 	};

@@ -305,6 +305,18 @@ u64 php_functions__unknown(struct php_functions *functions, struct hybrid_names 
 	return start ? hybrid_names_ip(start, function.size, 0) : 0;
 }
 
+void php_functions__inherit(struct php_functions *functions, const struct php_functions *parent)
+{
+	size_t size = sizeof(*parent->known) << parent->bits;
+
+	functions->known = parent->bits ? malloc(size) : NULL;
+	if (!functions->known)
+		return;
+	memcpy(functions->known, parent->known, size);
+	functions->bits = parent->bits;
+	functions->nr = parent->nr;
+}
+
 void php_functions__exit(struct php_functions *functions)
 {
 	free(functions->known);

@@ -74,6 +74,15 @@ u64 php_functions__ip(struct php_functions *functions, struct hybrid_names *name
 /* The address of a frame whose function can't be read, or is another one; 0: no room. */
 u64 php_functions__unknown(struct php_functions *functions, struct hybrid_names *names);
 
+/**
+ * php_functions__inherit - a process is a copy of another one
+ * @functions: of the copy; @pm, @layout and @quota are set
+ * @parent: of the other one
+ *
+ * It knows what that knew: it may end before it can be read.
+ */
+void php_functions__inherit(struct php_functions *functions, const struct php_functions *parent);
+
 /* Free what belongs to it. */
 void php_functions__exit(struct php_functions *functions);
 

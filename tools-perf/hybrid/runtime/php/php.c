@@ -194,8 +194,7 @@ static bool open_php(struct php *php, const struct hybrid_mapping *mapping, u64 
 	return true;
 }
 
-static void *php_open(const struct hybrid_process_memory *pm, const struct hybrid_mapping *mapping,
-		      u64 bias)
+static struct php *new_php(const struct hybrid_process_memory *pm)
 {
 	struct php *php = calloc(1, sizeof(*php));
 
@@ -206,11 +205,41 @@ static void *php_open(const struct hybrid_process_memory *pm, const struct hybri
 	php->namer = (struct hybrid_namer) {
 		.runtime = HYBRID_RUNTIME_PHP, .begin = php_begin, .name = name_frame,
 	};
+	return php;
+}
+
+static void *php_open(const struct hybrid_process_memory *pm, const struct hybrid_mapping *mapping,
+		      u64 bias)
+{
+	struct php *php = new_php(pm);
+
+	if (!php)
+		return NULL;
 	if (open_php(php, mapping, bias))
 		return php;
 	hybrid_process_memory_exit(&php->pm);
 	free(php);
 	return NULL;
+}
+
+static void *php_fork(const void *data, const struct hybrid_process_memory *pm)
+{
+	const struct php *parent = data;
+	struct php *php = new_php(pm);
+
+	if (!php)
+		return NULL;
+	php->frame = parent->frame;
+	php->layout = parent->layout;
+	php->evaluator = parent->evaluator;
+	php->body = parent->body;
+	php->rule = parent->rule;
+	php->functions.layout = parent->layout;
+	php->functions.quota = parent->functions.quota;
+	php_functions__inherit(&php->functions, &parent->functions);
+	/* It may have ended. */
+	hybrid_process_memory_map(&php->pm);
+	return php;
 }
 
 static void php_close(void *data)
@@ -226,6 +255,7 @@ const struct hybrid_runtime_ops hybrid_php_ops = {
 	.symbol		= "zend_get_executed_scope",
 	.language	= "PHP",
 	.open		= php_open,
+	.fork		= php_fork,
 	.close		= php_close,
 	.rule		= php_rule,
 	.range		= php_range,
