@@ -131,8 +131,8 @@ struct hybrid_walk_v8 {
 /**
  * struct hybrid_walk_perl - Perl with threads: stacks of frames that are arrays. Its data is 32
  *	bits: the number of the pthread key of the thread's interpreter
- * @stack: in an interpreter: the innermost stack of frames
- * @statement: the statement that runs
+ * @statement: in an interpreter: the statement that runs; 16 bytes behind it the innermost stack of
+ *	frames
  * @frame_size: of a frame
  * @function: in a frame: the sub that it runs
  * @position: the caller's statement
@@ -142,7 +142,6 @@ struct hybrid_walk_v8 {
  * @flags: its flags
  */
 struct hybrid_walk_perl {
-	__u16	stack;
 	__u16	statement;
 	__u16	frame_size;
 	__u16	function;

@@ -168,18 +168,25 @@ static __always_inline __u64 ruby_context(const struct state *st)
 }
 
 /*
- * What pthread_getspecific() returns for the key that is at @st->runtime. struct pthread of glibc
+ * What pthread_getspecific() returns for the key that is @st->specific. struct pthread of glibc
  * has the first 32 values, and then the addresses of blocks of 32.
  */
 static __always_inline __u64 thread_specific(const struct state *st)
 {
-	__u32 key = user_word(st->runtime);
+	__u32 key = st->specific;
 	__u64 block = st->fs + SPECIFIC_FIRST;
 
 	if (key >= SPECIFIC_BLOCK)
 		block = user_word(st->fs + SPECIFIC_BLOCKS + key / SPECIFIC_BLOCK * 8);
 	return key < SPECIFIC_KEYS && block ?
 		user_word(block + key % SPECIFIC_BLOCK * SPECIFIC_SIZE + 8) : 0;
+}
+
+/* The same for the key that is at @st->runtime. */
+static __always_inline __u64 find_specific(struct state *st)
+{
+	st->specific = user_word(st->runtime);
+	return thread_specific(st);
 }
 
 /* Does the data of the last sample on this CPU still hold? PHP's is that of the process. */
@@ -215,7 +222,7 @@ static __always_inline __u64 thread_data(struct state *st, __u64 fs)
 		st->thread = ruby_context(st);
 		break;
 	case HYBRID_WALK_PERL:
-		st->thread = thread_specific(st);
+		st->thread = find_specific(st);
 		break;
 	case HYBRID_WALK_PHP:
 		st->thread = st->runtime;

@@ -9,13 +9,7 @@
  */
 #include "interpreter.bpf.h"
 
-/* cop.h of Perl: struct stackinfo. */
-#define STACK_FRAMES	8
-#define STACK_PREV	16
-#define STACK_TOP	32
-#define STACK_TOP_SUB	40
-
-/* Of a stack: what it was made for, in the upper half of a word. */
+/* cop.h of Perl: what a stack was made for. */
 #define STACK_OF_SORT	3
 
 /* The first byte of a frame: what it is, and a flag of what is evaluated: no code of its own. */
@@ -45,6 +39,7 @@
 /* Frames that are looked at: loops and blocks have some, too. And those of one stack. */
 #define MAX_PERL_FRAMES	8192
 #define MAX_STACK	0x100000
+#define MAX_PASSED	4
 
 /* Reads the frame, and what is before it in the array: the callers. */
 static __always_inline bool read_perl_frame(struct state *st, __u64 frame)
@@ -66,13 +61,13 @@ static __always_inline bool read_perl_frame(struct state *st, __u64 frame)
 /* Goes on in a stack; returns whether there is one. */
 static __always_inline bool enter_stack(struct state *st, __u64 stack)
 {
-	__u64 tops = user_word(stack + STACK_TOP);
-	__u64 kinds = user_word(stack + STACK_TOP_SUB);
-	__s32 top = (__s32)tops, top_sub = (__s32)kinds;
+	__s32 top, top_sub;
 
-	st->other = stack;
-	st->is_sort = kinds >> 32 == STACK_OF_SORT;
-	st->frames_start = user_word(stack + STACK_FRAMES);
+	if (bpf_probe_read_user(&st->perl, sizeof(st->perl), (void *)stack))
+		return false;
+	top = st->perl.top;
+	top_sub = st->perl.top_sub;
+	st->frames_start = st->perl.frames;
 	if (!st->frames_start || top < -1 || top > MAX_STACK || top_sub > MAX_STACK)
 		return false;
 	st->frame = st->frames_start + (__s64)top * st->interpreter.perl.frame_size;
@@ -180,12 +175,11 @@ static __always_inline void put_sub(struct state *st, __u64 frame)
 /* Behind the outermost frame: the program, if it runs already. */
 static __always_inline bool leave_stack(struct state *st)
 {
-	__u64 stack = user_word(st->other + STACK_PREV);
-
-	if (stack)
-		return enter_stack(st, stack);
+	if (st->perl.prev)
+		return enter_stack(st, st->perl.prev);
 	if (st->chain_at == PERL_BLOCK)
-		put_perl_code(st, HYBRID_WALK_PERL_PROGRAM | HYBRID_WALK_RUN_ENDS);
+		put_function(st, HYBRID_WALK_PERL_PROGRAM | HYBRID_WALK_PERL_CODE |
+				 HYBRID_WALK_RUN_ENDS, st->statement);
 	st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
 	return false;
 }
@@ -193,7 +187,22 @@ static __always_inline bool leave_stack(struct state *st)
 /* A new frame is none before its kind is there: it is all 0, or has that of an old one. */
 static __always_inline bool is_block(const struct state *st, __u64 frame, __u32 kind)
 {
-	return kind == PERL_NULL ? st->is_sort && frame == st->frames_start : kind == PERL_DEFER;
+	return kind == PERL_NULL ? st->perl.kind == STACK_OF_SORT && frame == st->frames_start : kind == PERL_DEFER;
+}
+
+/* Loops and other blocks are between the frames of subs: passes over them, if they were read. */
+static __always_inline __u64 pass_over(const struct state *st, __u64 frame)
+{
+	__u32 size = st->interpreter.perl.frame_size, i, kind;
+
+	for (i = 0; i < MAX_PASSED && frame > st->frames_start &&
+	     frame - size - st->window_at < st->window_size; i++) {
+		kind = (__u8)frame_word(st, frame, 0) & PERL_KIND;
+		if (kind < PERL_BLOCK || kind >= PERL_SUB)
+			break;
+		frame -= size;
+	}
+	return frame;
 }
 
 static long perl_frame(__u32 i, void *arg)
@@ -209,6 +218,7 @@ static long perl_frame(__u32 i, void *arg)
 		return !leave_stack(st);
 	if (!read_perl_frame(st, frame))
 		return 1;
+	frame = pass_over(st, frame);
 	type = (__u8)frame_word(st, frame, 0);
 	kind = type & PERL_KIND;
 	statement = frame_word(st, frame, st->interpreter.perl.position);
@@ -233,10 +243,19 @@ static __always_inline void read_perl(struct state *st, __u64 interpreter)
 {
 	struct loop loop = { .st = st };
 
+	/* The statement, a word, and the stack. */
+	__u64 *words = (__u64 *)&st->perl;
+
 	st->chain_at = 0;
-	st->statement = user_word(interpreter + st->interpreter.perl.statement);
-	if (!enter_stack(st, user_word(interpreter + st->interpreter.perl.stack)))
+	if (bpf_probe_read_user(words, 3 * sizeof(*words),
+				(void *)(interpreter + st->interpreter.perl.statement)))
 		return;
+	st->statement = words[0];
+	if (!enter_stack(st, words[2])) {
+		/* The key was not made yet, and is looked up again. */
+		st->thread = 0;
+		return;
+	}
 	bpf_loop(MAX_PERL_FRAMES, perl_frame, &loop, 0);
 }
 

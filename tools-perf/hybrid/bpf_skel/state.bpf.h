@@ -106,6 +106,28 @@ struct told_code {
 };
 
 /**
+ * struct perl_stack - struct stackinfo, cop.h of Perl
+ * @any: not used
+ * @frames: address of its frames
+ * @prev: address of the stack around it
+ * @next: not used
+ * @top: number of the innermost frame; -1: there is none
+ * @most: not used
+ * @top_sub: number of the innermost frame of a sub
+ * @kind: what it was made for
+ */
+struct perl_stack {
+	__u64 any;
+	__u64 frames;
+	__u64 prev;
+	__u64 next;
+	__s32 top;
+	__s32 most;
+	__s32 top_sub;
+	__s32 kind;
+};
+
+/**
  * struct state - of a CPU, and of one program: where that is run by an interrupt, what it
  *	interrupts may be another
  * @counts: what became of samples
@@ -184,7 +206,8 @@ struct told_code {
  * @frames_start: where the stack begins that has them, if they are an array
  * @frames_end: and behind the last one
  * @statement: of Perl: that the frame at @frame is at
- * @is_sort: of Perl: the stack is that of a sort
+ * @specific: a number of pthread_getspecific()
+ * @perl: of Perl: the stack that @frame is in
  * @env_at: address of @env
  * @env_size: bytes that are there
  * @env: words that frames refer to
@@ -309,8 +332,9 @@ struct state {
 	__u64 several_when;
 	__u32 has_several;
 	__u32 interpreted_whole;
-	__u32 is_sort;
 	__u32 moment;
+	__u32 specific;
+	struct perl_stack perl;
 	struct {
 		__u64 function;
 		__u64 word;
