@@ -59,7 +59,29 @@ static uint64_t at(const void *p)
 	return (uint64_t)(uintptr_t)p;
 }
 
-exported unsigned int Perl_runops_standard(double end);
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+exported __attribute__((noinline)) unsigned int Perl_runops_standard(double end)
+{
+	unsigned int n = 0;
+
+	pthread_setspecific(PL_thr_key, interpreter);
+	while (now() < end) {
+		/* Not to be worked out when it is compiled. */
+		while (++n % 100000)
+			asm("" : "+r"(n));
+		/* "nowhere" is not all that it is. */
+		if (stack[4] == 0x7fffffff)
+			stack[4] = NR_FRAMES - 1;
+	}
+	return n;
+}
 
 static void set_value(uint64_t *value, const void *body, uint32_t flags)
 {
@@ -125,30 +147,6 @@ static void lie(const char *kind)
 		package_body[7] = 1ULL << 32;
 		sub_body[8] = 1ULL << 46;
 	}
-}
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
-}
-
-unsigned int Perl_runops_standard(double end)
-{
-	unsigned int n = 0;
-
-	pthread_setspecific(PL_thr_key, interpreter);
-	while (now() < end) {
-		/* Not to be worked out when it is compiled. */
-		while (++n % 100000)
-			asm("" : "+r"(n));
-		/* "nowhere" is not all that it is. */
-		if (stack[4] == 0x7fffffff)
-			stack[4] = NR_FRAMES - 1;
-	}
-	return n;
 }
 
 static void *other(void *end)

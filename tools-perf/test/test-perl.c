@@ -75,7 +75,7 @@ static void set_name(struct name *name, const char *text)
 {
 	memset(name, 0, sizeof(*name));
 	name->length = strlen(text);
-	strcpy(name->text, text);
+	memcpy(name->text, text, name->length);
 }
 
 static void set_statement(struct statement *statement, u32 line)

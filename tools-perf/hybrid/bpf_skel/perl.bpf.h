@@ -77,8 +77,8 @@ static __always_inline bool enter_stack(struct state *st, __u64 stack)
 }
 
 /*
- * What the record has of a sub: its address, and the root of its code as the mark. Closures come and
- * go: of those it is the root, and what is below it.
+ * What the record has of a sub: its address, and the root of its code as the mark. Closures come
+ * and go: of those it is the root, and what is below it.
  */
 static __always_inline __u64 word_of_sub(struct state *st, __u64 sub)
 {
@@ -187,7 +187,9 @@ static __always_inline bool leave_stack(struct state *st)
 /* A new frame is none before its kind is there: it is all 0, or has that of an old one. */
 static __always_inline bool is_block(const struct state *st, __u64 frame, __u32 kind)
 {
-	return kind == PERL_NULL ? st->perl.kind == STACK_OF_SORT && frame == st->frames_start : kind == PERL_DEFER;
+	if (kind == PERL_NULL)
+		return st->perl.kind == STACK_OF_SORT && frame == st->frames_start;
+	return kind == PERL_DEFER;
 }
 
 /* Loops and other blocks are between the frames of subs: passes over them, if they were read. */

@@ -52,8 +52,8 @@ struct hybrid_run_names {
  * @c: the same
  *
  * The evaluator's outermost native frame belongs to the outermost run. An innermost one that has
- * just begun, or is about to return, has none; and an innermost run may have no native frame yet: it
- * stands right outside of the innermost frame.
+ * just begun, or is about to return, has none; and an innermost run may have no native frame yet:
+ * it stands right outside of the innermost frame.
  */
 void hybrid_runs__begin(struct hybrid_runs *runs, const struct hybrid_evaluator *evaluator,
 			struct hybrid_space *space, const struct hybrid_named_chain *c);

@@ -204,7 +204,8 @@ static noinline u64 read_closure(struct perl_functions *functions, struct hybrid
 		return 0;
 	perl_file_text(file);
 	snprintf(name, sizeof(name), "%s::__ANON__", package);
-	place.ip = put_name(functions, names, name, file, perl_statement__line(pm, first, nextstate),
+	place.ip = put_name(functions, names, name, file,
+			    perl_statement__line(pm, first, nextstate),
 			    perl_statement__line(pm, statement, nextstate));
 	keep(functions, &place);
 	return place.ip;

@@ -192,5 +192,5 @@ bool perl_statement__package(struct hybrid_process_memory *pm, u64 statement, u6
 void perl_file_text(char *file)
 {
 	if (!strncmp(file, "(eval ", 6))
-		strcpy(file, "(eval)");
+		snprintf(file, PERL_TEXT, "(eval)");
 }

@@ -98,7 +98,7 @@ bool perl_statement__package(struct hybrid_process_memory *pm, u64 statement, u6
 /* The line of a statement; 0: there is none at that address. */
 u32 perl_statement__line(struct hybrid_process_memory *pm, u64 statement, u64 nextstate);
 
-/* A file name as it is shown: that of a string that was evaluated has no number. */
+/* A file name as it is shown, in room for PERL_TEXT: that of an evaluated string has no number. */
 void perl_file_text(char *file);
 
 #endif /* __PERF_HYBRID_PERL_SUB_H */
