@@ -4,9 +4,9 @@
  *
  * usage: liar circles|nowhere|names SECONDS
  *
- * circles: generators that have delegated to themselves, a frame that is its own caller's, functions
- * that make themselves. nowhere: at what is not there, or not readable. names: of control
- * characters, and longer than all memory.
+ * circles: generators that have delegated to themselves, a frame that is its own caller's,
+ * functions that make themselves. nowhere: at what is not there, or not readable. names: of
+ * control characters, and longer than all memory.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -66,13 +66,13 @@ static uint64_t at(const void *p)
 
 /* "mov 0x1e8(%rax),%rax": by this code perf finds the frame. */
 exported void zend_get_executed_scope(void);
-asm(".globl zend_get_executed_scope\n"
-    ".type zend_get_executed_scope, @function\n"
-    "zend_get_executed_scope:\n"
-    "	.byte 0x48, 0x8b, 0x80, 0xe8, 0x01, 0x00, 0x00\n"
-    "	ret\n"
-    "	.skip 64, 0x90\n"
-    ".size zend_get_executed_scope, . - zend_get_executed_scope\n");
+asm("	.globl zend_get_executed_scope\n\t"
+	".type zend_get_executed_scope, @function\n"
+	"zend_get_executed_scope:\n\t"
+	".byte 0x48, 0x8b, 0x80, 0xe8, 0x01, 0x00, 0x00\n\t"
+	"ret\n\t"
+	".skip 64, 0x90\n\t"
+	".size zend_get_executed_scope, . - zend_get_executed_scope\n");
 
 static void build(void)
 {

@@ -5,8 +5,8 @@
 //
 // usage: truth.php SECONDS
 //
-// p_NAME_of_CALLER is called by PHP. c_NAME_of_CALLER is called by C code that CALLER has called, or
-// by code of another file. r_NAME_of_CALLER calls itself, too. selftests/python/judge compares
+// p_NAME_of_CALLER is called by PHP. c_NAME_of_CALLER is called by C code that CALLER has called,
+// or by code of another file. r_NAME_of_CALLER calls itself, too. selftests/python/judge compares
 // chains with that.
 
 function p_spin_of_loop()

@@ -117,7 +117,7 @@ static void set_text(struct text *text, const char *bytes)
 	memset(text, 0, sizeof(*text));
 	text->hash = 0x8000000012345678;
 	text->length = strlen(bytes);
-	strcpy(text->bytes, bytes);
+	memcpy(text->bytes, bytes, text->length);
 }
 
 static void set_function(u64 *words, struct text *called, void *code, u32 nr)

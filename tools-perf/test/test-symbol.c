@@ -29,7 +29,9 @@ static u64 symbol(const char *file, const char *name)
 /* The first name that ends with it need not be the one that it is a part of. */
 static void ends_alike(void)
 {
-	static const char *const names[] = { "z_spam", "a_spam", "spam", "eggs_and_spam", "m_spam" };
+	static const char *const names[] = {
+		"z_spam", "a_spam", "spam", "eggs_and_spam", "m_spam",
+	};
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)

@@ -108,8 +108,8 @@ static long put_delegate(__u32 i, void *arg)
 
 /*
  * A generator that has delegated to others ("yield from") does not run: the innermost of those
- * does. Their frames are not among the callers': a frame without a function stands for them. Returns
- * 1 if there are too many.
+ * does. Their frames are not among the callers': a frame without a function stands for them.
+ * Returns 1 if there are too many.
  */
 static __always_inline long put_delegates(struct state *st, __u64 generator)
 {

@@ -18,6 +18,9 @@
 /* Functions that one makes when it runs. */
 #define MAX_CLOSURES	64
 
+/* Words of a function from the address of its instructions to that of its file. */
+#define MAX_REST	16
+
 /* Lines of a file that are told of its outermost code. */
 #define FILE_LINES	2048
 
@@ -35,21 +38,27 @@ static u64 mark_of(const struct php_function *known)
 	return HYBRID_WALK_FUNCTION_MARK(known->words[known->is_internal ? NAME : CODE]);
 }
 
-/* Returns false if nothing is there. */
+/* Returns false if nothing is there. Of what a function has as little as can be is read. */
 static bool read_words(struct php_functions *functions, u64 addr, struct php_function *found)
 {
 	const struct hybrid_walk_php *walk = &functions->layout->walk;
-	u8 kind;
+	u64 head[3], rest[MAX_REST], nr = (walk->file - walk->code) / sizeof(u64) + 1;
 
-	if (hybrid_process_memory_read(functions->pm, addr, &kind, sizeof(kind)))
+	if (hybrid_process_memory_read(functions->pm, addr, head, sizeof(head)))
 		return false;
-	found->is_internal = kind == PHP_INTERNAL;
-	found->words[NAME] = php_word(functions->pm, addr + PHP_FUNCTION_NAME);
-	found->words[CLASS] = php_word(functions->pm, addr + PHP_FUNCTION_SCOPE);
-	found->words[CODE] = php_word(functions->pm, addr + walk->code);
-	found->words[FILE_NAME] =
-		found->is_internal ? 0 : php_word(functions->pm, addr + walk->file);
-	return found->words[NAME];
+	found->is_internal = (u8)head[0] == PHP_INTERNAL;
+	found->words[NAME] = head[PHP_FUNCTION_NAME / sizeof(u64)];
+	found->words[CLASS] = head[PHP_FUNCTION_SCOPE / sizeof(u64)];
+	found->words[CODE] = 0;
+	found->words[FILE_NAME] = 0;
+	if (found->is_internal || !found->words[NAME])
+		return found->words[NAME];
+	if (nr > MAX_REST || hybrid_process_memory_read(functions->pm, addr + walk->code, rest,
+							nr * sizeof(u64)))
+		return false;
+	found->words[CODE] = rest[0];
+	found->words[FILE_NAME] = rest[nr - 1];
+	return true;
 }
 
 /* Is it the function that was sampled? */
@@ -275,7 +284,8 @@ static struct php_function *look_up_file(struct php_functions *functions,
 	u64 hash = php_word(functions->pm, string + PHP_STRING_HASH);
 	char file[PHP_TEXT];
 
-	if (((HYBRID_WALK_FUNCTION_MARK(hash) ^ key) >> 48) || !php_text(functions->pm, string, file))
+	if (((HYBRID_WALK_FUNCTION_MARK(hash) ^ key) >> 48) ||
+	    !php_text(functions->pm, string, file))
 		return NULL;
 	found.function = add_file(functions, names, file);
 	return found.function ? keep(functions, &found) : NULL;

@@ -187,7 +187,8 @@ static bool open_php(struct php *php, const struct hybrid_mapping *mapping, u64 
 		return false;
 	php->frame = file.globals + php->layout->globals_frame;
 	php->functions.layout = php->layout;
-	hybrid_evaluator__find(&php->evaluator, mapping, hybrid_object_symbol(object, "execute_ex"));
+	hybrid_evaluator__find(&php->evaluator, mapping,
+			       hybrid_object_symbol(object, "execute_ex"));
 	if (!php->evaluator.nr)
 		return false;
 	php->body = bias + php->evaluator.parts[0].start / 2 + php->evaluator.parts[0].end / 2;
