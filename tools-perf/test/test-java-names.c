@@ -317,11 +317,15 @@ static void check_compiled(u32 jdk)
 /* Where the frame is made and left, the next description is of a method that was inlined. */
 static void test_outside_frame(void)
 {
+	/* add $1,%rax; mov %rax,%rdx; and what leaves it. */
 	static const u8 code[] = {
+		0x48, 0x83, 0xc0, 0x01, 0x48, 0x8b, 0xd0,
 		0x48, 0x83, 0xc4, 0x20, 0x5d, 0x49, 0x3b, 0x67, 0x28,
 		0x0f, 0x87, 0, 0, 0, 0, 0xc3,
 	};
-	static const u8 steps[] = { 0, 4, 5, 9, 15 };
+	/* cmp; jge: to what is after it; mov. */
+	static const u8 jumps[] = { 0x83, 0xfe, 0x01, 0x7d, 0x20, 0x48, 0x8b, 0xd0 };
+	static const u8 steps[] = { 0, 4, 7, 11, 12, 16, 22 };
 	u64 out[HYBRID_NAMES_OF_FRAME];
 	unsigned int i;
 
@@ -329,15 +333,49 @@ static void test_outside_frame(void)
 	data->pcs[1] = (struct desc) { .pc = 40, .scope = 7 };
 	for (i = 2; i < 5; i++)
 		data->pcs[i].pc = 40 + i;
-	memcpy((void *)compiled(12), code, sizeof(code));
+	memcpy((void *)compiled(6), jumps, sizeof(jumps));
+	memcpy((void *)compiled(14), code, sizeof(code));
 	same(name(compiled(2), 0, 0, out), 1);
 	same(out[0], function("org.example.Main.zero", 0));
 	for (i = 0; i < sizeof(steps); i++) {
-		same(name(compiled(12 + steps[i]), 0, 0, out), 1);
+		same(name(compiled(14 + steps[i]), 0, 0, out), 1);
 		same(out[0], function("org.example.Main.zero", 12));
 	}
-	same(name(compiled(11), 0, 0, out), 3);
-	same(name(compiled(28), 0, 0, out), 3);
+	same(name(compiled(11), 0, 0, out), 1);
+	same(name(compiled(9), 0, 0, out), 3);
+	same(name(compiled(6), 0, 0, out), 3);
+	same(name(compiled(37), 0, 0, out), 3);
+	/* jmp: to what leaves it. */
+	memcpy((void *)compiled(6), (u8 []) { 0xeb, 6 }, 2);
+	same(name(compiled(5), 0, 0, out), 1);
+	end();
+	begin(25);
+	/* A description before the end of the frame. */
+	data->pcs[1] = (struct desc) { .pc = 18, .scope = 7 };
+	memcpy((void *)compiled(14), code, sizeof(code));
+	same(name(compiled(14), 0, 0, out), 3);
+	end();
+}
+
+/* Behind what is described in a loop, and before its jump back. */
+static void test_loop(void)
+{
+	/* mov %rax,%rdx; cmp; jl */
+	u8 code[] = { 0x48, 0x8b, 0xd0, 0x83, 0xfe, 0x01, 0x7c, -14 };
+	u64 out[HYBRID_NAMES_OF_FRAME];
+
+	begin(25);
+	memcpy((void *)compiled(12), code, sizeof(code));
+	same(name(compiled(12), 0, 0, out), 1);
+	same(out[0], function("org.example.Main.zero", 2));
+	same(name(compiled(18), 0, 0, out), 1);
+	same(name(compiled(20), 0, 0, out), 3);
+	end();
+	begin(25);
+	/* To behind what is described. */
+	code[7] = -4;
+	memcpy((void *)compiled(12), code, sizeof(code));
+	same(name(compiled(12), 0, 0, out), 3);
 	end();
 }
 
@@ -494,6 +532,7 @@ static const struct tap_test tests[] = {
 	{ "inlined methods, as JDK 17 describes them", test_inside },
 	{ "inlined methods, as JDK 25 describes them", test_outside },
 	{ "where the frame is made and left", test_outside_frame },
+	{ "the end of a loop", test_loop },
 	{ "an interpreted method", test_interpreted },
 	{ "a method that another one has the memory of", test_replaced },
 	{ "a method of a process that ends", test_gone },

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 #include <linux/kernel.h>
+#include "../../x86/abi.h"
 #include "method.h"
 #include "scopes.h"
 
@@ -174,9 +175,12 @@ static void take_desc(const struct java_scopes *scopes, const u8 *bytes, struct 
 	*desc = (struct desc) { pc, scope };
 }
 
-/* The first description of an address that is not below; else the last one. */
+/*
+ * The first description of an address that is not below; else the last one. @before: the one before
+ * it, or the same.
+ */
 static bool find_desc(const struct java_scopes *scopes, const struct parts *parts, s64 offset,
-		      struct desc *desc)
+		      struct desc *desc, struct desc *before)
 {
 	u8 bytes[AT_ONCE * DESC_SIZE];
 	u64 low = 0, high = parts->nr_pcs, middle, i, nr;
@@ -196,6 +200,7 @@ static bool find_desc(const struct java_scopes *scopes, const struct parts *part
 		return false;
 	for (i = 0; i < nr; i++) {
 		take_desc(scopes, bytes + i * DESC_SIZE, desc);
+		take_desc(scopes, bytes + (i ? i - 1 : 0) * DESC_SIZE, before);
 		if (desc->pc >= offset)
 			break;
 	}
@@ -257,36 +262,116 @@ static bool is_epilogue(const u8 *code)
 	return *code == 0xc3;
 }
 
+/* Instructions that are looked at before those. */
+#define BEFORE		10
+
+/* The instruction after the one at @ip, whose first bytes are @code; 0: it may be another. */
+static u64 next_insn(const struct hybrid_process_memory *pm, u64 ip, const u8 *code)
+{
+	enum hybrid_effect effect;
+	u64 next;
+	s32 disp;
+
+	if (*code == 0xeb)
+		return ip + 2 + (s8)code[1];
+	if (*code == 0xe9) {
+		memcpy(&disp, code + 1, sizeof(disp));
+		return ip + 5 + disp;
+	}
+	effect = hybrid_memory_after(pm->memory, pm->space, pm->pid, &hybrid_abi_64, ip, &next);
+	return effect == HYBRID_EFFECT_NEXT ? next : 0;
+}
+
 /*
- * Where the frame is made or left no method runs that was inlined, whichever the next description
- * is of.
+ * Does code without a choice lead from @pc to the end of the frame? @described: the next address
+ * that is described: it is not to come through that before.
+ */
+static bool is_leaving(const struct java_scopes *scopes, const struct java_blob *blob, u64 pc,
+		       u64 described)
+{
+	unsigned int i;
+	u64 ip = pc;
+
+	for (i = 0; i <= BEFORE && ip >= blob->code && ip < blob->end && ip != described; i++) {
+		u8 code[EPILOGUE] = {};
+
+		if (java_vm__read(scopes->vm, ip, code, min_t(u64, blob->end - ip, sizeof(code))))
+			return false;
+		if (is_epilogue(code))
+			return true;
+		ip = next_insn(&scopes->vm->pm, ip, code);
+	}
+	return false;
+}
+
+/* Where the conditional jump @code at @ip leads; 0: it is none. */
+static u64 jump_target(u64 ip, const u8 *code)
+{
+	s32 disp;
+
+	if ((*code & 0xf0) == 0x70)
+		return ip + 2 + (s8)code[1];
+	if (*code != 0x0f || (code[1] & 0xf0) != 0x80)
+		return 0;
+	memcpy(&disp, code + 2, sizeof(disp));
+	return ip + 6 + disp;
+}
+
+/*
+ * Is @pc at the end of a loop that @before, the address that is described before it, is in? The
+ * next description is of what follows in memory then.
+ */
+static bool is_in_loop(const struct java_scopes *scopes, const struct java_blob *blob, u64 pc,
+		       u64 before, u64 described)
+{
+	unsigned int i;
+	u64 ip = pc, target;
+
+	for (i = 0; i <= BEFORE && ip >= pc && ip < blob->end; i++) {
+		u8 code[EPILOGUE] = {};
+
+		if (before >= pc || (described > pc && ip >= described) ||
+		    java_vm__read(scopes->vm, ip, code, min_t(u64, blob->end - ip, sizeof(code))))
+			return false;
+		target = jump_target(ip, code);
+		if (target)
+			return target >= blob->code && target <= before;
+		ip = next_insn(&scopes->vm->pm, ip, code);
+	}
+	return false;
+}
+
+/*
+ * Where the frame is made no method runs that was inlined. Where it is about to be left most likely
+ * none does, whichever the next description is of: it stands behind the return then.
  */
 static bool is_outside(const struct java_scopes *scopes, const struct java_blob *blob, u64 pc,
-		       struct java_scope *scope)
+		       const struct desc *desc, struct java_scope *scope)
 {
-	u8 code[EPILOGUE] = {};
-
 	*scope = (struct java_scope) { .method = blob->method };
 	if (blob->frame_complete > 0 && pc < blob->code + blob->frame_complete)
 		return true;
 	scope->bci = JAVA_LAST_BCI;
-	return !java_vm__read(scopes->vm, pc, code, min_t(u64, blob->end - pc, sizeof(code))) &&
-	       is_epilogue(code);
+	return is_leaving(scopes, blob, pc, blob->code + desc->pc);
 }
 
 unsigned int java_scopes__find(const struct java_scopes *scopes, const struct java_blob *blob,
 			       u64 pc, struct java_scope *out, unsigned int max)
 {
+	struct desc desc, before;
 	struct parts parts;
-	struct desc desc;
 	unsigned int nr = 0;
 	u32 at;
 
 	if (!find_parts(scopes, blob, &parts) ||
-	    !find_desc(scopes, &parts, pc - blob->code, &desc))
+	    !find_desc(scopes, &parts, pc - blob->code, &desc, &before))
 		return 0;
-	if (desc.pc != (s64)(pc - blob->code) && is_outside(scopes, blob, pc, out))
-		return 1;
+	if (desc.pc != (s64)(pc - blob->code)) {
+		if (is_outside(scopes, blob, pc, &desc, out))
+			return 1;
+		if (is_in_loop(scopes, blob, pc, blob->code + before.pc, blob->code + desc.pc))
+			desc = before;
+	}
 	for (at = desc.scope; at && nr < max; nr++) {
 		if (!read_scope(scopes, &parts, &at, &out[nr]))
 			return 0;

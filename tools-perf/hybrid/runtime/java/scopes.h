@@ -51,7 +51,8 @@ int java_scopes__init(struct java_scopes *scopes, struct java_vm *vm, u8 exclude
  *
  * HotSpot describes calls, and places where it may stop a thread. An address between two of them
  * is described by the next one, as JFR and AsyncGetCallTrace() have it (unless the JVM runs with
- * -XX:+DebugNonSafepoints). But where the frame is made or left, it is of the method itself.
+ * -XX:+DebugNonSafepoints). But where the frame is made or left, it is of the method itself;
+ * and at the end of a loop of what the loop is of.
  *
  * Sources: src/hotspot/share/code/pcDesc.hpp, scopeDesc.cpp, nmethod.hpp.
  *
