@@ -404,6 +404,30 @@ static void idle_closed(void)
 	close(next);
 }
 
+/* What was read of a file for its rows; the next row has it read again. */
+static void cfi_forgotten(void)
+{
+	u64 start = HYBRID_OBJECT_AGE;
+	struct hybrid_object *object;
+
+	hybrid_processes_init(&ps, elf_file_open);
+	hybrid_objects_age(&ps.objects, start);
+	map_path(1, elf_file_path("small.so"), 9);
+	check(row_of(1, elf_file_symbol("small.so", "leaf_at")));
+	object = mapping_of(1)->object;
+	check(object->cfi.eh_frame.tried);
+	hybrid_objects_age(&ps.objects, start + HYBRID_OBJECT_CFI - 1);
+	check(object->cfi.eh_frame.tried);
+	hybrid_objects_age(&ps.objects, start + HYBRID_OBJECT_CFI + HYBRID_OBJECT_AGE);
+	check(!object->cfi.eh_frame.tried && !object->cfi.eh_tried);
+	same(object->state, HYBRID_OBJECT_READY);
+	same(object->nr_rows, 1);
+	check(row_of(1, elf_file_symbol("small.so", "pushed_at")));
+	same(object->nr_rows, 2);
+	check(object->cfi.eh_frame.tried);
+	hybrid_processes_exit(&ps);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -417,6 +441,7 @@ int main(void)
 		{ "object: a file that nobody maps while it is closed", mapped_while_closed },
 		{ "object: another try", another_try },
 		{ "object: one that nobody maps is closed", idle_closed },
+		{ "object: CFI is not kept for long", cfi_forgotten },
 	};
 	static const char * const files[] = {
 		"lib", "text", "empty", "cut", "arm", "nophdr", "late",

@@ -28,6 +28,7 @@ int hybrid_compile_row(struct hybrid_object *object, u64 vaddr, struct hybrid_ro
 {
 	int err = 0;
 
+	object->compiled_at = object->objects->now;
 	if (!hybrid_pclntab_find(object) || !hybrid_pclntab_row(object, vaddr, row))
 		err = compile_cfi(object, vaddr, row);
 	if (!err)

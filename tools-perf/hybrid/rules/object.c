@@ -59,9 +59,8 @@ static void remove_opened(struct hybrid_object *object)
 	object->objects->nr_opened--;
 }
 
-void hybrid_object_close(struct hybrid_object *object)
+static void close_elf(struct hybrid_object *object)
 {
-	hybrid_debug_frame_close(object);
 	if (object->cfi.eh)
 		dwarf_cfi_end(object->cfi.eh);
 	object->cfi.eh = NULL;
@@ -69,6 +68,12 @@ void hybrid_object_close(struct hybrid_object *object)
 	object->cfi.eh_frame.tried = false;
 	elf_end(object->elf);
 	object->elf = NULL;
+}
+
+void hybrid_object_close(struct hybrid_object *object)
+{
+	hybrid_debug_frame_close(object);
+	close_elf(object);
 	free(object->image);
 	object->image = NULL;
 	hybrid_unpin_file(&object->hold);
@@ -197,6 +202,25 @@ static int open_again(struct hybrid_object *object, int fd)
 		hybrid_debug_frame_open(object);
 	add_opened(object);
 	return 0;
+}
+
+bool hybrid_object_forget_cfi(struct hybrid_object *object)
+{
+	Elf *elf;
+
+	if (object->state != HYBRID_OBJECT_READY || object->fd < 0 || object->has_debug ||
+	    (!object->cfi.eh_tried && !object->cfi.eh_frame.tried))
+		return false;
+	if (hybrid_object_may_change(object) && !object->is_copy &&
+	    !hybrid_file_id_is_of(&object->file, object->fd))
+		return false;
+	elf = hybrid_elf_begin(object->fd);
+	if (!elf)
+		return false;
+	close_elf(object);
+	object->elf = elf;
+	object->cfi.elf = elf;
+	return true;
 }
 
 static int read_header(struct hybrid_object *object, GElf_Ehdr *ehdr)

@@ -74,6 +74,7 @@ struct hybrid_segment {
  * @runtime: number of the runtime that the file is of, from 1 on; 0: of none
  * @interpreter_told: it has no frames that BPF reads, or BPF was told where they are
  * @cfi: what libdw reads
+ * @compiled_at: when a row was compiled last, by struct hybrid_objects::now
  * @pclntab: what a Go program has in place of CFI
  * @segments: executable ones
  * @nr_segments: number of @segments
@@ -124,6 +125,7 @@ struct hybrid_object {
 	bool			 interpreter_told;
 	u64			 jit;
 	struct hybrid_cfi	 cfi;
+	u64			 compiled_at;
 	struct hybrid_pclntab	 pclntab;
 	struct hybrid_segment	*segments;
 	size_t			 nr_segments;
@@ -440,12 +442,26 @@ void hybrid_object_close(struct hybrid_object *object);
  */
 bool hybrid_objects_close_one(struct hybrid_objects *objects);
 
+/**
+ * hybrid_object_forget_cfi - give back the memory of what libelf and libdw have read of a file
+ * @object: any
+ *
+ * The rows stay. The file stays open, and is read again for the next row. Nothing is done if it
+ * was changed, or has a debug file.
+ *
+ * Return: true if something was given back.
+ */
+bool hybrid_object_forget_cfi(struct hybrid_object *object);
+
+/* For so long an object keeps what it has read of its file for rows, in ns. */
+#define HYBRID_OBJECT_CFI	2000000000ULL
+
 /* How long an object that nobody maps stays open, in ns; it is looked at each second. */
 #define HYBRID_OBJECT_IDLE	10000000000ULL
 #define HYBRID_OBJECT_AGE	1000000000ULL
 
 /**
- * hybrid_objects_age - close objects that nobody has mapped for long
+ * hybrid_objects_age - close objects that nobody has mapped for long, and forget CFI
  * @objects: session
  * @now: on any clock that goes on, in ns
  *

@@ -3,6 +3,7 @@
  * All objects of a session. One serves all processes that map its file, and is kept for
  * the next process when nobody has it mapped any more.
  */
+#include <malloc.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/resource.h>
@@ -320,6 +321,25 @@ static bool is_useless(const struct hybrid_object *object)
 	       (!object->objects->identify && hybrid_object_may_change(object));
 }
 
+static void forget_cfi(struct hybrid_objects *objects)
+{
+	struct hybrid_object *object;
+	bool is_any = false;
+	unsigned int i;
+
+	for (i = 0; i < HYBRID_OBJECT_HASH; i++) {
+		hlist_for_each_entry(object, &objects->hash[i], hash) {
+			if (objects->now - object->compiled_at >= HYBRID_OBJECT_CFI)
+				is_any |= hybrid_object_forget_cfi(object);
+		}
+	}
+#ifdef __GLIBC__
+	/* It keeps large blocks for the next ones of their size. */
+	if (is_any)
+		malloc_trim(0);
+#endif
+}
+
 void hybrid_objects_age(struct hybrid_objects *objects, u64 now)
 {
 	struct hybrid_object *object, *next;
@@ -327,6 +347,7 @@ void hybrid_objects_age(struct hybrid_objects *objects, u64 now)
 	if (now - objects->now < HYBRID_OBJECT_AGE)
 		return;
 	objects->now = now;
+	forget_cfi(objects);
 	list_for_each_entry_safe(object, next, &objects->idle, idle) {
 		if (now - object->idle_since < HYBRID_OBJECT_IDLE)
 			return;
