@@ -5,9 +5,10 @@
 /*
  * From a frame to its caller, by the rule for its address and the words of the stack.
  *
- * What few frames need is in global functions. The verifier looks at such a function once; at what is
- * inline, or static, it looks again for each way that leads there. They are given the state as memory
- * of which nothing is known: keys of maps are on their stack, as Linux 6.1 takes no other memory.
+ * What few frames need is in global functions. The verifier looks at such a function once. At what
+ * is inline, or static, it looks again for each way that leads there. Global functions are given
+ * the state as memory of which nothing is known. Keys of maps are on their stack, as Linux 6.1
+ * takes no other memory.
  */
 #include "mapping.bpf.h"
 #include "java.bpf.h"

@@ -168,8 +168,8 @@ static int hit_file(struct machine *machine, const struct hybrid_ident *ident, p
 }
 
 /*
- * The vDSO of a program of 32 bits. perf takes that of 64 bits if it can't tell that the program has
- * another one.
+ * The vDSO of a program of 32 bits. perf takes that of 64 bits if it can't tell that the program
+ * has another one.
  */
 static int hit_low_vdso(struct machine *machine, const struct hybrid_met_file *file, bool hit)
 {
