@@ -38,6 +38,13 @@ def deep(more, n):
 while True:
     deep(%d, 1)
 """
+NODE = """
+'use strict';
+let sum = 0;
+function leaf(n) { for (let i = 0; i < 1000; i++) n = (n * 13 + i) | 0; return n; }
+function deep(more, n) { return more > 1 ? deep(more - 1, n) + 1 : leaf(n) + 1; }
+for (;;) for (let i = 0; i < 100; i++) sum = (sum + deep(%d, i)) | 0;
+"""
 
 
 def write(path, text):
@@ -62,6 +69,11 @@ def make_java(b):
 def make_python(b):
     write(f"{b.data}/deep.py", PYTHON % DEPTH)
     return ["python3", f"{b.data}/deep.py"]
+
+
+def make_node(b):
+    write(f"{b.data}/deep.js", NODE % DEPTH)
+    return ["node", f"{b.data}/deep.js"]
 
 
 def read(b, path):
@@ -93,7 +105,8 @@ def measured(b, command):
 
 
 def runtimes(b):
-    for name, make, needs in (("Java", make_java, "javac"), ("Python", make_python, "python3")):
+    for name, make, needs in (("Java", make_java, "javac"), ("Python", make_python, "python3"),
+                              ("Node.js", make_node, "node")):
         if not shutil.which(needs):
             raise meter.Failed(f"{needs} is not installed")
         command = make(b)

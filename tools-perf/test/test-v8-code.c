@@ -6,6 +6,7 @@
 #include "../hybrid/bpf_skel/hybrid_interpreter.h"
 #include "own-memory.h"
 #include "tap.h"
+#include "v8-chains.h"
 #include "v8-inlined.h"
 #include "v8-nearest.h"
 
@@ -27,9 +28,9 @@ static u64 maps[512][2];
 
 static const struct v8_layout layout = {
 	.version = 12 << 8 | 4, .type_shared = SHARED, .type_code = CODE, .type_stream = STREAM,
-	.map_instance_type = 12, .array_length = 8, .array_data = 16, .code_kind_baseline = BASELINE,
-	.code_deopt = 8, .code_flags = 48, .code_size = 52, .stream_start = 32,
-	.deopt_literals = 2, .deopt_inlining = 7,
+	.map_instance_type = 12, .array_length = 8, .array_data = 16,
+	.code_kind_baseline = BASELINE, .code_deopt = 8, .code_flags = 48, .code_size = 52,
+	.stream_start = 32, .deopt_literals = 2, .deopt_inlining = 7,
 };
 
 static struct v8_heap heap = { .pm = &own.pm, .layout = &layout };
@@ -284,6 +285,47 @@ static void inlined(void)
 	own_end();
 }
 
+/* A chain of three frames, whose second one runs a function; the first one is named. */
+static struct hybrid_named_chain chain_of(const u64 *ips, const u64 *functions, u64 *out)
+{
+	out[0] = 1;
+	return (struct hybrid_named_chain) {
+		.chain = ips, .nr = 3, .functions = functions, .nr_functions = 2, .out = out,
+		.max = 8, .nr_out = 1, .rest = 1,
+	};
+}
+
+static void chains(void)
+{
+	static struct v8_chains known;
+	u64 ips[] = { 10, 20, 30 }, functions[] = { 1, 2, 3, 4 }, out[8], other[8];
+	struct hybrid_named_chain c = chain_of(ips, functions, out);
+
+	check(!v8_chains__put(&known, &c, 1));
+	out[1] = 77;
+	out[2] = 30;
+	c.nr_out = 3;
+	v8_chains__keep(&known, &c, 1);
+	/* The first frame and its function may be others. */
+	ips[0] = 11;
+	functions[0] = 5;
+	c = chain_of(ips, functions, other);
+	check(v8_chains__put(&known, &c, 1));
+	same(c.nr_out, 3);
+	check(!memcmp(out, other, 3 * sizeof(u64)));
+	c = chain_of(ips, functions, other);
+	c.max = 2;
+	check(!v8_chains__put(&known, &c, 1));
+	functions[3] = 5;
+	c = chain_of(ips, functions, other);
+	check(!v8_chains__put(&known, &c, 1));
+	functions[3] = 4;
+	ips[2] = 31;
+	c = chain_of(ips, functions, other);
+	check(!v8_chains__put(&known, &c, 1));
+	v8_chains__exit(&known);
+}
+
 /* Words at random: no more than functions that are wrong. */
 static void random_words(void)
 {
@@ -311,6 +353,7 @@ int main(void)
 		{ "tables of calls, of several versions",		points },
 		{ "from an instruction to the next known place",	nearest },
 		{ "functions that were inlined",			inlined },
+		{ "chains that were named",				chains },
 		{ "objects of code with words at random",		random_words },
 	};
 

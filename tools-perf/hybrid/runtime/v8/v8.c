@@ -10,6 +10,7 @@
 #include <linux/kernel.h>
 #include "../../rules/rows.h"
 #include "../runs.h"
+#include "v8-chains.h"
 #include "v8-function.h"
 #include "v8-inlined.h"
 #include "v8.h"
@@ -26,10 +27,13 @@
  * @chain: that is being named
  * @at: index of the next one of @chain's functions
  * @frame: number of the next frame
+ * @behind_first: what @at was behind the first frame
+ * @unread: what @namer.nr_unread was when @chain began
  * @pass: in which it was asked for last
  * @names_itself: it writes a map of its code for perf, whose names stay
  * @functions: that it runs
  * @addresses: in the code that it has compiled
+ * @chains: that were named
  */
 struct v8 {
 	struct hybrid_process_memory	 pm;
@@ -39,10 +43,13 @@ struct v8 {
 	const struct hybrid_named_chain	*chain;
 	unsigned int			 at;
 	unsigned int			 frame;
+	unsigned int			 behind_first;
+	u64				 unread;
 	u64				 pass;
 	bool				 names_itself;
 	struct v8_functions		 functions;
 	struct v8_addresses		 addresses;
+	struct v8_chains		 chains;
 };
 
 static void v8_begin(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
@@ -52,6 +59,8 @@ static void v8_begin(struct hybrid_namer *namer, const struct hybrid_named_chain
 	v8->chain = c;
 	v8->at = 0;
 	v8->frame = 0;
+	v8->behind_first = 0;
+	v8->unread = v8->namer.nr_unread;
 }
 
 /*
@@ -160,6 +169,8 @@ static unsigned int v8_name(struct hybrid_namer *namer, struct hybrid_names *nam
 	if (!mapping || (!compiled && !is_builtin(v8, mapping, frame->ip)))
 		return 0;
 	i = find_function(v8, frame, number);
+	if (!number)
+		v8->behind_first = v8->at;
 	if (i < 0)
 		return 0;
 	if (!compiled || v8->names_itself)
@@ -176,6 +187,54 @@ static unsigned int v8_name(struct hybrid_namer *namer, struct hybrid_names *nam
 					 hybrid_named_function(v8->chain, i, 1)),
 		       HYBRID_WALK_NATIVE_PLACE(hybrid_named_function(v8->chain, i, 1))));
 	return to.nr;
+}
+
+/* Has BPF walked it? Then its functions are found by the numbers of their frames alone. */
+static bool is_walked(const struct hybrid_named_chain *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < c->nr_frames; i++) {
+		if (c->frames[i].cfa)
+			return false;
+	}
+	return c->nr_frames && c->nr_functions && c->user < c->nr &&
+	       c->chain[c->user] == c->frames[0].ret;
+}
+
+/* The first frame is named as any, as its place changes; the others as they were before. */
+static bool v8_whole(struct hybrid_namer *namer, struct hybrid_names *names,
+		     struct hybrid_named_chain *c)
+{
+	struct v8 *v8 = container_of(namer, struct v8, namer);
+	unsigned int room = c->max - c->nr_out, nr;
+
+	if (!is_walked(c))
+		return false;
+	nr = v8_name(namer, names, &c->frames[0], c->chain[c->user], c->out + c->nr_out, room);
+	if (nr && nr <= room) {
+		c->first = c->out[c->nr_out];
+		c->nr_out += nr;
+	} else if (!nr && room) {
+		c->out[c->nr_out++] = c->chain[c->user];
+	}
+	c->rest = c->nr_out;
+	c->is_named = c->rest > c->user && v8_chains__put(&v8->chains, c, v8->behind_first);
+	if (c->is_named)
+		return true;
+	c->nr_out = c->user;
+	c->rest = c->user;
+	c->first = 0;
+	v8_begin(namer, c);
+	return false;
+}
+
+static void v8_keep(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
+{
+	struct v8 *v8 = container_of(namer, struct v8, namer);
+
+	if (is_walked(c) && v8->unread == v8->namer.nr_unread)
+		v8_chains__keep(&v8->chains, c, v8->behind_first);
 }
 
 /* --perf-basic-prof, src/diagnostics/perf-jit.cc and src/logging/log.cc: PerfBasicLogger. */
@@ -216,6 +275,7 @@ static void v8_close(void *data)
 	hybrid_process_memory_exit(&v8->pm);
 	v8_functions__exit(&v8->functions);
 	v8_addresses__exit(&v8->addresses);
+	v8_chains__exit(&v8->chains);
 	free(v8);
 }
 
@@ -230,7 +290,8 @@ static void *v8_open(const struct hybrid_process_memory *pm, const struct hybrid
 	v8->functions.heap.pm = &v8->pm;
 	v8->functions.heap.layout = &v8->layout;
 	v8->namer = (struct hybrid_namer) {
-		.runtime = HYBRID_RUNTIME_V8, .begin = v8_begin, .name = v8_name,
+		.runtime = HYBRID_RUNTIME_V8, .begin = v8_begin, .whole = v8_whole, .keep = v8_keep,
+		.name = v8_name,
 	};
 	v8->object_id = mapping->object->id;
 	if (!hybrid_process_memory_map(&v8->pm) &&
