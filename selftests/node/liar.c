@@ -4,8 +4,8 @@
  *
  * usage: liar circles|nowhere|names SECONDS
  *
- * circles: strings that consist of themselves, code that has itself as its data. nowhere: at what is
- * not there, or not readable. names: of control characters, and longer than all memory.
+ * circles: strings that consist of themselves, functions that are their own bytecode. nowhere: at
+ * what is not there, or not readable. names: of control characters, and longer than all memory.
  */
 #include <sys/mman.h>
 #include "../python/liar.h"

@@ -130,7 +130,9 @@ exported __attribute__((noinline)) unsigned int _PyEval_EvalFrameDefault(double 
 
 int main(int argc, char **argv)
 {
-	static const struct liar me = { .build = build, .lie = lie, .run = _PyEval_EvalFrameDefault };
+	static const struct liar me = {
+		.build = build, .lie = lie, .run = _PyEval_EvalFrameDefault,
+	};
 
 	return liar_main(&me, argc, argv);
 }

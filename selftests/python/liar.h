@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What programs share that say they have a runtime, and lie: two threads run until the time is over.
+ * What programs share that say they have a runtime, and lie: two threads run for some seconds.
  */
 #ifndef SELFTESTS_LIAR_H
 #define SELFTESTS_LIAR_H

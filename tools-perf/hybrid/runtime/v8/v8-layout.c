@@ -15,7 +15,7 @@
 #define MAX_BLOB	(64U << 20)
 
 /* The file's size is less. */
-#define MAX_FILE	(1ULL << 32)
+#define MAX_FILE	0x100000000ULL
 
 /* There is none: it has to be said. */
 #define REQUIRED	(-1)
@@ -194,8 +194,11 @@ static bool find_blob(struct hybrid_process_memory *pm, const struct hybrid_obje
 	/* In V8 10 the code has this name, and the other one is a pointer's. */
 	u64 named = hybrid_object_symbol(object, "v8_Default_embedded_blob_code_data_");
 
-	*start = named ? bias + named : find_data(object, pm, bias, "v8_Default_embedded_blob_code_",
-						  "_ZN2v88internal23DefaultEmbeddedBlobCodeEv");
+	if (named)
+		*start = bias + named;
+	else
+		*start = find_data(object, pm, bias, "v8_Default_embedded_blob_code_",
+				   "_ZN2v88internal23DefaultEmbeddedBlobCodeEv");
 	return *start && size_at &&
 	       !hybrid_process_memory_read(pm, size_at, size, sizeof(*size)) &&
 	       *size && *size <= MAX_BLOB;

@@ -9,7 +9,7 @@
 #define V8_POINTS	8192
 
 /**
- * struct v8_point - a place in optimised code of which the functions are known: a call returns there
+ * struct v8_point - a place that a call returns to, and of which the functions are known
  * @at: its offset
  * @exit: which of the code's exits to the interpreter has them
  */
