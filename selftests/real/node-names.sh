@@ -58,8 +58,8 @@ no_js()
 	! "$perf" script -i "$1" --no-inline -F ip,sym 2> /dev/null | grep -m 1 'js::'
 }
 
-# Compiled code, too, is in the lines of the function's loop. addr2line takes seconds for an address of
-# node's own code, so this asks for innermost frames only.
+# Compiled code, too, is in the lines of the function's loop. addr2line takes seconds for an address
+# of node's own code, so this asks for innermost frames only.
 has_js_line()
 {
 	local file=$here/selftests/node/truth.js said first

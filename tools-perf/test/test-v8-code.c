@@ -169,9 +169,7 @@ static void nearest(void)
 	check(v8_nearest(&code, 1000) < 0);
 }
 
-/**
- * struct world - a piece of code, and the objects that belong to it
- */
+/* A piece of code, and the objects that belong to it. */
 struct world {
 	u64	stream[4];
 	u8	instructions[128];
