@@ -75,7 +75,7 @@ struct hybrid_namer *hybrid_find_namer(struct hybrid_record *hr,
 				    has_functions);
 }
 
-/* The space's state if @made is complete, and by what the walk in the kernel found alone; else 0. */
+/* The space's state if @made is complete by what the walk in the kernel found alone; else 0. */
 static u64 lasting_gen(const struct hybrid_process *process, const struct hybrid_made *made)
 {
 	return made->is_whole && made->outcome == HYBRID_COMPLETE && !made->is_marked ?
