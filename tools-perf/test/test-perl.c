@@ -314,6 +314,7 @@ static void code(void)
 		.function = HYBRID_WALK_PERL_CODE | HYBRID_WALK_PERL_FILE,
 		.position = HYBRID_WALK_PERL_AT(0, 7), .text = "Some/File.pm", .file = "",
 	};
+	unsigned int nr;
 	u64 ip;
 
 	set_up();
@@ -324,8 +325,15 @@ static void code(void)
 	check(ip_of(&frame) != ip);
 	frame.text = NULL;
 	frame.function = HYBRID_WALK_PERL_CODE | HYBRID_WALK_PERL_EVAL;
-	check(ip_of(&frame) && !strcmp(last_name(), "pl::(eval)"));
+	ip = ip_of(&frame);
+	check(ip && !strcmp(last_name(), "pl::(eval)"));
+	/* The next one is elsewhere, and is no other place. */
+	frame.position = HYBRID_WALK_PERL_AT((u64)&statements[0], 7);
+	nr = functions.nr;
+	same(ip_of(&frame), ip);
+	same(functions.nr, nr);
 	frame.function = HYBRID_WALK_PERL_CODE | HYBRID_WALK_PERL_PROGRAM;
+	frame.position = HYBRID_WALK_PERL_AT(0, 7);
 	check(!ip_of(&frame));
 	frame.position = HYBRID_WALK_PERL_AT((u64)&statements[0], 10);
 	check(ip_of(&frame) && !strcmp(last_name(), "pl::(program):/a.pl"));

@@ -130,14 +130,19 @@ static noinline u64 read_code(struct perl_functions *functions, struct hybrid_na
 	return place.ip;
 }
 
-/* A block in code has no line of its own in the record: it is read. */
+/*
+ * A block in code, and the program, have no line of their own in the record: it is read. A string is
+ * evaluated at another place each time.
+ */
 static u64 key_of_code(const struct perl_frame *frame)
 {
-	u64 what = frame->function & HYBRID_WALK_FUNCTION_ADDR;
+	u64 what = frame->function & HYBRID_WALK_FUNCTION_ADDR, position = frame->position;
 	u32 hash;
 
+	if (what == HYBRID_WALK_PERL_EVAL && HYBRID_WALK_PERL_LINE(position))
+		position &= ~HYBRID_WALK_FUNCTION_ADDR;
 	if (!frame->text)
-		return ((frame->position & ~(u64)KEY_OF_FILE) ^ what << 42) | KEY_OF_CODE;
+		return ((position & ~(u64)KEY_OF_FILE) ^ what << 42) | KEY_OF_CODE;
 	hash = hybrid_name_hash(0, frame->text, strlen(frame->text));
 	return (u64)hash << 32 | HYBRID_WALK_PERL_LINE(frame->position) << 3 | KEY_OF_FILE;
 }

@@ -16,13 +16,14 @@
 #define TYPE_SUB	13
 #define TYPE_FORMAT	14
 
-/* cv.h: the body of a sub, and its flags. */
-#define SUB_STASH	32
-#define SUB_START	40
-#define SUB_ROOT	48
-#define SUB_NAMED	56
-#define SUB_FILE	64
-#define SUB_FLAGS	92
+/* cv.h: the body of a sub, in words, and its flags, in the upper half. */
+#define SUB_STASH	4
+#define SUB_START	5
+#define SUB_ROOT	6
+#define SUB_NAMED	7
+#define SUB_FILE	8
+#define SUB_FLAGS	11
+#define SUB_WORDS	12
 #define IS_IN_C		0x8
 #define HAS_NAME	0x8000
 
@@ -64,22 +65,30 @@ static u32 flags_of(struct hybrid_process_memory *pm, u64 addr)
 		flags : 0;
 }
 
+/* Two reads: it is done for each place once a second. */
 bool perl_sub__read(struct hybrid_process_memory *pm, u64 addr, struct perl_sub *sub)
 {
-	u32 type = flags_of(pm, addr) & SV_TYPE, flags;
-	u64 body = perl_word(pm, addr);
+	struct {
+		u64	body;
+		u32	references;
+		u32	flags;
+	} head;
+	u64 words[SUB_WORDS];
+	u32 type, flags;
 
-	if ((type != TYPE_SUB && type != TYPE_FORMAT) || !body ||
-	    hybrid_process_memory_read(pm, body + SUB_FLAGS, &flags, sizeof(flags)) ||
-	    flags & IS_IN_C)
+	if (!addr || hybrid_process_memory_read(pm, addr, &head, sizeof(head)))
 		return false;
+	type = head.flags & SV_TYPE;
+	if ((type != TYPE_SUB && type != TYPE_FORMAT) ||
+	    hybrid_process_memory_read(pm, head.body, words, sizeof(words)))
+		return false;
+	flags = words[SUB_FLAGS] >> 32;
 	*sub = (struct perl_sub) {
-		.root = perl_word(pm, body + SUB_ROOT), .start = perl_word(pm, body + SUB_START),
-		.named = perl_word(pm, body + SUB_NAMED),
-		.stash = perl_word(pm, body + SUB_STASH), .file = perl_word(pm, body + SUB_FILE),
+		.root = words[SUB_ROOT], .start = words[SUB_START], .named = words[SUB_NAMED],
+		.stash = words[SUB_STASH], .file = words[SUB_FILE],
 		.is_named = flags & HAS_NAME,
 	};
-	return true;
+	return !(flags & IS_IN_C);
 }
 
 static bool read_name(struct hybrid_process_memory *pm, u64 name, char *out)
