@@ -131,8 +131,8 @@ static noinline u64 read_code(struct perl_functions *functions, struct hybrid_na
 }
 
 /*
- * A block in code, and the program, have no line of their own in the record: it is read. A string is
- * evaluated at another place each time.
+ * A block in code, and the program, have no line of their own in the record: it is read. A string
+ * is evaluated at another place each time.
  */
 static u64 key_of_code(const struct perl_frame *frame)
 {
