@@ -208,8 +208,8 @@ struct hybrid_walk_interpreter {
 };
 
 /*
- * Of @function of struct hybrid_walk_interpreted: the address; that its run ends with it; and a part
- * of what is at the mark, where an address of user space has no bits.
+ * Of @function of struct hybrid_walk_interpreted: the address; that its run ends with it; and a
+ * part of what is at the mark, where an address of user space has no bits.
  */
 #define HYBRID_WALK_FUNCTION_ADDR	0x0000fffffffffff8ULL
 #define HYBRID_WALK_RUN_ENDS		1ULL
@@ -217,10 +217,10 @@ struct hybrid_walk_interpreter {
 
 /*
  * Of frames of Perl, in @function. Without an address: a block that a native frame of its own runs,
- * a part of what the next frame is in. HYBRID_WALK_PERL_ANONYMOUS: a sub without a name: the address
- * is of the root of its code. HYBRID_WALK_PERL_CODE: no sub, but what the address says, or a sub
- * that is gone when it has run, as BEGIN; the upper bits of @position are the line. Behind a file
- * that is loaded stand HYBRID_WALK_PERL_TEXT pairs of words, with its name.
+ * a part of what the next frame is in. HYBRID_WALK_PERL_ANONYMOUS: a sub without a name: the
+ * address is of the root of its code. HYBRID_WALK_PERL_CODE: no sub, but what the address says, or
+ * a sub that is gone when it has run, as BEGIN; the upper bits of @position are the line. Behind a
+ * file that is loaded stand HYBRID_WALK_PERL_TEXT pairs of words, with its name.
  */
 #define HYBRID_WALK_PERL_CODE		2ULL
 #define HYBRID_WALK_PERL_ANONYMOUS	4ULL

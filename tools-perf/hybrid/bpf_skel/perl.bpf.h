@@ -162,8 +162,8 @@ static __always_inline void put_eval(struct state *st, __u64 frame)
 
 static __always_inline void put_sub(struct state *st, __u64 frame)
 {
-	__u64 sub = frame_word(st, frame, st->interpreter.perl.function) & HYBRID_WALK_FUNCTION_ADDR;
-	__u64 word = word_of_sub(st, sub);
+	__u64 sub = frame_word(st, frame, st->interpreter.perl.function);
+	__u64 word = word_of_sub(st, sub & HYBRID_WALK_FUNCTION_ADDR);
 
 	word |= ends_run(st, frame);
 	if (word & HYBRID_WALK_PERL_CODE)

@@ -44,6 +44,7 @@ static __always_inline __u64 php_mark(struct state *st, __u64 function, bool is_
 {
 	__u32 i = mark_index(function);
 	__u64 kind;
+	__u32 at;
 
 	if (i >= NR_MARKS)
 		return 0;
@@ -53,8 +54,8 @@ static __always_inline __u64 php_mark(struct state *st, __u64 function, bool is_
 	if (kind & PHP_TRAMPOLINE_FLAG)
 		return PHP_TRAMPOLINE;
 	kind &= 7;
-	put_mark(st, i, function, kind |
-		 user_word(function + (kind == PHP_INTERNAL ? PHP_NAME : st->interpreter.php.code)));
+	at = kind == PHP_INTERNAL ? PHP_NAME : st->interpreter.php.code;
+	put_mark(st, i, function, kind | user_word(function + at));
 	return st->marks[i].word;
 }
 
@@ -160,7 +161,8 @@ static long php_frame(__u32 i, void *arg)
 		st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
 		return 1;
 	}
-	if (st->nr_interpreted >= HYBRID_WALK_FUNCTIONS || !read_frame(st, frame, in->frame_size, false))
+	if (st->nr_interpreted >= HYBRID_WALK_FUNCTIONS ||
+	    !read_frame(st, frame, in->frame_size, false))
 		return 1;
 	st->frame = frame_word(st, frame, in->caller);
 	function = frame_word(st, frame, in->function) & HYBRID_WALK_FUNCTION_ADDR;

@@ -70,7 +70,7 @@ struct mapping {
 #define NR_MAPPINGS	8
 #define NR_RAN		8
 #define NR_MARK_BITS	10
-#define NR_MARKS	(1 << NR_MARK_BITS)
+#define NR_MARKS	1024
 #define NR_ENTRIES	256
 #define NR_CHAINS	4
 #define NR_UNTOLD	64

@@ -25,8 +25,8 @@ struct hybrid_runtimes;
  *	changes when what was read before may be old. Returns false if the runtime does not tell.
  *	NULL: it has no such code
  * @range: the range of code with one rule that the frame is in; as @rule
- * @interpreter: where BPF finds the frames of its functions; all 0 before. NULL: it has none that BPF
- *	reads
+ * @interpreter: where BPF finds the frames of its functions; all 0 before. NULL: it has none that
+ *	BPF reads
  * @namer: names frames of the process, whose space is @space; valid until the next call
  */
 struct hybrid_runtime_ops {
