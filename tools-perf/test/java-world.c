@@ -253,6 +253,13 @@ void java_end(void)
 	munmap(vm.words, PAGE);
 }
 
+void java_gone(void)
+{
+	vm.array_at = NULL;
+	memset(vm.segments, 0xff, sizeof(vm.segments));
+	memset((void *)JAVA_CODE, 0, JAVA_CODE_SIZE);
+}
+
 void java_pass(void)
 {
 	hybrid_memory_forget(java.unwinder.memory);

@@ -66,6 +66,9 @@ u64 java_code_at(unsigned int at);
 /* Frees the blob at @at. */
 void java_remove(unsigned int at);
 
+/* The process ends: nothing can be read of its code any more. */
+void java_gone(void);
+
 /* Words of the process's tables, by the name of their symbol. */
 u64 *java_word(const char *symbol);
 

@@ -392,6 +392,23 @@ static void test_known(void)
 	java_end();
 }
 
+/* The JVM has ended: of a method that was read before other addresses are met. */
+static void test_gone(void)
+{
+	struct hybrid_runtime_range range;
+	u8 code[256];
+
+	memset(code, 0x90, sizeof(code));
+	begin_interpreter();
+	java_add(OUTER, "nmethod", code, sizeof(code));
+	check(range_at(java_code_at(OUTER) + 10, &range));
+	java_gone();
+	java_pass();
+	check(range_at(java_code_at(OUTER) + sizeof(code) - 10, &range));
+	check(!range_at(java_code_at(OUTER) + sizeof(code) + 10, &range));
+	java_end();
+}
+
 /* The row that a walker finds for an address of the inner method. */
 static u64 row_at(const u8 *code, unsigned int at, unsigned int complete)
 {
@@ -501,6 +518,7 @@ static const struct tap_test tests[] = {
 	{ "ranges with one rule", test_range },
 	{ "methods that a walker finds by itself", test_described },
 	{ "what is known from before", test_known },
+	{ "addresses of a method that is known, when the JVM has ended", test_gone },
 	{ "tables are read by pages", test_tables },
 	{ "rows that a walker finds for each address of a method", test_rows },
 };

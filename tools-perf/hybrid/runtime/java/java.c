@@ -57,7 +57,8 @@ struct known_blob {
  * @pass: the current one over the rings
  * @refreshed: when @cache was refreshed, in ns
  * @wait: how long after that it is refreshed again, in ns
- * @is_outside: it was refreshed in this pass for an address that it did not have
+ * @is_outside: it was refreshed in this pass for an address that it did not have, or that is in no
+ *	blob
  * @walk: as a walker in the kernel needs to know it
  * @is_described: @walk is valid
  * @is_gone: nothing can be read any more
@@ -153,6 +154,30 @@ static bool holds(const struct java_blob *blob, u64 pc)
 	return blob && pc >= blob->code && pc < blob->end;
 }
 
+/* The process is gone: of the blobs that were read, the newest one whose code holds the address. */
+static u64 find_known(const struct java *java, u64 pc)
+{
+	const struct known_blob *found = NULL, *at;
+
+	for (at = java->blobs; at < java->blobs + (1 << BLOB_BITS); at++) {
+		if (at->pass && holds(&at->blob, pc) && (!found || at->pass > found->pass))
+			found = at;
+	}
+	return found ? found->blob.addr : 0;
+}
+
+/* The address of the blob whose code holds an address; 0: there is none. */
+static u64 find_address(struct java *java, u64 pc)
+{
+	u64 addr = java_code_cache__blob_at(&java->cache, &java->vm, pc);
+
+	if (addr || java->is_outside)
+		return addr ?: java->is_gone ? find_known(java, pc) : 0;
+	java->is_outside = true;
+	refresh(java);
+	return java->is_gone ? find_known(java, pc) : 0;
+}
+
 /* Looks the address's blob up in the process. */
 static const struct java_blob *look_up(struct java *java, struct known *known, u64 pc)
 {
@@ -163,7 +188,7 @@ static const struct java_blob *look_up(struct java *java, struct known *known, u
 	hybrid_memory_look_again(java->vm.pm.memory, !is_new);
 	*known = (struct known) {
 		.line = pc >> LINE_BITS, .pass = java->pass,
-		.blob = java_code_cache__blob_at(&java->cache, &java->vm, pc),
+		.blob = find_address(java, pc),
 	};
 	hybrid_memory_look_again(java->vm.pm.memory, false);
 	blob = known->blob ? read_blob(java, known->blob) : NULL;
