@@ -123,7 +123,7 @@ static void versions(void)
 	check(perl_layout__find(36, 3768) && perl_layout__find(40, 3768));
 	same(perl_layout__find(36, 3768)->nextstate, 195);
 	same(perl_layout__find(42, 3768)->nextstate, 202);
-	check(perl_layout__find(36, 3768)->walk.is_perl);
+	same(perl_layout__find(36, 3768)->walk.frame_size, 104);
 	/* Without threads, or built otherwise; not known. */
 	check(!perl_layout__find(36, 3760) && !perl_layout__find(34, 3768));
 }

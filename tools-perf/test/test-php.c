@@ -66,10 +66,10 @@ static void versions(void)
 	own_begin();
 	set_process(PHP_8_2);
 	layout = find();
-	check(layout && layout->walk.mark == 88 && layout->walk.shared == 152);
+	check(layout && layout->walk.code == 88 && layout->walk.file == 152);
 	process.module.api = PHP_8_4;
 	layout = find();
-	check(layout && layout->walk.mark == 104 && layout->globals_frame == 0x1e8);
+	check(layout && layout->walk.code == 104 && layout->globals_frame == 0x1e8);
 	process.module.api = 20190902;
 	check(!find());
 	own_end();
