@@ -124,6 +124,7 @@ static void versions(void)
 	same(perl_layout__find(36, 3768)->nextstate, 195);
 	same(perl_layout__find(42, 3768)->nextstate, 202);
 	same(perl_layout__find(36, 3768)->walk.frame_size, 104);
+	same(perl_layout__find(36, 3768)->walk.statement, 208);
 	/* Without threads, or built otherwise; not known. */
 	check(!perl_layout__find(36, 3760) && !perl_layout__find(34, 3768));
 }
@@ -250,7 +251,10 @@ static void subs(void)
 	hybrid_memory_forget(own.memory);
 	frame.position = (u64)&statements[1];
 	same(ip_of(&frame), ip);
+	/* Of a new statement of it, the line alone is read. */
 	frame.position = (u64)&statements[0];
+	same(ip_of(&frame), hybrid_names_ip(start + hybrid_names__start(names), 256, 0));
+	perl_functions__exit(&functions);
 	check(!ip_of(&frame));
 	check(perl_functions__unknown(&functions, names));
 	/* Another one with other code. */
@@ -270,6 +274,54 @@ static void subs(void)
 	hybrid_memory_forget(own.memory);
 	perl_functions__exit(&functions);
 	check(ip_of(&frame) != ip && !strcmp(last_name(), "pl::Eggs::Ham::spam:/a.pl"));
+	tear_down();
+}
+
+/* After a second, or what the test takes for one. */
+static void check_again(void)
+{
+	unsigned int nr = 1 << functions.bits, i;
+
+	for (i = 0; i < nr; i++)
+		functions.known[i].checked = 0;
+	hybrid_memory_forget(own.memory);
+}
+
+/* What is at the address of a sub may be another one, of the same code. */
+static void other_subs(void)
+{
+	struct perl_frame frame;
+	u64 ip;
+
+	set_up();
+	frame = frame_at(&statements[1]);
+	ip = ip_of(&frame);
+	same(functions.nr, 2);
+	frame.position = (u64)&statements[0];
+	check(ip_of(&frame) && ip_of(&frame) != ip);
+	same(functions.nr, 3);
+	/* It has another name now: that of all its statements is read. */
+	body.named = &other_name;
+	body.flags = 0x8000;
+	same(ip_of(&frame), ip - 4);
+	check_again();
+	check(ip_of(&frame) != ip - 4 && !strcmp(last_name(), "pl::Eggs::Ham::Other:/a.pl"));
+	same(hybrid_names__nr(names), 2);
+	frame.position = (u64)&statements[1];
+	check(ip_of(&frame) != ip);
+	same(hybrid_names__nr(names), 2);
+	same(functions.nr, 3);
+	/* No sub is there, or one with other code: what was met is known. */
+	ip = ip_of(&frame);
+	sub.flags = 0;
+	check_again();
+	same(ip_of(&frame), ip);
+	sub.flags = 13;
+	body.root = (void *)((u64)body.root ^ 1 << 12);
+	body.named = &symbol;
+	body.flags = 0;
+	check_again();
+	same(ip_of(&frame), ip);
 	tear_down();
 }
 
@@ -391,6 +443,7 @@ int main(void)
 		{ "what is no sub",			no_subs },
 		{ "statements",				statement_lines },
 		{ "subs, and one that is gone",		subs },
+		{ "another sub, where one was",		other_subs },
 		{ "closures",				closures },
 		{ "files, evaluated code, BEGIN",	code },
 		{ "frames of a record",			frames },

@@ -24,9 +24,10 @@
 /* ns */
 #define CHECK_AFTER	1000000000ULL
 
-/* What keys of code that is no sub have in their lowest bits. */
+/* What keys have in their lowest bits; those of statements of subs have 0. */
 #define KEY_OF_CODE	1
 #define KEY_OF_FILE	2
+#define KEY_OF_SUB	4
 
 static struct perl_place *slot_of(struct perl_place *known, unsigned int bits, u64 key)
 {
@@ -71,9 +72,12 @@ static bool make_room(struct perl_functions *functions)
 	return true;
 }
 
-/* @first: line that the function begins at; what has none is known by its file alone. */
-static u64 put_name(struct perl_functions *functions, struct hybrid_names *names,
-		    const char *name, const char *file, u32 first, u32 line)
+/*
+ * Returns the address of the function's first byte; 0: no room. @first: line that the function
+ * begins at; what has none is known by its file alone.
+ */
+static u64 put_function(struct perl_functions *functions, struct hybrid_names *names,
+			const char *name, const char *file, u32 first)
 {
 	struct hybrid_name_line lines[LINES];
 	char text[PERL_NAME + PERL_TEXT + 8];
@@ -82,16 +86,33 @@ static u64 put_name(struct perl_functions *functions, struct hybrid_names *names
 		.nr_lines = LINES,
 	};
 	unsigned int i;
+
+	for (i = 0; i < LINES; i++)
+		lines[i] = (struct hybrid_name_line) { .index = i, .line = first + i };
+	snprintf(text, sizeof(text), *file ? "pl::%s:%s" : "pl::%s", name, file);
+	return hybrid_names__function(names, &functions->quota, &function);
+}
+
+static u64 put_name(struct perl_functions *functions, struct hybrid_names *names,
+		    const char *name, const char *file, u32 first, u32 line)
+{
 	u64 start;
 
 	if (line < first || line > MAX_LINE)
 		line = first;
 	first += (line - first) / LINES * LINES;
-	for (i = 0; i < LINES; i++)
-		lines[i] = (struct hybrid_name_line) { .index = i, .line = first + i };
-	snprintf(text, sizeof(text), *file ? "pl::%s:%s" : "pl::%s", name, file);
-	start = hybrid_names__function(names, &functions->quota, &function);
+	start = put_function(functions, names, name, file, first);
 	return start ? hybrid_names_ip(start, LINES, line - first) : 0;
+}
+
+static struct perl_place *find(struct perl_functions *functions, u64 key)
+{
+	struct perl_place *slot;
+
+	if (!functions->bits)
+		return NULL;
+	slot = slot_of(functions->known, functions->bits, key);
+	return slot->key ? slot : NULL;
 }
 
 static void keep(struct perl_functions *functions, const struct perl_place *place)
@@ -147,44 +168,107 @@ static u64 key_of_code(const struct perl_frame *frame)
 	return (u64)hash << 32 | HYBRID_WALK_PERL_LINE(frame->position) << 3 | KEY_OF_FILE;
 }
 
+static u64 mark_of(u64 key)
+{
+	return key & ~(HYBRID_WALK_FUNCTION_ADDR | 7);
+}
+
+/* Compares what has its name with the process, once a second. Another one has no address yet. */
 static bool is_same(struct perl_functions *functions, struct perl_place *known)
 {
 	u64 time = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
 	struct perl_sub sub;
+	bool is_read;
 
-	if (!known->sub || time - known->checked < CHECK_AFTER)
-		return true;
+	if (!known->ip || time - known->checked < CHECK_AFTER)
+		return known->ip;
 	known->checked = time;
+	hybrid_memory_look_again(functions->pm->memory, true);
+	is_read = perl_sub__read(functions->pm, known->sub, &sub);
+	hybrid_memory_look_again(functions->pm->memory, false);
 	/* A closure that is gone may be another one now, or no sub: its code has the mark still. */
-	return !perl_sub__read(functions->pm, known->sub, &sub) ||
-	       HYBRID_WALK_FUNCTION_MARK(sub.root) != (known->key & ~HYBRID_WALK_FUNCTION_ADDR) ||
-	       sub.named == known->named;
+	if (is_read && HYBRID_WALK_FUNCTION_MARK(sub.root) == mark_of(known->key) &&
+	    sub.named != known->named)
+		known->ip = 0;
+	return known->ip;
 }
 
-/* Apart: what is read takes much of the stack, and nearly all places are known. */
-static noinline u64 read_sub(struct perl_functions *functions, struct hybrid_names *names,
-			     const struct perl_frame *frame, u64 key)
+/* A statement's sub may be another one now, with the same code. */
+static bool is_known(struct perl_functions *functions, const struct perl_place *place)
 {
-	u64 statement = frame->position & HYBRID_WALK_FUNCTION_ADDR;
-	struct perl_place place = {
-		.key = key, .sub = frame->function & HYBRID_WALK_FUNCTION_ADDR,
-		.checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE),
-	};
-	char name[PERL_NAME], file[PERL_TEXT] = "";
-	struct perl_sub sub;
-	u32 first, line;
+	struct perl_place *sub = place->sub ? find(functions, place->sub) : NULL;
 
-	if (!perl_sub__read(functions->pm, place.sub, &sub) ||
-	    HYBRID_WALK_FUNCTION_MARK(sub.root) != (key & ~HYBRID_WALK_FUNCTION_ADDR) ||
-	    !perl_sub__name(functions->pm, &sub, name))
+	return !place->sub ||
+	       (sub && sub->named == place->named && is_same(functions, sub));
+}
+
+/* Adds the name of the part of a sub that a line is in. */
+static u64 name_sub(struct perl_functions *functions, struct hybrid_names *names,
+		    const struct perl_sub *sub, u32 first, u32 line)
+{
+	char name[PERL_NAME], file[PERL_TEXT] = "";
+
+	if (!perl_sub__name(functions->pm, sub, name))
 		return 0;
-	if (sub.file && hybrid_process_memory_string(functions->pm, sub.file, file))
+	if (sub->file && hybrid_process_memory_string(functions->pm, sub->file, file))
 		*file = 0;
 	perl_file_text(file);
-	first = perl_sub__line(functions->pm, &sub, functions->nextstate) ?: 1;
-	line = perl_statement__line(functions->pm, statement, functions->nextstate);
-	place.named = sub.named;
-	place.ip = put_name(functions, names, name, file, first, line);
+	return put_name(functions, names, name, file, first, line);
+}
+
+/* Apart: what is read takes much of the stack, and nearly all subs are known. */
+static noinline struct perl_place *read_sub(struct perl_functions *functions,
+					    struct hybrid_names *names, u64 key)
+{
+	struct perl_place known = {
+		.key = key, .sub = key & HYBRID_WALK_FUNCTION_ADDR,
+		.checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE),
+	};
+	struct perl_sub sub;
+
+	if (!perl_sub__read(functions->pm, known.sub, &sub) ||
+	    HYBRID_WALK_FUNCTION_MARK(sub.root) != mark_of(key))
+		return NULL;
+	known.first = perl_sub__line(functions->pm, &sub, functions->nextstate) ?: 1;
+	known.named = sub.named;
+	known.ip = name_sub(functions, names, &sub, known.first, known.first);
+	/* The first line's address is that of the first byte, and 1. */
+	known.ip -= !!known.ip;
+	keep(functions, &known);
+	return known.ip ? find(functions, key) : NULL;
+}
+
+static u64 ip_of_line(struct perl_functions *functions, struct hybrid_names *names,
+		      const struct perl_place *known, u32 line)
+{
+	struct perl_sub sub;
+
+	if (line < known->first || line > MAX_LINE)
+		line = known->first;
+	if (line - known->first < LINES)
+		return hybrid_names_ip(known->ip, LINES, line - known->first);
+	if (!perl_sub__read(functions->pm, known->sub, &sub) ||
+	    HYBRID_WALK_FUNCTION_MARK(sub.root) != mark_of(known->key))
+		return 0;
+	return name_sub(functions, names, &sub, known->first, line);
+}
+
+/* A statement that is not known yet. */
+static u64 read_place(struct perl_functions *functions, struct hybrid_names *names,
+		      const struct perl_frame *frame, u64 key)
+{
+	u64 sub = (frame->function & HYBRID_WALK_FUNCTION_ADDR) | mark_of(key) | KEY_OF_SUB;
+	struct perl_place *known = find(functions, sub), place = { .key = key, .sub = sub };
+
+	if (!known || !is_same(functions, known))
+		known = read_sub(functions, names, sub);
+	if (!known)
+		return 0;
+	place.named = known->named;
+	place.ip = ip_of_line(functions, names, known,
+			      perl_statement__line(functions->pm,
+						   frame->position & HYBRID_WALK_FUNCTION_ADDR,
+						   functions->nextstate));
 	keep(functions, &place);
 	return place.ip;
 }
@@ -226,30 +310,27 @@ static noinline u64 read_begin(struct perl_functions *functions, struct hybrid_n
 
 static u64 key_of_sub(const struct perl_frame *frame)
 {
-	u64 mark = frame->function & ~(HYBRID_WALK_FUNCTION_ADDR | 7);
-
 	return ((frame->position & HYBRID_WALK_FUNCTION_ADDR) ?:
-		(frame->function & HYBRID_WALK_FUNCTION_ADDR)) | mark;
+		(frame->function & HYBRID_WALK_FUNCTION_ADDR)) | mark_of(frame->function);
 }
 
 u64 perl_functions__ip(struct perl_functions *functions, struct hybrid_names *names,
 		       const struct perl_frame *frame)
 {
 	bool is_code = frame->function & HYBRID_WALK_PERL_CODE, is_sub;
-	struct perl_place *known = NULL;
+	struct perl_place *known;
 	u64 key, ip;
 
 	is_sub = (frame->function & HYBRID_WALK_FUNCTION_ADDR) > HYBRID_WALK_PERL_FILE;
 	key = is_sub ? key_of_sub(frame) : key_of_code(frame);
-	if (functions->bits)
-		known = slot_of(functions->known, functions->bits, key);
-	if (known && known->key && is_same(functions, known))
+	known = find(functions, key);
+	if (known && is_known(functions, known))
 		return known->ip;
 	if (!is_sub)
 		return read_code(functions, names, frame, key);
 	if (frame->function & HYBRID_WALK_PERL_ANONYMOUS)
 		return read_closure(functions, names, frame, key);
-	ip = read_sub(functions, names, frame, key);
+	ip = read_place(functions, names, frame, key);
 	return ip || !is_code ? ip : read_begin(functions, names, frame);
 }
 

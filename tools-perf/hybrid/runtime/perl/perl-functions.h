@@ -7,12 +7,13 @@
 #include "perl-sub.h"
 
 /**
- * struct perl_place - a statement of a sub, or a line of what is none
- * @key: which, see perl_functions__ip(); 0: none
- * @sub: address of the sub
- * @named: what it had as its name
- * @ip: see hybrid_names_ip()
- * @checked: when @named was compared with the process, in ns
+ * struct perl_place - a statement of a sub, a line of code that is no sub, or a sub
+ * @key: which one, see perl_functions__ip(); 0: none
+ * @sub: of a statement: key of its sub, 0 if it has none; of a sub: its address
+ * @named: what the sub had as its name
+ * @ip: see hybrid_names_ip(); of a sub: of its first byte, 0 if it is to be read again
+ * @checked: of a sub: when @named was compared with the process, in ns
+ * @first: of a sub: the line that it begins at
  */
 struct perl_place {
 	u64	key;
@@ -20,6 +21,7 @@ struct perl_place {
 	u64	named;
 	u64	ip;
 	u64	checked;
+	u32	first;
 };
 
 /**
@@ -29,7 +31,7 @@ struct perl_place {
  * @interpreter: where the address of the first thread's interpreter is
  * @packages: see struct perl_layout
  * @quota: what was added to the names
- * @known: places, by a hash of their key; owned
+ * @known: places and subs, by a hash of their key; owned
  * @bits: binary logarithm of the number of @known; 0: none
  * @nr: how many of @known are used
  */
@@ -50,8 +52,9 @@ struct perl_functions {
  * @names: that the function is added to
  * @frame: the frame
  *
- * A place of a sub is known by its statement, and by a part of the address of the sub's code: so
- * one closure's name is that of all.
+ * A statement of a sub is known by its address, and by a part of the address of the sub's code: so
+ * one closure's name is that of all. Of a sub that is known, only the lines of new statements are
+ * read, and once a second what has its name.
  *
  * Return: by hybrid_names_ip(); 0 if it can't be read, or is another one.
  */

@@ -39,12 +39,27 @@
 #define NAME_TEXT	8
 
 /* op.h and cop.h */
-#define OP_NEXT		0
-#define OP_CODE		16
 #define OP_FIRST	40
-#define COP_LINE	36
 #define COP_PACKAGE	40
 #define COP_FILE	48
+
+/**
+ * struct operation - the first part of a COP, and all of other operations
+ * @next: what is run after it
+ * @sibling: what is beside it
+ * @code: address of its code
+ * @target: of no use here
+ * @type: the same
+ * @line: of a COP
+ */
+struct operation {
+	u64	next;
+	u64	sibling;
+	u64	code;
+	u64	target;
+	u32	type;
+	u32	line;
+};
 
 /* What a sub may begin with before its first statement. */
 #define MAX_STEPS	16
@@ -65,7 +80,7 @@ static u32 flags_of(struct hybrid_process_memory *pm, u64 addr)
 		flags : 0;
 }
 
-/* Two reads: it is done for each place once a second. */
+/* Two reads: it is done for each sub once a second. */
 bool perl_sub__read(struct hybrid_process_memory *pm, u64 addr, struct perl_sub *sub)
 {
 	struct {
@@ -142,27 +157,28 @@ bool perl_sub__name(struct hybrid_process_memory *pm, const struct perl_sub *sub
 	return true;
 }
 
+static bool read_operation(struct hybrid_process_memory *pm, u64 addr, struct operation *op)
+{
+	return addr && !hybrid_process_memory_read(pm, addr, op, sizeof(*op));
+}
+
 u32 perl_statement__line(struct hybrid_process_memory *pm, u64 statement, u64 nextstate)
 {
-	u32 line;
+	struct operation op;
 
-	if (!statement || perl_word(pm, statement + OP_CODE) != nextstate ||
-	    hybrid_process_memory_read(pm, statement + COP_LINE, &line, sizeof(line)))
-		return 0;
-	return line;
+	return read_operation(pm, statement, &op) && op.code == nextstate ? op.line : 0;
 }
 
 u32 perl_sub__line(struct hybrid_process_memory *pm, const struct perl_sub *sub, u64 nextstate)
 {
-	u64 op = sub->start;
+	struct operation op = { .next = sub->start };
 	unsigned int i;
-	u32 line = 0;
 
-	for (i = 0; i < MAX_STEPS && op && !line; i++) {
-		line = perl_statement__line(pm, op, nextstate);
-		op = perl_word(pm, op + OP_NEXT);
+	for (i = 0; i < MAX_STEPS && read_operation(pm, op.next, &op); i++) {
+		if (op.code == nextstate && op.line)
+			return op.line;
 	}
-	return line;
+	return 0;
 }
 
 u64 perl_root__statement(struct hybrid_process_memory *pm, u64 root, u64 nextstate)
