@@ -9,14 +9,7 @@
  * what is not there, or not readable; arrays that end before they begin. names: of control
  * characters, and longer than all memory.
  */
-#include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#define exported __attribute__((visibility("default"), used))
+#include "../python/liar.h"
 
 /* In words: tools-perf/hybrid/runtime/perl/perl-layout.c and perl-sub.c. */
 enum {
@@ -53,19 +46,6 @@ static struct {
 	int32_t	 length;
 	char	 bytes[32];
 } name = { .length = 8, .bytes = "a\x1b[2J\n\r;" };
-
-static uint64_t at(const void *p)
-{
-	return (uint64_t)(uintptr_t)p;
-}
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
-}
 
 exported __attribute__((noinline)) unsigned int Perl_runops_standard(double end)
 {
@@ -149,26 +129,11 @@ static void lie(const char *kind)
 	}
 }
 
-static void *other(void *end)
-{
-	Perl_runops_standard(*(double *)end);
-	return NULL;
-}
-
 int main(int argc, char **argv)
 {
-	pthread_t more;
-	double end;
+	static const struct liar me = {
+		.build = build, .lie = lie, .run = Perl_runops_standard,
+	};
 
-	if (argc != 3 || pthread_key_create(&PL_thr_key, NULL))
-		return 2;
-	end = now() + atof(argv[2]);
-	build();
-	lie(argv[1]);
-	if (pthread_create(&more, NULL, other, &end))
-		return 1;
-	Perl_runops_standard(end);
-	pthread_join(more, NULL);
-	puts("done");
-	return 0;
+	return pthread_key_create(&PL_thr_key, NULL) ? 2 : liar_main(&me, argc, argv);
 }

@@ -8,13 +8,7 @@
  * functions that make themselves. nowhere: at what is not there, or not readable. names: of
  * control characters, and longer than all memory.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-#define exported __attribute__((visibility("default"), used))
+#include "../python/liar.h"
 
 /* In words: tools-perf/hybrid/runtime/php/php-layout.c. */
 enum {
@@ -58,11 +52,6 @@ static struct {
 	uint64_t length;
 	char	 bytes[64];
 } text = { 1, 0x8000000012345678, 8, "a\x1b[2J\n\r;" };
-
-static uint64_t at(const void *p)
-{
-	return (uint64_t)(uintptr_t)p;
-}
 
 /* "mov 0x1e8(%rax),%rax": by this code perf finds the frame. */
 exported void zend_get_executed_scope(void);
@@ -123,36 +112,14 @@ static void lie(const char *kind)
 	}
 }
 
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
-}
-
 exported __attribute__((noinline)) unsigned int execute_ex(double end)
 {
-	unsigned int n = 0;
-
-	while (now() < end) {
-		/* Not to be worked out when it is compiled. */
-		while (++n % 100000)
-			asm("" : "+r"(n));
-	}
-	return n;
+	return spin_until(end);
 }
 
 int main(int argc, char **argv)
 {
-	double end;
+	static const struct liar me = { .build = build, .lie = lie, .run = execute_ex };
 
-	if (argc != 3)
-		return 2;
-	end = now() + atof(argv[2]);
-	build();
-	lie(argv[1]);
-	execute_ex(end);
-	puts("done");
-	return 0;
+	return liar_main(&me, argc, argv);
 }

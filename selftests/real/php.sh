@@ -105,7 +105,8 @@ php_lies()
 {
 	local kind
 
-	builds "liar" gcc -O1 -Wall -Wextra -rdynamic -o liar "$here/selftests/php/liar.c" || return
+	builds "liar" gcc -O1 -Wall -Wextra -rdynamic -o liar "$here/selftests/php/liar.c" \
+		-lpthread || return
 	for kind in circles nowhere names; do
 		ok "PHP that lies: $kind" php_lie "$kind"
 		rm -f lies.data
