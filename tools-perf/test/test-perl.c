@@ -274,6 +274,13 @@ static void subs(void)
 	hybrid_memory_forget(own.memory);
 	perl_functions__exit(&functions);
 	check(ip_of(&frame) != ip && !strcmp(last_name(), "pl::Eggs::Ham::spam:/a.pl"));
+	/* Of another statement there, too, the line alone is read. */
+	ip = ip_of(&frame);
+	sub.flags = 0;
+	statements[0].line = 10 + 256 + 6;
+	hybrid_memory_forget(own.memory);
+	frame.position = (u64)&statements[0];
+	same(ip_of(&frame), ip + 2);
 	tear_down();
 }
 

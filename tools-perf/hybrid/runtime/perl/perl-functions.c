@@ -238,19 +238,33 @@ static noinline struct perl_place *read_sub(struct perl_functions *functions,
 	return known.ip ? find(functions, key) : NULL;
 }
 
+/* Of a long sub: what is behind its first lines has names, and entries, of its own. */
 static u64 ip_of_line(struct perl_functions *functions, struct hybrid_names *names,
 		      const struct perl_place *known, u32 line)
 {
+	struct perl_place part = { .sub = known->key, .named = known->named }, *kept;
 	struct perl_sub sub;
+	u32 number;
 
 	if (line < known->first || line > MAX_LINE)
 		line = known->first;
-	if (line - known->first < LINES)
-		return hybrid_names_ip(known->ip, LINES, line - known->first);
+	number = (line - known->first) / LINES;
+	part.first = known->first + number * LINES;
+	if (!number)
+		return hybrid_names_ip(known->ip, LINES, line - part.first);
+	part.key = (known->key ^ (u64)number << 20) | KEY_OF_SUB | KEY_OF_CODE;
+	kept = find(functions, part.key);
+	if (kept && kept->sub == part.sub && kept->named == part.named && kept->first == part.first)
+		return hybrid_names_ip(kept->ip, LINES, line - part.first);
 	if (!perl_sub__read(functions->pm, known->sub, &sub) ||
 	    HYBRID_WALK_FUNCTION_MARK(sub.root) != mark_of(known->key))
 		return 0;
-	return name_sub(functions, names, &sub, known->first, line);
+	part.ip = name_sub(functions, names, &sub, part.first, part.first);
+	if (!part.ip)
+		return 0;
+	part.ip--;
+	keep(functions, &part);
+	return hybrid_names_ip(part.ip, LINES, line - part.first);
 }
 
 /* A statement that is not known yet. */
