@@ -324,6 +324,42 @@ static void chains(void)
 	v8_chains__exit(&known);
 }
 
+static bool put_chain(struct v8_chains *known, u64 gen, bool is_unseen)
+{
+	const u64 ips[] = { 10, 20, 30 }, functions[] = { 1, 2, 3, 4 };
+	u64 out[8];
+	struct hybrid_named_chain c = chain_of(ips, functions, out);
+
+	c.gen = gen;
+	c.is_unseen = is_unseen;
+	return v8_chains__put(known, &c, 1);
+}
+
+/* Nobody has looked whether they come to the outermost frame. */
+static void unseen_chains(void)
+{
+	static struct v8_chains known;
+	const u64 ips[] = { 10, 20, 30 }, functions[] = { 1, 2, 3, 4 };
+	u64 out[8];
+	struct hybrid_named_chain c = chain_of(ips, functions, out);
+
+	c.nr_out = 3;
+	v8_chains__keep(&known, &c, 1);
+	check(!put_chain(&known, 0, true));
+	check(!put_chain(&known, 7, true));
+	check(put_chain(&known, 7, false));
+	check(put_chain(&known, 7, true));
+	/* One that is not complete changes nothing. */
+	check(put_chain(&known, 0, false));
+	check(put_chain(&known, 7, true));
+	check(!put_chain(&known, 8, true));
+	c.gen = 8;
+	v8_chains__keep(&known, &c, 1);
+	check(put_chain(&known, 8, true));
+	check(!put_chain(&known, 7, true));
+	v8_chains__exit(&known);
+}
+
 /* Words at random: no more than functions that are wrong. */
 static void random_words(void)
 {
@@ -352,6 +388,7 @@ int main(void)
 		{ "from an instruction to the next known place",	nearest },
 		{ "functions that were inlined",			inlined },
 		{ "chains that were named",				chains },
+		{ "chains that nobody has looked at",			unseen_chains },
 		{ "objects of code with words at random",		random_words },
 	};
 

@@ -48,21 +48,23 @@ static bool is_first_interpreted(const struct hybrid_current *current)
 /* With the functions of a runtime, if all was named before. */
 static bool named_chain(struct hybrid_record *hr, const struct hybrid_sample *sample,
 			struct hybrid_process *process, struct hybrid_namer *namer,
-			unsigned int max, struct hybrid_made *made)
+			const struct hybrid_ring_functions *functions, unsigned int max,
+			struct hybrid_made *made)
 {
 	unsigned int first = made->nr_kernel + 3, nr = sample->nr_chain - first, i;
 	u64 *out = hr->current.named + made->nr_kernel;
 	const u64 *ips = sample->chain + first;
 
-	if (!hr->current.code_hash || is_first_interpreted(&hr->current))
+	if (!namer->whole || (!functions && !hr->current.code_hash) ||
+	    is_first_interpreted(&hr->current))
 		return false;
 	memcpy(hr->current.named, sample->chain, made->nr_kernel * sizeof(*out));
 	*out++ = PERF_CONTEXT_USER;
 	out[0] = ips[0];
 	for (i = 1; i < nr; i++)
 		out[i] = ips[i] - 1;
-	return hybrid_name_known_sample(hr, process, namer, sample, made->nr_kernel + 1 + nr, max,
-					made);
+	return hybrid_name_known_sample(hr, process, namer, sample, functions,
+					made->nr_kernel + 1 + nr, max, made);
 }
 
 static bool plain_chain(struct hybrid_record *hr, const struct hybrid_sample *sample,
@@ -85,6 +87,7 @@ bool hybrid_known_chain(struct hybrid_record *hr, const struct hybrid_ring *ring
 			struct hybrid_thread *thread, struct hybrid_made *made)
 {
 	struct hybrid_process *process = thread->process;
+	const struct hybrid_ring_functions *functions;
 	unsigned int first = first_of(sample), max;
 	struct hybrid_namer *namer;
 
@@ -101,10 +104,11 @@ bool hybrid_known_chain(struct hybrid_record *hr, const struct hybrid_ring *ring
 		.is_known	= true,
 		.is_whole	= true,
 	};
-	namer = hybrid_find_namer(hr, process, false);
-	if (!hr->names.is_off && hybrid_find_functions(ring, sample))
+	functions = hr->names.is_off ? NULL : hybrid_find_functions(ring, sample);
+	namer = hybrid_find_namer(hr, process, functions);
+	if (functions && !namer)
 		return false;
-	if (namer && !named_chain(hr, sample, process, namer, max, made))
+	if (namer && !named_chain(hr, sample, process, namer, functions, max, made))
 		return false;
 	if (!namer && !hr->names.is_off && hr->current.nr_functions)
 		return false;

@@ -84,7 +84,8 @@ static u64 lasting_gen(const struct hybrid_process *process, const struct hybrid
 
 bool hybrid_name_known_sample(struct hybrid_record *hr, struct hybrid_process *process,
 			      struct hybrid_namer *namer, const struct hybrid_sample *sample,
-			      unsigned int nr, unsigned int max, struct hybrid_made *made)
+			      const struct hybrid_ring_functions *functions, unsigned int nr,
+			      unsigned int max, struct hybrid_made *made)
 {
 	struct hybrid_runtime_names *of = &hr->names.runtimes[namer->runtime];
 	const u64 *named = hr->current.named;
@@ -96,6 +97,8 @@ bool hybrid_name_known_sample(struct hybrid_record *hr, struct hybrid_process *p
 		.nr		= nr,
 		.frames		= &first,
 		.nr_frames	= 1,
+		.functions	= functions ? functions->frames : NULL,
+		.nr_functions	= functions ? functions->nr : 0,
 		.code_hash	= hr->current.code_hash,
 		.gen		= process->space->gen,
 		.is_unseen	= true,

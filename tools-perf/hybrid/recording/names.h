@@ -67,6 +67,7 @@ struct hybrid_namer *hybrid_find_namer(struct hybrid_record *hr,
  * @process: that was sampled
  * @namer: of @process
  * @sample: its parts
+ * @functions: as below
  * @nr: words of the chain
  * @max: words that it may have with functions
  * @made: the chain; changed
@@ -75,7 +76,8 @@ struct hybrid_namer *hybrid_find_namer(struct hybrid_record *hr,
  */
 bool hybrid_name_known_sample(struct hybrid_record *hr, struct hybrid_process *process,
 			      struct hybrid_namer *namer, const struct hybrid_sample *sample,
-			      unsigned int nr, unsigned int max, struct hybrid_made *made);
+			      const struct hybrid_ring_functions *functions, unsigned int nr,
+			      unsigned int max, struct hybrid_made *made);
 
 /**
  * hybrid_name_sample - put the functions of a runtime into struct hybrid_current's @chain

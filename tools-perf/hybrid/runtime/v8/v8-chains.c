@@ -14,6 +14,9 @@
 
 #define FUNCTION_WORDS	2
 
+/* Words that are mixed side by side: none of them waits for the one before. */
+#define LANES		4
+
 /**
  * struct key - what must be the same
  * @callers: addresses of the chain behind its first frame
@@ -38,16 +41,28 @@ static struct key key_of(const struct hybrid_named_chain *c, unsigned int at)
 	};
 }
 
+static u64 mix_word(u64 hash, u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ hash >> 32;
+}
+
 static u64 mix(u64 hash, const void *words, u32 nr)
 {
-	u64 word;
-	u32 i;
+	u64 lanes[LANES] = { 1, 2, 3, 4 }, word[LANES];
+	u32 i, lane;
 
-	for (i = 0; i < nr; i++) {
-		memcpy(&word, words + i * sizeof(word), sizeof(word));
-		hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
-		hash ^= hash >> 32;
+	for (i = 0; i + LANES <= nr; i += LANES) {
+		memcpy(word, words + i * sizeof(*word), sizeof(word));
+		for (lane = 0; lane < LANES; lane++)
+			lanes[lane] = mix_word(lanes[lane], word[lane]);
 	}
+	for (; i < nr; i++) {
+		memcpy(word, words + i * sizeof(*word), sizeof(*word));
+		hash = mix_word(hash, *word);
+	}
+	for (lane = 0; lane < LANES; lane++)
+		hash = mix_word(hash, lanes[lane]);
 	return hash;
 }
 
@@ -66,18 +81,21 @@ static bool is_same(const struct v8_chain *chain, const struct key *key, u64 has
 		       key->nr_functions * sizeof(u64));
 }
 
-bool v8_chains__put(const struct v8_chains *chains, struct hybrid_named_chain *c, unsigned int at)
+bool v8_chains__put(struct v8_chains *chains, struct hybrid_named_chain *c, unsigned int at)
 {
 	struct key key = key_of(c, at);
 	u64 hash = hash_of(&key);
-	const struct v8_chain *chain = &chains->known[hash_64(hash, V8_CHAINS_BITS)];
+	struct v8_chain *chain = &chains->known[hash_64(hash, V8_CHAINS_BITS)];
 
 	if (!is_same(chain, &key, hash) || chain->nr_named > c->max - c->nr_out ||
-	    hybrid_clock_ns(CLOCK_MONOTONIC_COARSE) - chain->named_at >= CHECK_AFTER)
+	    hybrid_clock_ns(CLOCK_MONOTONIC_COARSE) - chain->named_at >= CHECK_AFTER ||
+	    (c->is_unseen && (!c->gen || chain->gen != c->gen)))
 		return false;
 	memcpy(c->out + c->nr_out, chain->words + chain->nr_callers + chain->nr_functions,
 	       chain->nr_named * sizeof(u64));
 	c->nr_out += chain->nr_named;
+	if (c->gen)
+		chain->gen = c->gen;
 	return true;
 }
 
@@ -102,7 +120,7 @@ void v8_chains__keep(struct v8_chains *chains, const struct hybrid_named_chain *
 	*chain = (struct v8_chain) {
 		.hash = hash, .named_at = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE),
 		.nr_callers = key.nr_callers, .nr_functions = key.nr_functions,
-		.nr_named = nr_named, .words = words,
+		.nr_named = nr_named, .words = words, .gen = c->gen,
 	};
 }
 

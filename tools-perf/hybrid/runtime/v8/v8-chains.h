@@ -13,6 +13,7 @@
  * struct v8_chain - how a chain was named
  * @hash: of all that must be the same
  * @named_at: when, in ns
+ * @gen: of the process's space when a walk with it was known to be complete; 0: never
  * @nr_callers: addresses of @words: the chain but its first frame
  * @nr_functions: words of @words behind them: the functions, but that of the first frame
  * @nr_named: words of @words behind them: what was made of @nr_callers
@@ -21,6 +22,7 @@
 struct v8_chain {
 	u64	hash;
 	u64	named_at;
+	u64	gen;
 	u32	nr_callers;
 	u32	nr_functions;
 	u32	nr_named;
@@ -44,9 +46,10 @@ struct v8_chains {
  * The functions' words tell where their frames are. They are taken for the same for a second, as by
  * v8_functions__get().
  *
- * Return: false if the chain is not known, or there is no room.
+ * Return: false if the chain is not known, or is unseen and was not complete in that state of the
+ * space; or if there is no room.
  */
-bool v8_chains__put(const struct v8_chains *chains, struct hybrid_named_chain *c, unsigned int at);
+bool v8_chains__put(struct v8_chains *chains, struct hybrid_named_chain *c, unsigned int at);
 
 /* Keep how a chain was named; @at as above. */
 void v8_chains__keep(struct v8_chains *chains, const struct hybrid_named_chain *c,

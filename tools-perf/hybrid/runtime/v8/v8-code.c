@@ -241,15 +241,15 @@ static u64 find_stream(struct v8_codes *codes, const struct v8_heap *heap, u64 f
 
 bool v8_code__is_current(struct v8_code *code, const struct v8_heap *heap)
 {
-	u64 time = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
+	u64 time = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE), words[2];
 
 	if (!code->stream)
 		return false;
 	if (time - code->checked < CHECK_AFTER)
 		return true;
 	code->checked = time;
-	if (v8_word(heap, code->stream) == code->words[0] &&
-	    v8_word(heap, code->stream + 8) == code->words[1])
+	if (!hybrid_process_memory_read(heap->pm, code->stream, words, sizeof(words)) &&
+	    !memcmp(words, code->words, sizeof(words)))
 		return true;
 	forget(code);
 	return false;

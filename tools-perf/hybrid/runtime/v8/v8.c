@@ -209,7 +209,7 @@ static bool v8_whole(struct hybrid_namer *namer, struct hybrid_names *names,
 	struct v8 *v8 = container_of(namer, struct v8, namer);
 	unsigned int room = c->max - c->nr_out, nr;
 
-	if (!is_walked(c))
+	if (!is_walked(c) || (c->is_unseen && !c->knows_first))
 		return false;
 	nr = v8_name(namer, names, &c->frames[0], c->chain[c->user], c->out + c->nr_out, room);
 	if (nr && nr <= room) {
@@ -225,6 +225,8 @@ static bool v8_whole(struct hybrid_namer *namer, struct hybrid_names *names,
 	c->nr_out = c->user;
 	c->rest = c->user;
 	c->first = 0;
+	/* It is named once more. */
+	v8->namer.nr_unread = v8->unread;
 	v8_begin(namer, c);
 	return false;
 }
