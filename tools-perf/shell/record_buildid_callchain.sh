@@ -12,12 +12,7 @@ cleanup()
 	trap - EXIT TERM INT
 }
 
-trap_cleanup()
-{
-	cleanup
-	exit 1
-}
-trap trap_cleanup EXIT TERM INT
+trap 'cleanup; exit 1' EXIT TERM INT
 
 if ! command -v cc > /dev/null; then
 	echo "[Skip] no compiler"
