@@ -68,10 +68,10 @@ truth()
 # recordings: too long to be quick.
 perf_test()
 {
-	local perf=$PWD/out/bin/perf tests=(hybrid to-pprof)
+	local perf=$PWD/out/bin/perf tests=(hybrid to-pprof "only in callchains")
 
 	[ -z "$short" ] || tests=("hybrid: chains" "hybrid: bad" "hybrid of stacks"
-		"hybrid while" "hybrid unwinding" to-pprof)
+		"hybrid while" "hybrid unwinding" to-pprof "only in callchains")
 	cd out/series/perf/tools/perf && "$@" "$perf" test -v "${tests[@]}"
 }
 
