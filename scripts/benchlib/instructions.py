@@ -108,7 +108,7 @@ def instructions(b):
 
 
 STATS = "/proc/sys/kernel/bpf_stats_enabled"
-# BPF_PROG_TYPE_PERF_EVENT: perf record has loaded one such program.
+# BPF_PROG_TYPE_PERF_EVENT: perf record has loaded such programs, of which one walks.
 PERF_EVENT = 7
 
 
@@ -116,8 +116,10 @@ class Stats:
     """The kernel measures programs of BPF inside of the with block."""
 
     def __enter__(self):
-        with open(STATS, "r+", encoding="ascii") as file:
+        # Each write has to begin the file: sysctl_writes_strict.
+        with open(STATS, encoding="ascii") as file:
             self.before = file.read()
+        with open(STATS, "w", encoding="ascii") as file:
             file.write("1")
 
     def __exit__(self, *_):
@@ -126,7 +128,8 @@ class Stats:
 
 
 def program_stats(pid):
-    """(ns, runs) so far of the program that walks for a perf record."""
+    """(ns, runs) so far of the program that walks for a perf record: the one that runs."""
+    found = []
     for name in os.listdir(f"/proc/{pid}/fdinfo"):
         try:
             with open(f"/proc/{pid}/fdinfo/{name}", encoding="ascii") as file:
@@ -134,8 +137,11 @@ def program_stats(pid):
         except FileNotFoundError:
             continue
         if fields.get("prog_type:", "").strip() == str(PERF_EVENT):
-            return int(fields["run_time_ns:"]), int(fields["run_cnt:"])
-    raise meter.Failed("BPF does not walk for perf record: who may do that is in README.md")
+            found.append((int(fields["run_cnt:"]), int(fields["run_time_ns:"])))
+    if not found:
+        raise meter.Failed("BPF does not walk for perf record: who may do that is in README.md")
+    runs, ns = max(found)
+    return ns, runs
 
 
 def walk_times(b, program, perfs):
