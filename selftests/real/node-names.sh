@@ -22,11 +22,7 @@ test_node-names()
 	record lines.data node --no-enable-lazy-source-positions "$here/selftests/node/truth.js" 2
 	ok "$name: perf script has file and line" has_js_line lines.data
 	v8_witness
-	record plain.data --no-interpreter-frames node "$here/selftests/node/truth.js" 1
-	ok "$name: not with --no-interpreter-frames" no_js plain.data
-	record dumps.data --no-kernel-walk node "$here/selftests/node/truth.js" 2
-	ok "$name: without BPF perf says that it shows none" \
-		grep -q '^hybrid: functions of JavaScript are not shown' dumps.data.log
+	without_functions "$name" JavaScript js:: node "$here/selftests/node/truth.js" 2
 }
 
 # V8 writes its own names, too, in a map.
@@ -43,19 +39,9 @@ v8_witness()
 # A process that says it is V8: perf ends, and its file is small enough.
 v8_lies()
 {
-	local kind
-
 	builds "liar" gcc -O1 -Wall -Wextra -rdynamic -o liar "$here/selftests/node/liar.c" \
 		-lpthread || return
-	for kind in circles nowhere names; do
-		ok "V8 that lies: $kind" lies "$kind" js_run
-		rm -f lies.data
-	done
-}
-
-no_js()
-{
-	! "$perf" script -i "$1" --no-inline -F ip,sym 2> /dev/null | grep -m 1 'js::'
+	all_lies "V8 that lies" js_run circles nowhere names
 }
 
 # Compiled code, too, is in the lines of the function's loop. addr2line takes seconds for an address

@@ -36,29 +36,11 @@ php_functions()
 		'php::Derived::p_static_of_method:.*>php::Derived::p_method_of_methods:.*>php::p_methods_'
 	ok "$name: those in C, and what begins the program" has_chain functions.data \
 		'php::c_order_of_sort:.*>execute_ex>php::usort>php::p_sort_of_round:.*>php::\{main\}:'
-	ok "$name: perf script has file and line" has_php_line functions.data
-	record plain.data --no-interpreter-frames php "$here/selftests/php/truth.php" 1
-	ok "$name: not with --no-interpreter-frames" no_php plain.data
-	record dumps.data --no-kernel-walk php "$here/selftests/php/truth.php" 1
-	ok "$name: without BPF perf says that it shows none" \
-		grep -q '^hybrid: functions of PHP are not shown' dumps.data.log
-}
-
-no_php()
-{
-	! "$perf" script -i "$1" -F ip,sym 2> /dev/null | grep -m 1 'php::'
-}
-
-# Lines 14 to 16 of the program are the loop of p_spin_of_loop().
-has_php_line()
-{
-	local said
-
-	said=$("$perf" script -i "$1" -F ip,sym,srcline 2> /dev/null |
-		grep -A 1 'php::p_spin_of_loop:' | grep -v -e php:: -e '^--' | sort -u)
-	grep -q 'truth\.php:1[456]$' <<< "$said" && return
-	head -n 10 <<< "$said"
-	return 1
+	# Lines 14 to 16 of the program are the loop of p_spin_of_loop().
+	ok "$name: perf script has file and line" has_source_line functions.data \
+		php::p_spin_of_loop: 'truth\.php:1[456]$'
+	ok "$name: --hide-evaluator leaves out what runs them" hides_evaluator functions.data
+	without_functions "$name" PHP php:: php "$here/selftests/php/truth.php" 1
 }
 
 # Code of opcache's JIT: its frames are those of execute_ex().
@@ -103,26 +85,7 @@ next_php()
 # A program that says it is PHP: perf ends, and its file is small enough.
 php_lies()
 {
-	local kind
-
 	builds "liar" gcc -O1 -Wall -Wextra -rdynamic -o liar "$here/selftests/php/liar.c" \
 		-lpthread || return
-	for kind in circles nowhere names; do
-		ok "PHP that lies: $kind" php_lie "$kind"
-		rm -f lies.data
-	done
-}
-
-php_lie()
-{
-	local status=0
-
-	timeout 60 "$perf" record "${rings[@]}" -e cpu-clock -F 1000 --call-graph hybrid \
-		-o lies.data ./liar "$1" 2 > lies.log 2>&1 || status=1
-	[ $status -eq 0 ] && [ "$(stat -c %s lies.data)" -lt 100000000 ] &&
-		"$perf" script -i lies.data -F ip,sym 2> /dev/null > lies.script &&
-		grep -q execute_ex lies.script &&
-		! grep -q '[[:cntrl:]]' <(tr -d '\t\n' < lies.script) && return
-	tail -n 3 lies.log
-	return 1
+	all_lies "PHP that lies" execute_ex circles nowhere names
 }

@@ -55,12 +55,10 @@ python_functions()
 		return
 	fi
 	ok "$name" "$here/selftests/python/judge" --min-whole 98 "$perf" functions.data
-	record plain.data --no-interpreter-frames python3 "$here/selftests/python/truth.py" 1
-	ok "$name: not with --no-interpreter-frames" no_function plain.data
-	record dumps.data --no-kernel-walk python3 "$here/selftests/python/truth.py" 1
-	ok "$name: without BPF perf says that it shows none" \
-		grep -q '^hybrid: functions of Python are not shown' dumps.data.log
-	ok "$name: perf script has file and line" has_line functions.data
+	without_functions "$name" Python py:: python3 "$here/selftests/python/truth.py" 1
+	# Lines 23 to 25 of the program are p_spin_of_loop()'s loop.
+	ok "$name: perf script has file and line" has_source_line functions.data \
+		py::p_spin_of_loop: 'truth\.py:2[345]$'
 	ok "$name: --hide-evaluator leaves out what runs them" hides_evaluator functions.data
 }
 
@@ -207,34 +205,12 @@ python_embedded()
 	done
 }
 
-no_function()
-{
-	! "$perf" script -i "$1" -F ip,sym 2> /dev/null | grep -m 1 'py::'
-}
-
-# Line 23 to 25 of the program are p_spin_of_loop()'s loop.
-has_line()
-{
-	local said
-
-	said=$("$perf" script -i "$1" -F ip,sym,srcline 2> /dev/null | grep -A 1 'py::p_spin_of_loop:' |
-		grep -v -e py:: -e '^--' | sort -u)
-	grep -q 'truth\.py:2[345]$' <<< "$said" && return
-	head -n 10 <<< "$said"
-	return 1
-}
-
 # A process that says it is CPython: perf ends, and its file is small enough.
 python_lies()
 {
-	local kind
-
 	builds "liar" gcc -O1 -Wall -Wextra -rdynamic -o liar "$here/selftests/python/liar.c" \
 		-lpthread || return
-	for kind in circles nowhere names flood; do
-		ok "Python that lies: $kind" lies "$kind" _PyEval_EvalFrameDefault
-		rm -f lies.data
-	done
+	all_lies "Python that lies" _PyEval_EvalFrameDefault circles nowhere names flood
 	cat > beside.sh <<- 'END'
 	./liar flood 3 &
 	python3 "$1" 3

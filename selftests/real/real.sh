@@ -245,3 +245,46 @@ lies()
 	tail -n 3 lies.log
 	return 1
 }
+
+# all_lies NAME FUNCTION KIND...
+all_lies()
+{
+	local name=$1 function=$2 kind
+
+	shift 2
+	for kind; do
+		ok "$name: $kind" lies "$kind" "$function"
+		rm -f lies.data
+	done
+}
+
+# without_functions NAME LANGUAGE PREFIX COMMAND...: functions, whose names have the prefix, can be
+# left out, and are where BPF does not walk.
+without_functions()
+{
+	local name=$1 language=$2 prefix=$3
+
+	shift 3
+	record plain.data --no-interpreter-frames "$@"
+	ok "$name: not with --no-interpreter-frames" has_none plain.data "$prefix"
+	record dumps.data --no-kernel-walk "$@"
+	ok "$name: without BPF perf says that it shows none" \
+		grep -q "^hybrid: functions of $language are not shown" dumps.data.log
+}
+
+has_none()
+{
+	! "$perf" script -i "$1" --no-inline -F ip,sym 2> /dev/null | grep -m 1 "$2"
+}
+
+# has_source_line DATA FUNCTION PATTERN: of the frames of a function some are at such a line.
+has_source_line()
+{
+	local said
+
+	said=$("$perf" script -i "$1" -F ip,sym,srcline 2> /dev/null | grep -A 1 "$2" |
+		grep -v -e :: -e '^--' | sort -u)
+	grep -q "$3" <<< "$said" && return
+	head -n 10 <<< "$said"
+	return 1
+}

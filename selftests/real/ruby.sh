@@ -49,44 +49,20 @@ ruby_functions()
 	ok "$name" "$here/selftests/python/judge" --ruby --min-whole 95 "$perf" functions.data
 	ok "$name: with their classes" has_chain functions.data \
 		'rb::Version#p_compare_of_operator:.*>rb::Version#<=>:.*>rb::Array#sort>rb::Object#p_'
-	ok "$name: perf script has file and line" has_ruby_line functions.data
+	# Lines 14 to 16 of the program are the loop of p_spin_of_loop.
+	ok "$name: perf script has file and line" has_source_line functions.data \
+		'rb::Object#p_spin_of_loop:' 'truth\.rb:1[456]$'
 	ok "$name: --hide-evaluator leaves out what runs them" hides_evaluator functions.data
-	record plain.data --no-interpreter-frames ruby "$here/selftests/ruby/truth.rb" 1
-	ok "$name: not with --no-interpreter-frames" no_method plain.data
-	record dumps.data --no-kernel-walk ruby "$here/selftests/ruby/truth.rb" 1
-	ok "$name: without BPF perf says that it shows none" \
-		grep -q '^hybrid: functions of Ruby are not shown' dumps.data.log
-}
-
-no_method()
-{
-	! "$perf" script -i "$1" -F ip,sym 2> /dev/null | grep -m 1 'rb::'
-}
-
-# Lines 14 to 16 of the program are the loop of p_spin_of_loop.
-has_ruby_line()
-{
-	local said
-
-	said=$("$perf" script -i "$1" -F ip,sym,srcline 2> /dev/null |
-		grep -A 1 'rb::Object#p_spin_of_loop:' | grep -v -e rb:: -e '^--' | sort -u)
-	grep -q 'truth\.rb:1[456]$' <<< "$said" && return
-	head -n 10 <<< "$said"
-	return 1
+	without_functions "$name" Ruby rb:: ruby "$here/selftests/ruby/truth.rb" 1
 }
 
 # A library that says it is CRuby: perf ends, and its file is small enough.
 ruby_lies()
 {
-	local kind
-
 	builds "libliar.so" gcc -O1 -Wall -Wextra -fPIC -shared -o libliar.so \
 		"$here/selftests/ruby/liar.c" -lpthread || return
 	echo 'int liar(int, char **); int main(int n, char **v) { return liar(n, v); }' > liar.c
 	# shellcheck disable=SC2016 # for the linker
 	builds "liar" gcc -o liar liar.c -L. -lliar '-Wl,-rpath,$ORIGIN' || return
-	for kind in circles nowhere names; do
-		ok "Ruby that lies: $kind" lies "$kind" rb_vm_exec
-		rm -f lies.data
-	done
+	all_lies "Ruby that lies" rb_vm_exec circles nowhere names
 }
