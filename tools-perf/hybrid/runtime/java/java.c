@@ -171,11 +171,11 @@ static u64 find_address(struct java *java, u64 pc)
 {
 	u64 addr = java_code_cache__blob_at(&java->cache, &java->vm, pc);
 
-	if (addr || java->is_outside)
-		return addr ?: java->is_gone ? find_known(java, pc) : 0;
-	java->is_outside = true;
-	refresh(java);
-	return java->is_gone ? find_known(java, pc) : 0;
+	if (!addr && !java->is_outside) {
+		java->is_outside = true;
+		refresh(java);
+	}
+	return addr || !java->is_gone ? addr : find_known(java, pc);
 }
 
 /* Looks the address's blob up in the process. */
