@@ -354,10 +354,10 @@ static void compiled(void)
 	const struct hybrid_evaluator none = { .object_id = 0 };
 
 	own_begin();
-	check(hybrid_evaluator__has(&evaluator, own.pm.space, 0x10000));
-	check(hybrid_evaluator__has(&evaluator, own.pm.space, 0x1ffff));
-	check(!hybrid_evaluator__has(&evaluator, own.pm.space, 0x20000));
-	check(!hybrid_evaluator__has(&none, own.pm.space, 0x10000));
+	check(hybrid_evaluator__of(&evaluator, own.pm.space, 0x10000));
+	check(hybrid_evaluator__of(&evaluator, own.pm.space, 0x1ffff));
+	check(!hybrid_evaluator__of(&evaluator, own.pm.space, 0x20000));
+	check(!hybrid_evaluator__of(&none, own.pm.space, 0x10000));
 	own_end();
 }
 

@@ -54,15 +54,23 @@ void hybrid_evaluator__find(struct hybrid_evaluator *evaluator,
 	}
 }
 
-bool hybrid_evaluator__has(const struct hybrid_evaluator *evaluator, struct hybrid_space *space,
-			   u64 ip)
+unsigned int hybrid_evaluator__of(const struct hybrid_evaluator *evaluator,
+				  struct hybrid_space *space, u64 ip)
 {
-	const struct hybrid_mapping *mapping = hybrid_space_find(space, ip);
+	const struct hybrid_evaluator *restart = evaluator->restart;
+	const struct hybrid_mapping *mapping;
+	unsigned int of = 0;
 	u64 vaddr;
 
 	if (ip >= evaluator->made_start && ip < evaluator->made_end)
-		return true;
-	return mapping && mapping->object && mapping->object->id == evaluator->object_id &&
-	       hybrid_object_vaddr(mapping->object, ip - mapping->start + mapping->pgoff, &vaddr) &&
-	       has(evaluator, vaddr);
+		return HYBRID_EVALUATOR_OWN;
+	mapping = hybrid_space_find(space, ip);
+	if (!mapping || !mapping->object || mapping->object->id != evaluator->object_id ||
+	    !hybrid_object_vaddr(mapping->object, ip - mapping->start + mapping->pgoff, &vaddr))
+		return 0;
+	if (has(evaluator, vaddr))
+		of |= HYBRID_EVALUATOR_OWN;
+	if (restart && has(restart, vaddr))
+		of |= HYBRID_EVALUATOR_RESTART;
+	return of;
 }

@@ -12,8 +12,8 @@
  * @object_id: of the file; 0: it was not looked for
  * @parts: where the compiler has put it, as the ELF file numbers addresses
  * @nr: number of @parts
- * @restart: a function that begins the evaluator anew and has it go on with what the evaluator ran
- *	that has called it; NULL: there is none
+ * @restart: a function of the same file that begins the evaluator anew and has it go on with what
+ *	the evaluator ran that has called it; NULL: there is none
  * @made_start: where code begins that the process has made, and that runs in the evaluator's frame
  * @made_end: where it ends; the same: there is none
  */
@@ -38,8 +38,19 @@ struct hybrid_evaluator {
 void hybrid_evaluator__find(struct hybrid_evaluator *evaluator,
 			    const struct hybrid_mapping *mapping, u64 vaddr);
 
-/* Is an address of a process that has mapped the file in it? @ip: as struct hybrid_frame has it. */
-bool hybrid_evaluator__has(const struct hybrid_evaluator *evaluator, struct hybrid_space *space,
-			   u64 ip);
+/* What an address is in; of a process that has mapped the file. */
+#define HYBRID_EVALUATOR_OWN		1
+#define HYBRID_EVALUATOR_RESTART	2
+
+/**
+ * hybrid_evaluator__of - is an address in the evaluator, or in what begins it anew?
+ * @evaluator: of the file
+ * @space: of the process
+ * @ip: as struct hybrid_frame has it
+ *
+ * Return: 0 if it is in neither, else a mask of the above.
+ */
+unsigned int hybrid_evaluator__of(const struct hybrid_evaluator *evaluator,
+				  struct hybrid_space *space, u64 ip);
 
 #endif /* __PERF_HYBRID_EVALUATOR_H */

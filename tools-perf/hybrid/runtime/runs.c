@@ -28,15 +28,30 @@ static unsigned int nr_runs(const struct hybrid_named_chain *c)
 	return nr + !ends;
 }
 
-/* From the innermost frame on, each frame of the chain: what has been begun anew runs no others. */
-static bool is_evaluator(u64 ip, void *arg)
+/*
+ * From the innermost frame on, each frame of the chain once: what has been begun anew runs no
+ * others.
+ */
+static bool look_at(u64 ip, void *arg)
 {
 	struct hybrid_runs *runs = arg;
-	const struct hybrid_evaluator *restart = runs->evaluator->restart;
-	bool is_restarted = runs->is_restarted;
+	unsigned int of = hybrid_evaluator__of(runs->evaluator, runs->space, ip), at = runs->frame++;
+	bool is_own = of & HYBRID_EVALUATOR_OWN && !runs->is_restarted;
 
-	runs->is_restarted = restart && hybrid_evaluator__has(restart, runs->space, ip);
-	return hybrid_evaluator__has(runs->evaluator, runs->space, ip) && !is_restarted;
+	runs->is_restarted = of & HYBRID_EVALUATOR_RESTART;
+	if (at >= HYBRID_RUNS_FRAMES)
+		return false;
+	if (!(at % 64))
+		runs->own[at / 64] = 0;
+	runs->own[at / 64] |= (u64)is_own << at % 64;
+	return is_own;
+}
+
+static bool is_next_own(struct hybrid_runs *runs)
+{
+	unsigned int at = runs->frame++;
+
+	return at < HYBRID_RUNS_FRAMES && runs->own[at / 64] >> at % 64 & 1;
 }
 
 void hybrid_runs__begin(struct hybrid_runs *runs, const struct hybrid_evaluator *evaluator,
@@ -44,12 +59,24 @@ void hybrid_runs__begin(struct hybrid_runs *runs, const struct hybrid_evaluator 
 {
 	unsigned int nr, nr_of_runs;
 
-	*runs = (struct hybrid_runs) { .evaluator = evaluator, .space = space, .chain = c };
-	if (!c->nr_functions || !c->functions_are_whole || !c->is_whole)
-		return;
-	nr = hybrid_named_chain_count(c, is_evaluator, runs);
+	/* All but @own, of which look_at() sets what is used. */
+	runs->evaluator = evaluator;
+	runs->space = space;
+	runs->chain = c;
+	runs->at = 0;
+	runs->skip = 0;
+	runs->more = 0;
+	runs->frame = 0;
 	runs->is_restarted = false;
+	runs->is_even = false;
+	if (!c->nr_functions)
+		return;
+	nr = hybrid_named_chain_count(c, look_at, runs);
+	runs->frame = 0;
+	if (!c->functions_are_whole || !c->is_whole)
+		return;
 	nr_of_runs = nr_runs(c);
+	runs->is_even = nr == nr_of_runs;
 	if (nr > nr_of_runs)
 		runs->skip = nr - nr_of_runs;
 	else if (nr)
@@ -80,8 +107,7 @@ static unsigned int name_runs(struct hybrid_runs *runs, const struct hybrid_run_
 }
 
 unsigned int hybrid_runs__name(struct hybrid_runs *runs, const struct hybrid_run_names *how,
-			       const struct hybrid_frame *frame, u64 ip, u64 *out,
-			       unsigned int room)
+			       u64 ip, u64 *out, unsigned int room)
 {
 	const struct hybrid_named_chain *c = runs->chain;
 	unsigned int nr;
@@ -89,7 +115,7 @@ unsigned int hybrid_runs__name(struct hybrid_runs *runs, const struct hybrid_run
 
 	if (!c || runs->at >= c->nr_functions)
 		return 0;
-	is_own = is_evaluator(frame->ip, runs);
+	is_own = is_next_own(runs);
 	if (is_own && runs->skip) {
 		runs->skip--;
 		return 0;

@@ -11,6 +11,9 @@
  * evaluator begins.
  */
 
+/* A callchain has no more of them: HYBRID_MAX_RECORD. */
+#define HYBRID_RUNS_FRAMES	8192
+
 /**
  * struct hybrid_runs - the functions that an interpreter runs in a chain, as it is named
  * @evaluator: whose native frames run them
@@ -19,7 +22,10 @@
  * @at: index of the next frame of @chain's functions
  * @skip: native frames of the evaluator, the next ones, that run nothing yet
  * @more: runs that have no native frame yet, the next ones
+ * @frame: number of the next native frame
  * @is_restarted: the frame that was looked at last is of @evaluator's @restart
+ * @is_even: there are as many runs as native frames of the evaluator, and no others
+ * @own: bits of native frames: those that run functions
  */
 struct hybrid_runs {
 	const struct hybrid_evaluator	*evaluator;
@@ -28,7 +34,10 @@ struct hybrid_runs {
 	unsigned int			 at;
 	unsigned int			 skip;
 	unsigned int			 more;
+	unsigned int			 frame;
 	bool				 is_restarted;
+	bool				 is_even;
+	u64				 own[HYBRID_RUNS_FRAMES / 64];
 };
 
 /**
@@ -61,9 +70,11 @@ void hybrid_runs__begin(struct hybrid_runs *runs, const struct hybrid_evaluator 
 /* Of function @i of a chain: what struct hybrid_walk_interpreted has; @word is 0 or 1. */
 u64 hybrid_named_function(const struct hybrid_named_chain *c, unsigned int i, unsigned int word);
 
-/* As struct hybrid_namer's @name: after a native frame of the evaluator stand those of its run. */
+/*
+ * As struct hybrid_namer's @name, for each user frame in turn: after a native frame of the
+ * evaluator stand those of its run.
+ */
 unsigned int hybrid_runs__name(struct hybrid_runs *runs, const struct hybrid_run_names *how,
-			       const struct hybrid_frame *frame, u64 ip, u64 *out,
-			       unsigned int room);
+			       u64 ip, u64 *out, unsigned int room);
 
 #endif /* __PERF_HYBRID_RUNS_H */

@@ -62,13 +62,13 @@ static u64 ip_of(void *arg, struct hybrid_names *names, u64 function, u64 positi
 }
 
 static unsigned int perl_name(struct hybrid_namer *namer, struct hybrid_names *names,
-			      const struct hybrid_frame *frame, u64 ip, u64 *out,
-			      unsigned int room)
+			      const struct hybrid_frame *frame __maybe_unused, u64 ip,
+			      u64 *out, unsigned int room)
 {
 	struct perl *perl = container_of(namer, struct perl, namer);
 	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = perl };
 
-	return hybrid_runs__name(&perl->runs, &how, frame, ip, out, room);
+	return hybrid_runs__name(&perl->runs, &how, ip, out, room);
 }
 
 static struct hybrid_namer *perl_namer(void *data, u64 pass __maybe_unused,

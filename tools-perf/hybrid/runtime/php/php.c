@@ -86,13 +86,13 @@ static void php_begin(struct hybrid_namer *namer, const struct hybrid_named_chai
 }
 
 static unsigned int name_frame(struct hybrid_namer *namer, struct hybrid_names *names,
-			       const struct hybrid_frame *frame, u64 ip, u64 *out,
-			       unsigned int room)
+			       const struct hybrid_frame *frame __maybe_unused, u64 ip,
+			       u64 *out, unsigned int room)
 {
 	struct php *php = container_of(namer, struct php, namer);
 	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = php };
 
-	return hybrid_runs__name(&php->runs, &how, frame, ip, out, room);
+	return hybrid_runs__name(&php->runs, &how, ip, out, room);
 }
 
 /* Is it code that opcache has compiled? That of PCRE is in memory that is not shared. */

@@ -50,13 +50,13 @@ static void python_begin(struct hybrid_namer *namer, const struct hybrid_named_c
 }
 
 static unsigned int python_name(struct hybrid_namer *namer, struct hybrid_names *names,
-				const struct hybrid_frame *frame, u64 ip, u64 *out,
-				unsigned int room)
+				const struct hybrid_frame *frame __maybe_unused, u64 ip,
+				u64 *out, unsigned int room)
 {
 	struct python *python = container_of(namer, struct python, namer);
 	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = python };
 
-	return hybrid_runs__name(&python->runs, &how, frame, ip, out, room);
+	return hybrid_runs__name(&python->runs, &how, ip, out, room);
 }
 
 static void python_take_text(struct hybrid_namer *namer, struct hybrid_names *names,

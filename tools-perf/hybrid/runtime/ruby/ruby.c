@@ -95,13 +95,13 @@ static u64 ip_of(void *arg, struct hybrid_names *names, u64 function, u64 positi
 }
 
 static unsigned int ruby_name(struct hybrid_namer *namer, struct hybrid_names *names,
-			      const struct hybrid_frame *frame, u64 ip, u64 *out,
-			      unsigned int room)
+			      const struct hybrid_frame *frame __maybe_unused, u64 ip,
+			      u64 *out, unsigned int room)
 {
 	struct ruby *ruby = container_of(namer, struct ruby, namer);
 	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = ruby };
 
-	return hybrid_runs__name(&ruby->runs, &how, frame, ip, out, room);
+	return hybrid_runs__name(&ruby->runs, &how, ip, out, room);
 }
 
 static struct hybrid_namer *ruby_namer(void *data, u64 pass __maybe_unused,
