@@ -6,7 +6,6 @@
 #include "../hybrid/bpf_skel/hybrid_interpreter.h"
 #include "own-memory.h"
 #include "tap.h"
-#include "v8-chains.h"
 #include "v8-inlined.h"
 #include "v8-nearest.h"
 
@@ -283,83 +282,6 @@ static void inlined(void)
 	own_end();
 }
 
-/* A chain of three frames, whose second one runs a function; the first one is named. */
-static struct hybrid_named_chain chain_of(const u64 *ips, const u64 *functions, u64 *out)
-{
-	out[0] = 1;
-	return (struct hybrid_named_chain) {
-		.chain = ips, .nr = 3, .functions = functions, .nr_functions = 2, .out = out,
-		.max = 8, .nr_out = 1, .rest = 1,
-	};
-}
-
-static void chains(void)
-{
-	static struct v8_chains known;
-	u64 ips[] = { 10, 20, 30 }, functions[] = { 1, 2, 3, 4 }, out[8], other[8];
-	struct hybrid_named_chain c = chain_of(ips, functions, out);
-
-	check(!v8_chains__put(&known, &c, 1));
-	out[1] = 77;
-	out[2] = 30;
-	c.nr_out = 3;
-	v8_chains__keep(&known, &c, 1);
-	/* The first frame and its function may be others. */
-	ips[0] = 11;
-	functions[0] = 5;
-	c = chain_of(ips, functions, other);
-	check(v8_chains__put(&known, &c, 1));
-	same(c.nr_out, 3);
-	check(!memcmp(out, other, 3 * sizeof(u64)));
-	c = chain_of(ips, functions, other);
-	c.max = 2;
-	check(!v8_chains__put(&known, &c, 1));
-	functions[3] = 5;
-	c = chain_of(ips, functions, other);
-	check(!v8_chains__put(&known, &c, 1));
-	functions[3] = 4;
-	ips[2] = 31;
-	c = chain_of(ips, functions, other);
-	check(!v8_chains__put(&known, &c, 1));
-	v8_chains__exit(&known);
-}
-
-static bool put_chain(struct v8_chains *known, u64 gen, bool is_unseen)
-{
-	const u64 ips[] = { 10, 20, 30 }, functions[] = { 1, 2, 3, 4 };
-	u64 out[8];
-	struct hybrid_named_chain c = chain_of(ips, functions, out);
-
-	c.gen = gen;
-	c.is_unseen = is_unseen;
-	return v8_chains__put(known, &c, 1);
-}
-
-/* Nobody has looked whether they come to the outermost frame. */
-static void unseen_chains(void)
-{
-	static struct v8_chains known;
-	const u64 ips[] = { 10, 20, 30 }, functions[] = { 1, 2, 3, 4 };
-	u64 out[8];
-	struct hybrid_named_chain c = chain_of(ips, functions, out);
-
-	c.nr_out = 3;
-	v8_chains__keep(&known, &c, 1);
-	check(!put_chain(&known, 0, true));
-	check(!put_chain(&known, 7, true));
-	check(put_chain(&known, 7, false));
-	check(put_chain(&known, 7, true));
-	/* One that is not complete changes nothing. */
-	check(put_chain(&known, 0, false));
-	check(put_chain(&known, 7, true));
-	check(!put_chain(&known, 8, true));
-	c.gen = 8;
-	v8_chains__keep(&known, &c, 1);
-	check(put_chain(&known, 8, true));
-	check(!put_chain(&known, 7, true));
-	v8_chains__exit(&known);
-}
-
 /* Words at random: no more than functions that are wrong. */
 static void random_words(void)
 {
@@ -387,8 +309,6 @@ int main(void)
 		{ "tables of calls, of several versions",		points },
 		{ "from an instruction to the next known place",	nearest },
 		{ "functions that were inlined",			inlined },
-		{ "chains that were named",				chains },
-		{ "chains that nobody has looked at",			unseen_chains },
 		{ "objects of code with words at random",		random_words },
 	};
 

@@ -80,14 +80,12 @@ static void put_frame(struct hybrid_namer *namer, struct hybrid_names *names,
 		c->first = out[0];
 }
 
-static void begin(struct hybrid_namer *namer, struct hybrid_named_chain *c)
+static void begin(struct hybrid_named_chain *c)
 {
 	c->nr_out = 0;
 	c->is_named = false;
 	c->first = 0;
 	c->is_cut_off = false;
-	if (namer->begin)
-		namer->begin(namer, c);
 	c->user = user_part(c);
 	c->rest = c->user;
 	put(c, c->chain, c->user);
@@ -98,7 +96,7 @@ bool hybrid_name_known(struct hybrid_namer *namer, struct hybrid_names *names,
 {
 	if (!namer->whole)
 		return false;
-	begin(namer, c);
+	begin(c);
 	return namer->whole(namer, names, c);
 }
 
@@ -107,11 +105,12 @@ void hybrid_name_chain(struct hybrid_namer *namer, struct hybrid_names *names,
 {
 	unsigned int i, at = 0;
 
-	begin(namer, c);
-	i = c->user;
+	begin(c);
 	if (namer->whole && namer->whole(namer, names, c))
 		return;
-	for (; i < c->nr && !c->is_cut_off; i++) {
+	if (namer->begin)
+		namer->begin(namer, c);
+	for (i = c->user; i < c->nr && !c->is_cut_off; i++) {
 		if (is_frame(c->chain[i]))
 			put_frame(namer, names, c, c->chain[i], at++);
 		else

@@ -9,10 +9,10 @@
 #include <linux/kernel.h>
 #include "../../rules/clock.h"
 #include "../../bpf_skel/java-code-hash.h"
+#include "../named-chains.h"
 #include "continuation.h"
 #include "frame-name.h"
 #include "frame-rule.h"
-#include "named-chains.h"
 #include "java.h"
 
 #define KNOWN_BITS	13
@@ -83,7 +83,7 @@ struct java {
 	struct hybrid_namer	namer;
 	struct java_names	names;
 	u64			nr_partial;
-	struct java_chains	chains;
+	struct hybrid_named_chains chains;
 	struct known		known[1 << KNOWN_BITS];
 	struct known_blob	blobs[1 << BLOB_BITS];
 };
@@ -329,31 +329,42 @@ static bool has_first(const struct hybrid_named_chain *c)
 	       c->chain[c->user] == c->frames[0].ip && !c->frames[0].function;
 }
 
+/*
+ * Two chains with the same code_hash came through the same blobs. If the blobs, all callers and
+ * what the interpreter runs are the same, the names are. The first frame may be at another address
+ * of its blob.
+ */
+static struct hybrid_chain_key key_of(const struct hybrid_named_chain *c)
+{
+	return hybrid_chain_key(c, c->code_hash, c->walked, 2 * c->nr_walked);
+}
+
 static bool java_whole(struct hybrid_namer *namer, struct hybrid_names *names,
 		       struct hybrid_named_chain *c)
 {
 	struct java *java = container_of(namer, struct java, namer);
-	struct java_chain *chain = has_first(c) ? java_chains__find(&java->chains, c) : NULL;
-	const u64 *named;
-	u32 nr;
+	struct hybrid_kept_chain *chain;
+	struct hybrid_chain_key key;
+	struct java_blob_id first;
 
 	java->nr_partial = java->names.nr_partial;
-	if (!chain || (c->is_unseen && (!c->gen || chain->gen != c->gen)) ||
-	    !name_first(java, names, c, &chain->first))
+	if (!has_first(c))
 		return false;
-	named = java_chain_named(chain, &nr);
-	if (nr > c->max - c->nr_out) {
-		c->nr_out = c->user;
-		c->first = 0;
+	key = key_of(c);
+	chain = hybrid_named_chains__find(&java->chains, c, &key);
+	if (!chain)
 		return false;
-	}
+	memcpy(&first, chain->first, sizeof(first));
+	if (!name_first(java, names, c, &first))
+		return false;
 	c->rest = c->nr_out;
-	memcpy(c->out + c->nr_out, named, nr * sizeof(*named));
-	c->nr_out += nr;
-	c->is_named = true;
-	if (c->gen)
-		chain->gen = c->gen;
-	return true;
+	c->is_named = hybrid_named_chains__put(chain, c);
+	if (c->is_named)
+		return true;
+	c->nr_out = c->user;
+	c->rest = c->user;
+	c->first = 0;
+	return false;
 }
 
 /* Only if the blobs that it was named by are those that the walk came through. */
@@ -361,7 +372,9 @@ static void java_keep(struct hybrid_namer *namer, const struct hybrid_named_chai
 {
 	struct java *java = container_of(namer, struct java, namer);
 	struct java_blob_id first = {};
+	struct hybrid_kept_chain *chain;
 	const struct java_blob *blob;
+	struct hybrid_chain_key key;
 	unsigned int i;
 	u64 code_hash = 0;
 
@@ -378,8 +391,12 @@ static void java_keep(struct hybrid_namer *namer, const struct hybrid_named_chai
 		if (!i)
 			first = java_blob_id(blob);
 	}
-	if (code_hash == c->code_hash)
-		java_chains__keep(&java->chains, c, &first);
+	if (code_hash != c->code_hash)
+		return;
+	key = key_of(c);
+	chain = hybrid_named_chains__keep(&java->chains, c, &key);
+	if (chain)
+		memcpy(chain->first, &first, sizeof(first));
 }
 
 static void *java_open(const struct hybrid_process_memory *pm, const struct hybrid_mapping *mapping,
@@ -410,7 +427,7 @@ static void java_close(void *data)
 {
 	struct java *java = data;
 
-	java_chains__exit(&java->chains);
+	hybrid_named_chains__exit(&java->chains);
 	java_vm__close(&java->vm);
 	hybrid_process_memory_exit(&java->vm.pm);
 	free(java);

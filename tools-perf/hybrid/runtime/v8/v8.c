@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include <linux/kernel.h>
 #include "../../rules/rows.h"
+#include "../named-chains.h"
 #include "../runs.h"
-#include "v8-chains.h"
 #include "v8-function.h"
 #include "v8-inlined.h"
 #include "v8.h"
@@ -49,7 +49,7 @@ struct v8 {
 	bool				 names_itself;
 	struct v8_functions		 functions;
 	struct v8_addresses		 addresses;
-	struct v8_chains		 chains;
+	struct hybrid_named_chains	 chains;
 };
 
 static void v8_begin(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
@@ -202,24 +202,44 @@ static bool is_walked(const struct hybrid_named_chain *c)
 	       c->chain[c->user] == c->frames[0].ret;
 }
 
+static struct hybrid_chain_key key_of(const struct v8 *v8, const struct hybrid_named_chain *c)
+{
+	return hybrid_chain_key(c, 0, c->functions + 2 * sizeof(u64) * v8->behind_first,
+				2 * (c->nr_functions - v8->behind_first));
+}
+
+/* Returns false if its callers are not known. */
+static bool name_known(struct v8 *v8, struct hybrid_names *names, struct hybrid_named_chain *c)
+{
+	unsigned int room = c->max - c->nr_out, nr;
+	struct hybrid_kept_chain *chain;
+	struct hybrid_chain_key key;
+
+	nr = v8_name(&v8->namer, names, &c->frames[0], c->chain[c->user], c->out + c->nr_out,
+		     room);
+	if (nr > room || !room)
+		return false;
+	if (nr)
+		c->first = c->out[c->nr_out];
+	else
+		c->out[c->nr_out] = c->chain[c->user];
+	c->nr_out += nr ?: 1;
+	c->rest = c->nr_out;
+	key = key_of(v8, c);
+	chain = hybrid_named_chains__find(&v8->chains, c, &key);
+	return chain && hybrid_named_chains__put(chain, c);
+}
+
 /* The first frame is named as any, as its place changes; the others as they were before. */
 static bool v8_whole(struct hybrid_namer *namer, struct hybrid_names *names,
 		     struct hybrid_named_chain *c)
 {
 	struct v8 *v8 = container_of(namer, struct v8, namer);
-	unsigned int room = c->max - c->nr_out, nr;
 
 	if (!is_walked(c) || (c->is_unseen && !c->knows_first))
 		return false;
-	nr = v8_name(namer, names, &c->frames[0], c->chain[c->user], c->out + c->nr_out, room);
-	if (nr && nr <= room) {
-		c->first = c->out[c->nr_out];
-		c->nr_out += nr;
-	} else if (!nr && room) {
-		c->out[c->nr_out++] = c->chain[c->user];
-	}
-	c->rest = c->nr_out;
-	c->is_named = c->rest > c->user && v8_chains__put(&v8->chains, c, v8->behind_first);
+	v8_begin(namer, c);
+	c->is_named = name_known(v8, names, c);
 	if (c->is_named)
 		return true;
 	c->nr_out = c->user;
@@ -227,16 +247,18 @@ static bool v8_whole(struct hybrid_namer *namer, struct hybrid_names *names,
 	c->first = 0;
 	/* It is named once more. */
 	v8->namer.nr_unread = v8->unread;
-	v8_begin(namer, c);
 	return false;
 }
 
 static void v8_keep(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
 {
 	struct v8 *v8 = container_of(namer, struct v8, namer);
+	struct hybrid_chain_key key;
 
-	if (is_walked(c) && v8->unread == v8->namer.nr_unread)
-		v8_chains__keep(&v8->chains, c, v8->behind_first);
+	if (!is_walked(c) || v8->unread != v8->namer.nr_unread)
+		return;
+	key = key_of(v8, c);
+	hybrid_named_chains__keep(&v8->chains, c, &key);
 }
 
 /* --perf-basic-prof, src/diagnostics/perf-jit.cc and src/logging/log.cc: PerfBasicLogger. */
@@ -277,7 +299,7 @@ static void v8_close(void *data)
 	hybrid_process_memory_exit(&v8->pm);
 	v8_functions__exit(&v8->functions);
 	v8_addresses__exit(&v8->addresses);
-	v8_chains__exit(&v8->chains);
+	hybrid_named_chains__exit(&v8->chains);
 	free(v8);
 }
 

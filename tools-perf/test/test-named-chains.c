@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Callers of chains that were named before: addresses and functions decide their names.
+ */
+#include <string.h>
+#include <linux/kernel.h>
+#include "named-chains.h"
+#include "tap.h"
+
+#define NR_FUNCTIONS	2
+
+static u64 ips[] = { 10, 20, 30 }, functions[NR_FUNCTIONS], out[8];
+
+/* A chain of three frames, of which the first one is named. */
+static struct hybrid_named_chain chain_of(u64 gen, bool is_unseen)
+{
+	out[0] = 1;
+	return (struct hybrid_named_chain) {
+		.chain = ips, .nr = 3, .out = out, .max = 8, .nr_out = 1, .rest = 1, .gen = gen,
+		.is_unseen = is_unseen,
+	};
+}
+
+static void begin(void)
+{
+	memcpy(ips, (u64 []) { 10, 20, 30 }, sizeof(ips));
+	memcpy(functions, (u64 []) { 3, 4 }, sizeof(functions));
+	memset(out, 0, sizeof(out));
+}
+
+static struct hybrid_kept_chain *keep(struct hybrid_named_chains *known, u64 gen)
+{
+	struct hybrid_named_chain c = chain_of(gen, false);
+	struct hybrid_chain_key key = hybrid_chain_key(&c, 5, functions, NR_FUNCTIONS);
+
+	out[1] = 77;
+	out[2] = 30;
+	c.nr_out = 3;
+	return hybrid_named_chains__keep(known, &c, &key);
+}
+
+static bool is_named(struct hybrid_named_chains *known, u64 tag, unsigned int max)
+{
+	struct hybrid_named_chain c = chain_of(0, false);
+	struct hybrid_chain_key key = hybrid_chain_key(&c, tag, functions, NR_FUNCTIONS);
+	struct hybrid_kept_chain *chain = hybrid_named_chains__find(known, &c, &key);
+
+	c.max = max;
+	memset(&out[1], 0, 2 * sizeof(*out));
+	return chain && hybrid_named_chains__put(chain, &c) && c.nr_out == 3 && out[1] == 77 &&
+	       out[2] == 30;
+}
+
+static void test_key(void)
+{
+	struct hybrid_named_chains known = {};
+
+	begin();
+	check(!is_named(&known, 5, 8));
+	check(keep(&known, 0));
+	check(is_named(&known, 5, 8));
+	/* The first frame may be another one. */
+	ips[0] = 11;
+	check(is_named(&known, 5, 8));
+	check(!is_named(&known, 5, 2));
+	check(!is_named(&known, 6, 8));
+	ips[2] = 31;
+	check(!is_named(&known, 5, 8));
+	ips[2] = 30;
+	/* Equal frames that run other functions. */
+	functions[0] ^= 1ULL << 60;
+	check(!is_named(&known, 5, 8));
+	functions[0] ^= 1ULL << 60;
+	functions[1]++;
+	check(!is_named(&known, 5, 8));
+	functions[1]--;
+	check(is_named(&known, 5, 8));
+	hybrid_named_chains__exit(&known);
+}
+
+static bool is_found(struct hybrid_named_chains *known, u64 gen, bool is_unseen)
+{
+	struct hybrid_named_chain c = chain_of(gen, is_unseen);
+	struct hybrid_chain_key key = hybrid_chain_key(&c, 5, functions, NR_FUNCTIONS);
+	struct hybrid_kept_chain *chain = hybrid_named_chains__find(known, &c, &key);
+
+	return chain && hybrid_named_chains__put(chain, &c);
+}
+
+/* Nobody has looked whether they come to the outermost frame. */
+static void test_unseen(void)
+{
+	struct hybrid_named_chains known = {};
+
+	begin();
+	check(keep(&known, 0));
+	check(!is_found(&known, 0, true));
+	check(!is_found(&known, 7, true));
+	check(is_found(&known, 7, false));
+	check(is_found(&known, 7, true));
+	/* One that is not complete changes nothing. */
+	check(is_found(&known, 0, false));
+	check(is_found(&known, 7, true));
+	check(!is_found(&known, 8, true));
+	check(keep(&known, 8));
+	check(is_found(&known, 8, true));
+	check(!is_found(&known, 7, true));
+	hybrid_named_chains__exit(&known);
+}
+
+/* They share sets: the newest ones are there. */
+static void test_many(void)
+{
+	struct hybrid_named_chains known = {};
+	unsigned int i, nr = 0;
+
+	begin();
+	for (i = 0; i < 100000; i++) {
+		ips[1] = i;
+		check(keep(&known, 0));
+	}
+	for (i = 100000 - 100; i < 100000; i++) {
+		ips[1] = i;
+		nr += is_named(&known, 5, 8);
+	}
+	check(nr >= 90);
+	hybrid_named_chains__exit(&known);
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "what decides the names of callers",	test_key },
+		{ "chains that nobody has looked at",	test_unseen },
+		{ "many chains",			test_many },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
