@@ -54,14 +54,9 @@ static bool is_next_own(struct hybrid_runs *runs)
 	return at < HYBRID_RUNS_FRAMES && runs->own[at / 64] >> at % 64 & 1;
 }
 
-void hybrid_runs__begin(struct hybrid_runs *runs, const struct hybrid_evaluator *evaluator,
-			struct hybrid_space *space, const struct hybrid_named_chain *c)
+/* All but @own, of which look_at() sets what is used. */
+static void begin(struct hybrid_runs *runs, const struct hybrid_named_chain *c)
 {
-	unsigned int nr, nr_of_runs;
-
-	/* All but @own, of which look_at() sets what is used. */
-	runs->evaluator = evaluator;
-	runs->space = space;
 	runs->chain = c;
 	runs->at = 0;
 	runs->skip = 0;
@@ -69,6 +64,16 @@ void hybrid_runs__begin(struct hybrid_runs *runs, const struct hybrid_evaluator 
 	runs->frame = 0;
 	runs->is_restarted = false;
 	runs->is_even = false;
+}
+
+void hybrid_runs__begin(struct hybrid_runs *runs, const struct hybrid_evaluator *evaluator,
+			struct hybrid_space *space, const struct hybrid_named_chain *c)
+{
+	unsigned int nr, nr_of_runs;
+
+	begin(runs, c);
+	runs->evaluator = evaluator;
+	runs->space = space;
 	if (!c->nr_functions)
 		return;
 	nr = hybrid_named_chain_count(c, look_at, runs);
@@ -81,6 +86,15 @@ void hybrid_runs__begin(struct hybrid_runs *runs, const struct hybrid_evaluator 
 		runs->skip = nr - nr_of_runs;
 	else if (nr)
 		runs->more = nr_of_runs - nr;
+}
+
+unsigned int hybrid_runs__begin_first(struct hybrid_runs *runs, const struct hybrid_named_chain *c)
+{
+	unsigned int of = hybrid_evaluator__of(runs->evaluator, runs->space, c->frames[0].ip);
+
+	begin(runs, c);
+	runs->own[0] = of & HYBRID_EVALUATOR_OWN;
+	return of;
 }
 
 /* The functions of the next runs: @left. */

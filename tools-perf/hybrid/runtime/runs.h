@@ -67,6 +67,16 @@ struct hybrid_run_names {
 void hybrid_runs__begin(struct hybrid_runs *runs, const struct hybrid_evaluator *evaluator,
 			struct hybrid_space *space, const struct hybrid_named_chain *c);
 
+/**
+ * hybrid_runs__begin_first - the first frame of a chain is about to be named, and no other one
+ * @runs: of a hybrid_runs__begin() with the same evaluator and space, or these alone
+ * @c: the chain. It has as many runs as native frames of the evaluator, or its first frame is none
+ *
+ * Return: what the frame is: hybrid_evaluator__of().
+ */
+unsigned int hybrid_runs__begin_first(struct hybrid_runs *runs,
+				      const struct hybrid_named_chain *c);
+
 /* Of function @i of a chain: what struct hybrid_walk_interpreted has; @word is 0 or 1. */
 u64 hybrid_named_function(const struct hybrid_named_chain *c, unsigned int i, unsigned int word);
 

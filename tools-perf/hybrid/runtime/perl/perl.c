@@ -10,6 +10,7 @@
 #include "../../rules/symbol.h"
 #include "../../x86/code.h"
 #include "../evaluator.h"
+#include "../run-chains.h"
 #include "perl-functions.h"
 #include "perl-layout.h"
 #include "perl.h"
@@ -23,6 +24,7 @@
  * @restart: of the file: docatch
  * @namer: names frames
  * @runs: of the chain that is being named
+ * @chains: that were named
  * @chain: the same, for @runs: its functions are @frames
  * @frames: of the chain
  * @functions: of the process
@@ -35,6 +37,7 @@ struct perl {
 	struct hybrid_evaluator		 restart;
 	struct hybrid_namer		 namer;
 	struct hybrid_runs		 runs;
+	struct hybrid_run_chains	 chains;
 	struct hybrid_named_chain	 chain;
 	struct perl_frames		 frames;
 	struct perl_functions		 functions;
@@ -69,6 +72,24 @@ static unsigned int perl_name(struct hybrid_namer *namer, struct hybrid_names *n
 	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = perl };
 
 	return hybrid_runs__name(&perl->runs, &how, ip, out, room);
+}
+
+static bool perl_whole(struct hybrid_namer *namer, struct hybrid_names *names,
+		       struct hybrid_named_chain *c)
+{
+	struct perl *perl = container_of(namer, struct perl, namer);
+	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = perl };
+
+	perl->runs.evaluator = &perl->evaluator;
+	perl->runs.space = perl->pm.space;
+	return hybrid_run_chains__whole(&perl->chains, &perl->runs, &how, namer, c);
+}
+
+static void perl_keep(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
+{
+	struct perl *perl = container_of(namer, struct perl, namer);
+
+	hybrid_run_chains__keep(&perl->chains, &perl->runs, namer, c);
 }
 
 static struct hybrid_namer *perl_namer(void *data, u64 pass __maybe_unused,
@@ -170,7 +191,8 @@ static void *perl_open(const struct hybrid_process_memory *pm,
 	perl->pm = *pm;
 	perl->functions.pm = &perl->pm;
 	perl->namer = (struct hybrid_namer) {
-		.runtime = HYBRID_RUNTIME_PERL, .begin = perl_begin, .name = perl_name,
+		.runtime = HYBRID_RUNTIME_PERL, .begin = perl_begin, .whole = perl_whole,
+		.keep = perl_keep, .name = perl_name,
 	};
 	if (open_perl(perl, mapping, bias))
 		return perl;
@@ -185,6 +207,7 @@ static void perl_close(void *data)
 
 	hybrid_process_memory_exit(&perl->pm);
 	perl_functions__exit(&perl->functions);
+	hybrid_run_chains__exit(&perl->chains);
 	free(perl);
 }
 

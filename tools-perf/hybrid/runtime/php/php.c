@@ -8,7 +8,7 @@
 #include "../../rules/rows.h"
 #include "../../rules/symbol.h"
 #include "../evaluator.h"
-#include "../runs.h"
+#include "../run-chains.h"
 #include "php-functions.h"
 #include "php-layout.h"
 #include "php.h"
@@ -26,6 +26,7 @@
  * @rule: how to leave its frame; @rule.kind is HYBRID_RULE_NONE: not known yet
  * @namer: names frames
  * @runs: of the chain that is being named
+ * @chains: that were named
  * @functions: of the process
  * @is_chain_read: all functions of that chain were asked for
  */
@@ -38,6 +39,7 @@ struct php {
 	struct hybrid_rule		 rule;
 	struct hybrid_namer		 namer;
 	struct hybrid_runs		 runs;
+	struct hybrid_run_chains	 chains;
 	struct php_functions		 functions;
 	bool				 is_chain_read;
 };
@@ -93,6 +95,25 @@ static unsigned int name_frame(struct hybrid_namer *namer, struct hybrid_names *
 	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = php };
 
 	return hybrid_runs__name(&php->runs, &how, ip, out, room);
+}
+
+static bool php_whole(struct hybrid_namer *namer, struct hybrid_names *names,
+		      struct hybrid_named_chain *c)
+{
+	struct php *php = container_of(namer, struct php, namer);
+	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = php };
+
+	php->is_chain_read = false;
+	php->runs.evaluator = &php->evaluator;
+	php->runs.space = php->pm.space;
+	return hybrid_run_chains__whole(&php->chains, &php->runs, &how, namer, c);
+}
+
+static void php_keep(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
+{
+	struct php *php = container_of(namer, struct php, namer);
+
+	hybrid_run_chains__keep(&php->chains, &php->runs, namer, c);
 }
 
 /* Is it code that opcache has compiled? That of PCRE is in memory that is not shared. */
@@ -203,8 +224,10 @@ static struct php *new_php(const struct hybrid_process_memory *pm)
 		return NULL;
 	php->pm = *pm;
 	php->functions.pm = &php->pm;
+	php->chains.names_first = true;
 	php->namer = (struct hybrid_namer) {
-		.runtime = HYBRID_RUNTIME_PHP, .begin = php_begin, .name = name_frame,
+		.runtime = HYBRID_RUNTIME_PHP, .begin = php_begin, .whole = php_whole,
+		.keep = php_keep, .name = name_frame,
 	};
 	return php;
 }
@@ -249,6 +272,7 @@ static void php_close(void *data)
 
 	hybrid_process_memory_exit(&php->pm);
 	php_functions__exit(&php->functions);
+	hybrid_run_chains__exit(&php->chains);
 	free(php);
 }
 

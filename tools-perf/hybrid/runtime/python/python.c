@@ -8,7 +8,7 @@
 #include "../../rules/rows.h"
 #include "../../rules/symbol.h"
 #include "../evaluator.h"
-#include "../runs.h"
+#include "../run-chains.h"
 #include "code-object.h"
 #include "layout.h"
 #include "python.h"
@@ -21,6 +21,7 @@
  * @evaluator: of the file
  * @namer: names frames
  * @runs: of the chain that is being named
+ * @chains: that were named
  * @codes: functions
  */
 struct python {
@@ -30,6 +31,7 @@ struct python {
 	struct hybrid_evaluator		 evaluator;
 	struct hybrid_namer		 namer;
 	struct hybrid_runs		 runs;
+	struct hybrid_run_chains	 chains;
 	struct python_codes		 codes;
 };
 
@@ -57,6 +59,24 @@ static unsigned int python_name(struct hybrid_namer *namer, struct hybrid_names 
 	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = python };
 
 	return hybrid_runs__name(&python->runs, &how, ip, out, room);
+}
+
+static bool python_whole(struct hybrid_namer *namer, struct hybrid_names *names,
+			 struct hybrid_named_chain *c)
+{
+	struct python *python = container_of(namer, struct python, namer);
+	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = python };
+
+	python->runs.evaluator = &python->evaluator;
+	python->runs.space = python->pm.space;
+	return hybrid_run_chains__whole(&python->chains, &python->runs, &how, namer, c);
+}
+
+static void python_keep(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
+{
+	struct python *python = container_of(namer, struct python, namer);
+
+	hybrid_run_chains__keep(&python->chains, &python->runs, namer, c);
 }
 
 static void python_take_text(struct hybrid_namer *namer, struct hybrid_names *names,
@@ -137,8 +157,10 @@ static void set_up(struct python *python, const struct hybrid_process_memory *pm
 	python->pm = *pm;
 	python->codes.pm = &python->pm;
 	python->codes.layout = &python->layout;
+	python->chains.names_first = true;
 	python->namer = (struct hybrid_namer) {
-		.runtime = HYBRID_RUNTIME_PYTHON, .begin = python_begin, .name = python_name,
+		.runtime = HYBRID_RUNTIME_PYTHON, .begin = python_begin, .whole = python_whole,
+		.keep = python_keep, .name = python_name,
 		.text = python_take_text,
 	};
 }
@@ -200,6 +222,7 @@ static void python_close(void *data)
 
 	hybrid_process_memory_exit(&python->pm);
 	python_codes__exit(&python->codes);
+	hybrid_run_chains__exit(&python->chains);
 	free(python);
 }
 

@@ -9,7 +9,7 @@
 #include "../../rules/rows.h"
 #include "../../rules/symbol.h"
 #include "../evaluator.h"
-#include "../runs.h"
+#include "../run-chains.h"
 #include "ruby-functions.h"
 #include "ruby-layout.h"
 #include "ruby.h"
@@ -33,6 +33,7 @@
  * @nr_tries: of finding it
  * @namer: names frames
  * @runs: of the chain that is being named
+ * @chains: that were named
  * @functions: of the process
  */
 struct ruby {
@@ -44,6 +45,7 @@ struct ruby {
 	unsigned int			 nr_tries;
 	struct hybrid_namer		 namer;
 	struct hybrid_runs		 runs;
+	struct hybrid_run_chains	 chains;
 	struct ruby_functions		 functions;
 };
 
@@ -102,6 +104,24 @@ static unsigned int ruby_name(struct hybrid_namer *namer, struct hybrid_names *n
 	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = ruby };
 
 	return hybrid_runs__name(&ruby->runs, &how, ip, out, room);
+}
+
+static bool ruby_whole(struct hybrid_namer *namer, struct hybrid_names *names,
+		       struct hybrid_named_chain *c)
+{
+	struct ruby *ruby = container_of(namer, struct ruby, namer);
+	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = ruby };
+
+	ruby->runs.evaluator = &ruby->evaluator;
+	ruby->runs.space = ruby->pm.space;
+	return hybrid_run_chains__whole(&ruby->chains, &ruby->runs, &how, namer, c);
+}
+
+static void ruby_keep(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
+{
+	struct ruby *ruby = container_of(namer, struct ruby, namer);
+
+	hybrid_run_chains__keep(&ruby->chains, &ruby->runs, namer, c);
 }
 
 static struct hybrid_namer *ruby_namer(void *data, u64 pass __maybe_unused,
@@ -175,8 +195,10 @@ static void *ruby_open(const struct hybrid_process_memory *pm,
 		return NULL;
 	ruby->pm = *pm;
 	ruby->functions.pm = &ruby->pm;
+	ruby->chains.names_first = true;
 	ruby->namer = (struct hybrid_namer) {
-		.runtime = HYBRID_RUNTIME_RUBY, .begin = ruby_begin, .name = ruby_name,
+		.runtime = HYBRID_RUNTIME_RUBY, .begin = ruby_begin, .whole = ruby_whole,
+		.keep = ruby_keep, .name = ruby_name,
 	};
 	if (open_ruby(ruby, mapping, bias))
 		return ruby;
@@ -190,6 +212,7 @@ static void ruby_close(void *data)
 	struct ruby *ruby = data;
 
 	hybrid_process_memory_exit(&ruby->pm);
+	hybrid_run_chains__exit(&ruby->chains);
 	free(ruby);
 }
 

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Chains that were named by what an interpreter runs. Which native frame has which function is
+ * decided by the frames and the number of runs: a chain with equal callers that run the same has
+ * the same names.
+ */
+#include <linux/kernel.h>
+#include "../bpf_skel/hybrid_interpreter.h"
+#include "run-chains.h"
+
+void hybrid_run_chains__exit(struct hybrid_run_chains *chains)
+{
+	hybrid_named_chains__exit(&chains->known);
+}
+
+/* Is the first user entry of the chain its first frame, and is all known that the chain runs? */
+static bool is_usable(const struct hybrid_named_chain *c)
+{
+	return c->nr_frames && c->nr_functions && c->is_whole && c->functions_are_whole &&
+	       c->user < c->nr && c->chain[c->user] == c->frames[0].ip &&
+	       c->frames[0].ip == c->frames[0].ret;
+}
+
+/* Is each entry the frame of the same number? A mark is none. */
+static bool is_plain(const struct hybrid_named_chain *c)
+{
+	unsigned int i;
+
+	if (c->nr - c->user != c->nr_frames)
+		return false;
+	for (i = 0; i < c->nr_frames; i++) {
+		if (c->chain[c->user + i] != c->frames[i].ip)
+			return false;
+	}
+	return true;
+}
+
+/* @is_own: the first frame is the evaluator's: its run is not in the key. */
+static struct hybrid_chain_key key_of(const struct hybrid_named_chain *c, bool is_own)
+{
+	unsigned int at = 0;
+
+	while (is_own && at < c->nr_functions) {
+		if (hybrid_named_function(c, at++, 0) & HYBRID_WALK_RUN_ENDS)
+			break;
+	}
+	return hybrid_chain_key(c, is_own, (const u8 *)c->functions + 2 * sizeof(u64) * at,
+				2 * (c->nr_functions - at));
+}
+
+/* The first frame, and the functions of its run. Returns false if there may be no room. */
+static bool name_first(struct hybrid_runs *runs, const struct hybrid_run_names *how,
+		       struct hybrid_named_chain *c, unsigned int nr_named)
+{
+	unsigned int room = c->max - c->nr_out, nr;
+
+	if (room < 1 + c->nr_functions + nr_named)
+		return false;
+	nr = hybrid_runs__name(runs, how, c->chain[c->user], c->out + c->nr_out, room);
+	if (nr)
+		c->first = c->out[c->nr_out];
+	else
+		c->out[c->nr_out] = c->chain[c->user];
+	c->nr_out += nr ?: 1;
+	c->rest = c->nr_out;
+	return true;
+}
+
+bool hybrid_run_chains__whole(struct hybrid_run_chains *chains, struct hybrid_runs *runs,
+			      const struct hybrid_run_names *how,
+			      const struct hybrid_namer *namer, struct hybrid_named_chain *c)
+{
+	struct hybrid_kept_chain *chain;
+	struct hybrid_chain_key key;
+	unsigned int first;
+
+	chains->unread = namer->nr_unread;
+	if (!is_usable(c) || (c->is_unseen && !c->knows_first))
+		return false;
+	first = hybrid_runs__begin_first(runs, c);
+	if (first & HYBRID_EVALUATOR_RESTART || (first && !chains->names_first))
+		return false;
+	key = key_of(c, first);
+	chain = hybrid_named_chains__find(&chains->known, c, &key);
+	if (!chain || !name_first(runs, how, c, chain->nr_named))
+		return false;
+	hybrid_named_chains__put(chain, c);
+	c->is_named = true;
+	return true;
+}
+
+void hybrid_run_chains__keep(struct hybrid_run_chains *chains, const struct hybrid_runs *runs,
+			     const struct hybrid_namer *namer,
+			     const struct hybrid_named_chain *c)
+{
+	struct hybrid_chain_key key;
+	unsigned int first;
+
+	if (!is_usable(c) || !is_plain(c) || chains->unread != namer->nr_unread)
+		return;
+	first = hybrid_evaluator__of(runs->evaluator, runs->space, c->frames[0].ip);
+	if (first & HYBRID_EVALUATOR_RESTART || (first && !chains->names_first))
+		return;
+	/* Else the first frame would have the functions of other runs than its own. */
+	if (first ? !runs->is_even : c->rest != c->user + 1)
+		return;
+	key = key_of(c, first);
+	hybrid_named_chains__keep(&chains->known, c, &key);
+}
