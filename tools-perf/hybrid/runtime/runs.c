@@ -2,6 +2,7 @@
 /*
  * Which native frame of an evaluator runs which functions.
  */
+#include <limits.h>
 #include <string.h>
 #include <linux/kernel.h>
 #include "../bpf_skel/hybrid_interpreter.h"
@@ -66,6 +67,39 @@ static void begin(struct hybrid_runs *runs, const struct hybrid_named_chain *c)
 	runs->is_even = false;
 }
 
+static struct hybrid_run_root *find_root(struct hybrid_runs *runs)
+{
+	const struct hybrid_named_chain *c = runs->chain;
+	struct hybrid_run_root *root;
+	u64 function = 0;
+	unsigned int i;
+
+	for (i = c->nr_functions; i && !function; i--)
+		function = hybrid_named_function(c, i - 1, 0) & ~(u64)HYBRID_WALK_RUN_ENDS;
+	root = &runs->roots[(function >> 4) % HYBRID_RUN_ROOTS];
+	if (root->function != function)
+		*root = (struct hybrid_run_root) { .function = function, .nr_outside = UINT_MAX };
+	return root;
+}
+
+/*
+ * How many of the evaluator's innermost frames run nothing? @extra: frames of the evaluator that
+ * are more than runs. What has just begun is the innermost frame of all, and one.
+ */
+static unsigned int nr_to_skip(struct hybrid_runs *runs, unsigned int extra)
+{
+	struct hybrid_run_root *root;
+
+	if (!runs->roots)
+		return extra;
+	root = find_root(runs);
+	if (!(runs->own[0] & 1)) {
+		root->nr_outside = min(root->nr_outside, extra);
+		return 0;
+	}
+	return extra == (root->nr_outside == UINT_MAX ? 1 : root->nr_outside + 1);
+}
+
 void hybrid_runs__begin(struct hybrid_runs *runs, const struct hybrid_evaluator *evaluator,
 			struct hybrid_space *space, const struct hybrid_named_chain *c)
 {
@@ -82,8 +116,8 @@ void hybrid_runs__begin(struct hybrid_runs *runs, const struct hybrid_evaluator 
 		return;
 	nr_of_runs = nr_runs(c);
 	runs->is_even = nr == nr_of_runs;
-	if (nr > nr_of_runs)
-		runs->skip = nr - nr_of_runs;
+	if (nr >= nr_of_runs)
+		runs->skip = nr_to_skip(runs, nr - nr_of_runs);
 	else if (nr)
 		runs->more = nr_of_runs - nr;
 }

@@ -14,6 +14,19 @@
 /* A callchain has no more of them: HYBRID_MAX_RECORD. */
 #define HYBRID_RUNS_FRAMES	8192
 
+/* Functions whose place is remembered. */
+#define HYBRID_RUN_ROOTS	64
+
+/**
+ * struct hybrid_run_root - the outermost function of chains
+ * @function: as struct hybrid_walk_interpreted has it; 0: none
+ * @nr_outside: native frames of the evaluator that are further out, in the chain with the fewest
+ */
+struct hybrid_run_root {
+	u64		function;
+	unsigned int	nr_outside;
+};
+
 /**
  * struct hybrid_runs - the functions that an interpreter runs in a chain, as it is named
  * @evaluator: whose native frames run them
@@ -26,6 +39,8 @@
  * @is_restarted: the frame that was looked at last is of @evaluator's @restart
  * @is_even: there are as many runs as native frames of the evaluator, and no others
  * @own: bits of native frames: those that run functions
+ * @roots: HYBRID_RUN_ROOTS of them, of a language that has coroutines which share the thread's
+ *	stack; NULL: it has none
  */
 struct hybrid_runs {
 	const struct hybrid_evaluator	*evaluator;
@@ -38,6 +53,7 @@ struct hybrid_runs {
 	bool				 is_restarted;
 	bool				 is_even;
 	u64				 own[HYBRID_RUNS_FRAMES / 64];
+	struct hybrid_run_root		*roots;
 };
 
 /**
@@ -55,14 +71,15 @@ struct hybrid_run_names {
 
 /**
  * hybrid_runs__begin - a chain is about to be named
- * @runs: out
+ * @runs: out, but for @roots
  * @evaluator: must stay until the next call
  * @space: the same
  * @c: the same
  *
  * The evaluator's outermost native frame belongs to the outermost run. An innermost one that has
  * just begun, or is about to return, has none; and an innermost run may have no native frame yet:
- * it stands right outside of the innermost frame.
+ * it stands right outside of the innermost frame. With @roots, the evaluator's outermost frames may
+ * belong to no run: a greenlet lies on the stack of what has started it.
  */
 void hybrid_runs__begin(struct hybrid_runs *runs, const struct hybrid_evaluator *evaluator,
 			struct hybrid_space *space, const struct hybrid_named_chain *c);

@@ -21,6 +21,7 @@
  * @evaluator: of the file
  * @namer: names frames
  * @runs: of the chain that is being named
+ * @roots: of @runs
  * @chains: that were named
  * @codes: functions
  */
@@ -31,6 +32,7 @@ struct python {
 	struct hybrid_evaluator		 evaluator;
 	struct hybrid_namer		 namer;
 	struct hybrid_runs		 runs;
+	struct hybrid_run_root		 roots[HYBRID_RUN_ROOTS];
 	struct hybrid_run_chains	 chains;
 	struct python_codes		 codes;
 };
@@ -155,6 +157,7 @@ static bool open_python(struct python *python, const struct hybrid_mapping *mapp
 static void set_up(struct python *python, const struct hybrid_process_memory *pm)
 {
 	python->pm = *pm;
+	python->runs.roots = python->roots;
 	python->codes.pm = &python->pm;
 	python->codes.layout = &python->layout;
 	python->chains.names_first = true;
