@@ -203,6 +203,24 @@ python_embedded()
 		record embedded.data "./embedded-$kind" "$here/selftests/python/truth.py" 3
 		judged "Python in a program: $kind" embedded.data
 	done
+	python_beside_perl "$library.so" "${flags[@]}"
+}
+
+# python_beside_perl LIBPYTHON FLAGS: a program that has another interpreter mapped, as vim has.
+python_beside_perl()
+{
+	local name="Python in a program that has Perl's library, too" python=$1
+	local perl=(/usr/lib/x86_64-linux-gnu/libperl.so.*)
+
+	shift
+	if [ ! -e "$python" ] || [ ! -e "${perl[0]}" ]; then
+		tap_skip "$name" "no $python or ${perl[0]} here"
+		return
+	fi
+	builds "embedded, beside Perl" gcc -O2 -Wall -Wextra "$@" -o embedded-beside \
+		"$here/selftests/python/embedded.c" -Wl,--no-as-needed "$python" "${perl[0]}" || return
+	record embedded.data ./embedded-beside "$here/selftests/python/truth.py" 3
+	judged "$name" embedded.data
 }
 
 # A process that says it is CPython: perf ends, and its file is small enough.

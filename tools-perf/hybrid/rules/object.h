@@ -72,6 +72,7 @@ struct hybrid_segment {
  *	0: it has none
  * @runtime_tried: @runtime was looked for
  * @runtime: number of the runtime that the file is of, from 1 on; 0: of none
+ * @runtime_met: a walk came through it, and it is of a runtime
  * @interpreter_told: it has no frames that BPF reads, or BPF was told where they are
  * @cfi: what libdw reads
  * @compiled_at: when a row was compiled last, by struct hybrid_objects::now
@@ -122,6 +123,7 @@ struct hybrid_object {
 	bool			 jit_tried;
 	bool			 runtime_tried;
 	u8			 runtime;
+	bool			 runtime_met;
 	bool			 interpreter_told;
 	u64			 jit;
 	struct hybrid_cfi	 cfi;

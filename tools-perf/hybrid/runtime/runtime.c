@@ -37,6 +37,7 @@ static const struct hybrid_runtime_ops *const all_ops[] = {
  * @pid: process; 0: none
  * @parent: the process whose copy it was when it was asked for last; 0: none
  * @gen: of its space when it was looked at last
+ * @nr_met: of struct hybrid_runtimes, then
  * @object_id: of the runtime's file; 0: it has none
  * @start: of its mapping
  * @asked: when it was asked for last
@@ -48,6 +49,7 @@ struct runtime_process {
 	pid_t				 pid;
 	pid_t				 parent;
 	u64				 gen;
+	unsigned int			 nr_met;
 	u64				 object_id;
 	u64				 start;
 	u64				 asked;
@@ -63,6 +65,7 @@ struct runtime_process {
  * @pass: counts those over the rings; never 0
  * @asked: counts questions
  * @nr_files: that were looked at in this pass
+ * @nr_met: files of runtimes that walks came through
  * @nr_open: of @processes, those with a runtime
  * @nr_opened: how many were opened in all
  * @nr_failed: of those that were in @processes, how many have one that could not be read
@@ -75,6 +78,7 @@ struct hybrid_runtimes {
 	u64			 pass;
 	u64			 asked;
 	unsigned int		 nr_files;
+	unsigned int		 nr_met;
 	unsigned int		 nr_open;
 	u64			 nr_opened;
 	unsigned int		 nr_failed;
@@ -146,11 +150,14 @@ static void try_object(struct hybrid_runtimes *runtimes, const struct hybrid_map
 	}
 }
 
-/* The mapping of a runtime's file; NULL: the process has none. */
+/*
+ * The mapping of a runtime's file; NULL: the process has none. Editors map several interpreters:
+ * one that a walk came through, of whatever process, goes before the others.
+ */
 static const struct hybrid_mapping *find_runtime(struct hybrid_runtimes *runtimes,
 						 struct hybrid_space *space)
 {
-	const struct hybrid_mapping *mapping;
+	const struct hybrid_mapping *mapping, *found = NULL;
 	size_t i;
 
 	for (i = 0; i < space->nr; i++) {
@@ -158,10 +165,12 @@ static const struct hybrid_mapping *find_runtime(struct hybrid_runtimes *runtime
 		if (!mapping->object)
 			continue;
 		try_object(runtimes, mapping);
-		if (mapping->object->runtime)
+		if (mapping->object->runtime && mapping->object->runtime_met)
 			return mapping;
+		if (mapping->object->runtime && !found)
+			found = mapping;
 	}
-	return NULL;
+	return found;
 }
 
 static struct hybrid_process_memory memory_of(struct hybrid_runtimes *runtimes, pid_t pid,
@@ -258,6 +267,7 @@ static void look_at(struct hybrid_runtimes *runtimes, struct runtime_process *pr
 
 	if (runtimes->nr_files < MAX_FILES)
 		process->gen = space->gen;
+	process->nr_met = runtimes->nr_met;
 	if (id && id == process->object_id && mapping->start == process->start && !again)
 		return;
 	if (again)
@@ -287,10 +297,18 @@ static void fork_runtime(struct hybrid_runtimes *runtimes, struct runtime_proces
 		return;
 	close_runtime(runtimes, process);
 	process->gen = space->gen;
+	process->nr_met = runtimes->nr_met;
 	process->object_id = parent->object_id;
 	process->start = parent->start;
 	process->ops = parent->ops;
 	set_runtime(runtimes, process, forked);
+}
+
+static bool may_have_changed(const struct hybrid_runtimes *runtimes,
+			     const struct runtime_process *process,
+			     const struct hybrid_space *space)
+{
+	return process->gen != space->gen || process->nr_met != runtimes->nr_met;
 }
 
 /* The process of a walk; NULL: it has no runtime, or one that can't be read. */
@@ -304,7 +322,7 @@ static struct runtime_process *process_of(struct hybrid_runtimes *runtimes,
 	process = get_process(runtimes, u->pid);
 	process->asked = ++runtimes->asked;
 	/* A JVM that has just begun may not have its tables yet. */
-	if (process->gen != u->space->gen ||
+	if (may_have_changed(runtimes, process, u->space) ||
 	    (process->failed_pass && process->failed_pass != runtimes->pass))
 		look_at(runtimes, process, u->space);
 	return process->runtime ? process : NULL;
@@ -347,6 +365,9 @@ static const struct hybrid_mapping *untold(struct hybrid_runtimes *runtimes,
 	try_object(runtimes, mapping);
 	if (!object->runtime_tried)
 		return NULL;
+	if (object->runtime && !object->runtime_met)
+		runtimes->nr_met++;
+	object->runtime_met = object->runtime;
 	object->interpreter_told = !object->runtime || !all_ops[object->runtime - 1]->interpreter;
 	return object->interpreter_told ? NULL : mapping;
 }
@@ -391,7 +412,7 @@ struct hybrid_namer *hybrid_runtime_namer(struct hybrid_runtimes *runtimes, pid_
 	process->asked = ++runtimes->asked;
 	if (process->parent != parent)
 		fork_runtime(runtimes, process, parent, space);
-	if (process->gen != space->gen)
+	if (may_have_changed(runtimes, process, space))
 		look_at(runtimes, process, space);
 	return process->runtime ?
 		process->ops->namer(process->runtime, runtimes->pass, space) : NULL;
