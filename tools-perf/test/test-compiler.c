@@ -237,6 +237,26 @@ static void by_code(void)
 	store_ops.takes_codes = false;
 }
 
+/* What stands around takes long: functions that were met later come first. */
+static void code_around_last(void)
+{
+	const u64 large = elf_file_symbol("nocfi.so", "large_at");
+
+	store_ops.takes_codes = true;
+	store_begin();
+	scene_start(&sample, SCENE_NOCFI + large);
+	scene_fill(&sample, 4, 0);
+	scene_unwind(&sample);
+	hybrid_compiler_sample(compiler, &scene_unwinder, &sample.u, 0, ASK(0));
+	store_sample("pushed_at", ASK(0));
+	store_work();
+	/* The address, the function, what is around, the address again. */
+	same(store.nr, 4);
+	check(store_has(&store.loaded[1], "pushed_at"));
+	store_end();
+	store_ops.takes_codes = false;
+}
+
 /* But for code that has led to what has called nothing. */
 static void by_wrong_code(void)
 {
@@ -334,6 +354,7 @@ int main(void)
 		{ "load: samples that are cut off", cut_off },
 		{ "load: frames that are guessed", guessed },
 		{ "load: code without CFI", by_code },
+		{ "load: what is around code without CFI last", code_around_last },
 		{ "load: code that tells what is not so", by_wrong_code },
 		{ "load: the vdso", vdso_flags },
 		{ "load: copies of a file", copies },

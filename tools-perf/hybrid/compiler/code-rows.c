@@ -20,14 +20,32 @@
  */
 #define MAX_LOOKED	1048576
 
-/* Notes that it is asked for; false: it was before, or is not in the file. */
-static bool take_block(struct hybrid_stored *stored, u64 vaddr)
+/* In which block of the file is it? Returns false if it is in none. */
+static bool find_block(const struct hybrid_stored *stored, u64 vaddr, u64 *block)
 {
-	u64 offset, block;
+	u64 offset;
 
 	if (!hybrid_object_offset(stored->object, vaddr, &offset) || offset > UINT32_MAX)
 		return false;
-	block = offset / GAP_BLOCK;
+	*block = offset / GAP_BLOCK;
+	return true;
+}
+
+bool hybrid_code_rows_are_due(const struct hybrid_stored *stored, u64 vaddr)
+{
+	u64 block;
+
+	return find_block(stored, vaddr, &block) &&
+	       (block / BITS_PER_LONG >= stored->nr_blocks || !test_bit(block, stored->blocks));
+}
+
+/* Notes that it is asked for; false: it was before, or is not in the file. */
+static bool take_block(struct hybrid_stored *stored, u64 vaddr)
+{
+	u64 block;
+
+	if (!find_block(stored, vaddr, &block))
+		return false;
 	if (block / BITS_PER_LONG >= stored->nr_blocks) {
 		size_t nr = block / BITS_PER_LONG + 1, i;
 		unsigned long *blocks = realloc(stored->blocks, nr * sizeof(*blocks));

@@ -17,6 +17,9 @@
  */
 int hybrid_code_rows_around(struct hybrid_stored *stored, u64 vaddr, struct hybrid_batch *batch);
 
+/* Have the rows around an address not been asked for? @stored is open. */
+bool hybrid_code_rows_are_due(const struct hybrid_stored *stored, u64 vaddr);
+
 /**
  * hybrid_code_row_at - the row of one address without CFI
  * @stored: open

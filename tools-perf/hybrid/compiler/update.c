@@ -254,24 +254,27 @@ static bool load_at(struct hybrid_compiler *compiler, struct hybrid_stored *stor
 	return !err && compiler->batch.nr_rows && load(compiler, stored);
 }
 
-/*
- * What was asked for comes first, as the rest takes longer, and last, as it is to stand in any
- * case. Where the store made room, or the file has changed, it is all that is loaded.
- */
-void hybrid_update_code(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+bool hybrid_update_code(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
 			const struct hybrid_request *note)
 {
-	int err;
-
 	if (!load_at(compiler, stored, note))
-		return;
+		return false;
 	compiler->codes++;
-	if (!stored->object)
-		return;
-	err = hybrid_code_rows_around(stored, note->vaddr, &compiler->batch);
+	/* If the store made room, or the file has changed, the address is all that is loaded. */
+	return stored->object && hybrid_code_rows_are_due(stored, note->vaddr);
+}
+
+void hybrid_update_around(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+			  const struct hybrid_request *note)
+{
+	int err = open_stored(compiler, stored);
+
+	if (!err)
+		err = hybrid_code_rows_around(stored, note->vaddr, &compiler->batch);
 	if (err)
 		refused(compiler, stored, err);
-	else if (compiler->batch.nr_rows && load(compiler, stored))
+	else if (!compiler->batch.nr_rows || load(compiler, stored))
+		/* What was asked for is to stand in any case. */
 		load_at(compiler, stored, note);
 }
 

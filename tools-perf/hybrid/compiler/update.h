@@ -44,9 +44,16 @@ void hybrid_update_interpreter(struct hybrid_compiler *compiler, struct hybrid_s
 void hybrid_update_function(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
 			    u64 vaddr);
 
-/* Loads what code without CFI tells of @note's address, and of those around it. */
-void hybrid_update_code(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+/*
+ * Loads what code without CFI tells of @note's address. Returns true if hybrid_update_around() is
+ * to load those around it.
+ */
+bool hybrid_update_code(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
 			const struct hybrid_request *note);
+
+/* Loads what code without CFI tells around @note's address, which takes some 40 ms. */
+void hybrid_update_around(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+			  const struct hybrid_request *note);
 
 /* Has all of an object loaded, in parts, by hybrid_update_part(). */
 void hybrid_update_whole(struct hybrid_compiler *compiler, struct hybrid_stored *stored);

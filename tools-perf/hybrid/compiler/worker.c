@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The thread that compiles rows for the store, so that reading the rings never waits for
- * it. Functions that a sample met come first; objects that are loaded whole go on in parts
- * between them.
+ * it. Functions that a sample met come first; objects that are loaded whole, and code without
+ * CFI, go on in parts between them.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -77,10 +77,21 @@ static void settle(struct hybrid_compiler *compiler, struct hybrid_stored *store
 	__atomic_store_n(&stored->done_nr, stored->seen_nr, __ATOMIC_RELEASE);
 }
 
+static void forget_around(struct hybrid_compiler *compiler, const struct hybrid_stored *stored)
+{
+	size_t i;
+
+	for (i = compiler->next_around; i < compiler->around.nr; i++) {
+		if (compiler->around.notes[i].stored == stored)
+			compiler->around.notes[i].stored = NULL;
+	}
+}
+
 static void gone(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
 {
 	struct hybrid_twin *twin;
 
+	forget_around(compiler, stored);
 	hybrid_update_close(compiler, stored);
 	if (compiler->ops->drop) {
 		compiler->ops->drop(compiler->store, &stored->hold);
@@ -120,8 +131,8 @@ static void follow_note(struct hybrid_compiler *compiler, struct hybrid_request 
 			hybrid_update_hot(compiler, stored);
 		break;
 	case HYBRID_REQUEST_CODE:
-		if (!idle)
-			hybrid_update_code(compiler, stored, note);
+		if (!idle && hybrid_update_code(compiler, stored, note))
+			hybrid_requests_add(&compiler->around, note);
 		break;
 	case HYBRID_REQUEST_HOT:
 		stored->hot = true;
@@ -174,6 +185,24 @@ static void find_interpreters(const struct hybrid_requests *taken)
 	}
 }
 
+/*
+ * All code around an address takes so long that samples go on to need what was asked for behind it:
+ * it is loaded when nothing else is asked for.
+ */
+static void load_around(struct hybrid_compiler *compiler)
+{
+	struct hybrid_request *note;
+
+	if (compiler->next_around == compiler->around.nr) {
+		compiler->next_around = 0;
+		compiler->around.nr = 0;
+		return;
+	}
+	note = &compiler->around.notes[compiler->next_around++];
+	if (note->stored && !is_idle(compiler, note->stored))
+		hybrid_update_around(compiler, note->stored, note);
+}
+
 bool hybrid_compiler_work(struct hybrid_compiler *compiler)
 {
 	struct hybrid_stored *stored = NULL;
@@ -191,13 +220,15 @@ bool hybrid_compiler_work(struct hybrid_compiler *compiler)
 	find_interpreters(&taken);
 	for (i = 0; i < taken.nr; i++)
 		follow_note(compiler, &taken.notes[i]);
+	load_around(compiler);
 	if (!compiler->full && !is_stopped(compiler))
 		stored = hybrid_update_part(compiler);
 	if (stored)
 		settle(compiler, stored);
 
 	pthread_mutex_lock(&compiler->lock);
-	more = compiler->handed.nr || (!list_empty(&compiler->working) && !compiler->full);
+	more = compiler->handed.nr || compiler->around.nr ||
+	       (!list_empty(&compiler->working) && !compiler->full);
 	pthread_mutex_unlock(&compiler->lock);
 	return more;
 }
@@ -291,6 +322,7 @@ void hybrid_compiler_delete(struct hybrid_compiler *compiler)
 	free(compiler->noted.notes);
 	free(compiler->handed.notes);
 	free(compiler->taken.notes);
+	free(compiler->around.notes);
 	pthread_cond_destroy(&compiler->wake);
 	pthread_mutex_destroy(&compiler->lock);
 	free(compiler);

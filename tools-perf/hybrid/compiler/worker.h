@@ -90,6 +90,8 @@ struct hybrid_refusal {
  * @threaded: there is one
  * @thread: who works
  * @taken: what is being worked on
+ * @around: addresses without CFI that were loaded, but those around them were not
+ * @next_around: of @around
  * @objects: the files of @stored_objects, opened once more
  * @stored_objects: all
  * @working: those being loaded whole
@@ -127,6 +129,8 @@ struct hybrid_compiler {
 	bool				 threaded;
 	pthread_t			 thread;
 	struct hybrid_requests		 taken;
+	struct hybrid_requests		 around;
+	size_t				 next_around;
 	struct hybrid_objects		 objects;
 	struct list_head		 stored_objects;
 	struct list_head		 working;
