@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "memory.h"
+#include "rows.h"
 #include "scene.h"
 #include "tap.h"
 
@@ -103,6 +104,31 @@ static void no_cfi(void)
 	scene_push(&s, scene_at("outer_ret"));
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, bare, scene_at("outer_ret") - 1);
+}
+
+/* V8 makes frames return to the start of a builtin, and no call stands before that. */
+static void entries(void)
+{
+	u64 bare = elf_file_symbol("nocfi.so", "bare"), bp;
+	const struct hybrid_mapping *mapping;
+
+	scene_start(&s, SCENE_JIT + 100);
+	bp = scene_top(&s);
+	scene_reg(&s, BP, bp);
+	scene_push_bpframe(&s, bp + 16, SCENE_NOCFI + bare + HYBRID_ENTRY_ALIGN);
+	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, SCENE_JIT + 100);
+
+	mapping = hybrid_space_find(s.u.space, SCENE_NOCFI + bare);
+	check(hybrid_object_use(mapping));
+	hybrid_object_set_entries(mapping->object, bare + 1, bare + 2 * HYBRID_ENTRY_ALIGN);
+	check(!hybrid_object_is_return(mapping, SCENE_NOCFI + bare));
+	check(!hybrid_object_is_return(mapping, SCENE_NOCFI + bare + HYBRID_ENTRY_ALIGN + 1));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, SCENE_JIT + 100,
+		     SCENE_NOCFI + bare + HYBRID_ENTRY_ALIGN - 1, scene_at("outer_ret") - 1);
+	hybrid_object_set_entries(mapping->object, 0, 0);
 }
 
 /* A frame pointer step in a file: only a call that leads here shows that it is one. */
@@ -241,6 +267,7 @@ int main(void)
 		{ "unwind: a frame pointer of 0", frame_pointer_zero },
 		{ "unwind: where frame pointers end", frame_pointer_stops },
 		{ "unwind: a file without CFI", no_cfi },
+		{ "unwind: to the start of a function that frames are made to return to", entries },
 		{ "unwind: a frame pointer that nothing confirms", unconfirmed },
 		{ "unwind: a call to what jumps elsewhere", dispatched },
 		{ "unwind: a signal without CFI", sigreturn },

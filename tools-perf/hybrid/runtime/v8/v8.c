@@ -318,11 +318,14 @@ static void *v8_open(const struct hybrid_process_memory *pm, const struct hybrid
 		.name = v8_name,
 	};
 	v8->object_id = mapping->object->id;
-	if (!hybrid_process_memory_map(&v8->pm) &&
-	    !v8_layout__read(&v8->layout, &v8->pm, mapping, bias))
-		return v8;
-	v8_close(v8);
-	return NULL;
+	if (hybrid_process_memory_map(&v8->pm) ||
+	    v8_layout__read(&v8->layout, &v8->pm, mapping, bias)) {
+		v8_close(v8);
+		return NULL;
+	}
+	/* src/deoptimizer/deoptimizer.cc: frames go on in InterpreterEnterAtNextBytecode. */
+	hybrid_object_set_entries(mapping->object, v8->layout.walk.code, v8->layout.walk.code_end);
+	return v8;
 }
 
 const struct hybrid_runtime_ops hybrid_v8_ops = {
