@@ -41,6 +41,7 @@ struct block {
 struct space {
 	u64	low;
 	u64	high;
+	u64	reserved;
 };
 
 struct heap {
@@ -132,6 +133,8 @@ static void add_fields(void)
 	java_add_field("CodeHeap", "_log2_segment_size", "int", offsetof(struct heap, bits));
 	java_add_field("VirtualSpace", "_low", "char*", offsetof(struct space, low));
 	java_add_field("VirtualSpace", "_high", "char*", offsetof(struct space, high));
+	java_add_field("VirtualSpace", "_high_boundary", "char*",
+		       offsetof(struct space, reserved));
 	java_add_field("HeapBlock::Header", "_used", "bool", offsetof(struct block, used));
 	java_add_field("GrowableArrayBase", "_len", "int", offsetof(struct array, len));
 	java_add_field("GrowableArray<int>", "_data", "int*", offsetof(struct array, data));
@@ -207,6 +210,12 @@ static void map_code(void)
 	check(!hybrid_process_map(&java.ps, &mapping, NULL, true));
 }
 
+void java_commit(unsigned int size)
+{
+	vm.heap.memory.high = vm.heap.memory.low + size;
+	vm.heap.segmap.high = vm.heap.segmap.low + size / JAVA_SEGMENT;
+}
+
 void java_begin(void)
 {
 	pid_t pid = getpid();
@@ -224,9 +233,11 @@ void java_begin(void)
 	set_words();
 	memset(vm.segments, 0xff, sizeof(vm.segments));
 	vm.heap = (struct heap) {
-		.memory = { JAVA_CODE, JAVA_CODE + JAVA_CODE_SIZE },
-		.segmap = { (u64)vm.segments, (u64)vm.segments + SEGMENTS }, .bits = 7,
+		.memory = { .low = JAVA_CODE, .reserved = JAVA_CODE + JAVA_CODE_SIZE },
+		.segmap = { (u64)vm.segments, .reserved = (u64)vm.segments + SEGMENTS },
+		.bits = 7,
 	};
+	java_commit(JAVA_CODE_SIZE);
 	vm.heaps[0] = &vm.heap;
 	vm.array = (struct array) { .len = 1, .data = vm.heaps };
 	vm.array_at = &vm.array;

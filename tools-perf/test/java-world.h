@@ -66,6 +66,9 @@ u64 java_code_at(unsigned int at);
 /* Frees the blob at @at. */
 void java_remove(unsigned int at);
 
+/* So much of the heap of code is memory; at first all of what is reserved, JAVA_CODE_SIZE. */
+void java_commit(unsigned int size);
+
 /* The process ends: nothing can be read of its code any more. */
 void java_gone(void);
 

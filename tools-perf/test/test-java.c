@@ -371,6 +371,26 @@ static void test_described(void)
 	java_end();
 }
 
+/* A heap of code grows: whoever knows it finds methods in the new part, too. */
+static void test_growing(void)
+{
+	struct hybrid_runtime_range range;
+
+	java_begin();
+	java_commit(OUTER);
+	java_add(INNER, "nmethod", pushed, sizeof(pushed))->complete = 12;
+	check(range_at(java_code_at(INNER) + 12, &range) && range.jvm);
+	if (range.jvm) {
+		same(range.jvm->heaps[0].low, JAVA_CODE);
+		same(range.jvm->heaps[0].size, JAVA_CODE_SIZE);
+	}
+	check(!range_at(called(), &range));
+	add_outer(java_code_at(INNER));
+	java_commit(JAVA_CODE_SIZE);
+	check(range_at(called(), &range) && range.jvm);
+	java_end();
+}
+
 /* What is known from before does not have perf look at the process all the time. */
 static void test_known(void)
 {
@@ -517,6 +537,7 @@ static const struct tap_test tests[] = {
 	{ "a method's entry barrier", test_entry_barrier },
 	{ "ranges with one rule", test_range },
 	{ "methods that a walker finds by itself", test_described },
+	{ "a heap that grows", test_growing },
 	{ "what is known from before", test_known },
 	{ "addresses of a method that is known, when the JVM has ended", test_gone },
 	{ "tables are read by pages", test_tables },

@@ -36,6 +36,7 @@ enum field {
 	HEAP_SEGMENT_BITS,
 	SPACE_LOW,
 	SPACE_HIGH,
+	SPACE_RESERVED,
 	BLOCK_USED,
 	ARRAY_LEN,
 	ARRAY_DATA,
@@ -62,6 +63,7 @@ static const struct {
 	[HEAP_SEGMENT_BITS]	= { "CodeHeap", "_log2_segment_size" },
 	[SPACE_LOW]		= { "VirtualSpace", "_low" },
 	[SPACE_HIGH]		= { "VirtualSpace", "_high" },
+	[SPACE_RESERVED]	= { "VirtualSpace", "_high_boundary", true },
 	[BLOCK_USED]		= { "HeapBlock::Header", "_used" },
 	[ARRAY_LEN]		= { "GrowableArrayBase", "_len" },
 	[ARRAY_DATA]		= { "GrowableArray<int>", "_data" },
@@ -70,7 +72,7 @@ static const struct {
 int java_code_cache__init(struct java_code_cache *cache, struct java_vm *vm)
 {
 	struct java_field *fields = cache->fields;
-	unsigned int i, end = 0;
+	unsigned int i, end = 0, space;
 	u64 block;
 
 	BUILD_BUG_ON(ARRAY_SIZE(names) > ARRAY_SIZE(cache->fields));
@@ -91,8 +93,10 @@ int java_code_cache__init(struct java_code_cache *cache, struct java_vm *vm)
 	if (!java_vm__type_size(vm, "HeapBlock", &block) || block > MAX_BLOCK ||
 	    fields[BLOCK_USED].offset + fields[BLOCK_USED].size > block)
 		return -1;
-	cache->heap_size = max(fields[HEAP_MEMORY].offset, fields[HEAP_SEGMAP].offset) +
-			   max(fields[SPACE_LOW].offset, fields[SPACE_HIGH].offset) + 8;
+	space = max_t(u32, fields[SPACE_HIGH].offset, fields[SPACE_RESERVED].offset);
+	space = max_t(u32, fields[SPACE_LOW].offset, space);
+	cache->heap_size = max_t(u32, fields[HEAP_MEMORY].offset, fields[HEAP_SEGMAP].offset) +
+			   space + 8;
 	cache->heap_size = max(cache->heap_size, (u32)fields[HEAP_SEGMENT_BITS].offset + 8);
 	if (cache->heap_size > MAX_HEAP)
 		return -1;
@@ -124,6 +128,23 @@ static bool heap_field(const struct java_code_cache *cache, const u8 *heap, u32 
 	return java_field_value(&of, heap, cache->heap_size, value);
 }
 
+/*
+ * The end of a heap, or of its segment map. HotSpot reserves the address space of a heap when it
+ * starts, and makes memory of it in steps of 64 KiB. What is reserved counts: a walker that knows
+ * the heap needs not be told of each step. Memory that is not there can't be read, and is zero when
+ * it comes: no block is in use.
+ */
+static bool heap_end(const struct java_code_cache *cache, const u8 *heap, u32 at, s64 *end)
+{
+	s64 reserved;
+
+	if (!heap_field(cache, heap, at, SPACE_HIGH, end))
+		return false;
+	if (heap_field(cache, heap, at, SPACE_RESERVED, &reserved) && (u64)reserved > (u64)*end)
+		*end = reserved;
+	return true;
+}
+
 static bool read_heap(const struct java_code_cache *cache, struct java_vm *vm, u64 addr,
 		      struct java_heap *heap)
 {
@@ -134,9 +155,9 @@ static bool read_heap(const struct java_code_cache *cache, struct java_vm *vm, u
 
 	if (java_vm__read(vm, addr, bytes, cache->heap_size) ||
 	    !heap_field(cache, bytes, memory, SPACE_LOW, &low) ||
-	    !heap_field(cache, bytes, memory, SPACE_HIGH, &high) ||
+	    !heap_end(cache, bytes, memory, &high) ||
 	    !heap_field(cache, bytes, segmap, SPACE_LOW, &map) ||
-	    !heap_field(cache, bytes, segmap, SPACE_HIGH, &map_end) ||
+	    !heap_end(cache, bytes, segmap, &map_end) ||
 	    !heap_field(cache, bytes, 0, HEAP_SEGMENT_BITS, &bits) ||
 	    (u64)low >= (u64)high || (u64)map >= (u64)map_end || bits < 4 || bits > 16)
 		return false;
