@@ -486,8 +486,36 @@ static const u8 large[] = {
 	0x4d, 0x8b, 0x97, 0x08, 0x01, 0x00, 0x00, 0x41, 0x85, 0x02, 0xc3,
 	0x90, 0x48, 0x83, 0xc4, 0x20, 0x5d, 0x49, 0x3b, 0x67, 0x08,
 	0x0f, 0x87, 0x00, 0x00, 0x00, 0x00, 0xc3,
-	0x90, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3, 0x90, 0xc9, 0xc3, 0x90,
+	0x90, 0x48, 0x83, 0xc4, 0x10, 0x5d, 0xc3,
+	0xc7, 0x81, 0x10, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0xc9, 0xc3, 0x90,
 };
+
+/* mov %ecx,%r9d; add %ecx,%r9d; and a look at the safepoint's word after them, in a loop. */
+static const u8 no_leave[] = {
+	0x55, 0x48, 0x8b, 0xec, 0x48, 0x83, 0xec, 0x20, 0x90,
+	0x44, 0x8b, 0xc9, 0x44, 0x03, 0xc9, 0x4d, 0x8b, 0x97, 0x08, 0x01, 0x00, 0x00,
+	0x41, 0x85, 0x02, 0x90,
+};
+
+/* Instructions that end as leave does leave no frame. */
+static void test_no_leave(void)
+{
+	static const u8 ends[] = { 12, 15, 22, 25 };
+	struct hybrid_rule rule;
+	unsigned int i;
+
+	begin(no_leave, sizeof(no_leave), 9);
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		java.frames[0] = (struct hybrid_frame) {
+			.ip = java_code_at(INNER) + ends[i], .ret = java_code_at(INNER) + ends[i],
+		};
+		java_pass();
+		check(hybrid_runtime_rule(java.unwinder.runtimes, &java.u, 0, &rule));
+		same(rule.cfa_off, JAVA_FRAME);
+	}
+	java_end();
+	compare_rows(no_leave, sizeof(no_leave), 9);
+}
 
 static void test_rows(void)
 {
@@ -541,6 +569,7 @@ static const struct tap_test tests[] = {
 	{ "what is known from before", test_known },
 	{ "addresses of a method that is known, when the JVM has ended", test_gone },
 	{ "tables are read by pages", test_tables },
+	{ "instructions that end as leave does", test_no_leave },
 	{ "rows that a walker finds for each address of a method", test_rows },
 };
 

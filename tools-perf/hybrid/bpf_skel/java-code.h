@@ -98,7 +98,7 @@ static inline __u64 hybrid_java_body_row(const __u8 *code, __u32 frame_size)
 		return hybrid_java_row(HYBRID_JAVA_SAVED, true);
 	end = hybrid_java_without_poll(code, end);
 	word = hybrid_java_word(code, end);
-	if (HYBRID_JAVA_BYTES(word, 1, 1) == 0xc9)
+	if (HYBRID_JAVA_BYTES(word, 5, 5) == 0xc900000000)
 		return hybrid_java_row(8, false);
 	if (HYBRID_JAVA_BYTES(word, 1, 1) == 0x5d &&
 	    (!bytes || hybrid_java_changes_sp(hybrid_java_word(code, end - 1), 0xc4, bytes)))

@@ -84,6 +84,17 @@ static size_t without_poll(const u8 *code, size_t end)
 	return end;
 }
 
+/*
+ * Does "leave" end at @end? SharedRuntime::generate_native_wrapper() has it alone, after
+ * movl $0,disp(%rcx). The last byte of mov %ecx,%r9d and of many more is the same.
+ */
+static bool is_leave(const u8 *code, size_t end)
+{
+	static const u8 leave[] = { 0, 0, 0, 0, 0xc9 };
+
+	return end >= sizeof(leave) && !memcmp(code + end - sizeof(leave), leave, sizeof(leave));
+}
+
 /* Was the frame left before the end of @code, in part or whole? */
 static bool is_left(const u8 *code, size_t end, u32 frame_size, struct hybrid_rule *rule)
 {
@@ -94,8 +105,8 @@ static bool is_left(const u8 *code, size_t end, u32 frame_size, struct hybrid_ru
 		*rule = rule_of(SAVED, HYBRID_BP_AT_CFA);
 		return true;
 	}
-	if (at && ((code[at - 1] == 0x5d && (!bytes || added_before(code, at - 1, bytes))) ||
-		   code[at - 1] == 0xc9)) {
+	if ((at && code[at - 1] == 0x5d && (!bytes || added_before(code, at - 1, bytes))) ||
+	    is_leave(code, at)) {
 		*rule = rule_of(WORD, HYBRID_BP_SAME);
 		return true;
 	}
