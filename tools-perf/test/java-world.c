@@ -93,6 +93,16 @@ void java_add_field(const char *type, const char *field, const char *of, u64 off
 	};
 }
 
+void java_drop_field(const char *field)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_structs; i++) {
+		if (!strcmp(vm.structs[i].field, field))
+			vm.structs[i].field = "";
+	}
+}
+
 void java_add_static(const char *type, const char *field, void *address)
 {
 	check(nr_structs < ENTRIES - 1);

@@ -52,6 +52,9 @@ void java_add_static(const char *type, const char *field, void *address);
 void java_add_type(const char *name, u64 size);
 void java_add_int(const char *name, s32 value);
 
+/* The tables have no field of that name; also before. */
+void java_drop_field(const char *field);
+
 /* The next pass over the rings. */
 void java_pass(void);
 

@@ -15,6 +15,7 @@
 #define INNER	0x1000
 #define OUTER	0x2000
 #define INTERP	0x3000
+#define STUB	0x4000
 
 /* Where a call ends in outer(). */
 #define CALLED	48
@@ -45,8 +46,10 @@ static const u8 adapter[] = {
 	0x48, 0x89, 0x04, 0x24, 0xff, 0xe1,
 };
 
-/* mov 0x618(%r15),%rsp */
-static const u8 barrier[] = { 0x49, 0x8b, 0xa7, 0x18, 0x06, 0x00, 0x00, 0x90 };
+/* mov 0x618(%r15),%rsp; push %rax; sub $16,%rsp */
+static const u8 barrier[] = {
+	0x49, 0x8b, 0xa7, 0x18, 0x06, 0x00, 0x00, 0x50, 0x48, 0x83, 0xec, 0x10, 0x90,
+};
 
 /* A method with a call to @to. */
 static void add_outer(u64 to)
@@ -283,6 +286,49 @@ static void test_barrier(void)
 	same(java.frames[1].ret, java_code_at(INTERP));
 	same(java.frames[2].ret, called());
 	same(java.frames[1].cfa, JAVA_STACK + 8 * 7 + JAVA_FRAME);
+	java_end();
+}
+
+/* As JDK 21 has it: the tables have neither the stub nor the method that enters the thread. */
+static void test_barrier_alone(void)
+{
+	begin(pushed, sizeof(pushed), 12);
+	java_drop_field("_cont_entry");
+	java_drop_field("_return_pc");
+	java_add(INTERP, "StubRoutines (continuation stubs)", barrier, sizeof(barrier))
+		->frame_size = 0;
+	java.stack[5] = java_code_at(INTERP);
+	/* An address of code that calls nothing; and that of a call, but of no native method. */
+	java.stack[7] = called() + 4;
+	java.stack[15] = called();
+	java_unwind(java_code_at(INNER) + 12);
+	same(java.u.nr, 2);
+	java_pass();
+	java_add(INNER, "native nmethod", pushed, sizeof(pushed))->complete = 12;
+	java_unwind(java_code_at(INNER) + 12);
+	check(java.u.nr >= 3);
+	same(java.frames[1].cfa, JAVA_STACK + 8 * 16);
+	same(java.frames[2].ret, called());
+	java_end();
+}
+
+/* The same, if what has called it is interpreted. */
+static void test_barrier_interpreted(void)
+{
+	begin(pushed, sizeof(pushed), 12);
+	java_drop_field("_cont_entry");
+	java_drop_field("_return_pc");
+	java_add_interpreter(INTERP);
+	java_add(STUB, "StubRoutines (continuation stubs)", barrier, sizeof(barrier))
+		->frame_size = 0;
+	java.stack[5] = java_code_at(STUB);
+	java.stack[7] = java_code_at(INTERP) + JAVA_LOOP;
+	java.stack[14] = JAVA_STACK + 8 * 20;
+	java.stack[15] = java_code_at(INTERP) + JAVA_LOOP;
+	java_unwind(java_code_at(INNER) + 12);
+	check(java.u.nr >= 3);
+	same(java.frames[1].cfa, JAVA_STACK + 8 * 16);
+	same(java.frames[2].ret, java_code_at(INTERP) + JAVA_LOOP);
 	java_end();
 }
 
@@ -562,6 +608,8 @@ static const struct tap_test tests[] = {
 	{ "the interpreter leaves a frame", test_leave },
 	{ "between interpreted and compiled code", test_adapter },
 	{ "a virtual thread", test_barrier },
+	{ "a virtual thread of JDK 21", test_barrier_alone },
+	{ "a virtual thread that is entered by an interpreted method", test_barrier_interpreted },
 	{ "a method's entry barrier", test_entry_barrier },
 	{ "ranges with one rule", test_range },
 	{ "methods that a walker finds by itself", test_described },
