@@ -9,6 +9,7 @@
 #include <linux/kernel.h>
 #include <linux/types.h>
 #include "tap.h"
+#include "kernel-types.h"
 #include "type-copy.h"
 
 static struct btf *program, *kernel, *made;
@@ -21,10 +22,35 @@ static void begin(void)
 		exit(2);
 }
 
+/* NULL if there is no copy, or libbpf does not take it. */
+static struct btf *copy_of(const void *data, size_t size)
+{
+	struct kernel_types types;
+	struct btf *btf;
+	size_t copied;
+	void *file;
+
+	if (kernel_types__init(&types, data, size))
+		return NULL;
+	file = hybrid_copy_types(program, &types, &copied);
+	btf = file ? btf__new(file, copied) : NULL;
+	free(file);
+	kernel_types__exit(&types);
+	return btf;
+}
+
+static struct btf *copy_kernel(void)
+{
+	u32 size;
+	const void *data = btf__raw_data(kernel, &size);
+
+	return copy_of(data, size);
+}
+
 static void copy(void)
 {
 	btf__free(made);
-	made = hybrid_copy_types(program, kernel);
+	made = copy_kernel();
 	check(made);
 	if (!made)
 		exit(1);
@@ -232,7 +258,128 @@ static void others(void)
 	btf__add_struct(kernel, "broken", 8);
 	btf__add_field(kernel, "function", state, 0, 0);
 	want("broken");
-	check(!hybrid_copy_types(program, kernel));
+	check(!copy_kernel());
+	end();
+}
+
+static void *raw_copy(u32 *size)
+{
+	const void *data = btf__raw_data(kernel, size);
+	void *raw = malloc(*size);
+
+	if (!raw)
+		exit(2);
+	return memcpy(raw, data, *size);
+}
+
+/* Types of every kind, whose sizes differ, before the one that is wanted. */
+static void kinds(void)
+{
+	int number;
+
+	begin();
+	number = btf__add_int(kernel, "int", 4, BTF_INT_SIGNED);
+	btf__add_ptr(kernel, number);
+	btf__add_array(kernel, number, number, 3);
+	btf__add_enum(kernel, "few", 4);
+	btf__add_enum_value(kernel, "ONE", 1);
+	btf__add_enum64(kernel, "many", 8, false);
+	btf__add_enum64_value(kernel, "LARGE", 1ULL << 40);
+	btf__add_fwd(kernel, "later", BTF_FWD_STRUCT);
+	btf__add_typedef(kernel, "number_t", number);
+	btf__add_const(kernel, number);
+	btf__add_restrict(kernel, number);
+	btf__add_func(kernel, "call", BTF_FUNC_GLOBAL,
+		      btf__add_func_proto(kernel, number) + 1);
+	btf__add_func_proto(kernel, number);
+	btf__add_func_param(kernel, "first", number);
+	btf__add_var(kernel, "variable", BTF_VAR_GLOBAL_ALLOCATED, number);
+	btf__add_datasec(kernel, ".data", 4);
+	btf__add_datasec_var_info(kernel, number, 0, 4);
+	btf__add_float(kernel, "double", 8);
+	btf__add_decl_tag(kernel, "tag", number, -1);
+	btf__add_type_tag(kernel, "user", number);
+	add_pair("task", number, number);
+	want("task");
+	check(btf__add_enum64(program, "many", 8, false) > 0);
+	copy();
+	same_text(member_name(copied("task"), 1), "second");
+	number = btf__find_by_name_kind(made, "many", BTF_KIND_ENUM64);
+	check(number > 0);
+	same_text(btf__name_by_offset(made, btf_enum64(type_of(made, number))->name_off), "LARGE");
+	end();
+}
+
+/* The header is as long as the kernel that made it has it. */
+static void headers(void)
+{
+	const u32 of_linux_4_18 = 24, longer = 40;
+	struct btf_header *header;
+	u32 size;
+	char *raw;
+
+	begin();
+	add_pair("task", btf__add_int(kernel, "int", 4, BTF_INT_SIGNED), 1);
+	want("task");
+	raw = raw_copy(&size);
+	raw = realloc(raw, size + longer);
+	if (!raw)
+		exit(2);
+	header = (void *)raw;
+	size -= header->hdr_len;
+	memmove(raw + longer, raw + header->hdr_len, size);
+	memset(raw + of_linux_4_18, 0, longer - of_linux_4_18);
+	header->hdr_len = longer;
+	made = copy_of(raw, size + longer);
+	same_text(member_name(copied("task"), 1), "second");
+	btf__free(made);
+	memmove(raw + of_linux_4_18, raw + longer, size);
+	header->hdr_len = of_linux_4_18;
+	made = copy_of(raw, size + of_linux_4_18);
+	same_text(member_name(copied("task"), 1), "second");
+	free(raw);
+	end();
+}
+
+/* Files that are cut off or wrong, in bytes of their own so that ASan sees what is read. */
+static void damaged(void)
+{
+	struct btf_header *header;
+	struct kernel_types types;
+	struct btf_type *type;
+	u32 size, cut;
+	void *raw;
+
+	begin();
+	add_pair("task", btf__add_int(kernel, "int", 4, BTF_INT_SIGNED), 1);
+	want("task");
+	raw = raw_copy(&size);
+	for (cut = 0; cut < size; cut++) {
+		void *part = malloc(cut ?: 1);
+
+		if (!part)
+			exit(2);
+		check(kernel_types__init(&types, memcpy(part, raw, cut), cut));
+		free(part);
+	}
+	header = raw;
+	type = (void *)((char *)raw + header->hdr_len + header->type_off);
+	/* A kind that is not known, a member's type and a name that are not there. */
+	type->info |= 31 << 24;
+	check(kernel_types__init(&types, raw, size));
+	free(raw);
+	raw = raw_copy(&size);
+	header = raw;
+	type = (void *)((char *)raw + header->hdr_len + header->type_off + 16);
+	btf_members(type)[0].name_off = ~0;
+	made = copy_of(raw, size);
+	same_text(member_name(copied("task"), 0), "");
+	btf_members(type)[1].type = 1000;
+	check(!copy_of(raw, size));
+	header->str_off -= 4;
+	((char *)raw)[size - 5] = 'x';
+	check(kernel_types__init(&types, raw, size));
+	free(raw);
 	end();
 }
 
@@ -245,6 +392,9 @@ int main(void)
 		{ "types: what is in what", wrapped },
 		{ "types: what two have in common is there once", shared },
 		{ "types: enums, and what no structure can have", others },
+		{ "types: kinds of all sizes", kinds },
+		{ "types: headers of all sizes", headers },
+		{ "types: files that are damaged", damaged },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));
