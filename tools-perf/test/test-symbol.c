@@ -9,21 +9,53 @@
 #include "symbol.h"
 #include "tap.h"
 
-static u64 symbol(const char *file, const char *name)
+static struct hybrid_object *open_object(const char *path)
 {
-	struct hybrid_ident ident = { .path = elf_file_path(file) };
 	struct hybrid_objects *objects = calloc(1, sizeof(*objects));
+	struct hybrid_ident ident = { .path = path };
 	struct hybrid_object *object;
-	u64 value;
 
 	hybrid_objects_init(objects, NULL, hybrid_x86_abi);
 	object = hybrid_object_get(objects, &ident);
-	same(hybrid_object_open(object, open(ident.path, O_RDONLY | O_CLOEXEC)), 0);
-	value = hybrid_object_symbol(object, name);
+	same(hybrid_object_open(object, open(path, O_RDONLY | O_CLOEXEC)), 0);
+	return object;
+}
+
+static void close_object(struct hybrid_object *object)
+{
+	struct hybrid_objects *objects = object->objects;
+
 	hybrid_object_put(object);
 	hybrid_objects_exit(objects);
 	free(objects);
+}
+
+static u64 symbol(const char *file, const char *name)
+{
+	struct hybrid_object *object = open_object(elf_file_path(file));
+	u64 value = hybrid_object_symbol(object, name);
+
+	close_object(object);
 	return value;
+}
+
+/* Of this program. */
+const u32 test_constant = 0x5eed;
+u32 test_variable = 1;
+
+static void constants(void)
+{
+	struct hybrid_object *object = open_object("/proc/self/exe");
+	u32 value = 0;
+
+	check(hybrid_object_constant(object, "test_constant", &value, sizeof(value)));
+	same(value, test_constant);
+	check(!hybrid_object_constant(object, "test_variable", &value, sizeof(value)));
+	check(!hybrid_object_constant(object, "test_nothing", &value, sizeof(value)));
+	check(hybrid_object_has_text(object, "symbol: values of constants"));
+	check(hybrid_object_has_text(object, "of constants"));
+	check(!hybrid_object_has_text(object, "symbol: values"));
+	close_object(object);
 }
 
 /* The first name that ends with it need not be the one that it is a part of. */
@@ -51,6 +83,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "symbol: names that end alike",	ends_alike },
 		{ "symbol: parts of names",		none },
+		{ "symbol: values of constants",	constants },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

@@ -159,3 +159,41 @@ void hybrid_object_symbols(const struct hybrid_object *object, const char *prefi
 		free(name);
 	}
 }
+
+/* Data of the program that the file has, and that nobody writes to. */
+static bool is_constant(const GElf_Shdr *section)
+{
+	return section->sh_type == SHT_PROGBITS &&
+	       (section->sh_flags & (SHF_ALLOC | SHF_WRITE | SHF_EXECINSTR)) == SHF_ALLOC;
+}
+
+bool hybrid_object_constant(const struct hybrid_object *object, const char *name, void *out,
+			    size_t size)
+{
+	u64 vaddr = object->elf ? hybrid_object_symbol(object, name) : 0, at;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr section;
+
+	while (vaddr && (scn = elf_nextscn(object->elf, scn)) != NULL) {
+		if (!gelf_getshdr(scn, &section) || !is_constant(&section))
+			continue;
+		at = vaddr - section.sh_addr;
+		if (at < section.sh_size && section.sh_size - at >= size)
+			return pread(object->fd, out, size, section.sh_offset + at) ==
+			       (ssize_t)size;
+	}
+	return false;
+}
+
+bool hybrid_object_has_text(const struct hybrid_object *object, const char *text)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr section;
+
+	while (object->elf && (scn = elf_nextscn(object->elf, scn)) != NULL) {
+		if (gelf_getshdr(scn, &section) && is_constant(&section) &&
+		    find_name(object->fd, &section, text, 0) >= 0)
+			return true;
+	}
+	return false;
+}

@@ -29,4 +29,19 @@ u64 hybrid_object_symbol(const struct hybrid_object *object, const char *name);
 void hybrid_object_symbols(const struct hybrid_object *object, const char *prefix,
 			   const char *const *names, u64 *values, unsigned int nr);
 
+/**
+ * hybrid_object_constant - the value of a constant, as the file has it
+ * @object: open, of 64 bits
+ * @name: its symbol
+ * @out: out
+ * @size: bytes of it
+ *
+ * Return: false if there is no such symbol, or it is not of constant data.
+ */
+bool hybrid_object_constant(const struct hybrid_object *object, const char *name, void *out,
+			    size_t size);
+
+/* Does constant data of the file have a string that ends as @text? Of less than 64 bytes. */
+bool hybrid_object_has_text(const struct hybrid_object *object, const char *text);
+
 #endif /* __PERF_HYBRID_SYMBOL_H */
