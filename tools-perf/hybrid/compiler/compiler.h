@@ -11,6 +11,7 @@ struct hybrid_compiler;
 
 /**
  * struct hybrid_store_ops - a store of rules, as /dev/perf_unwind_rules is
+ * @begin: make what takes long. By the thread that loads, before all others. NULL: there is nothing
  * @load: PERF_UNWIND_LOAD; @file: as it was before its rows were read: what was
  *	changed since then must not be loaded. A kernel's store sees to that itself
  * @forget: PERF_UNWIND_UNLOAD
@@ -37,6 +38,7 @@ struct hybrid_compiler;
  * which may be as it had to make room.
  */
 struct hybrid_store_ops {
+	void (*begin)(void *store);
 	int (*load)(void *store, const struct perf_unwind_load *load,
 		    const struct hybrid_pinned_file *file);
 	int (*forget)(void *store, const struct perf_unwind_unload *forget);
@@ -104,9 +106,10 @@ void hybrid_compiler_sample(struct hybrid_compiler *compiler, struct hybrid_unwi
  * @compiler: tells the store
  * @object: its file, open
  * @interpreter: where it has the frames of its functions
+ * @vaddr: a function whose rules are loaded with it; 0: some of the object's were
  */
 void hybrid_compiler_interpreter(struct hybrid_compiler *compiler, struct hybrid_object *object,
-				 const struct hybrid_walk_interpreter *interpreter);
+				 const struct hybrid_walk_interpreter *interpreter, u64 vaddr);
 
 /**
  * hybrid_compiler_may_guess - is it worth looking for what a sample's dump does not have?

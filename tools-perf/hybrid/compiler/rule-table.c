@@ -43,6 +43,12 @@ static int add_chunk(struct hybrid_table *table)
 	return 0;
 }
 
+void hybrid_table_begin(struct hybrid_table *table)
+{
+	if (!table->nr_chunks)
+		add_chunk(table);
+}
+
 /*
  * Position of @nr words in a row, which nobody has used: in one chunk, or, where there is
  * none so large, in several that follow each other.

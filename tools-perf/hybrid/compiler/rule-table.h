@@ -57,6 +57,9 @@ u64 hybrid_table_row(const struct perf_unwind_rule *rule);
 /* Words that the rows of an object take. */
 u64 hybrid_table_size(const struct hybrid_table *table, u32 object);
 
+/* Makes the first chunk, which may take 10 ms. Else it is made when it is needed. */
+void hybrid_table_begin(struct hybrid_table *table);
+
 /**
  * hybrid_table_compact - move all objects that have a head to the other half of the chunks
  * @table: one thread's

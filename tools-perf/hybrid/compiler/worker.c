@@ -251,6 +251,8 @@ static void *work(void *arg)
 {
 	struct hybrid_compiler *compiler = arg;
 
+	if (compiler->ops->begin)
+		compiler->ops->begin(compiler->store);
 	while (!is_stopped(compiler)) {
 		if (hybrid_compiler_work(compiler))
 			continue;

@@ -327,9 +327,17 @@ static int put_interpreter(void *store, const struct hybrid_pinned_file *held,
 	return 0;
 }
 
+static void begin(void *store)
+{
+	struct hybrid_bpf *bpf = store;
+
+	hybrid_table_begin(&bpf->table);
+}
+
 const struct hybrid_store_ops *hybrid_bpf__ops(void)
 {
 	static const struct hybrid_store_ops ops = {
+		.begin	= begin,
 		.load	= load,
 		.forget	= forget,
 		.has	= has,
