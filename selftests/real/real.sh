@@ -258,6 +258,29 @@ all_lies()
 	done
 }
 
+# short_runs NAME EVALUATOR PREFIX PERCENT COMMAND...: a program that runs for some 40 ms, five times,
+# each in a recording of its own: of its samples in the evaluator that share has functions, by name.
+short_runs()
+{
+	local name=$1 evaluator=$2 prefix=$3 percent=$4 status=0 named all i
+
+	shift 4
+	for i in 1 2 3 4 5; do
+		record short.data "$@"
+		"$perf" script -i short.data --no-inline -F ip,sym 2> /dev/null
+	done | awk -v prefix="$prefix" -v evaluator="$evaluator" '
+		$2 == evaluator { is = 1 }
+		index($2, prefix "[unknown]") == 1 { lost = 1 }
+		index($2, prefix) == 1 { is = has = 1 }
+		!NF { all += is; named += has && !lost; is = has = lost = 0 }
+		END { print named + 0, all + 0 }
+	' > short.counts
+	rm -f short.data
+	read -r named all < short.counts
+	[ "$all" -ge 50 ] && [ $((named * 100)) -ge $((all * percent)) ] || status=1
+	tap $status "$name: short runs: $named of $all samples have functions"
+}
+
 # without_functions NAME LANGUAGE PREFIX COMMAND...: functions, whose names have the prefix, can be
 # left out, and are where BPF does not walk.
 without_functions()

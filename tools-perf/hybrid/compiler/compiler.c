@@ -288,7 +288,7 @@ static void load_space(struct hybrid_compiler *compiler, struct hybrid_unwinder 
 }
 
 void hybrid_compiler_interpreter(struct hybrid_compiler *compiler, struct hybrid_object *object,
-				 const struct hybrid_walk_interpreter *interpreter)
+				 const struct hybrid_walk_interpreter *interpreter, u64 vaddr)
 {
 	struct hybrid_request what = { .kind = HYBRID_REQUEST_INTERPRETER };
 
@@ -296,7 +296,8 @@ void hybrid_compiler_interpreter(struct hybrid_compiler *compiler, struct hybrid
 	if (!what.stored)
 		return;
 	what.interpreter = *interpreter;
-	add_note(compiler, &what);
+	if (add_note(compiler, &what) && vaddr)
+		note(compiler, what.stored, HYBRID_REQUEST_FUNCTION, vaddr);
 }
 
 bool hybrid_compiler_may_guess(struct hybrid_compiler *compiler)

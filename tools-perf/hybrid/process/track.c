@@ -49,19 +49,25 @@ static int track_mmap(struct hybrid_processes *ps, const struct perf_record_mmap
 		   !(event->header.misc & PERF_RECORD_MISC_MMAP_DATA));
 }
 
+void hybrid_track_ident(const struct hybrid_processes *ps, const struct perf_record_mmap2 *event,
+			struct hybrid_ident *ident)
+{
+	if (event->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID && !ps->no_build_ids) {
+		ident->build_id_size = min_t(u8, event->build_id_size, HYBRID_BUILD_ID_SIZE);
+		memcpy(ident->build_id, event->build_id, ident->build_id_size);
+	} else {
+		ident->maj = event->maj;
+		ident->min = event->min;
+		ident->ino = event->ino;
+		ident->ino_generation = event->ino_generation;
+	}
+}
+
 static int track_mmap2(struct hybrid_processes *ps, const struct perf_record_mmap2 *event)
 {
 	struct hybrid_ident ident = {};
 
-	if (event->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID && !ps->no_build_ids) {
-		ident.build_id_size = min_t(u8, event->build_id_size, HYBRID_BUILD_ID_SIZE);
-		memcpy(ident.build_id, event->build_id, ident.build_id_size);
-	} else {
-		ident.maj = event->maj;
-		ident.min = event->min;
-		ident.ino = event->ino;
-		ident.ino_generation = event->ino_generation;
-	}
+	hybrid_track_ident(ps, event, &ident);
 	return map(ps, (const struct perf_record_mmap *)event, &ident, event->filename,
 		   event->prot & PROT_EXEC);
 }

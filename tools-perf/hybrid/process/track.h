@@ -4,7 +4,9 @@
 
 #include <stdbool.h>
 
+struct hybrid_ident;
 struct hybrid_processes;
+struct perf_record_mmap2;
 union perf_event;
 
 /**
@@ -21,5 +23,9 @@ int hybrid_track(struct hybrid_processes *ps, const union perf_event *event);
  * what it has can be read as long as it runs.
  */
 bool hybrid_track_is_change(const union perf_event *event);
+
+/* Which file a record says that a process has mapped; without its path. @ident: out, cleared. */
+void hybrid_track_ident(const struct hybrid_processes *ps, const struct perf_record_mmap2 *event,
+			struct hybrid_ident *ident);
 
 #endif /* __PERF_HYBRID_TRACK_H */

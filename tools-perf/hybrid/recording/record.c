@@ -31,6 +31,13 @@
 #define EARLY	1000000000ULL
 #define START	250000000ULL
 
+/*
+ * The command begins in the first ms. If it is an interpreter, BPF is told as soon as its file is
+ * mapped: for so long the rings are read so often.
+ */
+#define EXEC	30000000ULL
+#define EXEC_MS	2
+
 /* Where memory is short, files are opened while the rings wait. */
 static void start_loading(struct hybrid_record *hr)
 {
@@ -125,6 +132,8 @@ int hybrid_record__timeout(const struct hybrid_record *hr)
 
 	if (!hr)
 		return -1;
+	if (hr->walker.bpf && hr->pass.now - hr->pass.began < EXEC)
+		return EXEC_MS;
 	if (hr->pass.waiting || hr->pass.now - hr->pass.began < START)
 		return HYBRID_ORDER_HOLD_MS;
 	mends = (hr->stacks.asked && hr->pass.now - hr->stacks.asked < EARLY) ||
@@ -238,6 +247,7 @@ void hybrid_record__delete(struct hybrid_record *hr)
 	}
 	free(hr->rings.ring);
 	free(hr->rings.heap);
+	hybrid_early_exit(hr);
 	hybrid_runtimes_delete(hr->unwinder.runtimes);
 	hybrid_jit_delete(hr->unwinder.jit);
 	hybrid_memory_delete(hr->unwinder.memory);

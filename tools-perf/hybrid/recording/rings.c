@@ -126,6 +126,7 @@ static void found(const struct perf_event_header *header, void *arg)
 	const struct perf_record_fork *fork = (const void *)header;
 	struct hybrid_record *hr = arg;
 
+	hybrid_early_found(hr, header);
 	if (header->type == PERF_RECORD_FORK)
 		hybrid_new_threads_begun(&hr->stacks.threads, fork->tid);
 	else if (hybrid_bpf__is_record(hr->walker.bpf, header))
@@ -238,6 +239,7 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 	hybrid_objects_age(&hr->ps.objects, now);
 	delivered = hybrid_order_pass(&hr->rings.order, all ? HYBRID_ORDER_ALL : now,
 				      hr->rings.ring, hr->rings.nr, hr->rings.heap, &ops, hr);
+	hybrid_early_pass(hr);
 	hybrid_compiler_pass(hr->walker.compiler);
 	if (hybrid_runtimes_opened(hr->unwinder.runtimes) != hr->pass.nr_runtimes) {
 		hr->pass.nr_runtimes = hybrid_runtimes_opened(hr->unwinder.runtimes);

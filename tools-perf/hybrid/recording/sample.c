@@ -261,7 +261,8 @@ static void tell_interpreter(struct hybrid_record *hr, const struct hybrid_unwin
 		return;
 	mapping = hybrid_runtime_interpreter(hr->unwinder.runtimes, u, &interpreter);
 	if (mapping && hr->walker.bpf)
-		hybrid_compiler_interpreter(hr->walker.compiler, mapping->object, &interpreter);
+		hybrid_compiler_interpreter(hr->walker.compiler, mapping->object, &interpreter,
+					    0);
 	else if (mapping)
 		hr->names.unread = hybrid_runtime_language(mapping->object);
 }

@@ -393,6 +393,38 @@ hybrid_runtime_interpreter(struct hybrid_runtimes *runtimes, const struct hybrid
 	return mapping;
 }
 
+bool hybrid_runtime_is_likely(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(all_ops); i++) {
+		if (all_ops[i]->program && strstr(name ? name + 1 : path, all_ops[i]->program))
+			return true;
+	}
+	return false;
+}
+
+bool hybrid_runtime_file(struct hybrid_runtimes *runtimes, const struct hybrid_mapping *mapping,
+			 struct hybrid_walk_interpreter *interpreter, u64 *vaddr)
+{
+	struct hybrid_object *object = mapping->object;
+	const struct hybrid_runtime_ops *ops;
+	u64 bias;
+
+	if (object->interpreter_told)
+		return false;
+	try_object(runtimes, mapping);
+	ops = object->runtime ? all_ops[object->runtime - 1] : NULL;
+	memset(interpreter, 0, sizeof(*interpreter));
+	if (!ops || !ops->file_interpreter || !hybrid_mapping_bias(mapping, &bias) ||
+	    !ops->file_interpreter(mapping, bias, interpreter))
+		return false;
+	*vaddr = hybrid_object_symbol(object, ops->symbol);
+	object->interpreter_told = true;
+	return true;
+}
+
 const char *hybrid_runtime_language(const struct hybrid_object *object)
 {
 	return all_ops[object->runtime - 1]->language;

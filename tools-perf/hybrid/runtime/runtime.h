@@ -25,6 +25,9 @@ struct hybrid_runtimes;
  *	changes when what was read before may be old. Returns false if the runtime does not tell.
  *	NULL: it has no such code
  * @range: the range of code with one rule that the frame is in; as @rule
+ * @program: a part of the names of such files
+ * @file_interpreter: as @interpreter, of a file that a process has mapped, before anything can be
+ *	read from the process. NULL: the file does not show it
  * @interpreter: where BPF finds the frames of its functions; all 0 before. NULL: it has none that
  *	BPF reads
  * @namer: names frames of the process, whose space is @space; valid until the next call
@@ -32,6 +35,7 @@ struct hybrid_runtimes;
 struct hybrid_runtime_ops {
 	const char	*symbol;
 	const char	*language;
+	const char	*program;
 	void *(*open)(const struct hybrid_process_memory *pm,
 		      const struct hybrid_mapping *mapping, u64 bias);
 	void *(*fork)(const void *parent, const struct hybrid_process_memory *pm);
@@ -42,6 +46,8 @@ struct hybrid_runtime_ops {
 		     struct hybrid_rule *rule);
 	bool (*range)(void *runtime, u64 pass, const struct hybrid_unwind *u, unsigned int at,
 		      struct hybrid_runtime_range *range);
+	bool (*file_interpreter)(const struct hybrid_mapping *mapping, u64 bias,
+				 struct hybrid_walk_interpreter *interpreter);
 	bool (*interpreter)(void *runtime, const struct hybrid_mapping *mapping,
 			    struct hybrid_walk_interpreter *interpreter);
 	struct hybrid_namer *(*namer)(void *runtime, u64 pass, struct hybrid_space *space);
@@ -101,6 +107,21 @@ bool hybrid_runtime_range(void *runtimes, const struct hybrid_unwind *u, unsigne
 const struct hybrid_mapping *
 hybrid_runtime_interpreter(struct hybrid_runtimes *runtimes, const struct hybrid_unwind *u,
 			   struct hybrid_walk_interpreter *interpreter);
+
+/* Can a file with this path be an interpreter that the next function finds? */
+bool hybrid_runtime_is_likely(const char *path);
+
+/**
+ * hybrid_runtime_file - is a file that a process has mapped an interpreter that BPF is not told of?
+ * @runtimes: of the session
+ * @mapping: of its code, open
+ * @interpreter: out: where BPF finds its functions
+ * @vaddr: out: a function of the file
+ *
+ * Return: false if it is none.
+ */
+bool hybrid_runtime_file(struct hybrid_runtimes *runtimes, const struct hybrid_mapping *mapping,
+			 struct hybrid_walk_interpreter *interpreter, u64 *vaddr);
 
 /* The language of a file that hybrid_runtime_interpreter() found, e.g. "Ruby". */
 const char *hybrid_runtime_language(const struct hybrid_object *object);

@@ -101,17 +101,6 @@ static struct hybrid_namer *perl_namer(void *data, u64 pass __maybe_unused,
 	return &perl->namer;
 }
 
-static bool perl_interpreter(void *data, const struct hybrid_mapping *mapping,
-			     struct hybrid_walk_interpreter *interpreter)
-{
-	struct perl *perl = data;
-
-	interpreter->language = HYBRID_WALK_PERL;
-	interpreter->perl = perl->layout->walk;
-	interpreter->runtime = perl->key - mapping->start + mapping->pgoff;
-	return true;
-}
-
 /*
  * docatch(), of which there is no symbol: it is what the operation of "eval BLOCK" ends with a jump
  * to. It runs the evaluator and has it go on with all that the evaluator before it would.
@@ -134,41 +123,62 @@ static void find_restart(struct perl *perl, const struct hybrid_mapping *mapping
 }
 
 /* The code of an operation; 0: the process has just begun, and the table is not relocated yet. */
-static u64 operation(struct perl *perl, const struct hybrid_mapping *mapping, u64 table,
-		     u16 number)
+static u64 operation(struct perl *perl, const struct hybrid_mapping *mapping, u64 bias,
+		     const char *name, u16 number)
 {
-	u64 code = perl_word(&perl->pm, table + number * sizeof(u64));
+	u64 symbol = hybrid_object_symbol(mapping->object, name);
+	u64 table = bias + hybrid_object_symbol(mapping->object, "PL_ppaddr");
+	u64 code = symbol ? bias + symbol : perl_word(&perl->pm, table + number * sizeof(u64));
 
 	return code >= mapping->start && code < mapping->end ? code : 0;
 }
 
-static bool find_layout(struct perl *perl, const struct hybrid_object *object, u64 bias)
+/* The file has all that is needed: the process may have just begun, or ended. */
+static const struct perl_layout *find_layout(const struct hybrid_object *object)
 {
-	u64 version_at = hybrid_object_symbol(object, "PL_version");
-	u64 size_at = hybrid_object_symbol(object, "PL_interp_size");
 	u16 size;
 	u8 version;
 
-	if (!version_at || !size_at || hybrid_process_memory_map(&perl->pm) ||
-	    hybrid_process_memory_read(&perl->pm, bias + version_at, &version, sizeof(version)) ||
-	    hybrid_process_memory_read(&perl->pm, bias + size_at, &size, sizeof(size)))
+	if (!hybrid_object_constant(object, "PL_version", &version, sizeof(version)) ||
+	    !hybrid_object_constant(object, "PL_interp_size", &size, sizeof(size)))
+		return NULL;
+	return perl_layout__find(version, size);
+}
+
+static void set_interpreter(const struct perl_layout *layout, u64 key,
+			    const struct hybrid_mapping *mapping,
+			    struct hybrid_walk_interpreter *interpreter)
+{
+	interpreter->language = HYBRID_WALK_PERL;
+	interpreter->perl = layout->walk;
+	interpreter->runtime = key - mapping->start + mapping->pgoff;
+}
+
+static bool perl_file_interpreter(const struct hybrid_mapping *mapping, u64 bias,
+				  struct hybrid_walk_interpreter *interpreter)
+{
+	const struct perl_layout *layout = find_layout(mapping->object);
+	u64 key = hybrid_object_symbol(mapping->object, "PL_thr_key");
+
+	if (!layout || !key)
 		return false;
-	perl->layout = perl_layout__find(version, size);
-	return perl->layout;
+	set_interpreter(layout, bias + key, mapping, interpreter);
+	return true;
 }
 
 static bool open_perl(struct perl *perl, const struct hybrid_mapping *mapping, u64 bias)
 {
 	const struct hybrid_object *object = mapping->object;
 	u64 key = hybrid_object_symbol(object, "PL_thr_key");
-	u64 table = hybrid_object_symbol(object, "PL_ppaddr");
 	u64 main = hybrid_object_symbol(object, "PL_curinterp"), entertry;
 
-	if (!key || !table || !find_layout(perl, object, bias))
+	perl->layout = find_layout(object);
+	if (!key || !perl->layout)
 		return false;
+	hybrid_process_memory_map(&perl->pm);
 	perl->key = bias + key;
-	entertry = operation(perl, mapping, bias + table, perl->layout->entertry);
-	perl->functions.nextstate = operation(perl, mapping, bias + table,
+	entertry = operation(perl, mapping, bias, "Perl_pp_entertry", perl->layout->entertry);
+	perl->functions.nextstate = operation(perl, mapping, bias, "Perl_pp_nextstate",
 					      perl->layout->nextstate);
 	if (!entertry || !perl->functions.nextstate)
 		return false;
@@ -179,6 +189,15 @@ static bool open_perl(struct perl *perl, const struct hybrid_mapping *mapping, u
 	find_restart(perl, mapping, entertry - bias);
 	perl->evaluator.restart = &perl->restart;
 	return perl->evaluator.nr;
+}
+
+static bool perl_interpreter(void *data, const struct hybrid_mapping *mapping,
+			     struct hybrid_walk_interpreter *interpreter)
+{
+	const struct perl *perl = data;
+
+	set_interpreter(perl->layout, perl->key, mapping, interpreter);
+	return true;
 }
 
 static void *perl_open(const struct hybrid_process_memory *pm,
@@ -214,8 +233,10 @@ static void perl_close(void *data)
 const struct hybrid_runtime_ops hybrid_perl_ops = {
 	.symbol		= "Perl_runops_standard",
 	.language	= "Perl",
+	.program	= "perl",
 	.open		= perl_open,
 	.close		= perl_close,
+	.file_interpreter = perl_file_interpreter,
 	.interpreter	= perl_interpreter,
 	.namer		= perl_namer,
 };

@@ -3,8 +3,10 @@
  * Where PHP 8.2 to 8.4 have what is read of them: x86-64's of Zend/zend_compile.h,
  * zend_globals.h, zend_generators.h and zend_modules.h.
  */
+#include <stdio.h>
 #include <string.h>
 #include <linux/kernel.h>
+#include "../../rules/symbol.h"
 #include "php-layout.h"
 
 /* Bytes of the accessor that are looked through. */
@@ -75,6 +77,19 @@ static bool reads_frame_at(struct hybrid_process_memory *pm, u64 code, u32 offse
 		return found == offset;
 	}
 	return false;
+}
+
+const struct php_layout *php_layout__of_file(const struct hybrid_object *object)
+{
+	char text[32];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(versions); i++) {
+		snprintf(text, sizeof(text), "API%u,NTS", versions[i].api);
+		if (hybrid_object_has_text(object, text))
+			return &versions[i].layout;
+	}
+	return NULL;
 }
 
 const struct php_layout *php_layout__find(struct hybrid_process_memory *pm,

@@ -63,6 +63,16 @@ struct php_file {
 const struct php_layout *php_layout__find(struct hybrid_process_memory *pm,
 					  const struct php_file *file);
 
+/**
+ * php_layout__of_file - the same by the file alone
+ * @object: that has PHP
+ *
+ * It has a string that modules are compared with: the version, and that it has no threads.
+ *
+ * Return: NULL if the version is not known.
+ */
+const struct php_layout *php_layout__of_file(const struct hybrid_object *object);
+
 /* The word at an address; 0 if it can't be read. */
 u64 php_word(struct hybrid_process_memory *pm, u64 addr);
 

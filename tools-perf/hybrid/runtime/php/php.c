@@ -180,14 +180,33 @@ static struct hybrid_namer *php_namer(void *data, u64 pass __maybe_unused,
 	return &php->namer;
 }
 
+static void set_interpreter(const struct php_layout *layout, u64 frame,
+			    const struct hybrid_mapping *mapping,
+			    struct hybrid_walk_interpreter *interpreter)
+{
+	interpreter->language = HYBRID_WALK_PHP;
+	interpreter->php = layout->walk;
+	interpreter->runtime = frame - mapping->start + mapping->pgoff;
+}
+
 static bool php_interpreter(void *data, const struct hybrid_mapping *mapping,
 			    struct hybrid_walk_interpreter *interpreter)
 {
-	struct php *php = data;
+	const struct php *php = data;
 
-	interpreter->language = HYBRID_WALK_PHP;
-	interpreter->php = php->layout->walk;
-	interpreter->runtime = php->frame - mapping->start + mapping->pgoff;
+	set_interpreter(php->layout, php->frame, mapping, interpreter);
+	return true;
+}
+
+static bool php_file_interpreter(const struct hybrid_mapping *mapping, u64 bias,
+				 struct hybrid_walk_interpreter *interpreter)
+{
+	const struct php_layout *layout = php_layout__of_file(mapping->object);
+	u64 globals = hybrid_object_symbol(mapping->object, "executor_globals");
+
+	if (!layout || !globals)
+		return false;
+	set_interpreter(layout, bias + globals + layout->globals_frame, mapping, interpreter);
 	return true;
 }
 
@@ -201,9 +220,11 @@ static bool open_php(struct php *php, const struct hybrid_mapping *mapping, u64 
 		.globals = bias + globals, .registry = bias + registry, .accessor = bias + accessor,
 	};
 
-	if (!globals || !registry || !accessor || hybrid_process_memory_map(&php->pm))
+	if (!globals || !registry || !accessor)
 		return false;
-	php->layout = php_layout__find(&php->pm, &file);
+	hybrid_process_memory_map(&php->pm);
+	/* The file has all that is needed: the process may have just begun, or ended. */
+	php->layout = php_layout__of_file(object) ?: php_layout__find(&php->pm, &file);
 	if (!php->layout)
 		return false;
 	php->frame = file.globals + php->layout->globals_frame;
@@ -279,11 +300,13 @@ static void php_close(void *data)
 const struct hybrid_runtime_ops hybrid_php_ops = {
 	.symbol		= "zend_get_executed_scope",
 	.language	= "PHP",
+	.program	= "php",
 	.open		= php_open,
 	.fork		= php_fork,
 	.close		= php_close,
 	.rule		= php_rule,
 	.range		= php_range,
+	.file_interpreter = php_file_interpreter,
 	.interpreter	= php_interpreter,
 	.namer		= php_namer,
 };
