@@ -84,7 +84,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct perf_event_header *record;
 	struct hybrid_walked walked;
-	u64 type, words;
+	u64 type, words, trailer;
+	int err;
 
 	/* Who calls has looked for an identifier. */
 	if (size < 16 || size > 0xffff - sizeof(*record))
@@ -96,8 +97,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		.type = PERF_RECORD_SAMPLE, .size = sizeof(*record) + words * 8,
 	};
 	memcpy(record + 1, data + 8, words * 8);
-	if (!hybrid_walked_parse(TRAILER | (type & PERF_SAMPLE_CPU), record, &walked) &&
-	    hybrid_walked_is_sample(&walked)) {
+	trailer = TRAILER | (type & PERF_SAMPLE_CPU);
+	err = hybrid_walked_parse(trailer, record, &walked);
+	/* The same record has the same time. */
+	if (!err && hybrid_walked_time(trailer, record) != walked.head.time)
+		abort();
+	if (!err && hybrid_walked_is_sample(&walked)) {
 		make_sample(&walked, NEEDED | (type & OPTIONAL), type >> 32);
 		end_at_hole(&walked);
 		make_sample(&walked, NEEDED | (type & OPTIONAL), type >> 32);

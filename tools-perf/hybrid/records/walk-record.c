@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
-#include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/perf_unwind_rules.h>
 #include "walk-record.h"
@@ -20,9 +19,10 @@ static const u8 *raw_of(u64 type, const struct perf_event_header *header,
 			struct hybrid_walked *walked, u32 *size)
 {
 	const u8 *at = (const u8 *)(header + 1) + sizeof(u64);
-	u32 room;
+	/* The identifier, the task, the time, and the size with what pads it. */
+	u32 room, words = type & PERF_SAMPLE_CPU ? 5 : 4;
 
-	if (header->size < sizeof(*header) + hweight64(type) * sizeof(u64))
+	if (header->size < sizeof(*header) + words * sizeof(u64))
 		return NULL;
 	walked->ids = word_at(at);
 	walked->time = word_at(at + sizeof(u64));
@@ -141,6 +141,18 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 	if (walked->nr_user)
 		take_functions(walked, size, nr, is_hashed);
 	return 0;
+}
+
+u64 hybrid_walked_time(u64 type, const struct perf_event_header *header)
+{
+	struct hybrid_walked walked;
+	const u8 *raw;
+	u32 size;
+
+	raw = raw_of(type, header, &walked, &size);
+	if (!raw || size < sizeof(walked.head))
+		return 0;
+	return word_at(raw + offsetof(struct hybrid_walk_head, time)) ?: walked.time;
 }
 
 static u8 *put(u8 *to, u64 word)

@@ -72,6 +72,9 @@ struct hybrid_walked {
 int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 			struct hybrid_walked *walked);
 
+/* When the record was written; 0: it says nothing. Arguments as above. */
+u64 hybrid_walked_time(u64 type, const struct perf_event_header *header);
+
 /* Of perf's registers those that a dump has. */
 #define HYBRID_BPF_ALL_REGS	(GENMASK_ULL(PERF_REG_X86_SS, PERF_REG_X86_AX) | \
 				 GENMASK_ULL(PERF_REG_X86_R15, PERF_REG_X86_R8))

@@ -194,5 +194,8 @@ bool hybrid_bpf__is_id(const struct hybrid_bpf *bpf, u64 id)
 {
 	if (!bpf->nr_ids || id < bpf->ids[0] || id > bpf->ids[bpf->nr_ids - 1])
 		return false;
+	/* The kernel counts them: mostly no other event is between. */
+	if (id - bpf->ids[0] < bpf->nr_ids && bpf->ids[id - bpf->ids[0]] == id)
+		return true;
 	return bsearch(&id, bpf->ids, bpf->nr_ids, sizeof(id), compare_ids);
 }

@@ -23,10 +23,7 @@ bool hybrid_bpf__is_record(const struct hybrid_bpf *bpf, const struct perf_event
 
 u64 hybrid_bpf__time(const struct hybrid_bpf *bpf, const struct perf_event_header *header)
 {
-	struct hybrid_walked walked;
-
-	return hybrid_walked_parse(hybrid_bpf__sample_type(bpf), header, &walked) ?
-		0 : walked.head.time;
+	return hybrid_walked_time(hybrid_bpf__sample_type(bpf), header);
 }
 
 union perf_event *hybrid_bpf__rename_lost(const struct hybrid_bpf *bpf, u64 id,
