@@ -4,6 +4,7 @@
  */
 #include <string.h>
 #include "abi.h"
+#include "elf-file.h"
 #include "java-world.h"
 #include "../hybrid/bpf_skel/hybrid_walk.h"
 #include "tap.h"
@@ -76,6 +77,51 @@ static void test_tables(void)
 	java_end();
 }
 
+/* How many runtimes were opened, after a sample with functions that BPF has read. */
+static u64 opened(void)
+{
+	hybrid_runtime_namer(java.unwinder.runtimes, java.u.pid, 0, java.u.space, true);
+	return hybrid_runtimes_opened(java.unwinder.runtimes);
+}
+
+/* The process has the words later, and its mappings are the same. */
+static void test_words_later(void)
+{
+	u64 *word, was;
+
+	begin();
+	word = java_word("gHotSpotVMStructs");
+	was = *word;
+	*word = 0;
+	same(opened(), 0);
+	check(!is_readable());
+	*word = was;
+	/* Once in a pass. */
+	same(opened(), 0);
+	java_pass();
+	same(opened(), 1);
+	check(is_readable());
+	java_end();
+}
+
+static int open_later(const struct hybrid_mapping *mapping __maybe_unused)
+{
+	return HYBRID_OPEN_LATER;
+}
+
+/* The file is not open when the process is looked at first. */
+static void test_file_later(void)
+{
+	begin();
+	java.ps.objects.open = open_later;
+	same(opened(), 0);
+	java.ps.objects.open = elf_file_open;
+	same(opened(), 0);
+	java_pass();
+	same(opened(), 1);
+	java_end();
+}
+
 /* A table that has more entries than are read. */
 static void test_endless(void)
 {
@@ -133,6 +179,8 @@ static void test_random(void)
 
 static const struct tap_test tests[] = {
 	{ "tables that are none", test_tables },
+	{ "words that are there later", test_words_later },
+	{ "a file that is opened later", test_file_later },
 	{ "a table without an end", test_endless },
 	{ "segments that lead in circles", test_segments },
 	{ "any byte", test_random },

@@ -42,6 +42,7 @@ static const struct hybrid_runtime_ops *const all_ops[] = {
  * @start: of its mapping
  * @asked: when it was asked for last
  * @failed_pass: in which the runtime could not be read; 0: it could
+ * @missed_pass: in which a file that it has mapped could not be looked at yet; 0: all could
  * @ops: of the runtime
  * @runtime: that was opened; NULL: none
  */
@@ -54,6 +55,7 @@ struct runtime_process {
 	u64				 start;
 	u64				 asked;
 	u64				 failed_pass;
+	u64				 missed_pass;
 	const struct hybrid_runtime_ops	*ops;
 	void				*runtime;
 };
@@ -132,39 +134,43 @@ void hybrid_runtimes_forget(struct hybrid_runtimes *runtimes)
 	runtimes->nr_files = 0;
 }
 
-static void try_object(struct hybrid_runtimes *runtimes, const struct hybrid_mapping *mapping)
+/* Returns false if the file is to be looked at in another pass. */
+static bool try_object(struct hybrid_runtimes *runtimes, const struct hybrid_mapping *mapping)
 {
 	struct hybrid_object *object = mapping->object;
 	unsigned int i;
 
-	if (object->runtime_tried || object->state == HYBRID_OBJECT_FAILED ||
-	    runtimes->nr_files == MAX_FILES)
-		return;
+	if (object->runtime_tried || object->state == HYBRID_OBJECT_FAILED)
+		return true;
+	if (runtimes->nr_files == MAX_FILES)
+		return false;
 	runtimes->nr_files++;
 	if (!hybrid_object_use_unawaited(mapping))
-		return;
+		return object->state == HYBRID_OBJECT_FAILED;
 	object->runtime_tried = true;
 	for (i = 0; i < ARRAY_SIZE(all_ops) && !object->runtime; i++) {
 		if (hybrid_object_symbol(object, all_ops[i]->symbol))
 			object->runtime = i + 1;
 	}
+	return true;
 }
 
 /*
- * The mapping of a runtime's file; NULL: the process has none. Editors map several interpreters:
- * one that a walk came through, of whatever process, goes before the others.
+ * The mapping of a runtime's file; NULL: the process has none, or @are_all is false. Editors map
+ * several interpreters: one that a walk came through, of whatever process, goes before the others.
  */
 static const struct hybrid_mapping *find_runtime(struct hybrid_runtimes *runtimes,
-						 struct hybrid_space *space)
+						 struct hybrid_space *space, bool *are_all)
 {
 	const struct hybrid_mapping *mapping, *found = NULL;
 	size_t i;
 
+	*are_all = true;
 	for (i = 0; i < space->nr; i++) {
 		mapping = hybrid_space_find(space, space->mappings[i].start);
 		if (!mapping->object)
 			continue;
-		try_object(runtimes, mapping);
+		*are_all &= try_object(runtimes, mapping);
 		if (mapping->object->runtime && mapping->object->runtime_met)
 			return mapping;
 		if (mapping->object->runtime && !found)
@@ -261,13 +267,13 @@ static struct runtime_process *get_process(struct hybrid_runtimes *runtimes, pid
 static void look_at(struct hybrid_runtimes *runtimes, struct runtime_process *process,
 		    struct hybrid_space *space)
 {
-	const struct hybrid_mapping *mapping = find_runtime(runtimes, space);
+	bool again = process->failed_pass && process->failed_pass != runtimes->pass, are_all;
+	const struct hybrid_mapping *mapping = find_runtime(runtimes, space, &are_all);
 	u64 id = mapping ? mapping->object->id : 0;
-	bool again = process->failed_pass && process->failed_pass != runtimes->pass;
 
-	if (runtimes->nr_files < MAX_FILES)
-		process->gen = space->gen;
+	process->gen = space->gen;
 	process->nr_met = runtimes->nr_met;
+	process->missed_pass = mapping || are_all ? 0 : runtimes->pass;
 	if (id && id == process->object_id && mapping->start == process->start && !again)
 		return;
 	if (again)
@@ -275,6 +281,19 @@ static void look_at(struct hybrid_runtimes *runtimes, struct runtime_process *pr
 	close_runtime(runtimes, process);
 	if (id)
 		open_runtime(runtimes, process, mapping, space);
+}
+
+/*
+ * May it be found now? A JVM that has just begun may not have its tables yet, and a file may have
+ * been opened since.
+ */
+static bool is_to_be_looked_at(const struct hybrid_runtimes *runtimes,
+			       const struct runtime_process *process,
+			       const struct hybrid_space *space)
+{
+	return process->gen != space->gen || process->nr_met != runtimes->nr_met ||
+	       (process->failed_pass && process->failed_pass != runtimes->pass) ||
+	       (process->missed_pass && process->missed_pass != runtimes->pass);
 }
 
 /* A copy of a process that was opened has what that has: maybe it has ended before it is read. */
@@ -298,17 +317,11 @@ static void fork_runtime(struct hybrid_runtimes *runtimes, struct runtime_proces
 	close_runtime(runtimes, process);
 	process->gen = space->gen;
 	process->nr_met = runtimes->nr_met;
+	process->missed_pass = 0;
 	process->object_id = parent->object_id;
 	process->start = parent->start;
 	process->ops = parent->ops;
 	set_runtime(runtimes, process, forked);
-}
-
-static bool may_have_changed(const struct hybrid_runtimes *runtimes,
-			     const struct runtime_process *process,
-			     const struct hybrid_space *space)
-{
-	return process->gen != space->gen || process->nr_met != runtimes->nr_met;
 }
 
 /* The process of a walk; NULL: it has no runtime, or one that can't be read. */
@@ -321,9 +334,7 @@ static struct runtime_process *process_of(struct hybrid_runtimes *runtimes,
 		return NULL;
 	process = get_process(runtimes, u->pid);
 	process->asked = ++runtimes->asked;
-	/* A JVM that has just begun may not have its tables yet. */
-	if (may_have_changed(runtimes, process, u->space) ||
-	    (process->failed_pass && process->failed_pass != runtimes->pass))
+	if (is_to_be_looked_at(runtimes, process, u->space))
 		look_at(runtimes, process, u->space);
 	return process->runtime ? process : NULL;
 }
@@ -444,7 +455,7 @@ struct hybrid_namer *hybrid_runtime_namer(struct hybrid_runtimes *runtimes, pid_
 	process->asked = ++runtimes->asked;
 	if (process->parent != parent)
 		fork_runtime(runtimes, process, parent, space);
-	if (may_have_changed(runtimes, process, space))
+	if (is_to_be_looked_at(runtimes, process, space))
 		look_at(runtimes, process, space);
 	return process->runtime ?
 		process->ops->namer(process->runtime, runtimes->pass, space) : NULL;
