@@ -269,6 +269,32 @@ static void test_adapter(void)
 	java_end();
 }
 
+/* movzwl 46(%rdx),%edx; pop %rax; pop %rbx; push %rax; mov 20(%rcx),%ebx */
+static const u8 handles[] = {
+	0x0f, 0xb7, 0x52, 0x2e, 0x58, 0x5b, 0x50, 0x8b, 0x59, 0x14,
+};
+
+/* An interpreted call by a method handle: the caller may be compiled, with a frame of any size. */
+static void test_handles(void)
+{
+	begin(pushed, sizeof(pushed), 12);
+	java_add(INTERP, "MethodHandles adapters", handles, sizeof(handles))->frame_size = 0;
+	java.u.regs.value[R13] = JAVA_STACK + 8 * 7;
+	java.stack[0] = called();
+	java_unwind(java_code_at(INTERP) + 4);
+	same(java.frames[0].cfa, JAVA_STACK + 8 * 7);
+	check(java.u.sure >= 2);
+	java_unwind(java_code_at(INTERP) + 7);
+	same(java.frames[0].cfa, JAVA_STACK + 8 * 7);
+	check(java.u.sure >= 2);
+	/* The return address is in a register. */
+	java_unwind(java_code_at(INTERP) + 5);
+	same(java.u.sure, 1);
+	java_unwind(java_code_at(INTERP) + 6);
+	same(java.u.sure, 1);
+	java_end();
+}
+
 /* The rest of a virtual thread's frames are in the heap. */
 static void test_barrier(void)
 {
@@ -607,6 +633,7 @@ static const struct tap_test tests[] = {
 	{ "a method begins to be interpreted", test_entry },
 	{ "the interpreter leaves a frame", test_leave },
 	{ "between interpreted and compiled code", test_adapter },
+	{ "a call by a method handle", test_handles },
 	{ "a virtual thread", test_barrier },
 	{ "a virtual thread of JDK 21", test_barrier_alone },
 	{ "a virtual thread that is entered by an interpreted method", test_barrier_interpreted },

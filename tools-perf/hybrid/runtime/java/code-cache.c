@@ -228,6 +228,7 @@ static struct java_blob_name name_says(const char *name)
 		{ "Interpreter", JAVA_BLOB_INTERPRETER, false },
 		{ "vtable chunks", JAVA_BLOB_VTABLE, false },
 		{ "I2C/C2I adapters", JAVA_BLOB_ADAPTER, false },
+		{ "MethodHandles adapters", JAVA_BLOB_HANDLES, false },
 	};
 	struct java_blob_name says = { .kind = JAVA_BLOB_STUB };
 	unsigned int i;

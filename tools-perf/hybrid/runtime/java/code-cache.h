@@ -14,6 +14,7 @@ enum java_blob_kind {
 	JAVA_BLOB_INTERPRETER,
 	JAVA_BLOB_STUB,		/* called by compiled code, with a frame of one size */
 	JAVA_BLOB_VTABLE,	/* jumps to a method, without a frame */
+	JAVA_BLOB_HANDLES,	/* interpreted calls by a method handle: jumps, without a frame */
 	JAVA_BLOB_ADAPTER,	/* between interpreted and compiled code, without a frame */
 };
 

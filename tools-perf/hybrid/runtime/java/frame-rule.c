@@ -298,6 +298,22 @@ static bool adapter_rule(struct java_vm *vm, const struct java_blob *blob,
 	return (ssize_t)at <= pop;
 }
 
+/*
+ * MethodHandles::generate_method_handle_interpreter_entry(): the return address is at sp, r13 has
+ * the caller's sp. Where an argument goes, %rax has the return address:
+ * pop %rax; pop %rbx; push %rax
+ */
+static bool handles_rule(struct java_vm *vm, const struct hybrid_unwind *u, u64 pc,
+			 struct hybrid_rule *rule)
+{
+	u8 code[3];
+
+	if (java_vm__read(vm, pc - 2, code, sizeof(code)) ||
+	    (code[1] == 0x58 && code[2] == 0x5b) || (code[0] == 0x58 && code[1] == 0x5b))
+		return false;
+	return by_register(u, R13, 0, HYBRID_BP_SAME, rule);
+}
+
 /* A call of an interpreted method: the frame is not made, or not whole. */
 static bool entry_rule(struct java_vm *vm, const struct java_method_entry *entry,
 		       const struct hybrid_unwind *u, u64 pc, struct hybrid_rule *rule)
@@ -431,6 +447,8 @@ bool java_frame_rule(struct java_vm *vm, const struct java_interpreter *interpre
 		return !innermost && method_rule(vm, blob, pc, false, rule);
 	case JAVA_BLOB_ADAPTER:
 		return innermost && adapter_rule(vm, blob, u, pc, rule);
+	case JAVA_BLOB_HANDLES:
+		return innermost && handles_rule(vm, u, pc, rule);
 	case JAVA_BLOB_VTABLE:
 		*rule = rule_of(WORD, HYBRID_BP_SAME);
 		return innermost;
