@@ -2,6 +2,7 @@
 /*
  * What is read of a process that has a runtime; the process is the test's own.
  */
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -97,12 +98,45 @@ static void shared_memory(void)
 	close(file);
 }
 
+/* A process with so many mappings that room for them is made several times, and one with few. */
+static void many_mappings(void)
+{
+	enum { NR = 300 };
+	const char *of_file = map_file();
+	void *at[NR];
+	char out[4];
+	int i;
+
+	own_begin();
+	own.ps.objects.open = open_late;
+	fails = 0;
+	check(!hybrid_process_memory_map(&own.pm));
+	check(malloc_usable_size(own.pm.ranges) < 256 << 10);
+	/* The kernel joins no mappings of one page of a file. */
+	for (i = 0; i < NR; i++)
+		at[i] = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
+	check(!hybrid_process_memory_map(&own.pm));
+	check(own.pm.nr_ranges > NR);
+	for (i = 0; i < NR; i++) {
+		memset(out, 0, sizeof(out));
+		check(!hybrid_process_memory_read(&own.pm, (u64)at[i], out, sizeof(out)));
+		check(!memcmp(out, "spam", sizeof(out)));
+		munmap(at[i], PAGE);
+	}
+	check(!hybrid_process_memory_map(&own.pm));
+	check(own.pm.nr_ranges < NR);
+	own_end();
+	munmap((void *)of_file, PAGE);
+	close(file);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "process-memory: a file that is shared",		shared_file },
 		{ "process-memory: one that can't be opened at first",	opened_late },
 		{ "process-memory: memory that is shared",		shared_memory },
+		{ "process-memory: many mappings, and few",		many_mappings },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

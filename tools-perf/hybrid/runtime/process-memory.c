@@ -12,6 +12,7 @@
 #include "process-memory.h"
 
 #define PAGE		4096
+#define FIRST_RANGES	64
 #define MAX_RANGES	4096
 #define MAX_FILES	8
 #define MAX_MAPS	(4U << 20)
@@ -69,9 +70,25 @@ struct hybrid_kept_page {
 	u8	bytes[PAGE];
 };
 
-static void add_range(struct hybrid_process_memory *pm, const char *line)
+/* There is room for FIRST_RANGES, then for twice as many and so on: most processes have few. */
+static bool make_room(struct hybrid_process_memory *pm)
 {
-	struct hybrid_file_range *range = &pm->ranges[pm->nr_ranges];
+	struct hybrid_file_range *ranges;
+	unsigned int nr = pm->nr_ranges;
+
+	if (nr && (nr < FIRST_RANGES || nr & (nr - 1)))
+		return true;
+	ranges = realloc(pm->ranges, (nr ? 2 * nr : FIRST_RANGES) * sizeof(*ranges));
+	if (!ranges)
+		return false;
+	pm->ranges = ranges;
+	return true;
+}
+
+/* Returns false if memory is short. */
+static bool add_range(struct hybrid_process_memory *pm, const char *line)
+{
+	struct hybrid_file_range *range;
 	unsigned long long start, end, pgoff, ino;
 	unsigned int maj, min;
 	int at = 0;
@@ -79,7 +96,10 @@ static void add_range(struct hybrid_process_memory *pm, const char *line)
 	if (pm->nr_ranges == MAX_RANGES ||
 	    sscanf(line, "%llx-%llx %*4s %llx %x:%x %llu %n", &start, &end, &pgoff, &maj, &min,
 		   &ino, &at) < 6 || !ino || !at)
-		return;
+		return true;
+	if (!make_room(pm))
+		return false;
+	range = &pm->ranges[pm->nr_ranges];
 	*range = (struct hybrid_file_range) {
 		.start = start, .end = end, .pgoff = pgoff, .maj = maj, .min = min, .ino = ino,
 	};
@@ -87,12 +107,14 @@ static void add_range(struct hybrid_process_memory *pm, const char *line)
 		 line + at);
 	if (strlen(line + at) <= sizeof(range->path))
 		pm->nr_ranges++;
+	return true;
 }
 
 int hybrid_process_memory_map(struct hybrid_process_memory *pm)
 {
 	size_t room = 0, total = 0;
 	char path[64], *line = NULL;
+	bool has_room = true;
 	ssize_t len;
 	FILE *maps;
 
@@ -100,18 +122,16 @@ int hybrid_process_memory_map(struct hybrid_process_memory *pm)
 	maps = fopen(path, "re");
 	if (!maps)
 		return -1;
-	if (!pm->ranges)
-		pm->ranges = calloc(MAX_RANGES, sizeof(*pm->ranges));
 	pm->nr_ranges = 0;
 	pm->read_at = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
 	pm->wait = pm->wait ?: FIRST_WAIT;
-	while (pm->ranges && total < MAX_MAPS && (len = getline(&line, &room, maps)) > 0) {
+	while (has_room && total < MAX_MAPS && (len = getline(&line, &room, maps)) > 0) {
 		total += len;
-		add_range(pm, line);
+		has_room = add_range(pm, line);
 	}
 	free(line);
 	fclose(maps);
-	return pm->ranges ? 0 : -1;
+	return has_room ? 0 : -1;
 }
 
 void hybrid_process_memory_exit(struct hybrid_process_memory *pm)
