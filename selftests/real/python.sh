@@ -33,6 +33,7 @@ test_python()
 	exact "Python, native frames" python.data --around 300 --min-exact 99.5 --min-root 0
 	complete "Python" python.data 100 99.5
 	python_functions
+	python_top
 	python_calls
 	python_versions
 	python_sleeps
@@ -60,6 +61,35 @@ python_functions()
 	ok "$name: perf script has file and line" has_source_line functions.data \
 		py::p_spin_of_loop: 'truth\.py:2[345]$'
 	ok "$name: --hide-evaluator leaves out what runs them" hides_evaluator functions.data
+}
+
+# perf top resolves samples in a thread of its own, after those that it has read.
+python_top()
+{
+	local name="Python's functions in perf top" pid keeper top i found=1
+
+	if ! grep -q '^hybrid: BPF walked' functions.data.log; then
+		tap_skip "$name" "no BPF here"
+		return
+	fi
+	python3 "$here/selftests/python/truth.py" 120 > /dev/null &
+	pid=$!
+	# It asks for keys; the end of its input would be one.
+	mkfifo keys
+	sleep 120 > keys &
+	keeper=$!
+	"$perf" top --call-graph hybrid -e cpu-clock -F 1000 -d 1 --stdio -p "$pid" \
+		< keys > top.out 2> top.err &
+	top=$!
+	for ((i = 0; i < 60 && found; i++)); do
+		sleep 1
+		! grep -aq 'py::l_thread_of_root:' top.out || found=0
+	done
+	kill -INT "$top"
+	kill "$pid" "$keeper"
+	wait "$pid" "$keeper" "$top" 2> /dev/null
+	tap "$found" "$name" "$(tail -n 40 top.out)"
+	rm -f keys top.out
 }
 
 # judged NAME DATA [OPTION]: by the judge, where BPF walked.

@@ -281,12 +281,19 @@ struct hybrid_namer *hybrid_core_namer(struct hybrid_core *core,
 	c->nr = sample->nr;
 	c->frames = u->frames;
 	c->nr_frames = u->nr;
+	c->is_whole = u->stop == HYBRID_STOP_OUTERMOST;
 	return u->space ? hybrid_runtime_namer(core->unwinder.runtimes, u->pid, 0, u->space,
-					       false) : NULL;
+					       c->nr_functions) : NULL;
 }
 
 void hybrid_core_compile(struct hybrid_core *core, struct hybrid_compiler *compiler)
 {
+	struct hybrid_walk_interpreter interpreter;
+	const struct hybrid_mapping *mapping;
+
 	hybrid_compiler_sample(compiler, &core->unwinder, &core->unwind, 0, 0);
+	mapping = hybrid_runtime_interpreter(core->unwinder.runtimes, &core->unwind, &interpreter);
+	if (mapping)
+		hybrid_compiler_interpreter(compiler, mapping->object, &interpreter, 0);
 	hybrid_compiler_pass(compiler);
 }

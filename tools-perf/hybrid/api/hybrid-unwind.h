@@ -182,7 +182,7 @@ bool hybrid_core_callchain(struct hybrid_core *core, struct hybrid_core_sample *
  * hybrid_core_namer - who names the frames of the last sample
  * @core: of processes that run
  * @sample: the last one that hybrid_core_callchain() was called for
- * @c: out: the chain and its frames; @out and @max are the caller's
+ * @c: out: the chain and its frames; @out, @max and the functions are the caller's
  *
  * Return: for hybrid_name_chain(); NULL if the process has no runtime.
  */

@@ -31,6 +31,7 @@
 #include "../runtime/name-chain.h"
 #include "../unwind/precise.h"
 #include "../walkers/walker.h"
+#include "functions.h"
 #include "names.h"
 #include "resolve.h"
 
@@ -276,11 +277,15 @@ u64 hybrid__named_ip(void)
 	return resolver ? resolver->named_ip : 0;
 }
 
-static void put_names(struct thread *thread, struct hybrid_core_sample *sample)
+static void put_names(struct thread *thread, struct hybrid_core_sample *sample, u64 time)
 {
 	struct hybrid_named_chain c = { .out = resolver->named, .max = sample->max };
-	struct hybrid_namer *namer = hybrid_core_namer(resolver->core, sample, &c);
+	struct hybrid_namer *namer;
 
+	if (walker)
+		hybrid_session_functions__take((u32)sample->pid | (u64)(u32)sample->tid << 32,
+					       time, &c);
+	namer = hybrid_core_namer(resolver->core, sample, &c);
 	if (!namer)
 		return;
 	hybrid_session_names__put(namer, thread, &c);
@@ -321,7 +326,7 @@ struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample
 			    maps__generation(thread__maps(thread)));
 	if (hybrid_core_callchain(resolver->core, &unwound))
 		load();
-	put_names(thread, &unwound);
+	put_names(thread, &unwound, sample->time);
 	chain->nr = unwound.nr;
 	return chain;
 }

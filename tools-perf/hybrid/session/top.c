@@ -11,6 +11,7 @@
 #include "../records/walk-record.h"
 #include "../walkers/bpf.h"
 #include "../walkers/walker.h"
+#include "functions.h"
 #include "resolve.h"
 #include "top.h"
 
@@ -53,7 +54,10 @@ union perf_event *hybrid_top__event(struct evlist *evlist, union perf_event *eve
 	if (!hybrid_bpf__is_record(live.bpf, &event->header))
 		return event;
 	if (hybrid_walked_parse(hybrid_bpf__sample_type(live.bpf), &event->header, &walked) ||
-	    !hybrid_walked_is_sample(&walked))
+	    walked.text)
+		return NULL;
+	hybrid_session_functions__read(&walked);
+	if (!hybrid_walked_is_sample(&walked))
 		return NULL;
 	evsel = evlist__id2evsel(evlist, walked.head.id);
 	if (!evsel)
@@ -69,4 +73,5 @@ void hybrid_top__exit(void)
 	hybrid__set_walker(NULL);
 	hybrid_walker__print(&live);
 	hybrid_walker__exit(&live);
+	hybrid_session_functions__exit();
 }

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What interpreters run in samples that perf top has read and not resolved yet. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/hash.h>
+#include "../records/walk-record.h"
+#include "../runtime/name-chain.h"
+#include "functions.h"
+
+/* Samples whose functions are kept: of those that share a place the newer one's are. */
+#define BITS	12
+#define PLACES	4096
+
+/**
+ * struct kept - the functions of a sample
+ * @ids: of the task
+ * @time: of the sample
+ * @id: of the event
+ * @ip: that was sampled
+ * @frames: as struct hybrid_walk_interpreted has them; NULL: none
+ * @nr: number of @frames, each two words
+ * @is_whole: the last one is the outermost
+ */
+struct kept {
+	u64		ids;
+	u64		time;
+	u64		id;
+	u64		ip;
+	u64		*frames;
+	unsigned int	nr;
+	bool		is_whole;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* Under @mutex. */
+static struct kept all[PLACES];
+
+/* Of the thread that reads the rings: the last record with functions and without a sample. */
+static struct kept before;
+
+/* Of the thread that resolves: what the last call has given. */
+static struct kept taken;
+
+static struct kept *place_of(u64 ids, u64 time)
+{
+	return &all[hash_64(ids ^ time, BITS)];
+}
+
+static void replace(struct kept *place, struct kept *with)
+{
+	free(place->frames);
+	*place = *with;
+	with->frames = NULL;
+}
+
+static void copy(struct kept *to, const struct hybrid_walked *walked)
+{
+	size_t size = walked->nr_functions * 2 * sizeof(*to->frames);
+
+	*to = (struct kept) {
+		.ids = walked->ids, .time = walked->head.time, .id = walked->head.id,
+		.ip = walked->head.ip, .nr = walked->nr_functions,
+		.is_whole = walked->functions_are_whole, .frames = malloc(size),
+	};
+	if (to->frames)
+		memcpy(to->frames, walked->functions, size);
+}
+
+static bool is_before(const struct hybrid_walked *walked)
+{
+	return before.frames && before.ids == walked->ids && before.id == walked->head.id &&
+	       before.ip == walked->head.ip;
+}
+
+void hybrid_session_functions__read(const struct hybrid_walked *walked)
+{
+	struct kept now = {};
+
+	if (walked->interpreted && walked->nr_functions)
+		copy(&now, walked);
+	if (!hybrid_walked_is_sample(walked)) {
+		replace(&before, &now);
+		return;
+	}
+	if (!now.frames && is_before(walked)) {
+		now = before;
+		now.time = walked->head.time;
+		before.frames = NULL;
+	}
+	if (!now.frames)
+		return;
+	pthread_mutex_lock(&mutex);
+	replace(place_of(now.ids, now.time), &now);
+	pthread_mutex_unlock(&mutex);
+}
+
+void hybrid_session_functions__take(u64 ids, u64 time, struct hybrid_named_chain *c)
+{
+	struct kept *place;
+
+	pthread_mutex_lock(&mutex);
+	place = place_of(ids, time);
+	if (place->frames && place->ids == ids && place->time == time) {
+		replace(&taken, place);
+		c->functions = taken.frames;
+		c->nr_functions = taken.nr;
+		c->functions_are_whole = taken.is_whole;
+	}
+	pthread_mutex_unlock(&mutex);
+}
+
+void hybrid_session_functions__exit(void)
+{
+	struct kept none = {};
+	unsigned int i;
+
+	pthread_mutex_lock(&mutex);
+	for (i = 0; i < PLACES; i++)
+		replace(&all[i], &none);
+	pthread_mutex_unlock(&mutex);
+	replace(&before, &none);
+	replace(&taken, &none);
+}
