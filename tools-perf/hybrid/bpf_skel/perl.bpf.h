@@ -98,6 +98,8 @@ static __always_inline __u64 word_of_sub(struct state *st, __u64 sub)
 			word = (root & HYBRID_WALK_FUNCTION_ADDR) | HYBRID_WALK_PERL_ANONYMOUS |
 			       HYBRID_WALK_FUNCTION_MARK(user_word(root + OP_FIRST));
 		put_mark(st, i, sub, word);
+		if (!(word & HYBRID_WALK_PERL_CODE))
+			meet_function(st, sub, word);
 	}
 	return st->marks[i].word;
 }

@@ -43,7 +43,7 @@
 static __always_inline __u64 php_mark(struct state *st, __u64 function, bool is_closure)
 {
 	__u32 i = mark_index(function);
-	__u64 kind;
+	__u64 kind, word;
 	__u32 at;
 
 	if (i >= NR_MARKS)
@@ -55,8 +55,11 @@ static __always_inline __u64 php_mark(struct state *st, __u64 function, bool is_
 		return PHP_TRAMPOLINE;
 	kind &= 7;
 	at = kind == PHP_INTERNAL ? PHP_NAME : st->interpreter.php.code;
-	put_mark(st, i, function, kind | user_word(function + at));
-	return st->marks[i].word;
+	word = kind | user_word(function + at);
+	if (!is_marked(st, i, function) || st->marks[i].word != word)
+		meet_function(st, function, function | HYBRID_WALK_FUNCTION_MARK(word));
+	put_mark(st, i, function, word);
+	return word;
 }
 
 /*
@@ -94,14 +97,18 @@ static long put_delegate(__u32 i, void *arg)
 	struct loop *loop = arg;
 	struct state *st = loop->st;
 	const struct hybrid_walk_php *in = &st->interpreter.php;
-	__u64 frame = user_word(st->other + in->generator_frame), function;
-	__u32 at = st->nr_interpreted + st->nr_chains - 1 - i;
+	__u64 frame = user_word(st->other + in->generator_frame), function, mark;
+	__u32 at;
 
-	function = user_word(frame + in->function) & HYBRID_WALK_FUNCTION_ADDR;
-	if (i >= st->nr_chains || at >= HYBRID_WALK_FUNCTIONS)
+	if (i >= st->nr_chains)
 		return 1;
-	st->interpreted.frames[at].function =
-		function | HYBRID_WALK_FUNCTION_MARK(php_mark(st, function, true));
+	function = user_word(frame + in->function) & HYBRID_WALK_FUNCTION_ADDR;
+	mark = php_mark(st, function, true);
+	at = st->nr_interpreted + st->nr_chains - 1 - i;
+	barrier_var(at);
+	if (at >= HYBRID_WALK_FUNCTIONS)
+		return 1;
+	st->interpreted.frames[at].function = function | HYBRID_WALK_FUNCTION_MARK(mark);
 	st->interpreted.frames[at].position = user_word(frame + in->position);
 	st->other = user_word(st->other + in->delegate);
 	return 0;
@@ -139,13 +146,18 @@ static __always_inline void put_php_code(struct state *st, __u64 function, __u64
 {
 	__u64 file = user_word(function + st->interpreter.php.file) & HYBRID_WALK_FUNCTION_ADDR;
 	__u32 i = mark_index(file), line = user_word(position + PHP_OP_LINE);
+	__u64 word = file | HYBRID_WALK_PHP_FILE;
 
 	if (i >= NR_MARKS)
 		return;
-	if (!is_marked(st, i, file))
+	if (is_marked(st, i, file)) {
+		word |= HYBRID_WALK_FUNCTION_MARK(st->marks[i].word);
+	} else {
 		put_mark(st, i, file, user_word(file + PHP_STRING_HASH));
-	put_function(st, file | HYBRID_WALK_FUNCTION_MARK(st->marks[i].word) | HYBRID_WALK_PHP_FILE,
-		     line);
+		word |= HYBRID_WALK_FUNCTION_MARK(st->marks[i].word);
+		meet_function(st, file, word);
+	}
+	put_function(st, word, line);
 }
 
 /* The next frame of PHP. One without a function is C code's own, or a generator's. */

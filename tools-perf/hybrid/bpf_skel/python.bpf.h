@@ -5,25 +5,10 @@
 /*
  * Code objects of CPython: which one is at an address, and its texts, which perf is told once.
  */
-#include "mark.bpf.h"
-#include "output.bpf.h"
-
-/* Code objects whose texts perf has. */
-#define MAX_TOLD	16384
+#include "text.bpf.h"
 
 /* Bytes of texts that are written at a sample, at most; and the last one may be longer. */
 #define MOST_TEXT	32768
-
-/* Where a record with texts is made: the end of that of the walk, which is written later. */
-#define TEXT_WORDS	(sizeof(struct hybrid_walk_text) / 8)
-#define TEXT_AT		(HYBRID_WALK_IPS - TEXT_WORDS)
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__type(key, struct hybrid_walk_code_key);
-	__type(value, struct told_code);
-	__uint(max_entries, MAX_TOLD);
-} told SEC(".maps");
 
 /*
  * Of the word of a mark: the code object is looked at each time that it is met; it is old enough
@@ -34,12 +19,6 @@ struct {
 
 /* For how long code objects are new, as marks have their time: 1 s. */
 #define NEW_TIME	64
-
-/* What the function that bpf_loop() calls is given. */
-struct text_loop {
-	struct state *st;
-	void *ctx;
-};
 
 /* A word of the code object of which all was read. */
 static __always_inline __u64 code_word(const struct state *st, __u32 at)
@@ -141,18 +120,6 @@ static __always_inline __u64 code_mark(struct state *st, __u64 code)
 			 st->marks[i].when - st->marks[i].since > NEW_TIME))
 		meet_code(st, i, code, identity);
 	return HYBRID_WALK_FUNCTION_MARK(identity);
-}
-
-/* Bytes of user space behind those that a record has already. */
-static __always_inline bool put_bytes(struct hybrid_walk_text *text, __u32 used, __u64 from,
-				      __u64 size)
-{
-	const __u32 most = sizeof(text->bytes) - HYBRID_PYTHON_TABLE;
-
-	barrier_var(used);
-	barrier_var(size);
-	return used <= most && size <= HYBRID_PYTHON_TABLE &&
-	       !bpf_probe_read_user(&text->bytes[used], size, (void *)from);
 }
 
 /* The string at @addr; the first one is @st's already. Returns how many bytes of it. */
@@ -270,7 +237,10 @@ static __always_inline __u64 tell_codes(void *ctx, struct state *st, __u64 room)
 	if (room > MOST_TEXT)
 		room = MOST_TEXT;
 	st->text_room = room;
-	bpf_loop(st->nr_untold, tell_code, &loop, 0);
+	if (st->interpreter.language == HYBRID_WALK_PYTHON)
+		bpf_loop(st->nr_untold, tell_code, &loop, 0);
+	else
+		bpf_loop(st->nr_untold, tell_strings, &loop, 0);
 	return room - st->text_room;
 }
 

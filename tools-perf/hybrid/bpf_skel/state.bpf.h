@@ -232,6 +232,7 @@ struct perl_stack {
  * @tail: the end of that
  * @untold: code objects of this walk of which perf does not know the texts
  * @nr_untold: number of @untold
+ * @pieces: strings of a function that is told
  * @telling: what is told just now
  * @text_room: bytes of texts that may be written
  * @interpreted: the record of these
@@ -357,6 +358,10 @@ struct state {
 		__u64 identity;
 	} untold[NR_UNTOLD];
 	__u32 nr_untold;
+	struct {
+		__u64 at;
+		__u64 size;
+	} pieces[3];
 	struct told_code telling;
 	__u64 text_room;
 	struct hybrid_walk_interpreted interpreted;

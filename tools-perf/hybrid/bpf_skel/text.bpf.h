@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+#ifndef __HYBRID_TEXT_BPF_H
+#define __HYBRID_TEXT_BPF_H
+
+/*
+ * The texts of functions, of which perf is told once, before the first sample that has them: the
+ * process may have ended when perf reads that. Here are those of Perl and PHP: three strings.
+ */
+#include "mark.bpf.h"
+#include "output.bpf.h"
+
+/* Functions whose texts perf has. */
+#define MAX_TOLD	16384
+
+/* Where a record with texts is made: the end of that of the walk, which is written later. */
+#define TEXT_WORDS	(sizeof(struct hybrid_walk_text) / 8)
+#define TEXT_AT		(HYBRID_WALK_IPS - TEXT_WORDS)
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, struct hybrid_walk_code_key);
+	__type(value, struct told_code);
+	__uint(max_entries, MAX_TOLD);
+} told SEC(".maps");
+
+/* What the function that bpf_loop() calls is given. */
+struct text_loop {
+	struct state *st;
+	void *ctx;
+};
+
+/* Bytes of user space behind those that a record has already. */
+static __always_inline bool put_bytes(struct hybrid_walk_text *text, __u32 used, __u64 from,
+				      __u64 size)
+{
+	const __u32 most = sizeof(text->bytes) - HYBRID_PYTHON_TABLE;
+
+	barrier_var(used);
+	barrier_var(size);
+	return used <= most && size <= HYBRID_PYTHON_TABLE &&
+	       !bpf_probe_read_user(&text->bytes[used], size, (void *)from);
+}
+
+/* Perl: in a value its flags; in the body of a sub what is read of it; that it has a name. */
+#define PERL_SV_FLAGS	8
+#define PERL_CV_STASH	32
+#define PERL_CV_START	40
+#define PERL_CV_NAMED	56
+#define PERL_CV_FILE	64
+#define PERL_CV_FLAGS	88
+#define PERL_IS_NAMED	(0x8000ULL << 32)
+
+/* In the body of what has a name, and in that of a package; in a name. */
+#define PERL_GV_NAME	32
+#define PERL_GV_STASH	40
+#define PERL_HV_NAME	32
+#define PERL_HV_NUMBER	56
+#define PERL_HAS_NAME	(0x02000000ULL << 32)
+#define PERL_TEXT	8
+
+/* PHP: in a function its name and its class; in a class its name; a string. */
+#define PHP_FUNCTION_NAME	8
+#define PHP_FUNCTION_CLASS	16
+#define PHP_CLASS_NAME		8
+#define PHP_STRING_LENGTH	16
+#define PHP_STRING_BYTES	24
+#define PHP_FIRST_LINE		24
+
+/*
+ * A function whose mark is new. @word: as records have it; functions of one address are told again
+ * if it is another. @function: address of what is read.
+ */
+static __always_inline void meet_function(struct state *st, __u64 function, __u64 word)
+{
+	const struct told_code *known;
+	__u32 at = st->nr_untold;
+
+	st->code_key.ip = word & HYBRID_WALK_FUNCTION_ADDR;
+	known = bpf_map_lookup_elem(&told, &st->code_key);
+	if (at >= NR_UNTOLD || (known && known->identity == word))
+		return;
+	st->untold[at].code = function;
+	st->untold[at].identity = word;
+	st->nr_untold = at + 1;
+}
+
+/* As user_word(), without a branch: the verifier looks at both ways of each. */
+static __always_inline __u64 flat_word(__u64 addr)
+{
+	__u64 word;
+
+	/* The kernel clears it if it can't be read. */
+	bpf_probe_read_user(&word, sizeof(word), (void *)addr);
+	return word;
+}
+
+/* A name of Perl: its length is 32 bits, in the upper half of its first word. */
+static __always_inline void find_perl_name(struct state *st, __u32 i, __u64 name)
+{
+	st->pieces[i].at = name + PERL_TEXT;
+	st->pieces[i].size = name ? flat_word(name) >> 32 : 0;
+}
+
+/* Several names: the first one is what the package was made as, if that is still one. */
+static __always_inline void find_package(struct state *st, __u64 stash)
+{
+	__u64 body = flat_word(stash), name = flat_word(body + PERL_HV_NAME);
+	__s32 nr = flat_word(body + PERL_HV_NUMBER) >> 32;
+
+	if (!(flat_word(stash + PERL_SV_FLAGS) & PERL_HAS_NAME))
+		return;
+	if (nr)
+		name = flat_word(name + (nr < 0 ? sizeof(name) : 0));
+	find_perl_name(st, 0, name);
+}
+
+/* Package, name and file, which is no name: its length is not known. */
+static __always_inline void find_perl_strings(struct state *st, struct hybrid_walk_text *text,
+					      __u64 sub)
+{
+	__u64 body = flat_word(sub), named = flat_word(body + PERL_CV_NAMED);
+	__u64 stash = flat_word(body + PERL_CV_STASH), has_name;
+
+	text->type = named;
+	text->line = flat_word(flat_word(body + PERL_CV_START) + 32) >> 32;
+	if (flat_word(body + PERL_CV_FLAGS) & PERL_IS_NAMED) {
+		find_perl_name(st, 1, named);
+	} else if (named) {
+		has_name = flat_word(named);
+		find_perl_name(st, 1, flat_word(has_name + PERL_GV_NAME));
+		stash = flat_word(has_name + PERL_GV_STASH);
+	}
+	find_package(st, stash);
+	st->pieces[2].at = flat_word(body + PERL_CV_FILE);
+}
+
+static __always_inline void find_php_string(struct state *st, __u32 i, __u64 string)
+{
+	st->pieces[i].at = string + PHP_STRING_BYTES;
+	st->pieces[i].size = string ? flat_word(string + PHP_STRING_LENGTH) : 0;
+}
+
+/* Class, name and file; of the outermost code of a file that alone. */
+static __always_inline void find_php_strings(struct state *st, struct hybrid_walk_text *text,
+					     __u64 function, bool is_file)
+{
+	const struct hybrid_walk_php *in = &st->interpreter.php;
+	__u64 class, code;
+
+	if (is_file) {
+		find_php_string(st, 2, function);
+		return;
+	}
+	class = flat_word(function + PHP_FUNCTION_CLASS);
+	if (class)
+		find_php_string(st, 0, flat_word(class + PHP_CLASS_NAME));
+	find_php_string(st, 1, flat_word(function + PHP_FUNCTION_NAME));
+	/* An internal one has no code. */
+	if ((__u8)flat_word(function) == 1)
+		return;
+	find_php_string(st, 2, flat_word(function + in->file));
+	code = flat_word(function + in->code);
+	text->line = flat_word(code + PHP_FIRST_LINE);
+}
+
+/* One piece more, after the others. Returns its bytes. */
+static __always_inline __u32 put_piece(struct state *st, struct hybrid_walk_text *text, __u32 i,
+				       __u32 used)
+{
+	__u64 size = st->pieces[i].size;
+
+	if (size > HYBRID_PYTHON_STRING)
+		size = HYBRID_PYTHON_STRING;
+	return size && put_bytes(text, used, st->pieces[i].at, size) ? size : 0;
+}
+
+/* The last piece, of Perl. */
+static __always_inline __u32 put_c_string(struct state *st, struct hybrid_walk_text *text,
+					  __u32 used)
+{
+	long size;
+
+	if (used > 2 * HYBRID_PYTHON_STRING)
+		return 0;
+	size = bpf_probe_read_user_str(&text->bytes[used], HYBRID_PYTHON_STRING,
+				       (void *)st->pieces[2].at);
+	return size > 0 && size <= HYBRID_PYTHON_STRING ? size - 1 : 0;
+}
+
+/* Reads the strings to the record. Returns the record's bytes; 0: there is no name. */
+static __always_inline __u64 put_strings(struct state *st, struct hybrid_walk_text *text,
+					 __u64 function, __u64 word)
+{
+	bool is_perl = st->interpreter.language == HYBRID_WALK_PERL;
+	__u32 used, size;
+
+	__builtin_memset(st->pieces, 0, sizeof(st->pieces));
+	text->head = st->record.head;
+	text->head.info = 0;
+	text->head.nr_kernel = HYBRID_WALK_TEXT;
+	text->function = word;
+	text->type = 0;
+	text->size = 0;
+	text->line = 0;
+	text->unused = 0;
+	if (is_perl)
+		find_perl_strings(st, text, function);
+	else
+		find_php_strings(st, text, function, word & HYBRID_WALK_PHP_FILE);
+	used = put_piece(st, text, 0, 0);
+	text->sizes[0] = used;
+	size = put_piece(st, text, 1, used);
+	text->sizes[1] = size;
+	used += size;
+	size = is_perl ? put_c_string(st, text, used) : put_piece(st, text, 2, used);
+	text->sizes[2] = size;
+	used += size;
+	return used ? used + offsetof(struct hybrid_walk_text, bytes) : 0;
+}
+
+/* Tells perf of one function. */
+static long tell_strings(__u32 i, void *arg)
+{
+	struct text_loop *loop = arg;
+	struct state *st = loop->st;
+	struct hybrid_walk_text *text = (void *)&st->record.ips[TEXT_AT];
+	__u64 size;
+
+	if (i >= NR_UNTOLD)
+		return 1;
+	st->telling.identity = st->untold[i].identity;
+	size = put_strings(st, text, st->untold[i].code, st->telling.identity);
+	barrier_var(size);
+	if (!size || size > st->text_room || size > sizeof(*text) ||
+	    bpf_perf_event_output(loop->ctx, &output, st->output, text, size))
+		return 0;
+	st->text_room -= size;
+	st->code_key.ip = st->telling.identity & HYBRID_WALK_FUNCTION_ADDR;
+	bpf_map_update_elem(&told, &st->code_key, &st->telling, BPF_ANY);
+	return 0;
+}
+
+#endif /* __HYBRID_TEXT_BPF_H */
