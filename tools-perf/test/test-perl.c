@@ -4,6 +4,7 @@
  */
 #include <string.h>
 #include "own-memory.h"
+#include "../hybrid/bpf_skel/python-text.h"
 #include "perl-functions.h"
 #include "perl-layout.h"
 #include "tap.h"
@@ -367,6 +368,64 @@ static void closures(void)
 	tear_down();
 }
 
+/* BPF has read them; nothing is there any more. */
+static void told(void)
+{
+	struct hybrid_told_text told = { .line = 10, .pieces = { "Eggs::Ham", "spam", "/a.pl" } };
+	struct perl_frame frame;
+	u64 ip;
+
+	set_up();
+	frame = frame_at(&statements[1]);
+	sub.flags = 0;
+	told.function = frame.function;
+	told.named = 1;
+	check(!ip_of(&frame));
+	perl_functions__text(&functions, names, &told);
+	/* The statement is there still. */
+	ip = ip_of(&frame);
+	check(ip && !strcmp(last_name(), "pl::Eggs::Ham::spam:/a.pl"));
+	frame.position = 8;
+	same(ip_of(&frame), ip - 2 * 2);
+	perl_functions__text(&functions, names, &told);
+	same(hybrid_names__nr(names), 1);
+	/* Another one, of the same code. */
+	told.named = 2;
+	memcpy(told.pieces[1], "other", sizeof("other"));
+	perl_functions__text(&functions, names, &told);
+	check(ip_of(&frame) != ip - 2 * 2 && !strcmp(last_name(), "pl::Eggs::Ham::other:/a.pl"));
+	/* A closure; what has no name. */
+	frame.function = 0x8000 | HYBRID_WALK_PERL_ANONYMOUS;
+	told.function = frame.function;
+	memcpy(told.pieces[1], "__ANON__", sizeof("__ANON__"));
+	perl_functions__text(&functions, names, &told);
+	check(ip_of(&frame) && !strcmp(last_name(), "pl::Eggs::Ham::__ANON__:/a.pl"));
+	*told.pieces[1] = 0;
+	told.function = 0x9000;
+	perl_functions__text(&functions, names, &told);
+	same(hybrid_names__nr(names), 3);
+	tear_down();
+}
+
+/* Records that are shorter than they say. */
+static void told_texts(void)
+{
+	struct hybrid_walk_text text = { .function = 0x8000, .sizes = { 4, 3, 5 } };
+	size_t head = offsetof(struct hybrid_walk_text, bytes), i;
+	struct hybrid_told_text told;
+
+	memcpy(text.bytes, "Eggsham/a.pl", 12);
+	check(hybrid_told_text_read(&told, &text, head + 12));
+	check(!strcmp(told.pieces[0], "Eggs") && !strcmp(told.pieces[1], "ham"));
+	check(!strcmp(told.pieces[2], "/a.pl") && told.function == 0x8000);
+	for (i = 0; i < head + 12; i++)
+		check(!hybrid_told_text_read(&told, &text, i));
+	memset(text.bytes, 'a', 512);
+	text.sizes[0] = 512;
+	check(hybrid_told_text_read(&told, &text, head + 520));
+	same(strlen(told.pieces[0]), HYBRID_TOLD_TEXT - 1);
+}
+
 static void code(void)
 {
 	struct perl_frame frame = {
@@ -452,6 +511,8 @@ int main(void)
 		{ "subs, and one that is gone",		subs },
 		{ "another sub, where one was",		other_subs },
 		{ "closures",				closures },
+		{ "subs that BPF has read",		told },
+		{ "records of these",			told_texts },
 		{ "files, evaluated code, BEGIN",	code },
 		{ "frames of a record",			frames },
 	};

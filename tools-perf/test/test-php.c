@@ -361,6 +361,43 @@ static void compiled(void)
 	own_end();
 }
 
+/* BPF has read it; at the address is another one by now, or nothing. */
+static void told(void)
+{
+	struct hybrid_told_text told = { .line = 3, .pieces = { "Eggs", "spam", "/a.php" } };
+	u64 word = word_of(function) ^ 1ULL << 50, ip;
+
+	begin();
+	told.function = word;
+	php_functions__text(&functions, names, &told);
+	ip = ip_of(word, (u64)ops);
+	check(ip && is_named(0, "php::Eggs::spam:/a.php"));
+	same(ip_of(word | HYBRID_WALK_RUN_ENDS, 12345), ip);
+	/* Told again, as another one. */
+	memcpy(told.pieces[1], "ham", sizeof("ham"));
+	php_functions__text(&functions, names, &told);
+	check(ip_of(word, (u64)ops) != ip && is_named(1, "php::Eggs::ham:/a.php"));
+	/* What can be read is read: it has lines. */
+	told.function = word_of(function);
+	php_functions__text(&functions, names, &told);
+	ip = ip_of(word_of(function), (u64)ops);
+	same(ip_of(word_of(function), (u64)ops + 2 * PHP_OP), ip + 4);
+	check(is_named(2, "php::spam:/a.php"));
+	/* A file's outermost code. */
+	told.function = 0x12345678 | HYBRID_WALK_PHP_FILE;
+	php_functions__text(&functions, names, &told);
+	check(php_functions__file_ip(&functions, names, told.function, 7));
+	check(is_named(3, "php::{main}:/a.php"));
+	/* Without a name, or an address. */
+	*told.pieces[1] = 0;
+	told.function = word ^ 1ULL << 51;
+	php_functions__text(&functions, names, &told);
+	told.function = 0;
+	php_functions__text(&functions, names, &told);
+	same(hybrid_names__nr(names), 4);
+	end();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -374,6 +411,7 @@ int main(void)
 		{ "php: a copy of the process",			copy_of_process },
 		{ "php: many functions",			many },
 		{ "php: compiled code",				compiled },
+		{ "php: functions that BPF has read",		told },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

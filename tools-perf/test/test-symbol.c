@@ -46,15 +46,18 @@ u32 test_variable = 1;
 static void constants(void)
 {
 	struct hybrid_object *object = open_object("/proc/self/exe");
+	char part[] = "symbol: Values";
 	u32 value = 0;
 
+	/* As a literal it would be in the file. */
+	part[sizeof("symbol: ") - 1] = 'v';
 	check(hybrid_object_constant(object, "test_constant", &value, sizeof(value)));
 	same(value, test_constant);
 	check(!hybrid_object_constant(object, "test_variable", &value, sizeof(value)));
 	check(!hybrid_object_constant(object, "test_nothing", &value, sizeof(value)));
 	check(hybrid_object_has_text(object, "symbol: values of constants"));
 	check(hybrid_object_has_text(object, "of constants"));
-	check(!hybrid_object_has_text(object, "symbol: values"));
+	check(!hybrid_object_has_text(object, part));
 	close_object(object);
 }
 

@@ -328,6 +328,21 @@ static u64 key_of_sub(const struct perl_frame *frame)
 		(frame->function & HYBRID_WALK_FUNCTION_ADDR)) | mark_of(frame->function);
 }
 
+static u64 key_of_told(u64 function)
+{
+	u64 key = (function & HYBRID_WALK_FUNCTION_ADDR) | mark_of(function) | KEY_OF_SUB;
+
+	return function & HYBRID_WALK_PERL_ANONYMOUS ? key | KEY_OF_FILE : key;
+}
+
+/* A closure whose code can't be read any more; its lines are not known. */
+static u64 told_closure(struct perl_functions *functions, u64 function)
+{
+	const struct perl_place *known = find(functions, key_of_told(function));
+
+	return known && known->ip ? hybrid_names_ip(known->ip, LINES, 0) : 0;
+}
+
 u64 perl_functions__ip(struct perl_functions *functions, struct hybrid_names *names,
 		       const struct perl_frame *frame)
 {
@@ -343,9 +358,31 @@ u64 perl_functions__ip(struct perl_functions *functions, struct hybrid_names *na
 	if (!is_sub)
 		return read_code(functions, names, frame, key);
 	if (frame->function & HYBRID_WALK_PERL_ANONYMOUS)
-		return read_closure(functions, names, frame, key);
+		return read_closure(functions, names, frame, key) ?:
+		       told_closure(functions, frame->function);
 	ip = read_place(functions, names, frame, key);
 	return ip || !is_code ? ip : read_begin(functions, names, frame);
+}
+
+void perl_functions__text(struct perl_functions *functions, struct hybrid_names *names,
+			  struct hybrid_told_text *told)
+{
+	struct perl_place place = {
+		.key = key_of_told(told->function), .named = told->named, .first = told->line ?: 1,
+		.sub = told->function & HYBRID_WALK_FUNCTION_ADDR,
+		.checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE),
+	};
+	const struct perl_place *known = find(functions, place.key);
+	char name[PERL_NAME];
+
+	if ((known && known->ip && known->named == place.named) || !*told->pieces[1])
+		return;
+	snprintf(name, sizeof(name), "%s%s%s", told->pieces[0], *told->pieces[0] ? "::" : "",
+		 told->pieces[1]);
+	perl_file_text(told->pieces[2]);
+	place.ip = put_name(functions, names, name, told->pieces[2], place.first, place.first);
+	place.ip -= !!place.ip;
+	keep(functions, &place);
 }
 
 u64 perl_functions__unknown(struct perl_functions *functions, struct hybrid_names *names)

@@ -3,6 +3,7 @@
 #define __PERF_HYBRID_PERL_FUNCTIONS_H
 
 #include "../names.h"
+#include "../told-text.h"
 #include "perl-frames.h"
 #include "perl-sub.h"
 
@@ -60,6 +61,17 @@ struct perl_functions {
  */
 u64 perl_functions__ip(struct perl_functions *functions, struct hybrid_names *names,
 		       const struct perl_frame *frame);
+
+/**
+ * perl_functions__text - take what BPF has read of a sub
+ * @functions: of the process
+ * @names: that the sub is added to
+ * @told: what was read; changed
+ *
+ * Lines of statements are read from the process, as those of other subs are.
+ */
+void perl_functions__text(struct perl_functions *functions, struct hybrid_names *names,
+			  struct hybrid_told_text *told);
 
 /* The address of a frame whose function can't be read; 0: no room. */
 u64 perl_functions__unknown(struct perl_functions *functions, struct hybrid_names *names);

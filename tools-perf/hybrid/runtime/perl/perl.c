@@ -92,6 +92,16 @@ static void perl_keep(struct hybrid_namer *namer, const struct hybrid_named_chai
 	hybrid_run_chains__keep(&perl->chains, &perl->runs, namer, c);
 }
 
+static void perl_text(struct hybrid_namer *namer, struct hybrid_names *names, const void *text,
+		      size_t size)
+{
+	struct perl *perl = container_of(namer, struct perl, namer);
+	struct hybrid_told_text told;
+
+	if (hybrid_told_text_read(&told, text, size))
+		perl_functions__text(&perl->functions, names, &told);
+}
+
 static struct hybrid_namer *perl_namer(void *data, u64 pass __maybe_unused,
 				       struct hybrid_space *space)
 {
@@ -212,6 +222,7 @@ static void *perl_open(const struct hybrid_process_memory *pm,
 	perl->namer = (struct hybrid_namer) {
 		.runtime = HYBRID_RUNTIME_PERL, .begin = perl_begin, .whole = perl_whole,
 		.keep = perl_keep, .name = perl_name,
+		.text = perl_text,
 	};
 	if (open_perl(perl, mapping, bias))
 		return perl;

@@ -14,9 +14,6 @@
 /* Instructions that are read at once. */
 #define AT_ONCE		32
 
-/* Zend/zend_compile.c: such names have the class already. */
-#define CLOSURE		"{closure:"
-
 bool php_text(struct hybrid_process_memory *pm, u64 string, char *out)
 {
 	u64 length = string ? php_word(pm, string + STRING_LENGTH) : 0;
@@ -35,7 +32,7 @@ const char *php_name(struct hybrid_process_memory *pm, const struct php_name *of
 
 	if (!php_text(pm, of->name, name) || (of->file && !php_text(pm, of->file, file)))
 		return NULL;
-	if (of->class && strncmp(name, CLOSURE, strlen(CLOSURE)) &&
+	if (of->class && strncmp(name, PHP_CLOSURE, strlen(PHP_CLOSURE)) &&
 	    !php_text(pm, of->class, class))
 		return NULL;
 	at = snprintf(out, PHP_NAME, "php::%s%s%s%s", class, *class ? "::" : "", name,

@@ -5,6 +5,9 @@
 #include "../names.h"
 #include "php-layout.h"
 
+/* Zend/zend_compile.c: names that begin so have the class already. */
+#define PHP_CLOSURE	"{closure:"
+
 /* Bytes of a string that are read, its end included. */
 #define PHP_TEXT	256
 

@@ -73,7 +73,7 @@ static bool is_same(struct php_functions *functions, struct php_function *known)
 	u64 time = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
 	struct php_function now = { .key = known->key };
 
-	if (time - known->checked < CHECK_AFTER)
+	if (known->is_told || time - known->checked < CHECK_AFTER)
 		return true;
 	known->checked = time;
 	/* What can't be read now, or not any more, has the mark still. */
@@ -239,15 +239,23 @@ static struct php_function *look_up(struct php_functions *functions, struct hybr
 	return keep(functions, &found);
 }
 
+static struct php_function *find(struct php_functions *functions, u64 key)
+{
+	struct php_function *slot;
+
+	if (!functions->bits)
+		return NULL;
+	slot = slot_of(functions->known, functions->bits, key);
+	return slot->key ? slot : NULL;
+}
+
 u64 php_functions__ip(struct php_functions *functions, struct hybrid_names *names, u64 function,
 		      u64 position)
 {
 	u64 key = function & ~HYBRID_WALK_RUN_ENDS;
-	struct php_function *known = NULL;
+	struct php_function *known = find(functions, key);
 
-	if (functions->bits)
-		known = slot_of(functions->known, functions->bits, key);
-	if (!known || !known->key || !is_same(functions, known))
+	if (!known || !is_same(functions, known))
 		known = look_up(functions, names, key, position);
 	if (!known)
 		return 0;
@@ -274,37 +282,83 @@ static noinline u64 add_file(struct php_functions *functions, struct hybrid_name
 	return hybrid_names__function(names, &functions->quota, &function);
 }
 
+static struct php_function *keep_file(struct php_functions *functions,
+				      struct hybrid_names *names, u64 key, const char *file)
+{
+	struct php_function found = {
+		.key = key, .checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE),
+	};
+
+	found.function = add_file(functions, names, file);
+	return found.function ? keep(functions, &found) : NULL;
+}
+
 static struct php_function *look_up_file(struct php_functions *functions,
 					 struct hybrid_names *names, u64 key)
 {
 	u64 string = key & HYBRID_WALK_FUNCTION_ADDR;
-	struct php_function found = {
-		.key = key, .checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE),
-	};
 	u64 hash = php_word(functions->pm, string + PHP_STRING_HASH);
 	char file[PHP_TEXT];
 
 	if (((HYBRID_WALK_FUNCTION_MARK(hash) ^ key) >> 48) ||
 	    !php_text(functions->pm, string, file))
 		return NULL;
-	found.function = add_file(functions, names, file);
-	return found.function ? keep(functions, &found) : NULL;
+	return keep_file(functions, names, key, file);
 }
 
 u64 php_functions__file_ip(struct php_functions *functions, struct hybrid_names *names, u64 file,
 			   u64 line)
 {
 	u64 key = file & ~HYBRID_WALK_RUN_ENDS;
-	struct php_function *known = NULL;
+	struct php_function *known = find(functions, key);
 
 	/* The hash is in the key: the same one is the same name. */
-	if (functions->bits)
-		known = slot_of(functions->known, functions->bits, key);
-	if (!known || !known->key)
+	if (!known)
 		known = look_up_file(functions, names, key);
 	if (!known)
 		return 0;
 	return hybrid_names_ip(known->function, FILE_LINES + 1, line <= FILE_LINES ? line : 0);
+}
+
+/* The process has not, or not any more, what BPF has read. */
+static noinline void keep_told(struct php_functions *functions, struct hybrid_names *names,
+			       const struct hybrid_told_text *told)
+{
+	struct php_function found = {
+		.key = told->function & ~HYBRID_WALK_RUN_ENDS, .size = 1,
+		.is_internal = true, .is_told = true,
+	};
+	const char *class = told->pieces[0], *name = told->pieces[1], *file = told->pieces[2];
+	const struct hybrid_name_line line = { .line = told->line };
+	struct hybrid_function function = { .size = 1, .file = *file ? file : NULL };
+	char text[PHP_NAME];
+
+	if (!strncmp(name, PHP_CLOSURE, strlen(PHP_CLOSURE)))
+		class = "";
+	snprintf(text, sizeof(text), "php::%s%s%s%s%s", class, *class ? "::" : "", name,
+		 *file ? ":" : "", file);
+	function.name = text;
+	function.lines = &line;
+	function.nr_lines = !!told->line;
+	found.function = hybrid_names__function(names, &functions->quota, &function);
+	if (found.function)
+		keep(functions, &found);
+}
+
+void php_functions__text(struct php_functions *functions, struct hybrid_names *names,
+			 const struct hybrid_told_text *told)
+{
+	u64 key = told->function & ~HYBRID_WALK_RUN_ENDS;
+	const struct php_function *known = find(functions, key);
+
+	if (!(key & HYBRID_WALK_FUNCTION_ADDR) || (known && !known->is_told))
+		return;
+	if (key & HYBRID_WALK_PHP_FILE) {
+		if (*told->pieces[2])
+			keep_file(functions, names, key, told->pieces[2]);
+	} else if (!look_up(functions, names, key, 0) && *told->pieces[1]) {
+		keep_told(functions, names, told);
+	}
 }
 
 u64 php_functions__unknown(struct php_functions *functions, struct hybrid_names *names)

@@ -3,6 +3,7 @@
 #define __PERF_HYBRID_PHP_FUNCTIONS_H
 
 #include "../names.h"
+#include "../told-text.h"
 #include "php-layout.h"
 
 /**
@@ -12,6 +13,7 @@
  * @checked: when @words were compared with the process, in ns
  * @is_internal: it is C code, and has no instructions
  * @is_alike: it is not at its address any more; another one has the same instructions
+ * @is_told: BPF has read its name, and the process could not be read; its lines are not known
  * @size: number of instructions
  * @function: see hybrid_names__function()
  */
@@ -21,6 +23,7 @@ struct php_function {
 	u64	checked;
 	bool	is_internal;
 	bool	is_alike;
+	bool	is_told;
 	u32	size;
 	u64	function;
 };
@@ -70,6 +73,17 @@ u64 php_functions__file_ip(struct php_functions *functions, struct hybrid_names 
  */
 u64 php_functions__ip(struct php_functions *functions, struct hybrid_names *names, u64 function,
 		      u64 position);
+
+/**
+ * php_functions__text - take what BPF has read of a function, or of a file's name
+ * @functions: of the process
+ * @names: that the function is added to
+ * @told: what was read
+ *
+ * It is read from the process, as that has its lines, too, if that is there still.
+ */
+void php_functions__text(struct php_functions *functions, struct hybrid_names *names,
+			 const struct hybrid_told_text *told);
 
 /* The address of a frame whose function can't be read, or is another one; 0: no room. */
 u64 php_functions__unknown(struct php_functions *functions, struct hybrid_names *names);

@@ -171,6 +171,16 @@ static bool php_range(void *data, u64 pass, const struct hybrid_unwind *u, unsig
 	return ret >= range->start && ret < range->end;
 }
 
+static void php_text_told(struct hybrid_namer *namer, struct hybrid_names *names,
+			  const void *text, size_t size)
+{
+	struct php *php = container_of(namer, struct php, namer);
+	struct hybrid_told_text told;
+
+	if (hybrid_told_text_read(&told, text, size))
+		php_functions__text(&php->functions, names, &told);
+}
+
 static struct hybrid_namer *php_namer(void *data, u64 pass __maybe_unused,
 				      struct hybrid_space *space)
 {
@@ -249,6 +259,7 @@ static struct php *new_php(const struct hybrid_process_memory *pm)
 	php->namer = (struct hybrid_namer) {
 		.runtime = HYBRID_RUNTIME_PHP, .begin = php_begin, .whole = php_whole,
 		.keep = php_keep, .name = name_frame,
+		.text = php_text_told,
 	};
 	return php;
 }
