@@ -404,6 +404,13 @@ static void told(void)
 	told.function = 0x9000;
 	perl_functions__text(&functions, names, &told);
 	same(hybrid_names__nr(names), 3);
+	/* The program, of which no statement is there. */
+	frame.function = HYBRID_WALK_PERL_PROGRAM | HYBRID_WALK_PERL_CODE;
+	frame.position = 8;
+	check(!ip_of(&frame));
+	told.function = frame.function;
+	perl_functions__text(&functions, names, &told);
+	check(ip_of(&frame) && !strcmp(last_name(), "pl::(program):/a.pl"));
 	tear_down();
 }
 

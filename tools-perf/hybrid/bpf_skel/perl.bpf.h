@@ -179,9 +179,11 @@ static __always_inline bool leave_stack(struct state *st)
 {
 	if (st->perl.prev)
 		return enter_stack(st, st->perl.prev);
-	if (st->chain_at == PERL_BLOCK)
+	if (st->chain_at == PERL_BLOCK) {
+		meet_function(st, st->statement, HYBRID_WALK_PERL_PROGRAM | HYBRID_WALK_PERL_CODE);
 		put_function(st, HYBRID_WALK_PERL_PROGRAM | HYBRID_WALK_PERL_CODE |
 				 HYBRID_WALK_RUN_ENDS, st->statement);
+	}
 	st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
 	return false;
 }

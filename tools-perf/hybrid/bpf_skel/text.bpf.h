@@ -5,6 +5,7 @@
 /*
  * The texts of functions, of which perf is told once, before the first sample that has them: the
  * process may have ended when perf reads that. Here are those of Perl and PHP: three strings.
+ * Of the program of Perl it is the file, which its statements have.
  */
 #include "mark.bpf.h"
 #include "output.bpf.h"
@@ -49,6 +50,9 @@ static __always_inline bool put_bytes(struct hybrid_walk_text *text, __u32 used,
 #define PERL_CV_FILE	64
 #define PERL_CV_FLAGS	88
 #define PERL_IS_NAMED	(0x8000ULL << 32)
+
+/* In a statement: its file. */
+#define PERL_COP_FILE	48
 
 /* In the body of what has a name, and in that of a package; in a name. */
 #define PERL_GV_NAME	32
@@ -203,7 +207,9 @@ static __always_inline __u64 put_strings(struct state *st, struct hybrid_walk_te
 	text->size = 0;
 	text->line = 0;
 	text->unused = 0;
-	if (is_perl)
+	if (word & HYBRID_WALK_PERL_CODE && is_perl)
+		st->pieces[2].at = flat_word(function + PERL_COP_FILE);
+	else if (is_perl)
 		find_perl_strings(st, text, function);
 	else
 		find_php_strings(st, text, function, word & HYBRID_WALK_PHP_FILE);

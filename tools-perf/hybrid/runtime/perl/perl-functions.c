@@ -143,6 +143,8 @@ static noinline u64 read_code(struct perl_functions *functions, struct hybrid_na
 		snprintf(file, sizeof(file), "%s", frame->text);
 	else if (what == 1 && !perl_statement__file(functions->pm, statement,
 						    functions->nextstate, file))
+		snprintf(file, sizeof(file), "%s", functions->program);
+	if (what == 1 && !*file)
 		return 0;
 	if (!line)
 		line = perl_statement__line(functions->pm, statement, functions->nextstate);
@@ -375,6 +377,8 @@ void perl_functions__text(struct perl_functions *functions, struct hybrid_names 
 	const struct perl_place *known = find(functions, place.key);
 	char name[PERL_NAME];
 
+	if (told->function & HYBRID_WALK_PERL_CODE)
+		snprintf(functions->program, sizeof(functions->program), "%s", told->pieces[2]);
 	if ((known && known->ip && known->named == place.named) || !*told->pieces[1])
 		return;
 	snprintf(name, sizeof(name), "%s%s%s", told->pieces[0], *told->pieces[0] ? "::" : "",

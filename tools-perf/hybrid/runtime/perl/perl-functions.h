@@ -35,6 +35,7 @@ struct perl_place {
  * @known: places and subs, by a hash of their key; owned
  * @bits: binary logarithm of the number of @known; 0: none
  * @nr: how many of @known are used
+ * @program: file of the program, as BPF has read it; empty: it has not
  */
 struct perl_functions {
 	struct hybrid_process_memory	*pm;
@@ -45,6 +46,7 @@ struct perl_functions {
 	struct perl_place		*known;
 	unsigned int			 bits;
 	unsigned int			 nr;
+	char				 program[PERL_TEXT];
 };
 
 /**
