@@ -107,8 +107,8 @@ test_java()
 	local java name
 
 	need openjdk-17-jdk-headless javac "Java" || return
-	builds "Java" javac --release 17 -d . "$real/Loop.java" "$real/Methods.java" ||
-		return
+	builds "Java" javac --release 17 -d . "$real/Compared.java" "$real/Loop.java" \
+		"$real/Methods.java" || return
 	for java in /usr/lib/jvm/*/bin/java; do
 		[ -L "${java%/bin/java}" ] && continue
 		name=$(basename "${java%/bin/java}")
@@ -130,4 +130,7 @@ test_java()
 		-cp . Loop 5
 	complete "Java, a loop" loop.data 100 95
 	walked "Java, a loop" loop.data 75
+	record compared.data java -cp . Compared 5
+	complete "Java, strings compared" compared.data 100 95
+	walked "Java, strings compared" compared.data 75
 }

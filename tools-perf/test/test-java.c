@@ -358,6 +358,22 @@ static void test_barrier_interpreted(void)
 	java_end();
 }
 
+/* A method may push words before its instructions: the return address is that of code. */
+static void test_pushed_within(void)
+{
+	unsigned int i;
+
+	for (i = 0; i <= HYBRID_WALK_PUSHED + 1; i++) {
+		begin(pushed, sizeof(pushed), 12);
+		java.stack[5 + i] = called();
+		java_unwind(java_code_at(INNER) + 14);
+		same(java.u.nr >= 2 && java.frames[1].ret == called(), i <= HYBRID_WALK_PUSHED);
+		if (i <= HYBRID_WALK_PUSHED)
+			same(java.frames[0].cfa, JAVA_STACK + JAVA_FRAME + 8 * i);
+		java_end();
+	}
+}
+
 /* push $-1; push %rbp; mov %rsp,%rbp; push %rdi; lea 24(%rsp),%rdi; call *%rax */
 static const u8 entry_barrier[] = {
 	0x68, 0xff, 0xff, 0xff, 0xff, 0x55, 0x48, 0x8b, 0xec, 0x57,
@@ -629,6 +645,7 @@ static const struct tap_test tests[] = {
 	{ "a method that is gone, and another in its place", test_freed },
 	{ "callers", test_callers },
 	{ "a caller that has pushed words", test_pushed_words },
+	{ "a method that has pushed words", test_pushed_within },
 	{ "a frame of the interpreter", test_interpreter },
 	{ "a method begins to be interpreted", test_entry },
 	{ "the interpreter leaves a frame", test_leave },

@@ -229,6 +229,9 @@ struct hybrid_walk_heap {
 /* Of such steps back: a method of 250 KiB in segments of 128 bytes needs 8. */
 #define HYBRID_WALK_HOPS	8
 
+/* Words that a method has pushed and that its frame does not count, at most. */
+#define HYBRID_WALK_PUSHED	4
+
 /**
  * struct hybrid_walk_field - a field of a blob
  * @offset: from the beginning of the blob's block, in bytes

@@ -7,7 +7,7 @@
  * code cache now: runtime/java/code-cache.c and frame-rule.c do the same for perf's own walk.
  */
 #include "java-code-hash.h"
-#include "state.bpf.h"
+#include "stack.bpf.h"
 
 /* Nothing has a frame of that many words. */
 #define MAX_FRAME_WORDS	0x20000
@@ -120,10 +120,39 @@ static __always_inline __u64 innermost_row(struct state *st, __u64 code, __u64 e
 	return hybrid_java_body_row(st->java_code, st->java_frame);
 }
 
+/* Is an address in a heap of code? */
+static __always_inline bool is_java_code(const struct state *st, __u64 addr)
+{
+	__u32 i;
+
+	for (i = 0; i < HYBRID_WALK_HEAPS; i++) {
+		if (addr - st->jvm.heaps[i].low < st->jvm.heaps[i].size)
+			return true;
+	}
+	return false;
+}
+
+/* The row of a frame that may have more words: skip_pushed() in runtime/java/java.c. */
+__noinline __u64 skip_pushed(struct state *st, __u64 row)
+{
+	__u64 ret;
+	__u32 i;
+
+	if (!st)
+		return 0;
+	for (i = 0; i <= HYBRID_WALK_PUSHED; i++) {
+		if (!read_stack(st, st->sp + HYBRID_WALK_CFA_OFF(row) + 8 * i - 8, &ret))
+			return row;
+		if (is_java_code(st, ret))
+			return row + ((__u64)i << 43);
+	}
+	return row;
+}
+
 /* The row of an address in the code cache of a JVM; 0: it is in none, or not known. */
 __noinline __u64 find_java_row(struct state *st)
 {
-	__u64 block, blob, code, end, words;
+	__u64 block, blob, code, end, words, row;
 	__u32 size;
 
 	if (!st)
@@ -149,8 +178,10 @@ __noinline __u64 find_java_row(struct state *st)
 						      block_field(st, st->jvm.compile_id),
 						      words);
 	if (st->exact)
-		return innermost_row(st, code, end);
-	return st->java_frame ? hybrid_java_row(st->java_frame, true) : 0;
+		row = innermost_row(st, code, end);
+	else
+		row = st->java_frame ? hybrid_java_row(st->java_frame, true) : 0;
+	return row && st->nr <= 1 ? skip_pushed(st, row) : row;
 }
 
 #endif /* __HYBRID_JAVA_BPF_H */

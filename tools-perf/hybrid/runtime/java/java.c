@@ -233,6 +233,29 @@ static const struct java_blob *find_blob(struct java *java, u64 pc)
 	return is_current(java, known->pass) && !blob ? NULL : look_up(java, known, pc);
 }
 
+/*
+ * C2 pushes registers for some of its instructions and pops them after that: string_compare() in
+ * c2_MacroAssembler_x86.cpp. Nothing describes them. Methods are called from code of the JVM alone:
+ * of the words where the return address may be, take the first one that is an address of that.
+ */
+static void skip_pushed(const struct java *java, const struct hybrid_unwind *u, unsigned int at,
+			struct hybrid_rule *rule)
+{
+	u64 sp = at ? u->frames[at - 1].cfa : u->regs.value[u->abi->sp], ret;
+	unsigned int i;
+
+	if (rule->kind != HYBRID_RULE_CFA || rule->base != HYBRID_BASE_SP || !sp)
+		return;
+	for (i = 0; i <= HYBRID_WALK_PUSHED; i++, sp += sizeof(ret)) {
+		if (hybrid_unwind_read(u, sp + rule->cfa_off + rule->ra_off, sizeof(ret), &ret))
+			return;
+		if (!java_code_cache__has(&java->cache, ret))
+			continue;
+		rule->cfa_off += i * sizeof(ret);
+		return;
+	}
+}
+
 static bool java_rule(void *data, u64 pass, const struct hybrid_unwind *u, unsigned int at,
 		      struct hybrid_rule *rule)
 {
@@ -244,7 +267,11 @@ static bool java_rule(void *data, u64 pass, const struct hybrid_unwind *u, unsig
 	if (blob && blob->kind == JAVA_BLOB_OTHER && at &&
 	    java_is_return_barrier(&java->vm, u->frames[at].ret))
 		return java_continuation_rule(&java->cache, &java->vm, u, at, rule);
-	return blob && java_frame_rule(&java->vm, &java->interpreter, blob, u, at, rule);
+	if (!blob || !java_frame_rule(&java->vm, &java->interpreter, blob, u, at, rule))
+		return false;
+	if (blob->kind == JAVA_BLOB_METHOD && at <= 1)
+		skip_pushed(java, u, at, rule);
+	return true;
 }
 
 static bool java_range(void *data, u64 pass, const struct hybrid_unwind *u, unsigned int at,
