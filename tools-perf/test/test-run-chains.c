@@ -19,6 +19,7 @@
 static const struct hybrid_evaluator evaluator = {
 	.made_start = EVALUATOR, .made_end = EVALUATOR + 0x100,
 };
+
 static struct hybrid_space space;
 static struct hybrid_runs runs;
 static struct hybrid_run_chains chains;

@@ -9,8 +9,6 @@
 #include "../rules/clock.h"
 #include "named-chains.h"
 
-#define SETS		(1 << HYBRID_CHAINS_BITS)
-
 /* How long functions of an interpreter are taken for the same, in ns. */
 #define CHECK_AFTER	1000000000ULL
 
@@ -21,7 +19,7 @@ void hybrid_named_chains__exit(struct hybrid_named_chains *chains)
 {
 	unsigned int i;
 
-	for (i = 0; chains->sets && i < SETS * HYBRID_CHAINS_WAYS; i++)
+	for (i = 0; chains->sets && i < HYBRID_CHAINS_WAYS << HYBRID_CHAINS_BITS; i++)
 		free(chains->sets[i / HYBRID_CHAINS_WAYS][i % HYBRID_CHAINS_WAYS].words);
 	free(chains->sets);
 	chains->sets = NULL;
@@ -148,7 +146,7 @@ static struct hybrid_kept_chain *make_place(struct hybrid_named_chains *chains,
 	struct hybrid_kept_chain *chain;
 
 	if (!chains->sets)
-		chains->sets = calloc(SETS, sizeof(*chains->sets));
+		chains->sets = calloc(1 << HYBRID_CHAINS_BITS, sizeof(*chains->sets));
 	chain = chains->sets ? place_of(chains, key, hash) : NULL;
 	return chain && make_room(chain, nr) ? chain : NULL;
 }

@@ -36,7 +36,8 @@ static unsigned int nr_runs(const struct hybrid_named_chain *c)
 static bool look_at(u64 ip, void *arg)
 {
 	struct hybrid_runs *runs = arg;
-	unsigned int of = hybrid_evaluator__of(runs->evaluator, runs->space, ip), at = runs->frame++;
+	unsigned int of = hybrid_evaluator__of(runs->evaluator, runs->space, ip);
+	unsigned int at = runs->frame++;
 	bool is_own = of & HYBRID_EVALUATOR_OWN && !runs->is_restarted;
 
 	runs->is_restarted = of & HYBRID_EVALUATOR_RESTART;
