@@ -39,8 +39,9 @@ perl_functions()
 	ok "$name: perf script has file and line" has_source_line functions.data \
 		pl::main::p_spin_of_loop: "truth\.pl:$((line + 5))\$"
 	ok "$name: --hide-evaluator leaves out what runs them" hides_evaluator functions.data
-	short_runs "$name" Perl_runops_standard pl:: 70 perl -e \
-		'sub spin { my $i = 0; $i++ for 1 .. 200; $i } spin() for 1 .. 6000'
+	# shellcheck disable=SC2016 # Perl's variables
+	short_runs "$name" Perl_runops_standard pl:: 50 perl -e \
+		'sub spin { my $i = 0; $i++ for 1 .. 200; $i } spin() while (times)[0] < 0.06'
 	without_functions "$name" Perl pl:: perl "$here/selftests/perl/truth.pl" 1
 }
 

@@ -41,8 +41,10 @@ php_functions()
 		php::p_spin_of_loop: 'truth\.php:1[456]$'
 	ok "$name: --hide-evaluator leaves out what runs them" hides_evaluator functions.data
 	# shellcheck disable=SC2016 # it is PHP
-	short_runs "$name" execute_ex php:: 70 php -r \
-		'function spin() { for ($i = 0; $i < 500; $i++); return $i; } for ($j = 0; $j < 6000; $j++) spin();'
+	short_runs "$name" execute_ex php:: 50 php -r '
+		function spin() { for ($i = 0; $i < 500; $i++); return $i; }
+		function used() { return getrusage()["ru_utime.tv_usec"]; }
+		for ($at = used(); used() < $at + 50000;) spin();'
 	without_functions "$name" PHP php:: php "$here/selftests/php/truth.php" 1
 }
 

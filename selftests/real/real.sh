@@ -258,8 +258,9 @@ all_lies()
 	done
 }
 
-# short_runs NAME EVALUATOR PREFIX PERCENT COMMAND...: a program that runs for some 40 ms, five times,
-# each in a recording of its own: of its samples in the evaluator that share has functions, by name.
+# short_runs NAME EVALUATOR PREFIX PERCENT COMMAND...: a program that runs for some 50 ms of CPU time,
+# five times, each in a recording of its own: of its samples in the evaluator that share has
+# functions, by name.
 short_runs()
 {
 	local name=$1 evaluator=$2 prefix=$3 percent=$4 status=0 named all i
