@@ -23,16 +23,26 @@ static u64 word_at(struct ruby_functions *functions, u64 addr)
 	return ruby_word(functions->pm, addr);
 }
 
-/* Of code, or of a method's entry. */
+/* Of code, or of a method's entry. It is done once a second: each read takes two system calls. */
 static bool read_words(struct ruby_functions *functions, u64 addr, u64 *words)
 {
-	bool is_code = ruby_is(functions->pm, addr, RUBY_CODE);
+	u64 object[RUBY_OBJECT / sizeof(u64)], body[(RUBY_LABEL - RUBY_PATH) / sizeof(u64) + 1];
 
-	if (!is_code && !ruby_is(functions->pm, addr, RUBY_ENTRY))
+	if (!addr || addr & 7 ||
+	    hybrid_process_memory_read(functions->pm, addr, object, sizeof(object)))
 		return false;
-	words[0] = word_at(functions, addr + RUBY_OWN);
-	words[1] = word_at(functions, words[0] + (is_code ? RUBY_LABEL : RUBY_ID));
-	words[2] = word_at(functions, is_code ? words[0] + RUBY_PATH : addr + RUBY_OWNER);
+	words[0] = object[RUBY_OWN / sizeof(u64)];
+	if (ruby_is_type(*object, RUBY_ENTRY)) {
+		words[1] = word_at(functions, words[0] + RUBY_ID);
+		words[2] = object[RUBY_OWNER / sizeof(u64)];
+	} else if (!ruby_is_type(*object, RUBY_CODE) ||
+		   hybrid_process_memory_read(functions->pm, words[0] + RUBY_PATH, body,
+					      sizeof(body))) {
+		return false;
+	} else {
+		words[1] = body[ARRAY_SIZE(body) - 1];
+		words[2] = body[0];
+	}
 	return words[0] && words[1];
 }
 

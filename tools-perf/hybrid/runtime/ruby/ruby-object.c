@@ -26,7 +26,7 @@ u64 ruby_word(struct hybrid_process_memory *pm, u64 addr)
 	return hybrid_process_memory_read(pm, addr, &word, sizeof(word)) ? 0 : word;
 }
 
-static bool is_type(u64 flags, enum ruby_type type)
+bool ruby_is_type(u64 flags, enum ruby_type type)
 {
 	u64 mask = (type & TYPE) == IMEMO ? TYPE | IMEMO_TYPE : TYPE;
 
@@ -35,7 +35,7 @@ static bool is_type(u64 flags, enum ruby_type type)
 
 bool ruby_is(struct hybrid_process_memory *pm, u64 addr, enum ruby_type type)
 {
-	return addr && !(addr & 7) && is_type(ruby_word(pm, addr), type);
+	return addr && !(addr & 7) && ruby_is_type(ruby_word(pm, addr), type);
 }
 
 bool ruby_text(struct hybrid_process_memory *pm, const struct ruby_layout *layout, u64 addr,
@@ -44,7 +44,7 @@ bool ruby_text(struct hybrid_process_memory *pm, const struct ruby_layout *layou
 	u64 words[4], length, from = addr + INSIDE;
 
 	if (!addr || addr & 7 || hybrid_process_memory_read(pm, addr, words, sizeof(words)) ||
-	    !is_type(words[0], RUBY_STRING))
+	    !ruby_is_type(words[0], RUBY_STRING))
 		return false;
 	length = words[2];
 	if (words[0] & STRING_APART)
