@@ -10,7 +10,7 @@
 #include "../../rules/symbol.h"
 #include "../../x86/code.h"
 #include "../evaluator.h"
-#include "../run-chains.h"
+#include "../run-namer.h"
 #include "perl-functions.h"
 #include "perl-layout.h"
 #include "perl.h"
@@ -22,10 +22,8 @@
  * @layout: of its version
  * @evaluator: of the file: runops
  * @restart: of the file: docatch
- * @namer: names frames
- * @runs: of the chain that is being named
- * @chains: that were named
- * @chain: the same, for @runs: its functions are @frames
+ * @run_namer: names frames
+ * @chain: that is being named: its functions are @frames
  * @frames: of the chain
  * @functions: of the process
  */
@@ -35,9 +33,7 @@ struct perl {
 	const struct perl_layout	*layout;
 	struct hybrid_evaluator		 evaluator;
 	struct hybrid_evaluator		 restart;
-	struct hybrid_namer		 namer;
-	struct hybrid_runs		 runs;
-	struct hybrid_run_chains	 chains;
+	struct hybrid_run_namer		 run_namer;
 	struct hybrid_named_chain	 chain;
 	struct perl_frames		 frames;
 	struct perl_functions		 functions;
@@ -45,57 +41,33 @@ struct perl {
 
 static void perl_begin(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
 {
-	struct perl *perl = container_of(namer, struct perl, namer);
+	struct perl *perl = container_of(namer, struct perl, run_namer.namer);
 
 	perl_frames__read(&perl->frames, c);
 	perl->chain = *c;
 	perl->chain.functions = perl->frames.runs;
 	perl->chain.nr_functions = perl->frames.nr;
-	hybrid_runs__begin(&perl->runs, &perl->evaluator, perl->pm.space, &perl->chain);
+	hybrid_run_namer__begin(&perl->run_namer, &perl->chain);
 }
 
-static u64 ip_of(void *arg, struct hybrid_names *names, u64 function, u64 position __maybe_unused)
+static u64 ip_of(struct hybrid_run_namer *by, struct hybrid_names *names, u64 function,
+		 u64 position __maybe_unused)
 {
-	struct perl *perl = arg;
+	struct perl *perl = container_of(by, struct perl, run_namer);
 	const struct perl_frame *frame = perl_frames__of(&perl->frames, function);
-	u64 ip = frame ? perl_functions__ip(&perl->functions, names, frame) : 0;
 
-	perl->namer.nr_unread += !ip;
-	return ip ?: perl_functions__unknown(&perl->functions, names);
+	return frame ? perl_functions__ip(&perl->functions, names, frame) : 0;
 }
 
-static unsigned int perl_name(struct hybrid_namer *namer, struct hybrid_names *names,
-			      const struct hybrid_frame *frame __maybe_unused, u64 ip,
-			      u64 *out, unsigned int room)
+static u64 unknown(struct hybrid_run_namer *by, struct hybrid_names *names)
 {
-	struct perl *perl = container_of(namer, struct perl, namer);
-	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = perl };
-
-	return hybrid_runs__name(&perl->runs, &how, ip, out, room);
-}
-
-static bool perl_whole(struct hybrid_namer *namer, struct hybrid_names *names,
-		       struct hybrid_named_chain *c)
-{
-	struct perl *perl = container_of(namer, struct perl, namer);
-	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = perl };
-
-	perl->runs.evaluator = &perl->evaluator;
-	perl->runs.space = perl->pm.space;
-	return hybrid_run_chains__whole(&perl->chains, &perl->runs, &how, namer, c);
-}
-
-static void perl_keep(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
-{
-	struct perl *perl = container_of(namer, struct perl, namer);
-
-	hybrid_run_chains__keep(&perl->chains, &perl->runs, namer, c);
+	return perl_functions__unknown(&container_of(by, struct perl, run_namer)->functions, names);
 }
 
 static void perl_text(struct hybrid_namer *namer, struct hybrid_names *names, const void *text,
 		      size_t size)
 {
-	struct perl *perl = container_of(namer, struct perl, namer);
+	struct perl *perl = container_of(namer, struct perl, run_namer.namer);
 	struct hybrid_told_text told;
 
 	if (hybrid_told_text_read(&told, text, size))
@@ -108,7 +80,8 @@ static struct hybrid_namer *perl_namer(void *data, u64 pass __maybe_unused,
 	struct perl *perl = data;
 
 	perl->pm.space = space;
-	return &perl->namer;
+	perl->run_namer.space = space;
+	return &perl->run_namer.namer;
 }
 
 /*
@@ -219,11 +192,12 @@ static void *perl_open(const struct hybrid_process_memory *pm,
 		return NULL;
 	perl->pm = *pm;
 	perl->functions.pm = &perl->pm;
-	perl->namer = (struct hybrid_namer) {
-		.runtime = HYBRID_RUNTIME_PERL, .begin = perl_begin, .whole = perl_whole,
-		.keep = perl_keep, .name = perl_name,
-		.text = perl_text,
-	};
+	perl->run_namer.evaluator = &perl->evaluator;
+	perl->run_namer.ip_of = ip_of;
+	perl->run_namer.unknown = unknown;
+	hybrid_run_namer__init(&perl->run_namer, HYBRID_RUNTIME_PERL);
+	perl->run_namer.namer.begin = perl_begin;
+	perl->run_namer.namer.text = perl_text;
 	if (open_perl(perl, mapping, bias))
 		return perl;
 	hybrid_process_memory_exit(&perl->pm);
@@ -237,7 +211,7 @@ static void perl_close(void *data)
 
 	hybrid_process_memory_exit(&perl->pm);
 	perl_functions__exit(&perl->functions);
-	hybrid_run_chains__exit(&perl->chains);
+	hybrid_run_namer__exit(&perl->run_namer);
 	free(perl);
 }
 

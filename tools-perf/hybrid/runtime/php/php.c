@@ -8,7 +8,7 @@
 #include "../../rules/rows.h"
 #include "../../rules/symbol.h"
 #include "../evaluator.h"
-#include "../run-chains.h"
+#include "../run-namer.h"
 #include "php-functions.h"
 #include "php-layout.h"
 #include "php.h"
@@ -24,11 +24,9 @@
  * @evaluator: of the file, and what opcache has compiled
  * @body: an address in execute_ex()
  * @rule: how to leave its frame; @rule.kind is HYBRID_RULE_NONE: not known yet
- * @namer: names frames
- * @runs: of the chain that is being named
- * @chains: that were named
+ * @run_namer: names frames
  * @functions: of the process
- * @is_chain_read: all functions of that chain were asked for
+ * @is_chain_read: all functions of the chain that is being named were asked for
  */
 struct php {
 	struct hybrid_process_memory	 pm;
@@ -37,9 +35,7 @@ struct php {
 	struct hybrid_evaluator		 evaluator;
 	u64				 body;
 	struct hybrid_rule		 rule;
-	struct hybrid_namer		 namer;
-	struct hybrid_runs		 runs;
-	struct hybrid_run_chains	 chains;
+	struct hybrid_run_namer		 run_namer;
 	struct php_functions		 functions;
 	bool				 is_chain_read;
 };
@@ -47,7 +43,7 @@ struct php {
 /* Reads all functions of a chain: those that make a closure come behind it. Once for each chain. */
 static bool read_chain(struct php *php, struct hybrid_names *names)
 {
-	const struct hybrid_named_chain *c = php->runs.chain;
+	const struct hybrid_named_chain *c = php->run_namer.runs.chain;
 	unsigned int i;
 	u64 function;
 
@@ -63,9 +59,10 @@ static bool read_chain(struct php *php, struct hybrid_names *names)
 	return true;
 }
 
-static u64 ip_of(void *arg, struct hybrid_names *names, u64 function, u64 position)
+static u64 ip_of(struct hybrid_run_namer *by, struct hybrid_names *names, u64 function,
+		 u64 position)
 {
-	struct php *php = arg;
+	struct php *php = container_of(by, struct php, run_namer);
 	u64 ip;
 
 	if (function & HYBRID_WALK_PHP_FILE) {
@@ -75,45 +72,12 @@ static u64 ip_of(void *arg, struct hybrid_names *names, u64 function, u64 positi
 		if (!ip && read_chain(php, names))
 			ip = php_functions__ip(&php->functions, names, function, position);
 	}
-	php->namer.nr_unread += !ip;
-	return ip ?: php_functions__unknown(&php->functions, names);
+	return ip;
 }
 
-static void php_begin(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
+static u64 unknown(struct hybrid_run_namer *by, struct hybrid_names *names)
 {
-	struct php *php = container_of(namer, struct php, namer);
-
-	php->is_chain_read = false;
-	hybrid_runs__begin(&php->runs, &php->evaluator, php->pm.space, c);
-}
-
-static unsigned int name_frame(struct hybrid_namer *namer, struct hybrid_names *names,
-			       const struct hybrid_frame *frame __maybe_unused, u64 ip,
-			       u64 *out, unsigned int room)
-{
-	struct php *php = container_of(namer, struct php, namer);
-	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = php };
-
-	return hybrid_runs__name(&php->runs, &how, ip, out, room);
-}
-
-static bool php_whole(struct hybrid_namer *namer, struct hybrid_names *names,
-		      struct hybrid_named_chain *c)
-{
-	struct php *php = container_of(namer, struct php, namer);
-	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = php };
-
-	php->is_chain_read = false;
-	php->runs.evaluator = &php->evaluator;
-	php->runs.space = php->pm.space;
-	return hybrid_run_chains__whole(&php->chains, &php->runs, &how, namer, c);
-}
-
-static void php_keep(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
-{
-	struct php *php = container_of(namer, struct php, namer);
-
-	hybrid_run_chains__keep(&php->chains, &php->runs, namer, c);
+	return php_functions__unknown(&container_of(by, struct php, run_namer)->functions, names);
 }
 
 /* Is it code that opcache has compiled? That of PCRE is in memory that is not shared. */
@@ -174,7 +138,7 @@ static bool php_range(void *data, u64 pass, const struct hybrid_unwind *u, unsig
 static void php_text_told(struct hybrid_namer *namer, struct hybrid_names *names,
 			  const void *text, size_t size)
 {
-	struct php *php = container_of(namer, struct php, namer);
+	struct php *php = container_of(namer, struct php, run_namer.namer);
 	struct hybrid_told_text told;
 
 	if (hybrid_told_text_read(&told, text, size))
@@ -187,7 +151,9 @@ static struct hybrid_namer *php_namer(void *data, u64 pass __maybe_unused,
 	struct php *php = data;
 
 	php->pm.space = space;
-	return &php->namer;
+	php->run_namer.space = space;
+	php->is_chain_read = false;
+	return &php->run_namer.namer;
 }
 
 static void set_interpreter(const struct php_layout *layout, u64 frame,
@@ -255,12 +221,12 @@ static struct php *new_php(const struct hybrid_process_memory *pm)
 		return NULL;
 	php->pm = *pm;
 	php->functions.pm = &php->pm;
-	php->chains.names_first = true;
-	php->namer = (struct hybrid_namer) {
-		.runtime = HYBRID_RUNTIME_PHP, .begin = php_begin, .whole = php_whole,
-		.keep = php_keep, .name = name_frame,
-		.text = php_text_told,
-	};
+	php->run_namer.evaluator = &php->evaluator;
+	php->run_namer.ip_of = ip_of;
+	php->run_namer.unknown = unknown;
+	php->run_namer.chains.names_first = true;
+	hybrid_run_namer__init(&php->run_namer, HYBRID_RUNTIME_PHP);
+	php->run_namer.namer.text = php_text_told;
 	return php;
 }
 
@@ -304,7 +270,7 @@ static void php_close(void *data)
 
 	hybrid_process_memory_exit(&php->pm);
 	php_functions__exit(&php->functions);
-	hybrid_run_chains__exit(&php->chains);
+	hybrid_run_namer__exit(&php->run_namer);
 	free(php);
 }
 

@@ -8,7 +8,7 @@
 #include "../../rules/rows.h"
 #include "../../rules/symbol.h"
 #include "../evaluator.h"
-#include "../run-chains.h"
+#include "../run-namer.h"
 #include "code-object.h"
 #include "layout.h"
 #include "python.h"
@@ -19,10 +19,8 @@
  * @runtime: address of _PyRuntime
  * @layout: of its version
  * @evaluator: of the file
- * @namer: names frames
- * @runs: of the chain that is being named
- * @roots: of @runs
- * @chains: that were named
+ * @run_namer: names frames
+ * @roots: of @run_namer
  * @codes: functions
  */
 struct python {
@@ -30,61 +28,28 @@ struct python {
 	u64				 runtime;
 	struct python_layout		 layout;
 	struct hybrid_evaluator		 evaluator;
-	struct hybrid_namer		 namer;
-	struct hybrid_runs		 runs;
+	struct hybrid_run_namer		 run_namer;
 	struct hybrid_run_root		 roots[HYBRID_RUN_ROOTS];
-	struct hybrid_run_chains	 chains;
 	struct python_codes		 codes;
 };
 
-static u64 ip_of(void *arg, struct hybrid_names *names, u64 function, u64 position)
+static u64 ip_of(struct hybrid_run_namer *by, struct hybrid_names *names, u64 function,
+		 u64 position)
 {
-	struct python *python = arg;
-	u64 ip = python_codes__ip(&python->codes, names, function, position);
+	struct python *python = container_of(by, struct python, run_namer);
 
-	python->namer.nr_unread += !ip;
-	return ip ?: python_codes__unknown(&python->codes, names);
+	return python_codes__ip(&python->codes, names, function, position);
 }
 
-static void python_begin(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
+static u64 unknown(struct hybrid_run_namer *by, struct hybrid_names *names)
 {
-	struct python *python = container_of(namer, struct python, namer);
-
-	hybrid_runs__begin(&python->runs, &python->evaluator, python->pm.space, c);
-}
-
-static unsigned int python_name(struct hybrid_namer *namer, struct hybrid_names *names,
-				const struct hybrid_frame *frame __maybe_unused, u64 ip,
-				u64 *out, unsigned int room)
-{
-	struct python *python = container_of(namer, struct python, namer);
-	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = python };
-
-	return hybrid_runs__name(&python->runs, &how, ip, out, room);
-}
-
-static bool python_whole(struct hybrid_namer *namer, struct hybrid_names *names,
-			 struct hybrid_named_chain *c)
-{
-	struct python *python = container_of(namer, struct python, namer);
-	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = python };
-
-	python->runs.evaluator = &python->evaluator;
-	python->runs.space = python->pm.space;
-	return hybrid_run_chains__whole(&python->chains, &python->runs, &how, namer, c);
-}
-
-static void python_keep(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
-{
-	struct python *python = container_of(namer, struct python, namer);
-
-	hybrid_run_chains__keep(&python->chains, &python->runs, namer, c);
+	return python_codes__unknown(&container_of(by, struct python, run_namer)->codes, names);
 }
 
 static void python_take_text(struct hybrid_namer *namer, struct hybrid_names *names,
 			     const void *text, size_t size)
 {
-	struct python *python = container_of(namer, struct python, namer);
+	struct python *python = container_of(namer, struct python, run_namer.namer);
 
 	python_codes__text(&python->codes, names, text, size);
 }
@@ -95,7 +60,8 @@ static struct hybrid_namer *python_namer(void *data, u64 pass __maybe_unused,
 	struct python *python = data;
 
 	python->pm.space = space;
-	return &python->namer;
+	python->run_namer.space = space;
+	return &python->run_namer.namer;
 }
 
 static bool python_interpreter(void *data, const struct hybrid_mapping *mapping,
@@ -157,15 +123,15 @@ static bool open_python(struct python *python, const struct hybrid_mapping *mapp
 static void set_up(struct python *python, const struct hybrid_process_memory *pm)
 {
 	python->pm = *pm;
-	python->runs.roots = python->roots;
+	python->run_namer.runs.roots = python->roots;
 	python->codes.pm = &python->pm;
 	python->codes.layout = &python->layout;
-	python->chains.names_first = true;
-	python->namer = (struct hybrid_namer) {
-		.runtime = HYBRID_RUNTIME_PYTHON, .begin = python_begin, .whole = python_whole,
-		.keep = python_keep, .name = python_name,
-		.text = python_take_text,
-	};
+	python->run_namer.evaluator = &python->evaluator;
+	python->run_namer.ip_of = ip_of;
+	python->run_namer.unknown = unknown;
+	python->run_namer.chains.names_first = true;
+	hybrid_run_namer__init(&python->run_namer, HYBRID_RUNTIME_PYTHON);
+	python->run_namer.namer.text = python_take_text;
 }
 
 static void *python_open(const struct hybrid_process_memory *pm,
@@ -225,7 +191,7 @@ static void python_close(void *data)
 
 	hybrid_process_memory_exit(&python->pm);
 	python_codes__exit(&python->codes);
-	hybrid_run_chains__exit(&python->chains);
+	hybrid_run_namer__exit(&python->run_namer);
 	free(python);
 }
 

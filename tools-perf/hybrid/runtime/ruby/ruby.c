@@ -9,7 +9,7 @@
 #include "../../rules/rows.h"
 #include "../../rules/symbol.h"
 #include "../evaluator.h"
-#include "../run-chains.h"
+#include "../run-namer.h"
 #include "ruby-functions.h"
 #include "ruby-layout.h"
 #include "ruby.h"
@@ -31,9 +31,7 @@
  * @layout: of its version
  * @evaluator: of the file
  * @nr_tries: of finding it
- * @namer: names frames
- * @runs: of the chain that is being named
- * @chains: that were named
+ * @run_namer: names frames
  * @functions: of the process
  */
 struct ruby {
@@ -43,9 +41,7 @@ struct ruby {
 	const struct ruby_layout	*layout;
 	struct hybrid_evaluator		 evaluator;
 	unsigned int			 nr_tries;
-	struct hybrid_namer		 namer;
-	struct hybrid_runs		 runs;
-	struct hybrid_run_chains	 chains;
+	struct hybrid_run_namer		 run_namer;
 	struct ruby_functions		 functions;
 };
 
@@ -80,48 +76,24 @@ static void find_evaluator(struct ruby *ruby, const struct hybrid_named_chain *c
 
 static void ruby_begin(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
 {
-	struct ruby *ruby = container_of(namer, struct ruby, namer);
+	struct ruby *ruby = container_of(namer, struct ruby, run_namer.namer);
 
 	if (!ruby->evaluator.nr)
 		find_evaluator(ruby, c);
-	hybrid_runs__begin(&ruby->runs, &ruby->evaluator, ruby->pm.space, c);
+	hybrid_run_namer__begin(&ruby->run_namer, c);
 }
 
-static u64 ip_of(void *arg, struct hybrid_names *names, u64 function, u64 position)
+static u64 ip_of(struct hybrid_run_namer *by, struct hybrid_names *names, u64 function,
+		 u64 position)
 {
-	struct ruby *ruby = arg;
-	u64 ip = ruby_functions__ip(&ruby->functions, names, function, position);
+	struct ruby *ruby = container_of(by, struct ruby, run_namer);
 
-	ruby->namer.nr_unread += !ip;
-	return ip ?: ruby_functions__unknown(&ruby->functions, names);
+	return ruby_functions__ip(&ruby->functions, names, function, position);
 }
 
-static unsigned int ruby_name(struct hybrid_namer *namer, struct hybrid_names *names,
-			      const struct hybrid_frame *frame __maybe_unused, u64 ip,
-			      u64 *out, unsigned int room)
+static u64 unknown(struct hybrid_run_namer *by, struct hybrid_names *names)
 {
-	struct ruby *ruby = container_of(namer, struct ruby, namer);
-	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = ruby };
-
-	return hybrid_runs__name(&ruby->runs, &how, ip, out, room);
-}
-
-static bool ruby_whole(struct hybrid_namer *namer, struct hybrid_names *names,
-		       struct hybrid_named_chain *c)
-{
-	struct ruby *ruby = container_of(namer, struct ruby, namer);
-	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of, .arg = ruby };
-
-	ruby->runs.evaluator = &ruby->evaluator;
-	ruby->runs.space = ruby->pm.space;
-	return hybrid_run_chains__whole(&ruby->chains, &ruby->runs, &how, namer, c);
-}
-
-static void ruby_keep(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
-{
-	struct ruby *ruby = container_of(namer, struct ruby, namer);
-
-	hybrid_run_chains__keep(&ruby->chains, &ruby->runs, namer, c);
+	return ruby_functions__unknown(&container_of(by, struct ruby, run_namer)->functions, names);
 }
 
 static struct hybrid_namer *ruby_namer(void *data, u64 pass __maybe_unused,
@@ -130,7 +102,8 @@ static struct hybrid_namer *ruby_namer(void *data, u64 pass __maybe_unused,
 	struct ruby *ruby = data;
 
 	ruby->pm.space = space;
-	return &ruby->namer;
+	ruby->run_namer.space = space;
+	return &ruby->run_namer.namer;
 }
 
 static bool ruby_interpreter(void *data, const struct hybrid_mapping *mapping,
@@ -195,11 +168,12 @@ static void *ruby_open(const struct hybrid_process_memory *pm,
 		return NULL;
 	ruby->pm = *pm;
 	ruby->functions.pm = &ruby->pm;
-	ruby->chains.names_first = true;
-	ruby->namer = (struct hybrid_namer) {
-		.runtime = HYBRID_RUNTIME_RUBY, .begin = ruby_begin, .whole = ruby_whole,
-		.keep = ruby_keep, .name = ruby_name,
-	};
+	ruby->run_namer.evaluator = &ruby->evaluator;
+	ruby->run_namer.ip_of = ip_of;
+	ruby->run_namer.unknown = unknown;
+	ruby->run_namer.chains.names_first = true;
+	hybrid_run_namer__init(&ruby->run_namer, HYBRID_RUNTIME_RUBY);
+	ruby->run_namer.namer.begin = ruby_begin;
 	if (open_ruby(ruby, mapping, bias))
 		return ruby;
 	hybrid_process_memory_exit(&ruby->pm);
@@ -212,7 +186,7 @@ static void ruby_close(void *data)
 	struct ruby *ruby = data;
 
 	hybrid_process_memory_exit(&ruby->pm);
-	hybrid_run_chains__exit(&ruby->chains);
+	hybrid_run_namer__exit(&ruby->run_namer);
 	free(ruby);
 }
 
