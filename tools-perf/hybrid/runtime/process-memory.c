@@ -305,6 +305,13 @@ int hybrid_process_memory_read(struct hybrid_process_memory *pm, u64 addr, void 
 	return 0;
 }
 
+u64 hybrid_process_word(struct hybrid_process_memory *pm, u64 addr)
+{
+	u64 word;
+
+	return hybrid_process_memory_read(pm, addr, &word, sizeof(word)) ? 0 : word;
+}
+
 int hybrid_process_memory_string(struct hybrid_process_memory *pm, u64 addr, char *dst)
 {
 	size_t got = 0, part;

@@ -82,6 +82,9 @@ void hybrid_process_memory_keep(struct hybrid_process_memory *pm, bool keep);
 int hybrid_process_memory_read(struct hybrid_process_memory *pm, u64 addr, void *dst,
 			       size_t size);
 
+/* The word at an address, as hybrid_process_memory_read(); 0 if it can't be read. */
+u64 hybrid_process_word(struct hybrid_process_memory *pm, u64 addr);
+
 /* Is an address in memory without a file that the process shares, or may share, with others? */
 bool hybrid_process_memory_is_shared(struct hybrid_process_memory *pm, u64 addr);
 

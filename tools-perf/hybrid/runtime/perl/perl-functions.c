@@ -299,7 +299,7 @@ static noinline u64 read_closure(struct perl_functions *functions, struct hybrid
 	u64 root = frame->function & HYBRID_WALK_FUNCTION_ADDR, nextstate = functions->nextstate;
 	u64 statement = frame->position & HYBRID_WALK_FUNCTION_ADDR, first;
 	/* Those of other threads are copies of it. */
-	u64 packages = perl_word(pm, functions->interpreter) + functions->packages;
+	u64 packages = hybrid_process_word(pm, functions->interpreter) + functions->packages;
 	char package[PERL_TEXT], name[PERL_NAME], file[PERL_TEXT];
 	struct perl_place place = { .key = key };
 

@@ -65,13 +65,6 @@ struct operation {
 #define MAX_STEPS	16
 #define MAX_DEPTH	4
 
-u64 perl_word(struct hybrid_process_memory *pm, u64 addr)
-{
-	u64 word;
-
-	return hybrid_process_memory_read(pm, addr, &word, sizeof(word)) ? 0 : word;
-}
-
 static u32 flags_of(struct hybrid_process_memory *pm, u64 addr)
 {
 	u32 flags;
@@ -123,7 +116,7 @@ static bool read_name(struct hybrid_process_memory *pm, u64 name, char *out)
 static bool read_package(struct hybrid_process_memory *pm, u64 stash, char *out)
 {
 	u32 flags = flags_of(pm, stash);
-	u64 body = perl_word(pm, stash), name = perl_word(pm, body + HV_NAME);
+	u64 body = hybrid_process_word(pm, stash), name = hybrid_process_word(pm, body + HV_NAME);
 	s32 nr;
 
 	if ((flags & SV_TYPE) != TYPE_HV || !(flags & HV_HAS_NAME) ||
@@ -131,7 +124,7 @@ static bool read_package(struct hybrid_process_memory *pm, u64 stash, char *out)
 		return false;
 	/* Several: the first one is what it was made as, if that is still one. */
 	if (nr)
-		name = perl_word(pm, name + (nr < 0 ? sizeof(name) : 0));
+		name = hybrid_process_word(pm, name + (nr < 0 ? sizeof(name) : 0));
 	return read_name(pm, name, out);
 }
 
@@ -144,11 +137,11 @@ bool perl_sub__name(struct hybrid_process_memory *pm, const struct perl_sub *sub
 		if (!read_name(pm, sub->named, name))
 			return false;
 	} else if (sub->named) {
-		body = perl_word(pm, sub->named);
+		body = hybrid_process_word(pm, sub->named);
 		if ((flags_of(pm, sub->named) & SV_TYPE) != TYPE_GV ||
-		    !read_name(pm, perl_word(pm, body + GV_NAME), name))
+		    !read_name(pm, hybrid_process_word(pm, body + GV_NAME), name))
 			return false;
-		stash = perl_word(pm, body + GV_STASH);
+		stash = hybrid_process_word(pm, body + GV_STASH);
 	}
 	if (read_package(pm, stash, package))
 		snprintf(out, PERL_NAME, "%s::%s", package, name);
@@ -187,7 +180,7 @@ u64 perl_root__statement(struct hybrid_process_memory *pm, u64 root, u64 nextsta
 	u64 op = root;
 
 	for (i = 0; i < MAX_DEPTH && op; i++) {
-		op = perl_word(pm, op + OP_FIRST);
+		op = hybrid_process_word(pm, op + OP_FIRST);
 		if (perl_statement__line(pm, op, nextstate))
 			return op;
 	}
@@ -201,17 +194,18 @@ bool perl_statement__file(struct hybrid_process_memory *pm, u64 statement, u64 n
 
 	if (!perl_statement__line(pm, statement, nextstate))
 		return false;
-	file = perl_word(pm, statement + COP_FILE);
+	file = hybrid_process_word(pm, statement + COP_FILE);
 	return file && !hybrid_process_memory_string(pm, file, out) && *out;
 }
 
 bool perl_statement__package(struct hybrid_process_memory *pm, u64 statement, u64 packages,
 			     char *out)
 {
-	u64 number = perl_word(pm, statement + COP_PACKAGE);
+	u64 number = hybrid_process_word(pm, statement + COP_PACKAGE);
+	u64 all = hybrid_process_word(pm, packages);
 
-	return number <= perl_word(pm, packages + sizeof(u64)) &&
-	       read_package(pm, perl_word(pm, perl_word(pm, packages) + number * sizeof(u64)), out);
+	return number <= hybrid_process_word(pm, packages + sizeof(u64)) &&
+	       read_package(pm, hybrid_process_word(pm, all + number * sizeof(u64)), out);
 }
 
 void perl_file_text(char *file)

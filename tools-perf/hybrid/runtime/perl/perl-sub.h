@@ -28,9 +28,6 @@ struct perl_sub {
 	bool	is_named;
 };
 
-/* The word at an address; 0 if it can't be read. */
-u64 perl_word(struct hybrid_process_memory *pm, u64 addr);
-
 /**
  * perl_sub__read - read what a sub refers to
  * @pm: the process

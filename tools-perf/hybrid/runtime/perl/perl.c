@@ -111,7 +111,8 @@ static u64 operation(struct perl *perl, const struct hybrid_mapping *mapping, u6
 {
 	u64 symbol = hybrid_object_symbol(mapping->object, name);
 	u64 table = bias + hybrid_object_symbol(mapping->object, "PL_ppaddr");
-	u64 code = symbol ? bias + symbol : perl_word(&perl->pm, table + number * sizeof(u64));
+	u64 code = symbol ? bias + symbol :
+		hybrid_process_word(&perl->pm, table + number * sizeof(u64));
 
 	return code >= mapping->start && code < mapping->end ? code : 0;
 }

@@ -16,7 +16,7 @@
 
 bool php_text(struct hybrid_process_memory *pm, u64 string, char *out)
 {
-	u64 length = string ? php_word(pm, string + STRING_LENGTH) : 0;
+	u64 length = string ? hybrid_process_word(pm, string + STRING_LENGTH) : 0;
 
 	length = min_t(u64, length, PHP_TEXT - 1);
 	if (!length || hybrid_process_memory_read(pm, string + STRING_BYTES, out, length))

@@ -16,7 +16,7 @@
 #define MAX_SIZE	0x100000U
 
 /* Functions that one makes when it runs. */
-#define MAX_CLOSURES	64
+#define MAX_CLOSURES	64U
 
 /* Words of a function from the address of its instructions to that of its file. */
 #define MAX_REST	16
@@ -92,7 +92,8 @@ static noinline bool read_function(struct php_functions *functions, struct hybri
 	const u64 *words = known->words;
 	const struct php_name of = {
 		.name = words[NAME], .file = words[FILE_NAME],
-		.class = words[CLASS] ? php_word(functions->pm, words[CLASS] + PHP_CLASS_NAME) : 0,
+		.class = words[CLASS] ?
+			hybrid_process_word(functions->pm, words[CLASS] + PHP_CLASS_NAME) : 0,
 	};
 	struct hybrid_function function = { .lines = lines };
 	char text[PHP_NAME];
@@ -107,7 +108,7 @@ static noinline bool read_function(struct php_functions *functions, struct hybri
 	if (known->is_internal) {
 		function.file = NULL;
 	} else {
-		known->size = php_word(functions->pm, addr + functions->layout->last);
+		known->size = hybrid_process_word(functions->pm, addr + functions->layout->last);
 		if (!known->size || known->size >= MAX_SIZE)
 			return false;
 		function.nr_lines = php_lines(functions->pm, words[CODE], known->size, lines,
@@ -207,12 +208,13 @@ static void read_closures(struct php_functions *functions, struct hybrid_names *
 			  const struct php_function *maker)
 {
 	const struct php_layout *layout = functions->layout;
-	u32 nr = min_t(u32, php_word(functions->pm, addr + layout->nr_closures), MAX_CLOSURES), i;
-	u64 all = php_word(functions->pm, addr + layout->closures), closure;
+	u64 all = hybrid_process_word(functions->pm, addr + layout->closures), closure;
+	u32 nr = hybrid_process_word(functions->pm, addr + layout->nr_closures), i;
 	struct php_function found;
 
+	nr = min(nr, MAX_CLOSURES);
 	for (i = 0; i < nr; i++) {
-		closure = php_word(functions->pm, all + i * sizeof(u64));
+		closure = hybrid_process_word(functions->pm, all + i * sizeof(u64));
 		memset(&found, 0, sizeof(found));
 		if (!closure || closure & ~HYBRID_WALK_FUNCTION_ADDR ||
 		    !read_words(functions, closure, &found) || found.is_internal)
@@ -297,7 +299,7 @@ static struct php_function *look_up_file(struct php_functions *functions,
 					 struct hybrid_names *names, u64 key)
 {
 	u64 string = key & HYBRID_WALK_FUNCTION_ADDR;
-	u64 hash = php_word(functions->pm, string + PHP_STRING_HASH);
+	u64 hash = hybrid_process_word(functions->pm, string + PHP_STRING_HASH);
 	char file[PHP_TEXT];
 
 	if (((HYBRID_WALK_FUNCTION_MARK(hash) ^ key) >> 48) ||

@@ -54,13 +54,6 @@ static const struct version versions[] = {
 	{ 20240924, { WALK(104, 168), .last = 96, .nr_closures = 188, .closures = 200 } },
 };
 
-u64 php_word(struct hybrid_process_memory *pm, u64 addr)
-{
-	u64 word;
-
-	return hybrid_process_memory_read(pm, addr, &word, sizeof(word)) ? 0 : word;
-}
-
 /* "mov OFFSET(%REGISTER),%REGISTER", the first one with an offset of 32 bits. */
 static bool reads_frame_at(struct hybrid_process_memory *pm, u64 code, u32 offset)
 {
@@ -95,8 +88,8 @@ const struct php_layout *php_layout__of_file(const struct hybrid_object *object)
 const struct php_layout *php_layout__find(struct hybrid_process_memory *pm,
 					  const struct php_file *file)
 {
-	u64 entries = php_word(pm, file->registry + TABLE_ENTRIES);
-	u64 at = entries ? php_word(pm, entries + ENTRY_VALUE) : 0;
+	u64 entries = hybrid_process_word(pm, file->registry + TABLE_ENTRIES);
+	u64 at = entries ? hybrid_process_word(pm, entries + ENTRY_VALUE) : 0;
 	struct module module;
 	unsigned int i;
 

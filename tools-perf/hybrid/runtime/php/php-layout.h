@@ -73,7 +73,4 @@ const struct php_layout *php_layout__find(struct hybrid_process_memory *pm,
  */
 const struct php_layout *php_layout__of_file(const struct hybrid_object *object);
 
-/* The word at an address; 0 if it can't be read. */
-u64 php_word(struct hybrid_process_memory *pm, u64 addr);
-
 #endif /* __PERF_HYBRID_PHP_LAYOUT_H */

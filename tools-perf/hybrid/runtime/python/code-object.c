@@ -27,9 +27,7 @@
 
 static u64 word_at(struct python_codes *codes, u64 addr)
 {
-	u64 word;
-
-	return hybrid_process_memory_read(codes->pm, addr, &word, sizeof(word)) ? 0 : word;
+	return hybrid_process_word(codes->pm, addr);
 }
 
 /* The strings and the table that it refers to, and where it begins. */

@@ -116,23 +116,16 @@ static const struct row rows[] = {
 	} },
 };
 
-static u64 word_at(struct hybrid_process_memory *pm, u64 addr)
-{
-	u64 word;
-
-	return hybrid_process_memory_read(pm, addr, &word, sizeof(word)) ? 0 : word;
-}
-
 /* A process that has just begun has no threads yet. */
 static bool fits(const struct row *row, struct hybrid_process_memory *pm,
 		 const struct python_file *file)
 {
 	const struct hybrid_walk_python *walk = &row->layout.walk;
-	u64 interp = word_at(pm, file->runtime + walk->first), thread;
+	u64 interp = hybrid_process_word(pm, file->runtime + walk->first), thread;
 
-	thread = interp ? word_at(pm, interp + walk->threads) : 0;
-	return (!thread || word_at(pm, thread + THREAD_INTERP) == interp) &&
-	       word_at(pm, file->code_type + TYPE_BASICSIZE) == row->code_size;
+	thread = interp ? hybrid_process_word(pm, interp + walk->threads) : 0;
+	return (!thread || hybrid_process_word(pm, thread + THREAD_INTERP) == interp) &&
+	       hybrid_process_word(pm, file->code_type + TYPE_BASICSIZE) == row->code_size;
 }
 
 int python_layout__look_up(struct python_layout *layout, struct hybrid_process_memory *pm,

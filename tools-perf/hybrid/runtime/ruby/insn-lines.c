@@ -93,9 +93,10 @@ static bool read_block(struct reader *r, u64 block, u32 from, u32 size)
 unsigned int ruby_lines(struct hybrid_process_memory *pm, u64 insns, u32 size,
 			struct hybrid_name_line *lines, unsigned int max)
 {
-	u64 table = ruby_word(pm, insns + 24), block;
+	u64 table = hybrid_process_word(pm, insns + 24), block;
 	struct reader r = {
-		.pm = pm, .entries = ruby_word(pm, insns), .nr_entries = ruby_word(pm, insns + 16),
+		.pm = pm, .entries = hybrid_process_word(pm, insns),
+		.nr_entries = hybrid_process_word(pm, insns + 16),
 		.lines = lines, .max = max,
 	};
 	u32 from;

@@ -27,16 +27,18 @@
 static u64 variable(struct hybrid_process_memory *pm, const struct ruby_layout *layout,
 		    const struct ruby_symbols *symbols, u64 class, const char *name)
 {
-	u64 table = ruby_word(pm, ruby_word(pm, class + CLASS_MORE) + MORE_VARIABLES), i, end, at;
+	u64 more = hybrid_process_word(pm, class + CLASS_MORE);
+	u64 table = hybrid_process_word(pm, more + MORE_VARIABLES), i, end, at;
 	char text[RUBY_TEXT];
 
-	i = ruby_word(pm, table + TABLE_START);
-	end = min(ruby_word(pm, table + TABLE_BOUND), i + MAX_VARIABLES);
-	at = ruby_word(pm, table + TABLE_ENTRIES) + i * TABLE_ENTRY;
+	i = hybrid_process_word(pm, table + TABLE_START);
+	end = min(hybrid_process_word(pm, table + TABLE_BOUND), i + MAX_VARIABLES);
+	at = hybrid_process_word(pm, table + TABLE_ENTRIES) + i * TABLE_ENTRY;
 	for (; table && i < end; i++, at += TABLE_ENTRY) {
-		if (ruby_symbols__text(symbols, pm, layout, ruby_word(pm, at + ENTRY_KEY), text) &&
-		    !strcmp(text, name))
-			return ruby_word(pm, at + ENTRY_VALUE);
+		u64 key = hybrid_process_word(pm, at + ENTRY_KEY);
+
+		if (ruby_symbols__text(symbols, pm, layout, key, text) && !strcmp(text, name))
+			return hybrid_process_word(pm, at + ENTRY_VALUE);
 	}
 	return 0;
 }
@@ -48,7 +50,7 @@ static bool class_name(struct hybrid_process_memory *pm, const struct ruby_layou
 
 	if (!ruby_is(pm, class, RUBY_CLASS) && !ruby_is(pm, class, RUBY_MODULE))
 		return false;
-	name = layout->classpath ? ruby_word(pm, class + layout->classpath) :
+	name = layout->classpath ? hybrid_process_word(pm, class + layout->classpath) :
 		variable(pm, layout, symbols, class, "__classpath__");
 	return ruby_text(pm, layout, name, out);
 }
@@ -56,16 +58,16 @@ static bool class_name(struct hybrid_process_memory *pm, const struct ruby_layou
 bool ruby_entry_name(struct hybrid_process_memory *pm, const struct ruby_layout *layout,
 		     const struct ruby_symbols *symbols, u64 entry, char *out)
 {
-	u64 id = ruby_word(pm, ruby_word(pm, entry + RUBY_OWN) + RUBY_ID);
-	u64 class = ruby_word(pm, entry + RUBY_OWNER);
+	u64 id = hybrid_process_word(pm, hybrid_process_word(pm, entry + RUBY_OWN) + RUBY_ID);
+	u64 class = hybrid_process_word(pm, entry + RUBY_OWNER);
 	char name[RUBY_TEXT], of[RUBY_TEXT];
 	bool is_own;
 
 	if (!ruby_symbols__text(symbols, pm, layout, id, name))
 		return false;
-	is_own = ruby_word(pm, class) & SINGLETON && ruby_is(pm, class, RUBY_CLASS);
+	is_own = hybrid_process_word(pm, class) & SINGLETON && ruby_is(pm, class, RUBY_CLASS);
 	if (is_own)
-		class = layout->attached ? ruby_word(pm, class + layout->attached) :
+		class = layout->attached ? hybrid_process_word(pm, class + layout->attached) :
 			variable(pm, layout, symbols, class, "__attached__");
 	if (class_name(pm, layout, symbols, class, of))
 		snprintf(out, RUBY_NAME, "%s%s%s", of, is_own ? "." : "#", name);

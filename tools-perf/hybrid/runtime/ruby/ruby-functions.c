@@ -20,7 +20,7 @@
 
 static u64 word_at(struct ruby_functions *functions, u64 addr)
 {
-	return ruby_word(functions->pm, addr);
+	return hybrid_process_word(functions->pm, addr);
 }
 
 /* Of code, or of a method's entry. It is done once a second: each read takes two system calls. */
@@ -33,16 +33,15 @@ static bool read_words(struct ruby_functions *functions, u64 addr, u64 *words)
 		return false;
 	words[0] = object[RUBY_OWN / sizeof(u64)];
 	if (ruby_is_type(*object, RUBY_ENTRY)) {
-		words[1] = word_at(functions, words[0] + RUBY_ID);
+		words[1] = hybrid_process_word(functions->pm, words[0] + RUBY_ID);
 		words[2] = object[RUBY_OWNER / sizeof(u64)];
-	} else if (!ruby_is_type(*object, RUBY_CODE) ||
-		   hybrid_process_memory_read(functions->pm, words[0] + RUBY_PATH, body,
-					      sizeof(body))) {
-		return false;
-	} else {
-		words[1] = body[ARRAY_SIZE(body) - 1];
-		words[2] = body[0];
+		return words[0] && words[1];
 	}
+	if (!ruby_is_type(*object, RUBY_CODE) ||
+	    hybrid_process_memory_read(functions->pm, words[0] + RUBY_PATH, body, sizeof(body)))
+		return false;
+	words[1] = body[ARRAY_SIZE(body) - 1];
+	words[2] = body[0];
 	return words[0] && words[1];
 }
 

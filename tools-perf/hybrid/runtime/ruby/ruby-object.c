@@ -19,13 +19,6 @@
 
 #define INSIDE		16
 
-u64 ruby_word(struct hybrid_process_memory *pm, u64 addr)
-{
-	u64 word;
-
-	return hybrid_process_memory_read(pm, addr, &word, sizeof(word)) ? 0 : word;
-}
-
 bool ruby_is_type(u64 flags, enum ruby_type type)
 {
 	u64 mask = (type & TYPE) == IMEMO ? TYPE | IMEMO_TYPE : TYPE;
@@ -35,7 +28,7 @@ bool ruby_is_type(u64 flags, enum ruby_type type)
 
 bool ruby_is(struct hybrid_process_memory *pm, u64 addr, enum ruby_type type)
 {
-	return addr && !(addr & 7) && ruby_is_type(ruby_word(pm, addr), type);
+	return addr && !(addr & 7) && ruby_is_type(hybrid_process_word(pm, addr), type);
 }
 
 bool ruby_text(struct hybrid_process_memory *pm, const struct ruby_layout *layout, u64 addr,
@@ -66,12 +59,12 @@ u64 ruby_element(struct hybrid_process_memory *pm, u64 addr, u64 i)
 
 	if (!ruby_is(pm, addr, RUBY_ARRAY))
 		return 0;
-	flags = ruby_word(pm, addr);
+	flags = hybrid_process_word(pm, addr);
 	length = flags >> ARRAY_LENGTH_AT & ARRAY_LENGTH;
 	from = addr + INSIDE;
 	if (!(flags & ARRAY_INSIDE)) {
-		length = ruby_word(pm, addr + 16);
-		from = ruby_word(pm, addr + 32);
+		length = hybrid_process_word(pm, addr + 16);
+		from = hybrid_process_word(pm, addr + 32);
 	}
-	return i < length && from ? ruby_word(pm, from + i * sizeof(u64)) : 0;
+	return i < length && from ? hybrid_process_word(pm, from + i * sizeof(u64)) : 0;
 }

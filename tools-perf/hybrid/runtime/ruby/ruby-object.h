@@ -22,9 +22,6 @@ enum ruby_type {
 /* Bytes of an object: gc.c, struct RVALUE. */
 #define RUBY_OBJECT	40
 
-/* The word at an address; 0 if it can't be read. */
-u64 ruby_word(struct hybrid_process_memory *pm, u64 addr);
-
 /* Is an object with these flags of a type? */
 bool ruby_is_type(u64 flags, enum ruby_type type);
 
