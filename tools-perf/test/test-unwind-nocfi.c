@@ -110,25 +110,42 @@ static void no_cfi(void)
 static void entries(void)
 {
 	u64 bare = elf_file_symbol("nocfi.so", "bare"), bp;
+	u64 entry = SCENE_NOCFI + bare + HYBRID_ENTRY_ALIGN;
 	const struct hybrid_mapping *mapping;
+	struct hybrid_mapping other;
+	struct hybrid_space *forked;
 
 	scene_start(&s, SCENE_JIT + 100);
 	bp = scene_top(&s);
 	scene_reg(&s, BP, bp);
-	scene_push_bpframe(&s, bp + 16, SCENE_NOCFI + bare + HYBRID_ENTRY_ALIGN);
+	scene_push_bpframe(&s, bp + 16, entry);
 	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_NO_CFI, SCENE_JIT + 100);
 
 	mapping = hybrid_space_find(s.u.space, SCENE_NOCFI + bare);
-	check(hybrid_object_use(mapping));
-	hybrid_object_set_entries(mapping->object, bare + 1, bare + 2 * HYBRID_ENTRY_ALIGN);
-	check(!hybrid_object_is_return(mapping, SCENE_NOCFI + bare));
-	check(!hybrid_object_is_return(mapping, SCENE_NOCFI + bare + HYBRID_ENTRY_ALIGN + 1));
+	s.u.space->entries_id = mapping->object->id;
+	s.u.space->entries = bare + 1;
+	s.u.space->entries_end = bare + 2 * HYBRID_ENTRY_ALIGN;
+	check(!hybrid_space_is_entry(s.u.space, mapping, SCENE_NOCFI + bare));
+	check(!hybrid_space_is_entry(s.u.space, mapping, entry + 1));
+	/* V8 may map it twice. */
+	other = *mapping;
+	other.start += SCENE_NOCFI;
+	other.end += SCENE_NOCFI;
+	check(hybrid_space_is_entry(s.u.space, &other, entry + SCENE_NOCFI));
+	other.object = NULL;
+	check(!hybrid_space_is_entry(s.u.space, &other, entry + SCENE_NOCFI));
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, SCENE_JIT + 100,
-		     SCENE_NOCFI + bare + HYBRID_ENTRY_ALIGN - 1, scene_at("outer_ret") - 1);
-	hybrid_object_set_entries(mapping->object, 0, 0);
+		     entry - 1, scene_at("outer_ret") - 1);
+	/* fork(), then exec() */
+	forked = hybrid_space_copy(s.u.space);
+	check(forked && hybrid_space_is_entry(forked, mapping, entry));
+	hybrid_space_clear(forked);
+	check(!hybrid_space_is_entry(forked, mapping, entry));
+	hybrid_space_put(forked);
+	s.u.space->entries_id = 0;
 }
 
 /* A frame pointer step in a file: only a call that leads here shows that it is one. */

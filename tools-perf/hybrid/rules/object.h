@@ -73,9 +73,6 @@ struct hybrid_segment {
  * @runtime_tried: @runtime was looked for
  * @runtime: number of the runtime that the file is of, from 1 on; 0: of none
  * @runtime_met: a walk came through it, and it is of a runtime
- * @entries: offset in the file of a runtime's code to whose functions frames return though none of
- *	them has called: see hybrid_object_set_entries()
- * @entries_end: offset behind it
  * @interpreter_told: it has no frames that BPF reads, or BPF was told where they are
  * @cfi: what libdw reads
  * @compiled_at: when a row was compiled last, by struct hybrid_objects::now
@@ -128,8 +125,6 @@ struct hybrid_object {
 	u8			 runtime;
 	bool			 runtime_met;
 	bool			 interpreter_told;
-	u64			 entries;
-	u64			 entries_end;
 	u64			 jit;
 	struct hybrid_cfi	 cfi;
 	u64			 compiled_at;

@@ -232,23 +232,11 @@ static bool found_return(const struct hybrid_mapping *mapping, u64 vaddr)
 	return is_return;
 }
 
-void hybrid_object_set_entries(struct hybrid_object *object, u64 start, u64 end)
-{
-	object->entries = start;
-	object->entries_end = end;
-}
-
-static bool is_entry(const struct hybrid_object *object, u64 offset)
-{
-	return offset >= object->entries && offset < object->entries_end &&
-	       !(offset % HYBRID_ENTRY_ALIGN);
-}
-
 bool hybrid_object_is_return(const struct hybrid_mapping *mapping, u64 ret)
 {
 	u64 vaddr, offset = ret - mapping->start + mapping->pgoff;
 
-	if (!mapping->object || !is_known(mapping) || is_entry(mapping->object, offset))
+	if (!mapping->object || !is_known(mapping))
 		return true;
 	return hybrid_object_vaddr(mapping->object, offset, &vaddr) && found_return(mapping, vaddr);
 }
@@ -297,8 +285,6 @@ enum hybrid_reach hybrid_object_leads(const struct hybrid_mapping *mapping, u64 
 
 	if (!is_known(mapping))
 		return HYBRID_REACH_MAYBE;
-	if (is_entry(object, ret - mapping->start + mapping->pgoff))
-		return HYBRID_REACH_INDIRECT;
 	if (!hybrid_object_vaddr(object, ret - 1 - mapping->start + mapping->pgoff, &last))
 		return HYBRID_REACH_NOT;
 	if (callee_mapping && callee_mapping->object == object)

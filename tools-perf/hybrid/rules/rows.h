@@ -71,20 +71,6 @@ bool hybrid_object_is_return(const struct hybrid_mapping *mapping, u64 ret);
 bool hybrid_object_is_uprobe(const struct hybrid_mapping *mapping, u64 ret, u64 *left);
 
 /**
- * hybrid_object_set_entries - frames return to the start of functions that have not called
- * @object: the file of a runtime
- * @start: offset in the file of its code, all of whose functions begin at a multiple of
- *	HYBRID_ENTRY_ALIGN
- * @end: offset behind that
- *
- * V8 replaces a frame of compiled code that is no longer valid by one of the interpreter. It makes
- * that frame's callee return to a builtin that goes on with the bytecode.
- */
-void hybrid_object_set_entries(struct hybrid_object *object, u64 start, u64 end);
-
-#define HYBRID_ENTRY_ALIGN	64
-
-/**
  * hybrid_object_leads - did the call before a return address lead to a callee?
  * @mapping: that holds @ret - 1, with an object
  * @ret: the return address

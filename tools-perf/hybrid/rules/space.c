@@ -44,7 +44,12 @@ struct hybrid_space *hybrid_space_copy(const struct hybrid_space *space)
 	struct hybrid_space *copy = hybrid_space_new();
 	size_t i;
 
-	if (!copy || !space->nr)
+	if (!copy)
+		return NULL;
+	copy->entries_id = space->entries_id;
+	copy->entries = space->entries;
+	copy->entries_end = space->entries_end;
+	if (!space->nr)
 		return copy;
 	copy->mappings = malloc(space->nr * sizeof(*copy->mappings));
 	if (!copy->mappings) {
@@ -66,7 +71,18 @@ void hybrid_space_clear(struct hybrid_space *space)
 	for (i = 0; i < space->nr; i++)
 		put_object(&space->mappings[i]);
 	space->nr = 0;
+	space->entries_id = 0;
 	changed(space);
+}
+
+bool hybrid_space_is_entry(const struct hybrid_space *space, const struct hybrid_mapping *mapping,
+			   u64 ret)
+{
+	u64 offset = ret - mapping->start + mapping->pgoff;
+
+	return mapping->object && space->entries_id && mapping->object->id == space->entries_id &&
+	       offset >= space->entries && offset < space->entries_end &&
+	       !(offset % HYBRID_ENTRY_ALIGN);
 }
 
 void hybrid_space_put(struct hybrid_space *space)

@@ -65,6 +65,11 @@ static inline const struct hybrid_ident *hybrid_mapping_ident(const struct hybri
  * @mappings: by address, none overlapping
  * @nr: of @mappings
  * @alloc: room in @mappings
+ * @entries_id: number of the object with code of a runtime to whose functions' first instructions
+ *	frames return, though no call stands before them; 0: there is none
+ * @entries: offset of that code in the file; all functions begin at a multiple of
+ *	HYBRID_ENTRY_ALIGN
+ * @entries_end: offset behind it
  */
 struct hybrid_space {
 	unsigned int		 refs;
@@ -72,6 +77,9 @@ struct hybrid_space {
 	struct hybrid_mapping	*mappings;
 	size_t			 nr;
 	size_t			 alloc;
+	u64			 entries_id;
+	u64			 entries;
+	u64			 entries_end;
 };
 
 /**
@@ -161,5 +169,20 @@ bool hybrid_mapping_bias(const struct hybrid_mapping *mapping, u64 *bias);
 
 /* hybrid_copied_text() need not look at the mapping that holds an address again. */
 void hybrid_space_set_asked(struct hybrid_space *space, u64 ip);
+
+#define HYBRID_ENTRY_ALIGN	64
+
+/**
+ * hybrid_space_is_entry - is a return address the first one of such a function?
+ * @space: of the process
+ * @mapping: of it, that holds @ret
+ * @ret: return address
+ *
+ * V8 replaces a frame of compiled code that is no longer valid by one of the interpreter. It makes
+ * that frame's callee return to a builtin that goes on with the bytecode. Builtins may be mapped
+ * twice (src/codegen/code-range.cc: CodeRange::RemapEmbeddedBuiltins()).
+ */
+bool hybrid_space_is_entry(const struct hybrid_space *space, const struct hybrid_mapping *mapping,
+			   u64 ret);
 
 #endif /* __PERF_HYBRID_SPACE_H */

@@ -31,5 +31,7 @@ enum hybrid_reach hybrid_check_call(struct hybrid_unwinder *unwinder, struct hyb
 		return HYBRID_REACH_NOT;
 	if (!mapping->object)
 		return ask_process(unwinder, space, pid, abi, ret);
+	if (hybrid_space_is_entry(space, mapping, ret))
+		return HYBRID_REACH_INDIRECT;
 	return hybrid_object_leads(mapping, ret, hybrid_space_find(space, callee), callee);
 }

@@ -75,7 +75,8 @@ bool hybrid_called_frame(struct hybrid_unwinder *unwinder, const struct hybrid_u
 	mapping = hybrid_space_find(u->space, frame->ret);
 	if (!mapping)
 		return true;
-	called = is_behind_call(mapping, frame->ret);
+	called = hybrid_space_is_entry(u->space, mapping, frame->ret) ||
+		is_behind_call(mapping, frame->ret);
 	if (is_last)
 		called = called ? !is_other_call(unwinder, u, mapping, i) :
 				  is_made_up(unwinder, u, mapping, frame->ret);

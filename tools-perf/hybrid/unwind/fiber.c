@@ -17,7 +17,8 @@ static bool is_after_call(struct hybrid_unwinder *unwinder, const struct hybrid_
 		return false;
 	if (!mapping->object)
 		return hybrid_memory_is_return(unwinder->memory, u->space, u->pid, u->abi, word);
-	return hybrid_object_is_return(mapping, word);
+	return hybrid_space_is_entry(u->space, mapping, word) ||
+	       hybrid_object_is_return(mapping, word);
 }
 
 /*

@@ -13,7 +13,8 @@ static bool is_return(const struct hybrid_walk *w, u64 ret)
 
 	if (mapping && !mapping->object)
 		return hybrid_memory_is_return(w->unwinder->memory, u->space, u->pid, u->abi, ret);
-	return mapping && hybrid_object_is_return(mapping, ret);
+	return mapping && (hybrid_space_is_entry(u->space, mapping, ret) ||
+			   hybrid_object_is_return(mapping, ret));
 }
 
 /* Looked up as a frame is: so its mapping is there, if it can be. */

@@ -270,11 +270,20 @@ static bool has_map(pid_t pid)
 	return !access(path, R_OK);
 }
 
+/* src/deoptimizer/deoptimizer.cc: frames go on in InterpreterEnterAtNextBytecode. */
+static void set_entries(struct v8 *v8)
+{
+	v8->pm.space->entries_id = v8->object_id;
+	v8->pm.space->entries = v8->layout.walk.code;
+	v8->pm.space->entries_end = v8->layout.walk.code_end;
+}
+
 static struct hybrid_namer *v8_namer(void *data, u64 pass, struct hybrid_space *space)
 {
 	struct v8 *v8 = data;
 
 	v8->pm.space = space;
+	set_entries(v8);
 	/* V8 writes it when it has compiled something. */
 	if (pass != v8->pass && !v8->names_itself)
 		v8->names_itself = has_map(v8->pm.pid);
@@ -323,8 +332,7 @@ static void *v8_open(const struct hybrid_process_memory *pm, const struct hybrid
 		v8_close(v8);
 		return NULL;
 	}
-	/* src/deoptimizer/deoptimizer.cc: frames go on in InterpreterEnterAtNextBytecode. */
-	hybrid_object_set_entries(mapping->object, v8->layout.walk.code, v8->layout.walk.code_end);
+	set_entries(v8);
 	return v8;
 }
 
