@@ -70,4 +70,27 @@ static __always_inline void write_interpreted(void *ctx, struct state *st)
 		bpf_perf_event_output(ctx, &output, st->output, &st->interpreted, size);
 }
 
+/* Bytes of texts that are written at a sample, at most; and the last one may be longer. */
+#define MOST_TEXT	32768
+
+/*
+ * Tells perf the texts of the functions that this walk has met first, before it gets the walk.
+ * @room: in the ring. Returns how many bytes it took.
+ */
+static __always_inline __u64 tell_functions(void *ctx, struct state *st, __u64 room)
+{
+	struct text_loop loop = { .st = st, .ctx = ctx };
+
+	if (st->record.head.nr_kernel + 1 + st->nr + 2 * HYBRID_WALK_FUNCTIONS > TEXT_AT)
+		return 0;
+	if (room > MOST_TEXT)
+		room = MOST_TEXT;
+	st->text_room = room;
+	if (st->interpreter.language == HYBRID_WALK_PYTHON)
+		bpf_loop(st->nr_untold, tell_code, &loop, 0);
+	else
+		bpf_loop(st->nr_untold, tell_strings, &loop, 0);
+	return room - st->text_room;
+}
+
 #endif /* __HYBRID_FUNCTIONS_BPF_H */

@@ -324,7 +324,7 @@ int hybrid_walk(void *ctx)
 		follow_natives(st);
 		read_functions(st, task);
 		if (st->nr_untold)
-			tell_codes(ctx, st, room_for_dumps(st, &most));
+			tell_functions(ctx, st, room_for_dumps(st, &most));
 		if (write_sample(ctx, st, mm))
 			return 0;
 	}

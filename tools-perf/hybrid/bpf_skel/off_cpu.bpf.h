@@ -50,7 +50,7 @@ static __always_inline void find_functions(void *ctx, struct state *st,
 {
 	read_functions(st, task);
 	if (st->nr_untold && may_dump(st, since))
-		st->dumped += tell_codes(ctx, st, MOST_TEXT);
+		st->dumped += tell_functions(ctx, st, MOST_TEXT);
 }
 
 /* What perf is to unwind. */

@@ -29,12 +29,8 @@
 #define SUB_ANONYMOUS	0x80
 #define SUB_UNIQUE	0x100
 
-/*
- * In an SV, a COP and an OP: its string; its line, in the upper half; and what is below it.
- */
+/* In an SV: its string. */
 #define SV_STRING	16
-#define COP_LINE	32
-#define OP_FIRST	40
 
 /* Frames that are looked at: loops and blocks have some, too. And those of one stack. */
 #define MAX_PERL_FRAMES	8192
@@ -96,7 +92,7 @@ static __always_inline __u64 word_of_sub(struct state *st, __u64 sub)
 			word |= HYBRID_WALK_PERL_CODE;
 		else if (flags & SUB_ANONYMOUS)
 			word = (root & HYBRID_WALK_FUNCTION_ADDR) | HYBRID_WALK_PERL_ANONYMOUS |
-			       HYBRID_WALK_FUNCTION_MARK(user_word(root + OP_FIRST));
+			       HYBRID_WALK_FUNCTION_MARK(user_word(root + PERL_OP_FIRST));
 		put_mark(st, i, sub, word);
 		if (!(word & HYBRID_WALK_PERL_CODE))
 			meet_function(st, sub, word);
@@ -121,7 +117,7 @@ static __always_inline void put_text(struct state *st, __u64 name)
 /* Code that is at @st->statement, of no sub that stays. */
 static __always_inline void put_perl_code(struct state *st, __u64 what)
 {
-	__u64 line = user_word(st->statement + COP_LINE) >> 32;
+	__u64 line = user_word(st->statement + WORD_OF(PERL_COP_LINE)) >> 32;
 
 	put_function(st, what | HYBRID_WALK_PERL_CODE, HYBRID_WALK_PERL_AT(st->statement, line));
 }

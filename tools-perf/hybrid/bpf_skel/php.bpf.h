@@ -10,12 +10,10 @@
 
 /*
  * Zend/zend_compile.h: what a function begins with; that it stands for __call() until that is
- * called; where it has its name; flags of a frame.
+ * called; flags of a frame.
  */
-#define PHP_INTERNAL	1
 #define PHP_TRAMPOLINE	7
 #define PHP_TRAMPOLINE_FLAG	(0x40000ULL << 32)
-#define PHP_NAME	8
 #define PHP_CODE	1
 #define PHP_TOP		2
 #define PHP_CLOSURE	0x40
@@ -25,12 +23,7 @@
 #define PHP_TYPE	2
 #define PHP_THIS	10
 
-/* Zend/zend_types.h: of a string, a hash of it. */
-#define PHP_STRING_HASH	8
-
-/* Where an instruction has its line; bytes of one, and how many of one function are believed. */
-#define PHP_OP_LINE	24
-#define PHP_OP		32
+/* How many instructions of one function are believed. */
 #define PHP_MOST_OPS	0x100000
 
 /* Generators that delegate to each other. */
@@ -54,7 +47,7 @@ static __always_inline __u64 php_mark(struct state *st, __u64 function, bool is_
 	if (kind & PHP_TRAMPOLINE_FLAG)
 		return PHP_TRAMPOLINE;
 	kind &= 7;
-	at = kind == PHP_INTERNAL ? PHP_NAME : st->interpreter.php.code;
+	at = kind == PHP_INTERNAL ? PHP_FUNCTION_NAME : st->interpreter.php.code;
 	word = kind | user_word(function + at);
 	if (!is_marked(st, i, function) || st->marks[i].word != word)
 		meet_function(st, function, function | HYBRID_WALK_FUNCTION_MARK(word));

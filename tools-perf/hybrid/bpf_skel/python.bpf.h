@@ -7,9 +7,6 @@
  */
 #include "text.bpf.h"
 
-/* Bytes of texts that are written at a sample, at most; and the last one may be longer. */
-#define MOST_TEXT	32768
-
 /*
  * Of the word of a mark: the code object is looked at each time that it is met; it is old enough
  * not to be, but for what may be freed when it has run.
@@ -176,15 +173,11 @@ static __always_inline __u64 put_code(struct state *st, struct hybrid_walk_text 
 		return 0;
 	st->telling.since = st->moment;
 	st->telling.is_function = code_word(st, py->flags) & HYBRID_PYTHON_OPTIMIZED;
-	text->head = st->record.head;
-	text->head.info = 0;
-	text->head.nr_kernel = HYBRID_WALK_TEXT;
-	text->function = code | HYBRID_WALK_FUNCTION_MARK(st->telling.identity);
+	begin_text(st, text, code | HYBRID_WALK_FUNCTION_MARK(st->telling.identity));
 	text->type = code_word(st, py->type);
 	text->size = py->code ? user_word(code_word(st, py->code) + py->size) :
 		     code_word(st, py->size);
 	text->line = code_word(st, py->line);
-	text->unused = 0;
 	size = put_texts(st, text);
 	return size ? size + offsetof(struct hybrid_walk_text, bytes) : 0;
 }
@@ -198,7 +191,7 @@ static __always_inline void forget_code(struct state *st, __u64 code)
 		st->marks[i].function = 0;
 }
 
-/* Tells perf of one code object. */
+/* Tells perf of one code object; for bpf_loop(). */
 static long tell_code(__u32 i, void *arg)
 {
 	struct text_loop *loop = arg;
@@ -210,38 +203,9 @@ static long tell_code(__u32 i, void *arg)
 		return 1;
 	st->telling.identity = st->untold[i].identity;
 	size = put_code(st, text, st->untold[i].code);
-	if (!size)
-		return 0;
-	barrier_var(size);
-	if (size > st->text_room || size > sizeof(*text) ||
-	    bpf_perf_event_output(loop->ctx, &output, st->output, text, size)) {
+	if (size && !tell_text(loop, text, size, st->untold[i].code))
 		forget_code(st, st->untold[i].code);
-		return 0;
-	}
-	st->text_room -= size;
-	st->code_key.ip = st->untold[i].code;
-	bpf_map_update_elem(&told, &st->code_key, &st->telling, BPF_ANY);
 	return 0;
-}
-
-/*
- * Tells perf of those that this walk has met, before it gets the walk. @room: in the ring. Returns
- * how many bytes it took.
- */
-static __always_inline __u64 tell_codes(void *ctx, struct state *st, __u64 room)
-{
-	struct text_loop loop = { .st = st, .ctx = ctx };
-
-	if (st->record.head.nr_kernel + 1 + st->nr + 2 * HYBRID_WALK_FUNCTIONS > TEXT_AT)
-		return 0;
-	if (room > MOST_TEXT)
-		room = MOST_TEXT;
-	st->text_room = room;
-	if (st->interpreter.language == HYBRID_WALK_PYTHON)
-		bpf_loop(st->nr_untold, tell_code, &loop, 0);
-	else
-		bpf_loop(st->nr_untold, tell_strings, &loop, 0);
-	return room - st->text_room;
 }
 
 #endif /* __HYBRID_PYTHON_BPF_H */

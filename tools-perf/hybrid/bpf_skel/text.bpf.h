@@ -3,12 +3,14 @@
 #define __HYBRID_TEXT_BPF_H
 
 /*
- * The texts of functions, of which perf is told once, before the first sample that has them: the
- * process may have ended when perf reads that. Here are those of Perl and PHP: three strings.
- * Of the program of Perl it is the file, which its statements have.
+ * perf is told the texts of a function once, before the first sample in it: when perf reads that
+ * sample, the process may have ended. Those of Perl and PHP are three strings: package or class,
+ * name, and file. A Perl program's outermost code has the file alone.
  */
 #include "mark.bpf.h"
 #include "output.bpf.h"
+#include "perl-object.h"
+#include "php-object.h"
 
 /* Functions whose texts perf has. */
 #define MAX_TOLD	16384
@@ -30,7 +32,33 @@ struct text_loop {
 	void *ctx;
 };
 
-/* Bytes of user space behind those that a record has already. */
+static __always_inline void begin_text(const struct state *st, struct hybrid_walk_text *text,
+				       __u64 function)
+{
+	text->head = st->record.head;
+	text->head.info = 0;
+	text->head.nr_kernel = HYBRID_WALK_TEXT;
+	text->function = function;
+	text->unused = 0;
+}
+
+/* Writes a record of @size bytes, if there is room. Returns false if perf does not get it. */
+static __always_inline bool tell_text(struct text_loop *loop, struct hybrid_walk_text *text,
+				      __u64 size, __u64 function)
+{
+	struct state *st = loop->st;
+
+	barrier_var(size);
+	if (size > st->text_room || size > sizeof(*text) ||
+	    bpf_perf_event_output(loop->ctx, &output, st->output, text, size))
+		return false;
+	st->text_room -= size;
+	st->code_key.ip = function;
+	bpf_map_update_elem(&told, &st->code_key, &st->telling, BPF_ANY);
+	return true;
+}
+
+/* Appends bytes of user space to the @used ones that a record has. */
 static __always_inline bool put_bytes(struct hybrid_walk_text *text, __u32 used, __u64 from,
 				      __u64 size)
 {
@@ -42,37 +70,12 @@ static __always_inline bool put_bytes(struct hybrid_walk_text *text, __u32 used,
 	       !bpf_probe_read_user(&text->bytes[used], size, (void *)from);
 }
 
-/* Perl: in a value its flags; in the body of a sub what is read of it; that it has a name. */
-#define PERL_SV_FLAGS	8
-#define PERL_CV_STASH	32
-#define PERL_CV_START	40
-#define PERL_CV_NAMED	56
-#define PERL_CV_FILE	64
-#define PERL_CV_FLAGS	88
-#define PERL_IS_NAMED	(0x8000ULL << 32)
-
-/* In a statement: its file. */
-#define PERL_COP_FILE	48
-
-/* In the body of what has a name, and in that of a package; in a name. */
-#define PERL_GV_NAME	32
-#define PERL_GV_STASH	40
-#define PERL_HV_NAME	32
-#define PERL_HV_NUMBER	56
-#define PERL_HAS_NAME	(0x02000000ULL << 32)
-#define PERL_TEXT	8
-
-/* PHP: in a function its name and its class; in a class its name; a string. */
-#define PHP_FUNCTION_NAME	8
-#define PHP_FUNCTION_CLASS	16
-#define PHP_CLASS_NAME		8
-#define PHP_STRING_LENGTH	16
-#define PHP_STRING_BYTES	24
-#define PHP_FIRST_LINE		24
+/* The word of which the upper half is the 32 bits at an offset. */
+#define WORD_OF(offset)	((offset) - 4)
 
 /*
- * A function whose mark is new. @word: as records have it; functions of one address are told again
- * if it is another. @function: address of what is read.
+ * A function whose mark is new is to be told. @function: address of what is read. @word: as records
+ * have it. If perf was told of another word at that address, it is told again.
  */
 static __always_inline void meet_function(struct state *st, __u64 function, __u64 word)
 {
@@ -101,17 +104,17 @@ static __always_inline __u64 flat_word(__u64 addr)
 /* A name of Perl: its length is 32 bits, in the upper half of its first word. */
 static __always_inline void find_perl_name(struct state *st, __u32 i, __u64 name)
 {
-	st->pieces[i].at = name + PERL_TEXT;
-	st->pieces[i].size = name ? flat_word(name) >> 32 : 0;
+	st->pieces[i].at = name + PERL_NAME_TEXT;
+	st->pieces[i].size = name ? flat_word(name + WORD_OF(PERL_NAME_LENGTH)) >> 32 : 0;
 }
 
 /* Several names: the first one is what the package was made as, if that is still one. */
 static __always_inline void find_package(struct state *st, __u64 stash)
 {
 	__u64 body = flat_word(stash), name = flat_word(body + PERL_HV_NAME);
-	__s32 nr = flat_word(body + PERL_HV_NUMBER) >> 32;
+	__s32 nr = flat_word(body + WORD_OF(PERL_HV_NR_NAMES)) >> 32;
 
-	if (!(flat_word(stash + PERL_SV_FLAGS) & PERL_HAS_NAME))
+	if (!(flat_word(stash + WORD_OF(PERL_SV_FLAGS)) >> 32 & PERL_HV_HAS_NAME))
 		return;
 	if (nr)
 		name = flat_word(name + (nr < 0 ? sizeof(name) : 0));
@@ -126,8 +129,8 @@ static __always_inline void find_perl_strings(struct state *st, struct hybrid_wa
 	__u64 stash = flat_word(body + PERL_CV_STASH), has_name;
 
 	text->type = named;
-	text->line = flat_word(flat_word(body + PERL_CV_START) + 32) >> 32;
-	if (flat_word(body + PERL_CV_FLAGS) & PERL_IS_NAMED) {
+	text->line = flat_word(flat_word(body + PERL_CV_START) + WORD_OF(PERL_COP_LINE)) >> 32;
+	if (flat_word(body + WORD_OF(PERL_CV_FLAGS)) >> 32 & PERL_CV_IS_NAMED) {
 		find_perl_name(st, 1, named);
 	} else if (named) {
 		has_name = flat_word(named);
@@ -155,16 +158,16 @@ static __always_inline void find_php_strings(struct state *st, struct hybrid_wal
 		find_php_string(st, 2, function);
 		return;
 	}
-	class = flat_word(function + PHP_FUNCTION_CLASS);
+	class = flat_word(function + PHP_FUNCTION_SCOPE);
 	if (class)
 		find_php_string(st, 0, flat_word(class + PHP_CLASS_NAME));
 	find_php_string(st, 1, flat_word(function + PHP_FUNCTION_NAME));
 	/* An internal one has no code. */
-	if ((__u8)flat_word(function) == 1)
+	if ((__u8)flat_word(function) == PHP_INTERNAL)
 		return;
 	find_php_string(st, 2, flat_word(function + in->file));
 	code = flat_word(function + in->code);
-	text->line = flat_word(code + PHP_FIRST_LINE);
+	text->line = flat_word(code + PHP_OP_LINE);
 }
 
 /* One piece more, after the others. Returns its bytes. */
@@ -199,14 +202,10 @@ static __always_inline __u64 put_strings(struct state *st, struct hybrid_walk_te
 	__u32 used, size;
 
 	__builtin_memset(st->pieces, 0, sizeof(st->pieces));
-	text->head = st->record.head;
-	text->head.info = 0;
-	text->head.nr_kernel = HYBRID_WALK_TEXT;
-	text->function = word;
+	begin_text(st, text, word);
 	text->type = 0;
 	text->size = 0;
 	text->line = 0;
-	text->unused = 0;
 	if (word & HYBRID_WALK_PERL_CODE && is_perl)
 		st->pieces[2].at = flat_word(function + PERL_COP_FILE);
 	else if (is_perl)
@@ -224,7 +223,7 @@ static __always_inline __u64 put_strings(struct state *st, struct hybrid_walk_te
 	return used ? used + offsetof(struct hybrid_walk_text, bytes) : 0;
 }
 
-/* Tells perf of one function. */
+/* Tells perf the strings of one function; for bpf_loop(). */
 static long tell_strings(__u32 i, void *arg)
 {
 	struct text_loop *loop = arg;
@@ -236,13 +235,8 @@ static long tell_strings(__u32 i, void *arg)
 		return 1;
 	st->telling.identity = st->untold[i].identity;
 	size = put_strings(st, text, st->untold[i].code, st->telling.identity);
-	barrier_var(size);
-	if (!size || size > st->text_room || size > sizeof(*text) ||
-	    bpf_perf_event_output(loop->ctx, &output, st->output, text, size))
-		return 0;
-	st->text_room -= size;
-	st->code_key.ip = st->telling.identity & HYBRID_WALK_FUNCTION_ADDR;
-	bpf_map_update_elem(&told, &st->code_key, &st->telling, BPF_ANY);
+	if (size)
+		tell_text(loop, text, size, st->telling.identity & HYBRID_WALK_FUNCTION_ADDR);
 	return 0;
 }
 

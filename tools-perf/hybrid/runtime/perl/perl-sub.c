@@ -6,42 +6,22 @@
 #include <stdio.h>
 #include <string.h>
 #include <linux/kernel.h>
+#include "../../bpf_skel/perl-object.h"
 #include "perl-sub.h"
 
-/* sv.h: of any value, its body, its flags, and in these what it is. */
-#define SV_FLAGS	12
+/* sv.h: of the flags of any value, what it is. */
 #define SV_TYPE		0xff
 #define TYPE_GV		9
 #define TYPE_HV		12
 #define TYPE_SUB	13
 #define TYPE_FORMAT	14
 
-/* cv.h: the body of a sub, in words, and its flags, in the upper half. */
-#define SUB_STASH	4
-#define SUB_START	5
-#define SUB_ROOT	6
-#define SUB_NAMED	7
-#define SUB_FILE	8
-#define SUB_FLAGS	11
+/* cv.h: words of the body of a sub, and of its flags that it is code in C. */
 #define SUB_WORDS	12
 #define IS_IN_C		0x8
-#define HAS_NAME	0x8000
 
-/* gv.h: the body of what has a name, and its package. */
-#define GV_NAME		32
-#define GV_STASH	40
-
-/* hv.h: the body of a package; it has a name, or several; and a name. */
-#define HV_HAS_NAME	0x02000000
-#define HV_NAME		32
-#define HV_NR_NAMES	60
-#define NAME_LENGTH	4
-#define NAME_TEXT	8
-
-/* op.h and cop.h */
-#define OP_FIRST	40
+/* cop.h: in a statement: number of its package. */
 #define COP_PACKAGE	40
-#define COP_FILE	48
 
 /**
  * struct operation - the first part of a COP, and all of other operations
@@ -69,7 +49,8 @@ static u32 flags_of(struct hybrid_process_memory *pm, u64 addr)
 {
 	u32 flags;
 
-	return addr && !hybrid_process_memory_read(pm, addr + SV_FLAGS, &flags, sizeof(flags)) ?
+	return addr &&
+	       !hybrid_process_memory_read(pm, addr + PERL_SV_FLAGS, &flags, sizeof(flags)) ?
 		flags : 0;
 }
 
@@ -90,11 +71,14 @@ bool perl_sub__read(struct hybrid_process_memory *pm, u64 addr, struct perl_sub 
 	if ((type != TYPE_SUB && type != TYPE_FORMAT) ||
 	    hybrid_process_memory_read(pm, head.body, words, sizeof(words)))
 		return false;
-	flags = words[SUB_FLAGS] >> 32;
+	flags = words[PERL_CV_FLAGS / sizeof(u64)] >> 32;
 	*sub = (struct perl_sub) {
-		.root = words[SUB_ROOT], .start = words[SUB_START], .named = words[SUB_NAMED],
-		.stash = words[SUB_STASH], .file = words[SUB_FILE],
-		.is_named = flags & HAS_NAME,
+		.root = words[PERL_CV_ROOT / sizeof(u64)],
+		.start = words[PERL_CV_START / sizeof(u64)],
+		.named = words[PERL_CV_NAMED / sizeof(u64)],
+		.stash = words[PERL_CV_STASH / sizeof(u64)],
+		.file = words[PERL_CV_FILE / sizeof(u64)],
+		.is_named = flags & PERL_CV_IS_NAMED,
 	};
 	return !(flags & IS_IN_C);
 }
@@ -103,11 +87,12 @@ static bool read_name(struct hybrid_process_memory *pm, u64 name, char *out)
 {
 	s32 length;
 
-	if (!name || hybrid_process_memory_read(pm, name + NAME_LENGTH, &length, sizeof(length)) ||
+	if (!name ||
+	    hybrid_process_memory_read(pm, name + PERL_NAME_LENGTH, &length, sizeof(length)) ||
 	    length <= 0)
 		return false;
 	length = min(length, PERL_TEXT - 1);
-	if (hybrid_process_memory_read(pm, name + NAME_TEXT, out, length))
+	if (hybrid_process_memory_read(pm, name + PERL_NAME_TEXT, out, length))
 		return false;
 	out[length] = 0;
 	return *out;
@@ -116,11 +101,12 @@ static bool read_name(struct hybrid_process_memory *pm, u64 name, char *out)
 static bool read_package(struct hybrid_process_memory *pm, u64 stash, char *out)
 {
 	u32 flags = flags_of(pm, stash);
-	u64 body = hybrid_process_word(pm, stash), name = hybrid_process_word(pm, body + HV_NAME);
+	u64 body = hybrid_process_word(pm, stash);
+	u64 name = hybrid_process_word(pm, body + PERL_HV_NAME);
 	s32 nr;
 
-	if ((flags & SV_TYPE) != TYPE_HV || !(flags & HV_HAS_NAME) ||
-	    hybrid_process_memory_read(pm, body + HV_NR_NAMES, &nr, sizeof(nr)))
+	if ((flags & SV_TYPE) != TYPE_HV || !(flags & PERL_HV_HAS_NAME) ||
+	    hybrid_process_memory_read(pm, body + PERL_HV_NR_NAMES, &nr, sizeof(nr)))
 		return false;
 	/* Several: the first one is what it was made as, if that is still one. */
 	if (nr)
@@ -139,9 +125,9 @@ bool perl_sub__name(struct hybrid_process_memory *pm, const struct perl_sub *sub
 	} else if (sub->named) {
 		body = hybrid_process_word(pm, sub->named);
 		if ((flags_of(pm, sub->named) & SV_TYPE) != TYPE_GV ||
-		    !read_name(pm, hybrid_process_word(pm, body + GV_NAME), name))
+		    !read_name(pm, hybrid_process_word(pm, body + PERL_GV_NAME), name))
 			return false;
-		stash = hybrid_process_word(pm, body + GV_STASH);
+		stash = hybrid_process_word(pm, body + PERL_GV_STASH);
 	}
 	if (read_package(pm, stash, package))
 		snprintf(out, PERL_NAME, "%s::%s", package, name);
@@ -180,7 +166,7 @@ u64 perl_root__statement(struct hybrid_process_memory *pm, u64 root, u64 nextsta
 	u64 op = root;
 
 	for (i = 0; i < MAX_DEPTH && op; i++) {
-		op = hybrid_process_word(pm, op + OP_FIRST);
+		op = hybrid_process_word(pm, op + PERL_OP_FIRST);
 		if (perl_statement__line(pm, op, nextstate))
 			return op;
 	}
@@ -194,7 +180,7 @@ bool perl_statement__file(struct hybrid_process_memory *pm, u64 statement, u64 n
 
 	if (!perl_statement__line(pm, statement, nextstate))
 		return false;
-	file = hybrid_process_word(pm, statement + COP_FILE);
+	file = hybrid_process_word(pm, statement + PERL_COP_FILE);
 	return file && !hybrid_process_memory_string(pm, file, out) && *out;
 }
 

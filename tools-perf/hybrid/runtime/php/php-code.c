@@ -7,19 +7,15 @@
 #include <linux/kernel.h>
 #include "php-code.h"
 
-/* Zend/zend_types.h: of a string the length, and the first byte. */
-#define STRING_LENGTH	16
-#define STRING_BYTES	24
-
 /* Instructions that are read at once. */
 #define AT_ONCE		32
 
 bool php_text(struct hybrid_process_memory *pm, u64 string, char *out)
 {
-	u64 length = string ? hybrid_process_word(pm, string + STRING_LENGTH) : 0;
+	u64 length = string ? hybrid_process_word(pm, string + PHP_STRING_LENGTH) : 0;
 
 	length = min_t(u64, length, PHP_TEXT - 1);
-	if (!length || hybrid_process_memory_read(pm, string + STRING_BYTES, out, length))
+	if (!length || hybrid_process_memory_read(pm, string + PHP_STRING_BYTES, out, length))
 		return false;
 	out[length] = 0;
 	return *out;

@@ -3,6 +3,7 @@
 #define __PERF_HYBRID_PHP_LAYOUT_H
 
 #include "../../bpf_skel/hybrid_interpreter.h"
+#include "../../bpf_skel/php-object.h"
 #include "../process-memory.h"
 
 /**
@@ -21,21 +22,6 @@ struct php_layout {
 	u16	nr_closures;
 	u16	closures;
 };
-
-/* The same in all versions. In a function: its name and its class. In a class: the name. */
-#define PHP_FUNCTION_NAME	8
-#define PHP_FUNCTION_SCOPE	16
-#define PHP_CLASS_NAME		8
-
-/* In a string: a hash of it. */
-#define PHP_STRING_HASH		8
-
-/* Of a function's first byte: Zend/zend_compile.h, ZEND_INTERNAL_FUNCTION. */
-#define PHP_INTERNAL		1
-
-/* Bytes of an instruction, and where it has the line. */
-#define PHP_OP			32
-#define PHP_OP_LINE		24
 
 /**
  * struct php_file - what the file of PHP defines, as addresses in the process
