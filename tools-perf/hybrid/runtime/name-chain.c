@@ -91,6 +91,16 @@ static void begin(struct hybrid_named_chain *c)
 	put(c, c->chain, c->user);
 }
 
+void hybrid_named_chain_put_first(struct hybrid_named_chain *c, unsigned int nr)
+{
+	if (nr)
+		c->first = c->out[c->nr_out];
+	else
+		c->out[c->nr_out] = c->chain[c->user];
+	c->nr_out += nr ?: 1;
+	c->rest = c->nr_out;
+}
+
 bool hybrid_name_known(struct hybrid_namer *namer, struct hybrid_names *names,
 		       struct hybrid_named_chain *c)
 {

@@ -121,6 +121,14 @@ bool hybrid_name_known(struct hybrid_namer *namer, struct hybrid_names *names,
 		       struct hybrid_named_chain *c);
 
 /**
+ * hybrid_named_chain_put_first - the first user frame of a chain was named
+ * @c: the chain, nothing behind @user put out yet
+ * @nr: addresses that were put at @out + @nr_out for it; 0: it keeps its own, for which there is
+ *	room
+ */
+void hybrid_named_chain_put_first(struct hybrid_named_chain *c, unsigned int nr);
+
+/**
  * hybrid_named_chain_count - how many user frames of a chain are of a kind
  * @c: the chain
  * @is: is an address, as struct hybrid_frame's @ip?

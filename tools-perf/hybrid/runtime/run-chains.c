@@ -57,12 +57,7 @@ static bool name_first(struct hybrid_runs *runs, const struct hybrid_run_names *
 	if (room < 1 + c->nr_functions + nr_named)
 		return false;
 	nr = hybrid_runs__name(runs, how, c->chain[c->user], c->out + c->nr_out, room);
-	if (nr)
-		c->first = c->out[c->nr_out];
-	else
-		c->out[c->nr_out] = c->chain[c->user];
-	c->nr_out += nr ?: 1;
-	c->rest = c->nr_out;
+	hybrid_named_chain_put_first(c, nr);
 	return true;
 }
 

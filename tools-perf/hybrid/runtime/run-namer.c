@@ -1,76 +1,84 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The namer of a process with an interpreter: each language says where the evaluator is, and what
- * the address of a function's frame is.
+ * The namer of a process with an interpreter: each language says where the evaluator is, and which
+ * address the frame of a function gets.
  */
 #include <linux/kernel.h>
 #include "run-namer.h"
 
-static struct hybrid_run_namer *run_namer(struct hybrid_namer *namer)
+static struct hybrid_run_namer *run_namer_of(struct hybrid_namer *namer)
 {
 	return container_of(namer, struct hybrid_run_namer, namer);
 }
 
 static u64 ip_of(void *arg, struct hybrid_names *names, u64 function, u64 position)
 {
-	struct hybrid_run_namer *by = arg;
-	u64 ip = by->ip_of(by, names, function, position);
+	struct hybrid_run_namer *run_namer = arg;
+	u64 ip = run_namer->language->ip_of(run_namer, names, function, position);
 
-	by->namer.nr_unread += !ip;
-	return ip ?: by->unknown(by, names);
+	run_namer->namer.nr_unread += !ip;
+	return ip ?: run_namer->language->unknown(run_namer, names);
 }
 
-static struct hybrid_run_names names_of(struct hybrid_run_namer *by, struct hybrid_names *names)
+static struct hybrid_run_names names_of(struct hybrid_run_namer *run_namer,
+					struct hybrid_names *names)
 {
-	return (struct hybrid_run_names) { .names = names, .ip_of = ip_of, .arg = by };
+	return (struct hybrid_run_names) { .names = names, .ip_of = ip_of, .arg = run_namer };
 }
 
-void hybrid_run_namer__begin(struct hybrid_run_namer *by, const struct hybrid_named_chain *c)
+void hybrid_run_namer__begin(struct hybrid_run_namer *run_namer,
+			     const struct hybrid_named_chain *c)
 {
-	hybrid_runs__begin(&by->runs, by->evaluator, by->space, c);
+	hybrid_runs__begin(&run_namer->runs, run_namer->evaluator, run_namer->space, c);
 }
 
 static void begin(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
 {
-	hybrid_run_namer__begin(run_namer(namer), c);
+	hybrid_run_namer__begin(run_namer_of(namer), c);
 }
 
 static unsigned int name(struct hybrid_namer *namer, struct hybrid_names *names,
 			 const struct hybrid_frame *frame __maybe_unused, u64 ip, u64 *out,
 			 unsigned int room)
 {
-	struct hybrid_run_namer *by = run_namer(namer);
-	const struct hybrid_run_names how = names_of(by, names);
+	struct hybrid_run_namer *run_namer = run_namer_of(namer);
+	const struct hybrid_run_names how = names_of(run_namer, names);
 
-	return hybrid_runs__name(&by->runs, &how, ip, out, room);
+	return hybrid_runs__name(&run_namer->runs, &how, ip, out, room);
 }
 
 static bool whole(struct hybrid_namer *namer, struct hybrid_names *names,
 		  struct hybrid_named_chain *c)
 {
-	struct hybrid_run_namer *by = run_namer(namer);
-	const struct hybrid_run_names how = names_of(by, names);
+	struct hybrid_run_namer *run_namer = run_namer_of(namer);
+	const struct hybrid_run_names how = names_of(run_namer, names);
 
-	by->runs.evaluator = by->evaluator;
-	by->runs.space = by->space;
-	return hybrid_run_chains__whole(&by->chains, &by->runs, &how, namer, c);
+	run_namer->runs.evaluator = run_namer->evaluator;
+	run_namer->runs.space = run_namer->space;
+	return hybrid_run_chains__whole(&run_namer->chains, &run_namer->runs, &how, namer, c);
 }
 
 static void keep(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
 {
-	struct hybrid_run_namer *by = run_namer(namer);
+	struct hybrid_run_namer *run_namer = run_namer_of(namer);
 
-	hybrid_run_chains__keep(&by->chains, &by->runs, namer, c);
+	hybrid_run_chains__keep(&run_namer->chains, &run_namer->runs, namer, c);
 }
 
-void hybrid_run_namer__init(struct hybrid_run_namer *by, enum hybrid_runtime runtime)
+void hybrid_run_namer__init(struct hybrid_run_namer *run_namer,
+			    const struct hybrid_run_language *language,
+			    const struct hybrid_evaluator *evaluator)
 {
-	by->namer = (struct hybrid_namer) {
-		.runtime = runtime, .begin = begin, .whole = whole, .keep = keep, .name = name,
+	run_namer->language = language;
+	run_namer->evaluator = evaluator;
+	run_namer->chains.names_first = language->names_first;
+	run_namer->namer = (struct hybrid_namer) {
+		.runtime = language->runtime, .begin = language->begin ?: begin, .whole = whole,
+		.keep = keep, .text = language->text, .name = name,
 	};
 }
 
-void hybrid_run_namer__exit(struct hybrid_run_namer *by)
+void hybrid_run_namer__exit(struct hybrid_run_namer *run_namer)
 {
-	hybrid_run_chains__exit(&by->chains);
+	hybrid_run_chains__exit(&run_namer->chains);
 }

@@ -263,11 +263,17 @@ static struct runtime_process *get_process(struct hybrid_runtimes *runtimes, pid
 	return oldest;
 }
 
+/* Was it in a pass before this one? @pass: 0: in none */
+static bool was_before(const struct hybrid_runtimes *runtimes, u64 pass)
+{
+	return pass && pass != runtimes->pass;
+}
+
 /* What the process has mapped may have changed: after exec it is another program. */
 static void look_at(struct hybrid_runtimes *runtimes, struct runtime_process *process,
 		    struct hybrid_space *space)
 {
-	bool again = process->failed_pass && process->failed_pass != runtimes->pass, are_all;
+	bool again = was_before(runtimes, process->failed_pass), are_all;
 	const struct hybrid_mapping *mapping = find_runtime(runtimes, space, &are_all);
 	u64 id = mapping ? mapping->object->id : 0;
 
@@ -292,8 +298,8 @@ static bool is_to_be_looked_at(const struct hybrid_runtimes *runtimes,
 			       const struct hybrid_space *space)
 {
 	return process->gen != space->gen || process->nr_met != runtimes->nr_met ||
-	       (process->failed_pass && process->failed_pass != runtimes->pass) ||
-	       (process->missed_pass && process->missed_pass != runtimes->pass);
+	       was_before(runtimes, process->failed_pass) ||
+	       was_before(runtimes, process->missed_pass);
 }
 
 /* A copy of a process that was opened has what that has: maybe it has ended before it is read. */

@@ -50,18 +50,20 @@ static void perl_begin(struct hybrid_namer *namer, const struct hybrid_named_cha
 	hybrid_run_namer__begin(&perl->run_namer, &perl->chain);
 }
 
-static u64 ip_of(struct hybrid_run_namer *by, struct hybrid_names *names, u64 function,
-		 u64 position __maybe_unused)
+static u64 ip_of(struct hybrid_run_namer *run_namer, struct hybrid_names *names,
+		 u64 function, u64 position __maybe_unused)
 {
-	struct perl *perl = container_of(by, struct perl, run_namer);
+	struct perl *perl = container_of(run_namer, struct perl, run_namer);
 	const struct perl_frame *frame = perl_frames__of(&perl->frames, function);
 
 	return frame ? perl_functions__ip(&perl->functions, names, frame) : 0;
 }
 
-static u64 unknown(struct hybrid_run_namer *by, struct hybrid_names *names)
+static u64 unknown(struct hybrid_run_namer *run_namer, struct hybrid_names *names)
 {
-	return perl_functions__unknown(&container_of(by, struct perl, run_namer)->functions, names);
+	struct perl *perl = container_of(run_namer, struct perl, run_namer);
+
+	return perl_functions__unknown(&perl->functions, names);
 }
 
 static void perl_text(struct hybrid_namer *namer, struct hybrid_names *names, const void *text,
@@ -73,6 +75,14 @@ static void perl_text(struct hybrid_namer *namer, struct hybrid_names *names, co
 	if (hybrid_told_text_read(&told, text, size))
 		perl_functions__text(&perl->functions, names, &told);
 }
+
+static const struct hybrid_run_language perl_language = {
+	.runtime	= HYBRID_RUNTIME_PERL,
+	.ip_of		= ip_of,
+	.unknown	= unknown,
+	.begin		= perl_begin,
+	.text		= perl_text,
+};
 
 static struct hybrid_namer *perl_namer(void *data, u64 pass __maybe_unused,
 				       struct hybrid_space *space)
@@ -193,12 +203,7 @@ static void *perl_open(const struct hybrid_process_memory *pm,
 		return NULL;
 	perl->pm = *pm;
 	perl->functions.pm = &perl->pm;
-	perl->run_namer.evaluator = &perl->evaluator;
-	perl->run_namer.ip_of = ip_of;
-	perl->run_namer.unknown = unknown;
-	hybrid_run_namer__init(&perl->run_namer, HYBRID_RUNTIME_PERL);
-	perl->run_namer.namer.begin = perl_begin;
-	perl->run_namer.namer.text = perl_text;
+	hybrid_run_namer__init(&perl->run_namer, &perl_language, &perl->evaluator);
 	if (open_perl(perl, mapping, bias))
 		return perl;
 	hybrid_process_memory_exit(&perl->pm);

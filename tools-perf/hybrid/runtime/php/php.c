@@ -59,10 +59,10 @@ static bool read_chain(struct php *php, struct hybrid_names *names)
 	return true;
 }
 
-static u64 ip_of(struct hybrid_run_namer *by, struct hybrid_names *names, u64 function,
-		 u64 position)
+static u64 ip_of(struct hybrid_run_namer *run_namer, struct hybrid_names *names,
+		 u64 function, u64 position)
 {
-	struct php *php = container_of(by, struct php, run_namer);
+	struct php *php = container_of(run_namer, struct php, run_namer);
 	u64 ip;
 
 	if (function & HYBRID_WALK_PHP_FILE) {
@@ -75,9 +75,11 @@ static u64 ip_of(struct hybrid_run_namer *by, struct hybrid_names *names, u64 fu
 	return ip;
 }
 
-static u64 unknown(struct hybrid_run_namer *by, struct hybrid_names *names)
+static u64 unknown(struct hybrid_run_namer *run_namer, struct hybrid_names *names)
 {
-	return php_functions__unknown(&container_of(by, struct php, run_namer)->functions, names);
+	struct php *php = container_of(run_namer, struct php, run_namer);
+
+	return php_functions__unknown(&php->functions, names);
 }
 
 /* Is it code that opcache has compiled? That of PCRE is in memory that is not shared. */
@@ -144,6 +146,14 @@ static void php_text_told(struct hybrid_namer *namer, struct hybrid_names *names
 	if (hybrid_told_text_read(&told, text, size))
 		php_functions__text(&php->functions, names, &told);
 }
+
+static const struct hybrid_run_language php_language = {
+	.runtime	= HYBRID_RUNTIME_PHP,
+	.ip_of		= ip_of,
+	.unknown	= unknown,
+	.text		= php_text_told,
+	.names_first	= true,
+};
 
 static struct hybrid_namer *php_namer(void *data, u64 pass __maybe_unused,
 				      struct hybrid_space *space)
@@ -221,12 +231,7 @@ static struct php *new_php(const struct hybrid_process_memory *pm)
 		return NULL;
 	php->pm = *pm;
 	php->functions.pm = &php->pm;
-	php->run_namer.evaluator = &php->evaluator;
-	php->run_namer.ip_of = ip_of;
-	php->run_namer.unknown = unknown;
-	php->run_namer.chains.names_first = true;
-	hybrid_run_namer__init(&php->run_namer, HYBRID_RUNTIME_PHP);
-	php->run_namer.namer.text = php_text_told;
+	hybrid_run_namer__init(&php->run_namer, &php_language, &php->evaluator);
 	return php;
 }
 

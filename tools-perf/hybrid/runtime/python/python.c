@@ -33,17 +33,19 @@ struct python {
 	struct python_codes		 codes;
 };
 
-static u64 ip_of(struct hybrid_run_namer *by, struct hybrid_names *names, u64 function,
-		 u64 position)
+static u64 ip_of(struct hybrid_run_namer *run_namer, struct hybrid_names *names,
+		 u64 function, u64 position)
 {
-	struct python *python = container_of(by, struct python, run_namer);
+	struct python *python = container_of(run_namer, struct python, run_namer);
 
 	return python_codes__ip(&python->codes, names, function, position);
 }
 
-static u64 unknown(struct hybrid_run_namer *by, struct hybrid_names *names)
+static u64 unknown(struct hybrid_run_namer *run_namer, struct hybrid_names *names)
 {
-	return python_codes__unknown(&container_of(by, struct python, run_namer)->codes, names);
+	struct python *python = container_of(run_namer, struct python, run_namer);
+
+	return python_codes__unknown(&python->codes, names);
 }
 
 static void python_take_text(struct hybrid_namer *namer, struct hybrid_names *names,
@@ -53,6 +55,14 @@ static void python_take_text(struct hybrid_namer *namer, struct hybrid_names *na
 
 	python_codes__text(&python->codes, names, text, size);
 }
+
+static const struct hybrid_run_language python_language = {
+	.runtime	= HYBRID_RUNTIME_PYTHON,
+	.ip_of		= ip_of,
+	.unknown	= unknown,
+	.text		= python_take_text,
+	.names_first	= true,
+};
 
 static struct hybrid_namer *python_namer(void *data, u64 pass __maybe_unused,
 					 struct hybrid_space *space)
@@ -126,12 +136,7 @@ static void set_up(struct python *python, const struct hybrid_process_memory *pm
 	python->run_namer.runs.roots = python->roots;
 	python->codes.pm = &python->pm;
 	python->codes.layout = &python->layout;
-	python->run_namer.evaluator = &python->evaluator;
-	python->run_namer.ip_of = ip_of;
-	python->run_namer.unknown = unknown;
-	python->run_namer.chains.names_first = true;
-	hybrid_run_namer__init(&python->run_namer, HYBRID_RUNTIME_PYTHON);
-	python->run_namer.namer.text = python_take_text;
+	hybrid_run_namer__init(&python->run_namer, &python_language, &python->evaluator);
 }
 
 static void *python_open(const struct hybrid_process_memory *pm,

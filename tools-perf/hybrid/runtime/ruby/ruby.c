@@ -83,18 +83,28 @@ static void ruby_begin(struct hybrid_namer *namer, const struct hybrid_named_cha
 	hybrid_run_namer__begin(&ruby->run_namer, c);
 }
 
-static u64 ip_of(struct hybrid_run_namer *by, struct hybrid_names *names, u64 function,
-		 u64 position)
+static u64 ip_of(struct hybrid_run_namer *run_namer, struct hybrid_names *names,
+		 u64 function, u64 position)
 {
-	struct ruby *ruby = container_of(by, struct ruby, run_namer);
+	struct ruby *ruby = container_of(run_namer, struct ruby, run_namer);
 
 	return ruby_functions__ip(&ruby->functions, names, function, position);
 }
 
-static u64 unknown(struct hybrid_run_namer *by, struct hybrid_names *names)
+static u64 unknown(struct hybrid_run_namer *run_namer, struct hybrid_names *names)
 {
-	return ruby_functions__unknown(&container_of(by, struct ruby, run_namer)->functions, names);
+	struct ruby *ruby = container_of(run_namer, struct ruby, run_namer);
+
+	return ruby_functions__unknown(&ruby->functions, names);
 }
+
+static const struct hybrid_run_language ruby_language = {
+	.runtime	= HYBRID_RUNTIME_RUBY,
+	.ip_of		= ip_of,
+	.unknown	= unknown,
+	.begin		= ruby_begin,
+	.names_first	= true,
+};
 
 static struct hybrid_namer *ruby_namer(void *data, u64 pass __maybe_unused,
 				       struct hybrid_space *space)
@@ -168,12 +178,7 @@ static void *ruby_open(const struct hybrid_process_memory *pm,
 		return NULL;
 	ruby->pm = *pm;
 	ruby->functions.pm = &ruby->pm;
-	ruby->run_namer.evaluator = &ruby->evaluator;
-	ruby->run_namer.ip_of = ip_of;
-	ruby->run_namer.unknown = unknown;
-	ruby->run_namer.chains.names_first = true;
-	hybrid_run_namer__init(&ruby->run_namer, HYBRID_RUNTIME_RUBY);
-	ruby->run_namer.namer.begin = ruby_begin;
+	hybrid_run_namer__init(&ruby->run_namer, &ruby_language, &ruby->evaluator);
 	if (open_ruby(ruby, mapping, bias))
 		return ruby;
 	hybrid_process_memory_exit(&ruby->pm);

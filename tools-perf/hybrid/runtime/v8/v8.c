@@ -219,12 +219,7 @@ static bool name_known(struct v8 *v8, struct hybrid_names *names, struct hybrid_
 		     room);
 	if (nr > room || !room)
 		return false;
-	if (nr)
-		c->first = c->out[c->nr_out];
-	else
-		c->out[c->nr_out] = c->chain[c->user];
-	c->nr_out += nr ?: 1;
-	c->rest = c->nr_out;
+	hybrid_named_chain_put_first(c, nr);
 	key = key_of(v8, c);
 	chain = hybrid_named_chains__find(&v8->chains, c, &key);
 	return chain && hybrid_named_chains__put(chain, c);
