@@ -186,8 +186,8 @@ static void find_interpreters(const struct hybrid_requests *taken)
 }
 
 /*
- * All code around an address takes so long that samples go on to need what was asked for behind it:
- * it is loaded when nothing else is asked for.
+ * To load the code around one address takes some 40 ms. One such piece is loaded in a round, after
+ * all that was asked for, as samples need their dumps until they have that.
  */
 static void load_around(struct hybrid_compiler *compiler)
 {

@@ -15,7 +15,7 @@
 /* Passes over the rings, in which the file may be opened. */
 #define MAX_TRIES	32
 
-/* The file may be looked at, and has no samples yet: in a space of its own. */
+/* A space of its own for the file, which no sample was in yet. */
 static struct hybrid_space *new_space(struct hybrid_record *hr,
 				      const struct perf_record_mmap2 *event)
 {
@@ -71,7 +71,7 @@ void hybrid_early_found(struct hybrid_record *hr, const struct perf_event_header
 	early->nr_tries = 0;
 }
 
-/* The mapping of the file, open, and known to be what serves the samples of others; or NULL. */
+/* The mapping of the file, open, and its object the one that all samples use; or NULL. */
 static const struct hybrid_mapping *find_file(struct hybrid_early *early)
 {
 	const struct hybrid_mapping *mapping = hybrid_space_find(early->space, early->start);

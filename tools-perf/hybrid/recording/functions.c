@@ -28,7 +28,7 @@ const struct hybrid_ring_functions *hybrid_find_functions(const struct hybrid_ri
 	const struct hybrid_ring_functions *functions = ring->functions;
 
 	if (!functions || !functions->nr || functions->ip != sample->ip ||
-	    functions->ids != ((u32)sample->pid | (u64)(u32)sample->tid << 32) ||
+	    functions->ids != hybrid_task_ids(sample->pid, sample->tid) ||
 	    functions->id != *(const u64 *)(sample->event + 1))
 		return NULL;
 	return functions;

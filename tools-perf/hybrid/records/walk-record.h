@@ -19,7 +19,7 @@
 
 /**
  * struct hybrid_walked - a record of bpf_skel/hybrid_walk.bpf.c
- * @ids: of the task
+ * @ids: of the task: hybrid_task_ids()
  * @time: when the record was written
  * @cpu: as samples have it
  * @head: see there
@@ -59,6 +59,12 @@ struct hybrid_walked {
 	u32			 holes;
 	u64			 space;
 };
+
+/* Process and thread in one word, as records have them. */
+static inline u64 hybrid_task_ids(u32 pid, u32 tid)
+{
+	return pid | (u64)tid << 32;
+}
 
 /**
  * hybrid_walked_parse - what a record says

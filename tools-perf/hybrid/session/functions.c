@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/hash.h>
+#include <linux/kernel.h>
 #include "../records/walk-record.h"
 #include "../runtime/name-chain.h"
 #include "functions.h"
 
 /* Samples whose functions are kept: of those that share a place the newer one's are. */
 #define BITS	12
-#define PLACES	4096
 
 /**
  * struct kept - the functions of a sample
@@ -35,7 +35,7 @@ struct kept {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* Under @mutex. */
-static struct kept all[PLACES];
+static struct kept all[1 << BITS];
 
 /* Of the thread that reads the rings: the last record with functions and without a sample. */
 static struct kept before;
@@ -117,7 +117,7 @@ void hybrid_session_functions__exit(void)
 	unsigned int i;
 
 	pthread_mutex_lock(&mutex);
-	for (i = 0; i < PLACES; i++)
+	for (i = 0; i < ARRAY_SIZE(all); i++)
 		replace(&all[i], &none);
 	pthread_mutex_unlock(&mutex);
 	replace(&before, &none);

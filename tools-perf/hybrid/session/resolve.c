@@ -28,6 +28,7 @@
 #include "../compiler/compiler.h"
 #include "../glue/open-file.h"
 #include "../glue/skid-evsel.h"
+#include "../records/walk-record.h"
 #include "../runtime/name-chain.h"
 #include "../unwind/precise.h"
 #include "../walkers/walker.h"
@@ -283,8 +284,8 @@ static void put_names(struct thread *thread, struct hybrid_core_sample *sample, 
 	struct hybrid_namer *namer;
 
 	if (walker)
-		hybrid_session_functions__take((u32)sample->pid | (u64)(u32)sample->tid << 32,
-					       time, &c);
+		hybrid_session_functions__take(hybrid_task_ids(sample->pid, sample->tid), time,
+					       &c);
 	namer = hybrid_core_namer(resolver->core, sample, &c);
 	if (!namer)
 		return;
