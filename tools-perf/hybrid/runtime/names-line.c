@@ -8,14 +8,15 @@
 
 #define DWARF_VERSION		4
 #define ADDRESS_SIZE		8
-/* The first opcode that is not one of the standard's: special opcodes are not used. */
+/* The first special opcode: they step as far as LINE_RANGE and LINE_BASE say, and make a row. */
 #define OPCODE_BASE		13
+#define LAST_OPCODE		255
 #define LINE_RANGE		14
 #define LINE_BASE		(-5)
 
 static void put_u8(FILE *file, u8 value)
 {
-	fputc(value, file);
+	putc_unlocked(value, file);
 }
 
 static void put_u16(FILE *file, u16 value)
@@ -178,6 +179,22 @@ static void put_advance(FILE *file, u64 addresses)
 	put_uleb(file, addresses);
 }
 
+/* The table's next row. */
+static void put_row(FILE *file, u64 addresses, s64 lines)
+{
+	u64 opcode = OPCODE_BASE + LINE_RANGE * addresses + lines - LINE_BASE;
+
+	if (lines >= LINE_BASE && lines < LINE_BASE + LINE_RANGE && addresses <= LAST_OPCODE &&
+	    opcode <= LAST_OPCODE) {
+		put_u8(file, opcode);
+		return;
+	}
+	put_advance(file, addresses);
+	put_u8(file, DW_LNS_advance_line);
+	put_sleb(file, lines);
+	put_u8(file, DW_LNS_copy);
+}
+
 /* The places before the first entry have no line. */
 static void put_function(const struct hybrid_names *names, const struct names_entry *entry,
 			 FILE *file)
@@ -190,10 +207,7 @@ static void put_function(const struct hybrid_names *names, const struct names_en
 	put_u8(file, DW_LNS_set_file);
 	put_uleb(file, entry->file);
 	for (i = 0; i < entry->nr_lines; i++) {
-		put_advance(file, 2 * (u64)(lines[i].index - at));
-		put_u8(file, DW_LNS_advance_line);
-		put_sleb(file, (s64)lines[i].line - line);
-		put_u8(file, DW_LNS_copy);
+		put_row(file, 2 * (u64)(lines[i].index - at), (s64)lines[i].line - line);
 		at = lines[i].index;
 		line = lines[i].line;
 	}
