@@ -148,6 +148,47 @@ static void entries(void)
 	s.u.space->entries_id = 0;
 }
 
+/*
+ * Code of V8's that has called keeps a frame with bp: neither the call nor its own code has to show
+ * that. The sampled instruction's need not.
+ */
+static void framed(void)
+{
+	u64 ret = SCENE_NOCFI + elf_file_symbol("nocfi.so", "enters_ret");
+	const struct hybrid_mapping *mapping;
+	u64 at = scene_at("opaque_at"), bp;
+
+	scene_start(&s, at);
+	mapping = hybrid_space_find(s.u.space, ret);
+	s.u.space->entries_id = mapping->object->id;
+	s.u.space->entries = 0;
+	s.u.space->entries_end = ret - mapping->start + mapping->pgoff;
+	check(hybrid_space_is_framed(s.u.space, mapping, ret - 1));
+	check(!hybrid_space_is_framed(s.u.space, mapping, ret));
+	check(hybrid_space_is_framed(s.u.space, hybrid_space_find(s.u.space, SCENE_JIT + 100),
+				     SCENE_JIT + 100));
+	check(!hybrid_space_is_framed(s.u.space, hybrid_space_find(s.u.space, at), at));
+
+	scene_start(&s, scene_at("leaf_at"));
+	scene_push(&s, ret);
+	scene_fill(&s, 3, 0xdead);
+	bp = scene_top(&s);
+	scene_reg(&s, BP, bp);
+	/* pushed() calls leaf(). */
+	scene_push_bpframe(&s, bp + 16, SCENE_JIT + 200);
+	scene_push_bpframe(&s, bp + 32, ret);
+	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("leaf_at"), ret - 1, SCENE_JIT + 199,
+		     ret - 1, scene_at("outer_ret") - 1);
+	same(s.u.sure, 5);
+
+	/* What is not known to be V8's is a guess. */
+	s.u.space->entries_id = 0;
+	scene_unwind(&s);
+	check(s.u.sure < 5);
+}
+
 /* A frame pointer step in a file: only a call that leads here shows that it is one. */
 static void unconfirmed(void)
 {
@@ -285,6 +326,7 @@ int main(void)
 		{ "unwind: where frame pointers end", frame_pointer_stops },
 		{ "unwind: a file without CFI", no_cfi },
 		{ "unwind: to the start of a function that frames are made to return to", entries },
+		{ "unwind: code that keeps frames", framed },
 		{ "unwind: a frame pointer that nothing confirms", unconfirmed },
 		{ "unwind: a call to what jumps elsewhere", dispatched },
 		{ "unwind: a signal without CFI", sigreturn },

@@ -85,6 +85,17 @@ bool hybrid_space_is_entry(const struct hybrid_space *space, const struct hybrid
 	       !(offset % HYBRID_ENTRY_ALIGN);
 }
 
+bool hybrid_space_is_framed(const struct hybrid_space *space, const struct hybrid_mapping *mapping,
+			    u64 ip)
+{
+	u64 offset = ip - mapping->start + mapping->pgoff;
+
+	if (!space->entries_id || !mapping->object)
+		return space->entries_id;
+	return mapping->object->id == space->entries_id && offset >= space->entries &&
+	       offset < space->entries_end;
+}
+
 void hybrid_space_put(struct hybrid_space *space)
 {
 	if (!space || --space->refs)

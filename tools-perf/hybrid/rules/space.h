@@ -185,4 +185,19 @@ void hybrid_space_set_asked(struct hybrid_space *space, u64 ip);
 bool hybrid_space_is_entry(const struct hybrid_space *space, const struct hybrid_mapping *mapping,
 			   u64 ret);
 
+/**
+ * hybrid_space_is_framed - does all code there that calls keep a frame with bp?
+ * @space: of the process
+ * @mapping: of it, that holds @ip
+ * @ip: address of a call
+ *
+ * V8's builtins, wherever they are mapped, and what it has compiled, which is in no file:
+ * src/execution/frame-constants.h. Its stack walker relies on bp, too (src/execution/frames.cc:
+ * StackFrameIteratorBase). Other code that a process with V8 compiles is taken for V8's.
+ *
+ * Return: true if it does. Code of a call alone: a function that calls none may have no frame.
+ */
+bool hybrid_space_is_framed(const struct hybrid_space *space, const struct hybrid_mapping *mapping,
+			    u64 ip);
+
 #endif /* __PERF_HYBRID_SPACE_H */

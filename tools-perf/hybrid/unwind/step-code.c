@@ -123,6 +123,30 @@ static bool code_rule(const struct hybrid_walk *w, struct hybrid_row *row, struc
 	return rule->kind != HYBRID_RULE_NONE;
 }
 
+/*
+ * The last frame has called, and its code is a runtime's that keeps a frame with bp in all that
+ * calls. So it needs no proof by the code: the BPF program steps as this does, native_row().
+ */
+static enum hybrid_stop step_framed(struct hybrid_walk *w, struct hybrid_caller *caller)
+{
+	struct hybrid_unwind *u = w->u;
+	u64 ret = u->frames[u->nr - 1].ret;
+	const struct hybrid_mapping *mapping;
+	enum hybrid_stop stop;
+
+	if (u->nr < 2 || u->frames[u->nr - 1].ip == ret || !u->bp)
+		return HYBRID_STOP_NO_CFI;
+	mapping = hybrid_space_find(u->space, ret - 1);
+	if (!mapping || !hybrid_space_is_framed(u->space, mapping, ret - 1))
+		return HYBRID_STOP_NO_CFI;
+	stop = read_frame_pointer(w, caller);
+	if (stop == HYBRID_STOP_DUMP_END)
+		u->by_code = true;
+	else if (stop != HYBRID_STOP_NR || !hybrid_step_is_return(w, caller->ip))
+		return HYBRID_STOP_NO_CFI;
+	return stop;
+}
+
 enum hybrid_stop hybrid_step_runtime(struct hybrid_walk *w, struct hybrid_caller *caller)
 {
 	const struct hybrid_unwinder *unwinder = w->unwinder;
@@ -131,8 +155,9 @@ enum hybrid_stop hybrid_step_runtime(struct hybrid_walk *w, struct hybrid_caller
 	struct hybrid_rule rule;
 	enum hybrid_stop stop;
 
-	if (!unwinder->runtime_rule)
-		return HYBRID_STOP_NO_CFI;
+	stop = step_framed(w, caller);
+	if (stop != HYBRID_STOP_NO_CFI || !unwinder->runtime_rule)
+		return stop;
 	mapping = hybrid_space_find(u->space, u->frames[u->nr - 1].ip);
 	if (!mapping || mapping->object ||
 	    !unwinder->runtime_rule(unwinder->runtimes, u, u->nr - 1, &rule))
