@@ -160,22 +160,28 @@ void hybrid_object_symbols(const struct hybrid_object *object, const char *prefi
 	}
 }
 
-/* Data of the program that the file has, and that nobody writes to. */
-static bool is_constant(const GElf_Shdr *section)
+/* Data of the program that the file has. */
+static bool is_data(const GElf_Shdr *section)
 {
 	return section->sh_type == SHT_PROGBITS &&
-	       (section->sh_flags & (SHF_ALLOC | SHF_WRITE | SHF_EXECINSTR)) == SHF_ALLOC;
+	       (section->sh_flags & (SHF_ALLOC | SHF_EXECINSTR)) == SHF_ALLOC;
 }
 
-bool hybrid_object_constant(const struct hybrid_object *object, const char *name, void *out,
-			    size_t size)
+/* The same, if nobody writes to it. */
+static bool is_constant(const GElf_Shdr *section)
 {
-	u64 vaddr = object->elf ? hybrid_object_symbol(object, name) : 0, at;
+	return is_data(section) && !(section->sh_flags & SHF_WRITE);
+}
+
+static bool read_data(const struct hybrid_object *object, u64 vaddr, void *out, size_t size,
+		      bool (*is_right)(const GElf_Shdr *section))
+{
 	Elf_Scn *scn = NULL;
 	GElf_Shdr section;
+	u64 at;
 
-	while (vaddr && (scn = elf_nextscn(object->elf, scn)) != NULL) {
-		if (!gelf_getshdr(scn, &section) || !is_constant(&section))
+	while (object->elf && (scn = elf_nextscn(object->elf, scn)) != NULL) {
+		if (!gelf_getshdr(scn, &section) || !is_right(&section))
 			continue;
 		at = vaddr - section.sh_addr;
 		if (at < section.sh_size && section.sh_size - at >= size)
@@ -183,6 +189,19 @@ bool hybrid_object_constant(const struct hybrid_object *object, const char *name
 			       (ssize_t)size;
 	}
 	return false;
+}
+
+bool hybrid_object_data(const struct hybrid_object *object, u64 vaddr, void *out, size_t size)
+{
+	return read_data(object, vaddr, out, size, is_data);
+}
+
+bool hybrid_object_constant(const struct hybrid_object *object, const char *name, void *out,
+			    size_t size)
+{
+	u64 vaddr = object->elf ? hybrid_object_symbol(object, name) : 0;
+
+	return vaddr && read_data(object, vaddr, out, size, is_constant);
 }
 
 bool hybrid_object_has_text(const struct hybrid_object *object, const char *text)

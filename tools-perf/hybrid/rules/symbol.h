@@ -41,6 +41,19 @@ void hybrid_object_symbols(const struct hybrid_object *object, const char *prefi
 bool hybrid_object_constant(const struct hybrid_object *object, const char *name, void *out,
 			    size_t size);
 
+/**
+ * hybrid_object_data - what data of a program is before the program runs
+ * @object: open, of 64 bits
+ * @vaddr: address of the data, as the ELF file numbers it
+ * @out: out
+ * @size: bytes of it
+ *
+ * Relocations are not applied.
+ *
+ * Return: false if the file does not have it: memory that is 0 at first is not in the file.
+ */
+bool hybrid_object_data(const struct hybrid_object *object, u64 vaddr, void *out, size_t size);
+
 /* Does constant data of the file have a string that ends as @text? Of less than 64 bytes. */
 bool hybrid_object_has_text(const struct hybrid_object *object, const char *text);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/kernel.h>
+#include <linux/string.h>
 #include "../rules/rows.h"
 #include "../rules/symbol.h"
 #include "java/java.h"
@@ -199,27 +200,10 @@ static void set_runtime(struct hybrid_runtimes *runtimes, struct runtime_process
 	runtimes->nr_opened++;
 }
 
-/* What another process with the same file has; NULL: there is none that was opened. */
-static void *open_like(struct hybrid_runtimes *runtimes, const struct runtime_process *process,
-		       const struct hybrid_process_memory *pm,
-		       const struct hybrid_mapping *mapping, u64 bias)
-{
-	const struct runtime_process *other;
-	unsigned int i;
-
-	for (i = 0; process->ops->like && i < SETS * WAYS; i++) {
-		other = &runtimes->processes[i / WAYS][i % WAYS];
-		if (other->runtime && other->object_id == process->object_id)
-			return process->ops->like(other->runtime, pm, mapping, bias);
-	}
-	return NULL;
-}
-
 static void open_runtime(struct hybrid_runtimes *runtimes, struct runtime_process *process,
 			 const struct hybrid_mapping *mapping, struct hybrid_space *space)
 {
 	const struct hybrid_process_memory pm = memory_of(runtimes, process->pid, space);
-	void *runtime;
 	u64 bias;
 
 	process->object_id = mapping->object->id;
@@ -228,9 +212,7 @@ static void open_runtime(struct hybrid_runtimes *runtimes, struct runtime_proces
 	process->failed_pass = runtimes->pass;
 	if (!hybrid_mapping_bias(mapping, &bias) || !hybrid_object_use(mapping))
 		return;
-	runtime = process->ops->open(&pm, mapping, bias);
-	set_runtime(runtimes, process,
-		    runtime ?: open_like(runtimes, process, &pm, mapping, bias));
+	set_runtime(runtimes, process, process->ops->open(&pm, mapping, bias));
 }
 
 static struct runtime_process *find_process(struct hybrid_runtimes *runtimes, pid_t pid)
@@ -415,8 +397,11 @@ bool hybrid_runtime_is_likely(const char *path)
 	const char *name = strrchr(path, '/');
 	unsigned int i;
 
+	name = name ? name + 1 : path;
+	if (strstarts(name, "lib"))
+		name += strlen("lib");
 	for (i = 0; i < ARRAY_SIZE(all_ops); i++) {
-		if (all_ops[i]->program && strstr(name ? name + 1 : path, all_ops[i]->program))
+		if (all_ops[i]->program && strstarts(name, all_ops[i]->program))
 			return true;
 	}
 	return false;
@@ -437,7 +422,7 @@ bool hybrid_runtime_file(struct hybrid_runtimes *runtimes, const struct hybrid_m
 	if (!ops || !ops->file_interpreter || !hybrid_mapping_bias(mapping, &bias) ||
 	    !ops->file_interpreter(mapping, bias, interpreter))
 		return false;
-	*vaddr = hybrid_object_symbol(object, ops->symbol);
+	*vaddr = hybrid_object_symbol(object, ops->function ?: ops->symbol);
 	object->interpreter_told = true;
 	return true;
 }

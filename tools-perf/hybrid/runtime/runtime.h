@@ -18,14 +18,13 @@ struct hybrid_runtimes;
  *	Returns NULL if the process can't be read, or what it says is not as it should be
  * @fork: begin to read a process that is a copy of one that was opened; it may have ended. @pm: as
  *	for @open. NULL: it is opened as any other
- * @like: begin to read a process that can't be opened: it has ended, or has just begun. @other: one
- *	that was, and has mapped the same file. NULL: that does not help
  * @close: end that
  * @rule: how to leave frame @at of a walk, in memory that no file backs. @pass: a number that
  *	changes when what was read before may be old. Returns false if the runtime does not tell.
  *	NULL: it has no such code
  * @range: the range of code with one rule that the frame is in; as @rule
- * @program: a part of the names of such files
+ * @program: what the names of such files begin with, those of libraries after "lib"
+ * @function: that interprets the language, in the same file; NULL: @symbol is one
  * @file_interpreter: as @interpreter, of a file that a process has mapped, before anything can be
  *	read from the process. NULL: the file does not show it
  * @interpreter: where BPF finds the frames of its functions; all 0 before. NULL: it has none that
@@ -36,11 +35,10 @@ struct hybrid_runtime_ops {
 	const char	*symbol;
 	const char	*language;
 	const char	*program;
+	const char	*function;
 	void *(*open)(const struct hybrid_process_memory *pm,
 		      const struct hybrid_mapping *mapping, u64 bias);
 	void *(*fork)(const void *parent, const struct hybrid_process_memory *pm);
-	void *(*like)(const void *other, const struct hybrid_process_memory *pm,
-		      const struct hybrid_mapping *mapping, u64 bias);
 	void (*close)(void *runtime);
 	bool (*rule)(void *runtime, u64 pass, const struct hybrid_unwind *u, unsigned int at,
 		     struct hybrid_rule *rule);

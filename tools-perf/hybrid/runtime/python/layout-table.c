@@ -3,6 +3,7 @@
  * Where CPython 3.8 to 3.12 have what is read of them, on x86-64.
  */
 #include <linux/kernel.h>
+#include "../../rules/symbol.h"
 #include "layout.h"
 
 /* Include/internal/pycore_frame.h, FRAME_OWNED_BY_CSTACK: no function owns such a frame. */
@@ -116,16 +117,32 @@ static const struct row rows[] = {
 	} },
 };
 
-/* A process that has just begun has no threads yet. */
+int python_file__read(const struct python_file *file, struct hybrid_process_memory *pm, u64 addr,
+		      void *dst, size_t size)
+{
+	if (pm)
+		return hybrid_process_memory_read(pm, addr, dst, size);
+	return hybrid_object_data(file->object, addr, dst, size) ? 0 : -1;
+}
+
+/* A word of CPython's data; 0 if it can't be read. */
+static u64 word(const struct python_file *file, struct hybrid_process_memory *pm, u64 addr)
+{
+	u64 value;
+
+	return python_file__read(file, pm, addr, &value, sizeof(value)) ? 0 : value;
+}
+
+/* A file has no threads, nor has a process that has just begun. */
 static bool fits(const struct row *row, struct hybrid_process_memory *pm,
 		 const struct python_file *file)
 {
 	const struct hybrid_walk_python *walk = &row->layout.walk;
-	u64 interp = hybrid_process_word(pm, file->runtime + walk->first), thread;
+	u64 interp = word(file, pm, file->runtime + walk->first), thread;
 
-	thread = interp ? hybrid_process_word(pm, interp + walk->threads) : 0;
-	return (!thread || hybrid_process_word(pm, thread + THREAD_INTERP) == interp) &&
-	       hybrid_process_word(pm, file->code_type + TYPE_BASICSIZE) == row->code_size;
+	thread = interp ? word(file, pm, interp + walk->threads) : 0;
+	return (!thread || word(file, pm, thread + THREAD_INTERP) == interp) &&
+	       word(file, pm, file->code_type + TYPE_BASICSIZE) == row->code_size;
 }
 
 int python_layout__look_up(struct python_layout *layout, struct hybrid_process_memory *pm,

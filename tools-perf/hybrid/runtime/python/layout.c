@@ -62,15 +62,15 @@ struct head {
 };
 
 static int read_offsets(struct python_layout *layout, struct hybrid_process_memory *pm,
-			u64 runtime, bool is_3_14)
+			const struct python_file *file, bool is_3_14)
 {
 	unsigned int i;
 	u64 offset;
 
 	for (i = 0; i < ARRAY_SIZE(offsets); i++) {
-		u64 at = runtime + (is_3_14 ? offsets[i].at_3_14 : offsets[i].at_3_13);
+		u64 at = file->runtime + (is_3_14 ? offsets[i].at_3_14 : offsets[i].at_3_13);
 
-		if (hybrid_process_memory_read(pm, at, &offset, sizeof(offset)) ||
+		if (python_file__read(file, pm, at, &offset, sizeof(offset)) ||
 		    offset >= MAX_OFFSET)
 			return -1;
 		*(u16 *)((u8 *)layout + offsets[i].to) = offset;
@@ -134,9 +134,9 @@ static int read_own(struct python_layout *layout, struct hybrid_process_memory *
 
 	memset(layout, 0, sizeof(*layout));
 	if ((version != 0x030d && !is_3_14) ||
-	    hybrid_process_memory_read(pm, file->runtime, &head, sizeof(head)) ||
+	    python_file__read(file, pm, file->runtime, &head, sizeof(head)) ||
 	    memcmp(head.cookie, COOKIE, sizeof(head.cookie)) || head.version >> 16 != version ||
-	    read_offsets(layout, pm, file->runtime, is_3_14))
+	    read_offsets(layout, pm, file, is_3_14))
 		return -1;
 	/* BPF reads words. */
 	layout->walk.frame_size = layout->walk.kind + 8;

@@ -58,27 +58,43 @@ struct python_layout {
 #define PYTHON_SIZE(layout)	((layout)->type + 8)
 
 /**
- * struct python_file - what the file of CPython defines, as addresses in the process
- * @runtime: _PyRuntime
- * @code_type: PyCode_Type
+ * struct python_file - what the file of CPython defines
+ * @object: the file, open
+ * @runtime: address of _PyRuntime in the process, or as the file numbers it
+ * @code_type: the same of PyCode_Type
  * @version: what Py_Version is: 0x030b02f0 is 3.11.2
  */
 struct python_file {
+	const struct hybrid_object *object;
 	u64	runtime;
 	u64	code_type;
 	u32	version;
 };
 
 /**
- * python_layout__read - find out where a process's CPython has what
+ * python_file__read - read data of CPython
+ * @file: its file
+ * @pm: a process that has mapped the file, and @addr is of it; NULL: the data is read from the
+ *	file, and @addr is as the file numbers it
+ * @addr: address of the data
+ * @dst: out
+ * @size: bytes
+ *
+ * Return: 0, or -1 if it can't be read.
+ */
+int python_file__read(const struct python_file *file, struct hybrid_process_memory *pm, u64 addr,
+		      void *dst, size_t size);
+
+/**
+ * python_layout__read - find out where a CPython has what
  * @layout: out
- * @pm: the process
- * @file: of its CPython
+ * @pm: the process; NULL: none has begun yet, or it has ended, and the file has to do
+ * @file: of its CPython; its addresses are those of the process if there is one
  *
  * CPython 3.13 and 3.14 say it themselves (Include/internal/pycore_debug_offsets.h); where
- * _Py_DebugOffsets has what is known by version. Of 3.8 to 3.12 there is a table. The process must
- * fit it: its code objects have the size, and its first thread, if there is one yet, is one of its
- * first interpreter.
+ * _Py_DebugOffsets has what is known by version. These are initialised data of the file. Of 3.8 to
+ * 3.12 there is a table. The process or file must fit it: its code objects have the size, and its first
+ * thread, if there is one yet, is one of its first interpreter.
  *
  * Return: 0, or -1 if the version is not known, or the process is not as it should be.
  */

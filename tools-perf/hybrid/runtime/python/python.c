@@ -74,14 +74,21 @@ static struct hybrid_namer *python_namer(void *data, u64 pass __maybe_unused,
 	return &python->run_namer.namer;
 }
 
+static void set_interpreter(const struct python_layout *layout, u64 runtime,
+			    const struct hybrid_mapping *mapping,
+			    struct hybrid_walk_interpreter *interpreter)
+{
+	interpreter->language = HYBRID_WALK_PYTHON;
+	interpreter->python = layout->walk;
+	interpreter->runtime = runtime - mapping->start + mapping->pgoff;
+}
+
 static bool python_interpreter(void *data, const struct hybrid_mapping *mapping,
 			       struct hybrid_walk_interpreter *interpreter)
 {
-	struct python *python = data;
+	const struct python *python = data;
 
-	interpreter->language = HYBRID_WALK_PYTHON;
-	interpreter->python = python->layout.walk;
-	interpreter->runtime = python->runtime - mapping->start + mapping->pgoff;
+	set_interpreter(&python->layout, python->runtime, mapping, interpreter);
 	return true;
 }
 
@@ -89,27 +96,56 @@ static bool python_interpreter(void *data, const struct hybrid_mapping *mapping,
  * What Py_Version is. 3.10 and before have none: they are known by what they were the first to
  * have.
  */
-static u32 version_of(struct python *python, const struct hybrid_object *object, u64 bias)
+static u32 version_of(const struct hybrid_object *object)
 {
-	u64 at = hybrid_object_symbol(object, "Py_Version"), version;
+	u64 version;
 
-	if (at)
-		return hybrid_process_memory_read(&python->pm, bias + at, &version,
-						  sizeof(version)) ? 0 : version;
+	if (hybrid_object_symbol(object, "Py_Version"))
+		return hybrid_object_constant(object, "Py_Version", &version, sizeof(version)) ?
+			version : 0;
 	if (hybrid_object_symbol(object, "PyModule_AddObjectRef"))
 		return 0x030a0000;
 	return hybrid_object_symbol(object, "Py_BytesMain") ? 0x03080000 : 0;
 }
 
 /* Returns false if the file does not define what is needed. */
-static bool find_symbols(struct python *python, const struct hybrid_object *object, u64 bias)
+static bool find_symbols(struct python_file *file, const struct hybrid_object *object)
 {
-	u64 runtime = hybrid_object_symbol(object, "_PyRuntime");
-	u64 type = hybrid_object_symbol(object, "PyCode_Type");
+	*file = (struct python_file) {
+		.object = object,
+		.runtime = hybrid_object_symbol(object, "_PyRuntime"),
+		.code_type = hybrid_object_symbol(object, "PyCode_Type"),
+	};
+	if (!file->runtime || !file->code_type)
+		return false;
+	file->version = version_of(object);
+	return true;
+}
 
-	python->runtime = bias + runtime;
-	python->codes.type = bias + type;
-	return runtime && type;
+static bool python_file_interpreter(const struct hybrid_mapping *mapping, u64 bias,
+				    struct hybrid_walk_interpreter *interpreter)
+{
+	struct python_layout layout;
+	struct python_file file;
+
+	if (!find_symbols(&file, mapping->object) || python_layout__read(&layout, NULL, &file))
+		return false;
+	set_interpreter(&layout, bias + file.runtime, mapping, interpreter);
+	return true;
+}
+
+/* What the process says; if that has just begun, or has ended, what its file says. */
+static bool find_layout(struct python *python, const struct python_file *file, u64 bias)
+{
+	struct python_file mapped = *file;
+
+	python->runtime = bias + file->runtime;
+	python->codes.type = bias + file->code_type;
+	mapped.runtime = python->runtime;
+	mapped.code_type = python->codes.type;
+	return (!hybrid_process_memory_map(&python->pm) &&
+		!python_layout__read(&python->layout, &python->pm, &mapped)) ||
+	       !python_layout__read(&python->layout, NULL, file);
 }
 
 static bool open_python(struct python *python, const struct hybrid_mapping *mapping, u64 bias)
@@ -117,13 +153,7 @@ static bool open_python(struct python *python, const struct hybrid_mapping *mapp
 	const struct hybrid_object *object = mapping->object;
 	struct python_file file;
 
-	if (!find_symbols(python, object, bias) || hybrid_process_memory_map(&python->pm))
-		return false;
-	file = (struct python_file) {
-		.runtime = python->runtime, .code_type = python->codes.type,
-		.version = version_of(python, object, bias),
-	};
-	if (python_layout__read(&python->layout, &python->pm, &file))
+	if (!find_symbols(&file, object) || !find_layout(python, &file, bias))
 		return false;
 	hybrid_evaluator__find(&python->evaluator, mapping,
 			       hybrid_object_symbol(object, "_PyEval_EvalFrameDefault"));
@@ -173,23 +203,6 @@ static void *python_fork(const void *data, const struct hybrid_process_memory *p
 	return python;
 }
 
-/* BPF has read its names, so they need not be in memory any more. */
-static void *python_like(const void *data, const struct hybrid_process_memory *pm,
-			 const struct hybrid_mapping *mapping, u64 bias)
-{
-	const struct python *other = data;
-	struct python *python = calloc(1, sizeof(*python));
-
-	if (!python)
-		return NULL;
-	set_up(python, pm);
-	python->layout = other->layout;
-	python->evaluator = other->evaluator;
-	find_symbols(python, mapping->object, bias);
-	hybrid_process_memory_map(&python->pm);
-	return python;
-}
-
 static void python_close(void *data)
 {
 	struct python *python = data;
@@ -203,10 +216,12 @@ static void python_close(void *data)
 const struct hybrid_runtime_ops hybrid_python_ops = {
 	.symbol		= "_PyRuntime",
 	.language	= "Python",
+	.program	= "python",
+	.function	= "_PyEval_EvalFrameDefault",
 	.open		= python_open,
 	.fork		= python_fork,
-	.like		= python_like,
 	.close		= python_close,
+	.file_interpreter = python_file_interpreter,
 	.interpreter	= python_interpreter,
 	.namer		= python_namer,
 };
