@@ -60,13 +60,15 @@ static __always_inline __u64 first_frame(const struct state *st, __u64 thread)
 
 /*
  * Is it of the thread, and runs functions? @st->frame: the innermost one's. That of a thread which
- * has ended may have the same number: it runs none.
+ * has ended may have the same number: it runs none. So does one that has just begun, @st->idle.
  */
 static __always_inline bool is_running(struct state *st, __u64 thread)
 {
 	if (!is_of_thread(st, thread))
 		return false;
 	st->frame = first_frame(st, thread);
+	if (!st->frame)
+		st->idle = thread;
 	return st->frame;
 }
 
@@ -87,6 +89,7 @@ static long find_thread(__u32 i, void *arg)
 		return 1;
 	st->thread = user_word(at + st->interpreter.python.threads);
 	st->interpreter_at = user_word(at + st->interpreter.python.next);
+	st->has_threads |= st->thread != 0;
 	return 0;
 }
 
@@ -130,6 +133,7 @@ static __always_inline __u64 find_thread_data(struct state *st)
 	__u64 now = bpf_ktime_get_ns();
 	struct loop loop = { .st = st };
 	struct interpreter_thread *known, *found = &st->found;
+	bool runs;
 
 	st->code_key.ip = st->fs;
 	known = bpf_map_lookup_elem(&interpreter_threads, &st->code_key);
@@ -144,16 +148,19 @@ static __always_inline __u64 find_thread_data(struct state *st)
 	if (now < st->search_after)
 		return 0;
 	st->thread = 0;
+	st->idle = 0;
+	st->has_threads = 0;
 	st->interpreter_at = user_word(st->runtime + st->interpreter.python.first);
 	bpf_loop(MAX_THREADS, find_thread, &loop, 0);
 	st->search_after = now + SEARCH_SHARE * (bpf_ktime_get_ns() - now);
-	found->thread = is_running(st, st->thread) ? st->thread : 0;
-	/* It may run some again before long. */
-	if (!found->thread && known && known->thread)
+	runs = is_running(st, st->thread);
+	found->thread = runs ? st->thread : st->idle;
+	/* It may run some again before long; and an interpreter that begins has none for some ms. */
+	if (!runs && ((known && known->thread) || !st->has_threads))
 		return 0;
 	found->when = now >> MISS_UNIT;
 	bpf_map_update_elem(&interpreter_threads, &st->code_key, found, BPF_ANY);
-	return found->thread;
+	return runs ? found->thread : 0;
 }
 
 /* What the thread's variable of CRuby has: the context of the fiber that runs. */

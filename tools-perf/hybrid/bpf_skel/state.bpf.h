@@ -201,6 +201,9 @@ struct perl_stack {
  * @fs: what the thread is known by, of which @thread is; and
  * @fs_space: its address space
  * @search_after: when the threads of a process may be looked through again, in ns
+ * @idle: of the threads that were looked through, one that is of the task and runs no functions; 0:
+ *	none is
+ * @has_threads: the process has threads of an interpreter
  * @thread: address of a thread's; 0: it has none
  * @frame: address of a frame
  * @frames_start: where the stack begins that has them, if they are an array
@@ -317,6 +320,8 @@ struct state {
 	__u64 fs;
 	__u64 fs_space;
 	__u64 search_after;
+	__u64 idle;
+	__u32 has_threads;
 	__u64 thread;
 	__u64 frame;
 	__u64 frames_start;
