@@ -55,6 +55,11 @@ static void constants(void)
 	same(value, test_constant);
 	check(!hybrid_object_constant(object, "test_variable", &value, sizeof(value)));
 	check(!hybrid_object_constant(object, "test_nothing", &value, sizeof(value)));
+	check(hybrid_object_bytes(object, hybrid_object_symbol(object, "test_variable"), &value,
+				  sizeof(value)));
+	same(value, 1);
+	check(!hybrid_object_bytes(object, 0, &value, sizeof(value)));
+	check(!hybrid_object_bytes(object, ~0ULL - 2, &value, sizeof(value)));
 	check(hybrid_object_has_text(object, "symbol: values of constants"));
 	check(hybrid_object_has_text(object, "of constants"));
 	check(!hybrid_object_has_text(object, part));

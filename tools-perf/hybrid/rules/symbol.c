@@ -216,3 +216,21 @@ bool hybrid_object_has_text(const struct hybrid_object *object, const char *text
 	}
 	return false;
 }
+
+bool hybrid_object_bytes(const struct hybrid_object *object, u64 vaddr, void *out, size_t size)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr section;
+	u64 at;
+
+	while (object->elf && vaddr && (scn = elf_nextscn(object->elf, scn)) != NULL) {
+		if (!gelf_getshdr(scn, &section) || section.sh_type != SHT_PROGBITS ||
+		    !(section.sh_flags & SHF_ALLOC))
+			continue;
+		at = vaddr - section.sh_addr;
+		if (at < section.sh_size && section.sh_size - at >= size)
+			return pread(object->fd, out, size, section.sh_offset + at) ==
+			       (ssize_t)size;
+	}
+	return false;
+}

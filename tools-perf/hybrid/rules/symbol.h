@@ -57,4 +57,15 @@ bool hybrid_object_data(const struct hybrid_object *object, u64 vaddr, void *out
 /* Does constant data of the file have a string that ends as @text? Of less than 64 bytes. */
 bool hybrid_object_has_text(const struct hybrid_object *object, const char *text);
 
+/**
+ * hybrid_object_bytes - code or data, as the file has it
+ * @object: open, of 64 bits
+ * @vaddr: as the ELF file numbers addresses
+ * @out: out
+ * @size: bytes, all in one section
+ *
+ * Return: false if the file does not have it.
+ */
+bool hybrid_object_bytes(const struct hybrid_object *object, u64 vaddr, void *out, size_t size);
+
 #endif /* __PERF_HYBRID_SYMBOL_H */
