@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Functions of a process, by a key.
+ */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/hash.h>
+#include "key-table.h"
+
+#define FIRST_BITS	8
+
+/* Entries that one search looks at: a process may choose keys that belong to one place. */
+#define PROBES		64U
+
+static u64 key_of(const void *entry)
+{
+	u64 key;
+
+	memcpy(&key, entry, sizeof(key));
+	return key;
+}
+
+/* The entry of the key, or the one whose place it takes: a free one, if there is one near. */
+static u8 *slot_of(const struct hybrid_key_table *table, u64 key)
+{
+	u32 first = hash_64(key, table->bits), mask = (1U << table->bits) - 1, i;
+	u8 *slot;
+
+	for (i = 0; i < PROBES; i++) {
+		slot = table->entries + ((first + i) & mask) * table->size;
+		if (!key_of(slot) || key_of(slot) == key)
+			return slot;
+	}
+	return table->entries + first * table->size;
+}
+
+static bool grow(struct hybrid_key_table *table)
+{
+	struct hybrid_key_table larger = {
+		.size = table->size, .nr = table->nr,
+		.bits = table->bits ? table->bits + 1 : FIRST_BITS,
+	};
+	const u8 *entry;
+	u32 i;
+
+	larger.entries = calloc(1U << larger.bits, larger.size);
+	if (!larger.entries)
+		return false;
+	for (i = 0; table->bits && i < 1U << table->bits; i++) {
+		entry = table->entries + i * table->size;
+		if (key_of(entry))
+			memcpy(slot_of(&larger, key_of(entry)), entry, table->size);
+	}
+	free(table->entries);
+	*table = larger;
+	return true;
+}
+
+/* Of four slots one stays free. */
+static bool make_room(struct hybrid_key_table *table)
+{
+	if (table->bits && table->nr < 3U << (table->bits - 2))
+		return true;
+	if (table->bits < HYBRID_KEY_TABLE_BITS)
+		return grow(table);
+	memset(table->entries, 0, table->size << table->bits);
+	table->nr = 0;
+	return true;
+}
+
+void *hybrid_key_table__find(const struct hybrid_key_table *table, u64 key)
+{
+	u8 *slot = table->bits ? slot_of(table, key) : NULL;
+
+	return slot && key_of(slot) == key ? slot : NULL;
+}
+
+void *hybrid_key_table__put(struct hybrid_key_table *table, const void *entry)
+{
+	u8 *slot;
+
+	if (!make_room(table))
+		return NULL;
+	slot = slot_of(table, key_of(entry));
+	table->nr += !key_of(slot);
+	memcpy(slot, entry, table->size);
+	return slot;
+}
+
+void hybrid_key_table__exit(struct hybrid_key_table *table)
+{
+	free(table->entries);
+	*table = (struct hybrid_key_table) { .size = table->size };
+}

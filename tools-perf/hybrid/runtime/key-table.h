@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_KEY_TABLE_H
+#define __PERF_HYBRID_KEY_TABLE_H
+
+#include <stddef.h>
+#include <linux/types.h>
+
+/**
+ * struct hybrid_key_table - what is known of the functions of a process, by a key
+ * @entries: open addressing; each begins with its key, 64 bits, and 0 is none; owned
+ * @size: of an entry in bytes; the caller sets it, all else is 0 at first
+ * @bits: binary logarithm of the number of @entries; 0: there are none
+ * @nr: entries with a key
+ */
+struct hybrid_key_table {
+	u8		*entries;
+	size_t		 size;
+	unsigned int	 bits;
+	u32		 nr;
+};
+
+/* Entries of one table, as a binary logarithm. */
+#define HYBRID_KEY_TABLE_BITS	16
+
+/**
+ * hybrid_key_table__find - the entry of a key
+ * @table: to look in
+ * @key: not 0
+ *
+ * Return: valid until the next hybrid_key_table__put(); NULL if there is none.
+ */
+void *hybrid_key_table__find(const struct hybrid_key_table *table, u64 key);
+
+/**
+ * hybrid_key_table__put - add an entry, or replace that of the same key
+ * @table: to add it to. If three quarters of 1 << HYBRID_KEY_TABLE_BITS entries are used, all are
+ *	dropped first
+ * @entry: begins with its key, which is not 0; copied
+ *
+ * Return: as hybrid_key_table__find(); NULL if memory is short.
+ */
+void *hybrid_key_table__put(struct hybrid_key_table *table, const void *entry);
+
+void hybrid_key_table__exit(struct hybrid_key_table *table);
+
+#endif /* __PERF_HYBRID_KEY_TABLE_H */
