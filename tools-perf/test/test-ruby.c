@@ -182,7 +182,7 @@ static void lines(void)
 
 /* Code, of 3.1. */
 static struct code {
-	u64	object[4];
+	u64	object[5];
 	u64	body[40];
 	u64	label[5];
 	u64	words[8];
@@ -207,19 +207,38 @@ static void begin_code(void)
 	memset(&functions, 0, sizeof(functions));
 	functions.pm = &own.pm;
 	functions.layout = layout;
+	functions.symbols.table = 8;
 	functions.symbols.ids = 8;
 	names = hybrid_names__new(HYBRID_RUNTIME_RUBY);
 }
 
 static void end_code(void)
 {
+	ruby_functions__exit(&functions);
 	hybrid_names__delete(names);
 	end();
 }
 
+/* What BPF writes of an object. */
+static u64 word_of(const u64 *object)
+{
+	const u64 *own = (const u64 *)object[2], *words = &object[3];
+
+	if (object[0] == RUBY_CODE)
+		words = &own[RUBY_PATH / sizeof(u64)];
+	return (u64)object |
+	       HYBRID_WALK_FUNCTION_MARK(hybrid_ruby_identity(object[2], words[0], words[1]));
+}
+
 static u64 function_word(const struct code *code)
 {
-	return (u64)code | HYBRID_WALK_FUNCTION_MARK(code->object[2]);
+	return word_of(code->object);
+}
+
+static void forget(void)
+{
+	hybrid_memory_forget(own.memory);
+	ruby_functions__exit(&functions);
 }
 
 static u64 ip_of(u64 position)
@@ -246,10 +265,15 @@ static void code(void)
 	check(!ruby_functions__ip(&functions, names, was ^ 1ULL << 50, first));
 	check(!ruby_functions__ip(&functions, names, was, 0));
 	same(ip_of(first), hybrid_names_ip(start, 8, 0));
-	method.object[0] = RUBY_ENTRY;
+	/* What was read of it is in the mark: it is not read again. */
+	method.body[9] = 8;
 	hybrid_memory_forget(own.memory);
-	same(ip_of(first), hybrid_names_ip(start, 8, 0));
-	memset(functions.known, 0, sizeof(functions.known));
+	same(ruby_functions__ip(&functions, names, was, first), hybrid_names_ip(start, 8, 0));
+	ruby_functions__exit(&functions);
+	check(!ruby_functions__ip(&functions, names, was, first));
+	check(ip_of(first));
+	method.object[0] = RUBY_STRING;
+	forget();
 	check(!ip_of(first));
 	check(ruby_functions__unknown(&functions, names));
 	end_code();
@@ -304,22 +328,21 @@ static void set_entry(void)
 
 static void methods_in_c(void)
 {
-	u64 function = (u64)c.entry | HYBRID_WALK_FUNCTION_MARK((u64)c.definition), start, size;
+	u64 start, size, function;
 
 	begin_code();
 	set_entry();
+	function = word_of(c.entry);
 	check(ruby_functions__ip(&functions, names, function, 0));
 	check(!strcmp(hybrid_names__get(names, 0, &start, &size), "rb::Array#each"));
 	/* No class, and no name. */
 	c.variables[5] = ~0ULL;
 	c.entries[1][1] = 0;
-	memset(functions.known, 0, sizeof(functions.known));
-	hybrid_memory_forget(own.memory);
+	forget();
 	check(ruby_functions__ip(&functions, names, function, 0));
 	check(!strcmp(hybrid_names__get(names, 1, &start, &size), "rb::each"));
 	c.definition[4] = ~0ULL;
-	memset(functions.known, 0, sizeof(functions.known));
-	hybrid_memory_forget(own.memory);
+	forget();
 	check(!ruby_functions__ip(&functions, names, function, 0));
 	end_code();
 }
@@ -327,10 +350,11 @@ static void methods_in_c(void)
 /* The entry of a method in Ruby leads to its code; the position tells it from one in C. */
 static void methods_in_ruby(void)
 {
-	u64 function = (u64)c.entry | HYBRID_WALK_FUNCTION_MARK((u64)c.definition), start, size;
+	u64 start, size, function;
 
 	begin_code();
 	set_entry();
+	function = word_of(c.entry);
 	c.definition[1] = (u64)&method;
 	method.words[0] = 0x1234;
 	check(ruby_functions__ip(&functions, names, function, (u64)method.words + 16));
@@ -340,16 +364,14 @@ static void methods_in_ruby(void)
 	same(ruby_functions__label(&functions, function_word(&method)), 0x1234);
 	/* It is one in C. */
 	c.definition[0] = 1;
-	hybrid_memory_forget(own.memory);
-	memset(functions.known, 0, sizeof(functions.known));
+	forget();
 	check(!ruby_functions__ip(&functions, names, function, (u64)method.words + 16));
 	check(ruby_functions__ip(&functions, names, function, 0));
 	same(ruby_functions__label(&functions, function), 0);
-	/* Without symbols it has no class, and is read again. */
+	/* Without symbols it has no class, and is read again. It needs them once. */
 	c.definition[0] = 0;
 	functions.symbols.ids = 0;
-	hybrid_memory_forget(own.memory);
-	memset(functions.known, 0, sizeof(functions.known));
+	forget();
 	check(ruby_functions__ip(&functions, names, function, (u64)method.words + 16));
 	check(!strcmp(hybrid_names__get(names, 2, &start, &size), "rb::block in spam:/a.rb"));
 	functions.symbols.ids = (u64)c.ids;
@@ -357,6 +379,52 @@ static void methods_in_ruby(void)
 	same(hybrid_names__nr(names), 3);
 	same(ruby_functions__ip(&functions, names, function, (u64)method.words + 16),
 	     hybrid_names__start(names) + 3);
+	end_code();
+}
+
+/* What BPF has told needs no process; its lines do. */
+static void texts(void)
+{
+	struct hybrid_told_text told = {
+		.function = 0x8000 | 5ULL << 48, .named = 0x9000, .size = 8, .line = 2 * 7 + 1,
+		.pieces = { "Spam", "eggs", "/a.rb" },
+	};
+	u64 start, size;
+
+	begin_code();
+	ruby_functions__text(&functions, names, &told);
+	same(ruby_functions__ip(&functions, names, told.function | HYBRID_WALK_RUN_ENDS, 0x9010),
+	     hybrid_names__start(names) + 3);
+	check(!strcmp(hybrid_names__get(names, 0, &start, &size), "rb::Spam#eggs:/a.rb"));
+	same(size, 16);
+	check(!ruby_functions__ip(&functions, names, told.function, 0));
+	check(!ruby_functions__ip(&functions, names, told.function ^ 1ULL << 50, 0x9010));
+	/* A method in C, of the class itself; and a block. */
+	told = (struct hybrid_told_text) {
+		.function = 0xa000, .is_own = true, .pieces = { "Spam", "ham" },
+	};
+	ruby_functions__text(&functions, names, &told);
+	check(ruby_functions__ip(&functions, names, 0xa000, 0));
+	check(!strcmp(hybrid_names__get(names, 1, &start, &size), "rb::Spam.ham"));
+	told = (struct hybrid_told_text) {
+		.function = 0xb000, .named = 0xc000, .pieces = { "", "block in ham", "(eval)" },
+	};
+	ruby_functions__text(&functions, names, &told);
+	check(ruby_functions__ip(&functions, names, 0xb000, 0xc008));
+	check(!strcmp(hybrid_names__get(names, 2, &start, &size), "rb::block in ham:(eval)"));
+	/* Without a name it is none. */
+	told.function = 0xd000;
+	told.pieces[1][0] = 0;
+	ruby_functions__text(&functions, names, &told);
+	check(!ruby_functions__ip(&functions, names, 0xd000, 0xc008));
+	/* BPF could not read the class. */
+	set_entry();
+	told = (struct hybrid_told_text) {
+		.function = word_of(c.entry), .pieces = { "", "each" },
+	};
+	ruby_functions__text(&functions, names, &told);
+	check(ruby_functions__ip(&functions, names, told.function, 0));
+	check(!strcmp(hybrid_names__get(names, 3, &start, &size), "rb::Array#each"));
 	end_code();
 }
 
@@ -371,6 +439,7 @@ int main(void)
 		{ "code, and what is none or another one",	code },
 		{ "methods in C",				methods_in_c },
 		{ "methods in Ruby",				methods_in_ruby },
+		{ "what BPF has told",				texts },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

@@ -88,21 +88,31 @@ struct hybrid_walk_python {
 
 /**
  * struct hybrid_walk_ruby - CRuby: frames that are an array. Its data is two words: the module and
- *	the offset of the thread's variable that has its context's address, as for __tls_get_addr()
+ *	the offset of the thread's variable that has its context's address, as for __tls_get_addr();
+ *	or, with @variable, the table of names
+ * @variable: from what a thread is known by to the same variable; 0: the data says where it is
+ * @symbols: from the data to the table of names; 0: not known
  * @frame: in the context: the address of the innermost frame
  * @frame_size: from a frame to its caller's
  * @function: in a frame: the code that it runs
  * @position: the instruction
  * @environment: the address of its environment
- * @mark: in code, and in a method's entry: a pointer, as CPython's
+ * @attached: in a singleton class: the object that it is of; 0: it is a variable of the class
+ * @classpath: in a class: its name; 0: the same
+ * @string_inside: in a string: its characters, if they are in itself. If that is not RUBY_INSIDE, it
+ *	has its length always
  */
 struct hybrid_walk_ruby {
+	__s32	variable;
+	__s32	symbols;
 	__u16	frame;
 	__u16	frame_size;
 	__u16	function;
 	__u16	position;
 	__u16	environment;
-	__u16	mark;
+	__u16	attached;
+	__u16	classpath;
+	__u16	string_inside;
 };
 
 /**

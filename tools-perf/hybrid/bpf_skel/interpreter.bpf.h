@@ -166,8 +166,12 @@ static __always_inline __u64 find_thread_data(struct state *st)
 /* What the thread's variable of CRuby has: the context of the fiber that runs. */
 static __always_inline __u64 ruby_context(const struct state *st)
 {
-	__u64 module = user_word(st->runtime), block;
+	__s32 variable = st->interpreter.ruby.variable;
+	__u64 module, block;
 
+	if (variable)
+		return user_word(st->fs + variable);
+	module = user_word(st->runtime);
 	if (!module || module >= MAX_MODULES)
 		return 0;
 	block = user_word(user_word(st->fs + DTV) + module * DTV_ENTRY);

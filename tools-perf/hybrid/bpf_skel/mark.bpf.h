@@ -14,12 +14,26 @@
  */
 #define MARK_TIME	24
 
+/* Where a record with texts is made: the end of that of the walk, which is written later. */
+#define TEXT_WORDS	(sizeof(struct hybrid_walk_text) / 8)
+#define TEXT_AT		(HYBRID_WALK_IPS - TEXT_WORDS)
+
 /* Returns 0 where nothing can be read. */
 static __always_inline __u64 user_word(__u64 addr)
 {
 	__u64 word = 0;
 
 	return bpf_probe_read_user(&word, sizeof(word), (void *)addr) ? 0 : word;
+}
+
+/* As user_word(), without a branch: the verifier looks at both ways of each. */
+static __always_inline __u64 flat_word(__u64 addr)
+{
+	__u64 word;
+
+	/* The kernel clears it if it can't be read. */
+	bpf_probe_read_user(&word, sizeof(word), (void *)addr);
+	return word;
 }
 
 /* Which of the marks may be that of a function; NR_MARKS: none. */

@@ -7,6 +7,7 @@
  * refer to.
  */
 #include "interpreter.bpf.h"
+#include "text.bpf.h"
 
 /* vm_core.h of CRuby: the last words of an environment, from its end; flags of a frame. */
 #define ENV_WORDS	3
@@ -16,10 +17,6 @@
 #define RUBY_DUMMY	0x79990001
 #define RUBY_METHOD	0x11110001
 #define RUBY_FINISH	0x20
-
-/* internal/imemo.h: the first word of a method's entry. */
-#define RUBY_KIND	0xf01f
-#define RUBY_ENTRY	0x601a
 
 /* Reads the frames of an array from one on, up to @end: the callers are behind it. */
 static __always_inline bool read_array(struct state *st, __u64 frame, __u64 end)
@@ -83,11 +80,28 @@ static __always_inline bool is_entry(struct state *st, __u64 object)
 	if (i >= NR_ENTRIES)
 		return false;
 	if (st->entries[i].object != object || st->entries[i].when != when || !when) {
-		st->entries[i].is_entry = (user_word(object) & RUBY_KIND) == RUBY_ENTRY;
+		st->entries[i].is_entry = (user_word(object) & RUBY_KIND_MASK) ==
+					  RUBY_IS_ENTRY;
 		st->entries[i].object = object;
 		st->entries[i].when = when;
 	}
 	return st->entries[i].is_entry;
+}
+
+/* What the record has of code, or of a method. A child of fork() has what its parent has. */
+static __always_inline __u64 word_of_ruby(struct state *st, __u64 function)
+{
+	__u64 key = function ^ st->code_key.space, word;
+	__u32 i = mark_index(key);
+
+	if (i >= NR_MARKS)
+		return function;
+	if (!is_marked(st, i, key)) {
+		word = function | HYBRID_WALK_FUNCTION_MARK(ruby_identity(st, function));
+		put_mark(st, i, key, word);
+		meet_function(st, function, word);
+	}
+	return st->marks[i].word;
 }
 
 /*
@@ -114,15 +128,19 @@ static long ruby_frame(__u32 i, void *arg)
 	}
 	function = frame_word(st, frame, in->function);
 	position = frame_word(st, frame, in->position);
-	if (!function)
+	/* What YJIT has compiled leaves the position of a method in C as it was. */
+	if (!function) {
 		function = env_word(st, env, ENV_METHOD);
-	else if (!position)
+		position = 0;
+	} else if (!position) {
 		function = 0;
-	else if ((flags & RUBY_TYPE) == RUBY_METHOD && is_entry(st, env_word(st, env, ENV_METHOD)))
+	} else if ((flags & RUBY_TYPE) == RUBY_METHOD &&
+		   is_entry(st, env_word(st, env, ENV_METHOD))) {
 		function = env_word(st, env, ENV_METHOD);
+	}
 	function &= HYBRID_WALK_FUNCTION_ADDR;
 	if (function)
-		put_function(st, function | mark_of(st, function, in->mark), position);
+		put_function(st, word_of_ruby(st, function), position);
 	if (flags & RUBY_FINISH)
 		end_run(st);
 	st->frame = frame + in->frame_size;

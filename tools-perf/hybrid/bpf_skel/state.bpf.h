@@ -11,6 +11,7 @@
 #include "hybrid_interpreter.h"
 #include "java-code.h"
 #include "python-text.h"
+#include "ruby-object.h"
 
 /* What perf may be storing just now: once, and whole. */
 #define READ_WORD(word)	(*(const volatile __u64 *)(word))
@@ -233,6 +234,9 @@ struct perl_stack {
  * @string_walk: in which walk it was read
  * @string: a file name
  * @tail: the end of that
+ * @ruby_words: of an object of CRuby
+ * @variable: of a class of CRuby: address of the next one that is looked at, how many there are, the
+ *	types of objects that are looked for, and the object; 0: none was found
  * @untold: code objects of this walk of which perf does not know the texts
  * @nr_untold: number of @untold
  * @pieces: strings of a function that is told
@@ -358,6 +362,13 @@ struct state {
 	__u64 string_walk;
 	struct hybrid_python_string string;
 	__u64 tail[HYBRID_PYTHON_TAIL / 8];
+	__u64 ruby_words[RUBY_WORDS];
+	struct {
+		__u64 at;
+		__u64 nr;
+		__u64 value;
+		__u32 types;
+	} variable;
 	struct {
 		__u64 code;
 		__u64 identity;

@@ -4,20 +4,17 @@
 
 /*
  * perf is told the texts of a function once, before the first sample in it: when perf reads that
- * sample, the process may have ended. Those of Perl and PHP are three strings: package or class,
- * name, and file. A Perl program's outermost code has the file alone.
+ * sample, the process may have ended. Those of Perl, PHP and Ruby are three strings: package or
+ * class, name, and file. A Perl program's outermost code has the file alone.
  */
 #include "mark.bpf.h"
 #include "output.bpf.h"
 #include "perl-object.h"
 #include "php-object.h"
+#include "ruby-text.bpf.h"
 
 /* Functions whose texts perf has. */
 #define MAX_TOLD	16384
-
-/* Where a record with texts is made: the end of that of the walk, which is written later. */
-#define TEXT_WORDS	(sizeof(struct hybrid_walk_text) / 8)
-#define TEXT_AT		(HYBRID_WALK_IPS - TEXT_WORDS)
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -77,28 +74,24 @@ static __always_inline bool put_bytes(struct hybrid_walk_text *text, __u32 used,
  * A function whose mark is new is to be told. @function: address of what is read. @word: as records
  * have it. If perf was told of another word at that address, it is told again.
  */
-static __always_inline void meet_function(struct state *st, __u64 function, __u64 word)
+__noinline int meet_function(struct state *st, __u64 function, __u64 word)
 {
+	struct hybrid_walk_code_key key;
 	const struct told_code *known;
-	__u32 at = st->nr_untold;
+	__u32 at;
 
-	st->code_key.ip = word & HYBRID_WALK_FUNCTION_ADDR;
-	known = bpf_map_lookup_elem(&told, &st->code_key);
+	if (!st)
+		return 0;
+	key.space = st->code_key.space;
+	key.ip = word & HYBRID_WALK_FUNCTION_ADDR;
+	known = bpf_map_lookup_elem(&told, &key);
+	at = st->nr_untold;
 	if (at >= NR_UNTOLD || (known && known->identity == word))
-		return;
+		return 0;
 	st->untold[at].code = function;
 	st->untold[at].identity = word;
 	st->nr_untold = at + 1;
-}
-
-/* As user_word(), without a branch: the verifier looks at both ways of each. */
-static __always_inline __u64 flat_word(__u64 addr)
-{
-	__u64 word;
-
-	/* The kernel clears it if it can't be read. */
-	bpf_probe_read_user(&word, sizeof(word), (void *)addr);
-	return word;
+	return 0;
 }
 
 /* A name of Perl: its length is 32 bits, in the upper half of its first word. */
@@ -122,12 +115,15 @@ static __always_inline void find_package(struct state *st, __u64 stash)
 }
 
 /* Package, name and file, which is no name: its length is not known. */
-static __always_inline void find_perl_strings(struct state *st, struct hybrid_walk_text *text,
-					      __u64 sub)
+__noinline int find_perl_strings(struct state *st, __u64 sub)
 {
 	__u64 body = flat_word(sub), named = flat_word(body + PERL_CV_NAMED);
 	__u64 stash = flat_word(body + PERL_CV_STASH), has_name;
+	struct hybrid_walk_text *text;
 
+	if (!st)
+		return 0;
+	text = (void *)&st->record.ips[TEXT_AT];
 	text->type = named;
 	text->line = flat_word(flat_word(body + PERL_CV_START) + WORD_OF(PERL_COP_LINE)) >> 32;
 	if (flat_word(body + WORD_OF(PERL_CV_FLAGS)) >> 32 & PERL_CV_IS_NAMED) {
@@ -139,6 +135,7 @@ static __always_inline void find_perl_strings(struct state *st, struct hybrid_wa
 	}
 	find_package(st, stash);
 	st->pieces[2].at = flat_word(body + PERL_CV_FILE);
+	return 0;
 }
 
 static __always_inline void find_php_string(struct state *st, __u32 i, __u64 string)
@@ -148,15 +145,19 @@ static __always_inline void find_php_string(struct state *st, __u32 i, __u64 str
 }
 
 /* Class, name and file; of the outermost code of a file that alone. */
-static __always_inline void find_php_strings(struct state *st, struct hybrid_walk_text *text,
-					     __u64 function, bool is_file)
+__noinline int find_php_strings(struct state *st, __u64 function, bool is_file)
 {
-	const struct hybrid_walk_php *in = &st->interpreter.php;
+	const struct hybrid_walk_php *in;
+	struct hybrid_walk_text *text;
 	__u64 class, code;
 
+	if (!st)
+		return 0;
+	in = &st->interpreter.php;
+	text = (void *)&st->record.ips[TEXT_AT];
 	if (is_file) {
 		find_php_string(st, 2, function);
-		return;
+		return 0;
 	}
 	class = flat_word(function + PHP_FUNCTION_SCOPE);
 	if (class)
@@ -164,10 +165,11 @@ static __always_inline void find_php_strings(struct state *st, struct hybrid_wal
 	find_php_string(st, 1, flat_word(function + PHP_FUNCTION_NAME));
 	/* An internal one has no code. */
 	if ((__u8)flat_word(function) == PHP_INTERNAL)
-		return;
+		return 0;
 	find_php_string(st, 2, flat_word(function + in->file));
 	code = flat_word(function + in->code);
 	text->line = flat_word(code + PHP_OP_LINE);
+	return 0;
 }
 
 /* One piece more, after the others. Returns its bytes. */
@@ -195,29 +197,37 @@ static __always_inline __u32 put_c_string(struct state *st, struct hybrid_walk_t
 }
 
 /* Reads the strings to the record. Returns the record's bytes; 0: there is no name. */
-static __always_inline __u64 put_strings(struct state *st, struct hybrid_walk_text *text,
-					 __u64 function, __u64 word)
+__noinline __u64 put_strings(struct state *st, __u64 function, __u64 word)
 {
-	bool is_perl = st->interpreter.language == HYBRID_WALK_PERL;
-	__u32 used, size;
+	struct hybrid_walk_text *text;
+	__u32 used, size, language;
 
+	if (!st)
+		return 0;
+	text = (void *)&st->record.ips[TEXT_AT];
+	language = st->interpreter.language;
 	__builtin_memset(st->pieces, 0, sizeof(st->pieces));
 	begin_text(st, text, word);
 	text->type = 0;
 	text->size = 0;
 	text->line = 0;
-	if (word & HYBRID_WALK_PERL_CODE && is_perl)
+	text->states[0] = 0;
+	text->states[1] = 0;
+	if (language == HYBRID_WALK_RUBY)
+		find_ruby_strings(st, function);
+	else if (language == HYBRID_WALK_PERL && word & HYBRID_WALK_PERL_CODE)
 		st->pieces[2].at = flat_word(function + PERL_COP_FILE);
-	else if (is_perl)
-		find_perl_strings(st, text, function);
+	else if (language == HYBRID_WALK_PERL)
+		find_perl_strings(st, function);
 	else
-		find_php_strings(st, text, function, word & HYBRID_WALK_PHP_FILE);
+		find_php_strings(st, function, word & HYBRID_WALK_PHP_FILE);
 	used = put_piece(st, text, 0, 0);
 	text->sizes[0] = used;
 	size = put_piece(st, text, 1, used);
 	text->sizes[1] = size;
 	used += size;
-	size = is_perl ? put_c_string(st, text, used) : put_piece(st, text, 2, used);
+	size = language == HYBRID_WALK_PERL ? put_c_string(st, text, used) :
+	       put_piece(st, text, 2, used);
 	text->sizes[2] = size;
 	used += size;
 	return used ? used + offsetof(struct hybrid_walk_text, bytes) : 0;
@@ -234,7 +244,7 @@ static long tell_strings(__u32 i, void *arg)
 	if (i >= NR_UNTOLD)
 		return 1;
 	st->telling.identity = st->untold[i].identity;
-	size = put_strings(st, text, st->untold[i].code, st->telling.identity);
+	size = put_strings(st, st->untold[i].code, st->telling.identity);
 	if (size)
 		tell_text(loop, text, size, st->telling.identity & HYBRID_WALK_FUNCTION_ADDR);
 	return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What BPF has read of a function of Perl or PHP when it met it first.
+ * What BPF has read of a function of Perl, PHP or Ruby when it met it first.
  */
 #include <string.h>
 #include <linux/kernel.h>
@@ -19,7 +19,10 @@ bool hybrid_told_text_read(struct hybrid_told_text *told, const void *raw, size_
 	memset(told, 0, sizeof(*told));
 	told->function = text.function;
 	told->named = text.type;
+	told->label = text.size;
 	told->line = text.line;
+	told->size = text.states[0];
+	told->is_own = text.states[1];
 	for (i = 0; i < HYBRID_TOLD_PIECES; i++) {
 		if (text.sizes[i] > size - at)
 			return false;

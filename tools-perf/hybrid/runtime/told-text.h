@@ -11,16 +11,22 @@
 #define HYBRID_TOLD_TEXT	256
 
 /**
- * struct hybrid_told_text - a function of Perl or PHP, as BPF has read it
+ * struct hybrid_told_text - a function of Perl, PHP or Ruby, as BPF has read it
  * @function: as struct hybrid_walk_interpreted has it
- * @named: of Perl: as struct perl_sub has it
- * @line: of its first line; 0: not known
+ * @named: of Perl: as struct perl_sub has it; of Ruby: address of its words
+ * @label: of Ruby: the first of these
+ * @line: of its first line; 0: not known. Of Ruby: as the process has it
+ * @size: of Ruby: number of its words
+ * @is_own: of Ruby: it is a method of the class itself
  * @pieces: package or class, name, and file; each may be empty
  */
 struct hybrid_told_text {
 	u64	function;
 	u64	named;
+	u64	label;
 	u32	line;
+	u32	size;
+	bool	is_own;
 	char	pieces[HYBRID_TOLD_PIECES][HYBRID_TOLD_TEXT];
 };
 

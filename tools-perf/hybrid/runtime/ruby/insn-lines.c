@@ -18,8 +18,11 @@
 #define BLOCK_WORDS	10
 #define BITS_AT		2
 
-/* struct iseq_insn_info_entry: line, node, events. */
-#define ENTRY		12
+/* struct iseq_insn_info_entry: line, node, events: numbers of 32 bits. */
+#define ENTRY_WORDS	3
+
+/* Entries that are read at once. */
+#define NR_READ		64U
 
 /**
  * struct reader - goes through a table
@@ -30,6 +33,7 @@
  * @lines: out
  * @nr: number of @lines
  * @max: room in @lines
+ * @read: entries from @entry & -NR_READ on
  */
 struct reader {
 	struct hybrid_process_memory	*pm;
@@ -39,18 +43,32 @@ struct reader {
 	struct hybrid_name_line		*lines;
 	unsigned int			 nr;
 	unsigned int			 max;
+	u32				 read[NR_READ][ENTRY_WORDS];
 };
+
+/* Returns false at the end. */
+static bool read_line(struct reader *r, u32 *line)
+{
+	u32 at = r->entry % NR_READ, nr;
+
+	if (r->entry >= r->nr_entries)
+		return false;
+	nr = min(r->nr_entries - r->entry, NR_READ);
+	if (!at && hybrid_process_memory_read(r->pm, r->entries + (u64)r->entry * sizeof(*r->read),
+					      r->read, nr * sizeof(*r->read)))
+		return false;
+	*line = r->read[at][0];
+	r->entry++;
+	return true;
+}
 
 /* The next entry is that of a position. Returns false at the end. */
 static bool put_line(struct reader *r, u32 position)
 {
 	u32 line;
 
-	if (r->entry >= r->nr_entries || r->nr == r->max ||
-	    hybrid_process_memory_read(r->pm, r->entries + (u64)r->entry * ENTRY, &line,
-				       sizeof(line)))
+	if (r->nr == r->max || !read_line(r, &line))
 		return false;
-	r->entry++;
 	if (r->nr && r->lines[r->nr - 1].line == line)
 		return true;
 	r->lines[r->nr].index = position;
@@ -61,15 +79,15 @@ static bool put_line(struct reader *r, u32 position)
 /* The number says how many entries there are up to a position: one more than before, or not. */
 static bool read_first(struct reader *r, u64 table, u32 size)
 {
+	u64 words[FIRST / IN_WORD];
 	u32 position, number;
-	u64 word = 0;
 
-	for (position = 0; position < min_t(u32, size, FIRST); position++) {
-		if (!(position % IN_WORD) &&
-		    hybrid_process_memory_read(r->pm, table + position / IN_WORD * sizeof(word),
-					       &word, sizeof(word)))
-			return false;
-		number = word >> position % IN_WORD * NUMBER_BITS & NUMBER;
+	size = min_t(u32, size, FIRST);
+	if (hybrid_process_memory_read(r->pm, table, words,
+				       DIV_ROUND_UP(size, IN_WORD) * sizeof(*words)))
+		return false;
+	for (position = 0; position < size; position++) {
+		number = words[position / IN_WORD] >> position % IN_WORD * NUMBER_BITS & NUMBER;
 		if (number > r->entry && !put_line(r, position))
 			return false;
 	}
@@ -93,14 +111,16 @@ static bool read_block(struct reader *r, u64 block, u32 from, u32 size)
 unsigned int ruby_lines(struct hybrid_process_memory *pm, u64 insns, u32 size,
 			struct hybrid_name_line *lines, unsigned int max)
 {
-	u64 table = hybrid_process_word(pm, insns + 24), block;
-	struct reader r = {
-		.pm = pm, .entries = hybrid_process_word(pm, insns),
-		.nr_entries = hybrid_process_word(pm, insns + 16),
-		.lines = lines, .max = max,
-	};
+	struct reader r = { .pm = pm, .lines = lines, .max = max };
+	u64 words[4], table, block;
 	u32 from;
 
+	/* The entries, their positions, the number of both, and the table. */
+	if (hybrid_process_memory_read(pm, insns, words, sizeof(words)))
+		return 0;
+	r.entries = words[0];
+	r.nr_entries = words[2];
+	table = words[3];
 	if (!table || !r.entries || !read_first(&r, table, size))
 		return r.nr;
 	block = table + FIRST / IN_WORD * sizeof(u64);

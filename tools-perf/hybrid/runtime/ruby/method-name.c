@@ -7,38 +7,22 @@
 #include <linux/kernel.h>
 #include "method-name.h"
 
-/* Variables of a class that are looked at. */
-#define MAX_VARIABLES	32
-
-/* Of a class's first word: it has the methods of one object. */
-#define SINGLETON	0x1000
-
-/* 3.1: in a class; in what has more of it; in the table of variables, and in its entries. */
-#define CLASS_MORE	24
-#define MORE_VARIABLES	8
-#define TABLE_START	32
-#define TABLE_BOUND	40
-#define TABLE_ENTRIES	48
-#define TABLE_ENTRY	24
-#define ENTRY_KEY	8
-#define ENTRY_VALUE	16
-
 /* What a class's variable has, in 3.1; 0: none. */
 static u64 variable(struct hybrid_process_memory *pm, const struct ruby_layout *layout,
 		    const struct ruby_symbols *symbols, u64 class, const char *name)
 {
-	u64 more = hybrid_process_word(pm, class + CLASS_MORE);
-	u64 table = hybrid_process_word(pm, more + MORE_VARIABLES), i, end, at;
+	u64 more = hybrid_process_word(pm, class + RUBY_CLASS_MORE);
+	u64 table = hybrid_process_word(pm, more + RUBY_MORE_VARIABLES), i, end, at;
 	char text[RUBY_TEXT];
 
-	i = hybrid_process_word(pm, table + TABLE_START);
-	end = min(hybrid_process_word(pm, table + TABLE_BOUND), i + MAX_VARIABLES);
-	at = hybrid_process_word(pm, table + TABLE_ENTRIES) + i * TABLE_ENTRY;
-	for (; table && i < end; i++, at += TABLE_ENTRY) {
-		u64 key = hybrid_process_word(pm, at + ENTRY_KEY);
+	i = hybrid_process_word(pm, table + RUBY_TABLE_START);
+	end = min(hybrid_process_word(pm, table + RUBY_TABLE_BOUND), i + RUBY_MAX_VARIABLES);
+	at = hybrid_process_word(pm, table + RUBY_TABLE_ENTRIES) + i * RUBY_TABLE_ENTRY;
+	for (; table && i < end; i++, at += RUBY_TABLE_ENTRY) {
+		u64 key = hybrid_process_word(pm, at + RUBY_ENTRY_KEY);
 
 		if (ruby_symbols__text(symbols, pm, layout, key, text) && !strcmp(text, name))
-			return hybrid_process_word(pm, at + ENTRY_VALUE);
+			return hybrid_process_word(pm, at + RUBY_ENTRY_VALUE);
 	}
 	return 0;
 }
@@ -50,7 +34,7 @@ static bool class_name(struct hybrid_process_memory *pm, const struct ruby_layou
 
 	if (!ruby_is(pm, class, RUBY_CLASS) && !ruby_is(pm, class, RUBY_MODULE))
 		return false;
-	name = layout->classpath ? hybrid_process_word(pm, class + layout->classpath) :
+	name = layout->walk.classpath ? hybrid_process_word(pm, class + layout->walk.classpath) :
 		variable(pm, layout, symbols, class, "__classpath__");
 	return ruby_text(pm, layout, name, out);
 }
@@ -60,14 +44,15 @@ bool ruby_entry_name(struct hybrid_process_memory *pm, const struct ruby_layout 
 {
 	u64 id = hybrid_process_word(pm, hybrid_process_word(pm, entry + RUBY_OWN) + RUBY_ID);
 	u64 class = hybrid_process_word(pm, entry + RUBY_OWNER);
+	u16 attached = layout->walk.attached;
 	char name[RUBY_TEXT], of[RUBY_TEXT];
 	bool is_own;
 
 	if (!ruby_symbols__text(symbols, pm, layout, id, name))
 		return false;
-	is_own = hybrid_process_word(pm, class) & SINGLETON && ruby_is(pm, class, RUBY_CLASS);
+	is_own = hybrid_process_word(pm, class) & RUBY_SINGLETON && ruby_is(pm, class, RUBY_CLASS);
 	if (is_own)
-		class = layout->attached ? hybrid_process_word(pm, class + layout->attached) :
+		class = attached ? hybrid_process_word(pm, class + attached) :
 			variable(pm, layout, symbols, class, "__attached__");
 	if (class_name(pm, layout, symbols, class, of))
 		snprintf(out, RUBY_NAME, "%s%s%s", of, is_own ? "." : "#", name);

@@ -20,13 +20,4 @@
 bool ruby_entry_name(struct hybrid_process_memory *pm, const struct ruby_layout *layout,
 		     const struct ruby_symbols *symbols, u64 entry, char *out);
 
-/*
- * In a method's entry: the class. In its definition: what it is, 0 if it is one in Ruby, of which
- * it has the code; and the number of its name.
- */
-#define RUBY_OWNER		32
-#define RUBY_METHOD_TYPE	0xf
-#define RUBY_METHOD_CODE	8
-#define RUBY_ID			32
-
 #endif /* __PERF_HYBRID_RUBY_METHOD_NAME_H */

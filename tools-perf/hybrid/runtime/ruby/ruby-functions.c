@@ -5,9 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <linux/compiler.h>
-#include <linux/hash.h>
 #include <linux/kernel.h>
-#include "../../rules/clock.h"
 #include "insn-lines.h"
 #include "method-name.h"
 #include "ruby-functions.h"
@@ -15,46 +13,55 @@
 /* Words of code that are believed. */
 #define MAX_SIZE	0x100000U
 
-/* ns */
-#define CHECK_AFTER	1000000000ULL
+/**
+ * struct ruby_text - how a function is named
+ * @name: with the class
+ * @file: empty: it has none
+ */
+struct ruby_text {
+	char	name[RUBY_NAME];
+	char	file[RUBY_TEXT];
+};
 
 static u64 word_at(struct ruby_functions *functions, u64 addr)
 {
 	return hybrid_process_word(functions->pm, addr);
 }
 
-/* Of code, or of a method's entry. It is done once a second: each read takes two system calls. */
+/* As ruby_identity() of BPF reads them. Returns false if there is neither code nor a method. */
 static bool read_words(struct ruby_functions *functions, u64 addr, u64 *words)
 {
-	u64 object[RUBY_OBJECT / sizeof(u64)], body[(RUBY_LABEL - RUBY_PATH) / sizeof(u64) + 1];
-
 	if (!addr || addr & 7 ||
-	    hybrid_process_memory_read(functions->pm, addr, object, sizeof(object)))
+	    hybrid_process_memory_read(functions->pm, addr, words, RUBY_WORDS * sizeof(*words)))
 		return false;
-	words[0] = object[RUBY_OWN / sizeof(u64)];
-	if (ruby_is_type(*object, RUBY_ENTRY)) {
-		words[1] = hybrid_process_word(functions->pm, words[0] + RUBY_ID);
-		words[2] = object[RUBY_OWNER / sizeof(u64)];
-		return words[0] && words[1];
-	}
-	if (!ruby_is_type(*object, RUBY_CODE) ||
-	    hybrid_process_memory_read(functions->pm, words[0] + RUBY_PATH, body, sizeof(body)))
-		return false;
-	words[1] = body[ARRAY_SIZE(body) - 1];
-	words[2] = body[0];
-	return words[0] && words[1];
+	return ruby_is_type(*words, RUBY_ENTRY) ||
+	       (ruby_is_type(*words, RUBY_CODE) &&
+		!hybrid_process_memory_read(functions->pm, words[2] + RUBY_PATH, &words[3],
+					    2 * sizeof(*words)));
 }
 
-static bool is_same(struct ruby_functions *functions, struct ruby_function *known)
+/* The object that was sampled, if it is still there. @words: out: of it */
+static u64 find_object(struct ruby_functions *functions, u64 key, u64 *words)
 {
-	u64 time = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE), words[3];
+	u64 addr = key & HYBRID_WALK_FUNCTION_ADDR, identity;
 
-	if (time - known->checked < CHECK_AFTER)
-		return true;
-	known->checked = time;
-	/* What can't be read now, or not any more, has the mark still. */
-	return !read_words(functions, known->addr, words) ||
-	       !memcmp(words, known->words, sizeof(words));
+	if (!read_words(functions, addr, words))
+		return 0;
+	identity = hybrid_ruby_identity(words[2], words[3], words[4]);
+	return (addr | HYBRID_WALK_FUNCTION_MARK(identity)) == key ? addr : 0;
+}
+
+/* What the code is made of that an object is, or that the method has; 0: it is one in C. */
+static u64 body_of(struct ruby_functions *functions, const u64 *words)
+{
+	u64 code;
+
+	if (!ruby_is_type(*words, RUBY_ENTRY))
+		return words[2];
+	if (word_at(functions, words[2]) & RUBY_METHOD_TYPE)
+		return 0;
+	code = word_at(functions, words[2] + RUBY_METHOD_CODE);
+	return ruby_is(functions->pm, code, RUBY_CODE) ? word_at(functions, code + RUBY_OWN) : 0;
 }
 
 /* A string, or the path and the real path, which eval has none of. */
@@ -67,106 +74,117 @@ static bool read_path(struct ruby_functions *functions, u64 path, char *out)
 	       ruby_text(pm, functions->layout, ruby_element(pm, path, 0), out);
 }
 
-/* The name of a method, with the class, or of a part of it. */
-static bool read_name(struct ruby_functions *functions, u64 addr, u64 body, char *name)
+/* The name of a method, with the class. @words: of its entry, or of code */
+static bool read_method(struct ruby_functions *functions, u64 addr, const u64 *words, char *name)
 {
-	bool has_symbols = ruby_symbols__find(&functions->symbols, functions->pm);
-
-	if (has_symbols && ruby_is(functions->pm, addr, RUBY_ENTRY) &&
-	    ruby_entry_name(functions->pm, functions->layout, &functions->symbols, addr, name))
-		return true;
-	return body && ruby_text(functions->pm, functions->layout,
-				 word_at(functions, body + RUBY_LABEL), name);
+	return ruby_is_type(*words, RUBY_ENTRY) &&
+	       ruby_symbols__find(&functions->symbols, functions->pm) &&
+	       ruby_entry_name(functions->pm, functions->layout, &functions->symbols, addr, name);
 }
 
-/* Apart: what is read takes 40 KiB of stack, and nearly all code is known. @body: of the code */
-static noinline bool read_code(struct ruby_functions *functions, struct hybrid_names *names,
-			       u64 body, struct ruby_function *known)
+/*
+ * Adds a function to the names. Apart: the lines take 32 KiB of stack, and nearly all code is known.
+ * @body: of the code; 0: it can't be read. @line: the first one, if it can't
+ */
+static noinline bool add_name(struct ruby_functions *functions, struct hybrid_names *names,
+			      struct ruby_function *found, const struct ruby_text *of, u64 body,
+			      u32 line)
 {
-	char file[RUBY_TEXT], name[RUBY_NAME], text[RUBY_NAME + RUBY_TEXT + 8];
+	char text[RUBY_NAME + RUBY_TEXT + 8];
 	struct hybrid_name_line lines[HYBRID_NAMES_LINES];
-	struct hybrid_function function = { .name = text, .file = file, .lines = lines };
-	u32 size = word_at(functions, body + RUBY_SIZE);
+	struct hybrid_function function = { .name = text, .lines = lines };
 
-	if (!read_name(functions, known->addr, body, name) ||
-	    !read_path(functions, word_at(functions, body + RUBY_PATH), file))
+	snprintf(text, sizeof(text), "rb::%s%s%s", of->name, *of->file ? ":" : "", of->file);
+	found->size = found->size && found->size < MAX_SIZE ? found->size : 1;
+	function.file = *of->file ? of->file : NULL;
+	function.size = found->size;
+	if (body)
+		function.nr_lines = ruby_lines(functions->pm, body + functions->layout->insns,
+					       found->size, lines, HYBRID_NAMES_LINES);
+	if (!function.nr_lines && line) {
+		lines[0] = (struct hybrid_name_line) { .line = line };
+		function.nr_lines = 1;
+	}
+	found->function = hybrid_names__function(names, &functions->quota, &function);
+	return found->function;
+}
+
+static void keep(struct ruby_functions *functions, const struct ruby_function *found)
+{
+	functions->known.size = sizeof(*found);
+	hybrid_key_table__put(&functions->known, found);
+}
+
+/* What BPF could not tell: it is read from the process. */
+static noinline bool look_up(struct ruby_functions *functions, struct hybrid_names *names,
+			     struct ruby_function *found)
+{
+	struct ruby_text of = { .file = "" };
+	u64 words[RUBY_WORDS], addr, body;
+	bool has_name;
+
+	addr = find_object(functions, found->key, words);
+	if (!addr)
 		return false;
-	snprintf(text, sizeof(text), "rb::%s:%s", name, file);
-	known->encoded = word_at(functions, body + RUBY_ENCODED);
-	known->size = size && size < MAX_SIZE ? size : 1;
-	function.size = known->size;
-	function.nr_lines = ruby_lines(functions->pm, body + functions->layout->insns,
-				       known->size, lines, HYBRID_NAMES_LINES);
-	known->function = hybrid_names__function(names, &functions->quota, &function);
-	return known->encoded && known->function;
-}
-
-static noinline bool read_method_in_c(struct ruby_functions *functions,
-				      struct hybrid_names *names, struct ruby_function *known)
-{
-	char name[RUBY_NAME], text[RUBY_NAME + 8];
-	struct hybrid_function function = { .name = text, .size = 1 };
-
-	if (!read_name(functions, known->addr, 0, name))
+	body = body_of(functions, words);
+	has_name = read_method(functions, addr, words, of.name) ||
+		   (body && ruby_text(functions->pm, functions->layout,
+				      word_at(functions, body + RUBY_LABEL), of.name));
+	if (!has_name ||
+	    (body && !read_path(functions, word_at(functions, body + RUBY_PATH), of.file)))
 		return false;
-	snprintf(text, sizeof(text), "rb::%s", name);
-	known->encoded = 0;
-	known->size = 1;
-	known->function = hybrid_names__function(names, &functions->quota, &function);
-	return known->function;
-}
-
-/* The code that is at an address, or that the method's entry has there; 0: there is none. */
-static u64 code_at(struct ruby_functions *functions, u64 addr)
-{
-	u64 definition = word_at(functions, addr + RUBY_OWN);
-
-	if (ruby_is(functions->pm, addr, RUBY_ENTRY))
-		addr = word_at(functions, definition) & RUBY_METHOD_TYPE ? 0 :
-			word_at(functions, definition + RUBY_METHOD_CODE);
-	return ruby_is(functions->pm, addr, RUBY_CODE) ? addr : 0;
-}
-
-static bool has_mark(const struct ruby_function *known, u64 function)
-{
-	return !((HYBRID_WALK_FUNCTION_MARK(known->words[0]) ^ function) >> 48);
-}
-
-/* What can't be read does not take the place of what is known. */
-static bool look_up(struct ruby_functions *functions, struct hybrid_names *names, u64 addr,
-		    bool is_code, struct ruby_function *known)
-{
-	struct ruby_function found = {
-		.addr = addr, .checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE),
-	};
-	u64 code = is_code ? code_at(functions, addr) : 0;
-
-	if (!read_words(functions, addr, found.words) || (is_code && !code) ||
-	    !(is_code ? read_code(functions, names, word_at(functions, code + RUBY_OWN), &found) :
-			read_method_in_c(functions, names, &found)))
+	if (body) {
+		found->encoded = word_at(functions, body + RUBY_ENCODED);
+		found->size = word_at(functions, body) >> 32;
+	}
+	if (!add_name(functions, names, found, &of, body, 0))
 		return false;
-	*known = found;
 	/* The name may lack its class: until there are symbols it is read again. */
-	if (!functions->symbols.ids)
-		known->addr = 0;
+	if (functions->symbols.ids || !functions->symbols.table)
+		keep(functions, found);
 	return true;
 }
 
 u64 ruby_functions__ip(struct ruby_functions *functions, struct hybrid_names *names, u64 function,
 		       u64 position)
 {
-	u64 addr = function & HYBRID_WALK_FUNCTION_ADDR, index;
-	struct ruby_function *known = &functions->known[hash_64(addr, RUBY_FUNCTIONS_BITS)];
+	struct ruby_function read = { .key = function & ~HYBRID_WALK_RUN_ENDS };
+	const struct ruby_function *known = hybrid_key_table__find(&functions->known, read.key);
+	u64 index;
 
-	if ((known->addr != addr || !known->encoded != !position || !has_mark(known, function) ||
-	     !is_same(functions, known)) && !look_up(functions, names, addr, position, known))
-		return 0;
-	if (!has_mark(known, function))
+	if (!known && look_up(functions, names, &read))
+		known = &read;
+	if (!known || !known->encoded != !position)
 		return 0;
 	/* The position is behind the instruction, or before the first one. */
 	index = (position - known->encoded) / sizeof(u64);
 	return hybrid_names_ip(known->function, known->size,
 			       index && index <= known->size ? index - 1 : 0);
+}
+
+void ruby_functions__text(struct ruby_functions *functions, struct hybrid_names *names,
+			  const struct hybrid_told_text *told)
+{
+	const char *class = told->pieces[0], *label = told->pieces[1];
+	struct ruby_function found = {
+		.key = told->function & ~HYBRID_WALK_RUN_ENDS, .encoded = told->named,
+		.size = told->size,
+	};
+	u64 words[RUBY_WORDS], addr, body;
+	struct ruby_text of;
+
+	if (!(found.key & HYBRID_WALK_FUNCTION_ADDR) || !*label ||
+	    hybrid_key_table__find(&functions->known, found.key))
+		return;
+	addr = find_object(functions, found.key, words);
+	body = addr && found.encoded ? body_of(functions, words) : 0;
+	if (*class || !addr || !read_method(functions, addr, words, of.name))
+		snprintf(of.name, sizeof(of.name), "%s%s%s", class,
+			 !*class ? "" : told->is_own ? "." : "#", label);
+	snprintf(of.file, sizeof(of.file), "%s", told->pieces[2]);
+	if (add_name(functions, names, &found, &of, body,
+		     told->line >> functions->layout->line_shift))
+		keep(functions, &found);
 }
 
 u64 ruby_functions__unknown(struct ruby_functions *functions, struct hybrid_names *names)
@@ -179,10 +197,15 @@ u64 ruby_functions__unknown(struct ruby_functions *functions, struct hybrid_name
 
 u64 ruby_functions__label(struct ruby_functions *functions, u64 function)
 {
-	u64 code = code_at(functions, function & HYBRID_WALK_FUNCTION_ADDR), body;
+	u64 words[RUBY_WORDS], body;
 
-	if (!code)
+	if (!read_words(functions, function & HYBRID_WALK_FUNCTION_ADDR, words))
 		return 0;
-	body = word_at(functions, code + RUBY_OWN);
-	return word_at(functions, word_at(functions, body + RUBY_ENCODED));
+	body = body_of(functions, words);
+	return body ? word_at(functions, word_at(functions, body + RUBY_ENCODED)) : 0;
+}
+
+void ruby_functions__exit(struct ruby_functions *functions)
+{
+	hybrid_key_table__exit(&functions->known);
 }

@@ -2,27 +2,23 @@
 #ifndef __PERF_HYBRID_RUBY_FUNCTIONS_H
 #define __PERF_HYBRID_RUBY_FUNCTIONS_H
 
+#include "../key-table.h"
 #include "../names.h"
+#include "../told-text.h"
 #include "ruby-symbols.h"
-
-#define RUBY_FUNCTIONS_BITS	12
 
 /**
  * struct ruby_function - what is known of code, or of a method
- * @addr: of the code, or of the method's entry; 0: none
- * @words: what it has, which shows that it is still the same one: the first one is its mark
- * @checked: when @words were compared with the process, in ns
+ * @key: its address and its mark, as struct hybrid_walk_interpreted has them
  * @encoded: address of the first word of code; 0: a method in C
- * @size: number of these words
  * @function: see hybrid_names__function()
+ * @size: number of these words
  */
 struct ruby_function {
-	u64	addr;
-	u64	words[3];
-	u64	checked;
+	u64	key;
 	u64	encoded;
-	u32	size;
 	u64	function;
+	u32	size;
 };
 
 /**
@@ -31,14 +27,14 @@ struct ruby_function {
  * @layout: of its CRuby
  * @symbols: of the process
  * @quota: what was added to the names
- * @known: by address
+ * @known: struct ruby_function, by @key
  */
 struct ruby_functions {
 	struct hybrid_process_memory	*pm;
 	const struct ruby_layout	*layout;
 	struct ruby_symbols		 symbols;
 	struct hybrid_names_quota	 quota;
-	struct ruby_function		 known[1 << RUBY_FUNCTIONS_BITS];
+	struct hybrid_key_table		 known;
 };
 
 /* The address of a frame whose function can't be read, or is another one; 0: no room. */
@@ -51,12 +47,23 @@ u64 ruby_functions__unknown(struct ruby_functions *functions, struct hybrid_name
  * @function: the code, or the method's entry, as struct hybrid_walk_interpreted has it
  * @position: address behind the instruction; 0: it is a method in C
  *
- * As python_codes__ip(), it compares the mark, and once a second what it has read.
+ * The mark is a hash of what the object has, hybrid_ruby_identity(). So what is known stays true.
  *
  * Return: by hybrid_names_ip(); 0 if it can't be read, or is another one.
  */
 u64 ruby_functions__ip(struct ruby_functions *functions, struct hybrid_names *names, u64 function,
 		       u64 position);
+
+/**
+ * ruby_functions__text - take what BPF has read of code, or of a method
+ * @functions: of the process
+ * @names: that the function is added to
+ * @told: what was read
+ *
+ * Lines are read from the process. If that is gone, the function has the line that it begins at.
+ */
+void ruby_functions__text(struct ruby_functions *functions, struct hybrid_names *names,
+			  const struct hybrid_told_text *told);
 
 /**
  * ruby_functions__label - an address in the evaluator
@@ -68,5 +75,7 @@ u64 ruby_functions__ip(struct ruby_functions *functions, struct hybrid_names *na
  * Return: the address; 0 if it can't be read.
  */
 u64 ruby_functions__label(struct ruby_functions *functions, u64 function);
+
+void ruby_functions__exit(struct ruby_functions *functions);
 
 #endif /* __PERF_HYBRID_RUBY_FUNCTIONS_H */

@@ -18,13 +18,15 @@ struct version {
 };
 
 /* In the context: its innermost frame. In a frame: pc, iseq, ep. */
-#define WALK(size)	{ .frame = 16, .frame_size = (size), .position = 0, .function = 16, \
-			  .environment = 32, .mark = RUBY_OWN }
+#define WALK(size)	.frame = 16, .frame_size = (size), .position = 0, .function = 16, \
+			.environment = 32
 
 static const struct version versions[] = {
-	{ "3.1.", { .walk = WALK(64), .insns = 120 } },
-	{ "3.3.", { .walk = WALK(56), .insns = 112, .attached = 128, .classpath = 152,
-		    .has_length = true } },
+	{ "3.1.", { .walk = { WALK(64), .string_inside = RUBY_INSIDE },
+		    .insns = 120, .line_shift = 1 } },
+	{ "3.3.", { .walk = { WALK(56), .string_inside = RUBY_INSIDE + sizeof(u64),
+			      .attached = 128, .classpath = 152 },
+		    .insns = 112 } },
 };
 
 const struct ruby_layout *ruby_layout__find(const char *version)

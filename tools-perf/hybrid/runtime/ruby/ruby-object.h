@@ -10,17 +10,13 @@
 
 /* include/ruby/internal/value_type.h and internal/imemo.h: what an object is. */
 enum ruby_type {
-	RUBY_CLASS	= 0x02,
-	RUBY_MODULE	= 0x03,
-	RUBY_STRING	= 0x05,
-	RUBY_ARRAY	= 0x07,
-	RUBY_HASH	= 0x08,
-	RUBY_ENTRY	= 0x1a | 6 << 12,
-	RUBY_CODE	= 0x1a | 7 << 12,
+	RUBY_CLASS	= RUBY_IS_CLASS,
+	RUBY_MODULE	= RUBY_IS_MODULE,
+	RUBY_STRING	= RUBY_IS_STRING,
+	RUBY_ARRAY	= RUBY_IS_ARRAY,
+	RUBY_ENTRY	= RUBY_IS_ENTRY,
+	RUBY_CODE	= RUBY_IS_CODE,
 };
-
-/* Bytes of an object: gc.c, struct RVALUE. */
-#define RUBY_OBJECT	40
 
 /* Is an object with these flags of a type? */
 bool ruby_is_type(u64 flags, enum ruby_type type);

@@ -6,33 +6,22 @@
 
 /**
  * struct ruby_symbols - the names that a process has numbers for
- * @data: address of the section that says where they are
- * @size: bytes of it
+ * @table: address of ruby_global_symbols; 0: not known
  * @ids: the array that has them; 0: not found
  * @looked: when it was looked for, in ns
  */
 struct ruby_symbols {
-	u64	data;
-	u64	size;
+	u64	table;
 	u64	ids;
 	u64	looked;
 };
 
 /**
- * ruby_symbols__init - begin to read names
- * @symbols: out
- * @object: CRuby, open
- * @bias: what is added to the file's addresses
- */
-void ruby_symbols__init(struct ruby_symbols *symbols, const struct hybrid_object *object, u64 bias);
-
-/**
- * ruby_symbols__find - find CRuby's table of names
- * @symbols: @data and @size are set
+ * ruby_symbols__find - find the array of names
+ * @symbols: @table is set
  * @pm: the process
  *
- * No symbol says where ruby_global_symbols is. It is in .data: a number, the address of a table,
- * an array, and a hash. A process that has just begun does not have it yet.
+ * A process that has just begun does not have it yet.
  *
  * Return: false if it is not found.
  */

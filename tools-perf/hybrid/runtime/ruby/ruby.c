@@ -10,12 +10,9 @@
 #include "../../rules/symbol.h"
 #include "../evaluator.h"
 #include "../run-namer.h"
+#include "ruby-file.h"
 #include "ruby-functions.h"
-#include "ruby-layout.h"
 #include "ruby.h"
-
-/* Bytes of rb_thread_current() that are looked through. */
-#define MAX_CODE	64
 
 /* The evaluator has 23 KiB in 3.1; what is smaller is a cold part, or none. */
 #define MIN_EVALUATOR	4096
@@ -27,8 +24,8 @@
  * struct ruby - a process that runs CRuby
  * @pm: its memory
  * @object_id: of the file
- * @variable: address of the words by which a thread's context is found
- * @layout: of its version
+ * @file: what the file shows
+ * @bias: what is added to the file's addresses
  * @evaluator: of the file
  * @nr_tries: of finding it
  * @run_namer: names frames
@@ -37,18 +34,18 @@
 struct ruby {
 	struct hybrid_process_memory	 pm;
 	u64				 object_id;
-	u64				 variable;
-	const struct ruby_layout	*layout;
+	struct ruby_file		 file;
+	u64				 bias;
 	struct hybrid_evaluator		 evaluator;
 	unsigned int			 nr_tries;
 	struct hybrid_run_namer		 run_namer;
 	struct ruby_functions		 functions;
 };
 
-/* Returns whether the evaluator is that which code of the process begins with. */
-static bool is_found_by(struct ruby *ruby, u64 function)
+/* Returns whether the evaluator is found. @label: what code of the process begins with */
+static bool is_found_by(struct ruby *ruby, u64 label)
 {
-	u64 label = ruby_functions__label(&ruby->functions, function), vaddr;
+	u64 vaddr;
 	const struct hybrid_mapping *mapping = hybrid_space_find(ruby->pm.space, label);
 	struct hybrid_evaluator *evaluator = &ruby->evaluator;
 
@@ -69,7 +66,8 @@ static void find_evaluator(struct ruby *ruby, const struct hybrid_named_chain *c
 
 	for (i = 0; i < c->nr_functions && ruby->nr_tries < MAX_TRIES; i++) {
 		if (hybrid_named_function(c, i, 1) &&
-		    is_found_by(ruby, hybrid_named_function(c, i, 0)))
+		    is_found_by(ruby, ruby_functions__label(&ruby->functions,
+							    hybrid_named_function(c, i, 0))))
 			return;
 	}
 }
@@ -98,11 +96,25 @@ static u64 unknown(struct hybrid_run_namer *run_namer, struct hybrid_names *name
 	return ruby_functions__unknown(&ruby->functions, names);
 }
 
+static void ruby_text_told(struct hybrid_namer *namer, struct hybrid_names *names,
+			   const void *text, size_t size)
+{
+	struct ruby *ruby = container_of(namer, struct ruby, run_namer.namer);
+	struct hybrid_told_text told;
+
+	if (!hybrid_told_text_read(&told, text, size))
+		return;
+	if (!ruby->evaluator.nr && told.label && ruby->nr_tries < MAX_TRIES)
+		is_found_by(ruby, told.label);
+	ruby_functions__text(&ruby->functions, names, &told);
+}
+
 static const struct hybrid_run_language ruby_language = {
 	.runtime	= HYBRID_RUNTIME_RUBY,
 	.ip_of		= ip_of,
 	.unknown	= unknown,
 	.begin		= ruby_begin,
+	.text		= ruby_text_told,
 	.names_first	= true,
 };
 
@@ -116,56 +128,47 @@ static struct hybrid_namer *ruby_namer(void *data, u64 pass __maybe_unused,
 	return &ruby->run_namer.namer;
 }
 
+static void set_interpreter(const struct ruby_file *file, u64 bias,
+			    const struct hybrid_mapping *mapping,
+			    struct hybrid_walk_interpreter *interpreter)
+{
+	interpreter->language = HYBRID_WALK_RUBY;
+	ruby_file__walk(file, &interpreter->ruby);
+	interpreter->runtime = bias + file->data - mapping->start + mapping->pgoff;
+}
+
 static bool ruby_interpreter(void *data, const struct hybrid_mapping *mapping,
 			     struct hybrid_walk_interpreter *interpreter)
 {
-	struct ruby *ruby = data;
+	const struct ruby *ruby = data;
 
-	interpreter->language = HYBRID_WALK_RUBY;
-	interpreter->ruby = ruby->layout->walk;
-	interpreter->runtime = ruby->variable - mapping->start + mapping->pgoff;
+	set_interpreter(&ruby->file, ruby->bias, mapping, interpreter);
 	return true;
 }
 
-/*
- * The words that __tls_get_addr() takes for the variable with the thread's context, by the code of
- * rb_thread_current(): "data16 lea WORDS(%rip), %rdi", as ELF Handling For Thread-Local Storage
- * has it. 0: it is otherwise.
- */
-static u64 find_variable(struct hybrid_process_memory *pm, u64 code)
+static bool ruby_file_interpreter(const struct hybrid_mapping *mapping, u64 bias,
+				  struct hybrid_walk_interpreter *interpreter)
 {
-	static const u8 lea[] = { 0x66, 0x48, 0x8d, 0x3d };
-	u8 bytes[MAX_CODE];
-	const u8 *found;
-	s32 offset;
+	struct ruby_file file;
 
-	if (hybrid_process_memory_read(pm, code, bytes, sizeof(bytes)))
-		return 0;
-	found = memmem(bytes, sizeof(bytes) - sizeof(offset), lea, sizeof(lea));
-	if (!found)
-		return 0;
-	found += sizeof(lea);
-	memcpy(&offset, found, sizeof(offset));
-	return code + (found - bytes) + sizeof(offset) + offset;
+	if (!ruby_file__read(&file, mapping->object))
+		return false;
+	set_interpreter(&file, bias, mapping, interpreter);
+	return true;
 }
 
 static bool open_ruby(struct ruby *ruby, const struct hybrid_mapping *mapping, u64 bias)
 {
 	const struct hybrid_object *object = mapping->object;
-	u64 version_at = hybrid_object_symbol(object, "ruby_version");
-	u64 code = hybrid_object_symbol(object, "rb_thread_current");
-	char version[HYBRID_PROCESS_STRING];
 
-	if (!version_at || !code || hybrid_process_memory_map(&ruby->pm) ||
-	    hybrid_process_memory_string(&ruby->pm, bias + version_at, version))
+	/* The file has all that is needed: the process may have just begun, or ended. */
+	if (!ruby_file__read(&ruby->file, object))
 		return false;
+	hybrid_process_memory_map(&ruby->pm);
+	ruby->bias = bias;
 	ruby->object_id = object->id;
-	ruby->layout = ruby_layout__find(version);
-	ruby->variable = find_variable(&ruby->pm, bias + code);
-	if (!ruby->layout || !ruby->variable)
-		return false;
-	ruby->functions.layout = ruby->layout;
-	ruby_symbols__init(&ruby->functions.symbols, object, bias);
+	ruby->functions.layout = ruby->file.layout;
+	ruby->functions.symbols.table = ruby->file.symbols ? bias + ruby->file.symbols : 0;
 	return true;
 }
 
@@ -191,15 +194,18 @@ static void ruby_close(void *data)
 	struct ruby *ruby = data;
 
 	hybrid_process_memory_exit(&ruby->pm);
+	ruby_functions__exit(&ruby->functions);
 	hybrid_run_namer__exit(&ruby->run_namer);
 	free(ruby);
 }
 
 const struct hybrid_runtime_ops hybrid_ruby_ops = {
-	.symbol		= "ruby_version",
+	.symbol		= "rb_thread_current",
 	.language	= "Ruby",
+	.program	= "ruby",
 	.open		= ruby_open,
 	.close		= ruby_close,
+	.file_interpreter = ruby_file_interpreter,
 	.interpreter	= ruby_interpreter,
 	.namer		= ruby_namer,
 };
