@@ -24,7 +24,9 @@ ANALYSIS := $(patsubst $(FRAME)/%.c,%,$(wildcard $(FRAME)/x86_frame*.c))
 KERNEL	:= hweight inat insn rbtree
 
 SAN	:= -fsanitize=address,undefined -fno-sanitize-recover=all
-WARN	:= -Wall -Wextra
+# Without the two that the kernel's headers and initializers would cause, as in the kernel's
+# scripts/Makefile.extrawarn.
+WARN	:= -Wall -Wextra -Wno-missing-field-initializers -Wno-type-limits
 CFLAGS	:= -g -std=gnu11 -D_GNU_SOURCE -I../test/include $(FOLDERS:%=-I%) -I$(FRAME) \
 	   -I$(KMOD)/include/uapi -I$(OUT) -I$(LINUX)/tools/include \
 	   -I$(LINUX)/tools/include/uapi -I$(LINUX)/tools/arch/x86/include \
