@@ -33,6 +33,7 @@ test_python()
 	exact "Python, native frames" python.data --around 300 --min-exact 99.5 --min-root 0
 	complete "Python" python.data 100 99.5
 	python_functions
+	python_short
 	python_top
 	python_calls
 	python_versions
@@ -61,6 +62,25 @@ python_functions()
 	ok "$name: perf script has file and line" has_source_line functions.data \
 		py::p_spin_of_loop: 'truth\.py:2[345]$'
 	ok "$name: --hide-evaluator leaves out what runs them" hides_evaluator functions.data
+}
+
+# The command of perf record, which ends after 30 ms: it has functions from its first sample on. A
+# script of it, and a library that the program needs, are found, too.
+python_short()
+{
+	local program=$here/selftests/python/short-truth.py name="Python's functions, 30 ms" path
+	local command
+
+	for command in "/usr/bin/python3 $program" "$program"; do
+		# shellcheck disable=SC2086 # two words
+		hz=8000 record short.data $command
+		judged "$name: ${command##*/}" short.data --from-start --min-whole 95
+	done
+	for path in "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.1[1-4].*/bin/python3; do
+		[ -x "$path" ] || continue
+		hz=8000 record short.data "$path" "$program"
+		judged "$name: $path" short.data --from-start --min-whole 95
+	done
 }
 
 # perf top resolves samples in a thread of its own, after those that it has read.
@@ -102,7 +122,7 @@ judged()
 		tap_skip "$name" "no BPF here"
 		return
 	fi
-	ok "$name" "$here/selftests/python/judge" "$@" --min-whole 98 "$perf" "$data"
+	ok "$name" "$here/selftests/python/judge" --min-whole 98 "$@" "$perf" "$data"
 	rm -f "$data"
 }
 

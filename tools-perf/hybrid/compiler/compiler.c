@@ -259,6 +259,22 @@ static bool is_told(const struct hybrid_compiler *compiler, const struct hybrid_
 	return mapping && row->code_at == frame->ret - mapping->start + mapping->pgoff + 1;
 }
 
+/* Returns false if memory is short. */
+static bool note_whole(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
+{
+	if (!stored->whole)
+		stored->whole = note(compiler, stored, HYBRID_REQUEST_WHOLE, 0);
+	return stored->whole;
+}
+
+void hybrid_compiler_whole(struct hybrid_compiler *compiler, struct hybrid_object *object)
+{
+	struct hybrid_stored *stored = stored_of(compiler, object);
+
+	if (stored)
+		note_whole(compiler, stored);
+}
+
 /*
  * The kernel came further by rules than the dump reaches: no sample shows which
  * one it lacked. So all that the process has mapped is loaded.
@@ -278,11 +294,8 @@ static void load_space(struct hybrid_compiler *compiler, struct hybrid_unwinder 
 		hybrid_unwind_row(unwinder, space, space->mappings[i].start, &mapped, &object);
 		stored = object && object->state == HYBRID_OBJECT_READY ?
 			stored_of(compiler, object) : NULL;
-		if (!stored || stored->whole)
-			continue;
-		if (!note(compiler, stored, HYBRID_REQUEST_WHOLE, 0))
+		if (stored && !note_whole(compiler, stored))
 			return;
-		stored->whole = true;
 	}
 	compiler->space_gen = space->gen;
 }
@@ -339,9 +352,8 @@ static void meet_deep(struct hybrid_compiler *compiler, struct hybrid_unwinder *
 		if (!stored || stored->whole || stored->last_deep == compiler->nr_samples)
 			continue;
 		stored->last_deep = compiler->nr_samples;
-		if (++stored->deep >= DEEP_SAMPLES &&
-		    note(compiler, stored, HYBRID_REQUEST_WHOLE, 0))
-			stored->whole = true;
+		if (++stored->deep >= DEEP_SAMPLES)
+			note_whole(compiler, stored);
 	}
 }
 
@@ -392,5 +404,5 @@ void hybrid_compiler_pass(struct hybrid_compiler *compiler)
 	if (!compiler)
 		return;
 	__atomic_store_n(&compiler->pass, compiler->pass + 1, __ATOMIC_RELEASE);
-	hybrid_worker_hand_over(compiler);
+	hybrid_compiler_hand_over(compiler);
 }

@@ -112,6 +112,13 @@ void hybrid_compiler_interpreter(struct hybrid_compiler *compiler, struct hybrid
 				 const struct hybrid_walk_interpreter *interpreter, u64 vaddr);
 
 /**
+ * hybrid_compiler_whole - load all rules of a file, as a program that maps it is about to begin
+ * @compiler: with a store
+ * @object: the file, open
+ */
+void hybrid_compiler_whole(struct hybrid_compiler *compiler, struct hybrid_object *object);
+
+/**
  * hybrid_compiler_may_guess - is it worth looking for what a sample's dump does not have?
  * @compiler: to be given what was found
  *
@@ -124,6 +131,18 @@ bool hybrid_compiler_may_guess(struct hybrid_compiler *compiler);
  * @compiler: NULL does nothing
  */
 void hybrid_compiler_pass(struct hybrid_compiler *compiler);
+
+/* Gives what was noted to the thread, and wakes it; @compiler is not NULL. */
+void hybrid_compiler_hand_over(struct hybrid_compiler *compiler);
+
+/**
+ * hybrid_compiler_wait - wait until the store has what was handed over
+ * @compiler: with a thread; NULL does nothing
+ * @ms: for how long, at most
+ *
+ * But for objects that are loaded whole: these go on being loaded.
+ */
+void hybrid_compiler_wait(struct hybrid_compiler *compiler, unsigned int ms);
 
 /**
  * hybrid_compiler_work - load all functions handed over, and a part of an object

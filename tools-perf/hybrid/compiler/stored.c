@@ -162,7 +162,7 @@ int hybrid_stored_part(struct hybrid_stored *stored, struct hybrid_batch *batch)
 
 bool hybrid_stored_is_worth(const struct hybrid_stored *stored)
 {
-	return stored->fdes.nr <= SMALL_FDES ||
+	return stored->fdes.nr <= SMALL_FDES || stored->is_interpreter ||
 	       stored->nr_functions * MET_SHARE >= stored->fdes.nr;
 }
 

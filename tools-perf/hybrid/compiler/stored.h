@@ -166,7 +166,8 @@ int hybrid_stored_part(struct hybrid_stored *stored, struct hybrid_batch *batch)
  * @stored: open
  *
  * To load a function takes as long as to unwind some dumps, and of a large object most are
- * never met: cc1 has 40,000. So all is loaded once a part of them was met.
+ * never met: cc1 has 40,000. So all is loaded once a part of them was met. All samples of an
+ * interpreter are in the same few of its functions, and its stacks are deep: all of it is loaded.
  */
 bool hybrid_stored_is_worth(const struct hybrid_stored *stored);
 

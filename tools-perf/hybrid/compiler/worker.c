@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <linux/time64.h>
 #include "../process/background.h"
 #include "../records/print-name.h"
 #include "../rules/clock.h"
@@ -24,6 +25,7 @@ void hybrid_worker_init(struct hybrid_compiler *compiler)
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&compiler->wake, &attr);
+	pthread_cond_init(&compiler->followed, &attr);
 	pthread_condattr_destroy(&attr);
 	hybrid_objects_init(&compiler->objects, NULL, hybrid_x86_abi);
 	/* Those in @opened are all. */
@@ -49,7 +51,7 @@ int hybrid_requests_add(struct hybrid_requests *notes, const struct hybrid_reque
 	return 0;
 }
 
-void hybrid_worker_hand_over(struct hybrid_compiler *compiler)
+void hybrid_compiler_hand_over(struct hybrid_compiler *compiler)
 {
 	size_t i;
 
@@ -60,6 +62,7 @@ void hybrid_worker_hand_over(struct hybrid_compiler *compiler)
 		if (hybrid_requests_add(&compiler->handed, &compiler->noted.notes[i]))
 			break;
 	}
+	compiler->nr_handed++;
 	pthread_cond_signal(&compiler->wake);
 	pthread_mutex_unlock(&compiler->lock);
 	/* What memory was short for is handed over the next time. */
@@ -185,6 +188,27 @@ static void find_interpreters(const struct hybrid_requests *taken)
 	}
 }
 
+/* Interpreters first: what other samples meet can be loaded later, but not functions be read. */
+static void follow_notes(struct hybrid_compiler *compiler, struct hybrid_requests *taken)
+{
+	struct hybrid_request *note;
+	size_t i;
+
+	find_interpreters(taken);
+	for (i = 0; i < taken->nr; i++) {
+		note = &taken->notes[i];
+		if (!note->stored->is_interpreter ||
+		    (note->stored->begun && note->kind != HYBRID_REQUEST_INTERPRETER))
+			continue;
+		follow_note(compiler, note);
+		note->stored = NULL;
+	}
+	for (i = 0; i < taken->nr; i++) {
+		if (taken->notes[i].stored)
+			follow_note(compiler, &taken->notes[i]);
+	}
+}
+
 /*
  * To load the code around one address takes some 40 ms. One such piece is loaded in a round, after
  * all that was asked for, as samples need their dumps until they have that.
@@ -207,19 +231,22 @@ bool hybrid_compiler_work(struct hybrid_compiler *compiler)
 {
 	struct hybrid_stored *stored = NULL;
 	struct hybrid_requests taken;
+	u64 nr_handed;
 	bool more;
-	size_t i;
 
 	pthread_mutex_lock(&compiler->lock);
+	nr_handed = compiler->nr_handed;
 	taken = compiler->handed;
 	compiler->handed = compiler->taken;
 	compiler->handed.nr = 0;
 	compiler->taken = taken;
 	pthread_mutex_unlock(&compiler->lock);
 
-	find_interpreters(&taken);
-	for (i = 0; i < taken.nr; i++)
-		follow_note(compiler, &taken.notes[i]);
+	follow_notes(compiler, &taken);
+	pthread_mutex_lock(&compiler->lock);
+	compiler->nr_followed = nr_handed;
+	pthread_cond_broadcast(&compiler->followed);
+	pthread_mutex_unlock(&compiler->lock);
 	load_around(compiler);
 	if (!compiler->full && !is_stopped(compiler))
 		stored = hybrid_update_part(compiler);
@@ -271,6 +298,23 @@ int hybrid_compiler_start(struct hybrid_compiler *compiler)
 	return compiler->threaded ? 0 : -1;
 }
 
+void hybrid_compiler_wait(struct hybrid_compiler *compiler, unsigned int ms)
+{
+	struct timespec until;
+
+	if (!compiler || !compiler->threaded)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += ms * NSEC_PER_MSEC;
+	until.tv_sec += until.tv_nsec / NSEC_PER_SEC;
+	until.tv_nsec %= NSEC_PER_SEC;
+	pthread_mutex_lock(&compiler->lock);
+	while (compiler->nr_followed != compiler->nr_handed && !compiler->stop &&
+	       pthread_cond_timedwait(&compiler->followed, &compiler->lock, &until) != ETIMEDOUT)
+		;
+	pthread_mutex_unlock(&compiler->lock);
+}
+
 void hybrid_compiler_stop(struct hybrid_compiler *compiler)
 {
 	if (!compiler)
@@ -310,7 +354,7 @@ void hybrid_compiler_delete(struct hybrid_compiler *compiler)
 	if (!compiler)
 		return;
 	hybrid_compiler_stop(compiler);
-	hybrid_worker_hand_over(compiler);
+	hybrid_compiler_hand_over(compiler);
 	hybrid_compiler_work(compiler);
 	list_for_each_entry_safe(stored, next, &compiler->stored_objects, list) {
 		hybrid_update_close(compiler, stored);
@@ -326,6 +370,7 @@ void hybrid_compiler_delete(struct hybrid_compiler *compiler)
 	free(compiler->taken.notes);
 	free(compiler->around.notes);
 	pthread_cond_destroy(&compiler->wake);
+	pthread_cond_destroy(&compiler->followed);
 	pthread_mutex_destroy(&compiler->lock);
 	free(compiler);
 }

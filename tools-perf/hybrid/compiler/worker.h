@@ -80,9 +80,12 @@ struct hybrid_refusal {
  *
  * @generation: of the store's contents: how often all was forgotten
  * @full: the store has no room for more rules even so: nothing is loaded
- * @lock: for @handed, @stop
+ * @lock: for @handed, @nr_handed, @nr_followed, @stop
  * @wake: something was handed over, or @stop
+ * @followed: what was handed over is done, but for objects that are loaded whole
  * @handed: noted and not yet taken
+ * @nr_handed: counts what was handed over
+ * @nr_followed: @nr_handed when the last of it that is done was taken
  * @stop: the thread is to end
  *
  * The thread's:
@@ -123,7 +126,10 @@ struct hybrid_compiler {
 	bool				 full;
 	pthread_mutex_t			 lock;
 	pthread_cond_t			 wake;
+	pthread_cond_t			 followed;
 	struct hybrid_requests		 handed;
+	u64				 nr_handed;
+	u64				 nr_followed;
 	bool				 stop;
 
 	bool				 threaded;
@@ -148,8 +154,5 @@ struct hybrid_compiler {
 int hybrid_requests_add(struct hybrid_requests *notes, const struct hybrid_request *note);
 
 void hybrid_worker_init(struct hybrid_compiler *compiler);
-
-/* Gives what was noted to the thread, and wakes it. */
-void hybrid_worker_hand_over(struct hybrid_compiler *compiler);
 
 #endif /* __PERF_HYBRID_WORKER_H */

@@ -70,6 +70,16 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 void hybrid_record__keep_addresses(struct hybrid_record *hr);
 
 /**
+ * hybrid_record__command - prepare for the command that is about to be run
+ * @hr: state, NULL does nothing; after hybrid_record__keep_addresses()
+ * @name: of the command, as for execvp()
+ *
+ * If it is an interpreter of a language, or a script of one, BPF has what it needs when this
+ * returns: the command is not to begin before. For other commands it costs some system calls.
+ */
+void hybrid_record__command(struct hybrid_record *hr, const char *name);
+
+/**
  * hybrid_record__track - see a record that perf made up for the start
  * @hr: state, NULL does nothing
  * @event: any record; written by the caller
@@ -188,6 +198,11 @@ hybrid_record__new(struct evlist *evlist __maybe_unused,
 }
 
 static inline void hybrid_record__keep_addresses(struct hybrid_record *hr __maybe_unused)
+{
+}
+
+static inline void hybrid_record__command(struct hybrid_record *hr __maybe_unused,
+					  const char *name __maybe_unused)
 {
 }
 

@@ -19,6 +19,7 @@
 #include "record.h"
 
 struct hybrid_walked;
+struct perf_record_mmap2;
 
 /**
  * struct hybrid_rings - the ring buffers of all CPUs, or of all threads
@@ -78,6 +79,16 @@ void hybrid_early_found(struct hybrid_record *hr, const struct perf_event_header
 
 /* Looks at the file that was found, and tells BPF of it. In each pass over the rings. */
 void hybrid_early_pass(struct hybrid_record *hr);
+
+/**
+ * hybrid_early_tell - tell BPF of a file before a process maps it
+ * @hr: the recording, with a BPF program
+ * @event: a mapping of the file, which perf itself has
+ * @load: load all rules of the file, too
+ *
+ * Return: true if it is an interpreter that BPF did not know.
+ */
+bool hybrid_early_tell(struct hybrid_record *hr, const struct perf_record_mmap2 *event, bool load);
 
 void hybrid_early_exit(struct hybrid_record *hr);
 

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * When a store is told of an interpreter, and what is loaded of it.
+ */
+#include "fake-store.h"
+#include "rows.h"
+#include "tap.h"
+
+/* Where many.so is mapped: that is the interpreter. */
+#define MANY		0x7f7000000000ULL
+
+static struct hybrid_walk_interpreter interpreter;
+static unsigned int nr_told, loaded_before;
+
+static int put_interpreter(void *arg __maybe_unused,
+			   const struct hybrid_pinned_file *file __maybe_unused,
+			   const struct hybrid_walk_interpreter *told __maybe_unused)
+{
+	loaded_before = store.nr;
+	__atomic_store_n(&nr_told, nr_told + 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static u64 many(void)
+{
+	return elf_file_symbol("many.so", "many");
+}
+
+/* The file of the interpreter, open. */
+static struct hybrid_object *begin(void)
+{
+	const struct hybrid_mapping *mapping;
+
+	store_begin();
+	store_ops.put_interpreter = put_interpreter;
+	nr_told = 0;
+	elf_file_map(&scene_ps, SCENE_PID, "many.so", MANY);
+	scene_start(&sample, scene_at("leaf_at"));
+	mapping = hybrid_space_find(sample.u.space, MANY + many());
+	if (!check(mapping && hybrid_object_use(mapping)))
+		return NULL;
+	/* The store knows nothing of what is loaded first. */
+	store.err = 1;
+	store.errs = 1;
+	return mapping->object;
+}
+
+static void end(void)
+{
+	store_end();
+	store_ops.put_interpreter = NULL;
+}
+
+/* Before all that samples have met. */
+static void first(void)
+{
+	struct hybrid_object *object = begin();
+
+	store_sample("pushed_at", ASK(0));
+	store_sample("bpframe_at", ASK(0));
+	hybrid_compiler_interpreter(compiler, object, &interpreter, many());
+	store_work();
+	same(nr_told, 1);
+	same(loaded_before, 0);
+	check(store_knows("pushed") && store_knows("bpframe_at"));
+	end();
+}
+
+static void sample_in_many(unsigned int i)
+{
+	scene_start(&sample, scene_at("leaf_at"));
+	scene_unwind(&sample);
+	sample.u.frames[0].ip = MANY + many() + 256 * i + 1;
+	sample.u.nr = 1;
+	sample.u.stop = HYBRID_STOP_NO_CFI;
+	hybrid_compiler_sample(compiler, &scene_unwinder, &sample.u, 0, ASK(0));
+}
+
+/* All of it, as soon as samples have met it some times, however large it is. */
+static void hot(void)
+{
+	struct hybrid_object *object = begin();
+	unsigned int i;
+
+	hybrid_compiler_interpreter(compiler, object, &interpreter, many());
+	for (i = 1; i <= HYBRID_HOT_SAMPLES; i++) {
+		same(compiler->wholes, 0);
+		sample_in_many(i);
+		store_work();
+	}
+	same(compiler->wholes, 1);
+	end();
+}
+
+/* All of what a program is about to map; once. */
+static void whole(void)
+{
+	struct hybrid_object *object = begin();
+	unsigned int nr;
+
+	store.errs = 0;
+	hybrid_compiler_whole(compiler, object);
+	store_work();
+	same(compiler->wholes, 1);
+	nr = store.nr;
+	check(nr > 1);
+	hybrid_compiler_whole(compiler, object);
+	store_work();
+	same(store.nr, nr);
+	end();
+}
+
+/* Who waits for the thread has it told. */
+static void waits(void)
+{
+	struct hybrid_object *object = begin();
+
+	same(hybrid_compiler_start(compiler), 0);
+	hybrid_compiler_interpreter(compiler, object, &interpreter, many());
+	hybrid_compiler_hand_over(compiler);
+	hybrid_compiler_wait(compiler, 60000);
+	same(__atomic_load_n(&nr_told, __ATOMIC_ACQUIRE), 1);
+	/* Nothing is left to wait for. */
+	hybrid_compiler_wait(compiler, 60000);
+	end();
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "interpreter: the store is told of it first",	first },
+		{ "interpreter: it is hot soon",		hot },
+		{ "interpreter: all of it, before it runs",	whole },
+		{ "interpreter: to wait for the thread",	waits },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
