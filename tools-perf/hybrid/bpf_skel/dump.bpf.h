@@ -82,7 +82,10 @@ static __always_inline long write_dump(void *ctx, struct state *st, struct mm_st
 	barrier_var(size);
 	if (size > sizeof(st->dump))
 		return -E2BIG;
-	err = bpf_perf_event_output(ctx, &output, st->output, &st->dump, size);
+	if (is_urgent(st))
+		err = bpf_perf_event_output(ctx, &waking, st->output, &st->dump, size);
+	else
+		err = bpf_perf_event_output(ctx, &output, st->output, &st->dump, size);
 	return err ?: size;
 }
 

@@ -105,6 +105,7 @@ static __always_inline bool find_number(struct state *st, struct mapping *m)
 		return true;
 	key = m->key;
 	found = bpf_map_lookup_elem(&files, &key);
+	st->is_new_file |= !found;
 	if (!found)
 		return false;
 	m->number = READ_WORD(found) - HYBRID_WALK_FOUND(m->key.inode, 0);

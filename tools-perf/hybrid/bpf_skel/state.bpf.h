@@ -199,6 +199,9 @@ struct perl_stack {
  * @native_space: that was looked up last, and has an interpreter
  * @in_native: @native is of the address space that is walked
  * @no_file: the mapping that was looked up last is of no file
+ * @is_new_file: the walk came to a file of which the table has nothing
+ * @woken: when perf was woken last, in ns; see is_urgent()
+ * @wake_next: when it would be woken next if that was always after WAKE_EACH, in ns
  * @fs: what the thread is known by, of which @thread is; and
  * @fs_space: its address space
  * @search_after: when the threads of a process may be looked through again, in ns
@@ -321,6 +324,9 @@ struct state {
 	__u64 native_space;
 	__u32 in_native;
 	__u32 no_file;
+	__u32 is_new_file;
+	__u64 woken;
+	__u64 wake_next;
 	__u64 fs;
 	__u64 fs_space;
 	__u64 search_after;

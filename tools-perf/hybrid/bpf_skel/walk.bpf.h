@@ -40,6 +40,7 @@ static __always_inline void begin_at(struct state *st, struct pt_regs___h *user)
 	st->interpreted_whole = 0;
 	st->last_function = 0;
 	st->code_hash = 0;
+	st->is_new_file = 0;
 	if (any_interpreters)
 		st->moment = bpf_ktime_get_ns() >> MARK_TIME;
 }

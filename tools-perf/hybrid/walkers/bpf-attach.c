@@ -23,15 +23,20 @@
 #include "../records/walk-record.h"
 #include "bpf-private.h"
 
-/* On a CPU, or in a thread; its records go to the ring that @map is of. */
+/*
+ * On a CPU, or in a thread; its records go to the ring that @map is of. @wakes: each of them wakes
+ * perf.
+ */
 static int open_output(struct hybrid_bpf *bpf, const struct perf_event_attr *like,
-		       const struct perf_mmap *map, pid_t tid, u32 index)
+		       const struct perf_mmap *map, pid_t tid, u32 index, bool wakes)
 {
+	const struct bpf_map *outputs = wakes ? bpf->skel->maps.waking : bpf->skel->maps.output;
 	struct perf_event_attr attr = {
 		.type		= PERF_TYPE_SOFTWARE,
 		.size		= sizeof(attr),
 		.config		= PERF_COUNT_SW_BPF_OUTPUT,
 		.sample_period	= 1,
+		.wakeup_events	= wakes,
 		.sample_type	= (like->sample_type & HYBRID_BPF_TRAILER) | PERF_SAMPLE_RAW,
 		.sample_id_all	= 1,
 		.use_clockid	= like->use_clockid,
@@ -48,8 +53,8 @@ static int open_output(struct hybrid_bpf *bpf, const struct perf_event_attr *lik
 	    ioctl(fd, PERF_EVENT_IOC_ID, &id))
 		err = -errno;
 	if (!err)
-		err = bpf_map__update_elem(bpf->skel->maps.output, &index, sizeof(index),
-					   &fd, sizeof(fd), BPF_ANY);
+		err = bpf_map__update_elem(outputs, &index, sizeof(index), &fd, sizeof(fd),
+					   BPF_ANY);
 	if (err) {
 		close(fd);
 		return err;
@@ -68,7 +73,7 @@ static int compare_ids(const void *a, const void *b)
 
 /* A ring of a CPU, or of the thread with that number; one that has exited has none. */
 static int open_output_of(struct hybrid_bpf *bpf, const struct perf_event_attr *like,
-			  struct evlist *evlist, int i)
+			  struct evlist *evlist, int i, bool wakes)
 {
 	const struct perf_mmap *map = &evlist__mmap(evlist)[i].core;
 	struct perf_thread_map *threads = evlist__core(evlist)->threads;
@@ -76,10 +81,12 @@ static int open_output_of(struct hybrid_bpf *bpf, const struct perf_event_attr *
 
 	if (!bpf->by_thread)
 		return cpu < 0 || cpu >= bpf->cpus ? -EINVAL :
-		       open_output(bpf, like, map, -1, cpu);
+		       open_output(bpf, like, map, -1, cpu, wakes);
 	if (cpu >= 0 || i >= perf_thread_map__nr(threads))
 		return -EINVAL;
-	return map->base ? open_output(bpf, like, map, perf_thread_map__pid(threads, i), i) : 0;
+	if (!map->base)
+		return 0;
+	return open_output(bpf, like, map, perf_thread_map__pid(threads, i), i, wakes);
 }
 
 static int open_outputs(struct hybrid_bpf *bpf, struct evlist *evlist,
@@ -87,12 +94,12 @@ static int open_outputs(struct hybrid_bpf *bpf, struct evlist *evlist,
 {
 	int i, err, nr = evlist__core(evlist)->nr_mmaps;
 
-	bpf->fds = calloc(nr, sizeof(*bpf->fds));
-	bpf->ids = calloc(nr, sizeof(*bpf->ids));
+	bpf->fds = calloc(2 * nr, sizeof(*bpf->fds));
+	bpf->ids = calloc(2 * nr, sizeof(*bpf->ids));
 	if (!bpf->fds || !bpf->ids)
 		return -ENOMEM;
-	for (i = 0; i < nr; i++) {
-		err = open_output_of(bpf, like, evlist, i);
+	for (i = 0; i < 2 * nr; i++) {
+		err = open_output_of(bpf, like, evlist, i / 2, i % 2);
 		if (err)
 			return err;
 	}

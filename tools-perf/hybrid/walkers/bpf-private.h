@@ -25,7 +25,7 @@ struct hybrid_walk_bpf;
  * @stats: of @table
  * @cpus: number of CPUs, those that are not there among them
  * @sample_type: of the events that the program writes to
- * @fds: of the events that the program writes to
+ * @fds: of the events that the program writes to, two for each ring
  * @ids: of the same, ascending
  * @nr_ids: of both
  * @links: of the program with events, where each has a number with it

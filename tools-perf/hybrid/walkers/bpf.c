@@ -76,9 +76,12 @@ static bool may_dump_samples(struct evlist *evlist)
 
 static int configure(struct hybrid_bpf *bpf, struct evlist *evlist)
 {
+	u32 nr = bpf->by_thread ? (u32)perf_thread_map__nr(evlist__core(evlist)->threads) :
+		 (u32)bpf->cpus;
+
 	bpf_map__set_max_entries(bpf->skel->maps.states, bpf->cpus);
-	bpf_map__set_max_entries(bpf->skel->maps.output, bpf->by_thread ?
-				 perf_thread_map__nr(evlist__core(evlist)->threads) : bpf->cpus);
+	bpf_map__set_max_entries(bpf->skel->maps.output, nr);
+	bpf_map__set_max_entries(bpf->skel->maps.waking, nr);
 	bpf->skel->rodata->by_thread = bpf->by_thread;
 	/* The stack pointer may be in any place of the first one. */
 	bpf->skel->rodata->dump_pages = DIV_ROUND_UP(bpf->dump_size, HYBRID_WALK_PAGE) + 1;
