@@ -54,6 +54,20 @@ ruby_functions()
 		'rb::Object#p_spin_of_loop:' 'truth\.rb:1[456]$'
 	ok "$name: --hide-evaluator leaves out what runs them" hides_evaluator functions.data
 	without_functions "$name" Ruby rb:: ruby "$here/selftests/ruby/truth.rb" 1
+	compiled_ruby
+}
+
+# What YJIT has compiled, if this ruby has it.
+compiled_ruby()
+{
+	local name="Ruby's methods, compiled"
+
+	if ! ruby --yjit -e 'exit RubyVM::YJIT.enabled?' 2> /dev/null; then
+		tap_skip "$name" "this ruby does not compile"
+		return
+	fi
+	record yjit.data ruby --yjit "$here/selftests/ruby/truth.rb" 4
+	ok "$name" "$here/selftests/python/judge" --ruby --min-whole 95 "$perf" yjit.data
 }
 
 # A library that says it is CRuby: perf ends, and its file is small enough.

@@ -16,7 +16,7 @@
 #define ENDS		HYBRID_WALK_RUN_ENDS
 
 /* Without addresses of a file: code that the process has made is enough. */
-static const struct hybrid_evaluator evaluator = {
+static struct hybrid_evaluator evaluator = {
 	.made_start = EVALUATOR, .made_end = EVALUATOR + 0x100,
 };
 
@@ -264,6 +264,32 @@ static void check_random(void)
 	forget();
 }
 
+/* What has a frame of its own, and runs what the evaluator ran that has called it. */
+static void check_restarting(void)
+{
+	const u64 ips[] = { EVALUATOR, EVALUATOR + 24, NATIVE, EVALUATOR + 32 };
+	const u64 functions[] = { 0x100 | ENDS, 0, 0x200 | ENDS, 0 };
+	const u64 named[] = {
+		PERF_CONTEXT_USER, EVALUATOR, 0x100 | ENDS, EVALUATOR + 24, NATIVE,
+		EVALUATOR + 32, 0x200 | ENDS,
+	};
+	struct scene s;
+	unsigned int i;
+
+	forget();
+	evaluator.made_restarts = true;
+	for (i = 0; i < 2; i++) {
+		set_up(&s, ips, ARRAY_SIZE(ips), functions, 2);
+		nr_asked = 0;
+		hybrid_name_chain(&known, NULL, &s.c);
+		same(nr_asked, i ? 1 : 2);
+		same(s.c.nr_out, ARRAY_SIZE(named));
+		check(!memcmp(s.out, named, sizeof(named)));
+	}
+	check_random();
+	evaluator.made_restarts = false;
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -272,6 +298,7 @@ int main(void)
 		{ "a first frame of the evaluator",		check_first },
 		{ "a frame that could not be read",		check_unread },
 		{ "chains at random",				check_random },
+		{ "a first frame that restarts the evaluator",	check_restarting },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

@@ -63,7 +63,8 @@ unsigned int hybrid_evaluator__of(const struct hybrid_evaluator *evaluator,
 	u64 vaddr;
 
 	if (ip >= evaluator->made_start && ip < evaluator->made_end)
-		return HYBRID_EVALUATOR_OWN;
+		return HYBRID_EVALUATOR_OWN |
+		       (evaluator->made_restarts ? HYBRID_EVALUATOR_RESTART : 0);
 	mapping = hybrid_space_find(space, ip);
 	if (!mapping || !mapping->object || mapping->object->id != evaluator->object_id ||
 	    !hybrid_object_vaddr(mapping->object, ip - mapping->start + mapping->pgoff, &vaddr))

@@ -35,17 +35,24 @@ static bool is_plain(const struct hybrid_named_chain *c)
 	return true;
 }
 
-/* @is_own: the first frame is the evaluator's: its run is not in the key. */
-static struct hybrid_chain_key key_of(const struct hybrid_named_chain *c, bool is_own)
+/* @first: what the first frame is. If it is the evaluator's, its run is not in the key. */
+static struct hybrid_chain_key key_of(const struct hybrid_named_chain *c, unsigned int first)
 {
+	bool is_own = first & HYBRID_EVALUATOR_OWN;
 	unsigned int at = 0;
 
 	while (is_own && at < c->nr_functions) {
 		if (hybrid_named_function(c, at++, 0) & HYBRID_WALK_RUN_ENDS)
 			break;
 	}
-	return hybrid_chain_key(c, is_own, (const u8 *)c->functions + 2 * sizeof(u64) * at,
+	return hybrid_chain_key(c, first, (const u8 *)c->functions + 2 * sizeof(u64) * at,
 				2 * (c->nr_functions - at));
+}
+
+/* Are chains kept with such a first frame? What restarts the evaluator has to be one of it. */
+static bool is_kept(const struct hybrid_run_chains *chains, unsigned int first)
+{
+	return !first || (first & HYBRID_EVALUATOR_OWN && chains->names_first);
 }
 
 /* The first frame, and the functions of its run. Returns false if there may be no room. */
@@ -73,7 +80,7 @@ bool hybrid_run_chains__whole(struct hybrid_run_chains *chains, struct hybrid_ru
 	if (!is_usable(c) || (c->is_unseen && !c->knows_first))
 		return false;
 	first = hybrid_runs__begin_first(runs, c);
-	if (first & HYBRID_EVALUATOR_RESTART || (first && !chains->names_first))
+	if (!is_kept(chains, first))
 		return false;
 	key = key_of(c, first);
 	chain = hybrid_named_chains__find(&chains->known, c, &key);
@@ -94,7 +101,7 @@ void hybrid_run_chains__keep(struct hybrid_run_chains *chains, const struct hybr
 	if (!is_usable(c) || !is_plain(c) || chains->unread != namer->nr_unread)
 		return;
 	first = hybrid_evaluator__of(runs->evaluator, runs->space, c->frames[0].ip);
-	if (first & HYBRID_EVALUATOR_RESTART || (first && !chains->names_first))
+	if (!is_kept(chains, first))
 		return;
 	/* Else the first frame would have the functions of other runs than its own. */
 	if (first ? !runs->is_even : c->rest != c->user + 1)

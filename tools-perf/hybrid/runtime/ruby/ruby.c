@@ -7,7 +7,7 @@
 #include <string.h>
 #include <linux/kernel.h>
 #include "../../rules/rows.h"
-#include "../../rules/symbol.h"
+#include "../../x86/code.h"
 #include "../evaluator.h"
 #include "../run-namer.h"
 #include "ruby-file.h"
@@ -16,6 +16,16 @@
 
 /* The evaluator has 23 KiB in 3.1; what is smaller is a cold part, or none. */
 #define MIN_EVALUATOR	4096
+
+/* Bytes of made code that have one range. */
+#define RANGE		0x10000U
+
+/*
+ * YJIT's code has pushed three registers when it runs: yjit/src/codegen.rs, gen_entry_prologue(). For
+ * some calls it pushes others.
+ */
+#define PUSHED		3
+#define MAX_PUSHED	16
 
 /* Code whose first instruction has not led to the evaluator. */
 #define MAX_TRIES	1024
@@ -128,6 +138,71 @@ static struct hybrid_namer *ruby_namer(void *data, u64 pass __maybe_unused,
 	return &ruby->run_namer.namer;
 }
 
+/* Is it a return address in the file? */
+static bool is_return(struct ruby *ruby, struct hybrid_space *space, u64 ret)
+{
+	const struct hybrid_mapping *mapping = hybrid_space_find(space, ret);
+	u64 vaddr;
+
+	return mapping && mapping->object && mapping->object->id == ruby->object_id &&
+	       hybrid_object_vaddr(mapping->object, ret - mapping->start + mapping->pgoff,
+				   &vaddr) &&
+	       hybrid_code_is_return(mapping->object, vaddr);
+}
+
+/* How many words code without a file has pushed; -1: it is not YJIT's, which CRuby has called. */
+static int nr_pushed(struct ruby *ruby, const struct hybrid_unwind *u, unsigned int at)
+{
+	u64 sp = at ? u->frames[at - 1].cfa : u->regs.value[u->abi->sp], ret;
+	int i;
+
+	for (i = 0; sp && i <= MAX_PUSHED; i++, sp += sizeof(ret)) {
+		if (hybrid_unwind_read(u, sp, sizeof(ret), &ret))
+			break;
+		if (is_return(ruby, u->space, ret))
+			return i;
+	}
+	return -1;
+}
+
+/*
+ * What YJIT has compiled has no CFI and no frame pointer. Methods that it calls have no native frame:
+ * it jumps to them, and back.
+ */
+static bool ruby_rule(void *data, u64 pass __maybe_unused, const struct hybrid_unwind *u,
+		      unsigned int at, struct hybrid_rule *rule)
+{
+	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, u->frames[at].ip);
+	struct ruby *ruby = data;
+	int nr;
+
+	nr = mapping && !mapping->object ? nr_pushed(ruby, u, at) : -1;
+	if (nr < 0)
+		return false;
+	ruby->evaluator.made_start = mapping->start;
+	ruby->evaluator.made_end = mapping->end;
+	*rule = (struct hybrid_rule) {
+		.kind = HYBRID_RULE_CFA, .base = HYBRID_BASE_SP, .bp = HYBRID_BP_SAME,
+		.cfa_off = (nr + 1) * sizeof(u64), .ra_off = -(int)sizeof(u64),
+	};
+	return true;
+}
+
+static bool ruby_range(void *data, u64 pass, const struct hybrid_unwind *u, unsigned int at,
+		       struct hybrid_runtime_range *range)
+{
+	u64 ret = u->frames[at].ret, start = ret & ~(u64)(RANGE - 1);
+	struct ruby *ruby = data;
+
+	if (!ruby_rule(data, pass, u, at, &range->rule) ||
+	    range->rule.cfa_off != (PUSHED + 1) * sizeof(u64))
+		return false;
+	range->start = max(start, ruby->evaluator.made_start);
+	range->end = min(start + RANGE, ruby->evaluator.made_end);
+	range->jvm = NULL;
+	return ret >= range->start && ret < range->end;
+}
+
 static void set_interpreter(const struct ruby_file *file, u64 bias,
 			    const struct hybrid_mapping *mapping,
 			    struct hybrid_walk_interpreter *interpreter)
@@ -181,6 +256,7 @@ static void *ruby_open(const struct hybrid_process_memory *pm,
 		return NULL;
 	ruby->pm = *pm;
 	ruby->functions.pm = &ruby->pm;
+	ruby->evaluator.made_restarts = true;
 	hybrid_run_namer__init(&ruby->run_namer, &ruby_language, &ruby->evaluator);
 	if (open_ruby(ruby, mapping, bias))
 		return ruby;
@@ -205,6 +281,8 @@ const struct hybrid_runtime_ops hybrid_ruby_ops = {
 	.program	= "ruby",
 	.open		= ruby_open,
 	.close		= ruby_close,
+	.rule		= ruby_rule,
+	.range		= ruby_range,
 	.file_interpreter = ruby_file_interpreter,
 	.interpreter	= ruby_interpreter,
 	.namer		= ruby_namer,
