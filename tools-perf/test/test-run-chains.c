@@ -6,6 +6,7 @@
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 #include <string.h>
+#include <unistd.h>
 #include "../hybrid/bpf_skel/hybrid_interpreter.h"
 #include "run-chains.h"
 #include "tap.h"
@@ -203,6 +204,23 @@ static void check_unread(void)
 	same(nr_asked, 0);
 }
 
+/* After a second names are asked for again, unless they last. */
+static void check_old(void)
+{
+	struct scene s;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		forget();
+		chains.lasts = i;
+		run(&s, NATIVE, 0x100, 0x200);
+		usleep(1100000);
+		run(&s, NATIVE, 0x100, 0x200);
+		same(nr_asked, i ? 0 : 2);
+	}
+	chains.lasts = false;
+}
+
 static void set_at_random(struct scene *s)
 {
 	static const u64 places[] = { NATIVE, NATIVE + 8, EVALUATOR, EVALUATOR + 8 };
@@ -297,6 +315,7 @@ int main(void)
 		{ "equal frames that run other functions",	check_others },
 		{ "a first frame of the evaluator",		check_first },
 		{ "a frame that could not be read",		check_unread },
+		{ "a chain of a second ago",			check_old },
 		{ "chains at random",				check_random },
 		{ "a first frame that restarts the evaluator",	check_restarting },
 	};

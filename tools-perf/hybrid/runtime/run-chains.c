@@ -95,6 +95,7 @@ void hybrid_run_chains__keep(struct hybrid_run_chains *chains, const struct hybr
 			     const struct hybrid_namer *namer,
 			     const struct hybrid_named_chain *c)
 {
+	struct hybrid_kept_chain *chain;
 	struct hybrid_chain_key key;
 	unsigned int first;
 
@@ -107,5 +108,7 @@ void hybrid_run_chains__keep(struct hybrid_run_chains *chains, const struct hybr
 	if (first ? !runs->is_even : c->rest != c->user + 1)
 		return;
 	key = key_of(c, first);
-	hybrid_named_chains__keep(&chains->known, c, &key);
+	chain = hybrid_named_chains__keep(&chains->known, c, &key);
+	if (chain && chains->lasts)
+		chain->named_at = 0;
 }

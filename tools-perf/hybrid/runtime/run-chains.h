@@ -8,11 +8,13 @@
 /**
  * struct hybrid_run_chains - chains of a process that were named by what its interpreter runs
  * @names_first: functions of the first frame can be named without those behind them
+ * @lasts: what BPF has written of a function tells it from all others: its name stays true
  * @unread: frames that had no name when the chain began that is named
  * @known: chains
  */
 struct hybrid_run_chains {
 	bool				names_first;
+	bool				lasts;
 	u64				unread;
 	struct hybrid_named_chains	known;
 };

@@ -14,6 +14,7 @@ struct hybrid_run_namer;
  * @begin: as struct hybrid_namer has it; it calls hybrid_run_namer__begin(). NULL: that alone
  * @text: as struct hybrid_namer has it
  * @names_first: as struct hybrid_run_chains has it
+ * @lasts: the same
  */
 struct hybrid_run_language {
 	enum hybrid_runtime	runtime;
@@ -26,6 +27,7 @@ struct hybrid_run_language {
 	void			(*text)(struct hybrid_namer *namer, struct hybrid_names *names,
 					const void *text, size_t size);
 	bool			names_first;
+	bool			lasts;
 };
 
 /**

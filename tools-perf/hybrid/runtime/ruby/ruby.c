@@ -126,6 +126,7 @@ static const struct hybrid_run_language ruby_language = {
 	.begin		= ruby_begin,
 	.text		= ruby_text_told,
 	.names_first	= true,
+	.lasts		= true,
 };
 
 static struct hybrid_namer *ruby_namer(void *data, u64 pass __maybe_unused,
