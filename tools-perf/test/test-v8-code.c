@@ -203,6 +203,7 @@ static void set_deopt(void)
 	world->deopt[1] = SMI(11 + 3 * 3);
 	words[0] = TAG(world->translation);
 	words[2] = TAG(world->literals);
+	words[6] = TAG(world->shared[0]);
 	words[8] = SMI(exits.start);
 	words[9] = SMI(exits.nr_eager);
 	words[10] = SMI(exits.nr - exits.nr_eager);
@@ -252,6 +253,7 @@ static void check_address(const struct v8_address *address, unsigned int inner, 
 	same(address->list[1].place, 3);
 	same(address->list[0].shared, (u64)world->shared[inner]);
 	same(address->list[0].place, place);
+	same(address->shared, (u64)world->shared[0]);
 	check(!address->is_interpreter);
 }
 
@@ -273,11 +275,42 @@ static void inlined(void)
 	/* Code that is not optimised. */
 	set_world(BASELINE);
 	address = find(16, false);
-	check(address && !address->nr && !address->is_interpreter);
+	check(address && !address->nr && !address->is_interpreter && !address->shared);
 	v8_addresses__exit(&addresses);
 	set_world(BASELINE - 1);
 	address = find(16, false);
 	check(address && !address->nr && address->is_interpreter);
+	v8_addresses__exit(&addresses);
+	own_end();
+}
+
+/* The function of optimised code, of which the code may have only a wrapper, or nothing. */
+static void function_of_code(void)
+{
+	const struct v8_address *address;
+	static u64 wrapper[2];
+
+	own_begin();
+	memset(&addresses, 0, sizeof(addresses));
+	set_world(MAGLEV);
+	set_type(wrapper, CODE + 1);
+	wrapper[1] = TAG(world->shared[2]);
+	world->deopt[2 + 6] = TAG(wrapper);
+	/* The prologue; nothing else in the code is described. */
+	world->translation[1] = SMI(0);
+	address = find(0, true);
+	check(address && !address->nr && address->shared == (u64)world->shared[2]);
+	v8_addresses__exit(&addresses);
+	set_world(MAGLEV);
+	wrapper[1] = TAG(wrapper);
+	world->deopt[2 + 6] = TAG(wrapper);
+	address = find(0, true);
+	check(address && !address->shared);
+	v8_addresses__exit(&addresses);
+	set_world(MAGLEV);
+	world->deopt[2 + 6] = SMI(3);
+	address = find(0, true);
+	check(address && !address->shared);
 	v8_addresses__exit(&addresses);
 	own_end();
 }
@@ -309,6 +342,7 @@ int main(void)
 		{ "tables of calls, of several versions",		points },
 		{ "from an instruction to the next known place",	nearest },
 		{ "functions that were inlined",			inlined },
+		{ "the function of code without its frame",		function_of_code },
 		{ "objects of code with words at random",		random_words },
 	};
 

@@ -25,6 +25,9 @@
 
 #define KIND_MASK	15
 
+/* A SharedFunctionInfoWrapper has the function here, src/objects/shared-function-info.tq. */
+#define WRAPPED		8
+
 /* Words of the deoptimisation data, in order after that with the inlining positions. */
 #define EXIT_START	1
 #define NR_EAGER	2
@@ -163,12 +166,29 @@ static void forget(struct v8_code *code)
 	memset(code, 0, sizeof(*code));
 }
 
+/* The word before that with the inlining positions: the function, or, from 12.5 on, its wrapper. */
+static u64 find_shared(const struct v8_heap *heap, const struct deopt *deopt)
+{
+	const struct v8_layout *layout = heap->layout;
+	u64 addr;
+	u16 type;
+
+	addr = layout->deopt_inlining ?
+	       v8_object(heap, deopt->words[layout->deopt_inlining - 1], &type) : 0;
+	if (addr && type != layout->type_shared)
+		addr = v8_object(heap, v8_word(heap, addr + WRAPPED), &type);
+	return addr && type == layout->type_shared ? addr : 0;
+}
+
 /* What optimised code stands for. Other code has no such data. */
 static void read_inlined(const struct v8_heap *heap, struct v8_code *code, u32 table_size)
 {
+	bool has_deopt;
 	struct deopt deopt;
 
-	if (read_deopt(heap, code->deopt, &deopt) && read_starts(code, &deopt) &&
+	has_deopt = read_deopt(heap, code->deopt, &deopt);
+	code->shared = has_deopt ? find_shared(heap, &deopt) : 0;
+	if (has_deopt && read_starts(code, &deopt) &&
 	    read_translation(heap, code, deopt.words[0])) {
 		code->literals = read_array(heap, deopt.words[heap->layout->deopt_literals],
 					    MAX_LITERALS, &code->nr_literals);

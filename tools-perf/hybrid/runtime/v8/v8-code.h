@@ -16,6 +16,7 @@
  * @start: address of the first instruction
  * @size: bytes of instructions
  * @kind: src/objects/code-kind.h
+ * @shared: address of the function's SharedFunctionInfo, if the code is optimised; else 0
  * @serial: number of it, which no other one has
  * @checked: when @words were compared with the process, in ns
  * @instructions: a copy, if it is optimised; owned
@@ -33,6 +34,7 @@ struct v8_code {
 	u64			 start;
 	u32			 size;
 	u32			 kind;
+	u64			 shared;
 	u64			 serial;
 	u64			 checked;
 	u8			*instructions;

@@ -54,6 +54,7 @@ static void look_up(struct v8_addresses *addresses, const struct v8_heap *heap,
 
 	to->code = code - addresses->codes.known;
 	to->serial = code->serial;
+	to->shared = code->shared;
 	to->is_interpreter = (s32)code->kind < heap->layout->code_kind_baseline;
 	if (!code->starts)
 		return;

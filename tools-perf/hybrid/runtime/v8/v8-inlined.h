@@ -24,6 +24,7 @@ struct v8_inlined {
  * @is_interpreter: the code is a copy of the interpreter
  * @code: number of the code in struct v8_codes
  * @serial: of the code
+ * @shared: of the code's function, as of struct v8_code
  * @list: the functions, the innermost first; owned
  * @nr: number of @list; 0: unknown
  */
@@ -33,6 +34,7 @@ struct v8_address {
 	bool			 is_interpreter;
 	unsigned int		 code;
 	u64			 serial;
+	u64			 shared;
 	struct v8_inlined	*list;
 	unsigned int		 nr;
 };

@@ -154,6 +154,22 @@ static void put_compiled(struct v8 *v8, struct hybrid_names *names, struct outpu
 			      address->list[at].place));
 }
 
+/*
+ * The sampled instruction is in compiled code that has no frame yet, or none any more: so BPF has
+ * read no function. The code's own data names it. The code can't have moved, but may have been
+ * replaced since the sample.
+ */
+static void put_unframed(struct v8 *v8, struct hybrid_names *names, struct output *to,
+			 const struct v8_address *address)
+{
+	const struct v8_function *function = NULL;
+
+	if (address && address->shared)
+		function = v8_functions__at(&v8->functions, names, address->shared);
+	if (function)
+		put(to, v8_function__ip(function, HYBRID_WALK_NO_PLACE));
+}
+
 static unsigned int v8_name(struct hybrid_namer *namer, struct hybrid_names *names,
 			    const struct hybrid_frame *frame, u64 ip, u64 *out, unsigned int room)
 {
@@ -171,14 +187,17 @@ static unsigned int v8_name(struct hybrid_namer *namer, struct hybrid_names *nam
 	i = find_function(v8, frame, number);
 	if (!number)
 		v8->behind_first = v8->at;
-	if (i < 0)
+	if (i < 0 && (!compiled || number))
 		return 0;
 	if (!compiled || v8->names_itself)
 		put(&to, ip);
 	if (compiled) {
 		address = v8_addresses__find(&v8->addresses, &v8->functions.heap, mapping->start,
 					     frame->ret, !number);
-		put_compiled(v8, names, &to, address, i);
+		if (i < 0)
+			put_unframed(v8, names, &to, address);
+		else
+			put_compiled(v8, names, &to, address, i);
 		return to.nr;
 	}
 	put(&to, ip_of(v8, names,
