@@ -2,8 +2,12 @@
 /*
  * One symbol of a file.
  */
+#include <elf.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include "abi.h"
 #include "elf-file.h"
 #include "symbol.h"
@@ -86,12 +90,97 @@ static void none(void)
 	same(symbol("symbols.so", ""), 0);
 }
 
+/* A symbol that this program does not export. */
+const u32 own_constant __attribute__((visibility("hidden"))) = 0xc0de;
+
+static void own(void)
+{
+	static const char *const names[] = { "own_constant", "test_nothing", "ends_alike" };
+	struct hybrid_object *object = open_object("/proc/self/exe");
+	u64 values[ARRAY_SIZE(names)];
+	u32 value = 0;
+
+	hybrid_object_own_symbols(object, names, values, ARRAY_SIZE(names));
+	check(hybrid_object_bytes(object, values[0], &value, sizeof(value)));
+	same(value, own_constant);
+	same(values[1], 0);
+	check(values[2] && values[2] == hybrid_object_symbol(object, "ends_alike"));
+	same(hybrid_object_exported(object, "own_constant"), 0);
+	close_object(object);
+}
+
+static u64 exported(const char *file, const char *name)
+{
+	struct hybrid_object *object = open_object(file);
+	u64 value = hybrid_object_exported(object, name);
+
+	close_object(object);
+	return value;
+}
+
+static void hashed(void)
+{
+	const char *file = elf_file_path("symbols.so");
+
+	same(exported(file, "spam"), elf_file_symbol("symbols.so", "spam"));
+	same(exported(file, "only"), elf_file_symbol("symbols.so", "only"));
+	same(exported(file, "pam"), 0);
+	same(exported(file, "nothing"), 0);
+	same(exported(file, ""), 0);
+}
+
+/* A copy of symbols.so, of which the words of .gnu.hash from @from on are @word. */
+static int copy_with(unsigned int from, u32 word)
+{
+	int fd = open(elf_file_path("symbols.so"), O_RDONLY | O_CLOEXEC);
+	int copy = memfd_create("symbols", 0);
+	char *bytes = calloc(1, 65536);
+	ssize_t size = read(fd, bytes, 65536);
+	Elf64_Ehdr *ehdr = (Elf64_Ehdr *)bytes;
+	Elf64_Shdr *sections = (Elf64_Shdr *)(bytes + ehdr->e_shoff);
+	unsigned int i, at;
+
+	for (i = 0; i < ehdr->e_shnum; i++) {
+		if (sections[i].sh_type != SHT_GNU_HASH)
+			continue;
+		for (at = from; at < sections[i].sh_size / sizeof(word); at++)
+			memcpy(bytes + sections[i].sh_offset + at * sizeof(word), &word,
+			       sizeof(word));
+	}
+	same(write(copy, bytes, size), size);
+	free(bytes);
+	close(fd);
+	return copy;
+}
+
+/* Buckets that lead nowhere, chains without an end, a head that is none. */
+static void hash_lies(void)
+{
+	static const u32 words[] = { 0, 2, 0x7ffffffe, 0xffffffff };
+	unsigned int from, i;
+	char path[64];
+	int fd;
+
+	for (from = 0; from < 12; from++) {
+		for (i = 0; i < ARRAY_SIZE(words); i++) {
+			fd = copy_with(from, words[i]);
+			snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+			same(exported(path, "nothing"), 0);
+			exported(path, "spam");
+			close(fd);
+		}
+	}
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "symbol: names that end alike",	ends_alike },
 		{ "symbol: parts of names",		none },
 		{ "symbol: values of constants",	constants },
+		{ "symbol: what is not exported",	own },
+		{ "symbol: by a hash table",		hashed },
+		{ "symbol: hash tables that lie",	hash_lies },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

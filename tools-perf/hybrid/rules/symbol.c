@@ -4,11 +4,13 @@
  * do not have it, and their names tell.
  */
 #include <gelf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <linux/kernel.h>
 #include "symbol.h"
+#include "symbol-hash.h"
 
 #define MAX_NAMES	(16ULL << 20)
 #define MAX_SYMBOLS	(16ULL << 20)
@@ -85,17 +87,31 @@ static u64 find_symbol(int fd, const GElf_Shdr *symbols, const GElf_Shdr *names,
 	return value;
 }
 
+u64 hybrid_object_exported(const struct hybrid_object *object, const char *name)
+{
+	struct hybrid_symbol_hash table;
+
+	return object->cfi.abi->word == 8 && hybrid_symbol_hash_open(&table, object) ?
+		hybrid_symbol_hash_find(&table, name) : 0;
+}
+
 u64 hybrid_object_symbol(const struct hybrid_object *object, const char *name)
 {
+	struct hybrid_symbol_hash table;
 	GElf_Shdr symbols, names;
 	Elf_Scn *scn = NULL;
 	u64 value = 0;
+	bool hashed;
 
 	if (object->cfi.abi->word != 8)
 		return 0;
+	hashed = hybrid_symbol_hash_open(&table, object);
+	if (hashed)
+		value = hybrid_symbol_hash_find(&table, name);
 	while (!value && (scn = elf_nextscn(object->elf, scn)) != NULL) {
 		if (!gelf_getshdr(scn, &symbols) ||
-		    (symbols.sh_type != SHT_DYNSYM && symbols.sh_type != SHT_SYMTAB) ||
+		    (symbols.sh_type != SHT_SYMTAB &&
+		     (symbols.sh_type != SHT_DYNSYM || hashed)) ||
 		    !gelf_getshdr(elf_getscn(object->elf, symbols.sh_link), &names) ||
 		    names.sh_type != SHT_STRTAB)
 			continue;
@@ -135,9 +151,22 @@ static void find_values(const Elf64_Sym *symbols, u64 nr_symbols, const char *te
 	}
 }
 
+static void find_hashed(const struct hybrid_symbol_hash *table, const char *prefix,
+			const char *const *names, u64 *values, unsigned int nr)
+{
+	char name[HYBRID_HASHED_NAME];
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		snprintf(name, sizeof(name), "%s%s", prefix, names[i]);
+		values[i] = hybrid_symbol_hash_find(table, name);
+	}
+}
+
 void hybrid_object_symbols(const struct hybrid_object *object, const char *prefix,
 			   const char *const *names, u64 *values, unsigned int nr)
 {
+	struct hybrid_symbol_hash table;
 	GElf_Shdr section, text;
 	Elf_Scn *scn = NULL;
 	void *symbols, *name;
@@ -145,6 +174,10 @@ void hybrid_object_symbols(const struct hybrid_object *object, const char *prefi
 	memset(values, 0, nr * sizeof(*values));
 	if (object->cfi.abi->word != 8)
 		return;
+	if (hybrid_symbol_hash_open(&table, object)) {
+		find_hashed(&table, prefix, names, values, nr);
+		return;
+	}
 	while ((scn = elf_nextscn(object->elf, scn)) != NULL) {
 		if (!gelf_getshdr(scn, &section) || section.sh_type != SHT_DYNSYM ||
 		    !gelf_getshdr(elf_getscn(object->elf, section.sh_link), &text) ||
@@ -160,27 +193,94 @@ void hybrid_object_symbols(const struct hybrid_object *object, const char *prefi
 	}
 }
 
-/* Data of the program that the file has. */
-static bool is_data(const GElf_Shdr *section)
+/* Where names stand that are no part of others, in one pass over the section; 0: they do not. */
+static void find_names(int fd, const GElf_Shdr *section, const char *const *names, u64 *at,
+		       unsigned int nr)
 {
-	return section->sh_type == SHT_PROGBITS &&
-	       (section->sh_flags & (SHF_ALLOC | SHF_EXECINSTR)) == SHF_ALLOC;
+	u64 from = 0, next;
+	char buffer[CHUNK];
+	unsigned int i;
+	ssize_t got;
+	char *found;
+
+	/* The first byte of the section is a 0. */
+	do {
+		got = pread(fd, buffer, min_t(u64, sizeof(buffer), section->sh_size - from),
+			    section->sh_offset + from);
+		for (i = 0; got > 0 && i < nr; i++) {
+			found = at[i] ? NULL : memmem(buffer, got, names[i], strlen(names[i]) + 1);
+			if (found && found > buffer && !found[-1])
+				at[i] = from + (found - buffer);
+		}
+		next = from + got - HYBRID_HASHED_NAME;
+		if (got < CHUNK || next <= from)
+			break;
+		from = next;
+	} while (from < section->sh_size);
 }
 
-/* The same, if nobody writes to it. */
+static void find_at(int fd, const GElf_Shdr *section, const u64 *at, u64 *values, unsigned int nr)
+{
+	Elf64_Sym buffer[CHUNK / sizeof(Elf64_Sym)];
+	u64 from, number;
+	unsigned int i;
+	ssize_t got;
+
+	for (from = 0; from < section->sh_size; from += number * sizeof(*buffer)) {
+		got = pread(fd, buffer, min_t(u64, sizeof(buffer), section->sh_size - from),
+			    section->sh_offset + from);
+		if (got < (ssize_t)sizeof(*buffer))
+			return;
+		for (number = 0; number < got / sizeof(*buffer); number++) {
+			for (i = 0; i < nr; i++) {
+				if (at[i] && buffer[number].st_name == at[i])
+					values[i] = buffer[number].st_value;
+			}
+		}
+	}
+}
+
+void hybrid_object_own_symbols(const struct hybrid_object *object, const char *const *names,
+			       u64 *values, unsigned int nr)
+{
+	u64 at[HYBRID_OWN_SYMBOLS] = {};
+	GElf_Shdr symbols, text;
+	Elf_Scn *scn = NULL;
+
+	memset(values, 0, nr * sizeof(*values));
+	while (object->cfi.abi->word == 8 && nr <= HYBRID_OWN_SYMBOLS &&
+	       (scn = elf_nextscn(object->elf, scn)) != NULL) {
+		if (!gelf_getshdr(scn, &symbols) || symbols.sh_type != SHT_SYMTAB ||
+		    symbols.sh_size > MAX_SYMBOLS ||
+		    !gelf_getshdr(elf_getscn(object->elf, symbols.sh_link), &text) ||
+		    text.sh_type != SHT_STRTAB || text.sh_size > MAX_NAMES)
+			continue;
+		find_names(object->fd, &text, names, at, nr);
+		find_at(object->fd, &symbols, at, values, nr);
+		return;
+	}
+}
+
+/* What the file has of the program's memory. */
+static bool is_loaded(const GElf_Shdr *section)
+{
+	return section->sh_type == SHT_PROGBITS && section->sh_flags & SHF_ALLOC;
+}
+
+/* The same, if it is data that nobody writes to. */
 static bool is_constant(const GElf_Shdr *section)
 {
-	return is_data(section) && !(section->sh_flags & SHF_WRITE);
+	return is_loaded(section) && !(section->sh_flags & (SHF_WRITE | SHF_EXECINSTR));
 }
 
-static bool read_data(const struct hybrid_object *object, u64 vaddr, void *out, size_t size,
-		      bool (*is_right)(const GElf_Shdr *section))
+static bool read_bytes(const struct hybrid_object *object, u64 vaddr, void *out, size_t size,
+		       bool (*is_right)(const GElf_Shdr *section))
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr section;
 	u64 at;
 
-	while (object->elf && (scn = elf_nextscn(object->elf, scn)) != NULL) {
+	while (object->elf && vaddr && (scn = elf_nextscn(object->elf, scn)) != NULL) {
 		if (!gelf_getshdr(scn, &section) || !is_right(&section))
 			continue;
 		at = vaddr - section.sh_addr;
@@ -191,9 +291,9 @@ static bool read_data(const struct hybrid_object *object, u64 vaddr, void *out, 
 	return false;
 }
 
-bool hybrid_object_data(const struct hybrid_object *object, u64 vaddr, void *out, size_t size)
+bool hybrid_object_bytes(const struct hybrid_object *object, u64 vaddr, void *out, size_t size)
 {
-	return read_data(object, vaddr, out, size, is_data);
+	return read_bytes(object, vaddr, out, size, is_loaded);
 }
 
 bool hybrid_object_constant(const struct hybrid_object *object, const char *name, void *out,
@@ -201,7 +301,7 @@ bool hybrid_object_constant(const struct hybrid_object *object, const char *name
 {
 	u64 vaddr = object->elf ? hybrid_object_symbol(object, name) : 0;
 
-	return vaddr && read_data(object, vaddr, out, size, is_constant);
+	return read_bytes(object, vaddr, out, size, is_constant);
 }
 
 bool hybrid_object_has_text(const struct hybrid_object *object, const char *text)
@@ -213,24 +313,6 @@ bool hybrid_object_has_text(const struct hybrid_object *object, const char *text
 		if (gelf_getshdr(scn, &section) && is_constant(&section) &&
 		    find_name(object->fd, &section, text, 0) >= 0)
 			return true;
-	}
-	return false;
-}
-
-bool hybrid_object_bytes(const struct hybrid_object *object, u64 vaddr, void *out, size_t size)
-{
-	Elf_Scn *scn = NULL;
-	GElf_Shdr section;
-	u64 at;
-
-	while (object->elf && vaddr && (scn = elf_nextscn(object->elf, scn)) != NULL) {
-		if (!gelf_getshdr(scn, &section) || section.sh_type != SHT_PROGBITS ||
-		    !(section.sh_flags & SHF_ALLOC))
-			continue;
-		at = vaddr - section.sh_addr;
-		if (at < section.sh_size && section.sh_size - at >= size)
-			return pread(object->fd, out, size, section.sh_offset + at) ==
-			       (ssize_t)size;
 	}
 	return false;
 }

@@ -122,7 +122,7 @@ int python_file__read(const struct python_file *file, struct hybrid_process_memo
 {
 	if (pm)
 		return hybrid_process_memory_read(pm, addr, dst, size);
-	return hybrid_object_data(file->object, addr, dst, size) ? 0 : -1;
+	return hybrid_object_bytes(file->object, addr, dst, size) ? 0 : -1;
 }
 
 /* A word of CPython's data; 0 if it can't be read. */
