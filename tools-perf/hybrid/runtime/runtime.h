@@ -24,7 +24,7 @@ struct hybrid_runtimes;
  *	NULL: it has no such code
  * @range: the range of code with one rule that the frame is in; as @rule
  * @program: what the names of such files begin with, those of libraries after "lib"
- * @function: that interprets the language, in the same file; NULL: @symbol is one
+ * @function: a function that such a file exports; NULL: @symbol is one
  * @file_interpreter: as @interpreter, of a file that a process has mapped, before anything can be
  *	read from the process. NULL: the file does not show it
  * @interpreter: where BPF finds the frames of its functions; all 0 before. NULL: it has none that

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <linux/kernel.h>
+#include "../../rules/relocation.h"
 #include "../../rules/symbol.h"
 #include "v8-layout.h"
 
@@ -14,8 +15,8 @@
 /* Of V8's own code in the file. */
 #define MAX_BLOB	(64U << 20)
 
-/* The file's size is less. */
-#define MAX_FILE	0x100000000ULL
+/* Of each section: a program of the size of Node.js has less. */
+#define MAX_RELOCATIONS	1048576
 
 /* There is none: it has to be said. */
 #define REQUIRED	(-1)
@@ -100,15 +101,17 @@ static const struct field fields[] = {
 	{ "scopeinfo_idx_first_vars", TO(scope_first_vars), REQUIRED },
 };
 
-/* Returns false if the process does not have the value, or it can't be one. */
-static bool read_value(struct hybrid_process_memory *pm, u64 addr, s32 *value)
+/*
+ * A value that the file has; false: it can't be one. What is 0 need not be in the file: .bss has it.
+ */
+static bool read_value(const struct hybrid_object *object, u64 vaddr, s32 *value)
 {
-	return !hybrid_process_memory_read(pm, addr, value, sizeof(*value)) &&
-	       *value < MAX_VALUE && *value > -256;
+	if (!hybrid_object_bytes(object, vaddr, value, sizeof(*value)))
+		*value = 0;
+	return *value < MAX_VALUE && *value > -256;
 }
 
-static bool read_fields(struct v8_layout *layout, struct hybrid_process_memory *pm,
-			const struct hybrid_object *object, u64 bias)
+static bool read_fields(struct v8_layout *layout, const struct hybrid_object *object)
 {
 	const char *names[ARRAY_SIZE(fields)];
 	u64 symbols[ARRAY_SIZE(fields)];
@@ -121,7 +124,7 @@ static bool read_fields(struct v8_layout *layout, struct hybrid_process_memory *
 	for (i = 0; i < ARRAY_SIZE(fields); i++) {
 		to = (s32 *)((u8 *)layout + fields[i].to);
 		if (symbols[i]) {
-			if (!read_value(pm, bias + symbols[i], to))
+			if (!read_value(object, symbols[i], to))
 				return false;
 			continue;
 		}
@@ -134,80 +137,80 @@ static bool read_fields(struct v8_layout *layout, struct hybrid_process_memory *
 	return true;
 }
 
-static bool read_version(struct v8_layout *layout, struct hybrid_process_memory *pm,
-			 const struct hybrid_object *object, u64 bias)
+static bool read_version(struct v8_layout *layout, const struct hybrid_object *object)
 {
 	u64 major = hybrid_object_symbol(object, "_ZN2v88internal7Version6major_E");
 	u64 minor = hybrid_object_symbol(object, "_ZN2v88internal7Version6minor_E");
 	s32 words[2];
 
-	if (!major || !minor || !read_value(pm, bias + major, &words[0]) ||
-	    !read_value(pm, bias + minor, &words[1]))
+	if (!major || !minor || !read_value(object, major, &words[0]) ||
+	    !read_value(object, minor, &words[1]))
 		return false;
 	layout->version = (u32)words[0] << 8 | (words[1] & 0xff);
 	return true;
 }
 
-/*
- * The address that a function begins with: lea ADDRESS(%rip),%rax. Code that can be at any address
- * returns that, or what is there. If that is a pointer, as V8 10 has it, this is what it points to.
- */
-static u64 first_lea(struct hybrid_process_memory *pm, u64 addr)
-{
-	/* mov (%rax),%rax */
-	static const u8 load[] = { 0x48, 0x8b, 0x00 };
-	u8 code[7 + sizeof(load)];
-	u64 at, word;
-	s32 to;
+/* Where V8's own code is, and its size. In V8 10 the second name is that of a pointer. */
+enum { BLOB_CODE, BLOB_CODE_OR_POINTER, BLOB_SIZE, BLOB_NAMES };
 
-	if (hybrid_process_memory_read(pm, addr, code, sizeof(code)) ||
-	    code[0] != 0x48 || code[1] != 0x8d || code[2] != 0x05)
-		return 0;
-	memcpy(&to, code + 3, sizeof(to));
-	at = addr + 7 + to;
-	if (memcmp(code + 7, load, sizeof(load)))
-		return at;
-	return hybrid_process_memory_read(pm, at, &word, sizeof(word)) ? 0 : word;
+static const char *const blob_names[BLOB_NAMES] = {
+	"v8_Default_embedded_blob_code_data_",
+	"v8_Default_embedded_blob_code_",
+	"v8_Default_embedded_blob_code_size_",
+};
+
+static bool has_bytes(const u8 *code, const void *bytes, size_t size)
+{
+	return !memcmp(code, bytes, size);
 }
 
-/* The address of what a symbol of its own has, or, in a stripped file, a function returns. */
-static u64 find_data(const struct hybrid_object *object, struct hybrid_process_memory *pm, u64 bias,
-		     const char *name, const char *function)
+/*
+ * What a function returns, or the address of that: lea ADDRESS(%rip),%rax with or without
+ * mov (%rax),%rax; mov ADDRESS(%rip),%rax or %eax; mov $ADDRESS,%eax. @size: of what it returns; of
+ * 8 bytes, it is an address.
+ */
+static u64 returned(const struct hybrid_object *object, const char *function, unsigned int size)
 {
-	u64 at = hybrid_object_symbol(object, name);
+	u64 vaddr = hybrid_object_exported(object, function), at, word;
+	u8 code[10];
+	bool loads;
+	s32 to;
 
-	if (at)
-		return bias + at;
-	at = hybrid_object_symbol(object, function);
-	return at ? first_lea(pm, bias + at) : 0;
+	if (!vaddr || !hybrid_object_bytes(object, vaddr, code, sizeof(code)))
+		return 0;
+	memcpy(&to, code + 3, sizeof(to));
+	at = vaddr + 7 + to;
+	loads = has_bytes(code, "\x48\x8b\x05", 3);
+	if (has_bytes(code, "\x48\x8d\x05", 3)) {
+		loads = has_bytes(code + 7, "\x48\x8b\x00", 3);
+	} else if (code[0] == 0xb8 || has_bytes(code, "\x8b\x05", 2)) {
+		memcpy(&to, code + (code[0] == 0xb8 ? 1 : 2), sizeof(to));
+		at = code[0] == 0xb8 ? (u32)to : vaddr + 6 + to;
+	} else if (!loads) {
+		return 0;
+	}
+	if (!loads || size != sizeof(word))
+		return at;
+	return hybrid_relocation_word(object, at, MAX_RELOCATIONS, &word) ? word : 0;
 }
 
 /*
  * The code of V8's builtins: src/snapshot/embedded/embedded-file-writer.cc, and
- * src/execution/isolate.cc for the functions.
+ * src/execution/isolate.cc for the functions, which are exported by most versions.
  */
-static bool find_blob(struct hybrid_process_memory *pm, const struct hybrid_object *object,
-		      u64 bias, u64 *start, u32 *size)
+static bool find_blob(const struct hybrid_object *object, u64 *start, u32 *size)
 {
-	u64 size_at = find_data(object, pm, bias, "v8_Default_embedded_blob_code_size_",
-				"_ZN2v88internal27DefaultEmbeddedBlobCodeSizeEv");
-	/* In V8 10 the code has this name, and the other one is a pointer's. */
-	u64 named = hybrid_object_symbol(object, "v8_Default_embedded_blob_code_data_");
+	u64 found[BLOB_NAMES] = {};
 
-	if (named)
-		*start = bias + named;
-	else
-		*start = find_data(object, pm, bias, "v8_Default_embedded_blob_code_",
-				   "_ZN2v88internal23DefaultEmbeddedBlobCodeEv");
-	return *start && size_at &&
-	       !hybrid_process_memory_read(pm, size_at, size, sizeof(*size)) &&
+	*start = returned(object, "_ZN2v88internal23DefaultEmbeddedBlobCodeEv", sizeof(u64));
+	found[BLOB_SIZE] = returned(object, "_ZN2v88internal27DefaultEmbeddedBlobCodeSizeEv",
+				    sizeof(u32));
+	if (!*start || !found[BLOB_SIZE]) {
+		hybrid_object_own_symbols(object, blob_names, found, BLOB_NAMES);
+		*start = found[BLOB_CODE] ?: found[BLOB_CODE_OR_POINTER];
+	}
+	return *start && hybrid_object_bytes(object, found[BLOB_SIZE], size, sizeof(*size)) &&
 	       *size && *size <= MAX_BLOB;
-}
-
-/* A pointer to it that is not relocated yet leads elsewhere: perf tries again later. */
-static bool is_in_file(const struct hybrid_mapping *mapping, u64 addr)
-{
-	return addr - mapping->start + mapping->pgoff < MAX_FILE;
 }
 
 /* BPF reads them as bytes below bp. */
@@ -230,13 +233,12 @@ static void complete_code(struct v8_layout *layout)
 	layout->code_bytecode = layout->code_deopt;
 }
 
-static void describe_walk(struct v8_layout *layout, const struct hybrid_mapping *mapping,
-			  u64 blob, u32 size)
+static void describe_walk(struct v8_layout *layout, u64 offset, u32 size)
 {
 	struct hybrid_walk_v8 *walk = &layout->walk;
 
-	walk->code = blob - mapping->start + mapping->pgoff;
-	walk->code_end = walk->code + size;
+	walk->code = offset;
+	walk->code_end = offset + size;
 	walk->below_function = -layout->fp_function;
 	walk->below_context = -layout->fp_context;
 	walk->below_position = -layout->fp_bytecode_offset;
@@ -246,20 +248,18 @@ static void describe_walk(struct v8_layout *layout, const struct hybrid_mapping 
 	walk->mark = layout->shared_flags + 4;
 }
 
-int v8_layout__read(struct v8_layout *layout, struct hybrid_process_memory *pm,
-		    const struct hybrid_mapping *mapping, u64 bias)
+int v8_layout__read(struct v8_layout *layout, const struct hybrid_object *object)
 {
-	u64 blob;
+	u64 blob, offset;
 	u32 size;
 
 	memset(layout, 0, sizeof(*layout));
-	if (!read_fields(layout, pm, mapping->object, bias) ||
-	    !read_version(layout, pm, mapping->object, bias) ||
-	    !find_blob(pm, mapping->object, bias, &blob, &size) || !is_in_file(mapping, blob) ||
+	if (!read_fields(layout, object) || !read_version(layout, object) ||
+	    !find_blob(object, &blob, &size) || !hybrid_object_offset(object, blob, &offset) ||
 	    !is_below(layout->fp_function) || !is_below(layout->fp_context) ||
 	    !is_below(layout->fp_bytecode_offset))
 		return -1;
 	complete_code(layout);
-	describe_walk(layout, mapping, blob, size);
+	describe_walk(layout, offset, size);
 	return 0;
 }

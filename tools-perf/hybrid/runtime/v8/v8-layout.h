@@ -84,17 +84,15 @@ struct v8_layout {
 };
 
 /**
- * v8_layout__read - find out where a process's V8 has what
+ * v8_layout__read - find out where V8 has what
  * @layout: out
- * @pm: the process
- * @mapping: of the code, its object open
- * @bias: what is added to the file's addresses
+ * @object: the file that V8 is in, open
  *
- * V8 says most of it for debuggers (tools/gen-postmortem-metadata.py): integers named v8dbg_*.
+ * V8 says most of it for debuggers (tools/gen-postmortem-metadata.py): integers named v8dbg_*. All
+ * of it is in the file, so that it is known before a process has begun to run.
  *
  * Return: 0, or -1 if something is missing, or is not as it should be.
  */
-int v8_layout__read(struct v8_layout *layout, struct hybrid_process_memory *pm,
-		    const struct hybrid_mapping *mapping, u64 bias);
+int v8_layout__read(struct v8_layout *layout, const struct hybrid_object *object);
 
 #endif /* __PERF_HYBRID_V8_LAYOUT_H */

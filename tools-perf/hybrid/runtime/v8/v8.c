@@ -305,13 +305,30 @@ static struct hybrid_namer *v8_namer(void *data, u64 pass, struct hybrid_space *
 	return &v8->namer;
 }
 
+static void set_interpreter(const struct v8_layout *layout,
+			    struct hybrid_walk_interpreter *interpreter)
+{
+	interpreter->language = HYBRID_WALK_V8;
+	interpreter->v8 = layout->walk;
+}
+
+static bool v8_file_interpreter(const struct hybrid_mapping *mapping, u64 bias __maybe_unused,
+				struct hybrid_walk_interpreter *interpreter)
+{
+	struct v8_layout layout;
+
+	if (v8_layout__read(&layout, mapping->object))
+		return false;
+	set_interpreter(&layout, interpreter);
+	return true;
+}
+
 static bool v8_interpreter(void *data, const struct hybrid_mapping *mapping __maybe_unused,
 			   struct hybrid_walk_interpreter *interpreter)
 {
-	struct v8 *v8 = data;
+	const struct v8 *v8 = data;
 
-	interpreter->language = HYBRID_WALK_V8;
-	interpreter->v8 = v8->layout.walk;
+	set_interpreter(&v8->layout, interpreter);
 	return true;
 }
 
@@ -327,7 +344,7 @@ static void v8_close(void *data)
 }
 
 static void *v8_open(const struct hybrid_process_memory *pm, const struct hybrid_mapping *mapping,
-		     u64 bias)
+		     u64 bias __maybe_unused)
 {
 	struct v8 *v8 = calloc(1, sizeof(*v8));
 
@@ -342,7 +359,7 @@ static void *v8_open(const struct hybrid_process_memory *pm, const struct hybrid
 	};
 	v8->object_id = mapping->object->id;
 	if (hybrid_process_memory_map(&v8->pm) ||
-	    v8_layout__read(&v8->layout, &v8->pm, mapping, bias)) {
+	    v8_layout__read(&v8->layout, mapping->object)) {
 		v8_close(v8);
 		return NULL;
 	}
@@ -352,9 +369,12 @@ static void *v8_open(const struct hybrid_process_memory *pm, const struct hybrid
 
 const struct hybrid_runtime_ops hybrid_v8_ops = {
 	.symbol		= "v8dbg_off_fp_function",
+	.function	= "_ZN2v87Isolate3NewERKNS0_12CreateParamsE",
 	.language	= "JavaScript",
+	.program	= "node",
 	.open		= v8_open,
 	.close		= v8_close,
+	.file_interpreter = v8_file_interpreter,
 	.interpreter	= v8_interpreter,
 	.namer		= v8_namer,
 };
