@@ -155,7 +155,11 @@ async def l_task_of_tasks():
 
 
 async def l_many_of_tasks():
-    await asyncio.gather(*[l_task_of_tasks() for _ in range(4)])
+    # A comprehension is a function of its own before 3.12.
+    tasks = []
+    for _ in range(4):
+        tasks.append(l_task_of_tasks())
+    await asyncio.gather(*tasks)
 
 
 def p_tasks_of_round():
