@@ -72,7 +72,9 @@ bool hybrid_object_has_text(const struct hybrid_object *object, const char *text
  * @out: out
  * @size: bytes, all in one section
  *
- * Return: false if the file does not have it.
+ * Relocations are not applied.
+ *
+ * Return: false if the file does not have it: memory that is 0 at first is not in the file.
  */
 bool hybrid_object_bytes(const struct hybrid_object *object, u64 vaddr, void *out, size_t size);
 
