@@ -21,7 +21,7 @@ static int put_interpreter(void *arg __maybe_unused,
 	return 0;
 }
 
-static u64 many(void)
+static u64 first_function(void)
 {
 	return elf_file_symbol("many.so", "many");
 }
@@ -36,7 +36,7 @@ static struct hybrid_object *begin(void)
 	nr_told = 0;
 	elf_file_map(&scene_ps, SCENE_PID, "many.so", MANY);
 	scene_start(&sample, scene_at("leaf_at"));
-	mapping = hybrid_space_find(sample.u.space, MANY + many());
+	mapping = hybrid_space_find(sample.u.space, MANY + first_function());
 	if (!check(mapping && hybrid_object_use(mapping)))
 		return NULL;
 	/* The store knows nothing of what is loaded first. */
@@ -58,7 +58,7 @@ static void first(void)
 
 	store_sample("pushed_at", ASK(0));
 	store_sample("bpframe_at", ASK(0));
-	hybrid_compiler_interpreter(compiler, object, &interpreter, many());
+	hybrid_compiler_interpreter(compiler, object, &interpreter, first_function());
 	store_work();
 	same(nr_told, 1);
 	same(loaded_before, 0);
@@ -70,7 +70,7 @@ static void sample_in_many(unsigned int i)
 {
 	scene_start(&sample, scene_at("leaf_at"));
 	scene_unwind(&sample);
-	sample.u.frames[0].ip = MANY + many() + 256 * i + 1;
+	sample.u.frames[0].ip = MANY + first_function() + 256 * i + 1;
 	sample.u.nr = 1;
 	sample.u.stop = HYBRID_STOP_NO_CFI;
 	hybrid_compiler_sample(compiler, &scene_unwinder, &sample.u, 0, ASK(0));
@@ -82,7 +82,7 @@ static void hot(void)
 	struct hybrid_object *object = begin();
 	unsigned int i;
 
-	hybrid_compiler_interpreter(compiler, object, &interpreter, many());
+	hybrid_compiler_interpreter(compiler, object, &interpreter, first_function());
 	for (i = 1; i <= HYBRID_HOT_SAMPLES; i++) {
 		same(compiler->wholes, 0);
 		sample_in_many(i);
@@ -116,7 +116,7 @@ static void waits(void)
 	struct hybrid_object *object = begin();
 
 	same(hybrid_compiler_start(compiler), 0);
-	hybrid_compiler_interpreter(compiler, object, &interpreter, many());
+	hybrid_compiler_interpreter(compiler, object, &interpreter, first_function());
 	hybrid_compiler_hand_over(compiler);
 	hybrid_compiler_wait(compiler, 60000);
 	same(__atomic_load_n(&nr_told, __ATOMIC_ACQUIRE), 1);

@@ -311,6 +311,7 @@ void hybrid_compiler_interpreter(struct hybrid_compiler *compiler, struct hybrid
 	what.interpreter = *interpreter;
 	if (add_note(compiler, &what) && vaddr)
 		note(compiler, what.stored, HYBRID_REQUEST_FUNCTION, vaddr);
+	compiler->is_urgent = true;
 }
 
 bool hybrid_compiler_may_guess(struct hybrid_compiler *compiler)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <linux/time64.h>
 #include "../process/background.h"
+#include "../process/priority.h"
 #include "../records/print-name.h"
 #include "../rules/clock.h"
 #include "../x86/abi.h"
@@ -63,6 +64,10 @@ void hybrid_compiler_hand_over(struct hybrid_compiler *compiler)
 			break;
 	}
 	compiler->nr_handed++;
+	/* Samples go by without functions: it is not to wait for a processor. */
+	if (compiler->is_urgent && compiler->tid && !compiler->raised)
+		compiler->raised = hybrid_priority_raise_thread(compiler->tid);
+	compiler->is_urgent = false;
 	pthread_cond_signal(&compiler->wake);
 	pthread_mutex_unlock(&compiler->lock);
 	/* What memory was short for is handed over the next time. */
@@ -173,11 +178,14 @@ static void follow_note(struct hybrid_compiler *compiler, struct hybrid_request 
 	settle(compiler, stored);
 }
 
-/* It is told of as soon as the first rule of its object is there: samples have no names before. */
-static void find_interpreters(const struct hybrid_requests *taken)
+/*
+ * It is told of as soon as the first rule of its object is there: samples have no names before.
+ * Returns how many there are.
+ */
+static size_t find_interpreters(const struct hybrid_requests *taken)
 {
 	const struct hybrid_request *note;
-	size_t i;
+	size_t i, nr = 0;
 
 	for (i = 0; i < taken->nr; i++) {
 		note = &taken->notes[i];
@@ -185,16 +193,24 @@ static void find_interpreters(const struct hybrid_requests *taken)
 			continue;
 		note->stored->interpreter = note->interpreter;
 		note->stored->is_interpreter = true;
+		nr++;
 	}
+	return nr;
+}
+
+static void restore_priority(struct hybrid_compiler *compiler)
+{
+	pthread_mutex_lock(&compiler->lock);
+	hybrid_priority_restore(&compiler->raised);
+	pthread_mutex_unlock(&compiler->lock);
 }
 
 /* Interpreters first: what other samples meet can be loaded later, but not functions be read. */
 static void follow_notes(struct hybrid_compiler *compiler, struct hybrid_requests *taken)
 {
 	struct hybrid_request *note;
-	size_t i;
+	size_t nr_interpreters = find_interpreters(taken), i;
 
-	find_interpreters(taken);
 	for (i = 0; i < taken->nr; i++) {
 		note = &taken->notes[i];
 		if (!note->stored->is_interpreter ||
@@ -203,6 +219,8 @@ static void follow_notes(struct hybrid_compiler *compiler, struct hybrid_request
 		follow_note(compiler, note);
 		note->stored = NULL;
 	}
+	if (nr_interpreters)
+		restore_priority(compiler);
 	for (i = 0; i < taken->nr; i++) {
 		if (taken->notes[i].stored)
 			follow_note(compiler, &taken->notes[i]);
@@ -278,6 +296,9 @@ static void *work(void *arg)
 {
 	struct hybrid_compiler *compiler = arg;
 
+	pthread_mutex_lock(&compiler->lock);
+	compiler->tid = gettid();
+	pthread_mutex_unlock(&compiler->lock);
 	if (compiler->ops->begin)
 		compiler->ops->begin(compiler->store);
 	while (!is_stopped(compiler)) {

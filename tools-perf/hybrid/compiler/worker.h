@@ -75,17 +75,20 @@ struct hybrid_refusal {
  * @copy: the copy that was noted last
  * @copy_at: pass from which on it may be noted again
  * @pass: number of passes over the rings; shared, the reader's to change
+ * @is_urgent: an interpreter is among @noted
  *
  * Shared:
  *
  * @generation: of the store's contents: how often all was forgotten
  * @full: the store has no room for more rules even so: nothing is loaded
- * @lock: for @handed, @nr_handed, @nr_followed, @stop
+ * @lock: for @handed, @nr_handed, @nr_followed, @tid, @raised, @stop
  * @wake: something was handed over, or @stop
  * @followed: what was handed over is done, but for objects that are loaded whole
  * @handed: noted and not yet taken
  * @nr_handed: counts what was handed over
  * @nr_followed: @nr_handed when the last of it that is done was taken
+ * @tid: of the thread; 0: it has not begun
+ * @raised: it runs before others, as an interpreter was handed over: see hybrid_priority_raise()
  * @stop: the thread is to end
  *
  * The thread's:
@@ -121,6 +124,7 @@ struct hybrid_compiler {
 	struct hybrid_walk_code_key	 copy;
 	u64				 copy_at;
 	u64				 pass;
+	bool				 is_urgent;
 
 	u32				 generation;
 	bool				 full;
@@ -130,6 +134,8 @@ struct hybrid_compiler {
 	struct hybrid_requests		 handed;
 	u64				 nr_handed;
 	u64				 nr_followed;
+	pid_t				 tid;
+	bool				 raised;
 	bool				 stop;
 
 	bool				 threaded;

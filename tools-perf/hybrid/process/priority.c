@@ -10,12 +10,18 @@
  */
 #define NICE	(-10)
 
-bool hybrid_priority_raise(void)
+/* On Linux both are of a thread; 0: of this one. */
+bool hybrid_priority_raise_thread(pid_t tid)
 {
 	errno = 0;
-	if (getpriority(PRIO_PROCESS, 0) || errno || sched_getscheduler(0) != SCHED_OTHER)
+	if (getpriority(PRIO_PROCESS, tid) || errno || sched_getscheduler(tid) != SCHED_OTHER)
 		return false;
-	return !setpriority(PRIO_PROCESS, 0, NICE);
+	return !setpriority(PRIO_PROCESS, tid, NICE);
+}
+
+bool hybrid_priority_raise(void)
+{
+	return hybrid_priority_raise_thread(0);
 }
 
 void hybrid_priority_restore(bool *raised)

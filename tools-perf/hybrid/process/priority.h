@@ -3,6 +3,7 @@
 #define __PERF_HYBRID_PRIORITY_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /**
  * hybrid_priority_raise - have this thread, and those it starts, run before the workload
@@ -15,6 +16,9 @@
  * Return: true where it is done, for hybrid_priority_restore().
  */
 bool hybrid_priority_raise(void);
+
+/* The same for another thread of perf; that one calls hybrid_priority_restore(). */
+bool hybrid_priority_raise_thread(pid_t tid);
 
 /**
  * hybrid_priority_restore - this thread is as it was
