@@ -92,7 +92,6 @@ struct hybrid_walk_python {
  *	or, with @variable, the table of names
  * @variable: from what a thread is known by to the same variable; 0: the data says where it is
  * @symbols: from the data to the table of names; 0: not known
- * @frame: in the context: the address of the innermost frame
  * @frame_size: from a frame to its caller's
  * @function: in a frame: the code that it runs
  * @position: the instruction
@@ -105,7 +104,6 @@ struct hybrid_walk_python {
 struct hybrid_walk_ruby {
 	__s32	variable;
 	__s32	symbols;
-	__u16	frame;
 	__u16	frame_size;
 	__u16	function;
 	__u16	position;

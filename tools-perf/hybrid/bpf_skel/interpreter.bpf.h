@@ -163,19 +163,27 @@ static __always_inline __u64 find_thread_data(struct state *st)
 	return runs ? found->thread : 0;
 }
 
-/* What the thread's variable of CRuby has: the context of the fiber that runs. */
-static __always_inline __u64 ruby_context(const struct state *st)
+/* Where the thread's variable of CRuby is. */
+static __always_inline __u64 ruby_variable_at(const struct state *st)
 {
 	__s32 variable = st->interpreter.ruby.variable;
 	__u64 module, block;
 
 	if (variable)
-		return user_word(st->fs + variable);
+		return st->fs + variable;
 	module = user_word(st->runtime);
 	if (!module || module >= MAX_MODULES)
 		return 0;
 	block = user_word(user_word(st->fs + DTV) + module * DTV_ENTRY);
-	return block ? user_word(block + user_word(st->runtime + 8)) : 0;
+	return block ? block + user_word(st->runtime + 8) : 0;
+}
+
+/* What the variable has: the context of the fiber that runs. */
+static __always_inline __u64 find_context(struct state *st)
+{
+	st->context_at = ruby_variable_at(st);
+	st->context_when = st->moment;
+	return st->context_at ? user_word(st->context_at) : 0;
 }
 
 /*
@@ -218,6 +226,12 @@ static __always_inline __u64 thread_data(struct state *st, __u64 fs)
 		st->thread = thread_specific(st);
 		return st->thread;
 	}
+	/* Another thread may have got the number of one that has ended. */
+	if (is_same && st->interpreter.language == HYBRID_WALK_RUBY && st->thread &&
+	    st->context_when == st->moment) {
+		st->thread = user_word(st->context_at);
+		return st->thread;
+	}
 	if (is_same && is_last(st))
 		return st->thread;
 	st->fs = fs;
@@ -230,7 +244,7 @@ static __always_inline __u64 thread_data(struct state *st, __u64 fs)
 		st->thread = find_thread_data(st);
 		break;
 	case HYBRID_WALK_RUBY:
-		st->thread = ruby_context(st);
+		st->thread = find_context(st);
 		break;
 	case HYBRID_WALK_PERL:
 		st->thread = find_specific(st);

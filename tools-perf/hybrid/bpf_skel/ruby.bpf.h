@@ -147,14 +147,19 @@ static long ruby_frame(__u32 i, void *arg)
 	return 0;
 }
 
-/* @context: of the thread, which begins with where its stack is, and of how many words. */
+/*
+ * @context: of the thread, which begins with where its stack is, of how many words, and its innermost
+ *	frame: struct rb_execution_context_struct of vm_core.h
+ */
 static __always_inline void read_ruby(struct state *st, __u64 context)
 {
 	struct loop loop = { .st = st };
 
-	st->frames_start = user_word(context);
-	st->frames_end = st->frames_start + user_word(context + 8) * 8;
-	st->frame = user_word(context + st->interpreter.ruby.frame);
+	if (bpf_probe_read_user(st->ruby_words, 3 * sizeof(st->ruby_words[0]), (void *)context))
+		return;
+	st->frames_start = st->ruby_words[0];
+	st->frames_end = st->frames_start + st->ruby_words[1] * 8;
+	st->frame = st->ruby_words[2];
 	st->env_size = 0;
 	if (st->frame < st->frames_start || st->frame >= st->frames_end)
 		return;

@@ -209,6 +209,8 @@ struct perl_stack {
  *	none is
  * @has_threads: the process has threads of an interpreter
  * @thread: address of a thread's; 0: it has none
+ * @context_at: of CRuby: address of the variable that has it
+ * @context_when: when that was found, in the unit of @marks
  * @frame: address of a frame
  * @frames_start: where the stack begins that has them, if they are an array
  * @frames_end: and behind the last one
@@ -333,6 +335,8 @@ struct state {
 	__u64 idle;
 	__u32 has_threads;
 	__u64 thread;
+	__u64 context_at;
+	__u32 context_when;
 	__u64 frame;
 	__u64 frames_start;
 	__u64 frames_end;

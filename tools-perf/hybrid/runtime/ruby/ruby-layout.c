@@ -17,9 +17,8 @@ struct version {
 	struct ruby_layout	 layout;
 };
 
-/* In the context: its innermost frame. In a frame: pc, iseq, ep. */
-#define WALK(size)	.frame = 16, .frame_size = (size), .position = 0, .function = 16, \
-			.environment = 32
+/* In a frame: pc, iseq, ep. */
+#define WALK(size)	.frame_size = (size), .position = 0, .function = 16, .environment = 32
 
 static const struct version versions[] = {
 	{ "3.1.", { .walk = { WALK(64), .string_inside = RUBY_INSIDE },
