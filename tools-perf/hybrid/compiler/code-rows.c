@@ -63,31 +63,72 @@ static bool take_block(struct hybrid_stored *stored, u64 vaddr)
 	return true;
 }
 
+/* How far the code from @at on has the same rule in @rules, or none; @end at most. */
+static u64 end_of_rule(const struct hybrid_code_rules *rules, u64 at, u64 end)
+{
+	u8 number = rules->at[at - rules->start];
+
+	while (at < end && rules->at[at - rules->start] == number)
+		at++;
+	return at;
+}
+
 /*
- * Where the block begins within an instruction, the first addresses are of instructions that
- * never run. No walk asks for their rules; if one did, the call before the return address
- * that it gave would not lead there, and perf would refuse the chain.
+ * The rules of code that no way from the beginning of its function has come to. Where the block
+ * begins within an instruction, the first addresses are of instructions that never run. No walk
+ * asks for their rules; if one did, the call before the return address that it gave would not lead
+ * there, and perf would refuse the chain.
  */
+static int add_code(const struct hybrid_object *object, u64 at, u64 stop, unsigned int *looked,
+		    struct hybrid_batch *batch)
+{
+	struct hybrid_rule rule = {};
+	unsigned int took;
+	int err = 0;
+	u64 end;
+
+	while (!err && at < stop && *looked < MAX_LOOKED) {
+		if (object->cfi.abi->arch->rule_run(object, at, &rule, &end, &took))
+			err = hybrid_batch_code(batch, object, at, min(end, stop), &rule);
+		*looked += took;
+		at = end;
+	}
+	return err;
+}
+
 int hybrid_code_rows_around(struct hybrid_stored *stored, u64 vaddr, struct hybrid_batch *batch)
 {
 	const struct hybrid_object *object = stored->object;
-	unsigned int looked = 0, took;
-	struct hybrid_rule rule = {};
+	struct hybrid_code_rules *rules;
+	unsigned int looked, number;
 	struct hybrid_fde gap;
-	u64 at, end;
+	u64 at, end, stop;
 	int err = 0;
 
 	hybrid_batch_clear(batch);
 	if (!hybrid_fdes_gap(&stored->fdes, vaddr, &gap) || !take_block(stored, vaddr))
 		return 0;
 	at = max(gap.start, vaddr - vaddr % GAP_BLOCK);
-	gap.end = min(gap.end, vaddr - vaddr % GAP_BLOCK + GAP_BLOCK);
-	while (!err && at < gap.end && looked < MAX_LOOKED) {
-		if (object->cfi.abi->arch->rule_run(object, at, &rule, &end, &took))
-			err = hybrid_batch_code(batch, object, at, min(end, gap.end), &rule);
-		looked += took;
-		at = end;
+	end = min(gap.end, vaddr - vaddr % GAP_BLOCK + GAP_BLOCK);
+	rules = calloc(1, sizeof(*rules));
+	if (!rules)
+		return -ENOMEM;
+	rules->start = at;
+	rules->size = end - at;
+	looked = object->cfi.abi->arch->rules(object, gap.start, rules);
+	for (; rules->at && !err && at < end; at = stop) {
+		number = rules->at[at - rules->start];
+		stop = end_of_rule(rules, at, end);
+		if (number == HYBRID_CODE_UNUSED)
+			continue;
+		if (number)
+			err = hybrid_batch_code(batch, object, at, stop,
+						&rules->rules[number - 1]);
+		else
+			err = add_code(object, at, stop, &looked, batch);
 	}
+	free(rules->at);
+	free(rules);
 	/* Two segments may have one part of the file. */
 	return err == -EAGAIN ? 0 : err;
 }

@@ -228,8 +228,8 @@ static void follow_notes(struct hybrid_compiler *compiler, struct hybrid_request
 }
 
 /*
- * To load the code around one address takes some 40 ms. One such piece is loaded in a round, after
- * all that was asked for, as samples need their dumps until they have that.
+ * To load the code around one address takes up to some 40 ms. One such piece is loaded in a round,
+ * after all that was asked for, as samples need their dumps until they have that.
  */
 static void load_around(struct hybrid_compiler *compiler)
 {

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <linux/types.h>
 
+struct hybrid_code_rules;
 struct hybrid_object;
 struct hybrid_row;
 struct hybrid_rule;
@@ -34,6 +35,8 @@ enum hybrid_effect {
  * @rule: the rule of code without CFI; false where it is not known
  * @rule_run: the same, with where the straight code ends that it is for, or the instruction,
  *	and how much of the budget of an analysis that took
+ * @rules: the rules of code without CFI that begins with functions of which the first one is at an
+ *	address or behind it; how much of that budget it took
  * @is_return: does a call stand before an address?
  * @is_uprobe: may an optimized uprobe be before an address? How many bytes of the stack it
  *	leaves alone below sp before it calls the kernel's code
@@ -58,6 +61,8 @@ struct hybrid_arch {
 	bool (*rule)(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule);
 	bool (*rule_run)(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule,
 			 u64 *end, unsigned int *took);
+	unsigned int (*rules)(const struct hybrid_object *object, u64 first,
+			      struct hybrid_code_rules *rules);
 	bool (*is_return)(const struct hybrid_object *object, u64 vaddr);
 	bool (*is_uprobe)(const struct hybrid_object *object, u64 vaddr, u64 *left);
 	enum hybrid_reach (*leads)(const struct hybrid_object *object, u64 ret, u64 callee);

@@ -139,4 +139,26 @@ static inline struct hybrid_rule hybrid_rule_frame_pointer(u8 word)
 	};
 }
 
+#define HYBRID_CODE_RULES	128
+
+/* Of a byte: it fills up the code, and never runs. */
+#define HYBRID_CODE_UNUSED	0xff
+
+/**
+ * struct hybrid_code_rules - the rules of a piece of code
+ * @start: address of its first byte
+ * @size: bytes
+ * @at: for each byte the number of the rule of its instruction, from 1 on; 0: none is known;
+ *	HYBRID_CODE_UNUSED; owned
+ * @rules: that differ
+ * @nr: number of @rules
+ */
+struct hybrid_code_rules {
+	u64			 start;
+	u32			 size;
+	u8			*at;
+	struct hybrid_rule	 rules[HYBRID_CODE_RULES];
+	unsigned int		 nr;
+};
+
 #endif /* __PERF_HYBRID_RULE_H */

@@ -16,6 +16,7 @@ static const struct hybrid_arch x86 = {
 	.complete_row	= hybrid_refine_row,
 	.rule		= hybrid_code_rule,
 	.rule_run	= hybrid_code_rule_run,
+	.rules		= hybrid_code_rules,
 	.is_return	= hybrid_code_is_return,
 	.is_uprobe	= hybrid_code_is_uprobe,
 	.leads		= hybrid_code_reaches,

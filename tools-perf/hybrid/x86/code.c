@@ -4,6 +4,7 @@
 #include "context-switch.h"
 #include "frame-pointer.h"
 #include "from-entry.h"
+#include "function-rules.h"
 #include "plt.h"
 #include "probe-loop.h"
 #include "realigned.h"
@@ -256,6 +257,16 @@ bool hybrid_code_rule_run(const struct hybrid_object *object, u64 vaddr,
 	}
 	*took += more;
 	return found;
+}
+
+unsigned int hybrid_code_rules(const struct hybrid_object *object, u64 first,
+			       struct hybrid_code_rules *rules)
+{
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	reader_init(&reader, &mem, object);
+	return hybrid_function_rules(&mem, first, rules);
 }
 
 bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr)

@@ -45,6 +45,10 @@ bool hybrid_code_rule(const struct hybrid_object *object, u64 vaddr, struct hybr
 bool hybrid_code_rule_run(const struct hybrid_object *object, u64 vaddr,
 			  struct hybrid_rule *rule, u64 *end, unsigned int *took);
 
+/* hybrid_function_rules() of a file, by its own addresses. */
+unsigned int hybrid_code_rules(const struct hybrid_object *object, u64 first,
+			       struct hybrid_code_rules *rules);
+
 /**
  * hybrid_code_is_return - does a call stand before an address?
  * @object: open

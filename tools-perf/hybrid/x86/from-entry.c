@@ -10,12 +10,6 @@
 #include "from-entry.h"
 #include "x86_frame_scan.h"
 
-/* Functions begin at multiples of it. */
-#define ALIGN_TO	16
-
-/* Bytes of int3 before a function, at least: one may follow a call that does not return. */
-#define PADDING		4
-
 /* How far before the address a function may begin, in bytes. */
 #define REACH		8192
 
@@ -149,8 +143,7 @@ static bool comes_to(struct way *way, u64 entry, struct x86_path *path)
 	return false;
 }
 
-/* The stack as it is at the end of the path. */
-static bool to_rule(const struct x86_path *path, struct hybrid_rule *rule)
+bool hybrid_path_rule(const struct x86_path *path, struct hybrid_rule *rule)
 {
 	bool saved = path->saved && path->save_kind == X86_BP_SAME;
 
@@ -166,14 +159,20 @@ static bool to_rule(const struct x86_path *path, struct hybrid_rule *rule)
 	return true;
 }
 
+bool hybrid_is_padding(const u8 *code)
+{
+	static const u8 padding[HYBRID_ENTRY_PADDING] = { 0xcc, 0xcc, 0xcc, 0xcc };
+
+	return !memcmp(code, padding, sizeof(padding));
+}
+
 /*
  * The next beginning of a function, from @from downwards; 0: none. A part of the code is read at
  * once, as this is asked for each address that the analysis can't answer.
  */
 static u64 entry_before(const struct x86_frame_mem *mem, u64 ip, u64 from, unsigned int *took)
 {
-	static const u8 padding[PADDING] = { 0xcc, 0xcc, 0xcc, 0xcc };
-	u64 base, entry = from & ~(ALIGN_TO - 1ULL);
+	u64 base, entry = from & ~(HYBRID_ENTRY_ALIGN - 1ULL);
 	u8 bytes[PART];
 
 	while (entry && ip - entry < REACH) {
@@ -181,8 +180,8 @@ static u64 entry_before(const struct x86_frame_mem *mem, u64 ip, u64 from, unsig
 		*took += 1;
 		if (mem->read(mem->ctx, base, bytes, sizeof(bytes)))
 			return 0;
-		for (; entry > base; entry -= ALIGN_TO) {
-			if (!memcmp(bytes + (entry - base) - PADDING, padding, PADDING))
+		for (; entry > base; entry -= HYBRID_ENTRY_ALIGN) {
+			if (hybrid_is_padding(bytes + (entry - base) - HYBRID_ENTRY_PADDING))
 				return ip - entry < REACH ? entry : 0;
 		}
 	}
@@ -204,8 +203,8 @@ bool hybrid_from_entry_rule(const struct x86_frame_mem *mem, u64 ip, struct hybr
 		if (!entry)
 			break;
 		found = comes_to(&way, entry, &path);
-		entry -= ALIGN_TO;
+		entry -= HYBRID_ENTRY_ALIGN;
 	}
 	*took += way.insns;
-	return found && to_rule(&path, rule);
+	return found && hybrid_path_rule(&path, rule);
 }

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The rules of whole functions: code made up of bytes.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "code-bytes.h"
+#include "from-entry.h"
+#include "function-rules.h"
+#include "tap.h"
+
+/* Where the function begins. */
+#define ENTRY	0x1000
+
+static struct hybrid_code_rules rules;
+static unsigned int looked;
+
+/* Finds the rules of all code. */
+static void find(void)
+{
+	free(rules.at);
+	memset(&rules, 0, sizeof(rules));
+	rules.start = CODE_BASE;
+	rules.size = CODE_SIZE;
+	looked = hybrid_function_rules(&code_mem, CODE_BASE, &rules);
+}
+
+#define FIND(bytes) ({ code_fill(0xcc); CODE_PUT(ENTRY, bytes); find(); })
+
+/* The rule of the function's byte @at; NULL: none is known. */
+static const struct hybrid_rule *rule(unsigned int at)
+{
+	u8 number = rules.at[ENTRY + at];
+
+	return number && number != HYBRID_CODE_UNUSED ? &rules.rules[number - 1] : NULL;
+}
+
+static void expect(unsigned int at, enum hybrid_rule_base base, s32 cfa_off)
+{
+	check(rule(at));
+	if (!rule(at))
+		return;
+	same(rule(at)->kind, HYBRID_RULE_CFA);
+	same(rule(at)->base, base);
+	same(rule(at)->cfa_off, cfa_off);
+	same(rule(at)->ra_off, -8);
+}
+
+/* As V8's Builtins_CallFunction: test; jne; push; mov; call; nop; mov; pop; over: jmp *%rcx */
+static void framed(void)
+{
+	unsigned int at;
+
+	FIND("\xf6\x42\x2f\x60\x75\x0b\x55\x48\x89\xe5\xff\xd1\x90\x48\x89\xec\x5d\xff\xe1");
+	for (at = 0; at < 7; at++)
+		expect(at, HYBRID_BASE_SP, 8);
+	for (at = 7; at < 10; at++)
+		expect(at, HYBRID_BASE_SP, 16);
+	/* With bp, behind the call, too. */
+	for (at = 10; at < 17; at++) {
+		expect(at, HYBRID_BASE_BP, 16);
+		same(rule(at)->bp, HYBRID_BP_AT_CFA);
+		same(rule(at)->bp_off, -16);
+	}
+	/* Both by the jump and behind pop. */
+	expect(17, HYBRID_BASE_SP, 8);
+	check(!rules.at[ENTRY - 1] && !rule(19));
+	same(rules.at[ENTRY + 19], HYBRID_CODE_UNUSED);
+	same(looked, 9);
+}
+
+/* Each instruction has the rule that a way to it alone shows. */
+static void as_from_entry(void)
+{
+	struct hybrid_rule other;
+	unsigned int at, took;
+
+	/* push %rbx; sub $24,%rsp; test; je; add; pop; ret; add; pop; jmp *%rax */
+	FIND("\x53\x48\x83\xec\x18\x85\xc0\x74\x06\x48\x83\xc4\x18\x5b\xc3"
+	     "\x48\x83\xc4\x18\x5b\xff\xe0");
+	for (at = 0; at < 22; at++) {
+		if (!hybrid_from_entry_rule(&code_mem, CODE_BASE + ENTRY + at, &other, &took))
+			continue;
+		check(rule(at) && !memcmp(rule(at), &other, sizeof(other)));
+	}
+	expect(5, HYBRID_BASE_SP, 40);
+	expect(15, HYBRID_BASE_SP, 40);
+	expect(20, HYBRID_BASE_SP, 8);
+}
+
+static void unknown(void)
+{
+	/* Behind a call, whose callee may have taken arguments off the stack. */
+	FIND("\xff\xd1\x90\xff\xe1");
+	expect(0, HYBRID_BASE_SP, 8);
+	check(!rule(2));
+	/* Where no way comes to: it fills up the code, or it does not. */
+	FIND("\xff\xe1\x90\x0f\x1f\x40\x00\x53\x90");
+	same(rules.at[ENTRY + 2], HYBRID_CODE_UNUSED);
+	same(rules.at[ENTRY + 6], HYBRID_CODE_UNUSED);
+	same(rules.at[ENTRY + 7], 0);
+	same(rules.at[ENTRY + 8], 0);
+	/* A way comes to it, and it fills up the code behind a jump, too. */
+	FIND("\x74\x02\xff\xe1\x90\xff\xe1");
+	expect(4, HYBRID_BASE_SP, 8);
+	/* and $-16,%rsp */
+	FIND("\x48\x83\xe4\xf0\xff\xe1");
+	check(!rule(4));
+	/* xor %ebp,%ebp: it was not saved. */
+	FIND("\x31\xed\xff\xe1");
+	check(!rule(2));
+	/* je over a push: two frames at one place. */
+	FIND("\x74\x01\x53\x90\xff\xe1");
+	check(!rule(0) && !rule(3));
+	/* No function begins behind one byte of int3. */
+	code_fill(0x90);
+	CODE_PUT(ENTRY - 1, "\xcc");
+	find();
+	check(!rule(0));
+}
+
+/* The code that was asked for is in the middle of a function, or its end can't be read. */
+static void parts(void)
+{
+	code_fill(0x90);
+	CODE_PUT(ENTRY - 4, "\xcc\xcc\xcc\xcc");
+	CODE_PUT(ENTRY, "\x53");
+	free(rules.at);
+	memset(&rules, 0, sizeof(rules));
+	rules.start = CODE_BASE + ENTRY + 256;
+	rules.size = 512;
+	hybrid_function_rules(&code_mem, CODE_BASE, &rules);
+	check(rules.at[0] && rules.at[511]);
+	same(rules.rules[rules.at[0] - 1].cfa_off, 16);
+	/* It may not be looked at before. */
+	free(rules.at);
+	memset(rules.rules, 0, sizeof(rules.rules));
+	rules.nr = 0;
+	hybrid_function_rules(&code_mem, CODE_BASE + ENTRY + 64, &rules);
+	check(!rules.at[0]);
+	same(rules.nr, 0);
+	free(rules.at);
+	rules.start = CODE_BASE + CODE_SIZE - 16;
+	rules.size = 65536;
+	hybrid_function_rules(&code_mem, CODE_BASE, &rules);
+	check(!rules.at[65535]);
+	free(rules.at);
+	rules.at = NULL;
+}
+
+static void bounded(void)
+{
+	unsigned int i, j;
+
+	/* A jump with each instruction, to the next one. */
+	for (i = 0; i < CODE_SIZE; i += 2)
+		CODE_PUT(i, "\x74\x00");
+	CODE_PUT(ENTRY - 4, "\xcc\xcc\xcc\xcc");
+	find();
+	check(looked <= CODE_SIZE);
+	FIND("\xeb\xfe");
+	expect(0, HYBRID_BASE_SP, 8);
+	same(looked, 1);
+	/* Any code. */
+	srand(1);
+	for (j = 0; j < 200; j++) {
+		code_fill(0xcc);
+		for (i = ENTRY; i < ENTRY + 2048; i++) {
+			const char byte = rand() >> 7;
+
+			code_put(i, &byte, 1);
+		}
+		find();
+		check(looked <= 2 * 2048);
+	}
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "functions' rules: with a frame",		framed },
+		{ "functions' rules: as by a way to each",	as_from_entry },
+		{ "functions' rules: what is not known",	unknown },
+		{ "functions' rules: parts of functions",	parts },
+		{ "functions' rules: bounds",			bounded },
+	};
+	int err = tap_run(tests, ARRAY_SIZE(tests));
+
+	free(rules.at);
+	return err;
+}
