@@ -38,6 +38,7 @@ test_python()
 	python_calls
 	python_versions
 	python_sleeps
+	python_traced
 	python_late
 	python_greenlets
 	python_embedded
@@ -202,6 +203,21 @@ python_sleeps()
 	record sleeps.data --off-cpu --off-cpu-thresh 1 python3 \
 		"$here/selftests/python/sleep-truth.py" 3
 	judged "Python's functions that sleep" sleeps.data
+}
+
+# Samples that the kernel writes: page faults, one by one. Some kernels refuse the program.
+python_traced()
+{
+	local name="Python's functions in page faults"
+
+	event=page-faults record traced.data -c 1 python3 "$here/selftests/python/truth.py" 3
+	if ! grep -q '^hybrid: BPF walked' traced.data.log ||
+	   grep -q '^hybrid: samples with dumps have no functions' traced.data.log; then
+		tap_skip "$name" "the kernel takes no such BPF program"
+		return
+	fi
+	ok "$name" "$here/selftests/python/judge" --min-whole 95 "$perf" traced.data
+	rm -f traced.data
 }
 
 # perf reads nothing of a process while that runs: names are in the records.

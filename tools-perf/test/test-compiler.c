@@ -342,6 +342,34 @@ static void copies(void)
 	store_end();
 }
 
+static int put_nothing(void *arg, const struct hybrid_pinned_file *file,
+		       const struct hybrid_walk_interpreter *interpreter)
+{
+	return 0;
+}
+
+/* Where rules are for interpreters alone. */
+static void waiting(void)
+{
+	struct hybrid_walk_interpreter interpreter = {};
+	const struct hybrid_mapping *mapping;
+
+	store_ops.put_interpreter = put_nothing;
+	store_begin();
+	hybrid_compiler_hold(compiler);
+	check(!hybrid_compiler_may_guess(compiler));
+	store_sample("pushed_at", ASK(0));
+	store_work();
+	same(store.nr, 0);
+	mapping = hybrid_space_find(sample.u.space, scene_at("leaf_at"));
+	hybrid_compiler_interpreter(compiler, mapping->object, &interpreter, 0);
+	store_sample("pushed_at", ASK(0));
+	store_work();
+	check(store_knows("pushed"));
+	store_end();
+	store_ops.put_interpreter = NULL;
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -358,6 +386,7 @@ int main(void)
 		{ "load: code that tells what is not so", by_wrong_code },
 		{ "load: the vdso", vdso_flags },
 		{ "load: copies of a file", copies },
+		{ "load: nothing before an interpreter is met", waiting },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

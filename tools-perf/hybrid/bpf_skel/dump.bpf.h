@@ -9,6 +9,9 @@
 #include "mapping.bpf.h"
 #include "output.bpf.h"
 
+/* Smaller rings have no room for a dump of two pages. */
+#define SMALL_RING	(4 * PAGE)
+
 /* perf's: of a dump, at most. */
 const volatile __u32 dump_pages = 2;
 
@@ -87,6 +90,34 @@ static __always_inline long write_dump(void *ctx, struct state *st, struct mm_st
 	else
 		err = bpf_perf_event_output(ctx, &output, st->output, &st->dump, size);
 	return err ?: size;
+}
+
+/*
+ * Bytes of the event's ring that dumps may still take. One half is for dumps, and the other
+ * one for what is small: that is not to be lost where perf is late. @most: bytes of one dump.
+ * Rings of one or two pages have no room for a page of the stack. From a part of it perf
+ * learns which rules to load.
+ */
+static __always_inline __u64 room_for_dumps(const struct state *st, __u64 *most)
+{
+	struct perf_event___h *event = (void *)st->event;
+	struct perf_event___h *parent = BPF_CORE_READ(event, parent);
+	struct perf_event_mmap_page *page = BPF_CORE_READ(parent ?: event, rb, user_page);
+	struct {
+		__u64 head;
+		__u64 tail;
+		__u64 offset;
+		__u64 size;
+	} data;
+	__u64 used;
+
+	*most = HYBRID_WALK_STACK;
+	if (!page || bpf_probe_read_kernel(&data, sizeof(data), &page->data_head))
+		return ~0ULL;
+	if (data.size < SMALL_RING)
+		*most = data.size / 4;
+	used = data.head - data.tail;
+	return used < data.size / 2 ? data.size / 2 - used : 0;
 }
 
 #endif /* __HYBRID_DUMP_BPF_H */

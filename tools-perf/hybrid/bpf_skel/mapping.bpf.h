@@ -140,24 +140,25 @@ static __always_inline bool find_head(struct state *st, struct mapping *m)
 /*
  * What can be written may hold other code than the file does, and so may what has pages
  * of its own. A file that is written through a mapping keeps its ctime after the first
- * write to a page (mapping_writably_mapped()).
+ * write to a page (mapping_writably_mapped()). A walk for functions alone goes on: uprobes have written.
  */
-static __always_inline bool is_file_code(const struct mapping *m)
+static __always_inline bool is_file_code(const struct state *st, const struct mapping *m)
 {
 	struct vm_area_struct___h *vma = (void *)m->vma;
 	struct address_space___h *pages = (void *)m->pages;
 
-	return !BPF_CORE_READ(vma, anon_vma) &&
-	       (!pages || BPF_CORE_READ(pages, i_mmap_writable.counter) <= 0);
+	return st->for_functions ||
+	       (!BPF_CORE_READ(vma, anon_vma) &&
+		(!pages || BPF_CORE_READ(pages, i_mmap_writable.counter) <= 0));
 }
 
 /* Is it code that nothing has changed? Of a copy perf has compared it with the file. */
-static __always_inline bool is_code(const struct mapping *m)
+static __always_inline bool is_code(const struct state *st, const struct mapping *m)
 {
 	struct vm_area_struct___h *vma = (void *)m->vma;
 
 	return (BPF_CORE_READ(vma, vm_flags) & (VM_EXEC | VM_WRITE)) == VM_EXEC &&
-	       (m->copied || is_file_code(m));
+	       (m->copied || is_file_code(st, m));
 }
 
 /* Does memory of no file have code that perf has found to be a file's? */
@@ -210,7 +211,7 @@ static __always_inline bool look_up(struct state *st, __u64 addr)
 		m->key.ctime_sec = 0;
 		m->key.ctime_nsec = 0;
 	}
-	if (addr < m->start || addr >= m->end || !is_code(m))
+	if (addr < m->start || addr >= m->end || !is_code(st, m))
 		return false;
 	if (st->changing && mapping_changes(st, vma)) {
 		st->locked = true;
@@ -230,7 +231,7 @@ static __always_inline bool is_still_true(struct state *st, struct mapping *m)
 
 	if (m->walk == st->walk)
 		return true;
-	if (!m->copied && !is_file_code(m))
+	if (!m->copied && !is_file_code(st, m))
 		return false;
 	if (m->key.inode != PERF_UNWIND_VDSO_64) {
 		file_changed_at((void *)m->key.inode, key);

@@ -69,12 +69,6 @@ static __always_inline bool write_sleep(void *ctx, struct state *st, struct mm_s
 	return true;
 }
 
-/* Has it a stack of the kind that is walked? */
-static __always_inline bool is_walkable(struct task_struct___h *task, struct pt_regs___h *user)
-{
-	return (user->cs & 0xffff) == USER_CS && !may_be_overwritten(task, user);
-}
-
 /* Walks the stack; writes the chain where perf does not know it. Returns its word; 0: none. */
 static __always_inline __u64 find_chain(void *ctx, struct state *st,
 					struct task_struct___h *task, struct mm_struct___h *mm,

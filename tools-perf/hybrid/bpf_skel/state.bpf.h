@@ -167,6 +167,7 @@ struct perl_stack {
  * @bp_known: @bp could be followed to here
  * @exact: @ip is an address that was interrupted, not one behind a call
  * @fibers: the address space has fibers
+ * @for_functions: nothing but the functions of an interpreter is written of the walk
  * @nr: frames, the first not counted
  * @nr_functions: number of @functions
  * @nr_words: of @record's chain, the functions among them
@@ -291,6 +292,7 @@ struct state {
 	__u32 bp_known;
 	__u32 exact;
 	__u32 fibers;
+	__u32 for_functions;
 	__u32 nr;
 	__u32 nr_functions;
 	__u32 last_function;

@@ -308,6 +308,7 @@ void hybrid_compiler_interpreter(struct hybrid_compiler *compiler, struct hybrid
 	what.stored = compiler->ops->put_interpreter ? stored_of(compiler, object) : NULL;
 	if (!what.stored)
 		return;
+	compiler->holds = false;
 	what.interpreter = *interpreter;
 	if (add_note(compiler, &what) && vaddr)
 		note(compiler, what.stored, HYBRID_REQUEST_FUNCTION, vaddr);
@@ -316,7 +317,7 @@ void hybrid_compiler_interpreter(struct hybrid_compiler *compiler, struct hybrid
 
 bool hybrid_compiler_may_guess(struct hybrid_compiler *compiler)
 {
-	if (compiler->guess_at > compiler->nr_samples)
+	if (compiler->holds || compiler->guess_at > compiler->nr_samples)
 		return false;
 	compiler->guess_at = compiler->nr_samples + (1U << compiler->guess_wait);
 	return true;
@@ -380,7 +381,7 @@ void hybrid_compiler_sample(struct hybrid_compiler *compiler, struct hybrid_unwi
 	bool ask = PERF_UNWIND_INFO_END(info) == PERF_UNWIND_END_NO_RULE;
 	size_t notes = compiler->noted.nr;
 
-	if (__atomic_load_n(&compiler->full, __ATOMIC_RELAXED))
+	if (compiler->holds || __atomic_load_n(&compiler->full, __ATOMIC_RELAXED))
 		return;
 	if (PERF_UNWIND_INFO_INNERMOST(info) == PERF_UNWIND_INNERMOST_CODE)
 		stop++;

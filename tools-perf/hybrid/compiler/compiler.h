@@ -119,6 +119,14 @@ void hybrid_compiler_interpreter(struct hybrid_compiler *compiler, struct hybrid
 void hybrid_compiler_whole(struct hybrid_compiler *compiler, struct hybrid_object *object);
 
 /**
+ * hybrid_compiler_hold - load nothing until hybrid_compiler_interpreter() is called
+ * @compiler: before the first sample
+ *
+ * For a store by whose rules nothing but functions of interpreters is found.
+ */
+void hybrid_compiler_hold(struct hybrid_compiler *compiler);
+
+/**
  * hybrid_compiler_may_guess - is it worth looking for what a sample's dump does not have?
  * @compiler: to be given what was found
  *

@@ -313,6 +313,11 @@ static void *work(void *arg)
 	return NULL;
 }
 
+void hybrid_compiler_hold(struct hybrid_compiler *compiler)
+{
+	compiler->holds = true;
+}
+
 int hybrid_compiler_start(struct hybrid_compiler *compiler)
 {
 	compiler->threaded = !hybrid_background_start(&compiler->thread, work, compiler);

@@ -76,6 +76,7 @@ struct hybrid_refusal {
  * @copy_at: pass from which on it may be noted again
  * @pass: number of passes over the rings; shared, the reader's to change
  * @is_urgent: an interpreter is among @noted
+ * @holds: nothing is loaded until an interpreter of a language was met
  *
  * Shared:
  *
@@ -125,6 +126,7 @@ struct hybrid_compiler {
 	u64				 copy_at;
 	u64				 pass;
 	bool				 is_urgent;
+	bool				 holds;
 
 	u32				 generation;
 	bool				 full;

@@ -179,6 +179,8 @@ struct hybrid_bpf *hybrid_bpf__attach(struct evlist *evlist)
 		return NULL;
 	if (!like && bpf->off_cpu)
 		like = &hybrid_bpf__off_cpu_evsel(evlist)->core.attr;
+	if (!like && bpf->traced)
+		like = hybrid_bpf__first_traced(evlist);
 	err = like ? open_outputs(bpf, evlist, like) : -EINVAL;
 	if (err)
 		pr_debug("hybrid: samples have stack dumps: no events for BPF's records: %s\n",
@@ -186,10 +188,17 @@ struct hybrid_bpf *hybrid_bpf__attach(struct evlist *evlist)
 	else
 		attached = attach_all(bpf, evlist);
 	bpf->off_cpu = !err && bpf->off_cpu && hybrid_bpf__attach_off_cpu(bpf, evlist);
-	if (attached || bpf->off_cpu)
+	bpf->traced = !err && bpf->traced && hybrid_bpf__attach_traced(bpf, evlist);
+	bpf->walks = attached || bpf->off_cpu;
+	if (bpf->walks || bpf->traced)
 		return bpf;
 	hybrid_bpf__delete(bpf);
 	return NULL;
+}
+
+bool hybrid_bpf__walks(const struct hybrid_bpf *bpf)
+{
+	return bpf->walks;
 }
 
 u64 hybrid_bpf__sample_type(const struct hybrid_bpf *bpf)

@@ -33,6 +33,8 @@ struct hybrid_walk_bpf;
  * @by_thread: rings are of threads, and so is what the program writes to
  * @dump_size: bytes of a dump that the program writes, at most
  * @off_cpu: the chains of tasks that go to sleep are its, too
+ * @walks: it is attached to events, or @off_cpu
+ * @traced: functions of samples that the kernel writes are its, too
  */
 struct hybrid_bpf {
 	struct hybrid_walk_bpf	*skel;
@@ -53,6 +55,8 @@ struct hybrid_bpf {
 	bool			 by_thread;
 	u32			 dump_size;
 	bool			 off_cpu;
+	bool			 walks;
+	bool			 traced;
 };
 
 /**
@@ -73,6 +77,24 @@ const struct evsel *hybrid_bpf__off_cpu_evsel(struct evlist *evlist);
 
 /* Has it walk the stacks of tasks that go to sleep from now on; false where it can't. */
 bool hybrid_bpf__attach_off_cpu(struct hybrid_bpf *bpf, struct evlist *evlist);
+
+/**
+ * hybrid_bpf__is_traced - can the program write the functions of the event's samples?
+ * @evsel: an event
+ *
+ * Return: true for events whose samples the kernel writes, with a stack dump, while the sampled
+ * task runs: tracepoints, probes, breakpoints and events of the kernel's software.
+ */
+bool hybrid_bpf__is_traced(struct evsel *evsel);
+
+/* The first of these that is not for single threads' rings; NULL: none. */
+const struct perf_event_attr *hybrid_bpf__first_traced(struct evlist *evlist);
+
+/* hybrid_traced() is to be loaded, or not; before that is done. 0 or a negative errno. */
+int hybrid_bpf__prepare_traced(struct hybrid_bpf *bpf, struct evlist *evlist);
+
+/* Has it write functions from now on; false where it can't. */
+bool hybrid_bpf__attach_traced(struct hybrid_bpf *bpf, struct evlist *evlist);
 
 /* See struct hybrid_store_ops. */
 int hybrid_bpf__put_range(void *store, const struct hybrid_walk_code_key *key,

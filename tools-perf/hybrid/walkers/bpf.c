@@ -86,7 +86,7 @@ static int configure(struct hybrid_bpf *bpf, struct evlist *evlist)
 	/* The stack pointer may be in any place of the first one. */
 	bpf->skel->rodata->dump_pages = DIV_ROUND_UP(bpf->dump_size, HYBRID_WALK_PAGE) + 1;
 	bpf->skel->rodata->may_dump_samples = may_dump_samples(evlist);
-	return hybrid_bpf__prepare_off_cpu(bpf);
+	return hybrid_bpf__prepare_traced(bpf, evlist) ?: hybrid_bpf__prepare_off_cpu(bpf);
 }
 
 /* @types: by hybrid_bpf__types() */
@@ -150,7 +150,21 @@ static void count_lost(struct hybrid_bpf *bpf)
 			 strerror(-err));
 }
 
-static struct hybrid_bpf *hybrid_bpf__new(struct evlist *evlist, bool off_cpu, u32 dump_size)
+/* What BPF does apart from the samples that it writes itself. */
+#define OFF_CPU	1
+#define TRACED	2
+
+static void print_missing(unsigned int what, int err)
+{
+	const char *name = what & TRACED ? "samples with dumps have no functions" :
+			   what & OFF_CPU ? "off-CPU chains are the kernel's" :
+			   "samples have stack dumps";
+
+	pr_debug("hybrid: %s: the BPF program can't be loaded: %s\n", name, strerror(-err));
+}
+
+/* @what: OFF_CPU, TRACED */
+static struct hybrid_bpf *hybrid_bpf__new(struct evlist *evlist, unsigned int what, u32 dump_size)
 {
 	libbpf_print_fn_t print = verbose > 1 ? NULL : libbpf_set_print(print_nothing);
 	const struct perf_evlist *core = evlist__core(evlist);
@@ -159,7 +173,8 @@ static struct hybrid_bpf *hybrid_bpf__new(struct evlist *evlist, bool off_cpu, u
 
 	if (bpf) {
 		INIT_LIST_HEAD(&bpf->files);
-		bpf->off_cpu = off_cpu;
+		bpf->off_cpu = what & OFF_CPU;
+		bpf->traced = what & TRACED;
 		bpf->dump_size = dump_size ?: HYBRID_WALK_STACK;
 		bpf->by_thread = perf_cpu_map__has_any_cpu_or_is_empty(core->all_cpus);
 		bpf->cpus = libbpf_num_possible_cpus();
@@ -171,8 +186,7 @@ static struct hybrid_bpf *hybrid_bpf__new(struct evlist *evlist, bool off_cpu, u
 		libbpf_set_print(print);
 	if (!err)
 		return bpf;
-	pr_debug("hybrid: %s: the BPF program can't be loaded: %s\n", off_cpu ?
-		 "off-CPU chains are the kernel's" : "samples have stack dumps", strerror(-err));
+	print_missing(what, err);
 	hybrid_bpf__delete(bpf);
 	return NULL;
 }
@@ -234,9 +248,10 @@ static bool lacks_time(struct evlist *evlist)
 void hybrid_bpf__prepare(struct evlist *evlist, u32 dump_size)
 {
 	bool untimed = lacks_time(evlist);
-	bool off_cpu = hybrid_bpf__off_cpu_evsel(evlist), served;
+	unsigned int what;
 	struct config config = { .wanted = true, .mb = MAX_MB };
 	struct evsel *evsel;
+	bool served;
 
 	perf_config(read_config, &config);
 	if (!config.wanted)
@@ -246,10 +261,13 @@ void hybrid_bpf__prepare(struct evlist *evlist, u32 dump_size)
 	served = hybrid_bpf__first_served(evlist);
 	if (!served)
 		pr_debug("hybrid: samples have stack dumps: no event that BPF serves\n");
-	if (off_cpu)
-		prepared = hybrid_bpf__new(evlist, true, dump_size);
+	what = hybrid_bpf__off_cpu_evsel(evlist) ? OFF_CPU : 0;
+	if (hybrid_bpf__first_traced(evlist))
+		prepared = hybrid_bpf__new(evlist, what | TRACED, dump_size);
+	if (!prepared && what)
+		prepared = hybrid_bpf__new(evlist, what, dump_size);
 	if (!prepared && served)
-		prepared = hybrid_bpf__new(evlist, false, dump_size);
+		prepared = hybrid_bpf__new(evlist, 0, dump_size);
 	if (!prepared) {
 		if (untimed)
 			set_time(evlist, false);

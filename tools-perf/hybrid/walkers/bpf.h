@@ -42,6 +42,9 @@ bool hybrid_bpf__serves_all(struct evlist *evlist);
  */
 struct hybrid_bpf *hybrid_bpf__attach(struct evlist *evlist);
 
+/* Are its walks chains? Else it finds the functions of interpreters, and nothing else. */
+bool hybrid_bpf__walks(const struct hybrid_bpf *bpf);
+
 /**
  * hybrid_bpf__is_id - is a record of the program's?
  * @bpf: attached
@@ -90,6 +93,11 @@ static inline bool hybrid_bpf__serves_all(struct evlist *evlist __maybe_unused)
 static inline struct hybrid_bpf *hybrid_bpf__attach(struct evlist *evlist __maybe_unused)
 {
 	return NULL;
+}
+
+static inline bool hybrid_bpf__walks(const struct hybrid_bpf *bpf __maybe_unused)
+{
+	return false;
 }
 
 static inline bool hybrid_bpf__is_id(const struct hybrid_bpf *bpf __maybe_unused,

@@ -48,6 +48,8 @@ void hybrid_walker__start(struct hybrid_walker *walker, struct hybrid_objects *o
 						       &walker->store);
 	else
 		return;
+	if (walker->compiler && walker->bpf && !hybrid_bpf__walks(walker->bpf))
+		hybrid_compiler_hold(walker->compiler);
 	if (walker->compiler && !hybrid_compiler_start(walker->compiler))
 		return;
 	pr_debug("hybrid: the kernel is given no rules: no thread to compile them\n");
