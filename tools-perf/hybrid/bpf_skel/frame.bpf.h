@@ -381,6 +381,8 @@ static long step(__u32 i, void *arg)
 		return ends(st, PERF_UNWIND_END_LIMIT);
 	st->record.ips[at] = st->ip;
 	st->nr = i + 1;
+	if (!i)
+		st->first_cfa = st->sp;
 	return 0;
 }
 

@@ -46,6 +46,7 @@ struct hybrid_walk_python_code {
 
 /**
  * struct hybrid_walk_python - CPython: frames that are a list
+ * @evaluator: where the evaluator begins, in the file; 0: not known
  * @first: in its data: the address of the first interpreter of the process
  * @next: in an interpreter: that of the next one
  * @threads: that of the first thread's data
@@ -66,6 +67,7 @@ struct hybrid_walk_python_code {
  * @code: which code an object is
  */
 struct hybrid_walk_python {
+	__u64	evaluator;
 	__u16	first;
 	__u16	next;
 	__u16	threads;

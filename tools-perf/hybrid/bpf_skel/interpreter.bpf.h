@@ -29,6 +29,9 @@
  */
 #define MAX_OTHERS	64
 
+/* Bytes of code with which CPython's evaluator begins, before it runs anything. */
+#define PROLOGUE	256
+
 /* Of @frame_size: bytes of a frame that may be read. */
 #define FRAME_BYTES	128
 
@@ -414,10 +417,51 @@ static __always_inline void find_chains(struct state *st)
 	st->nr_chains = 1;
 }
 
+/* Has the evaluator linked its frame to that of its caller? @at: of its word, on its stack. */
+static __always_inline bool is_linked(const struct state *st, __u64 at, __u64 sp)
+{
+	const struct hybrid_walk_python *in = &st->interpreter.python;
+	__u64 frame = st->frame, outer = user_word(at + in->frame_in_frame + 8);
+
+	/* From 3.12 on it has one more frame, on its stack. */
+	if (!in->ends_with) {
+		frame = user_word(frame + in->caller);
+		if (frame < sp || frame >= st->first_cfa)
+			return false;
+	}
+	return (__u8)user_word(frame + in->kind) >= in->ends_from &&
+	       user_word(frame + in->caller) == user_word(outer + in->frame_in_frame);
+}
+
+/*
+ * CPython 3.11 and 3.12: the evaluator has put the address of a word on its stack into the thread's
+ * data, and not yet that of its frame into the word, or not yet the caller's into the frame. What
+ * is there is of an earlier call. The registers still have the arguments: the thread's data, and
+ * the frame.
+ */
+static __always_inline bool is_beginning(const struct state *st)
+{
+	const struct hybrid_walk_python *in = &st->interpreter.python;
+	struct pt_regs___h *user = (void *)st->regs;
+	__u64 ip = BPF_CORE_READ(user, ip), sp, at;
+
+	if (!in->is_indirect || !in->evaluator ||
+	    ip + st->interpreter_shift - in->evaluator >= PROLOGUE ||
+	    BPF_CORE_READ(user, di) != st->thread)
+		return false;
+	sp = BPF_CORE_READ(user, sp);
+	at = user_word(st->thread + in->frame);
+	if (at < sp || at >= st->first_cfa)
+		return false;
+	return BPF_CORE_READ(user, si) != st->frame || !is_linked(st, at, sp);
+}
+
 static __always_inline void read_python(struct state *st)
 {
 	struct loop loop = { .st = st };
 
+	if (is_beginning(st))
+		return;
 	find_chains(st);
 	st->frame = next_chain(st);
 	if (st->frame)

@@ -43,6 +43,8 @@ struct pt_regs___h {
 	unsigned long r14;
 	unsigned long r13;
 	unsigned long bp;
+	unsigned long si;
+	unsigned long di;
 	unsigned long orig_ax;
 	unsigned long ip;
 	unsigned long cs;

@@ -164,6 +164,7 @@ struct perl_stack {
  * @ip: of the frame
  * @sp: of the frame
  * @bp: of the frame
+ * @first_cfa: of the innermost frame, if there are others
  * @bp_known: @bp could be followed to here
  * @exact: @ip is an address that was interrupted, not one behind a call
  * @fibers: the address space has fibers
@@ -289,6 +290,7 @@ struct state {
 	__u64 ip;
 	__u64 sp;
 	__u64 bp;
+	__u64 first_cfa;
 	__u32 bp_known;
 	__u32 exact;
 	__u32 fibers;

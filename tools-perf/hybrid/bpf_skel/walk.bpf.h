@@ -37,6 +37,7 @@ static __always_inline void begin_at(struct state *st, struct pt_regs___h *user)
 	st->sp = user->sp;
 	st->bp = user->bp;
 	st->bp_known = true;
+	st->first_cfa = 0;
 	st->exact = true;
 	st->window_size = 0;
 	st->code_key.space = 0;

@@ -17,6 +17,7 @@
  * struct python - a process that runs CPython
  * @pm: its memory
  * @runtime: address of _PyRuntime
+ * @evaluator_at: address of _PyEval_EvalFrameDefault(); 0: not known
  * @layout: of its version
  * @evaluator: of the file
  * @run_namer: names frames
@@ -26,6 +27,7 @@
 struct python {
 	struct hybrid_process_memory	 pm;
 	u64				 runtime;
+	u64				 evaluator_at;
 	struct python_layout		 layout;
 	struct hybrid_evaluator		 evaluator;
 	struct hybrid_run_namer		 run_namer;
@@ -74,13 +76,24 @@ static struct hybrid_namer *python_namer(void *data, u64 pass __maybe_unused,
 	return &python->run_namer.namer;
 }
 
-static void set_interpreter(const struct python_layout *layout, u64 runtime,
+/* @evaluator: address of the evaluator; 0: not known */
+static void set_interpreter(const struct python_layout *layout, u64 runtime, u64 evaluator,
 			    const struct hybrid_mapping *mapping,
 			    struct hybrid_walk_interpreter *interpreter)
 {
 	interpreter->language = HYBRID_WALK_PYTHON;
 	interpreter->python = layout->walk;
+	interpreter->python.evaluator = evaluator ?
+		evaluator - mapping->start + mapping->pgoff : 0;
 	interpreter->runtime = runtime - mapping->start + mapping->pgoff;
+}
+
+/* Address of the evaluator in a process; 0: the file does not say. */
+static u64 find_evaluator(const struct hybrid_object *object, u64 bias)
+{
+	u64 vaddr = hybrid_object_symbol(object, "_PyEval_EvalFrameDefault");
+
+	return vaddr ? bias + vaddr : 0;
 }
 
 static bool python_interpreter(void *data, const struct hybrid_mapping *mapping,
@@ -88,7 +101,8 @@ static bool python_interpreter(void *data, const struct hybrid_mapping *mapping,
 {
 	const struct python *python = data;
 
-	set_interpreter(&python->layout, python->runtime, mapping, interpreter);
+	set_interpreter(&python->layout, python->runtime, python->evaluator_at, mapping,
+			interpreter);
 	return true;
 }
 
@@ -130,7 +144,8 @@ static bool python_file_interpreter(const struct hybrid_mapping *mapping, u64 bi
 
 	if (!find_symbols(&file, mapping->object) || python_layout__read(&layout, NULL, &file))
 		return false;
-	set_interpreter(&layout, bias + file.runtime, mapping, interpreter);
+	set_interpreter(&layout, bias + file.runtime, find_evaluator(mapping->object, bias),
+			mapping, interpreter);
 	return true;
 }
 
@@ -155,8 +170,9 @@ static bool open_python(struct python *python, const struct hybrid_mapping *mapp
 
 	if (!find_symbols(&file, object) || !find_layout(python, &file, bias))
 		return false;
-	hybrid_evaluator__find(&python->evaluator, mapping,
-			       hybrid_object_symbol(object, "_PyEval_EvalFrameDefault"));
+	python->evaluator_at = find_evaluator(object, bias);
+	if (python->evaluator_at)
+		hybrid_evaluator__find(&python->evaluator, mapping, python->evaluator_at - bias);
 	return python->evaluator.nr;
 }
 
@@ -193,6 +209,7 @@ static void *python_fork(const void *data, const struct hybrid_process_memory *p
 		return NULL;
 	set_up(python, pm);
 	python->runtime = parent->runtime;
+	python->evaluator_at = parent->evaluator_at;
 	python->layout = parent->layout;
 	python->evaluator = parent->evaluator;
 	python->codes.type = parent->codes.type;
