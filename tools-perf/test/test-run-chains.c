@@ -24,14 +24,15 @@ static struct hybrid_evaluator evaluator = {
 static struct hybrid_space space;
 static struct hybrid_runs runs;
 static struct hybrid_run_chains chains;
-static unsigned int nr_asked;
+static unsigned int nr_asked, nr_named;
 static bool is_unread;
+static u64 renamed;
 
 static u64 ip_of(void *arg __maybe_unused, struct hybrid_names *names __maybe_unused,
 		 u64 function, u64 position)
 {
 	nr_asked++;
-	return function + 2 * position;
+	return function + 2 * position + renamed;
 }
 
 static void begin(struct hybrid_namer *namer __maybe_unused, const struct hybrid_named_chain *c)
@@ -46,6 +47,7 @@ static unsigned int name(struct hybrid_namer *namer, struct hybrid_names *names 
 			 unsigned int room)
 {
 	namer->nr_unread += is_unread;
+	nr_named++;
 	return hybrid_runs__name(&runs, &how, ip, out, room);
 }
 
@@ -59,7 +61,7 @@ static bool whole(struct hybrid_namer *namer, struct hybrid_names *names __maybe
 
 static void keep(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
 {
-	hybrid_run_chains__keep(&chains, &runs, namer, c);
+	hybrid_run_chains__keep(&chains, &runs, &how, namer, c);
 }
 
 static struct hybrid_namer plain = { .begin = begin, .name = name };
@@ -189,6 +191,42 @@ static void check_first(void)
 	same(s.out[6], 0x200 | ENDS);
 }
 
+/* All that is known was named more than a second ago. */
+static void make_old(void)
+{
+	unsigned int i, way;
+
+	for (i = 0; chains.known.sets && i < 1 << HYBRID_CHAINS_BITS; i++) {
+		for (way = 0; way < HYBRID_CHAINS_WAYS; way++)
+			chains.known.sets[i][way].named_at = 1;
+	}
+}
+
+/* Its functions are compared, and the frames are not named one by one if they are the same. */
+static void check_old(void)
+{
+	struct scene s;
+
+	forget();
+	run(&s, NATIVE, 0x100, 0x200);
+	make_old();
+	nr_named = 0;
+	run(&s, NATIVE, 0x100, 0x200);
+	same(nr_asked, 2);
+	same(nr_named, 0);
+	same(s.out[3], 0x100 | ENDS);
+	same(s.out[6], 0x200 | ENDS);
+	run(&s, NATIVE, 0x100, 0x200);
+	same(nr_asked, 0);
+	make_old();
+	renamed = 0x1000;
+	run(&s, NATIVE, 0x100, 0x200);
+	same(s.out[3], 0x1100 | ENDS);
+	same(s.out[6], 0x1200 | ENDS);
+	check(nr_named);
+	renamed = 0;
+}
+
 /* What could not be read is asked for again. */
 static void check_unread(void)
 {
@@ -259,6 +297,10 @@ static void check_random(void)
 	forget();
 	for (i = 0; i < 200000; i++) {
 		set_at_random(&s);
+		if (!(tap_random() % 256)) {
+			make_old();
+			renamed = tap_random() % 4 << 12;
+		}
 		t = s;
 		t.c.chain = t.chain;
 		t.c.frames = t.frames;
@@ -279,6 +321,7 @@ static void check_random(void)
 		}
 	}
 	check(nr > 1000 && nr_unseen > 1000);
+	renamed = 0;
 	forget();
 }
 
@@ -314,6 +357,7 @@ int main(void)
 		{ "a known chain",				check_known },
 		{ "equal frames that run other functions",	check_others },
 		{ "a first frame of the evaluator",		check_first },
+		{ "a chain that was named long ago",		check_old },
 		{ "a frame that could not be read",		check_unread },
 		{ "a chain of a second ago",			check_old },
 		{ "chains at random",				check_random },

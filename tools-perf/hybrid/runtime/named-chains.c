@@ -94,9 +94,10 @@ static struct hybrid_kept_chain *place_of(struct hybrid_named_chains *chains,
 	return oldest;
 }
 
-struct hybrid_kept_chain *hybrid_named_chains__find(struct hybrid_named_chains *chains,
-						    const struct hybrid_named_chain *c,
-						    const struct hybrid_chain_key *key)
+struct hybrid_kept_chain *hybrid_named_chains__find_old(struct hybrid_named_chains *chains,
+							const struct hybrid_named_chain *c,
+							const struct hybrid_chain_key *key,
+							bool *is_old)
 {
 	u64 hash = hash_of(key);
 	struct hybrid_kept_chain *chain;
@@ -107,18 +108,36 @@ struct hybrid_kept_chain *hybrid_named_chains__find(struct hybrid_named_chains *
 	if (!is_same(chain, key, hash))
 		return NULL;
 	chain->used = ++chains->clock;
-	if (chain->named_at &&
-	    hybrid_clock_ns(CLOCK_MONOTONIC_COARSE) - chain->named_at >= CHECK_AFTER)
-		return NULL;
+	*is_old = chain->named_at &&
+		  hybrid_clock_ns(CLOCK_MONOTONIC_COARSE) - chain->named_at >= CHECK_AFTER;
 	return c->is_unseen && (!c->gen || chain->gen != c->gen) ? NULL : chain;
+}
+
+struct hybrid_kept_chain *hybrid_named_chains__find(struct hybrid_named_chains *chains,
+						    const struct hybrid_named_chain *c,
+						    const struct hybrid_chain_key *key)
+{
+	bool is_old;
+	struct hybrid_kept_chain *chain = hybrid_named_chains__find_old(chains, c, key, &is_old);
+
+	return chain && !is_old ? chain : NULL;
+}
+
+void hybrid_named_chains__renew(struct hybrid_kept_chain *chain)
+{
+	chain->named_at = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
+}
+
+const u64 *hybrid_kept_chain_named(const struct hybrid_kept_chain *chain)
+{
+	return chain->words + chain->nr_callers + chain->nr_functions;
 }
 
 bool hybrid_named_chains__put(struct hybrid_kept_chain *chain, struct hybrid_named_chain *c)
 {
 	if (chain->nr_named > c->max - c->nr_out)
 		return false;
-	memcpy(c->out + c->nr_out, chain->words + chain->nr_callers + chain->nr_functions,
-	       chain->nr_named * sizeof(u64));
+	memcpy(c->out + c->nr_out, hybrid_kept_chain_named(chain), chain->nr_named * sizeof(u64));
 	c->nr_out += chain->nr_named;
 	if (c->gen)
 		chain->gen = c->gen;

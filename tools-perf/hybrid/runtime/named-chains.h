@@ -98,6 +98,19 @@ struct hybrid_kept_chain *hybrid_named_chains__find(struct hybrid_named_chains *
 						    const struct hybrid_named_chain *c,
 						    const struct hybrid_chain_key *key);
 
+/*
+ * The same, or one that is old: @is_old is true if it serves only after the runtime has compared
+ * its functions with the process, and hybrid_named_chains__renew().
+ */
+struct hybrid_kept_chain *hybrid_named_chains__find_old(struct hybrid_named_chains *chains,
+							const struct hybrid_named_chain *c,
+							const struct hybrid_chain_key *key,
+							bool *is_old);
+void hybrid_named_chains__renew(struct hybrid_kept_chain *chain);
+
+/* What the chain's callers became: @nr_named words. */
+const u64 *hybrid_kept_chain_named(const struct hybrid_kept_chain *chain);
+
 /**
  * hybrid_named_chains__put - name the callers of a chain as they were named before
  * @chain: that was found

@@ -35,16 +35,29 @@ static bool is_plain(const struct hybrid_named_chain *c)
 	return true;
 }
 
+/* How many functions does the first run have? @nr: all have so many. */
+static unsigned int first_run(const struct hybrid_named_chain *c, unsigned int nr)
+{
+	unsigned int at = 0;
+
+	while (at < nr) {
+		if (hybrid_named_function(c, at++, 0) & HYBRID_WALK_RUN_ENDS)
+			break;
+	}
+	return at;
+}
+
 /* @first: what the first frame is. If it is the evaluator's, its run is not in the key. */
-static struct hybrid_chain_key key_of(const struct hybrid_named_chain *c, unsigned int first)
+static struct hybrid_chain_key key_of(const struct hybrid_run_names *how,
+				      const struct hybrid_named_chain *c, unsigned int first)
 {
 	bool is_own = first & HYBRID_EVALUATOR_OWN;
 	unsigned int at = 0;
 
-	while (is_own && at < c->nr_functions) {
-		if (hybrid_named_function(c, at++, 0) & HYBRID_WALK_RUN_ENDS)
-			break;
-	}
+	if (is_own && how->first)
+		how->first(how->arg, c, &at);
+	else if (is_own)
+		at = first_run(c, c->nr_functions);
 	return hybrid_chain_key(c, first, (const u8 *)c->functions + 2 * sizeof(u64) * at,
 				2 * (c->nr_functions - at));
 }
@@ -61,11 +74,58 @@ static bool name_first(struct hybrid_runs *runs, const struct hybrid_run_names *
 {
 	unsigned int room = c->max - c->nr_out, nr;
 
+	if (how->first && runs->own[0] & 1)
+		runs->chain = how->first(how->arg, c, &nr);
 	if (room < 1 + c->nr_functions + nr_named)
 		return false;
 	nr = hybrid_runs__name(runs, how, c->chain[c->user], c->out + c->nr_out, room);
 	hybrid_named_chain_put_first(c, nr);
 	return true;
+}
+
+/* Are the functions of the callers still those that have the kept names? In the same order. */
+static bool is_current(const struct hybrid_kept_chain *chain, const struct hybrid_run_names *how,
+		       const struct hybrid_named_chain *c, const struct hybrid_chain_key *key)
+{
+	unsigned int i, nr = c->nr_functions, at = 0;
+	const u64 *named = hybrid_kept_chain_named(chain);
+	struct hybrid_named_chain of = *c;
+	u64 function, ip;
+
+	i = nr - key->nr_functions / 2;
+	if (how->functions) {
+		of.functions = how->functions(how->arg, c, &nr);
+		i = i ? first_run(&of, nr) : 0;
+	}
+	for (; i < nr; i++) {
+		function = hybrid_named_function(&of, i, 0);
+		if (!(function & HYBRID_WALK_FUNCTION_ADDR))
+			continue;
+		ip = how->ip_of(how->arg, how->names, function, hybrid_named_function(&of, i, 1));
+		while (ip && at < chain->nr_named && named[at] != ip)
+			at++;
+		if (ip && at++ == chain->nr_named)
+			return false;
+	}
+	return true;
+}
+
+/* The chain as it was named before; NULL: it was not, or its functions are others now. */
+static struct hybrid_kept_chain *find(struct hybrid_run_chains *chains,
+				      const struct hybrid_run_names *how,
+				      const struct hybrid_named_chain *c,
+				      const struct hybrid_chain_key *key)
+{
+	struct hybrid_kept_chain *chain;
+	bool is_old;
+
+	chain = hybrid_named_chains__find_old(&chains->known, c, key, &is_old);
+	if (!chain || !is_old)
+		return chain;
+	if (!is_current(chain, how, c, key))
+		return NULL;
+	hybrid_named_chains__renew(chain);
+	return chain;
 }
 
 bool hybrid_run_chains__whole(struct hybrid_run_chains *chains, struct hybrid_runs *runs,
@@ -82,8 +142,8 @@ bool hybrid_run_chains__whole(struct hybrid_run_chains *chains, struct hybrid_ru
 	first = hybrid_runs__begin_first(runs, c);
 	if (!is_kept(chains, first))
 		return false;
-	key = key_of(c, first);
-	chain = hybrid_named_chains__find(&chains->known, c, &key);
+	key = key_of(how, c, first);
+	chain = find(chains, how, c, &key);
 	if (!chain || !name_first(runs, how, c, chain->nr_named))
 		return false;
 	hybrid_named_chains__put(chain, c);
@@ -92,6 +152,7 @@ bool hybrid_run_chains__whole(struct hybrid_run_chains *chains, struct hybrid_ru
 }
 
 void hybrid_run_chains__keep(struct hybrid_run_chains *chains, const struct hybrid_runs *runs,
+			     const struct hybrid_run_names *how,
 			     const struct hybrid_namer *namer,
 			     const struct hybrid_named_chain *c)
 {
@@ -107,7 +168,7 @@ void hybrid_run_chains__keep(struct hybrid_run_chains *chains, const struct hybr
 	/* Else the first frame would have the functions of other runs than its own. */
 	if (first ? !runs->is_even : c->rest != c->user + 1)
 		return;
-	key = key_of(c, first);
+	key = key_of(how, c, first);
 	chain = hybrid_named_chains__keep(&chains->known, c, &key);
 	if (chain && chains->lasts)
 		chain->named_at = 0;

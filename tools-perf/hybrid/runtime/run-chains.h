@@ -36,6 +36,7 @@ bool hybrid_run_chains__whole(struct hybrid_run_chains *chains, struct hybrid_ru
 
 /* As struct hybrid_namer's @keep; @runs: as hybrid_runs__begin() has begun it for @c. */
 void hybrid_run_chains__keep(struct hybrid_run_chains *chains, const struct hybrid_runs *runs,
+			     const struct hybrid_run_names *how,
 			     const struct hybrid_namer *namer,
 			     const struct hybrid_named_chain *c);
 

@@ -20,10 +20,29 @@ static u64 ip_of(void *arg, struct hybrid_names *names, u64 function, u64 positi
 	return ip ?: run_namer->language->unknown(run_namer, names);
 }
 
+static const void *functions(void *arg, const struct hybrid_named_chain *c, unsigned int *nr)
+{
+	struct hybrid_run_namer *run_namer = arg;
+
+	return run_namer->language->functions(run_namer, c, nr);
+}
+
+static const struct hybrid_named_chain *first(void *arg, const struct hybrid_named_chain *c,
+					      unsigned int *nr)
+{
+	struct hybrid_run_namer *run_namer = arg;
+
+	return run_namer->language->first(run_namer, c, nr);
+}
+
 static struct hybrid_run_names names_of(struct hybrid_run_namer *run_namer,
 					struct hybrid_names *names)
 {
-	return (struct hybrid_run_names) { .names = names, .ip_of = ip_of, .arg = run_namer };
+	return (struct hybrid_run_names) {
+		.names = names, .ip_of = ip_of, .arg = run_namer,
+		.functions = run_namer->language->functions ? functions : NULL,
+		.first = run_namer->language->first ? first : NULL,
+	};
 }
 
 void hybrid_run_namer__begin(struct hybrid_run_namer *run_namer,
@@ -55,14 +74,19 @@ static bool whole(struct hybrid_namer *namer, struct hybrid_names *names,
 
 	run_namer->runs.evaluator = run_namer->evaluator;
 	run_namer->runs.space = run_namer->space;
-	return hybrid_run_chains__whole(&run_namer->chains, &run_namer->runs, &how, namer, c);
+	if (hybrid_run_chains__whole(&run_namer->chains, &run_namer->runs, &how, namer, c))
+		return true;
+	/* It is named once more. */
+	namer->nr_unread = run_namer->chains.unread;
+	return false;
 }
 
 static void keep(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
 {
 	struct hybrid_run_namer *run_namer = run_namer_of(namer);
+	const struct hybrid_run_names how = names_of(run_namer, NULL);
 
-	hybrid_run_chains__keep(&run_namer->chains, &run_namer->runs, namer, c);
+	hybrid_run_chains__keep(&run_namer->chains, &run_namer->runs, &how, namer, c);
 }
 
 void hybrid_run_namer__init(struct hybrid_run_namer *run_namer,

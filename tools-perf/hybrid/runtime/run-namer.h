@@ -15,6 +15,8 @@ struct hybrid_run_namer;
  * @text: as struct hybrid_namer has it
  * @names_first: as struct hybrid_run_chains has it
  * @lasts: the same
+ * @functions: as struct hybrid_run_names has it
+ * @first: the same
  */
 struct hybrid_run_language {
 	enum hybrid_runtime	runtime;
@@ -28,6 +30,12 @@ struct hybrid_run_language {
 					const void *text, size_t size);
 	bool			names_first;
 	bool			lasts;
+	const void		*(*functions)(struct hybrid_run_namer *run_namer,
+					      const struct hybrid_named_chain *c,
+					      unsigned int *nr);
+	const struct hybrid_named_chain *(*first)(struct hybrid_run_namer *run_namer,
+						  const struct hybrid_named_chain *c,
+						  unsigned int *nr);
 };
 
 /**

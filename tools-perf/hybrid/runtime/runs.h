@@ -60,12 +60,20 @@ struct hybrid_runs {
  * struct hybrid_run_names - who names functions
  * @names: to which they are added
  * @ip_of: the address of a frame, by struct hybrid_walk_interpreted; 0: it gets none
- * @arg: for @ip_of
+ * @functions: all functions of a chain, as @ip_of takes them: out: @nr of them, each two words;
+ *	NULL: they are as the chain has them
+ * @first: the same of the first run alone, with a chain that has no others; @nr: out: pairs of
+ *	words of the run in @c. NULL: they are as the chain has them
+ * @arg: for these
  */
 struct hybrid_run_names {
 	struct hybrid_names	*names;
 	u64			(*ip_of)(void *arg, struct hybrid_names *names, u64 function,
 					 u64 position);
+	const void		*(*functions)(void *arg, const struct hybrid_named_chain *c,
+					      unsigned int *nr);
+	const struct hybrid_named_chain *(*first)(void *arg, const struct hybrid_named_chain *c,
+						  unsigned int *nr);
 	void			*arg;
 };
 

@@ -36,25 +36,57 @@ static unsigned int take_text(struct perl_frames *frames, struct perl_frame *fra
 	return HYBRID_WALK_PERL_TEXT;
 }
 
+/* One frame more, at pair @at of the words. Returns the pair behind it. */
+static unsigned int take_frame(struct perl_frames *frames, const struct hybrid_named_chain *c,
+			       unsigned int at)
+{
+	struct perl_frame *frame = &frames->frames[frames->nr];
+
+	*frame = (struct perl_frame) {
+		.function = hybrid_named_function(c, at, 0),
+		.position = hybrid_named_function(c, at, 1),
+	};
+	at++;
+	at += take_text(frames, frame, c, at);
+	frames->runs[2 * frames->nr + 1] = 0;
+	frames->runs[2 * frames->nr] = (frame->function & HYBRID_WALK_RUN_ENDS) |
+		(u64)(frames->nr + 1) << NUMBER_BIT;
+	frames->nr++;
+	return at;
+}
+
 static void take_frames(struct perl_frames *frames, const struct hybrid_named_chain *c)
 {
-	struct perl_frame *frame;
 	unsigned int at = 0;
 
 	frames->nr = 0;
+	while (at < c->nr_functions && frames->nr < HYBRID_WALK_FUNCTIONS)
+		at = take_frame(frames, c, at);
+}
+
+/*
+ * The first run, and what its frames are known by: those outside of it up to one that is no block.
+ * Returns how many frames the run has. @nr: out: pairs of words of these.
+ */
+static unsigned int take_first(struct perl_frames *frames, const struct hybrid_named_chain *c,
+			       unsigned int *nr)
+{
+	unsigned int at = 0, nr_first = 0;
+	const struct perl_frame *last;
+
+	frames->nr = 0;
+	*nr = c->nr_functions;
 	while (at < c->nr_functions && frames->nr < HYBRID_WALK_FUNCTIONS) {
-		frame = &frames->frames[frames->nr];
-		*frame = (struct perl_frame) {
-			.function = hybrid_named_function(c, at, 0),
-			.position = hybrid_named_function(c, at, 1),
-		};
-		at++;
-		at += take_text(frames, frame, c, at);
-		frames->runs[2 * frames->nr + 1] = 0;
-		frames->runs[2 * frames->nr] = (frame->function & HYBRID_WALK_RUN_ENDS) |
-			(u64)(frames->nr + 1) << NUMBER_BIT;
-		frames->nr++;
+		at = take_frame(frames, c, at);
+		last = &frames->frames[frames->nr - 1];
+		if (nr_first && !is_block(last))
+			break;
+		if (!nr_first && last->function & HYBRID_WALK_RUN_ENDS) {
+			nr_first = frames->nr;
+			*nr = at;
+		}
 	}
+	return nr_first ?: frames->nr;
 }
 
 /* @outer: the caller; NULL: it is not known. */
@@ -78,14 +110,29 @@ static void correct_innermost(struct perl_frames *frames)
 		first->position = 0;
 }
 
-void perl_frames__read(struct perl_frames *frames, const struct hybrid_named_chain *c)
+static void complete_all(struct perl_frames *frames)
 {
 	unsigned int i;
 
-	take_frames(frames, c);
 	for (i = frames->nr; i-- > 0;)
 		complete(&frames->frames[i], i + 1 < frames->nr ? &frames->frames[i + 1] : NULL);
 	correct_innermost(frames);
+}
+
+void perl_frames__read(struct perl_frames *frames, const struct hybrid_named_chain *c)
+{
+	take_frames(frames, c);
+	complete_all(frames);
+}
+
+unsigned int perl_frames__read_first(struct perl_frames *frames,
+				     const struct hybrid_named_chain *c)
+{
+	unsigned int nr, nr_first = take_first(frames, c, &nr);
+
+	complete_all(frames);
+	frames->nr = nr_first;
+	return nr;
 }
 
 const struct perl_frame *perl_frames__of(const struct perl_frames *frames, u64 word)

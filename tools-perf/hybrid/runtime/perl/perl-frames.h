@@ -45,6 +45,16 @@ struct perl_frames {
  */
 void perl_frames__read(struct perl_frames *frames, const struct hybrid_named_chain *c);
 
+/**
+ * perl_frames__read_first - the same of the frames that the innermost native frame of the loop runs
+ * @frames: out: @nr is the number of these
+ * @c: the chain
+ *
+ * Return: how many pairs of words of @c's functions they are.
+ */
+unsigned int perl_frames__read_first(struct perl_frames *frames,
+				     const struct hybrid_named_chain *c);
+
 /* The frame that a word of @runs is of; NULL: none. */
 const struct perl_frame *perl_frames__of(const struct perl_frames *frames, u64 word);
 

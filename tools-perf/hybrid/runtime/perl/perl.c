@@ -39,6 +39,29 @@ struct perl {
 	struct perl_functions		 functions;
 };
 
+static const void *functions_of(struct hybrid_run_namer *run_namer,
+				const struct hybrid_named_chain *c, unsigned int *nr)
+{
+	struct perl *perl = container_of(run_namer, struct perl, run_namer);
+
+	perl_frames__read(&perl->frames, c);
+	*nr = perl->frames.nr;
+	return perl->frames.runs;
+}
+
+static const struct hybrid_named_chain *first_of(struct hybrid_run_namer *run_namer,
+						 const struct hybrid_named_chain *c,
+						 unsigned int *nr)
+{
+	struct perl *perl = container_of(run_namer, struct perl, run_namer);
+
+	*nr = perl_frames__read_first(&perl->frames, c);
+	perl->chain = *c;
+	perl->chain.functions = perl->frames.runs;
+	perl->chain.nr_functions = perl->frames.nr;
+	return &perl->chain;
+}
+
 static void perl_begin(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
 {
 	struct perl *perl = container_of(namer, struct perl, run_namer.namer);
@@ -82,6 +105,9 @@ static const struct hybrid_run_language perl_language = {
 	.unknown	= unknown,
 	.begin		= perl_begin,
 	.text		= perl_text,
+	.functions	= functions_of,
+	.first		= first_of,
+	.names_first	= true,
 };
 
 static struct hybrid_namer *perl_namer(void *data, u64 pass __maybe_unused,
