@@ -273,7 +273,7 @@ bool hybrid_core_callchain(struct hybrid_core *core, struct hybrid_core_sample *
 
 struct hybrid_namer *hybrid_core_namer(struct hybrid_core *core,
 				       const struct hybrid_core_sample *sample,
-				       struct hybrid_named_chain *c)
+				       u32 language, struct hybrid_named_chain *c)
 {
 	const struct hybrid_unwind *u = &core->unwind;
 
@@ -283,7 +283,7 @@ struct hybrid_namer *hybrid_core_namer(struct hybrid_core *core,
 	c->nr_frames = u->nr;
 	c->is_whole = u->stop == HYBRID_STOP_OUTERMOST;
 	return u->space ? hybrid_runtime_namer(core->unwinder.runtimes, u->pid, 0, u->space,
-					       c->nr_functions) : NULL;
+					       language) : NULL;
 }
 
 void hybrid_core_compile(struct hybrid_core *core, struct hybrid_compiler *compiler)

@@ -182,13 +182,14 @@ bool hybrid_core_callchain(struct hybrid_core *core, struct hybrid_core_sample *
  * hybrid_core_namer - who names the frames of the last sample
  * @core: of processes that run
  * @sample: the last one that hybrid_core_callchain() was called for
+ * @language: as hybrid_runtime_namer() has it
  * @c: out: the chain and its frames; @out, @max and the functions are the caller's
  *
  * Return: for hybrid_name_chain(); NULL if the process has no runtime.
  */
 struct hybrid_namer *hybrid_core_namer(struct hybrid_core *core,
 				       const struct hybrid_core_sample *sample,
-				       struct hybrid_named_chain *c);
+				       u32 language, struct hybrid_named_chain *c);
 
 /* The files of a core, for who compiles rules of them. */
 struct hybrid_objects *hybrid_core_objects(struct hybrid_core *core);

@@ -9,33 +9,101 @@
 #include "php.bpf.h"
 #include "ruby.bpf.h"
 
-/* Reads which functions the task is in, if it runs an interpreter. @task: that was walked. */
+__noinline int add_python(struct state *st)
+{
+	int found = st ? begin_language(st, HYBRID_WALK_PYTHON) : NO_LANGUAGE;
+
+	if (!st || found == NO_LANGUAGE)
+		return 0;
+	if (found != SAME_THREAD || !is_running(st, st->thread))
+		st->thread = find_thread_data(st);
+	if (st->thread)
+		read_python(st);
+	return end_language(st, HYBRID_WALK_PYTHON);
+}
+
+__noinline int add_ruby(struct state *st)
+{
+	int found = st ? begin_language(st, HYBRID_WALK_RUBY) : NO_LANGUAGE;
+
+	if (!st || found == NO_LANGUAGE)
+		return 0;
+	/* Another thread may have got the number of one that has ended. */
+	if (found != SAME_THREAD || st->context_when != st->moment)
+		st->thread = find_context(st);
+	else
+		st->thread = user_word(st->context_at);
+	if (st->thread)
+		read_ruby(st, st->thread);
+	return end_language(st, HYBRID_WALK_RUBY);
+}
+
+__noinline int add_perl(struct state *st)
+{
+	int found = st ? begin_language(st, HYBRID_WALK_PERL) : NO_LANGUAGE;
+
+	if (!st || found == NO_LANGUAGE)
+		return 0;
+	if (found != SAME_THREAD)
+		st->specific = user_word(st->runtime);
+	st->thread = thread_specific(st);
+	if (st->thread)
+		read_perl(st, st->thread);
+	return end_language(st, HYBRID_WALK_PERL);
+}
+
+__noinline int add_php(struct state *st)
+{
+	if (!st || !begin_language(st, HYBRID_WALK_PHP))
+		return 0;
+	st->thread = st->runtime;
+	read_php(st);
+	return end_language(st, HYBRID_WALK_PHP);
+}
+
+/* What stands before the functions of several languages; if there are any. */
+static __always_inline void put_parts(struct state *st)
+{
+	if (!st->nr_parts) {
+		st->nr_interpreted = 0;
+		return;
+	}
+	st->interpreted.frames[0].function = 0;
+	st->interpreted.frames[0].position = st->parts;
+	st->interpreted_whole = 0;
+}
+
+/* Reads which functions the task is in, if it runs interpreters. @task: that was walked. */
 static __always_inline void read_functions(struct state *st, struct task_struct___h *task)
 {
-	__u64 thread;
-
 	st->nr_untold = 0;
-	if (!any_interpreters || !st->code_key.space || st->in_native)
+	if (!any_interpreters || !st->code_key.space)
 		return;
-	thread = thread_data(st, BPF_CORE_READ(task, thread.fsbase));
-	if (!thread)
+	if (st->met_languages & ~st->languages)
+		learn_languages(st);
+	st->begin = st->has_parts;
+	st->nr_parts = 0;
+	st->parts = 0;
+	if (st->in_native)
+		end_language(st, HYBRID_WALK_V8);
+	/* Of what was learnt just now there is no room for the parts. */
+	if (!st->languages || (st->in_native && !st->has_parts))
 		return;
-	st->interpreted_whole = 0;
-	st->window_size = 0;
-	switch (st->interpreter.language) {
-	case HYBRID_WALK_PYTHON:
-		read_python(st);
-		break;
-	case HYBRID_WALK_RUBY:
-		read_ruby(st, thread);
-		break;
-	case HYBRID_WALK_PERL:
-		read_perl(st, thread);
-		break;
-	case HYBRID_WALK_PHP:
-		read_php(st, task);
-		break;
-	}
+	st->fs = BPF_CORE_READ(task, thread.fsbase);
+	st->is_main = task->pid == task->tgid;
+	add_python(st);
+	add_ruby(st);
+	add_perl(st);
+	add_php(st);
+	if (st->has_parts)
+		put_parts(st);
+}
+
+/* Of @nr_kernel of a record with functions. */
+static __always_inline __u16 functions_flags(const struct state *st)
+{
+	return HYBRID_WALK_INTERPRETED | st->interpreted_whole |
+	       (st->has_parts ? HYBRID_WALK_SEVERAL << 9 : HYBRID_WALK_LANGUAGE(st->language));
 }
 
 /* In the record of a walk, after its chain, if there is room: the walk's own are overwritten. */
@@ -50,7 +118,7 @@ static __always_inline void append_interpreted(struct state *st)
 	    bpf_probe_read_kernel(&st->record.ips[at], size, st->interpreted.frames))
 		return;
 	st->nr_words = at + 2 * nr;
-	st->record.head.nr_kernel |= HYBRID_WALK_INTERPRETED | st->interpreted_whole;
+	st->record.head.nr_kernel |= functions_flags(st);
 }
 
 /* In a record of their own, before the sample. */
@@ -62,12 +130,31 @@ static __always_inline void write_interpreted(void *ctx, struct state *st)
 		return;
 	st->interpreted.head = st->record.head;
 	st->interpreted.head.info = 0;
-	st->interpreted.head.nr_kernel = HYBRID_WALK_INTERPRETED | st->interpreted_whole;
+	st->interpreted.head.nr_kernel = functions_flags(st);
 	size = sizeof(st->interpreted.head) +
 	       (__u64)st->nr_interpreted * sizeof(st->interpreted.frames[0]);
 	barrier_var(size);
 	if (size <= sizeof(st->interpreted))
 		bpf_perf_event_output(ctx, &output, st->output, &st->interpreted, size);
+}
+
+/* Tells perf the texts of one function; for bpf_loop(). */
+static long tell_function(__u32 i, void *arg)
+{
+	struct text_loop *loop = arg;
+	struct state *st = loop->st;
+	__u32 language;
+
+	if (i >= NR_UNTOLD)
+		return 1;
+	language = st->untold[i].language;
+	if (st->interpreter.language != language && !find_interpreter(st, language))
+		return 0;
+	if (language == HYBRID_WALK_PYTHON)
+		tell_code(loop, i);
+	else
+		tell_strings(loop, i);
+	return 0;
 }
 
 /* Bytes of texts that are written at a sample, at most; and the last one may be longer. */
@@ -86,10 +173,7 @@ static __always_inline __u64 tell_functions(void *ctx, struct state *st, __u64 r
 	if (room > MOST_TEXT)
 		room = MOST_TEXT;
 	st->text_room = room;
-	if (st->interpreter.language == HYBRID_WALK_PYTHON)
-		bpf_loop(st->nr_untold, tell_code, &loop, 0);
-	else
-		bpf_loop(st->nr_untold, tell_strings, &loop, 0);
+	bpf_loop(st->nr_untold, tell_function, &loop, 0);
 	return room - st->text_room;
 }
 

@@ -195,6 +195,7 @@ enum hybrid_walk_language {
 	HYBRID_WALK_V8,
 	HYBRID_WALK_PERL,
 	HYBRID_WALK_PHP,
+	HYBRID_WALK_NR_LANGUAGES,
 };
 
 /**

@@ -88,13 +88,18 @@ struct hybrid_walk_key {
  * struct hybrid_walk_object - what the program finds by an object's number
  * @head: see above
  * @used: the program's, of perf's epoch: when it was walked through last
- * @interpreter: the object's number, and 1, if the file is an interpreter of a language; else 0
+ * @interpreter: if the file is an interpreter of a language: HYBRID_WALK_INTERPRETER(); else 0
  */
 struct hybrid_walk_object {
 	__u64	head;
 	__u64	used;
 	__u64	interpreter;
 };
+
+/* The object's number, and 1; and enum hybrid_walk_language. */
+#define HYBRID_WALK_INTERPRETER(object, language)	(((object) + 1) | (__u64)(language) << 16)
+#define HYBRID_WALK_INTERPRETER_NUMBER(word)		((__u32)(word) & 0xffff)
+#define HYBRID_WALK_INTERPRETER_LANGUAGE(word)		((__u32)((word) >> 16))
 
 /*
  * Code that no file has, which the process compiled or copied: the rule of one address of one
@@ -357,6 +362,24 @@ struct hybrid_walk_record {
  */
 #define HYBRID_WALK_INTERPRETED		(1U << 14)
 #define HYBRID_WALK_INTERPRETED_WHOLE	(1U << 13)
+
+/*
+ * Of @nr_kernel, with HYBRID_WALK_INTERPRETED, above the number: enum hybrid_walk_language and 1. Or
+ * HYBRID_WALK_SEVERAL: the functions are those of several languages. Then the first two words are 0
+ * and four times 16 bits, from the lowest on: how many pairs of words a language has, whether the
+ * last of these is its outermost, and the language and 1; 0: there are no more. The functions
+ * follow in the same order.
+ */
+#define HYBRID_WALK_LANGUAGE(language)		(((language) + 1) << 9)
+#define HYBRID_WALK_LANGUAGE_OF(nr_kernel)	((nr_kernel) >> 9 & 7)
+#define HYBRID_WALK_NR_KERNEL			0x1ffU
+#define HYBRID_WALK_SEVERAL			7U
+#define HYBRID_WALK_PARTS			4
+#define HYBRID_WALK_PART(nr, is_whole, language) \
+	((__u64)(nr) | ((is_whole) ? 1ULL << 11 : 0) | (__u64)((language) + 1) << 12)
+#define HYBRID_WALK_PART_NR(part)		((__u32)(part) & 0x7ff)
+#define HYBRID_WALK_PART_IS_WHOLE(part)		((__u32)(part) >> 11 & 1)
+#define HYBRID_WALK_PART_LANGUAGE(part)		((__u32)(part) >> 12 & 15)
 
 /*
  * The record ends with a word that says which blobs of a JVM's code the walk came through, see

@@ -96,37 +96,6 @@ static long find_thread(__u32 i, void *arg)
 	return 0;
 }
 
-/* What the walk came through; or what the address space is known to have. */
-static __always_inline bool find_runtime(struct state *st)
-{
-	struct interpreter_thread *known, *found = &st->found;
-	struct hybrid_walk_interpreter *interpreter;
-	bool came_through;
-	__u32 index;
-
-	st->code_key.ip = 0;
-	known = bpf_map_lookup_elem(&interpreter_threads, &st->code_key);
-	found->runtime = known ? known->runtime : 0;
-	came_through = st->interpreter_number;
-	if (known && !came_through)
-		st->interpreter_number = known->number;
-	found->number = st->interpreter_number;
-	found->thread = 0;
-	found->when = 0;
-	found->wait = 0;
-	index = st->interpreter_number - 1;
-	interpreter = bpf_map_lookup_elem(&interpreters, &index);
-	if (!interpreter)
-		return false;
-	st->interpreter = *interpreter;
-	if (came_through)
-		found->runtime = interpreter->runtime - st->interpreter_shift;
-	if (!known || known->number != found->number || known->runtime != found->runtime)
-		bpf_map_update_elem(&interpreter_threads, &st->code_key, found, BPF_ANY);
-	st->runtime = found->runtime;
-	return interpreter->language != HYBRID_WALK_V8;
-}
-
 /*
  * Looks through the threads of the process's interpreters. Not again and again, for a thread that
  * runs none of them, or a process that lies.
@@ -135,18 +104,15 @@ static __always_inline __u64 find_thread_data(struct state *st)
 {
 	__u64 now = bpf_ktime_get_ns();
 	struct loop loop = { .st = st };
-	struct interpreter_thread *known, *found = &st->found;
+	struct interpreter_thread *known = known_language(st, st->fs), found = {};
 	bool runs;
 
-	st->code_key.ip = st->fs;
-	known = bpf_map_lookup_elem(&interpreter_threads, &st->code_key);
 	if (known && is_running(st, known->thread))
 		return known->thread;
-	found->wait = 0;
 	if (known && !known->thread) {
 		if ((__u32)(now >> MISS_UNIT) - known->when < known->wait)
 			return 0;
-		found->wait = known->wait < LONGEST_MISS ? 2 * known->wait + 1 : LONGEST_MISS;
+		found.wait = known->wait < LONGEST_MISS ? 2 * known->wait + 1 : LONGEST_MISS;
 	}
 	if (now < st->search_after)
 		return 0;
@@ -157,13 +123,13 @@ static __always_inline __u64 find_thread_data(struct state *st)
 	bpf_loop(MAX_THREADS, find_thread, &loop, 0);
 	st->search_after = now + SEARCH_SHARE * (bpf_ktime_get_ns() - now);
 	runs = is_running(st, st->thread);
-	found->thread = runs ? st->thread : st->idle;
+	found.thread = runs ? st->thread : st->idle;
 	/* It may run some again before long; and an interpreter that begins has none for some ms. */
 	if (!runs && ((known && known->thread) || !st->has_threads))
 		return 0;
-	found->when = now >> MISS_UNIT;
-	bpf_map_update_elem(&interpreter_threads, &st->code_key, found, BPF_ANY);
-	return runs ? found->thread : 0;
+	found.when = now >> MISS_UNIT;
+	keep_language(st, st->fs, &found);
+	return runs ? found.thread : 0;
 }
 
 /* Where the thread's variable of CRuby is. */
@@ -204,59 +170,55 @@ static __always_inline __u64 thread_specific(const struct state *st)
 		user_word(block + key % SPECIFIC_BLOCK * SPECIFIC_SIZE + 8) : 0;
 }
 
-/* The same for the key that is at @st->runtime. */
-static __always_inline __u64 find_specific(struct state *st)
+/* What begin_language() finds: nothing; the interpreter; and the thread of the last sample. */
+#define NO_LANGUAGE	0
+#define SOME_THREAD	1
+#define SAME_THREAD	2
+
+/* The functions of a language are to be read. */
+__noinline int begin_language(struct state *st, __u32 language)
 {
-	st->specific = user_word(st->runtime);
-	return thread_specific(st);
+	int found = SAME_THREAD;
+
+	/* Without room for the parts it is one language. */
+	if (!st || !has_language(st->languages, language) || (st->nr_parts && !st->has_parts))
+		return NO_LANGUAGE;
+	if (!st->thread || st->interpreter.language != language || st->thread_of != st->fs ||
+	    st->thread_space != st->code_key.space) {
+		if (!find_interpreter(st, language))
+			return NO_LANGUAGE;
+		found = SOME_THREAD;
+	}
+	st->thread_of = st->fs;
+	st->thread_space = st->code_key.space;
+	st->language = language;
+	st->interpreted_whole = 0;
+	st->window_size = 0;
+	return found;
 }
 
-/* Does the data of the last sample on this CPU still hold? PHP's is that of the process. */
-static __always_inline bool is_last(struct state *st)
+/* They were read: says how many there are, if those of other languages may follow. */
+__noinline int end_language(struct state *st, __u32 language)
 {
-	if (st->interpreter.language == HYBRID_WALK_PHP)
-		return st->thread;
-	return st->interpreter.language == HYBRID_WALK_PYTHON && is_running(st, st->thread);
-}
+	__u32 nr, at;
 
-/* The data of the thread that runs; 0: it runs nothing of an interpreter. */
-static __always_inline __u64 thread_data(struct state *st, __u64 fs)
-{
-	bool is_same = st->fs == fs && st->fs_space == st->code_key.space;
-
-	/* That of the last sample on this CPU, mostly. */
-	if (is_same && st->interpreter.language == HYBRID_WALK_PERL && st->thread) {
-		st->thread = thread_specific(st);
-		return st->thread;
-	}
-	/* Another thread may have got the number of one that has ended. */
-	if (is_same && st->interpreter.language == HYBRID_WALK_RUBY && st->thread &&
-	    st->context_when == st->moment) {
-		st->thread = user_word(st->context_at);
-		return st->thread;
-	}
-	if (is_same && is_last(st))
-		return st->thread;
-	st->fs = fs;
-	st->fs_space = st->code_key.space;
-	st->thread = 0;
-	if (!find_runtime(st))
+	if (!st)
 		return 0;
-	switch (st->interpreter.language) {
-	case HYBRID_WALK_PYTHON:
-		st->thread = find_thread_data(st);
-		break;
-	case HYBRID_WALK_RUBY:
-		st->thread = find_context(st);
-		break;
-	case HYBRID_WALK_PERL:
-		st->thread = find_specific(st);
-		break;
-	case HYBRID_WALK_PHP:
-		st->thread = st->runtime;
-		break;
+	nr = st->nr_interpreted - st->begin;
+	at = st->nr_parts;
+	st->language = language;
+	if (!st->has_parts) {
+		st->nr_parts = nr;
+		return 0;
 	}
-	return st->thread;
+	if (at >= HYBRID_WALK_PARTS)
+		st->nr_interpreted = st->begin;
+	if (!nr || at >= HYBRID_WALK_PARTS)
+		return 0;
+	st->parts |= HYBRID_WALK_PART(nr, st->interpreted_whole, language) << at * 16;
+	st->nr_parts = at + 1;
+	st->begin = st->nr_interpreted;
+	return 0;
 }
 
 /*
@@ -307,7 +269,7 @@ static __always_inline void end_run(struct state *st)
 {
 	__u32 at = st->nr_interpreted - 1;
 
-	if (at < HYBRID_WALK_FUNCTIONS &&
+	if (st->nr_interpreted > st->begin && at < HYBRID_WALK_FUNCTIONS &&
 	    !(st->interpreted.frames[at].function & HYBRID_WALK_RUN_ENDS))
 		st->interpreted.frames[at].function |= HYBRID_WALK_RUN_ENDS;
 	else
@@ -446,7 +408,8 @@ static __always_inline bool is_beginning(const struct state *st)
 	__u64 ip = BPF_CORE_READ(user, ip), sp, at;
 
 	if (!in->is_indirect || !in->evaluator ||
-	    ip + st->interpreter_shift - in->evaluator >= PROLOGUE ||
+	    !has_language(st->met_languages, HYBRID_WALK_PYTHON) ||
+	    ip + st->met[HYBRID_WALK_PYTHON].shift - in->evaluator >= PROLOGUE ||
 	    BPF_CORE_READ(user, di) != st->thread)
 		return false;
 	sp = BPF_CORE_READ(user, sp);

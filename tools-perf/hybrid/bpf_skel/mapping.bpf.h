@@ -117,7 +117,7 @@ static __always_inline bool find_head(struct state *st, struct mapping *m)
 {
 	struct hybrid_walk_object *object;
 	__u64 now = READ_WORD(&epoch);
-	__u32 index;
+	__u32 index, language;
 
 	m->head = 0;
 	if (!find_number(st, m) || m->number >= HYBRID_WALK_OBJECTS)
@@ -130,8 +130,10 @@ static __always_inline bool find_head(struct state *st, struct mapping *m)
 	if (READ_WORD(&object->used) != now)
 		object->used = now;
 	if (object->interpreter) {
-		st->interpreter_number = object->interpreter;
-		st->interpreter_shift = m->shift;
+		language = HYBRID_WALK_INTERPRETER_LANGUAGE(object->interpreter) & MAX_LANGUAGE;
+		st->met[language].number = HYBRID_WALK_INTERPRETER_NUMBER(object->interpreter);
+		st->met[language].shift = m->shift;
+		st->met_languages |= 1U << language;
 	}
 	m->head = READ_WORD(&object->head);
 	return m->head;

@@ -7,7 +7,7 @@
  * holds, below the word at bp, what it runs: runtime/v8/layout.c says where. It is read while the
  * stack is walked, as the frame is the one that the walk is at.
  */
-#include "mark.bpf.h"
+#include "language.bpf.h"
 #include "stack.bpf.h"
 
 /* The last three bits of a pointer to an object. */
@@ -25,31 +25,6 @@
 
 /* Of a row: what makes it such a frame's. It may not say where the caller's bp is. */
 #define NATIVE_MASK	0xffffff0000000f00ULL
-
-/* Does the address space run an interpreter with native frames? Walks have come through it. */
-static __always_inline void enter_native(struct state *st)
-{
-	struct hybrid_walk_interpreter *interpreter;
-	struct interpreter_thread *known;
-	__u32 index;
-
-	st->in_native = 0;
-	if (!any_interpreters)
-		return;
-	if (st->native_space != st->code_key.space) {
-		st->code_key.ip = 0;
-		known = bpf_map_lookup_elem(&interpreter_threads, &st->code_key);
-		if (!known)
-			return;
-		index = known->number - 1;
-		interpreter = bpf_map_lookup_elem(&interpreters, &index);
-		if (!interpreter)
-			return;
-		st->native = *interpreter;
-		st->native_space = st->code_key.space;
-	}
-	st->in_native = st->native.language == HYBRID_WALK_V8;
-}
 
 /* Is the frame's address in code that may run a function? */
 static __always_inline bool is_native_code(const struct state *st)

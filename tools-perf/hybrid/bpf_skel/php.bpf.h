@@ -64,7 +64,7 @@ static __always_inline __u64 php_position(struct state *st, __u64 frame, __u64 c
 	__u64 told = frame_word(st, frame, st->interpreter.php.position), in_code;
 	struct pt_regs___h *regs = (void *)st->regs;
 
-	if (st->nr_interpreted || BPF_CORE_READ(regs, r14) != frame)
+	if (st->nr_interpreted != st->begin || BPF_CORE_READ(regs, r14) != frame)
 		return told;
 	in_code = BPF_CORE_READ(regs, r15) - code;
 	return in_code < PHP_MOST_OPS * PHP_OP && !(in_code % PHP_OP) ? code + in_code : told;
@@ -120,7 +120,8 @@ static __always_inline long put_delegates(struct state *st, __u64 generator)
 	st->other = generator;
 	st->nr_chains = 0;
 	bpf_loop(PHP_DELEGATES, count_delegate, &loop, 0);
-	if (last >= HYBRID_WALK_FUNCTIONS || nr + st->nr_chains > HYBRID_WALK_FUNCTIONS)
+	if (nr <= st->begin || last >= HYBRID_WALK_FUNCTIONS ||
+	    nr + st->nr_chains > HYBRID_WALK_FUNCTIONS)
 		return 1;
 	st->other = generator;
 	bpf_loop(PHP_DELEGATES, put_delegate, &loop, 0);
@@ -195,12 +196,12 @@ static long php_frame(__u32 i, void *arg)
 	return 0;
 }
 
-/* @task: that was walked. Its process has one thread that runs PHP. */
-static __always_inline void read_php(struct state *st, struct task_struct___h *task)
+/* Of a process one thread runs PHP. */
+static __always_inline void read_php(struct state *st)
 {
 	struct loop loop = { .st = st };
 
-	if (task->pid != task->tgid)
+	if (!st->is_main)
 		return;
 	st->frame = user_word(st->runtime);
 	if (st->frame)

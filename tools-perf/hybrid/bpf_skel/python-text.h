@@ -101,7 +101,7 @@ static inline __u64 hybrid_python_identity(__u64 file, __u64 name, __u64 table,
  * @line: of its first line
  * @states: of its file name and its name, as in struct hybrid_python_string
  * @sizes: bytes of file name, name and line table in @bytes
- * @unused: 0
+ * @language: enum hybrid_walk_language
  * @bytes: these, one after the other; the record ends with them
  */
 struct hybrid_walk_text {
@@ -112,7 +112,7 @@ struct hybrid_walk_text {
 	__u32			line;
 	__u32			states[2];
 	__u16			sizes[3];
-	__u16			unused;
+	__u16			language;
 	__u8			bytes[2 * HYBRID_PYTHON_STRING + HYBRID_PYTHON_TABLE];
 };
 

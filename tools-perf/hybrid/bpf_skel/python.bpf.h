@@ -71,11 +71,9 @@ static __always_inline __u64 code_identity(struct state *st, __u64 code)
 /* What is not known of it, or was not when it was met first. Tells perf when the walk has ended. */
 static __always_inline void meet_code(struct state *st, __u32 i, __u64 code, __u64 identity)
 {
-	const struct told_code *known;
+	const struct told_code *known = find_told(st, code);
 	__u32 at = st->nr_untold;
 
-	st->code_key.ip = code;
-	known = bpf_map_lookup_elem(&told, &st->code_key);
 	if (known && known->identity == identity) {
 		st->marks[i].since = known->since;
 		st->marks[i].word = identity | IS_SETTLED | (known->is_function ? 0 : IS_CHECKED);
@@ -89,6 +87,7 @@ static __always_inline void meet_code(struct state *st, __u32 i, __u64 code, __u
 	}
 	st->untold[at].code = code;
 	st->untold[at].identity = identity;
+	st->untold[at].language = st->language;
 	st->nr_untold = at + 1;
 }
 
@@ -191,21 +190,17 @@ static __always_inline void forget_code(struct state *st, __u64 code)
 		st->marks[i].function = 0;
 }
 
-/* Tells perf of one code object; for bpf_loop(). */
-static long tell_code(__u32 i, void *arg)
+/* Tells perf of one code object. @i: less than NR_UNTOLD. */
+static __always_inline void tell_code(struct text_loop *loop, __u32 i)
 {
-	struct text_loop *loop = arg;
 	struct state *st = loop->st;
 	struct hybrid_walk_text *text = (void *)&st->record.ips[TEXT_AT];
 	__u64 size;
 
-	if (i >= NR_UNTOLD)
-		return 1;
 	st->telling.identity = st->untold[i].identity;
 	size = put_code(st, text, st->untold[i].code);
 	if (size && !tell_text(loop, text, size, st->untold[i].code))
 		forget_code(st, st->untold[i].code);
-	return 0;
 }
 
 #endif /* __HYBRID_PYTHON_BPF_H */

@@ -76,14 +76,18 @@ struct mapping {
 #define NR_CHAINS	4
 #define NR_UNTOLD	64
 
+/* All bits of a language's number: enum hybrid_walk_language. */
+#define MAX_LANGUAGE	7
+
 /**
- * struct interpreter_thread - a thread that was found; or, as thread 0, an address space
+ * struct interpreter_thread - a thread of Python that was found. Or, as thread 0, which languages
+ *	an address space runs; and as 1 and a language its interpreter there
  * @runtime: address of the interpreter's data
  * @thread: address of the thread's; of an address space 0
  * @number: of the interpreter, from 1 on
  * @when: of a thread that runs nothing of an interpreter (@thread is 0): when that was found
  * @wait: for how long it is not looked for, in the same unit
- * @unused: 0
+ * @languages: of an address space: a bit for each enum hybrid_walk_language
  */
 struct interpreter_thread {
 	__u64 runtime;
@@ -91,7 +95,7 @@ struct interpreter_thread {
 	__u32 number;
 	__u32 when;
 	__u32 wait;
-	__u32 unused;
+	__u32 languages;
 };
 
 /**
@@ -191,21 +195,27 @@ struct perl_stack {
  * @dumped: bytes of dumps
  * @dump_most: bytes of the stack that the current one may have
  * @functions: of frames of interpreters, as the record is to have them
- * @interpreter_number: that the walk came through; 0: none
- * @interpreter_shift: of its mapping
+ * @met: interpreters that the walk came through, by language
+ * @met_languages: which of @met, a bit for each
+ * @languages: that the address space @languages_of runs, a bit for each
+ * @languages_of: that was looked up last, and runs any
+ * @has_parts: the space runs several languages: @parts is to stand before the functions
+ * @language: whose functions are read
+ * @begin: index of the first of these, in @interpreted
+ * @parts: how many functions of which languages there are, HYBRID_WALK_PART() of each
+ * @nr_parts: number of @parts
  * @interpreter: where it has its frames
  * @interpreter_at: address of the one whose threads are looked through next
  * @runtime: address of its data
- * @found: that is found just now
- * @native: the interpreter of the address space @native_space, if it is one with native frames
- * @native_space: that was looked up last, and has an interpreter
+ * @native: the interpreter of the address space @languages_of that has native frames, if any
  * @in_native: @native is of the address space that is walked
  * @no_file: the mapping that was looked up last is of no file
  * @is_new_file: the walk came to a file of which the table has nothing
  * @woken: when perf was woken last, in ns; see is_urgent()
  * @wake_next: when it would be woken next if that was always after WAKE_EACH, in ns
- * @fs: what the thread is known by, of which @thread is; and
- * @fs_space: its address space
+ * @fs: what the thread is known by
+ * @thread_of: of which thread @thread is, as @fs; and
+ * @thread_space: its address space
  * @search_after: when the threads of a process may be looked through again, in ns
  * @idle: of the threads that were looked through, one that is of the task and runs no functions; 0:
  *	none is
@@ -231,6 +241,7 @@ struct perl_stack {
  * @several_when: when it was found, in its unit
  * @has_several: the process has several interpreters
  * @nr_interpreted: number of frames in @interpreted
+ * @is_main: the thread is the first one of its process
  * @interpreted_whole: HYBRID_WALK_INTERPRETED_WHOLE, or 0
  * @moment: of the walk, in the unit of @marks
  * @marks: of functions, by a hash of their address
@@ -319,22 +330,32 @@ struct state {
 		__u64 function;
 		__u64 position;
 	} functions[HYBRID_WALK_FUNCTIONS];
-	__u32 interpreter_number;
+	struct {
+		__u64 shift;
+		__u64 number;
+	} met[MAX_LANGUAGE + 1];
+	__u32 met_languages;
+	__u32 languages;
+	__u64 languages_of;
+	__u32 has_parts;
+	__u32 language;
+	__u32 begin;
+	__u32 nr_parts;
+	__u64 parts;
 	__u32 nr_interpreted;
-	__u64 interpreter_shift;
+	__u32 is_main;
 	struct hybrid_walk_interpreter interpreter;
 	__u64 interpreter_at;
 	__u64 runtime;
-	struct interpreter_thread found;
 	struct hybrid_walk_interpreter native;
-	__u64 native_space;
 	__u32 in_native;
 	__u32 no_file;
 	__u32 is_new_file;
 	__u64 woken;
 	__u64 wake_next;
 	__u64 fs;
-	__u64 fs_space;
+	__u64 thread_of;
+	__u64 thread_space;
 	__u64 search_after;
 	__u64 idle;
 	__u32 has_threads;
@@ -386,6 +407,7 @@ struct state {
 	struct {
 		__u64 code;
 		__u64 identity;
+		__u64 language;
 	} untold[NR_UNTOLD];
 	__u32 nr_untold;
 	struct {

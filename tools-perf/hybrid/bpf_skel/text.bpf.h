@@ -36,7 +36,7 @@ static __always_inline void begin_text(const struct state *st, struct hybrid_wal
 	text->head.info = 0;
 	text->head.nr_kernel = HYBRID_WALK_TEXT;
 	text->function = function;
-	text->unused = 0;
+	text->language = st->interpreter.language;
 }
 
 /* Writes a record of @size bytes, if there is room. Returns false if perf does not get it. */
@@ -70,26 +70,32 @@ static __always_inline bool put_bytes(struct hybrid_walk_text *text, __u32 used,
 /* The word of which the upper half is the 32 bits at an offset. */
 #define WORD_OF(offset)	((offset) - 4)
 
+/* What perf was told of the function at an address. */
+static __always_inline const struct told_code *find_told(const struct state *st, __u64 function)
+{
+	struct hybrid_walk_code_key key = { .space = st->code_key.space, .ip = function };
+
+	return bpf_map_lookup_elem(&told, &key);
+}
+
 /*
  * A function whose mark is new is to be told. @function: address of what is read. @word: as records
  * have it. If perf was told of another word at that address, it is told again.
  */
 __noinline int meet_function(struct state *st, __u64 function, __u64 word)
 {
-	struct hybrid_walk_code_key key;
 	const struct told_code *known;
 	__u32 at;
 
 	if (!st)
 		return 0;
-	key.space = st->code_key.space;
-	key.ip = word & HYBRID_WALK_FUNCTION_ADDR;
-	known = bpf_map_lookup_elem(&told, &key);
+	known = find_told(st, word & HYBRID_WALK_FUNCTION_ADDR);
 	at = st->nr_untold;
 	if (at >= NR_UNTOLD || (known && known->identity == word))
 		return 0;
 	st->untold[at].code = function;
 	st->untold[at].identity = word;
+	st->untold[at].language = st->language;
 	st->nr_untold = at + 1;
 	return 0;
 }
@@ -233,21 +239,17 @@ __noinline __u64 put_strings(struct state *st, __u64 function, __u64 word)
 	return used ? used + offsetof(struct hybrid_walk_text, bytes) : 0;
 }
 
-/* Tells perf the strings of one function; for bpf_loop(). */
-static long tell_strings(__u32 i, void *arg)
+/* Tells perf the strings of one function. @i: less than NR_UNTOLD. */
+static __always_inline void tell_strings(struct text_loop *loop, __u32 i)
 {
-	struct text_loop *loop = arg;
 	struct state *st = loop->st;
 	struct hybrid_walk_text *text = (void *)&st->record.ips[TEXT_AT];
 	__u64 size;
 
-	if (i >= NR_UNTOLD)
-		return 1;
 	st->telling.identity = st->untold[i].identity;
 	size = put_strings(st, st->untold[i].code, st->telling.identity);
 	if (size)
 		tell_text(loop, text, size, st->telling.identity & HYBRID_WALK_FUNCTION_ADDR);
-	return 0;
 }
 
 #endif /* __HYBRID_TEXT_BPF_H */

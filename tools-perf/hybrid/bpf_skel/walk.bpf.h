@@ -72,9 +72,8 @@ static __always_inline void enter_space(struct state *st, struct task_struct___h
 	st->code_key.space = space_number(space);
 	st->now.end = 0;
 	st->locked = false;
-	st->interpreter_number = 0;
 	enter_jvm(st);
-	enter_native(st);
+	enter_languages(st);
 	st->fibers = any_fibers && is_fiber_key(st, 0, HYBRID_WALK_FIBER);
 	if (has_sequence(mm) && !st->changing &&
 	    st->space.mm == READ_WORD(&space->mm) && st->space.seq == space->seq &&

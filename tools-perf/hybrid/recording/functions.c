@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../records/walk-record.h"
+#include "../runtime/joined-namer.h"
 #include "recording.h"
 
 void hybrid_keep_functions(struct hybrid_ring *ring, const struct hybrid_walked *walked)
@@ -19,6 +20,7 @@ void hybrid_keep_functions(struct hybrid_ring *ring, const struct hybrid_walked 
 	functions->ip = walked->head.ip;
 	functions->nr = walked->nr_functions;
 	functions->functions_are_whole = walked->functions_are_whole;
+	functions->language = walked->language;
 	memcpy(functions->frames, walked->functions, walked->nr_functions * 2 * sizeof(u64));
 }
 
@@ -32,6 +34,19 @@ const struct hybrid_ring_functions *hybrid_find_functions(const struct hybrid_ri
 	    functions->id != *(const u64 *)(sample->event + 1))
 		return NULL;
 	return functions;
+}
+
+unsigned int hybrid_ring_functions_split(const struct hybrid_ring_functions *functions,
+					 struct hybrid_functions *parts)
+{
+	const struct hybrid_functions all = {
+		.language = functions ? functions->language : 0,
+		.functions = functions ? functions->frames : NULL,
+		.nr = functions ? functions->nr : 0,
+		.are_whole = functions && functions->functions_are_whole,
+	};
+
+	return hybrid_functions__split(&all, parts);
 }
 
 void hybrid_forget_functions(struct hybrid_ring *ring)

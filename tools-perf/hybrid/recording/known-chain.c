@@ -105,7 +105,10 @@ bool hybrid_known_chain(struct hybrid_record *hr, const struct hybrid_ring *ring
 		.is_whole	= true,
 	};
 	functions = hr->names.is_off ? NULL : hybrid_find_functions(ring, sample);
-	namer = hybrid_find_namer(hr, process, functions);
+	/* Of several languages each names its own. */
+	if (functions && functions->language == HYBRID_WALK_SEVERAL)
+		return false;
+	namer = hybrid_find_namer(hr, process, functions ? functions->language : 0);
 	if (functions && !namer)
 		return false;
 	if (namer && !named_chain(hr, sample, process, namer, functions, max, made))

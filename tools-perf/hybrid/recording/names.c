@@ -11,6 +11,8 @@
 #include "../glue/names-cache.h"
 #include "../glue/names-map.h"
 #include "../records/walk-record.h"
+#include "../bpf_skel/python-text.h"
+#include "../runtime/joined-namer.h"
 #include "../runtime/name-chain.h"
 #include "../runtime/runtime.h"
 #include "../unwind/known-walk.h"
@@ -66,13 +68,13 @@ static bool is_at_first(const struct hybrid_made *made, const struct perf_event_
 }
 
 struct hybrid_namer *hybrid_find_namer(struct hybrid_record *hr,
-				       const struct hybrid_process *process, bool has_functions)
+				       const struct hybrid_process *process, u32 language)
 {
 	if (hr->names.is_off)
 		return NULL;
 	return hybrid_runtime_namer(hr->unwinder.runtimes, process->pid,
 				    process->forked ? process->ancestors[0] : 0, process->space,
-				    has_functions);
+				    language);
 }
 
 /* The space's state if @made is complete by what the walk in the kernel found alone; else 0. */
@@ -120,22 +122,78 @@ bool hybrid_name_known_sample(struct hybrid_record *hr, struct hybrid_process *p
 	return true;
 }
 
+/*
+ * Who names the frames of a sample that has functions of @nr languages; NULL: nobody does. Without
+ * functions it is whatever runtime the process has.
+ */
+static struct hybrid_namer *find_namers(struct hybrid_record *hr,
+					const struct hybrid_process *process,
+					const struct hybrid_functions *parts, unsigned int nr,
+					struct hybrid_joined_namer *joined)
+{
+	struct hybrid_runtime_names *of;
+	struct hybrid_namer *namer;
+	unsigned int i;
+
+	hybrid_joined_namer__init(joined);
+	for (i = 0; i < max(nr, 1U); i++) {
+		namer = hybrid_find_namer(hr, process, parts[i].language);
+		of = namer ? names_of(hr, namer->runtime) : NULL;
+		if (of)
+			hybrid_joined_namer__add(joined, namer, of->names, &parts[i]);
+	}
+	/* Java's methods are no functions that BPF reads. */
+	namer = nr ? hybrid_find_namer(hr, process, 0) : NULL;
+	of = namer && namer->runtime == HYBRID_RUNTIME_JAVA ? names_of(hr, namer->runtime) : NULL;
+	if (of)
+		hybrid_joined_namer__add(joined, namer, of->names, &(struct hybrid_functions) {});
+	if (!joined->nr)
+		return NULL;
+	return joined->nr > 1 ? &joined->namer : joined->parts[0].namer;
+}
+
+/* Before the first chain of a process that has names. */
+static int map_all_names(struct hybrid_record *hr, struct hybrid_process *process,
+			 const struct hybrid_joined_namer *joined,
+			 const struct hybrid_event *event, const struct perf_event_header *sample)
+{
+	enum hybrid_runtime runtime;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < joined->nr && !err; i++) {
+		runtime = joined->parts[i].namer->runtime;
+		err = map_names(hr, process, &hr->names.runtimes[runtime], runtime, event, sample);
+	}
+	return err;
+}
+
+static void count_unread(struct hybrid_record *hr, const struct hybrid_joined_namer *joined)
+{
+	unsigned int i;
+
+	for (i = 0; i < joined->nr; i++) {
+		hr->names.nr_unread += joined->parts[i].namer->nr_unread;
+		joined->parts[i].namer->nr_unread = 0;
+	}
+}
+
 int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
 		       const struct hybrid_event *event, const struct perf_event_header *sample,
 		       const struct hybrid_unwind *unwind,
 		       const struct hybrid_ring_functions *functions, unsigned int max,
 		       struct hybrid_made *made)
 {
-	struct hybrid_namer *namer = hybrid_find_namer(hr, process, functions);
+	struct hybrid_functions parts[HYBRID_WALK_PARTS] = {};
+	unsigned int nr = hybrid_ring_functions_split(functions, parts);
+	struct hybrid_joined_namer joined;
+	struct hybrid_namer *namer = find_namers(hr, process, parts, nr, &joined);
 	struct hybrid_named_chain chain = {
 		.chain			= hr->current.chain,
 		.nr			= made->nr,
 		.frames			= unwind ? unwind->frames : NULL,
 		.nr_frames		= unwind ? unwind->nr : 0,
 		.is_whole		= unwind && unwind->stop == HYBRID_STOP_OUTERMOST,
-		.functions		= functions ? functions->frames : NULL,
-		.nr_functions		= functions ? functions->nr : 0,
-		.functions_are_whole	= functions && functions->functions_are_whole,
 		.code_hash		= hr->current.code_hash,
 		.gen			= lasting_gen(process, made),
 		.walked			= hr->current.functions,
@@ -143,16 +201,14 @@ int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
 		.out			= hr->current.named,
 		.max			= max,
 	};
-	struct hybrid_runtime_names *of;
 
 	if (!namer)
 		return 0;
-	of = names_of(hr, namer->runtime);
-	if (!of)
-		return 0;
-	hybrid_name_chain(namer, of->names, &chain);
-	hr->names.nr_unread += namer->nr_unread;
-	namer->nr_unread = 0;
+	chain.functions = joined.parts[0].chain.functions;
+	chain.nr_functions = joined.parts[0].chain.nr_functions;
+	chain.functions_are_whole = joined.parts[0].chain.functions_are_whole;
+	hybrid_name_chain(namer, joined.parts[0].names, &chain);
+	count_unread(hr, &joined);
 	if (!chain.is_named)
 		return 0;
 	if (chain.gen && chain.user < chain.nr)
@@ -163,13 +219,26 @@ int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
 	made->is_marked |= chain.is_cut_off;
 	if (is_at_first(made, sample))
 		made->ip = chain.first;
-	return map_names(hr, process, of, namer->runtime, event, sample);
+	return map_all_names(hr, process, &joined, event, sample);
+}
+
+/* The language of a text, and 1. */
+static u32 language_of(const struct hybrid_walked *walked)
+{
+	struct hybrid_walk_text text;
+
+	if (walked->text_size < offsetof(struct hybrid_walk_text, bytes))
+		return 0;
+	memcpy(&text, walked->text, offsetof(struct hybrid_walk_text, bytes));
+	return text.language + 1;
 }
 
 void hybrid_take_text(struct hybrid_record *hr, const struct hybrid_walked *walked)
 {
 	const struct hybrid_process *process = hybrid_process_find(&hr->ps, (u32)walked->ids);
-	struct hybrid_namer *namer = process ? hybrid_find_namer(hr, process, true) : NULL;
+	u32 language = language_of(walked);
+	struct hybrid_namer *namer = process && language ?
+		hybrid_find_namer(hr, process, language) : NULL;
 	struct hybrid_runtime_names *of = namer ? names_of(hr, namer->runtime) : NULL;
 
 	if (of && namer->text)

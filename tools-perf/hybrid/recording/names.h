@@ -54,12 +54,12 @@ struct hybrid_record_names {
  * hybrid_find_namer - who names the frames of a process
  * @hr: the recording
  * @process: the process
- * @has_functions: BPF has read functions of an interpreter in it
+ * @language: of which BPF has read functions in it: enum hybrid_walk_language and 1; 0: it has not
  *
  * Return: as hybrid_runtime_namer(); NULL with --no-interpreter-frames, too.
  */
 struct hybrid_namer *hybrid_find_namer(struct hybrid_record *hr,
-				       const struct hybrid_process *process, bool has_functions);
+				       const struct hybrid_process *process, u32 language);
 
 /**
  * hybrid_name_known_sample - the functions of a chain by those of samples that had the same

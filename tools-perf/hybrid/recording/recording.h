@@ -18,6 +18,7 @@
 #include "output.h"
 #include "record.h"
 
+struct hybrid_functions;
 struct hybrid_walked;
 struct perf_record_mmap2;
 
@@ -111,6 +112,7 @@ struct hybrid_stack_pages {
  * @ip: of the sample
  * @nr: number of frames
  * @functions_are_whole: the last one is the outermost
+ * @language: as struct hybrid_walked has it
  * @frames: as struct hybrid_walk_interpreted has them
  */
 struct hybrid_ring_functions {
@@ -119,6 +121,7 @@ struct hybrid_ring_functions {
 	u64	ip;
 	u32	nr;
 	bool	functions_are_whole;
+	u32	language;
 	u64	frames[2 * HYBRID_WALK_FUNCTIONS];
 };
 
@@ -140,6 +143,10 @@ void hybrid_keep_functions(struct hybrid_ring *ring, const struct hybrid_walked 
  */
 const struct hybrid_ring_functions *hybrid_find_functions(const struct hybrid_ring *ring,
 							  const struct hybrid_sample *sample);
+
+/* As hybrid_functions__split(). @functions: NULL: there are none */
+unsigned int hybrid_ring_functions_split(const struct hybrid_ring_functions *functions,
+					 struct hybrid_functions *parts);
 
 /* Their sample was delivered. */
 void hybrid_forget_functions(struct hybrid_ring *ring);

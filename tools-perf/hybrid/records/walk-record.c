@@ -115,6 +115,7 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 	walked->code_hash = 0;
 	walked->interpreted = false;
 	walked->functions_are_whole = false;
+	walked->language = 0;
 	walked->text = NULL;
 	walked->dump = NULL;
 	walked->holes = 0;
@@ -125,9 +126,10 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 		return parse_text(raw, size, walked);
 	walked->interpreted = head->nr_kernel & HYBRID_WALK_INTERPRETED;
 	walked->functions_are_whole = head->nr_kernel & HYBRID_WALK_INTERPRETED_WHOLE;
+	if (walked->interpreted)
+		walked->language = HYBRID_WALK_LANGUAGE_OF(head->nr_kernel);
 	is_hashed = head->nr_kernel & HYBRID_WALK_CODE_HASH;
-	head->nr_kernel &= ~(HYBRID_WALK_INTERPRETED | HYBRID_WALK_INTERPRETED_WHOLE |
-			     HYBRID_WALK_CODE_HASH);
+	head->nr_kernel &= HYBRID_WALK_NR_KERNEL;
 	if (walked->interpreted && PERF_UNWIND_INFO_END(head->info) != PERF_UNWIND_END_OUTERMOST)
 		return head->nr_kernel ? -EINVAL : parse_interpreted(raw, size, walked);
 	walked->ips = raw + sizeof(*head);

@@ -31,6 +31,7 @@
  * @code_hash: which code of a JVM the walk came through; 0: none, or unknown
  * @interpreted: @functions are those of an interpreter
  * @functions_are_whole: and the last one is the thread's outermost
+ * @language: of the same: HYBRID_WALK_LANGUAGE_OF(); 0: it says none
  * @text: struct hybrid_walk_text, not aligned, if the record is one of a function; NULL: it is not
  * @text_size: bytes of @text
  * @dump: where registers and stack are; it need not be aligned; NULL: nowhere
@@ -51,6 +52,7 @@ struct hybrid_walked {
 	u64			 code_hash;
 	bool			 interpreted;
 	bool			 functions_are_whole;
+	u32			 language;
 	const u8		*text;
 	u32			 text_size;
 	const u8		*dump;

@@ -8,86 +8,10 @@
 #include <linux/string.h>
 #include "../rules/rows.h"
 #include "../rules/symbol.h"
-#include "java/java.h"
-#include "perl/perl.h"
-#include "php/php.h"
-#include "python/python.h"
-#include "ruby/ruby.h"
-#include "v8/v8.h"
-#include "runtime.h"
-
-/* Processes by pid: of those that share a set the one that was asked for longest ago goes. */
-#define SETS		64
-#define WAYS		4
+#include "runtime-private.h"
 
 /* Files that are looked at in a pass over the rings. */
 #define MAX_FILES	32
-
-/* A new runtime is a folder and a line here. */
-static const struct hybrid_runtime_ops *const all_ops[] = {
-	&hybrid_java_ops,
-	&hybrid_perl_ops,
-	&hybrid_php_ops,
-	&hybrid_python_ops,
-	&hybrid_ruby_ops,
-	&hybrid_v8_ops,
-};
-
-/**
- * struct runtime_process - a process that was asked for
- * @pid: process; 0: none
- * @parent: the process whose copy it was when it was asked for last; 0: none
- * @gen: of its space when it was looked at last
- * @nr_met: of struct hybrid_runtimes, then
- * @object_id: of the runtime's file; 0: it has none
- * @start: of its mapping
- * @asked: when it was asked for last
- * @failed_pass: in which the runtime could not be read; 0: it could
- * @missed_pass: in which a file that it has mapped could not be looked at yet; 0: all could
- * @ops: of the runtime
- * @runtime: that was opened; NULL: none
- */
-struct runtime_process {
-	pid_t				 pid;
-	pid_t				 parent;
-	u64				 gen;
-	unsigned int			 nr_met;
-	u64				 object_id;
-	u64				 start;
-	u64				 asked;
-	u64				 failed_pass;
-	u64				 missed_pass;
-	const struct hybrid_runtime_ops	*ops;
-	void				*runtime;
-};
-
-/**
- * struct hybrid_runtimes - what runtimes tell
- * @objects: of the session
- * @memory: reads from processes
- * @pass: counts those over the rings; never 0
- * @asked: counts questions
- * @nr_files: that were looked at in this pass
- * @nr_met: files of runtimes that walks came through
- * @nr_open: of @processes, those with a runtime
- * @nr_opened: how many were opened in all
- * @nr_failed: of those that were in @processes, how many have one that could not be read
- * @failed: the last one of them
- * @processes: those that were asked for
- */
-struct hybrid_runtimes {
-	struct hybrid_objects	*objects;
-	struct hybrid_memory	*memory;
-	u64			 pass;
-	u64			 asked;
-	unsigned int		 nr_files;
-	unsigned int		 nr_met;
-	unsigned int		 nr_open;
-	u64			 nr_opened;
-	unsigned int		 nr_failed;
-	pid_t			 failed;
-	struct runtime_process	 processes[SETS][WAYS];
-};
 
 struct hybrid_runtimes *hybrid_runtimes_new(struct hybrid_objects *objects,
 					    struct hybrid_memory *memory)
@@ -102,20 +26,6 @@ struct hybrid_runtimes *hybrid_runtimes_new(struct hybrid_objects *objects,
 	return runtimes;
 }
 
-static void close_runtime(struct hybrid_runtimes *runtimes, struct runtime_process *process)
-{
-	if (process->runtime) {
-		process->ops->close(process->runtime);
-		runtimes->nr_open--;
-	} else if (process->failed_pass) {
-		runtimes->nr_failed++;
-		runtimes->failed = process->pid;
-	}
-	process->runtime = NULL;
-	process->object_id = 0;
-	process->failed_pass = 0;
-}
-
 void hybrid_runtimes_delete(struct hybrid_runtimes *runtimes)
 {
 	unsigned int i;
@@ -123,7 +33,7 @@ void hybrid_runtimes_delete(struct hybrid_runtimes *runtimes)
 	if (!runtimes)
 		return;
 	for (i = 0; i < SETS * WAYS; i++)
-		close_runtime(runtimes, &runtimes->processes[i / WAYS][i % WAYS]);
+		hybrid_runtime_process__close(runtimes, &runtimes->processes[i / WAYS][i % WAYS]);
 	free(runtimes);
 }
 
@@ -150,74 +60,65 @@ static bool try_object(struct hybrid_runtimes *runtimes, const struct hybrid_map
 		return object->state == HYBRID_OBJECT_FAILED;
 	object->runtime_tried = true;
 	/* First what takes no time: the other symbols of Node.js take 10 ms for each name. */
-	for (i = 0; i < ARRAY_SIZE(all_ops) && !object->runtime; i++) {
-		if (hybrid_object_exported(object, all_ops[i]->symbol))
+	for (i = 0; i < NR_RUNTIMES && !object->runtime; i++) {
+		if (hybrid_object_exported(object, hybrid_all_runtimes[i]->symbol))
 			object->runtime = i + 1;
 	}
-	for (i = 0; i < ARRAY_SIZE(all_ops) && !object->runtime; i++) {
-		if (hybrid_object_symbol(object, all_ops[i]->symbol))
+	for (i = 0; i < NR_RUNTIMES && !object->runtime; i++) {
+		if (hybrid_object_symbol(object, hybrid_all_runtimes[i]->symbol))
 			object->runtime = i + 1;
 	}
 	return true;
 }
 
-/*
- * The mapping of a runtime's file; NULL: the process has none, or @are_all is false. Editors map
- * several interpreters: one that a walk came through, of whatever process, goes before the others.
+/**
+ * struct found_runtimes - which files of runtimes a process has mapped
+ * @mappings: by number in hybrid_all_runtimes; NULL: none
+ * @first: which is read if none is wanted: one that a walk came through, of whatever process, or
+ *	the first one; NR_RUNTIMES: there is none
+ * @are_all: all files could be looked at
  */
-static const struct hybrid_mapping *find_runtime(struct hybrid_runtimes *runtimes,
-						 struct hybrid_space *space, bool *are_all)
+struct found_runtimes {
+	const struct hybrid_mapping	*mappings[NR_RUNTIMES];
+	unsigned int			 first;
+	bool				 are_all;
+};
+
+static bool is_met(const struct found_runtimes *found, unsigned int kind)
 {
-	const struct hybrid_mapping *mapping, *found = NULL;
+	return found->mappings[kind] && found->mappings[kind]->object->runtime_met;
+}
+
+static void add_found(struct found_runtimes *found, const struct hybrid_mapping *mapping)
+{
+	unsigned int kind = mapping->object->runtime - 1;
+
+	if (!found->mappings[kind] || (mapping->object->runtime_met && !is_met(found, kind)))
+		found->mappings[kind] = mapping;
+	if (found->first == NR_RUNTIMES || (is_met(found, kind) && !is_met(found, found->first)))
+		found->first = kind;
+}
+
+/* Editors, web servers and databases map several interpreters. */
+static void find_runtimes(struct hybrid_runtimes *runtimes, struct hybrid_space *space,
+			  struct found_runtimes *found)
+{
+	const struct hybrid_mapping *mapping;
 	size_t i;
 
-	*are_all = true;
+	memset(found, 0, sizeof(*found));
+	found->first = NR_RUNTIMES;
+	found->are_all = true;
 	for (i = 0; i < space->nr; i++) {
-		mapping = hybrid_space_find(space, space->mappings[i].start);
-		if (!mapping->object)
+		if (!space->mappings[i].object)
 			continue;
-		*are_all &= try_object(runtimes, mapping);
-		if (mapping->object->runtime && mapping->object->runtime_met)
-			return mapping;
-		if (mapping->object->runtime && !found)
-			found = mapping;
+		mapping = hybrid_space_find(space, space->mappings[i].start);
+		if (!mapping || !mapping->object)
+			continue;
+		found->are_all &= try_object(runtimes, mapping);
+		if (mapping->object->runtime)
+			add_found(found, mapping);
 	}
-	return found;
-}
-
-static struct hybrid_process_memory memory_of(struct hybrid_runtimes *runtimes, pid_t pid,
-					      struct hybrid_space *space)
-{
-	return (struct hybrid_process_memory) {
-		.memory = runtimes->memory, .objects = runtimes->objects, .space = space,
-		.pid = pid,
-	};
-}
-
-static void set_runtime(struct hybrid_runtimes *runtimes, struct runtime_process *process,
-			void *runtime)
-{
-	process->runtime = runtime;
-	if (!runtime)
-		return;
-	process->failed_pass = 0;
-	runtimes->nr_open++;
-	runtimes->nr_opened++;
-}
-
-static void open_runtime(struct hybrid_runtimes *runtimes, struct runtime_process *process,
-			 const struct hybrid_mapping *mapping, struct hybrid_space *space)
-{
-	const struct hybrid_process_memory pm = memory_of(runtimes, process->pid, space);
-	u64 bias;
-
-	process->object_id = mapping->object->id;
-	process->start = mapping->start;
-	process->ops = all_ops[mapping->object->runtime - 1];
-	process->failed_pass = runtimes->pass;
-	if (!hybrid_mapping_bias(mapping, &bias) || !hybrid_object_use(mapping))
-		return;
-	set_runtime(runtimes, process, process->ops->open(&pm, mapping, bias));
 }
 
 static struct runtime_process *find_process(struct hybrid_runtimes *runtimes, pid_t pid)
@@ -244,36 +145,37 @@ static struct runtime_process *get_process(struct hybrid_runtimes *runtimes, pid
 		if (set[i].asked < oldest->asked)
 			oldest = &set[i];
 	}
-	close_runtime(runtimes, oldest);
+	hybrid_runtime_process__close(runtimes, oldest);
 	memset(oldest, 0, sizeof(*oldest));
 	oldest->pid = pid;
 	return oldest;
-}
-
-/* Was it in a pass before this one? @pass: 0: in none */
-static bool was_before(const struct hybrid_runtimes *runtimes, u64 pass)
-{
-	return pass && pass != runtimes->pass;
 }
 
 /* What the process has mapped may have changed: after exec it is another program. */
 static void look_at(struct hybrid_runtimes *runtimes, struct runtime_process *process,
 		    struct hybrid_space *space)
 {
-	bool again = was_before(runtimes, process->failed_pass), are_all;
-	const struct hybrid_mapping *mapping = find_runtime(runtimes, space, &are_all);
-	u64 id = mapping ? mapping->object->id : 0;
+	unsigned int wanted = process->wanted, kind;
+	struct found_runtimes found;
 
+	find_runtimes(runtimes, space, &found);
 	process->gen = space->gen;
 	process->nr_met = runtimes->nr_met;
-	process->missed_pass = mapping || are_all ? 0 : runtimes->pass;
-	if (id && id == process->object_id && mapping->start == process->start && !again)
-		return;
-	if (again)
-		process->failed_pass = 0;
-	close_runtime(runtimes, process);
-	if (id)
-		open_runtime(runtimes, process, mapping, space);
+	process->looked_for = wanted;
+	process->missed_pass = 0;
+	if (!wanted)
+		wanted = 1U << found.first;
+	for (kind = 0; kind < NR_RUNTIMES; kind++) {
+		if (hybrid_all_runtimes[kind]->rule && is_met(&found, kind))
+			wanted |= 1U << kind;
+		if (wanted >> kind & 1 && !found.mappings[kind] && !found.are_all)
+			process->missed_pass = runtimes->pass;
+		if (wanted >> kind & 1 || process->runtimes[kind].object_id)
+			hybrid_runtime_process__check(runtimes, process, kind,
+						      found.mappings[kind], space);
+	}
+	if (found.first == NR_RUNTIMES && !found.are_all)
+		process->missed_pass = runtimes->pass;
 }
 
 /*
@@ -284,42 +186,31 @@ static bool is_to_be_looked_at(const struct hybrid_runtimes *runtimes,
 			       const struct runtime_process *process,
 			       const struct hybrid_space *space)
 {
+	unsigned int kind;
+
+	for (kind = 0; kind < NR_RUNTIMES; kind++) {
+		if (was_before(runtimes, process->runtimes[kind].failed_pass))
+			return true;
+	}
 	return process->gen != space->gen || process->nr_met != runtimes->nr_met ||
-	       was_before(runtimes, process->failed_pass) ||
+	       process->looked_for != process->wanted ||
 	       was_before(runtimes, process->missed_pass);
 }
 
 /* A copy of a process that was opened has what that has: maybe it has ended before it is read. */
-static void fork_runtime(struct hybrid_runtimes *runtimes, struct runtime_process *process,
+static void fork_process(struct hybrid_runtimes *runtimes, struct runtime_process *process,
 			 pid_t pid, struct hybrid_space *space)
 {
-	const struct hybrid_process_memory pm = memory_of(runtimes, process->pid, space);
 	const struct runtime_process *parent = pid ? find_process(runtimes, pid) : NULL;
-	const struct hybrid_mapping *mapping;
-	void *forked;
 
 	process->parent = pid;
-	if (!parent || !parent->runtime || !parent->ops->fork)
-		return;
-	mapping = hybrid_space_find(space, parent->start);
-	if (!mapping || !mapping->object || mapping->object->id != parent->object_id)
-		return;
-	forked = parent->ops->fork(parent->runtime, &pm);
-	if (!forked)
-		return;
-	close_runtime(runtimes, process);
-	process->gen = space->gen;
-	process->nr_met = runtimes->nr_met;
-	process->missed_pass = 0;
-	process->object_id = parent->object_id;
-	process->start = parent->start;
-	process->ops = parent->ops;
-	set_runtime(runtimes, process, forked);
+	if (parent)
+		hybrid_runtime_process__fork(runtimes, process, parent, space);
 }
 
-/* The process of a walk; NULL: it has no runtime, or one that can't be read. */
+/* The process of a walk; NULL: it is of no process that has a runtime. */
 static struct runtime_process *process_of(struct hybrid_runtimes *runtimes,
-					  const struct hybrid_unwind *u)
+					  const struct hybrid_unwind *u, unsigned int wanted)
 {
 	struct runtime_process *process;
 
@@ -327,34 +218,55 @@ static struct runtime_process *process_of(struct hybrid_runtimes *runtimes,
 		return NULL;
 	process = get_process(runtimes, u->pid);
 	process->asked = ++runtimes->asked;
+	process->wanted |= wanted;
 	if (is_to_be_looked_at(runtimes, process, u->space))
 		look_at(runtimes, process, u->space);
-	return process->runtime ? process : NULL;
+	return process;
 }
 
 bool hybrid_runtime_rule(void *arg, const struct hybrid_unwind *u, unsigned int at,
 			 struct hybrid_rule *rule)
 {
 	struct hybrid_runtimes *runtimes = arg;
-	const struct runtime_process *process = process_of(runtimes, u);
+	const struct runtime_process *process = process_of(runtimes, u, 0);
+	unsigned int kind;
+	void *runtime;
 
-	return process && process->ops->rule &&
-	       process->ops->rule(process->runtime, runtimes->pass, u, at, rule);
+	for (kind = 0; process && kind < NR_RUNTIMES; kind++) {
+		runtime = process->runtimes[kind].runtime;
+		if (runtime && hybrid_all_runtimes[kind]->rule &&
+		    hybrid_all_runtimes[kind]->rule(runtime, runtimes->pass, u, at, rule))
+			return true;
+	}
+	return false;
 }
 
 bool hybrid_runtime_range(void *arg, const struct hybrid_unwind *u, unsigned int at,
 			  struct hybrid_runtime_range *range)
 {
 	struct hybrid_runtimes *runtimes = arg;
-	const struct runtime_process *process = process_of(runtimes, u);
+	const struct runtime_process *process = process_of(runtimes, u, 0);
+	unsigned int kind;
+	void *runtime;
 
-	return process && process->ops->range &&
-	       process->ops->range(process->runtime, runtimes->pass, u, at, range);
+	for (kind = 0; process && kind < NR_RUNTIMES; kind++) {
+		runtime = process->runtimes[kind].runtime;
+		if (runtime && hybrid_all_runtimes[kind]->range &&
+		    hybrid_all_runtimes[kind]->range(runtime, runtimes->pass, u, at, range))
+			return true;
+	}
+	return false;
 }
 
 u64 hybrid_runtimes_opened(const struct hybrid_runtimes *runtimes)
 {
 	return runtimes ? runtimes->nr_opened : 0;
+}
+
+/* @object: has a runtime. */
+static const struct hybrid_runtime_ops *ops_of(const struct hybrid_object *object)
+{
+	return hybrid_all_runtimes[object->runtime - 1];
 }
 
 /* The mapping of a frame, if it shows an interpreter of which nobody was told. */
@@ -372,7 +284,7 @@ static const struct hybrid_mapping *untold(struct hybrid_runtimes *runtimes,
 	if (object->runtime && !object->runtime_met)
 		runtimes->nr_met++;
 	object->runtime_met = object->runtime;
-	object->interpreter_told = !object->runtime || !all_ops[object->runtime - 1]->interpreter;
+	object->interpreter_told = !object->runtime || !ops_of(object)->interpreter;
 	return object->interpreter_told ? NULL : mapping;
 }
 
@@ -381,17 +293,20 @@ hybrid_runtime_interpreter(struct hybrid_runtimes *runtimes, const struct hybrid
 			   struct hybrid_walk_interpreter *interpreter)
 {
 	const struct hybrid_mapping *mapping = NULL;
-	struct runtime_process *process;
+	const struct runtime_process *process;
+	const struct open_runtime *of;
 	unsigned int i;
 
 	for (i = 0; runtimes && i < u->nr && !mapping; i++)
 		mapping = untold(runtimes, u, i);
 	if (!mapping)
 		return NULL;
-	process = process_of(runtimes, u);
+	i = mapping->object->runtime - 1;
+	process = process_of(runtimes, u, 1U << i);
 	memset(interpreter, 0, sizeof(*interpreter));
-	if (!process || process->object_id != mapping->object->id ||
-	    !process->ops->interpreter(process->runtime, mapping, interpreter))
+	of = process ? &process->runtimes[i] : NULL;
+	if (!of || !of->runtime || of->object_id != mapping->object->id ||
+	    !hybrid_all_runtimes[i]->interpreter(of->runtime, mapping, interpreter))
 		return NULL;
 	mapping->object->interpreter_told = true;
 	return mapping;
@@ -399,14 +314,15 @@ hybrid_runtime_interpreter(struct hybrid_runtimes *runtimes, const struct hybrid
 
 bool hybrid_runtime_is_likely(const char *path)
 {
-	const char *name = strrchr(path, '/');
+	const char *name = strrchr(path, '/'), *program;
 	unsigned int i;
 
 	name = name ? name + 1 : path;
 	if (strstarts(name, "lib"))
 		name += strlen("lib");
-	for (i = 0; i < ARRAY_SIZE(all_ops); i++) {
-		if (all_ops[i]->program && strstarts(name, all_ops[i]->program))
+	for (i = 0; i < NR_RUNTIMES; i++) {
+		program = hybrid_all_runtimes[i]->program;
+		if (program && strstarts(name, program))
 			return true;
 	}
 	return false;
@@ -422,7 +338,7 @@ bool hybrid_runtime_file(struct hybrid_runtimes *runtimes, const struct hybrid_m
 	if (object->interpreter_told)
 		return false;
 	try_object(runtimes, mapping);
-	ops = object->runtime ? all_ops[object->runtime - 1] : NULL;
+	ops = object->runtime ? ops_of(object) : NULL;
 	memset(interpreter, 0, sizeof(*interpreter));
 	if (!ops || !ops->file_interpreter || !hybrid_mapping_bias(mapping, &bias) ||
 	    !ops->file_interpreter(mapping, bias, interpreter))
@@ -434,27 +350,53 @@ bool hybrid_runtime_file(struct hybrid_runtimes *runtimes, const struct hybrid_m
 
 const char *hybrid_runtime_language(const struct hybrid_object *object)
 {
-	return all_ops[object->runtime - 1]->language;
+	return ops_of(object)->language;
+}
+
+/* Which of hybrid_all_runtimes runs a language; NR_RUNTIMES: none. */
+static unsigned int kind_of(u32 language)
+{
+	unsigned int kind = 0;
+
+	while (kind < NR_RUNTIMES && hybrid_all_runtimes[kind]->number != language)
+		kind++;
+	return kind;
+}
+
+/* The first of a process's runtimes that is open; NR_RUNTIMES: none is. */
+static unsigned int first_open(const struct runtime_process *process)
+{
+	unsigned int kind = 0;
+
+	while (kind < NR_RUNTIMES && !process->runtimes[kind].runtime)
+		kind++;
+	return kind;
 }
 
 struct hybrid_namer *hybrid_runtime_namer(struct hybrid_runtimes *runtimes, pid_t pid,
-					  pid_t parent, struct hybrid_space *space,
-					  bool has_functions)
+					  pid_t parent, struct hybrid_space *space, u32 language)
 {
+	unsigned int kind = language ? kind_of(language) : NR_RUNTIMES;
 	struct runtime_process *process;
 
-	if (!runtimes || pid <= 0 || (!runtimes->nr_open && !has_functions))
+	if (!runtimes || pid <= 0 || (language ? kind == NR_RUNTIMES : !runtimes->nr_open))
 		return NULL;
-	process = has_functions ? get_process(runtimes, pid) : find_process(runtimes, pid);
-	if (!process || (!process->runtime && !has_functions))
+	process = language ? get_process(runtimes, pid) : find_process(runtimes, pid);
+	if (!process || (!language && first_open(process) == NR_RUNTIMES))
 		return NULL;
 	process->asked = ++runtimes->asked;
 	if (process->parent != parent)
-		fork_runtime(runtimes, process, parent, space);
+		fork_process(runtimes, process, parent, space);
+	if (language)
+		process->wanted |= 1U << kind;
 	if (is_to_be_looked_at(runtimes, process, space))
 		look_at(runtimes, process, space);
-	return process->runtime ?
-		process->ops->namer(process->runtime, runtimes->pass, space) : NULL;
+	if (!language)
+		kind = first_open(process);
+	if (kind == NR_RUNTIMES || !process->runtimes[kind].runtime)
+		return NULL;
+	return hybrid_all_runtimes[kind]->namer(process->runtimes[kind].runtime, runtimes->pass,
+						space);
 }
 
 unsigned int hybrid_runtimes_failed(const struct hybrid_runtimes *runtimes, pid_t *pid)
@@ -468,7 +410,7 @@ unsigned int hybrid_runtimes_failed(const struct hybrid_runtimes *runtimes, pid_
 	*pid = runtimes->failed;
 	for (i = 0; i < SETS * WAYS; i++) {
 		process = &runtimes->processes[i / WAYS][i % WAYS];
-		if (!process->failed_pass)
+		if (!hybrid_runtime_process__has_failed(process))
 			continue;
 		nr++;
 		*pid = process->pid;

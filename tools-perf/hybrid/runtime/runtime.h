@@ -13,6 +13,7 @@ struct hybrid_runtimes;
  * struct hybrid_runtime_ops - a language's runtime
  * @symbol: that the file of the runtime defines, and no other file does
  * @language: that it runs
+ * @number: enum hybrid_walk_language of it, and 1; 0: BPF reads no functions of it
  * @open: begin to read a process that has mapped such a file. @pm: its memory, not mapped yet;
  *	copied. @mapping: of the file's code, open. @bias: what is added to its addresses.
  *	Returns NULL if the process can't be read, or what it says is not as it should be
@@ -34,6 +35,7 @@ struct hybrid_runtimes;
 struct hybrid_runtime_ops {
 	const char	*symbol;
 	const char	*language;
+	u32		 number;
 	const char	*program;
 	const char	*function;
 	void *(*open)(const struct hybrid_process_memory *pm,
@@ -141,13 +143,13 @@ unsigned int hybrid_runtimes_failed(const struct hybrid_runtimes *runtimes, pid_
  * @pid: the process
  * @parent: the process whose copy it is, without an exec since; 0: it is none
  * @space: its space
- * @has_functions: BPF has read functions of an interpreter in it
+ * @language: of which BPF has read functions in it: enum hybrid_walk_language and 1; 0: it has not
  *
- * Return: valid until the next call for this process; NULL if neither @has_functions nor
- * hybrid_runtime_rule() has met a runtime in it.
+ * Return: valid until the next call for this process and language; NULL if the process has no such
+ * runtime, or if neither functions nor hybrid_runtime_rule() have met one in it.
  */
 struct hybrid_namer *hybrid_runtime_namer(struct hybrid_runtimes *runtimes, pid_t pid,
 					  pid_t parent, struct hybrid_space *space,
-					  bool has_functions);
+					  u32 language);
 
 #endif /* __PERF_HYBRID_RUNTIME_H */

@@ -21,6 +21,7 @@
  * @frames: as struct hybrid_walk_interpreted has them; NULL: none
  * @nr: number of @frames, each two words
  * @is_whole: the last one is the outermost
+ * @language: as struct hybrid_walked has it
  */
 struct kept {
 	u64		ids;
@@ -30,6 +31,7 @@ struct kept {
 	u64		*frames;
 	unsigned int	nr;
 	bool		is_whole;
+	u32		language;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -62,7 +64,8 @@ static void copy(struct kept *to, const struct hybrid_walked *walked)
 	*to = (struct kept) {
 		.ids = walked->ids, .time = walked->head.time, .id = walked->head.id,
 		.ip = walked->head.ip, .nr = walked->nr_functions,
-		.is_whole = walked->functions_are_whole, .frames = malloc(size),
+		.is_whole = walked->functions_are_whole, .language = walked->language,
+		.frames = malloc(size),
 	};
 	if (to->frames)
 		memcpy(to->frames, walked->functions, size);
@@ -107,6 +110,7 @@ void hybrid_session_functions__take(u64 ids, u64 time, struct hybrid_named_chain
 		c->functions = taken.frames;
 		c->nr_functions = taken.nr;
 		c->functions_are_whole = taken.is_whole;
+		c->language = taken.language;
 	}
 	pthread_mutex_unlock(&mutex);
 }

@@ -7,7 +7,8 @@
 #include "../../maps.h"
 #include "../../symbol.h"
 #include "../../thread.h"
-#include "../runtime/name-chain.h"
+#include "../api/hybrid-unwind.h"
+#include "../runtime/joined-namer.h"
 #include "names.h"
 
 /**
@@ -57,22 +58,52 @@ static void show(struct shown *shown, struct dso *dso)
 	}
 }
 
-void hybrid_session_names__put(struct hybrid_namer *namer, struct thread *thread,
-			       struct hybrid_named_chain *c)
+/* One more language of a chain. */
+static void add_namer(struct hybrid_joined_namer *joined, struct hybrid_namer *namer,
+		      const struct hybrid_functions *functions)
 {
-	struct shown *shown = &runtimes[namer->runtime];
-	struct map *map;
+	struct shown *shown = namer ? &runtimes[namer->runtime] : NULL;
 
+	if (!shown)
+		return;
 	if (!shown->names)
 		shown->names = hybrid_names__new(namer->runtime);
-	if (!shown->names)
-		return;
-	hybrid_name_chain(namer, shown->names, c);
-	if (!c->is_named)
-		return;
-	map = map_names(thread, shown->names);
+	if (shown->names)
+		hybrid_joined_namer__add(joined, namer, shown->names, functions);
+}
+
+static void show_names(struct thread *thread, struct shown *shown)
+{
+	struct map *map = map_names(thread, shown->names);
+
 	if (!map)
 		return;
 	show(shown, map__dso(map));
 	map__put(map);
+}
+
+void hybrid_session_names__put(struct hybrid_core *core, const struct hybrid_core_sample *sample,
+			       struct thread *thread, struct hybrid_named_chain *c)
+{
+	struct hybrid_functions parts[HYBRID_WALK_PARTS] = {}, all = {
+		.language = c->language, .functions = c->functions, .nr = c->nr_functions,
+		.are_whole = c->functions_are_whole,
+	};
+	unsigned int nr = hybrid_functions__split(&all, parts), i;
+	struct hybrid_joined_namer joined;
+
+	hybrid_joined_namer__init(&joined);
+	/* Without functions it is whatever runtime the process has. */
+	for (i = 0; i < max(nr, 1U); i++)
+		add_namer(&joined, hybrid_core_namer(core, sample, parts[i].language, c),
+			  &parts[i]);
+	if (!joined.nr)
+		return;
+	c->functions = joined.parts[0].chain.functions;
+	c->nr_functions = joined.parts[0].chain.nr_functions;
+	c->functions_are_whole = joined.parts[0].chain.functions_are_whole;
+	hybrid_name_chain(joined.nr > 1 ? &joined.namer : joined.parts[0].namer,
+			  joined.parts[0].names, c);
+	for (i = 0; i < joined.nr && c->is_named; i++)
+		show_names(thread, &runtimes[joined.parts[i].namer->runtime]);
 }

@@ -281,15 +281,11 @@ u64 hybrid__named_ip(void)
 static void put_names(struct thread *thread, struct hybrid_core_sample *sample, u64 time)
 {
 	struct hybrid_named_chain c = { .out = resolver->named, .max = sample->max };
-	struct hybrid_namer *namer;
 
 	if (walker)
 		hybrid_session_functions__take(hybrid_task_ids(sample->pid, sample->tid), time,
 					       &c);
-	namer = hybrid_core_namer(resolver->core, sample, &c);
-	if (!namer)
-		return;
-	hybrid_session_names__put(namer, thread, &c);
+	hybrid_session_names__put(resolver->core, sample, thread, &c);
 	if (!c.is_named)
 		return;
 	memcpy(sample->chain, c.out, c.nr_out * sizeof(*c.out));

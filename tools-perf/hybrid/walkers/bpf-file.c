@@ -322,7 +322,8 @@ static int put_interpreter(void *store, const struct hybrid_pinned_file *held,
 				   interpreter, sizeof(*interpreter), BPF_ANY);
 	if (err)
 		return err;
-	__atomic_store_n(&bpf->table.objects[object].interpreter, object + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&bpf->table.objects[object].interpreter,
+			 HYBRID_WALK_INTERPRETER(object, interpreter->language), __ATOMIC_RELEASE);
 	bpf->skel->bss->any_interpreters = 1;
 	return 0;
 }

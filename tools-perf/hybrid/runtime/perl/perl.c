@@ -250,6 +250,7 @@ static void perl_close(void *data)
 const struct hybrid_runtime_ops hybrid_perl_ops = {
 	.symbol		= "Perl_runops_standard",
 	.language	= "Perl",
+	.number		= HYBRID_WALK_PERL + 1,
 	.program	= "perl",
 	.open		= perl_open,
 	.close		= perl_close,

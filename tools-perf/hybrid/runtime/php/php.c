@@ -282,6 +282,7 @@ static void php_close(void *data)
 const struct hybrid_runtime_ops hybrid_php_ops = {
 	.symbol		= "zend_get_executed_scope",
 	.language	= "PHP",
+	.number		= HYBRID_WALK_PHP + 1,
 	.program	= "php",
 	.open		= php_open,
 	.fork		= php_fork,

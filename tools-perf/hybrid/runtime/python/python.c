@@ -233,6 +233,7 @@ static void python_close(void *data)
 const struct hybrid_runtime_ops hybrid_python_ops = {
 	.symbol		= "_PyRuntime",
 	.language	= "Python",
+	.number		= HYBRID_WALK_PYTHON + 1,
 	.program	= "python",
 	.function	= "_PyEval_EvalFrameDefault",
 	.open		= python_open,

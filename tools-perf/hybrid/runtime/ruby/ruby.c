@@ -279,6 +279,7 @@ static void ruby_close(void *data)
 const struct hybrid_runtime_ops hybrid_ruby_ops = {
 	.symbol		= "rb_thread_current",
 	.language	= "Ruby",
+	.number		= HYBRID_WALK_RUBY + 1,
 	.program	= "ruby",
 	.open		= ruby_open,
 	.close		= ruby_close,

@@ -371,6 +371,7 @@ const struct hybrid_runtime_ops hybrid_v8_ops = {
 	.symbol		= "v8dbg_off_fp_function",
 	.function	= "_ZN2v87Isolate3NewERKNS0_12CreateParamsE",
 	.language	= "JavaScript",
+	.number		= HYBRID_WALK_V8 + 1,
 	.program	= "node",
 	.open		= v8_open,
 	.close		= v8_close,

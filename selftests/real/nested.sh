@@ -1,0 +1,25 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2154 # real.sh sets what is shared
+#
+# A process that runs two languages, each of which calls the other one: both have their functions.
+
+test_nested()
+{
+	local name="Perl and Python that call each other"
+
+	if ! perl -MInline::Python -e 1 2> /dev/null; then
+		tap_skip "$name" "no Inline::Python: it is in Debian's package libinline-python-perl"
+		return
+	fi
+	record nested.data perl "$here/selftests/perl/nested-truth.pl" 4
+	complete "$name" nested.data 100 99
+	if ! grep -q '^hybrid: BPF walked' nested.data.log; then
+		tap_skip "$name: by name" "no BPF here"
+		return
+	fi
+	ok "$name: by name" "$here/selftests/python/judge" --nested --min-whole 97 "$perf" \
+		nested.data
+	ok "$name: in the order of their calls" has_chain nested.data \
+		'py::c_last_of_inner:.*>pl::main::c_inner_of_callback:.*>py::p_callback_of_outer:.*>pl::main::p_round_of_root:'
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+#ifndef __HYBRID_LANGUAGE_BPF_H
+#define __HYBRID_LANGUAGE_BPF_H
+
+/*
+ * Which languages an address space runs, and where the data of their interpreters is: editors,
+ * web servers and databases have several. What walks have come through is kept by address space.
+ */
+#include "mark.bpf.h"
+
+static __always_inline bool has_language(__u32 languages, __u32 language)
+{
+	return languages >> language & 1;
+}
+
+/* What is known of an address space. @place: 0, 1 and a language, or what a thread is known by. */
+static __always_inline struct interpreter_thread *known_language(const struct state *st,
+								 __u64 place)
+{
+	/* Not @st's: the verifier of 6.1 wants it on the stack. */
+	struct hybrid_walk_code_key key = { .space = st->code_key.space, .ip = place };
+
+	return bpf_map_lookup_elem(&interpreter_threads, &key);
+}
+
+static __always_inline void keep_language(const struct state *st, __u64 place,
+					  const struct interpreter_thread *found)
+{
+	struct hybrid_walk_code_key key = { .space = st->code_key.space, .ip = place };
+
+	bpf_map_update_elem(&interpreter_threads, &key, found, BPF_ANY);
+}
+
+/* @number: from 1 on. */
+static __always_inline struct hybrid_walk_interpreter *numbered(__u32 number)
+{
+	__u32 index = number - 1;
+
+	return bpf_map_lookup_elem(&interpreters, &index);
+}
+
+/* The interpreter whose functions have native frames: V8. */
+static __always_inline bool find_native(struct state *st)
+{
+	struct interpreter_thread *known = known_language(st, 1 + HYBRID_WALK_V8);
+	struct hybrid_walk_interpreter *interpreter = known ? numbered(known->number) : NULL;
+
+	if (!interpreter || interpreter->language != HYBRID_WALK_V8)
+		return false;
+	st->native = *interpreter;
+	return true;
+}
+
+/* Which languages does the address space run? Walks have come through their interpreters. */
+static __always_inline void enter_languages(struct state *st)
+{
+	struct interpreter_thread *known;
+
+	st->met_languages = 0;
+	st->in_native = false;
+	st->has_parts = false;
+	if (!any_interpreters)
+		return;
+	if (st->languages_of != st->code_key.space) {
+		known = known_language(st, 0);
+		st->languages = known ? known->languages : 0;
+		st->languages_of = known ? st->code_key.space : 0;
+		if (has_language(st->languages, HYBRID_WALK_V8) && !find_native(st))
+			st->languages &= ~(1U << HYBRID_WALK_V8);
+	}
+	st->in_native = has_language(st->languages, HYBRID_WALK_V8);
+	st->has_parts = !!(st->languages & (st->languages - 1));
+	/* Room for @parts. */
+	st->nr_interpreted = st->has_parts;
+}
+
+/*
+ * Finds the interpreter of the language: what the walk came through, or what the address space is
+ * known to have.
+ */
+__noinline int find_interpreter(struct state *st, __u32 language)
+{
+	struct interpreter_thread *known, found = {};
+	struct hybrid_walk_interpreter *interpreter;
+	__u64 runtime = 0;
+	__u32 number = 0;
+
+	if (!st || language > MAX_LANGUAGE)
+		return false;
+	st->thread = 0;
+	known = known_language(st, 1 + language);
+	if (known) {
+		number = known->number;
+		runtime = known->runtime;
+	}
+	found.number = has_language(st->met_languages, language) ? st->met[language].number :
+								   number;
+	interpreter = numbered(found.number);
+	if (!interpreter || interpreter->language != language)
+		return false;
+	st->interpreter = *interpreter;
+	found.runtime = has_language(st->met_languages, language) ?
+		interpreter->runtime - st->met[language].shift : runtime;
+	if (number != found.number || runtime != found.runtime)
+		keep_language(st, 1 + language, &found);
+	st->runtime = found.runtime;
+	return true;
+}
+
+/* The walk came through interpreters of which it was not known that the address space runs them. */
+static __always_inline void learn_languages(struct state *st)
+{
+	struct interpreter_thread found = {};
+	__u32 language;
+
+	found.languages = st->languages | st->met_languages;
+	keep_language(st, 0, &found);
+	for (language = 0; language < HYBRID_WALK_NR_LANGUAGES; language++) {
+		if (has_language(st->met_languages & ~st->languages, language))
+			find_interpreter(st, language);
+	}
+	st->languages |= st->met_languages;
+	/* The next walk is to find all that goes with them. */
+	st->languages_of = 0;
+}
+
+#endif /* __HYBRID_LANGUAGE_BPF_H */

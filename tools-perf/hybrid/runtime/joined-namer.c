@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Processes that run functions of several languages: one calls another one by C code.
+ */
+#include <string.h>
+#include <linux/kernel.h>
+#include "joined-namer.h"
+
+/* Bits of HYBRID_WALK_PART(). */
+#define PART_BITS	16
+
+static bool has(const struct hybrid_functions *parts, unsigned int nr, u32 language)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		if (parts[i].language == language)
+			return true;
+	}
+	return false;
+}
+
+unsigned int hybrid_functions__split(const struct hybrid_functions *all,
+				     struct hybrid_functions *parts)
+{
+	const unsigned int pair = 2 * sizeof(u64);
+	unsigned int i, nr = 0, at = 1, size;
+	u64 words[2];
+	u32 language;
+
+	if (all->language != HYBRID_WALK_SEVERAL) {
+		parts[0] = *all;
+		return all->nr && all->language;
+	}
+	if (!all->nr)
+		return 0;
+	memcpy(words, all->functions, sizeof(words));
+	for (i = 0; i < HYBRID_WALK_PARTS; i++, words[1] >>= PART_BITS) {
+		size = HYBRID_WALK_PART_NR(words[1]);
+		language = HYBRID_WALK_PART_LANGUAGE(words[1]);
+		if (!language || size > all->nr - at)
+			break;
+		if (!size || has(parts, nr, language))
+			continue;
+		parts[nr++] = (struct hybrid_functions) {
+			.language = language, .nr = size,
+			.functions = (const u8 *)all->functions + at * pair,
+			.are_whole = HYBRID_WALK_PART_IS_WHOLE(words[1]),
+		};
+		at += size;
+	}
+	return nr;
+}
+
+static void begin(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
+{
+	struct hybrid_joined_namer *joined =
+		container_of(namer, struct hybrid_joined_namer, namer);
+	struct hybrid_named_chain chain;
+	unsigned int i;
+
+	for (i = 0; i < joined->nr; i++) {
+		chain = *c;
+		chain.functions = joined->parts[i].chain.functions;
+		chain.nr_functions = joined->parts[i].chain.nr_functions;
+		chain.functions_are_whole = joined->parts[i].chain.functions_are_whole;
+		joined->parts[i].chain = chain;
+		if (joined->parts[i].namer->begin)
+			joined->parts[i].namer->begin(joined->parts[i].namer,
+						      &joined->parts[i].chain);
+	}
+}
+
+/*
+ * Each is asked for each frame, as it counts them. What a frame runs comes after it; that it runs
+ * functions of two languages is said of the innermost one alone.
+ */
+static unsigned int name(struct hybrid_namer *namer, struct hybrid_names *names __maybe_unused,
+			 const struct hybrid_frame *frame, u64 ip, u64 *out, unsigned int room)
+{
+	struct hybrid_joined_namer *joined =
+		container_of(namer, struct hybrid_joined_namer, namer);
+	unsigned int i, nr = 0, more, last;
+	u64 kept;
+
+	for (i = 0; i < joined->nr && nr <= room; i++) {
+		/* The next one begins with the frame's own address, which is there already. */
+		last = nr ? nr - 1 : 0;
+		kept = nr ? out[last] : ip;
+		more = joined->parts[i].namer->name(joined->parts[i].namer, joined->parts[i].names,
+						    frame, ip, out + last, room - last);
+		if (nr)
+			out[last] = kept;
+		if (more)
+			nr = last + more;
+	}
+	return nr;
+}
+
+void hybrid_joined_namer__init(struct hybrid_joined_namer *joined)
+{
+	joined->nr = 0;
+	joined->namer = (struct hybrid_namer) { .begin = begin, .name = name };
+}
+
+void hybrid_joined_namer__add(struct hybrid_joined_namer *joined, struct hybrid_namer *namer,
+			      struct hybrid_names *names,
+			      const struct hybrid_functions *functions)
+{
+	unsigned int at = joined->nr++;
+
+	joined->parts[at].namer = namer;
+	joined->parts[at].names = names;
+	joined->parts[at].chain = (struct hybrid_named_chain) {
+		.functions = functions->functions, .nr_functions = functions->nr,
+		.functions_are_whole = functions->are_whole,
+	};
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef __PERF_HYBRID_JOINED_NAMER_H
+#define __PERF_HYBRID_JOINED_NAMER_H
+
+#include "../bpf_skel/hybrid_interpreter.h"
+#include "name-chain.h"
+
+/**
+ * struct hybrid_functions - functions of one language in a sample
+ * @language: enum hybrid_walk_language and 1
+ * @functions: as struct hybrid_walk_interpreted has them; need not be aligned
+ * @nr: number of @functions, each two words
+ * @are_whole: the last one is the outermost
+ */
+struct hybrid_functions {
+	u32		 language;
+	const void	*functions;
+	unsigned int	 nr;
+	bool		 are_whole;
+};
+
+/**
+ * hybrid_functions__split - the functions of a sample by language
+ * @all: @language: as struct hybrid_walked has it
+ * @parts: out: HYBRID_WALK_PARTS of them
+ *
+ * Return: number of @parts; no two are of one language, and all are within @all.
+ */
+unsigned int hybrid_functions__split(const struct hybrid_functions *all,
+				     struct hybrid_functions *parts);
+
+/**
+ * struct hybrid_joined_namer - names the frames of a process that runs several languages
+ * @namer: the interface
+ * @nr: number of @parts
+ * @parts: who names functions of a language; its names; and the chain, with functions of that
+ *	language alone
+ *
+ * Each language has native frames of its own evaluator, by which its functions find their places.
+ */
+struct hybrid_joined_namer {
+	struct hybrid_namer	namer;
+	unsigned int		nr;
+	struct {
+		struct hybrid_namer		*namer;
+		struct hybrid_names		*names;
+		struct hybrid_named_chain	 chain;
+	} parts[HYBRID_WALK_PARTS + 1];
+};
+
+/* @joined: out; it has no parts. */
+void hybrid_joined_namer__init(struct hybrid_joined_namer *joined);
+
+/**
+ * hybrid_joined_namer__add - have one more language
+ * @joined: has room for it: as many as hybrid_functions__split() has found, and Java
+ * @namer: of the process and the language
+ * @names: of its runtime
+ * @functions: of the next chain; the bytes must stay until that is named
+ */
+void hybrid_joined_namer__add(struct hybrid_joined_namer *joined, struct hybrid_namer *namer,
+			      struct hybrid_names *names,
+			      const struct hybrid_functions *functions);
+
+#endif /* __PERF_HYBRID_JOINED_NAMER_H */

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The runtimes of a process: editors, web servers and databases have several.
+ */
+#include <string.h>
+#include "../rules/rows.h"
+#include "java/java.h"
+#include "perl/perl.h"
+#include "php/php.h"
+#include "python/python.h"
+#include "ruby/ruby.h"
+#include "v8/v8.h"
+#include "runtime-private.h"
+
+/* A new runtime is a folder and a line here. */
+const struct hybrid_runtime_ops *const hybrid_all_runtimes[NR_RUNTIMES] = {
+	&hybrid_java_ops,
+	&hybrid_perl_ops,
+	&hybrid_php_ops,
+	&hybrid_python_ops,
+	&hybrid_ruby_ops,
+	&hybrid_v8_ops,
+};
+
+static void close_runtime(struct hybrid_runtimes *runtimes, struct open_runtime *of,
+			  unsigned int kind)
+{
+	if (of->runtime) {
+		hybrid_all_runtimes[kind]->close(of->runtime);
+		runtimes->nr_open--;
+	}
+	memset(of, 0, sizeof(*of));
+}
+
+bool hybrid_runtime_process__has_failed(const struct runtime_process *process)
+{
+	unsigned int kind;
+
+	for (kind = 0; kind < NR_RUNTIMES; kind++) {
+		if (process->runtimes[kind].failed_pass)
+			return true;
+	}
+	return false;
+}
+
+void hybrid_runtime_process__close(struct hybrid_runtimes *runtimes,
+				   struct runtime_process *process)
+{
+	unsigned int kind;
+
+	if (hybrid_runtime_process__has_failed(process)) {
+		runtimes->nr_failed++;
+		runtimes->failed = process->pid;
+	}
+	for (kind = 0; kind < NR_RUNTIMES; kind++)
+		close_runtime(runtimes, &process->runtimes[kind], kind);
+}
+
+static struct hybrid_process_memory memory_of(struct hybrid_runtimes *runtimes, pid_t pid,
+					      struct hybrid_space *space)
+{
+	return (struct hybrid_process_memory) {
+		.memory = runtimes->memory, .objects = runtimes->objects, .space = space,
+		.pid = pid,
+	};
+}
+
+static void set_runtime(struct hybrid_runtimes *runtimes, struct open_runtime *of, void *runtime)
+{
+	of->runtime = runtime;
+	if (!runtime)
+		return;
+	of->failed_pass = 0;
+	runtimes->nr_open++;
+	runtimes->nr_opened++;
+}
+
+static void open_runtime(struct hybrid_runtimes *runtimes, struct runtime_process *process,
+			 unsigned int kind, const struct hybrid_mapping *mapping,
+			 struct hybrid_space *space)
+{
+	const struct hybrid_process_memory pm = memory_of(runtimes, process->pid, space);
+	struct open_runtime *of = &process->runtimes[kind];
+	u64 bias;
+
+	of->object_id = mapping->object->id;
+	of->start = mapping->start;
+	of->failed_pass = runtimes->pass;
+	if (!hybrid_mapping_bias(mapping, &bias) || !hybrid_object_use(mapping))
+		return;
+	set_runtime(runtimes, of, hybrid_all_runtimes[kind]->open(&pm, mapping, bias));
+}
+
+void hybrid_runtime_process__check(struct hybrid_runtimes *runtimes,
+				   struct runtime_process *process, unsigned int kind,
+				   const struct hybrid_mapping *mapping,
+				   struct hybrid_space *space)
+{
+	struct open_runtime *of = &process->runtimes[kind];
+
+	if (mapping && mapping->object->id == of->object_id && mapping->start == of->start &&
+	    !was_before(runtimes, of->failed_pass))
+		return;
+	/* The process has become another program, before it could be read. */
+	if (of->failed_pass && !was_before(runtimes, of->failed_pass)) {
+		runtimes->nr_failed++;
+		runtimes->failed = process->pid;
+	}
+	close_runtime(runtimes, of, kind);
+	if (mapping)
+		open_runtime(runtimes, process, kind, mapping, space);
+}
+
+static void fork_runtime(struct hybrid_runtimes *runtimes, struct runtime_process *process,
+			 unsigned int kind, const struct open_runtime *parent,
+			 struct hybrid_space *space)
+{
+	const struct hybrid_process_memory pm = memory_of(runtimes, process->pid, space);
+	struct open_runtime *of = &process->runtimes[kind];
+	const struct hybrid_mapping *mapping;
+	void *forked;
+
+	if (!parent->runtime || !hybrid_all_runtimes[kind]->fork)
+		return;
+	mapping = hybrid_space_find(space, parent->start);
+	if (!mapping || !mapping->object || mapping->object->id != parent->object_id)
+		return;
+	forked = hybrid_all_runtimes[kind]->fork(parent->runtime, &pm);
+	if (!forked)
+		return;
+	close_runtime(runtimes, of, kind);
+	process->gen = space->gen;
+	process->nr_met = runtimes->nr_met;
+	process->missed_pass = 0;
+	process->looked_for |= 1U << kind;
+	process->wanted |= 1U << kind;
+	of->object_id = parent->object_id;
+	of->start = parent->start;
+	set_runtime(runtimes, of, forked);
+}
+
+void hybrid_runtime_process__fork(struct hybrid_runtimes *runtimes,
+				  struct runtime_process *process,
+				  const struct runtime_process *parent,
+				  struct hybrid_space *space)
+{
+	unsigned int kind;
+
+	for (kind = 0; kind < NR_RUNTIMES; kind++)
+		fork_runtime(runtimes, process, kind, &parent->runtimes[kind], space);
+}

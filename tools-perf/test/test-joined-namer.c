@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Functions of several languages in one chain: each stands behind the native frames of its own
+ * evaluator.
+ */
+#include <linux/kernel.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include "joined-namer.h"
+#include "runs.h"
+#include "tap.h"
+
+#define MOST		32
+#define NATIVE		0x1000
+#define ENDS		HYBRID_WALK_RUN_ENDS
+#define PYTHON		(HYBRID_WALK_PYTHON + 1)
+#define PERL		(HYBRID_WALK_PERL + 1)
+
+/* Code that the process has made is enough of an evaluator. */
+#define EVALUATOR(language)	((language) * 0x10000 + 0x10)
+
+/**
+ * struct language - names functions by their addresses
+ * @namer: the interface
+ * @evaluator: of the language
+ * @runs: of the chain
+ */
+struct language {
+	struct hybrid_namer	namer;
+	struct hybrid_evaluator	evaluator;
+	struct hybrid_runs	runs;
+};
+
+static struct hybrid_space space;
+static struct language languages[HYBRID_WALK_PARTS];
+static struct hybrid_joined_namer joined;
+static u64 out[MOST];
+
+static u64 ip_of(void *arg __maybe_unused, struct hybrid_names *names __maybe_unused,
+		 u64 function, u64 position)
+{
+	return (function & HYBRID_WALK_FUNCTION_ADDR) + position;
+}
+
+static void begin(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
+{
+	struct language *language = container_of(namer, struct language, namer);
+
+	hybrid_runs__begin(&language->runs, &language->evaluator, &space, c);
+}
+
+static unsigned int name(struct hybrid_namer *namer, struct hybrid_names *names,
+			 const struct hybrid_frame *frame __maybe_unused, u64 ip, u64 *to,
+			 unsigned int room)
+{
+	struct language *language = container_of(namer, struct language, namer);
+	const struct hybrid_run_names how = { .names = names, .ip_of = ip_of };
+
+	return hybrid_runs__name(&language->runs, &how, ip, to, room);
+}
+
+/* Words of a chain, or of the functions of one. */
+struct words {
+	const u64	*words;
+	unsigned int	 nr;
+};
+
+#define WORDS(array)	((struct words) { array, ARRAY_SIZE(array) })
+
+/* Names a chain of several languages, and compares it with @want. */
+static bool is_named(struct words chain, struct words words, unsigned int max, struct words want)
+{
+	const struct hybrid_functions all = {
+		.language = HYBRID_WALK_SEVERAL, .functions = words.words, .nr = words.nr / 2,
+	};
+	struct hybrid_functions parts[HYBRID_WALK_PARTS];
+	struct hybrid_named_chain c = {
+		.chain = chain.words, .nr = chain.nr, .is_whole = true, .out = out, .max = max,
+	};
+	unsigned int i, nr_parts = hybrid_functions__split(&all, parts);
+
+	hybrid_joined_namer__init(&joined);
+	for (i = 0; i < nr_parts; i++) {
+		languages[i].namer = (struct hybrid_namer) { .begin = begin, .name = name };
+		languages[i].evaluator = (struct hybrid_evaluator) {
+			.made_start = EVALUATOR(parts[i].language) - 0x10,
+			.made_end = EVALUATOR(parts[i].language) + 0x100,
+		};
+		hybrid_joined_namer__add(&joined, &languages[i].namer, NULL, &parts[i]);
+	}
+	hybrid_name_chain(&joined.namer, NULL, &c);
+	return c.nr_out == want.nr && !memcmp(out, want.words, want.nr * sizeof(*out));
+}
+
+/* Perl has called Python, which has called Perl. */
+static void check_nested(void)
+{
+	static const u64 chain[] = {
+		PERF_CONTEXT_USER, EVALUATOR(PERL), NATIVE, EVALUATOR(PYTHON), NATIVE + 1,
+		EVALUATOR(PERL) + 8, NATIVE + 2,
+	};
+	static const u64 words[] = {
+		0, HYBRID_WALK_PART(2, true, HYBRID_WALK_PYTHON) |
+		   HYBRID_WALK_PART(3, true, HYBRID_WALK_PERL) << 16,
+		0x500000, 1, 0x500010 | ENDS, 2,
+		0x600000 | ENDS, 1, 0x600010, 2, 0x600020 | ENDS, 3,
+	};
+	static const u64 want[] = {
+		PERF_CONTEXT_USER, EVALUATOR(PERL), 0x600001, NATIVE, EVALUATOR(PYTHON), 0x500001,
+		0x500012, NATIVE + 1, EVALUATOR(PERL) + 8, 0x600012, 0x600023, NATIVE + 2,
+	};
+
+	check(is_named(WORDS(chain), WORDS(words), MOST, WORDS(want)));
+}
+
+/* Both begin to run something: the innermost frame is none of an evaluator. */
+static void check_beginning(void)
+{
+	static const u64 chain[] = {
+		PERF_CONTEXT_USER, NATIVE, EVALUATOR(PERL), EVALUATOR(PYTHON),
+	};
+	static const u64 words[] = {
+		0, HYBRID_WALK_PART(2, true, HYBRID_WALK_PYTHON) |
+		   HYBRID_WALK_PART(2, true, HYBRID_WALK_PERL) << 16,
+		0x500000 | ENDS, 1, 0x500010 | ENDS, 2, 0x600000 | ENDS, 1, 0x600010 | ENDS, 2,
+	};
+	static const u64 want[] = {
+		PERF_CONTEXT_USER, NATIVE, 0x500001, 0x600001, EVALUATOR(PERL), 0x600012,
+		EVALUATOR(PYTHON), 0x500012,
+	};
+
+	check(is_named(WORDS(chain), WORDS(words), MOST, WORDS(want)));
+}
+
+/* The chain has room for some of the functions: the last frame is the mark. */
+static void check_room(void)
+{
+	static const u64 chain[] = { PERF_CONTEXT_USER, NATIVE, EVALUATOR(PERL) };
+	static const u64 words[] = {
+		0, HYBRID_WALK_PART(1, true, HYBRID_WALK_PYTHON) |
+		   HYBRID_WALK_PART(2, true, HYBRID_WALK_PERL) << 16,
+		0x500000 | ENDS, 1, 0x600000 | ENDS, 1, 0x600010 | ENDS, 2,
+	};
+	u64 untouched = 0x1234567;
+	unsigned int max;
+
+	for (max = 3; max < 6; max++) {
+		out[max] = untouched;
+		is_named(WORDS(chain), WORDS(words), max, WORDS(chain));
+		same(out[max], untouched);
+	}
+}
+
+static unsigned int split(const u64 *words, unsigned int nr, u32 language)
+{
+	const struct hybrid_functions all = {
+		.language = language, .functions = words, .nr = nr, .are_whole = true,
+	};
+	struct hybrid_functions parts[HYBRID_WALK_PARTS];
+
+	return hybrid_functions__split(&all, parts);
+}
+
+/* What says how many there are says more than there are, or the same language twice. */
+static void check_lies(void)
+{
+	u64 words[] = { 0, 0, 0x500000, 1, 0x500010, 2 };
+
+	same(split(words, 3, HYBRID_WALK_SEVERAL), 0);
+	words[1] = HYBRID_WALK_PART(3, true, HYBRID_WALK_PYTHON);
+	same(split(words, 3, HYBRID_WALK_SEVERAL), 0);
+	words[1] = HYBRID_WALK_PART(1, true, HYBRID_WALK_PYTHON) * 0x0001000100010001ULL;
+	same(split(words, 3, HYBRID_WALK_SEVERAL), 1);
+	words[1] = ~0ULL;
+	same(split(words, 3, HYBRID_WALK_SEVERAL), 0);
+	same(split(words, 0, HYBRID_WALK_SEVERAL), 0);
+	same(split(words, 0, PYTHON), 0);
+	same(split(words, 3, PYTHON), 1);
+	same(split(words, 3, 0), 0);
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "languages that call each other",		check_nested },
+		{ "two languages that begin to run a function",	check_beginning },
+		{ "no more than there is room for",		check_room },
+		{ "what the record says of languages is wrong",	check_lies },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
