@@ -42,7 +42,20 @@ perl_functions()
 	# shellcheck disable=SC2016 # Perl's variables
 	short_runs "$name" Perl_runops_standard pl:: 50 perl -e \
 		'sub spin { my $i = 0; $i++ for 1 .. 200; $i } spin() while (times)[0] < 0.06'
+	perl_clones "$name"
 	without_functions "$name" Perl pl:: perl "$here/selftests/perl/truth.pl" 1
+}
+
+# A thread that makes another one copies its interpreter, and destroys the copy later.
+perl_clones()
+{
+	# shellcheck disable=SC2016 # it is Perl
+	record clones.data perl -e 'use threads; use POSIX;
+		sub begin { threads->create(sub { 1 })->join }
+		begin() while (times)[0] < 1'
+	ok "$1: of a thread that copies its interpreter" has_share clones.data \
+		'>perl_(clone|destruct)>' '>pl::main::begin:' 90
+	rm -f clones.data
 }
 
 # A program that says it is Perl: perf ends, and its file is small enough.

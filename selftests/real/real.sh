@@ -179,6 +179,15 @@ has_chain()
 	chains_of "$1" | grep -E -- "$2" > /dev/null
 }
 
+# has_share FILE OF PATTERN PERCENT: of the chains that OF matches, 30 at least, that share matches
+# PATTERN.
+has_share()
+{
+	chains_of "$1" | grep -E -- "$2" | awk -v pattern="$3" -v percent="$4" '
+		{ n++; found += $0 ~ pattern }
+		END { print found + 0 " of " n + 0; exit n < 30 || 100 * found < percent * n }'
+}
+
 # own_root DIRECTORY PROGRAM PACKAGES...: a root directory with what the next Debian has of these,
 # and its libc; nothing is done if it has the program.
 own_root()

@@ -38,17 +38,51 @@ __noinline int add_ruby(struct state *st)
 	return end_language(st, HYBRID_WALK_RUBY);
 }
 
+/* The key of the interpreter that a thread of Perl ran functions of last. Python's is the address. */
+#define PERL_THREAD(fs)	((fs) | 1)
+
+/* The thread runs functions of the interpreter @st->thread: that is kept, if it is news. */
+static __always_inline void keep_perl(struct state *st, __u64 before)
+{
+	struct interpreter_thread *known, found = { .thread = st->thread };
+
+	if (st->thread == before)
+		return;
+	known = known_language(st, PERL_THREAD(st->fs));
+	if (!known || known->thread != found.thread)
+		keep_language(st, PERL_THREAD(st->fs), &found);
+}
+
+/*
+ * A thread that copies or destroys the interpreter of another one has set that as its own
+ * (perl_clone(), threads.xs), which runs nothing: the functions are still those of the one before.
+ */
+static __always_inline void read_perl_before(struct state *st)
+{
+	struct interpreter_thread *known = known_language(st, PERL_THREAD(st->fs));
+
+	if (known && known->thread != st->thread)
+		read_perl(st, known->thread);
+	st->thread = 0;
+}
+
 __noinline int add_perl(struct state *st)
 {
 	int found = st ? begin_language(st, HYBRID_WALK_PERL) : NO_LANGUAGE;
+	__u64 before;
 
 	if (!st || found == NO_LANGUAGE)
 		return 0;
+	before = found == SAME_THREAD ? st->thread : 0;
 	if (found != SAME_THREAD)
 		st->specific = user_word(st->runtime);
 	st->thread = thread_specific(st);
 	if (st->thread)
 		read_perl(st, st->thread);
+	if (st->nr_interpreted != st->begin)
+		keep_perl(st, before);
+	else
+		read_perl_before(st);
 	return end_language(st, HYBRID_WALK_PERL);
 }
 

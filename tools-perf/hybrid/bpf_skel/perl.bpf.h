@@ -241,24 +241,24 @@ static long perl_frame(__u32 i, void *arg)
 }
 
 /* @interpreter: of the thread. */
-static __always_inline void read_perl(struct state *st, __u64 interpreter)
+__noinline int read_perl(struct state *st, __u64 interpreter)
 {
 	struct loop loop = { .st = st };
+	__u64 *words;
 
-	/* The statement, a word, and the stack. */
-	__u64 *words = (__u64 *)&st->perl;
-
+	if (!st)
+		return 0;
 	st->chain_at = 0;
+	st->window_size = 0;
+	/* The statement, a word, and the stack. */
+	words = (__u64 *)&st->perl;
 	if (bpf_probe_read_user(words, 3 * sizeof(*words),
 				(void *)(interpreter + st->interpreter.perl.statement)))
-		return;
+		return 0;
 	st->statement = words[0];
-	if (!enter_stack(st, words[2])) {
-		/* The key was not made yet, and is looked up again. */
-		st->thread = 0;
-		return;
-	}
-	bpf_loop(MAX_PERL_FRAMES, perl_frame, &loop, 0);
+	if (enter_stack(st, words[2]))
+		bpf_loop(MAX_PERL_FRAMES, perl_frame, &loop, 0);
+	return 0;
 }
 
 #endif /* __HYBRID_PERL_BPF_H */
