@@ -6,6 +6,12 @@
 
 test_nested()
 {
+	nested_perl
+	nested_vim
+}
+
+nested_perl()
+{
 	local name="Perl and Python that call each other"
 
 	if ! perl -MInline::Python -e 1 2> /dev/null; then
@@ -22,4 +28,23 @@ test_nested()
 		nested.data
 	ok "$name: in the order of their calls" has_chain nested.data \
 		'py::c_last_of_inner:.*>pl::main::c_inner_of_callback:.*>py::p_callback_of_outer:.*>pl::main::p_round_of_root:'
+}
+
+# An editor that has three.
+nested_vim()
+{
+	local name="Python, Perl and Ruby in vim"
+
+	if ! vim.nox --version 2> /dev/null | grep -q '+ruby'; then
+		tap_skip "$name" "no vim.nox: it is in Debian's package vim-nox"
+		return
+	fi
+	record vim.data vim.nox -es -u NONE -S "$here/selftests/real/nested.vim"
+	if ! grep -q '^hybrid: BPF walked' vim.data.log; then
+		tap_skip "$name" "no BPF here"
+		return
+	fi
+	ok "$name: each of the innermost has those that have called it" has_share vim.data \
+		'^[^:]*>rb::Object#rb_spin:' \
+		'>rb::Object#rb_work:.*>pl::main::pl_work:.*>py::py_work:' 95
 }
