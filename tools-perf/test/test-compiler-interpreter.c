@@ -6,7 +6,7 @@
 #include "rows.h"
 #include "tap.h"
 
-/* Where many.so is mapped: that is the interpreter. */
+/* Where the interpreter is mapped: many.so, or many-large.so. */
 #define MANY		0x7f7000000000ULL
 
 static struct hybrid_walk_interpreter interpreter;
@@ -21,20 +21,23 @@ static int put_interpreter(void *arg __maybe_unused,
 	return 0;
 }
 
+static const char *file;
+
 static u64 first_function(void)
 {
-	return elf_file_symbol("many.so", "many");
+	return elf_file_symbol(file, "many");
 }
 
 /* The file of the interpreter, open. */
-static struct hybrid_object *begin(void)
+static struct hybrid_object *begin(const char *name)
 {
 	const struct hybrid_mapping *mapping;
 
+	file = name;
 	store_begin();
 	store_ops.put_interpreter = put_interpreter;
 	nr_told = 0;
-	elf_file_map(&scene_ps, SCENE_PID, "many.so", MANY);
+	elf_file_map(&scene_ps, SCENE_PID, file, MANY);
 	scene_start(&sample, scene_at("leaf_at"));
 	mapping = hybrid_space_find(sample.u.space, MANY + first_function());
 	if (!check(mapping && hybrid_object_use(mapping)))
@@ -54,7 +57,7 @@ static void end(void)
 /* Before all that samples have met. */
 static void first(void)
 {
-	struct hybrid_object *object = begin();
+	struct hybrid_object *object = begin("many.so");
 
 	store_sample("pushed_at", ASK(0));
 	store_sample("bpframe_at", ASK(0));
@@ -79,7 +82,7 @@ static void sample_in_many(unsigned int i)
 /* All of it, as soon as samples have met it some times, however large it is. */
 static void hot(void)
 {
-	struct hybrid_object *object = begin();
+	struct hybrid_object *object = begin("many.so");
 	unsigned int i;
 
 	hybrid_compiler_interpreter(compiler, object, &interpreter, first_function());
@@ -95,7 +98,7 @@ static void hot(void)
 /* All of what a program is about to map; once. */
 static void whole(void)
 {
-	struct hybrid_object *object = begin();
+	struct hybrid_object *object = begin("many.so");
 	unsigned int nr;
 
 	store.errs = 0;
@@ -110,10 +113,26 @@ static void whole(void)
 	end();
 }
 
+/* Of one that is large only what samples have met. */
+static void large(void)
+{
+	struct hybrid_object *object = begin("many-large.so");
+	unsigned int i;
+
+	hybrid_compiler_interpreter(compiler, object, &interpreter, first_function());
+	hybrid_compiler_whole(compiler, object);
+	for (i = 1; i <= HYBRID_HOT_SAMPLES; i++)
+		sample_in_many(i);
+	store_work();
+	same(compiler->wholes, 0);
+	same(store.nr, HYBRID_HOT_SAMPLES);
+	end();
+}
+
 /* Who waits for the thread has it told. */
 static void waits(void)
 {
-	struct hybrid_object *object = begin();
+	struct hybrid_object *object = begin("many.so");
 
 	same(hybrid_compiler_start(compiler), 0);
 	hybrid_compiler_interpreter(compiler, object, &interpreter, first_function());
@@ -131,6 +150,7 @@ int main(void)
 		{ "interpreter: the store is told of it first",	first },
 		{ "interpreter: it is hot soon",		hot },
 		{ "interpreter: all of it, before it runs",	whole },
+		{ "interpreter: not all of a large one",	large },
 		{ "interpreter: to wait for the thread",	waits },
 	};
 

@@ -271,8 +271,8 @@ void hybrid_compiler_whole(struct hybrid_compiler *compiler, struct hybrid_objec
 {
 	struct hybrid_stored *stored = stored_of(compiler, object);
 
-	if (stored)
-		note_whole(compiler, stored);
+	if (stored && !stored->whole)
+		note(compiler, stored, HYBRID_REQUEST_EARLY, 0);
 }
 
 /*

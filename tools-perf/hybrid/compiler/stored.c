@@ -21,6 +21,9 @@
 #define MET_SHARE	16
 #define SMALL_FDES	128
 
+/* Interpreters with more functions are not loaded whole before samples have met a part of them. */
+#define LARGE_FDES	16384
+
 static u32 vdso_flags(const struct hybrid_object *object)
 {
 	if (!strcmp(object->ident.path, HYBRID_VDSO_64))
@@ -160,9 +163,15 @@ int hybrid_stored_part(struct hybrid_stored *stored, struct hybrid_batch *batch)
 	return err;
 }
 
+bool hybrid_stored_is_large(const struct hybrid_stored *stored)
+{
+	return stored->fdes.nr > LARGE_FDES;
+}
+
 bool hybrid_stored_is_worth(const struct hybrid_stored *stored)
 {
-	return stored->fdes.nr <= SMALL_FDES || stored->is_interpreter ||
+	return stored->fdes.nr <= SMALL_FDES ||
+	       (stored->is_interpreter && !hybrid_stored_is_large(stored)) ||
 	       stored->nr_functions * MET_SHARE >= stored->fdes.nr;
 }
 

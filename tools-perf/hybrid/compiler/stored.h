@@ -161,13 +161,17 @@ int hybrid_stored_function(struct hybrid_stored *stored, u64 vaddr, bool part,
  */
 int hybrid_stored_part(struct hybrid_stored *stored, struct hybrid_batch *batch);
 
+/* Has it more than 16,384 functions? @stored: open */
+bool hybrid_stored_is_large(const struct hybrid_stored *stored);
+
 /**
  * hybrid_stored_is_worth - is all of a hot object to be loaded?
  * @stored: open
  *
  * To load a function takes as long as to unwind some dumps, and of a large object most are
  * never met: cc1 has 40,000. So all is loaded once a part of them was met. All samples of an
- * interpreter are in the same few of its functions, and its stacks are deep: all of it is loaded.
+ * interpreter are in the same few of its functions, and its stacks are deep: all of it is loaded,
+ * if it is not large.
  */
 bool hybrid_stored_is_worth(const struct hybrid_stored *stored);
 

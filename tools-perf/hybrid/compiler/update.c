@@ -213,6 +213,19 @@ void hybrid_update_whole(struct hybrid_compiler *compiler, struct hybrid_stored 
 		list_add_tail(&stored->working, &compiler->working);
 }
 
+void hybrid_update_early(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
+{
+	int err;
+
+	if (stored->state != HYBRID_STORED_LEARNS)
+		return;
+	err = open_stored(compiler, stored);
+	if (err)
+		refused(compiler, stored, err);
+	else if (!hybrid_stored_is_large(stored))
+		hybrid_update_whole(compiler, stored);
+}
+
 void hybrid_update_hot(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
 {
 	int err;

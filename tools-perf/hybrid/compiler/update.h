@@ -58,6 +58,9 @@ void hybrid_update_around(struct hybrid_compiler *compiler, struct hybrid_stored
 /* Has all of an object loaded, in parts, by hybrid_update_part(). */
 void hybrid_update_whole(struct hybrid_compiler *compiler, struct hybrid_stored *stored);
 
+/* The same before samples have met it, unless it is large. */
+void hybrid_update_early(struct hybrid_compiler *compiler, struct hybrid_stored *stored);
+
 /* The same for one in which samples go on to meet what is new, if that is worth its cost. */
 void hybrid_update_hot(struct hybrid_compiler *compiler, struct hybrid_stored *stored);
 

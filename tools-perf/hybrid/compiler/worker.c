@@ -151,6 +151,10 @@ static void follow_note(struct hybrid_compiler *compiler, struct hybrid_request 
 		if (!idle)
 			hybrid_update_whole(compiler, stored);
 		break;
+	case HYBRID_REQUEST_EARLY:
+		if (!idle)
+			hybrid_update_early(compiler, stored);
+		break;
 	case HYBRID_REQUEST_DEBUG:
 		if (!stored->want_debug) {
 			hybrid_update_close(compiler, stored);
@@ -198,13 +202,6 @@ static size_t find_interpreters(const struct hybrid_requests *taken)
 	return nr;
 }
 
-static void restore_priority(struct hybrid_compiler *compiler)
-{
-	pthread_mutex_lock(&compiler->lock);
-	hybrid_priority_restore(&compiler->raised);
-	pthread_mutex_unlock(&compiler->lock);
-}
-
 /* Interpreters first: what other samples meet can be loaded later, but not functions be read. */
 static void follow_notes(struct hybrid_compiler *compiler, struct hybrid_requests *taken)
 {
@@ -219,8 +216,11 @@ static void follow_notes(struct hybrid_compiler *compiler, struct hybrid_request
 		follow_note(compiler, note);
 		note->stored = NULL;
 	}
-	if (nr_interpreters)
-		restore_priority(compiler);
+	if (nr_interpreters) {
+		pthread_mutex_lock(&compiler->lock);
+		hybrid_priority_restore(&compiler->raised);
+		pthread_mutex_unlock(&compiler->lock);
+	}
 	for (i = 0; i < taken->nr; i++) {
 		if (taken->notes[i].stored)
 			follow_note(compiler, &taken->notes[i]);

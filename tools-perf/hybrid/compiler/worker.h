@@ -14,6 +14,7 @@ enum hybrid_request_kind {
 	HYBRID_REQUEST_CODE,	/* load what the code at vaddr tells, and around it */
 	HYBRID_REQUEST_HOT,	/* load all, once that is worth its while */
 	HYBRID_REQUEST_WHOLE,	/* load all */
+	HYBRID_REQUEST_EARLY,	/* load all before samples meet it, unless it is large */
 	HYBRID_REQUEST_DEBUG,	/* it has a .debug_frame */
 	HYBRID_REQUEST_AGAIN,	/* what was loaded is lost, or of another file */
 	HYBRID_REQUEST_COPY,	/* a process has moved its code to memory of no file */
