@@ -54,6 +54,28 @@ static void end(void)
 	store_ops.put_interpreter = NULL;
 }
 
+/* The file is still compared with others: the next sample is to tell again. */
+static void unsettled(void)
+{
+	struct hybrid_object *object = begin("many.so");
+
+	if (!object)
+		return;
+	object->is_settled = false;
+	object->interpreter_told = true;
+	hybrid_compiler_interpreter(compiler, object, &interpreter, first_function());
+	check(!object->interpreter_told);
+	store_work();
+	same(nr_told, 0);
+	object->is_settled = true;
+	object->interpreter_told = true;
+	hybrid_compiler_interpreter(compiler, object, &interpreter, first_function());
+	check(object->interpreter_told);
+	store_work();
+	same(nr_told, 1);
+	end();
+}
+
 /* Before all that samples have met. */
 static void first(void)
 {
@@ -148,6 +170,7 @@ int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "interpreter: the store is told of it first",	first },
+		{ "interpreter: whose file is being compared", unsettled },
 		{ "interpreter: it is hot soon",		hot },
 		{ "interpreter: all of it, before it runs",	whole },
 		{ "interpreter: not all of a large one",	large },

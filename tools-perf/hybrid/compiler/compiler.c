@@ -305,12 +305,16 @@ void hybrid_compiler_interpreter(struct hybrid_compiler *compiler, struct hybrid
 {
 	struct hybrid_request what = { .kind = HYBRID_REQUEST_INTERPRETER };
 
-	what.stored = compiler->ops->put_interpreter ? stored_of(compiler, object) : NULL;
-	if (!what.stored)
+	if (!compiler->ops->put_interpreter)
 		return;
-	compiler->holds = false;
+	what.stored = stored_of(compiler, object);
 	what.interpreter = *interpreter;
-	if (add_note(compiler, &what) && vaddr)
+	if (!what.stored || !add_note(compiler, &what)) {
+		object->interpreter_told = false;
+		return;
+	}
+	compiler->holds = false;
+	if (vaddr)
 		note(compiler, what.stored, HYBRID_REQUEST_FUNCTION, vaddr);
 	compiler->is_urgent = true;
 }

@@ -107,6 +107,9 @@ void hybrid_compiler_sample(struct hybrid_compiler *compiler, struct hybrid_unwi
  * @object: its file, open
  * @interpreter: where it has the frames of its functions
  * @vaddr: a function whose rules are loaded with it; 0: some of the object's were
+ *
+ * If that can't be noted now, as the file is still compared with others, @object's
+ * @interpreter_told becomes false, so that a later sample tells it.
  */
 void hybrid_compiler_interpreter(struct hybrid_compiler *compiler, struct hybrid_object *object,
 				 const struct hybrid_walk_interpreter *interpreter, u64 vaddr);
