@@ -3,6 +3,7 @@
  * Chains that go on by what the thread was seen to be in before.
  */
 #include <string.h>
+#include "../hybrid/bpf_skel/hybrid_interpreter.h"
 #include "merge-scene.h"
 #include "tap.h"
 
@@ -155,6 +156,39 @@ static void kernel_disagrees(void)
 	merge_finish();
 }
 
+/* BPF's frames lead to where the thread began, which runs once: nothing is guessed. */
+static void start_by_links(void)
+{
+	static const u64 start[] = { PERF_CONTEXT_USER };
+	u64 links[2 * 4];
+	unsigned int i;
+
+	m.tail = &tail;
+	scene_start(&s, scene_at("leaf_at"));
+	chain_start(start, 1);
+	/* V8's, which any call may lead to. */
+	s.u.space->entries_id = 1;
+	scene_push(&s, SCENE_JIT + 200);
+	scene_reg(&s, HYBRID_X86_64_BP, scene_top(&s));
+	for (i = 0; i < 4; i++) {
+		links[2 * i] = scene_top(&s) | HYBRID_WALK_NATIVE_LINK;
+		links[2 * i + 1] = i < 3 ? SCENE_JIT + 200 : scene_at("pushed_ret");
+		scene_push_bpframe(&s, scene_top(&s) + 16, links[2 * i + 1]);
+	}
+	scene_push_pushed(&s, 0, scene_at("outer_ret"));
+	same(merge(), HYBRID_COMPLETE);
+	settle(8);
+	s.u.dump_size = 24;
+	m.links = (struct hybrid_links) { .words = links, .nr = 4 };
+	same(merge(), HYBRID_STITCHED);
+	merge_expect(PERF_CONTEXT_USER, scene_at("leaf_at"), SCENE_JIT + 199, SCENE_JIT + 199,
+		     SCENE_JIT + 199, SCENE_JIT + 199, scene_at("pushed_ret") - 1,
+		     scene_at("outer_ret") - 1);
+	memset(&m.links, 0, sizeof(m.links));
+	s.u.space->entries_id = 0;
+	merge_finish();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -163,6 +197,7 @@ int main(void)
 		{ "merge: a learned tail of 400 frames", learned_deep },
 		{ "merge: a learned tail and a kernel chain that disagree", kernel_disagrees },
 		{ "merge: the start code of another stack", root_elsewhere },
+		{ "merge: the start of a thread behind frames of BPF's", start_by_links },
 	};
 	int status = tap_run(tests, ARRAY_SIZE(tests));
 

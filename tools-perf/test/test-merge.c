@@ -3,6 +3,7 @@
  * The kernel's chain and the unwound one, made one.
  */
 #include <string.h>
+#include "../hybrid/bpf_skel/hybrid_interpreter.h"
 #include "merge-scene.h"
 #include "tap.h"
 
@@ -50,6 +51,52 @@ static void stitched(void)
 	}
 	/* Only where saved rbp and return address are parted is it not known. */
 	check(nr_stitched >= 30);
+	merge_finish();
+}
+
+/* What BPF has found by bp, of the recursion, from frame @from on; a function before each. */
+static void set_links(u64 *words, unsigned int nr, unsigned int from)
+{
+	unsigned int i;
+	u64 *pair = words;
+
+	for (i = from; i < nr; i++) {
+		*pair++ = 0x1000;
+		*pair++ = 0;
+		*pair++ = (SCENE_STACK + 32 * i + 16) | HYBRID_WALK_NATIVE_LINK;
+		*pair++ = s.stack[4 * i + 3];
+	}
+	m.links = (struct hybrid_links) { .words = words, .nr = (pair - words) / 2 };
+}
+
+/* Where BPF went on by bp, the kernel's chain is not needed. */
+static void links(void)
+{
+	static u64 words[4 * 200];
+	unsigned int size;
+
+	merge_recurse(100);
+	nr_chain = 4;
+	for (size = 4; size < 40; size++) {
+		s.u.dump_size = size * 32;
+		set_links(words, 100, 0);
+		same(merge(), HYBRID_STITCHED);
+		merge_expect_recursion(100, __LINE__);
+		same(s.frames[50].cfa, SCENE_STACK + 32 * 50 + 32);
+		m.links.nr = 0;
+		same(merge(), HYBRID_TRUNCATED);
+	}
+	/* The walk came further than the dump. */
+	set_links(words, 100, 60);
+	same(merge(), HYBRID_TRUNCATED);
+	/* Its frames end early, or are none: what is there stays. */
+	set_links(words, 90, 0);
+	same(merge(), HYBRID_TRUNCATED);
+	same(m.nr, 4 + 1 + 90 + 1);
+	words[4 * 60 + 3] = scene_at("pushed_ret");
+	same(merge(), HYBRID_TRUNCATED);
+	same(m.nr, 4 + 1 + 60 + 1);
+	memset(&m.links, 0, sizeof(m.links));
 	merge_finish();
 }
 
@@ -395,6 +442,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "merge: complete chains", complete },
 		{ "merge: the dump ends anywhere in a recursion", stitched },
+		{ "merge: frames that BPF has found by bp", links },
 		{ "merge: chains that disagree", disagreeing },
 		{ "merge: frame pointers that disagree", other_recursion },
 		{ "merge: at a function's entry", function_entry },

@@ -269,6 +269,14 @@ struct hybrid_walk_interpreter {
 #define HYBRID_WALK_NATIVE_MARK_OF(function, position) \
 	((__u32)((function) >> 48) | ((__u32)(position) >> 24) << 16)
 
+/*
+ * A pair that is no function, but a frame to which the walk went on by bp when it had ended early:
+ * @function has bp and these bits, and @position the return address. No other pair has both bits.
+ */
+#define HYBRID_WALK_NATIVE_LINK			6ULL
+#define HYBRID_WALK_IS_NATIVE_LINK(function) \
+	(((function) & HYBRID_WALK_NATIVE_LINK) == HYBRID_WALK_NATIVE_LINK)
+
 /* There is no such frame in the walk, and no place in the bytecode. */
 #define HYBRID_WALK_NO_FRAME			0xffff
 #define HYBRID_WALK_NO_PLACE			0xffffff

@@ -14,7 +14,7 @@
 #define OBJECT_MASK	7
 #define OBJECT_TAG	1
 
-/* Frames that are followed by bp: a dump has 61 KiB. */
+/* Frames that are followed by bp: each one, and its function, is an entry of the record. */
 #define MAX_FOLLOWED	512
 
 /* push %rbp; mov %rsp,%rbp */
@@ -101,15 +101,18 @@ static long follow_native(__u32 i, void *arg)
 {
 	struct loop *loop = arg;
 	struct state *st = loop->st;
-	__u64 bp = st->bp;
+	__u64 bp = st->bp, ret;
 
+	if (!read_stack(st, bp + 8, &ret))
+		return 1;
+	put_function(st, bp | HYBRID_WALK_NATIVE_LINK, ret);
 	put_native(st, bp, HYBRID_WALK_NO_FRAME);
 	return !read_stack(st, bp, &st->bp) || st->bp <= bp;
 }
 
 /*
  * The walk has ended before the outermost frame: goes on by bp. perf finds out which of the frames
- * are those of functions.
+ * are those of functions. If the dump that it unwinds is too short, it goes on by these frames, too.
  */
 static __always_inline void follow_natives(struct state *st)
 {

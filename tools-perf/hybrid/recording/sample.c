@@ -286,6 +286,20 @@ static void note_no_rule(struct hybrid_record *hr, const struct hybrid_unwind *u
 			      mapping->object->ident.path : NULL, at);
 }
 
+/* Frames that BPF has found by bp: they stand among the functions. */
+static struct hybrid_links links_of(const struct hybrid_ring *ring,
+				    const struct hybrid_sample *sample)
+{
+	const struct hybrid_ring_functions *functions = hybrid_find_functions(ring, sample);
+	struct hybrid_links links = {};
+
+	if (functions) {
+		links.words = functions->frames;
+		links.nr = functions->nr;
+	}
+	return links;
+}
+
 /* Frame by frame. */
 static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 		      struct hybrid_event *event, const struct hybrid_sample *sample,
@@ -325,6 +339,7 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 		if (unwound) {
 			merge.unwind = &unwind;
 			merge.tail = &thread->tail;
+			merge.links = links_of(ring, sample);
 		}
 	}
 	nr = unwind.nr;

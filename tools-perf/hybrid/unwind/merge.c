@@ -7,6 +7,7 @@
 #include <linux/perf_event.h>
 #include "call-check.h"
 #include "called.h"
+#include "follow-bp.h"
 #include "kernel-walk.h"
 #include "live-stack.h"
 #include "merge.h"
@@ -89,62 +90,6 @@ static unsigned int join_kernel(const struct hybrid_merge *m, const struct user_
 	return plain && probed ? 0 : plain + probed;
 }
 
-/* Does the function that runs at the last frame use bp as its frame's base? */
-static bool is_bp_frame(const struct hybrid_unwind *u, const struct hybrid_rule *rule)
-{
-	if (rule->kind == HYBRID_RULE_NONE)
-		return true;
-	return rule->kind == HYBRID_RULE_CFA && rule->base == HYBRID_BASE_BP &&
-	       rule->cfa_off == 2 * u->abi->word;
-}
-
-/* The address that a frame has: nobody called a signal handler's trampoline. */
-static u64 frame_ip(struct hybrid_unwinder *unwinder, struct hybrid_space *space, u64 ret)
-{
-	struct hybrid_object *object;
-	struct hybrid_row *row;
-	bool mapped;
-
-	row = hybrid_unwind_row(unwinder, space, ret - 1, &mapped, &object);
-	return row && row->rule.signal ? ret : ret - 1;
-}
-
-/*
- * What the kernel found counts where the call before it can have led to the last
- * frame. @by_cfi: the CFI says that this one has a frame pointer; else, in a file, only
- * a call that leads there shows that it has.
- */
-static bool add_frame(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u, u64 ret,
-		      bool by_cfi)
-{
-	u64 callee = u->frames[u->nr - 1].ip;
-	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, callee);
-	bool sure = u->sure == u->nr;
-
-	if (u->nr == u->max_frames)
-		return false;
-	switch (hybrid_check_call(unwinder, u->space, u->pid, u->abi, ret, callee)) {
-	case HYBRID_REACH_NOT:
-	case HYBRID_REACH_FAR:
-		return false;
-	case HYBRID_REACH_MAYBE:
-		sure = false;
-		break;
-	case HYBRID_REACH_INDIRECT:
-		sure = sure && (by_cfi || !mapping || !mapping->object);
-		break;
-	case HYBRID_REACH_THERE:
-	default:
-		break;
-	}
-	u->frames[u->nr++] = (struct hybrid_frame) {
-		.ip	= frame_ip(unwinder, u->space, ret),
-		.ret	= ret,
-	};
-	u->sure += sure;
-	return true;
-}
-
 /*
  * Goes on by the kernel's frame pointer chain, while it and the CFI agree that
  * there is a frame pointer: another function's caller would be lost. Returns
@@ -161,14 +106,14 @@ static bool follow_kernel(struct hybrid_unwinder *unwinder, const struct hybrid_
 	u64 fp;
 
 	i = join_kernel(m, user, &fp);
-	if (!i || !u->bp_known || u->bp != fp || !is_bp_frame(u, &u->rule))
+	if (!i || !u->bp_known || u->bp != fp || !hybrid_is_bp_frame(u, &u->rule))
 		return false;
 
 	u->frames[u->nr - 1].cfa = fp + 2 * u->abi->word;
 	for (; i < user->nr; i++) {
 		row = hybrid_unwind_row(unwinder, u->space, user->ips[i] - 1,
 					&mapped, &object);
-		if (!mapped || !add_frame(unwinder, u, user->ips[i], by_cfi))
+		if (!mapped || !hybrid_add_caller(unwinder, u, user->ips[i], by_cfi))
 			return false;
 		by_cfi = row && row->rule.kind != HYBRID_RULE_NONE;
 		u->failed_in = object;
@@ -176,7 +121,7 @@ static bool follow_kernel(struct hybrid_unwinder *unwinder, const struct hybrid_
 			continue;
 		if (row->rule.kind == HYBRID_RULE_OUTERMOST)
 			return true;
-		if (!is_bp_frame(u, &row->rule))
+		if (!hybrid_is_bp_frame(u, &row->rule))
 			return false;
 	}
 	return false;
@@ -260,7 +205,7 @@ static enum hybrid_outcome copy_user(struct hybrid_unwinder *unwinder, struct hy
 			break;
 		if (i == 1)
 			add_mark(m, HYBRID_SYNTHETIC_GUESSED);
-		add_entry(m, frame_ip(unwinder, m->space, user->ips[i]));
+		add_entry(m, hybrid_caller_ip(unwinder, m->space, user->ips[i]));
 	}
 	add_mark(m, HYBRID_SYNTHETIC_CUT_OFF);
 	return HYBRID_FP_ONLY;
@@ -291,7 +236,9 @@ static bool go_on(struct hybrid_unwinder *unwinder, struct hybrid_merge *m,
 	struct hybrid_unwind *u = m->unwind;
 	unsigned int nr = u->nr;
 
-	if (follow_kernel(unwinder, m, user))
+	if (hybrid_follow_links(unwinder, u, &m->links))
+		return true;
+	if (u->nr == nr && follow_kernel(unwinder, m, user))
 		return true;
 	/* What the register holds is no frame pointer, but where the kernel's chain agrees. */
 	if (u->rule.kind == HYBRID_RULE_NONE && !u->by_code && u->nr == nr)

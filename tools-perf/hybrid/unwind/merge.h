@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_MERGE_H
 #define __PERF_HYBRID_MERGE_H
 
+#include "follow-bp.h"
 #include "outcome.h"
 #include "synthetic-frame.h"
 #include "tail.h"
@@ -19,6 +20,7 @@
  * @pid: the process, while that runs; 0 where there is none to be asked
  * @abi: of the task; where there is no @unwind, which word size is likely
  * @tail: of the thread, read and updated; NULL for none
+ * @links: frames that BPF has found where the walk went on by bp
  * @out: the merged callchain; the caller's
  * @max: room in @out; at least @nr_kernel + 2
  * @nr: out: number of @out
@@ -33,6 +35,7 @@ struct hybrid_merge {
 	pid_t			 pid;
 	const struct hybrid_abi	*abi;
 	struct hybrid_tail	*tail;
+	struct hybrid_links	 links;
 	u64			*out;
 	unsigned int		 max;
 	unsigned int		 nr;
@@ -46,9 +49,8 @@ struct hybrid_merge {
  *
  * The kernel's frames and context words stay as they are, but that
  * PERF_CONTEXT_USER_RULES and its info word are gone. Behind
- * PERF_CONTEXT_USER come the unwound frames; where the dump ended, the
- * kernel's frame pointer chain goes on, joined on the place where it left the
- * dump; else what the thread was seen to be in before. A mark stands before frames
+ * PERF_CONTEXT_USER come the unwound frames; where the dump ended, @links go on,
+ * else the kernel's frame pointer chain, joined on the place where it left the dump; else what the thread was seen to be in before. A mark stands before frames
  * that are not shown by the sample, and behind a chain that is cut off.
  *
  * Return: what became of it.

@@ -49,30 +49,48 @@ static bool is_start(struct hybrid_unwinder *unwinder, const struct hybrid_unwin
 	return nr > 0;
 }
 
+/*
+ * How the thread began, if the last frame is of that: it runs once in a thread. @nr: out: number of
+ * frames; 0: the last frame is not.
+ */
+static const struct hybrid_tail_entry *find_start(struct hybrid_unwinder *unwinder,
+						  struct hybrid_unwind *u,
+						  const struct hybrid_tail *tail, unsigned int *nr)
+{
+	struct hybrid_frame *callee = &u->frames[u->nr - 2], *caller = &u->frames[u->nr - 1];
+	const struct hybrid_tail_entry *entries;
+	u64 cfa[] = { callee->cfa, caller->cfa };
+
+	entries = hybrid_tail_root(tail, callee, caller, nr);
+	if (is_start(unwinder, u, entries, *nr))
+		return entries;
+	*nr = 0;
+	callee->cfa = cfa[0];
+	caller->cfa = cfa[1];
+	return NULL;
+}
+
 bool hybrid_tail_follow(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 			struct hybrid_tail *tail)
 {
 	const struct hybrid_tail_entry *entries;
 	unsigned int last = u->nr - 1, nr, i;
-	bool complete, sure = false;
+	bool complete, sure;
 
 	while (last > 0 && !u->frames[last - 1].cfa)
 		last--;
 	if (!last)
 		return false;
-	entries = hybrid_tail_join(tail, &u->frames[last - 1], &u->frames[last],
-				   &nr, &complete);
-	if (nr && holds(entries, nr, &u->frames[last + 1], u->nr - 1 - last)) {
+	entries = find_start(unwinder, u, tail, &nr);
+	complete = nr > 0;
+	sure = complete && u->sure == u->nr;
+	if (!complete) {
+		entries = hybrid_tail_join(tail, &u->frames[last - 1], &u->frames[last],
+					   &nr, &complete);
+		if (!nr || !holds(entries, nr, &u->frames[last + 1], u->nr - 1 - last))
+			return false;
 		u->nr = last + 1;
 		u->sure = min(u->sure, u->nr);
-	} else {
-		entries = hybrid_tail_root(tail, &u->frames[u->nr - 2],
-					   &u->frames[u->nr - 1], &nr);
-		if (!is_start(unwinder, u, entries, nr))
-			nr = 0;
-		complete = nr > 0;
-		/* It runs once in a thread. */
-		sure = u->sure == u->nr;
 	}
 	for (i = 0; i < nr; i++) {
 		if (u->nr == u->max_frames)

@@ -87,9 +87,12 @@ static bool is_of(u64 position, const struct hybrid_frame *frame, unsigned int n
 static int find_function(struct v8 *v8, const struct hybrid_frame *frame, unsigned int number)
 {
 	const struct hybrid_named_chain *c = v8->chain;
-	unsigned int i;
+	unsigned int i, skipped = 0;
 
-	for (i = v8->at; i < c->nr_functions && i < v8->at + MAX_SKIPPED; i++) {
+	for (i = v8->at; i < c->nr_functions && skipped < MAX_SKIPPED; i++) {
+		if (HYBRID_WALK_IS_NATIVE_LINK(hybrid_named_function(c, i, 0)))
+			continue;
+		skipped++;
 		if (!is_of(hybrid_named_function(c, i, 1), frame, number))
 			continue;
 		v8->at = i + 1;
