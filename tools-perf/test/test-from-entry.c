@@ -75,6 +75,22 @@ static void another_register(void)
 	expect(8, HYBRID_BP_SAME, 0);
 }
 
+/*
+ * As V8's Builtins_ResumeGeneratorTrampoline: pop %rax; push %rbx; push %rcx; push %rax; jmp *%rdx.
+ * The return address is in a register meanwhile, and then not where it was.
+ */
+static void return_address_popped(void)
+{
+	unsigned int at;
+
+	check(KNOWN(0, "\x58\x53\x51\x50\xff\xe2"));
+	expect(8, HYBRID_BP_SAME, 0);
+	for (at = 1; at < 6; at++)
+		check(!known(at));
+	/* lea 8(%rsp),%rsp */
+	check(!KNOWN(6, "\x48\x8d\x64\x24\x08\x50\xff\xe2"));
+}
+
 static void unknown(void)
 {
 	/* Behind a call, whose callee may have taken arguments off the stack. */
@@ -138,6 +154,7 @@ int main(void)
 		{ "from its entry: a function without a frame", frameless },
 		{ "from its entry: what was pushed", pushed },
 		{ "from its entry: another function's end", another_register },
+		{ "from its entry: a return address that was popped", return_address_popped },
 		{ "from its entry: what is not known", unknown },
 		{ "from its entry: bounds", bounded },
 		{ "from its entry: any code", random_code },

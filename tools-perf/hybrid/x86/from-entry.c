@@ -116,6 +116,9 @@ static bool step(struct way *way, struct place *place)
 	if (!x86_frame_decode(&insn, bytes, insn.length, true, &code) || is_call(&code))
 		return false;
 	step = x86_frame_step(&code, &place->path, &target);
+	/* The return address is in a register: V8 puts arguments below it so. */
+	if (place->path.sp_base == X86_BASE_SP && place->path.sp > 0)
+		return false;
 	if (step == X86_STEP_JUMP || step == X86_STEP_BRANCH)
 		add_todo(way, place->addr + target, &place->path);
 	return step == X86_STEP_NEXT || step == X86_STEP_BRANCH;
