@@ -187,6 +187,23 @@ static void framed(void)
 	s.u.space->entries_id = 0;
 	scene_unwind(&s);
 	check(s.u.sure < 5);
+
+	/* Of the sampled instruction nothing shows that it has a frame: bp may be the caller's. */
+	scene_start(&s, at);
+	mapping = hybrid_space_find(s.u.space, at);
+	bp = scene_top(&s);
+	scene_reg(&s, BP, bp);
+	scene_push_bpframe(&s, bp + 16, scene_at("pushed_ret"));
+	scene_push_pushed(&s, 0, scene_at("outer_ret"));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, at);
+	s.u.space->entries_id = mapping->object->id;
+	s.u.space->entries_end = at - mapping->start + mapping->pgoff + 1;
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, at, scene_at("pushed_ret") - 1,
+		     scene_at("outer_ret") - 1);
+	same(s.u.sure, 1);
+	s.u.space->entries_id = 0;
 }
 
 /* A frame pointer step in a file: only a call that leads here shows that it is one. */

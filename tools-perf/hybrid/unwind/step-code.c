@@ -75,6 +75,20 @@ static bool is_between_made(const struct hybrid_walk *w, u64 ret)
 }
 
 /*
+ * Is it a sampled instruction of V8's? If its code has no frame just now bp is that of the caller,
+ * as all that calls it is V8's: so what bp leads to is an outer frame, though one may be missing.
+ */
+static bool is_framed_outside(const struct hybrid_walk *w, const struct hybrid_mapping *mapping,
+			      u64 ret)
+{
+	const struct hybrid_unwind *u = w->u;
+
+	return u->nr == 1 && mapping && mapping->object &&
+	       hybrid_space_is_framed(u->space, mapping, u->frames[0].ip) &&
+	       hybrid_step_is_return(w, ret);
+}
+
+/*
  * In assembler the register may hold anything, and what it points to look like a
  * frame: only a direct call that leads to the last frame shows that it is one. Code
  * made at run time keeps frame pointers, mostly: there a call will do.
@@ -92,10 +106,12 @@ enum hybrid_stop hybrid_step_frame_pointer(struct hybrid_walk *w,
 	switch (hybrid_step_reaches(w, caller->ip)) {
 	case HYBRID_REACH_NOT:
 		w->guess = true;
-		return is_between_made(w, caller->ip) ? stop : HYBRID_STOP_NO_CFI;
+		return is_between_made(w, caller->ip) || is_framed_outside(w, mapping, caller->ip) ?
+			stop : HYBRID_STOP_NO_CFI;
 	case HYBRID_REACH_FAR:
 		w->guess = true;
-		return is_linked(w, caller->ip) ? stop : HYBRID_STOP_NO_CFI;
+		return is_linked(w, caller->ip) || is_framed_outside(w, mapping, caller->ip) ?
+			stop : HYBRID_STOP_NO_CFI;
 	case HYBRID_REACH_THERE:
 		return stop;
 	case HYBRID_REACH_INDIRECT:
