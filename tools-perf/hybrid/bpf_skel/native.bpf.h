@@ -17,6 +17,9 @@
 /* Frames that are followed by bp: each one, and its function, is an entry of the record. */
 #define MAX_FOLLOWED	512
 
+/* Words of the stack that are looked at for a frame of a function, if bp leads to none. */
+#define MAX_SCANNED	2048
+
 /* push %rbp; mov %rsp,%rbp */
 #define NATIVE_FRAME	16
 #define NATIVE_ROW	((__u64)PERF_UNWIND_CFA << 8 | (__u64)PERF_UNWIND_BASE_FP << 11 | \
@@ -62,24 +65,28 @@ static __always_inline bool is_object(__u64 word)
 }
 
 /* The function of the frame with this bp, if it runs one. @i: number of the frame. */
-static __always_inline void put_native(struct state *st, __u64 bp, __u32 i)
+__noinline int put_native(struct state *st, __u64 bp, __u32 i)
 {
 	__u64 function, context, place, shared;
 	__u32 mark;
 
+	if (!st)
+		return 0;
 	if (!read_stack(st, bp - st->native.v8.below_position, &place) ||
 	    !read_stack(st, bp - st->native.v8.below_function, &function) ||
 	    !read_stack(st, bp - st->native.v8.below_context, &context) ||
 	    !is_object(function) || !is_object(context))
-		return;
+		return 0;
 	shared = user_word(function - OBJECT_TAG + st->native.v8.shared);
 	if (!is_object(shared))
-		return;
+		return 0;
 	shared -= OBJECT_TAG;
 	mark = native_mark(st, shared);
 	place = (__u32)place ? HYBRID_WALK_NO_PLACE : place >> 32;
+	st->has_native = true;
 	put_function(st, HYBRID_WALK_NATIVE_FUNCTION(shared, mark),
 		     HYBRID_WALK_NATIVE_POSITION(i, bp + NATIVE_FRAME, mark, place));
+	return 0;
 }
 
 /*
@@ -111,15 +118,62 @@ static long follow_native(__u32 i, void *arg)
 }
 
 /*
+ * Is the next word of the stack where a frame of a function has bp? Its function and its context
+ * are below it. What looks so and is none has a CFA that no frame has: perf does not find it then.
+ */
+static long scan_native(__u32 i, void *arg)
+{
+	struct loop *loop = arg;
+	struct state *st = loop->st;
+	__u64 bp = st->scanned, function, context, next;
+
+	st->scanned = bp + 8;
+	if (!read_stack(st, bp - st->native.v8.below_function, &function))
+		return 1;
+	if (!is_object(function))
+		return 0;
+	if (!read_stack(st, bp - st->native.v8.below_context, &context) || !is_object(context) ||
+	    !read_stack(st, bp, &next) || next <= bp || next - bp > HYBRID_WALK_LOCALS ||
+	    !is_object(user_word(function - OBJECT_TAG + st->native.v8.shared)))
+		return 0;
+	st->bp = bp;
+	st->bp_found = true;
+	return 1;
+}
+
+/* The functions of the frames from bp on. */
+__noinline int follow_bp(struct state *st)
+{
+	struct loop loop = { .st = st };
+
+	if (st)
+		bpf_loop(MAX_FOLLOWED, follow_native, &loop, 0);
+	return 0;
+}
+
+/*
  * The walk has ended before the outermost frame: goes on by bp. perf finds out which of the frames
  * are those of functions. If the dump that it unwinds is too short, it goes on by these frames, too.
  */
 static __always_inline void follow_natives(struct state *st)
 {
 	struct loop loop = { .st = st };
+	__u32 nr = st->nr_interpreted;
 
-	if (st->in_native && st->end != PERF_UNWIND_END_OUTERMOST && st->bp_known)
-		bpf_loop(MAX_FOLLOWED, follow_native, &loop, 0);
+	if (!st->in_native || st->end == PERF_UNWIND_END_OUTERMOST)
+		return;
+	st->has_native = false;
+	if (st->bp_known)
+		follow_bp(st);
+	if (st->has_native)
+		return;
+	/* In code that uses bp for other things, such as that of an addon. */
+	st->nr_interpreted = nr;
+	st->bp_found = false;
+	st->scanned = st->sp + st->native.v8.below_function;
+	bpf_loop(MAX_SCANNED, scan_native, &loop, 0);
+	if (st->bp_found)
+		follow_bp(st);
 }
 
 #endif /* __HYBRID_NATIVE_BPF_H */

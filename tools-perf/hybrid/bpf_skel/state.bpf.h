@@ -209,6 +209,9 @@ struct perl_stack {
  * @runtime: address of its data
  * @native: the interpreter of the address space @languages_of that has native frames, if any
  * @in_native: @native is of the address space that is walked
+ * @has_native: following bp has come to a frame that runs a function of @native
+ * @scanned: where the stack is looked at next for such a frame
+ * @bp_found: it was found there
  * @no_file: the mapping that was looked up last is of no file
  * @is_new_file: the walk came to a file of which the table has nothing
  * @woken: when perf was woken last, in ns; see is_urgent()
@@ -349,6 +352,9 @@ struct state {
 	__u64 runtime;
 	struct hybrid_walk_interpreter native;
 	__u32 in_native;
+	__u32 has_native;
+	__u64 scanned;
+	__u32 bp_found;
 	__u32 no_file;
 	__u32 is_new_file;
 	__u64 woken;
