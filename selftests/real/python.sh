@@ -37,6 +37,7 @@ test_python()
 	python_top
 	python_calls
 	python_versions
+	python_old
 	python_sleeps
 	python_traced
 	python_late
@@ -174,6 +175,26 @@ python_versions()
 		judged "$name: calls from C" version.data "${options[@]}"
 		imported "$name" "$path" "${options[@]}"
 		python_interpreters "$version" "$path" "${options[@]}"
+	done
+}
+
+# Versions whose functions can't be read: perf says so. What it records is the evaluator's own.
+python_old()
+{
+	local version path name
+
+	for version in 2.7 3.6 3.7; do
+		name="Python $version can't be read"
+		path=${PYENV_ROOT:-$HOME/.pyenv}/versions/$version
+		path=$(compgen -G "$path.*/bin/python" | head -n 1)
+		if [ -z "$path" ] || ! grep -q '^hybrid: BPF walked' functions.data.log; then
+			tap_skip "$name" "no python$version or no BPF here"
+			continue
+		fi
+		record old.data "$path" -c 'for i in range(20000000): pass'
+		ok "$name: perf says so" grep "^hybrid: the runtime of 1 processes .* can't be read" \
+			old.data.log
+		rm -f old.data
 	done
 }
 

@@ -45,6 +45,13 @@ void hybrid_runtimes_forget(struct hybrid_runtimes *runtimes)
 	runtimes->nr_files = 0;
 }
 
+/* Versions that can't be read are found, so that perf can say so. */
+static bool exports(const struct hybrid_object *object, const struct hybrid_runtime_ops *ops)
+{
+	return hybrid_object_exported(object, ops->symbol) ||
+	       (ops->old_symbol && hybrid_object_exported(object, ops->old_symbol));
+}
+
 /* Returns false if the file is to be looked at in another pass. */
 static bool try_object(struct hybrid_runtimes *runtimes, const struct hybrid_mapping *mapping)
 {
@@ -61,7 +68,7 @@ static bool try_object(struct hybrid_runtimes *runtimes, const struct hybrid_map
 	object->runtime_tried = true;
 	/* First what takes no time: the other symbols of Node.js take 10 ms for each name. */
 	for (i = 0; i < NR_RUNTIMES && !object->runtime; i++) {
-		if (hybrid_object_exported(object, hybrid_all_runtimes[i]->symbol))
+		if (exports(object, hybrid_all_runtimes[i]))
 			object->runtime = i + 1;
 	}
 	for (i = 0; i < NR_RUNTIMES && !object->runtime; i++) {

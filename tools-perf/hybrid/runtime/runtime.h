@@ -12,6 +12,7 @@ struct hybrid_runtimes;
 /**
  * struct hybrid_runtime_ops - a language's runtime
  * @symbol: that the file of the runtime defines, and no other file does
+ * @old_symbol: what files of versions export that can't be read; NULL: none is known
  * @language: that it runs
  * @number: enum hybrid_walk_language of it, and 1; 0: BPF reads no functions of it
  * @open: begin to read a process that has mapped such a file. @pm: its memory, not mapped yet;
@@ -34,6 +35,7 @@ struct hybrid_runtimes;
  */
 struct hybrid_runtime_ops {
 	const char	*symbol;
+	const char	*old_symbol;
 	const char	*language;
 	u32		 number;
 	const char	*program;
