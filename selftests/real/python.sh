@@ -100,6 +100,11 @@ python_top()
 	mkfifo keys
 	sleep 120 > keys &
 	keeper=$!
+	# perf top -p samples the threads that there are.
+	for ((i = 0; i < 600; i++)); do
+		[ "$(find "/proc/$pid/task" -mindepth 1 -maxdepth 1 | wc -l)" -lt 2 ] || break
+		sleep 0.1
+	done
 	"$perf" top --call-graph hybrid -e cpu-clock -F 1000 -d 1 --stdio -p "$pid" \
 		< keys > top.out 2> top.err &
 	top=$!
