@@ -136,7 +136,7 @@ static void whole(void)
 }
 
 /* Of one that is large only what samples have met. */
-static void large(void)
+static void not_all(void)
 {
 	struct hybrid_object *object = begin("many-large.so");
 	unsigned int i;
@@ -173,7 +173,7 @@ int main(void)
 		{ "interpreter: whose file is being compared", unsettled },
 		{ "interpreter: it is hot soon",		hot },
 		{ "interpreter: all of it, before it runs",	whole },
-		{ "interpreter: not all of a large one",	large },
+		{ "interpreter: not all of a large one",	not_all },
 		{ "interpreter: to wait for the thread",	waits },
 	};
 
