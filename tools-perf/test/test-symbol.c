@@ -109,6 +109,21 @@ static void own(void)
 	close_object(object);
 }
 
+/* Names that the linker has stored as the ends of others. */
+static void own_ends_alike(void)
+{
+	static const char *const names[] = { "spam", "m_spam", "pam", "only" };
+	struct hybrid_object *object = open_object(elf_file_path("symbols.so"));
+	u64 values[ARRAY_SIZE(names)];
+
+	hybrid_object_own_symbols(object, names, values, ARRAY_SIZE(names));
+	same(values[0], elf_file_symbol("symbols.so", "spam"));
+	same(values[1], elf_file_symbol("symbols.so", "m_spam"));
+	same(values[2], 0);
+	same(values[3], elf_file_symbol("symbols.so", "only"));
+	close_object(object);
+}
+
 static u64 exported(const char *file, const char *name)
 {
 	struct hybrid_object *object = open_object(file);
@@ -179,6 +194,7 @@ int main(void)
 		{ "symbol: parts of names",		none },
 		{ "symbol: values of constants",	constants },
 		{ "symbol: what is not exported",	own },
+		{ "symbol: ends of names, not exported",	own_ends_alike },
 		{ "symbol: by a hash table",		hashed },
 		{ "symbol: hash tables that lie",	hash_lies },
 	};

@@ -21,6 +21,9 @@
 /* Longer names may end with the one that is looked for: of those so many are tried. */
 #define MAX_TRIES	16
 
+/* The same of several names that are looked for at once. */
+#define MAX_PLACES	32
+
 /* At which byte of a section of names one is, from @at on, or -1. */
 static s64 find_name(int fd, const GElf_Shdr *names, const char *name, u64 at)
 {
@@ -193,33 +196,64 @@ void hybrid_object_symbols(const struct hybrid_object *object, const char *prefi
 	}
 }
 
-/* Where names stand that are no part of others, in one pass over the section; 0: they do not. */
-static void find_names(int fd, const GElf_Shdr *section, const char *const *names, u64 *at,
-		       unsigned int nr)
+/**
+ * struct places - where names stand in a section, be it as the end of longer ones
+ * @at: offset of one
+ * @name: which name it is
+ * @nr: number of them
+ */
+struct places {
+	u64		at[MAX_PLACES];
+	u8		name[MAX_PLACES];
+	unsigned int	nr;
+};
+
+/* Adds all places of name @number in a part of the section that begins at @from. */
+static void add_places(struct places *places, unsigned int number, const char *name,
+		       const char *part, size_t size, u64 from)
 {
-	u64 from = 0, next;
+	const char *found = part, *end = part + size;
+	size_t len = strlen(name) + 1;
+	unsigned int i;
+	u64 at;
+
+	while ((found = memmem(found, end - found, name, len))) {
+		at = from + (found - part);
+		/* The part before this one may have had it, too. */
+		for (i = 0; i < places->nr && places->at[i] != at; i++)
+			;
+		if (i == MAX_PLACES)
+			return;
+		if (i == places->nr) {
+			places->at[i] = at;
+			places->name[i] = number;
+			places->nr++;
+		}
+		found += len;
+	}
+}
+
+static void find_places(int fd, const GElf_Shdr *section, const char *const *names,
+			unsigned int nr, struct places *places)
+{
 	char buffer[CHUNK];
 	unsigned int i;
 	ssize_t got;
-	char *found;
+	u64 from = 0;
 
-	/* The first byte of the section is a 0. */
-	do {
+	while (from < section->sh_size) {
 		got = pread(fd, buffer, min_t(u64, sizeof(buffer), section->sh_size - from),
 			    section->sh_offset + from);
-		for (i = 0; got > 0 && i < nr; i++) {
-			found = at[i] ? NULL : memmem(buffer, got, names[i], strlen(names[i]) + 1);
-			if (found && found > buffer && !found[-1])
-				at[i] = from + (found - buffer);
-		}
-		next = from + got - HYBRID_HASHED_NAME;
-		if (got < CHUNK || next <= from)
-			break;
-		from = next;
-	} while (from < section->sh_size);
+		for (i = 0; got > 0 && i < nr; i++)
+			add_places(places, i, names[i], buffer, got, from);
+		if (got < CHUNK)
+			return;
+		/* A name may begin in this part and end in the next one. */
+		from += got - MAX_NAME;
+	}
 }
 
-static void find_at(int fd, const GElf_Shdr *section, const u64 *at, u64 *values, unsigned int nr)
+static void find_at(int fd, const GElf_Shdr *section, const struct places *places, u64 *values)
 {
 	Elf64_Sym buffer[CHUNK / sizeof(Elf64_Sym)];
 	u64 from, number;
@@ -232,9 +266,10 @@ static void find_at(int fd, const GElf_Shdr *section, const u64 *at, u64 *values
 		if (got < (ssize_t)sizeof(*buffer))
 			return;
 		for (number = 0; number < got / sizeof(*buffer); number++) {
-			for (i = 0; i < nr; i++) {
-				if (at[i] && buffer[number].st_name == at[i])
-					values[i] = buffer[number].st_value;
+			for (i = 0; i < places->nr; i++) {
+				if (buffer[number].st_name == places->at[i] &&
+				    buffer[number].st_shndx != SHN_UNDEF)
+					values[places->name[i]] = buffer[number].st_value;
 			}
 		}
 	}
@@ -243,7 +278,7 @@ static void find_at(int fd, const GElf_Shdr *section, const u64 *at, u64 *values
 void hybrid_object_own_symbols(const struct hybrid_object *object, const char *const *names,
 			       u64 *values, unsigned int nr)
 {
-	u64 at[HYBRID_OWN_SYMBOLS] = {};
+	struct places places = { .nr = 0 };
 	GElf_Shdr symbols, text;
 	Elf_Scn *scn = NULL;
 
@@ -255,8 +290,8 @@ void hybrid_object_own_symbols(const struct hybrid_object *object, const char *c
 		    !gelf_getshdr(elf_getscn(object->elf, symbols.sh_link), &text) ||
 		    text.sh_type != SHT_STRTAB || text.sh_size > MAX_NAMES)
 			continue;
-		find_names(object->fd, &text, names, at, nr);
-		find_at(object->fd, &symbols, at, values, nr);
+		find_places(object->fd, &text, names, nr, &places);
+		find_at(object->fd, &symbols, &places, values);
 		return;
 	}
 }
