@@ -41,48 +41,46 @@ __noinline int add_ruby(struct state *st)
 /* The key of the interpreter that a thread of Perl ran functions of last. Python's is the address. */
 #define PERL_THREAD(fs)	((fs) | 1)
 
-/* The thread runs functions of the interpreter @st->thread: that is kept, if it is news. */
-static __always_inline void keep_perl(struct state *st, __u64 before)
-{
-	struct interpreter_thread *known, found = { .thread = st->thread };
-
-	if (st->thread == before)
-		return;
-	known = known_language(st, PERL_THREAD(st->fs));
-	if (!known || known->thread != found.thread)
-		keep_language(st, PERL_THREAD(st->fs), &found);
-}
-
 /*
  * A thread that copies or destroys the interpreter of another one has set that as its own
- * (perl_clone(), threads.xs), which runs nothing: the functions are still those of the one before.
+ * (perl_clone(), threads.xs). That one runs nothing, or what objects have run when they are
+ * destroyed: outside of it are the functions of the one before, if that runs any still.
  */
-static __always_inline void read_perl_before(struct state *st)
+static __always_inline void add_perl_before(struct state *st)
 {
-	struct interpreter_thread *known = known_language(st, PERL_THREAD(st->fs));
+	struct interpreter_thread found = { .thread = st->thread };
+	__u32 nr = st->nr_interpreted, is_whole = st->interpreted_whole;
 
-	if (known && known->thread != st->thread)
-		read_perl(st, known->thread);
-	st->thread = 0;
+	if (st->perl_before) {
+		st->interpreted_whole = 0;
+		read_perl(st, st->perl_before);
+	}
+	if (st->nr_interpreted != nr)
+		return;
+	st->interpreted_whole = is_whole;
+	if (nr == st->begin)
+		return;
+	st->perl_before = found.thread;
+	keep_language(st, PERL_THREAD(st->fs), &found);
 }
 
 __noinline int add_perl(struct state *st)
 {
 	int found = st ? begin_language(st, HYBRID_WALK_PERL) : NO_LANGUAGE;
-	__u64 before;
+	struct interpreter_thread *known;
 
 	if (!st || found == NO_LANGUAGE)
 		return 0;
-	before = found == SAME_THREAD ? st->thread : 0;
-	if (found != SAME_THREAD)
+	if (found != SAME_THREAD) {
 		st->specific = user_word(st->runtime);
+		known = known_language(st, PERL_THREAD(st->fs));
+		st->perl_before = known ? known->thread : 0;
+	}
 	st->thread = thread_specific(st);
 	if (st->thread)
 		read_perl(st, st->thread);
-	if (st->nr_interpreted != st->begin)
-		keep_perl(st, before);
-	else
-		read_perl_before(st);
+	if (st->thread != st->perl_before)
+		add_perl_before(st);
 	return end_language(st, HYBRID_WALK_PERL);
 }
 

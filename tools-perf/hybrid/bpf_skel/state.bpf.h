@@ -232,6 +232,7 @@ struct perl_stack {
  * @statement: of Perl: that the frame at @frame is at
  * @specific: a number of pthread_getspecific()
  * @perl: of Perl: the stack that @frame is in
+ * @perl_before: the interpreter that the thread ran functions of last; 0: none
  * @env_at: address of @env
  * @env_size: bytes that are there
  * @env: words that frames refer to
@@ -386,6 +387,7 @@ struct state {
 	__u32 moment;
 	__u32 specific;
 	struct perl_stack perl;
+	__u64 perl_before;
 	struct {
 		__u64 function;
 		__u64 word;
