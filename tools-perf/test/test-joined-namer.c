@@ -61,21 +61,20 @@ static unsigned int name(struct hybrid_namer *namer, struct hybrid_names *names,
 
 /* Words of a chain, or of the functions of one. */
 struct words {
-	const u64	*words;
-	unsigned int	 nr;
+	unsigned int	nr;
+	u64		words[12];
 };
 
-#define WORDS(array)	((struct words) { array, ARRAY_SIZE(array) })
-
 /* Names a chain of several languages, and compares it with @want. */
-static bool is_named(struct words chain, struct words words, unsigned int max, struct words want)
+static bool is_named(const struct words *chain, const struct words *words, unsigned int max,
+		     const struct words *want)
 {
 	const struct hybrid_functions all = {
-		.language = HYBRID_WALK_SEVERAL, .functions = words.words, .nr = words.nr / 2,
+		.language = HYBRID_WALK_SEVERAL, .functions = words->words, .nr = words->nr / 2,
 	};
 	struct hybrid_functions parts[HYBRID_WALK_PARTS];
 	struct hybrid_named_chain c = {
-		.chain = chain.words, .nr = chain.nr, .is_whole = true, .out = out, .max = max,
+		.chain = chain->words, .nr = chain->nr, .is_whole = true, .out = out, .max = max,
 	};
 	unsigned int i, nr_parts = hybrid_functions__split(&all, parts);
 
@@ -89,64 +88,64 @@ static bool is_named(struct words chain, struct words words, unsigned int max, s
 		hybrid_joined_namer__add(&joined, &languages[i].namer, NULL, &parts[i]);
 	}
 	hybrid_name_chain(&joined.namer, NULL, &c);
-	return c.nr_out == want.nr && !memcmp(out, want.words, want.nr * sizeof(*out));
+	return c.nr_out == want->nr && !memcmp(out, want->words, want->nr * sizeof(*out));
 }
 
 /* Perl has called Python, which has called Perl. */
 static void check_nested(void)
 {
-	static const u64 chain[] = {
+	static const struct words chain = { 7, {
 		PERF_CONTEXT_USER, EVALUATOR(PERL), NATIVE, EVALUATOR(PYTHON), NATIVE + 1,
 		EVALUATOR(PERL) + 8, NATIVE + 2,
-	};
-	static const u64 words[] = {
+	} };
+	static const struct words words = { 12, {
 		0, HYBRID_WALK_PART(2, true, HYBRID_WALK_PYTHON) |
 		   HYBRID_WALK_PART(3, true, HYBRID_WALK_PERL) << 16,
 		0x500000, 1, 0x500010 | ENDS, 2,
 		0x600000 | ENDS, 1, 0x600010, 2, 0x600020 | ENDS, 3,
-	};
-	static const u64 want[] = {
+	} };
+	static const struct words want = { 12, {
 		PERF_CONTEXT_USER, EVALUATOR(PERL), 0x600001, NATIVE, EVALUATOR(PYTHON), 0x500001,
 		0x500012, NATIVE + 1, EVALUATOR(PERL) + 8, 0x600012, 0x600023, NATIVE + 2,
-	};
+	} };
 
-	check(is_named(WORDS(chain), WORDS(words), MOST, WORDS(want)));
+	check(is_named(&chain, &words, MOST, &want));
 }
 
 /* Both begin to run something: the innermost frame is none of an evaluator. */
 static void check_beginning(void)
 {
-	static const u64 chain[] = {
+	static const struct words chain = { 4, {
 		PERF_CONTEXT_USER, NATIVE, EVALUATOR(PERL), EVALUATOR(PYTHON),
-	};
-	static const u64 words[] = {
+	} };
+	static const struct words words = { 10, {
 		0, HYBRID_WALK_PART(2, true, HYBRID_WALK_PYTHON) |
 		   HYBRID_WALK_PART(2, true, HYBRID_WALK_PERL) << 16,
 		0x500000 | ENDS, 1, 0x500010 | ENDS, 2, 0x600000 | ENDS, 1, 0x600010 | ENDS, 2,
-	};
-	static const u64 want[] = {
+	} };
+	static const struct words want = { 8, {
 		PERF_CONTEXT_USER, NATIVE, 0x500001, 0x600001, EVALUATOR(PERL), 0x600012,
 		EVALUATOR(PYTHON), 0x500012,
-	};
+	} };
 
-	check(is_named(WORDS(chain), WORDS(words), MOST, WORDS(want)));
+	check(is_named(&chain, &words, MOST, &want));
 }
 
 /* The chain has room for some of the functions: the last frame is the mark. */
 static void check_room(void)
 {
-	static const u64 chain[] = { PERF_CONTEXT_USER, NATIVE, EVALUATOR(PERL) };
-	static const u64 words[] = {
+	static const struct words chain = { 3, { PERF_CONTEXT_USER, NATIVE, EVALUATOR(PERL) } };
+	static const struct words words = { 8, {
 		0, HYBRID_WALK_PART(1, true, HYBRID_WALK_PYTHON) |
 		   HYBRID_WALK_PART(2, true, HYBRID_WALK_PERL) << 16,
 		0x500000 | ENDS, 1, 0x600000 | ENDS, 1, 0x600010 | ENDS, 2,
-	};
+	} };
 	u64 untouched = 0x1234567;
 	unsigned int max;
 
 	for (max = 3; max < 6; max++) {
 		out[max] = untouched;
-		is_named(WORDS(chain), WORDS(words), max, WORDS(chain));
+		is_named(&chain, &words, max, &chain);
 		same(out[max], untouched);
 	}
 }
