@@ -342,8 +342,9 @@ static void copies(void)
 	store_end();
 }
 
-static int put_nothing(void *arg, const struct hybrid_pinned_file *file,
-		       const struct hybrid_walk_interpreter *interpreter)
+static int put_nothing(void *arg __maybe_unused,
+		       const struct hybrid_pinned_file *file __maybe_unused,
+		       const struct hybrid_walk_interpreter *interpreter __maybe_unused)
 {
 	return 0;
 }
