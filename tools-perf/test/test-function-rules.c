@@ -88,6 +88,20 @@ static void as_from_entry(void)
 	expect(20, HYBRID_BASE_SP, 8);
 }
 
+/*
+ * As V8's Builtins_BaselineOutOfLinePrologue: add $8,%rsp; push %rbp; mov %rsp,%rbp; call; nop. The
+ * return address is one word further out than a way from the beginning shows.
+ */
+static void return_address_dropped(void)
+{
+	unsigned int at;
+
+	FIND("\x48\x83\xc4\x08\x55\x48\x89\xe5\xff\xd1\x90\x48\x89\xec\x5d\xff\xe1");
+	expect(0, HYBRID_BASE_SP, 8);
+	for (at = 4; at < 17; at++)
+		check(!rule(at));
+}
+
 static void unknown(void)
 {
 	/* Behind a call, whose callee may have taken arguments off the stack. */
@@ -180,6 +194,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "functions' rules: with a frame",		framed },
 		{ "functions' rules: as by a way to each",	as_from_entry },
+		{ "functions' rules: a return address that was dropped", return_address_dropped },
 		{ "functions' rules: what is not known",	unknown },
 		{ "functions' rules: parts of functions",	parts },
 		{ "functions' rules: bounds",			bounded },

@@ -143,6 +143,9 @@ static bool step(struct functions *f, struct way *way)
 		return true;
 	}
 	step = x86_frame_step(&code, &way->path, &target);
+	/* The return address is not where it was, as in step() of from-entry.c. */
+	if (way->path.sp_base == X86_BASE_SP && way->path.sp > 0)
+		return false;
 	if (step == X86_STEP_JUMP || step == X86_STEP_BRANCH)
 		add_todo(f, (s64)way->at + target, &way->path);
 	return step == X86_STEP_NEXT || step == X86_STEP_BRANCH;
