@@ -102,6 +102,19 @@ static void return_address_dropped(void)
 		check(!rule(at));
 }
 
+/* As V8's Builtins_BaselineLeaveFrame: mov -40(%rbp),%r8; mov %rbp,%rsp; pop %rbp; ret */
+static void jumped_to_with_frame(void)
+{
+	unsigned int at;
+
+	FIND("\x4c\x8b\x45\xd8\x48\x8b\xe5\x5d\xc3");
+	for (at = 0; at < 9; at++)
+		check(!rule(at));
+	/* With a frame of its own: push %rbp; mov %rsp,%rbp; ... */
+	FIND("\x55\x48\x89\xe5\x48\x8b\xe5\x5d\xc3");
+	expect(4, HYBRID_BASE_BP, 16);
+}
+
 static void unknown(void)
 {
 	/* Behind a call, whose callee may have taken arguments off the stack. */
@@ -195,6 +208,7 @@ int main(void)
 		{ "functions' rules: with a frame",		framed },
 		{ "functions' rules: as by a way to each",	as_from_entry },
 		{ "functions' rules: a return address that was dropped", return_address_dropped },
+		{ "functions' rules: a frame that others have made", jumped_to_with_frame },
 		{ "functions' rules: what is not known",	unknown },
 		{ "functions' rules: parts of functions",	parts },
 		{ "functions' rules: bounds",			bounded },

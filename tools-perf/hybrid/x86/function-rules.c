@@ -146,6 +146,11 @@ static bool step(struct functions *f, struct way *way)
 	/* The return address is not where it was, as in step() of from-entry.c. */
 	if (way->path.sp_base == X86_BASE_SP && way->path.sp > 0)
 		return false;
+	/* It leaves a frame that it has not made: others jump to it with theirs. */
+	if (way->path.sp_base == X86_BASE_BP) {
+		f->differs = true;
+		return false;
+	}
 	if (step == X86_STEP_JUMP || step == X86_STEP_BRANCH)
 		add_todo(f, (s64)way->at + target, &way->path);
 	return step == X86_STEP_NEXT || step == X86_STEP_BRANCH;
