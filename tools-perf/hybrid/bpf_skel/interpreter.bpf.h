@@ -265,15 +265,19 @@ static __always_inline __u64 mark_of(struct state *st, __u64 function, __u32 at)
 }
 
 /* The frames so far are those that one native frame of the interpreter runs. */
-static __always_inline void end_run(struct state *st)
+__noinline int end_run(struct state *st)
 {
-	__u32 at = st->nr_interpreted - 1;
+	__u32 at;
 
+	if (!st)
+		return 0;
+	at = st->nr_interpreted - 1;
 	if (st->nr_interpreted > st->begin && at < HYBRID_WALK_FUNCTIONS &&
 	    !(st->interpreted.frames[at].function & HYBRID_WALK_RUN_ENDS))
 		st->interpreted.frames[at].function |= HYBRID_WALK_RUN_ENDS;
 	else
 		put_function(st, HYBRID_WALK_RUN_ENDS, 0);
+	return 0;
 }
 
 /* The innermost frame of the next interpreter that the thread is in; 0: it is in no other. */

@@ -52,15 +52,17 @@ static __always_inline bool find_native(struct state *st)
 }
 
 /* Which languages does the address space run? Walks have come through their interpreters. */
-static __always_inline void enter_languages(struct state *st)
+__noinline int enter_languages(struct state *st)
 {
 	struct interpreter_thread *known;
 
+	if (!st)
+		return 0;
 	st->met_languages = 0;
 	st->in_native = false;
 	st->has_parts = false;
 	if (!any_interpreters)
-		return;
+		return 0;
 	if (st->languages_of != st->code_key.space) {
 		known = known_language(st, 0);
 		st->languages = known ? known->languages : 0;
@@ -72,6 +74,7 @@ static __always_inline void enter_languages(struct state *st)
 	st->has_parts = !!(st->languages & (st->languages - 1));
 	/* Room for @parts. */
 	st->nr_interpreted = st->has_parts;
+	return 0;
 }
 
 /*
@@ -108,11 +111,13 @@ __noinline int find_interpreter(struct state *st, __u32 language)
 }
 
 /* The walk came through interpreters of which it was not known that the address space runs them. */
-static __always_inline void learn_languages(struct state *st)
+__noinline int learn_languages(struct state *st)
 {
 	struct interpreter_thread found = {};
 	__u32 language;
 
+	if (!st)
+		return 0;
 	found.languages = st->languages | st->met_languages;
 	keep_language(st, 0, &found);
 	for (language = 0; language < HYBRID_WALK_NR_LANGUAGES; language++) {
@@ -122,6 +127,7 @@ static __always_inline void learn_languages(struct state *st)
 	st->languages |= st->met_languages;
 	/* The next walk is to find all that goes with them. */
 	st->languages_of = 0;
+	return 0;
 }
 
 #endif /* __HYBRID_LANGUAGE_BPF_H */

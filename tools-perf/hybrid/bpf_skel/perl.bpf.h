@@ -55,11 +55,11 @@ static __always_inline bool read_perl_frame(struct state *st, __u64 frame)
 }
 
 /* Goes on in a stack; returns whether there is one. */
-static __always_inline bool enter_stack(struct state *st, __u64 stack)
+__noinline int enter_stack(struct state *st, __u64 stack)
 {
 	__s32 top, top_sub;
 
-	if (bpf_probe_read_user(&st->perl, sizeof(st->perl), (void *)stack))
+	if (!st || bpf_probe_read_user(&st->perl, sizeof(st->perl), (void *)stack))
 		return false;
 	top = st->perl.top;
 	top_sub = st->perl.top_sub;
@@ -76,12 +76,12 @@ static __always_inline bool enter_stack(struct state *st, __u64 stack)
  * What the record has of a sub: its address, and the root of its code as the mark. Closures come
  * and go: of those it is the root, and what is below it.
  */
-static __always_inline __u64 word_of_sub(struct state *st, __u64 sub)
+__noinline __u64 word_of_sub(struct state *st, __u64 sub)
 {
 	__u32 i = mark_index(sub);
 	__u64 body, root, word, flags;
 
-	if (i >= NR_MARKS)
+	if (!st || i >= NR_MARKS)
 		return sub;
 	if (!is_marked(st, i, sub)) {
 		body = user_word(sub);
@@ -146,28 +146,37 @@ static __always_inline bool ends_run(struct state *st, __u64 frame)
 }
 
 /* A string that is evaluated, or a file that is loaded. */
-static __always_inline void put_eval(struct state *st, __u64 frame)
+__noinline int put_eval(struct state *st, __u64 frame)
 {
-	__u64 name = frame_word(st, frame, st->interpreter.perl.file);
-	bool ends = ends_run(st, frame);
+	__u64 name;
+	bool ends;
 
+	if (!st)
+		return 0;
+	name = frame_word(st, frame, st->interpreter.perl.file);
+	ends = ends_run(st, frame);
 	if (st->nr_interpreted > HYBRID_WALK_FUNCTIONS - HYBRID_WALK_PERL_TEXT - 1)
 		name = 0;
 	put_perl_code(st, (name ? HYBRID_WALK_PERL_FILE : HYBRID_WALK_PERL_EVAL) | ends);
 	if (name)
 		put_text(st, name);
+	return 0;
 }
 
-static __always_inline void put_sub(struct state *st, __u64 frame)
+__noinline int put_sub(struct state *st, __u64 frame)
 {
-	__u64 sub = frame_word(st, frame, st->interpreter.perl.function);
-	__u64 word = word_of_sub(st, sub & HYBRID_WALK_FUNCTION_ADDR);
+	__u64 sub, word;
 
+	if (!st)
+		return 0;
+	sub = frame_word(st, frame, st->interpreter.perl.function);
+	word = word_of_sub(st, sub & HYBRID_WALK_FUNCTION_ADDR);
 	word |= ends_run(st, frame);
 	if (word & HYBRID_WALK_PERL_CODE)
 		put_perl_code(st, word);
 	else
 		put_function(st, word, st->statement);
+	return 0;
 }
 
 /* Behind the outermost frame: the program, if it runs already. */

@@ -33,13 +33,13 @@
  * Of a function: a pointer that shows whether it is the same, and what it begins with in the
  * lowest bits. That of a moment ago, mostly, as mark_of(); but closures come and go.
  */
-static __always_inline __u64 php_mark(struct state *st, __u64 function, bool is_closure)
+__noinline __u64 php_mark(struct state *st, __u64 function, __u32 is_closure)
 {
 	__u32 i = mark_index(function);
 	__u64 kind, word;
 	__u32 at;
 
-	if (i >= NR_MARKS)
+	if (!st || i >= NR_MARKS)
 		return 0;
 	if (is_marked(st, i, function) && !is_closure)
 		return st->marks[i].word;
@@ -136,14 +136,19 @@ static __always_inline long put_delegates(struct state *st, __u64 generator)
  * A file's outermost code, or what is evaluated: it is freed when it has run, but the name of the
  * file stays.
  */
-static __always_inline void put_php_code(struct state *st, __u64 function, __u64 position)
+__noinline int put_php_code(struct state *st, __u64 function, __u64 position)
 {
-	__u64 file = user_word(function + st->interpreter.php.file) & HYBRID_WALK_FUNCTION_ADDR;
-	__u32 i = mark_index(file), line = user_word(position + PHP_OP_LINE);
-	__u64 word = file | HYBRID_WALK_PHP_FILE;
+	__u64 file, word;
+	__u32 i, line;
 
+	if (!st)
+		return 0;
+	file = user_word(function + st->interpreter.php.file) & HYBRID_WALK_FUNCTION_ADDR;
+	line = user_word(position + PHP_OP_LINE);
+	word = file | HYBRID_WALK_PHP_FILE;
+	i = mark_index(file);
 	if (i >= NR_MARKS)
-		return;
+		return 0;
 	if (is_marked(st, i, file)) {
 		word |= HYBRID_WALK_FUNCTION_MARK(st->marks[i].word);
 	} else {
@@ -152,6 +157,7 @@ static __always_inline void put_php_code(struct state *st, __u64 function, __u64
 		meet_function(st, file, word);
 	}
 	put_function(st, word, line);
+	return 0;
 }
 
 /* The next frame of PHP. One without a function is C code's own, or a generator's. */
