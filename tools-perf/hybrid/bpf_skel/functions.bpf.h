@@ -38,7 +38,7 @@ __noinline int add_ruby(struct state *st)
 	return end_language(st, HYBRID_WALK_RUBY);
 }
 
-/* The key of the interpreter that a thread of Perl ran functions of last. Python's is the address. */
+/* The key of the interpreter that a thread of Perl ran last. Python's is the address. */
 #define PERL_THREAD(fs)	((fs) | 1)
 
 /*

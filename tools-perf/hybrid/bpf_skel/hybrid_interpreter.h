@@ -100,8 +100,8 @@ struct hybrid_walk_python {
  * @environment: the address of its environment
  * @attached: in a singleton class: the object that it is of; 0: it is a variable of the class
  * @classpath: in a class: its name; 0: the same
- * @string_inside: in a string: its characters, if they are in itself. If that is not RUBY_INSIDE, it
- *	has its length always
+ * @string_inside: in a string: its characters, if they are in itself. If that is not RUBY_INSIDE,
+ *	it has its length always
  */
 struct hybrid_walk_ruby {
 	__s32	variable;

@@ -364,10 +364,10 @@ struct hybrid_walk_record {
 #define HYBRID_WALK_INTERPRETED_WHOLE	(1U << 13)
 
 /*
- * Of @nr_kernel, with HYBRID_WALK_INTERPRETED, above the number: enum hybrid_walk_language and 1. Or
- * HYBRID_WALK_SEVERAL: the functions are those of several languages. Then the first two words are 0
- * and four times 16 bits, from the lowest on: how many pairs of words a language has, whether the
- * last of these is its outermost, and the language and 1; 0: there are no more. The functions
+ * Of @nr_kernel, with HYBRID_WALK_INTERPRETED, above the number: enum hybrid_walk_language and 1.
+ * Or HYBRID_WALK_SEVERAL: the functions are those of several languages. Then the first two words
+ * are 0 and four times 16 bits, from the lowest on: how many pairs of words a language has, whether
+ * the last of these is its outermost, and the language and 1; 0: there are no more. The functions
  * follow in the same order.
  */
 #define HYBRID_WALK_LANGUAGE(language)		(((language) + 1) << 9)

@@ -124,7 +124,7 @@ static __always_inline __u64 find_thread_data(struct state *st)
 	st->search_after = now + SEARCH_SHARE * (bpf_ktime_get_ns() - now);
 	runs = is_running(st, st->thread);
 	found.thread = runs ? st->thread : st->idle;
-	/* It may run some again before long; and an interpreter that begins has none for some ms. */
+	/* It may run some again before long. An interpreter that begins has none for some ms. */
 	if (!runs && ((known && known->thread) || !st->has_threads))
 		return 0;
 	found.when = now >> MISS_UNIT;

@@ -140,9 +140,9 @@ static __always_inline bool find_head(struct state *st, struct mapping *m)
 }
 
 /*
- * What can be written may hold other code than the file does, and so may what has pages
- * of its own. A file that is written through a mapping keeps its ctime after the first
- * write to a page (mapping_writably_mapped()). A walk for functions alone goes on: uprobes have written.
+ * What can be written may hold other code than the file does, and so may what has pages of its own.
+ * A file that is written through a mapping keeps its ctime after the first write to a page
+ * (mapping_writably_mapped()). A walk for functions alone goes on: uprobes have written.
  */
 static __always_inline bool is_file_code(const struct state *st, const struct mapping *m)
 {

@@ -153,7 +153,8 @@ __noinline int follow_bp(struct state *st)
 
 /*
  * The walk has ended before the outermost frame: goes on by bp. perf finds out which of the frames
- * are those of functions. If the dump that it unwinds is too short, it goes on by these frames, too.
+ * are those of functions. If the dump that it unwinds is too short, it goes on by these frames,
+ * too.
  */
 static __always_inline void follow_natives(struct state *st)
 {

@@ -148,8 +148,8 @@ static long ruby_frame(__u32 i, void *arg)
 }
 
 /*
- * @context: of the thread, which begins with where its stack is, of how many words, and its innermost
- *	frame: struct rb_execution_context_struct of vm_core.h
+ * @context: of the thread, which begins with where its stack is, of how many words, and its
+ *	innermost frame: struct rb_execution_context_struct of vm_core.h
  */
 static __always_inline void read_ruby(struct state *st, __u64 context)
 {

@@ -257,8 +257,8 @@ struct perl_stack {
  * @string: a file name
  * @tail: the end of that
  * @ruby_words: of an object of CRuby
- * @variable: of a class of CRuby: address of the next one that is looked at, how many there are, the
- *	types of objects that are looked for, and the object; 0: none was found
+ * @variable: of a class of CRuby: address of the next one that is looked at, how many there are,
+ *	the types of objects that are looked for, and the object; 0: none was found
  * @untold: code objects of this walk of which perf does not know the texts
  * @nr_untold: number of @untold
  * @pieces: strings of a function that is told

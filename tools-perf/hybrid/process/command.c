@@ -29,7 +29,8 @@
 
 /* Of ld.so(8), on several distributions; and where programs that one builds go. */
 #define LIBRARY_PATH	"/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib64:/usr/lib64:" \
-			"/lib:/usr/lib:/usr/local/lib/x86_64-linux-gnu:/usr/local/lib64:/usr/local/lib"
+			"/lib:/usr/lib:/usr/local/lib/x86_64-linux-gnu:/usr/local/lib64:" \
+			"/usr/local/lib"
 
 static bool is_program(const char *path)
 {
@@ -131,7 +132,7 @@ static bool read_script(const char *path, char *line)
 		return false;
 	got = read(fd, line, FIRST_LINE - 1);
 	close(fd);
-	line[max(got, (ssize_t)0)] = 0;
+	line[max_t(ssize_t, got, 0)] = 0;
 	line[strcspn(line, "\n")] = 0;
 	return strstarts(line, "#!");
 }
@@ -227,8 +228,10 @@ static void find_libraries(const struct dynamic *dynamic, const char *origin,
 
 	for (i = 0; i < dynamic->nr && nr < MAX_LIBRARIES; i++) {
 		name = string_of(dynamic, i, DT_NEEDED);
-		nr += name != NULL;
-		if (name && find_library(dynamic, origin, name, path) && realpath(path, real))
+		if (!name)
+			continue;
+		nr++;
+		if (find_library(dynamic, origin, name, path) && realpath(path, real))
 			found(arg, real);
 	}
 }

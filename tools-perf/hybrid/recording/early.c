@@ -64,7 +64,8 @@ void hybrid_early_found(struct hybrid_record *hr, const struct perf_event_header
 	const struct perf_record_mmap2 *event = (const void *)header;
 	struct hybrid_early *early = &hr->early;
 
-	if (header->type != PERF_RECORD_MMAP2 || hr->names.is_off || !hr->walker.bpf || !hr->walker.compiler ||
+	if (header->type != PERF_RECORD_MMAP2 || hr->names.is_off || !hr->walker.bpf ||
+	    !hr->walker.compiler ||
 	    (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER ||
 	    !(event->prot & PROT_EXEC) || early->space ||
 	    !hybrid_runtime_is_likely(event->filename) || was_seen(early, event->filename))

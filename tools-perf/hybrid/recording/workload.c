@@ -4,6 +4,7 @@
  * begins, so that its first samples have functions, too.
  */
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,7 +47,7 @@ static void set_event(struct perf_record_mmap2 *event, const struct stat *st, vo
 	event->start = (uintptr_t)at;
 	event->len = PERF_ALIGN(st->st_size, page_size);
 	event->prot = PROT_READ | PROT_EXEC;
-	strlcpy(event->filename, path, sizeof(event->filename));
+	snprintf(event->filename, sizeof(event->filename), "%s", path);
 	if (filename__read_build_id(path, &bid) > 0) {
 		event->header.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
 		event->build_id_size = bid.size;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Symbols that a file exports, by its hash table, as ld.so finds them: sysdeps/generic/dl-hash.h and
- * elf/dl-lookup.c of glibc.
+ * Symbols that a file exports, by its hash table, as ld.so finds them: sysdeps/generic/dl-hash.h
+ * and elf/dl-lookup.c of glibc.
  */
 #include <string.h>
 #include <unistd.h>

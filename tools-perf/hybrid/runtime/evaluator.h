@@ -16,8 +16,8 @@
  *	the evaluator ran that has called it; NULL: there is none
  * @made_start: where code begins that the process has made, and that runs in the evaluator's frame
  * @made_end: where it ends; the same: there is none
- * @made_restarts: that code has a frame of its own; if the evaluator has called it, it runs what that
- *	ran
+ * @made_restarts: that code has a frame of its own; if the evaluator has called it, it runs what
+ *	that ran
  */
 struct hybrid_evaluator {
 	u64			object_id;

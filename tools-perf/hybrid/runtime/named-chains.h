@@ -35,8 +35,8 @@ struct hybrid_chain_key {
  * @tag: as struct hybrid_chain_key has it
  * @hash: of all that must be the same
  * @used: by the clock of struct hybrid_named_chains
- * @named_at: when, in ns; 0: it has no functions of an interpreter, or such as are known for good, so
- *	that it stays true
+ * @named_at: when, in ns; 0: it has no functions of an interpreter, or such as are known for good,
+ *	so that it stays true
  * @gen: of the process's space in which it was complete last; 0: none
  * @first: for the runtime; 0 at first
  * @nr_callers: addresses of @words: the chain but its first frame

@@ -10,7 +10,7 @@
 #define SETS		64
 #define WAYS		4
 
-/* Java and the languages of enum hybrid_walk_language; of each a folder, and a line of the table. */
+/* Java and the languages of enum hybrid_walk_language. Each has a folder, and a line of this. */
 #define NR_RUNTIMES	HYBRID_NR_RUNTIMES
 extern const struct hybrid_runtime_ops *const hybrid_all_runtimes[NR_RUNTIMES];
 

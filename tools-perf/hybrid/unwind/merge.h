@@ -47,11 +47,11 @@ struct hybrid_merge {
  * @unwinder: caches
  * @m: what goes in and comes out
  *
- * The kernel's frames and context words stay as they are, but that
- * PERF_CONTEXT_USER_RULES and its info word are gone. Behind
- * PERF_CONTEXT_USER come the unwound frames; where the dump ended, @links go on,
- * else the kernel's frame pointer chain, joined on the place where it left the dump; else what the thread was seen to be in before. A mark stands before frames
- * that are not shown by the sample, and behind a chain that is cut off.
+ * The kernel's frames and context words stay as they are, but that PERF_CONTEXT_USER_RULES and its
+ * info word are gone. Behind PERF_CONTEXT_USER come the unwound frames; where the dump ended,
+ * @links go on, else the kernel's frame pointer chain, joined on the place where it left the dump;
+ * else what the thread was seen to be in before. A mark stands before frames that are not shown by
+ * the sample, and behind a chain that is cut off.
  *
  * Return: what became of it.
  */

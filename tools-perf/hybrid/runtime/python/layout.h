@@ -93,8 +93,8 @@ int python_file__read(const struct python_file *file, struct hybrid_process_memo
  *
  * CPython 3.13 and 3.14 say it themselves (Include/internal/pycore_debug_offsets.h); where
  * _Py_DebugOffsets has what is known by version. These are initialised data of the file. Of 3.8 to
- * 3.12 there is a table. The process or file must fit it: its code objects have the size, and its first
- * thread, if there is one yet, is one of its first interpreter.
+ * 3.12 there is a table. The process or file must fit it: its code objects have the size, and its
+ * first thread, if there is one yet, is one of its first interpreter.
  *
  * Return: 0, or -1 if the version is not known, or the process is not as it should be.
  */

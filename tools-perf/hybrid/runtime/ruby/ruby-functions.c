@@ -83,7 +83,8 @@ static bool read_method(struct ruby_functions *functions, u64 addr, const u64 *w
 }
 
 /*
- * Adds a function to the names. Apart: the lines take 32 KiB of stack, and nearly all code is known.
+ * Adds a function to the names. Apart: the lines take 32 KiB of stack, and nearly all code is
+ * known.
  * @body: of the code; 0: it can't be read. @line: the first one, if it can't
  */
 static noinline bool add_name(struct ruby_functions *functions, struct hybrid_names *names,

@@ -21,8 +21,8 @@
 #define RANGE		0x10000U
 
 /*
- * YJIT's code has pushed three registers when it runs: yjit/src/codegen.rs, gen_entry_prologue(). For
- * some calls it pushes others.
+ * YJIT's code has pushed three registers when it runs: yjit/src/codegen.rs, gen_entry_prologue().
+ * For some calls it pushes others.
  */
 #define PUSHED		3
 #define MAX_PUSHED	16
@@ -167,8 +167,8 @@ static int nr_pushed(struct ruby *ruby, const struct hybrid_unwind *u, unsigned 
 }
 
 /*
- * What YJIT has compiled has no CFI and no frame pointer. Methods that it calls have no native frame:
- * it jumps to them, and back.
+ * What YJIT has compiled has no CFI and no frame pointer. Methods that it calls have no native
+ * frame: it jumps to them, and back.
  */
 static bool ruby_rule(void *data, u64 pass __maybe_unused, const struct hybrid_unwind *u,
 		      unsigned int at, struct hybrid_rule *rule)

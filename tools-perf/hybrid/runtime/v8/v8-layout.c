@@ -102,7 +102,8 @@ static const struct field fields[] = {
 };
 
 /*
- * A value that the file has; false: it can't be one. What is 0 need not be in the file: .bss has it.
+ * A value that the file has; false: it can't be one. What is 0 need not be in the file: .bss has
+ * it.
  */
 static bool read_value(const struct hybrid_object *object, u64 vaddr, s32 *value)
 {
