@@ -213,7 +213,9 @@ void hybrid_update_whole(struct hybrid_compiler *compiler, struct hybrid_stored 
 		list_add_tail(&stored->working, &compiler->working);
 }
 
-void hybrid_update_early(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
+/* Opens the object, and has all of it loaded if @is_wanted says so. */
+static void load_if(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+		    bool (*is_wanted)(const struct hybrid_stored *stored))
 {
 	int err;
 
@@ -222,21 +224,23 @@ void hybrid_update_early(struct hybrid_compiler *compiler, struct hybrid_stored 
 	err = open_stored(compiler, stored);
 	if (err)
 		refused(compiler, stored, err);
-	else if (!hybrid_stored_is_large(stored))
+	else if (is_wanted(stored))
 		hybrid_update_whole(compiler, stored);
+}
+
+static bool is_small(const struct hybrid_stored *stored)
+{
+	return !hybrid_stored_is_large(stored);
+}
+
+void hybrid_update_early(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
+{
+	load_if(compiler, stored, is_small);
 }
 
 void hybrid_update_hot(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
 {
-	int err;
-
-	if (stored->state != HYBRID_STORED_LEARNS)
-		return;
-	err = open_stored(compiler, stored);
-	if (err)
-		refused(compiler, stored, err);
-	else if (hybrid_stored_is_worth(stored))
-		hybrid_update_whole(compiler, stored);
+	load_if(compiler, stored, hybrid_stored_is_worth);
 }
 
 void hybrid_update_function(struct hybrid_compiler *compiler, struct hybrid_stored *stored,

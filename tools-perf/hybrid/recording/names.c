@@ -123,13 +123,12 @@ bool hybrid_name_known_sample(struct hybrid_record *hr, struct hybrid_process *p
 }
 
 /*
- * Who names the frames of a sample that has functions of @nr languages; NULL: nobody does. Without
- * functions it is whatever runtime the process has.
+ * Who names the frames of a sample that has functions of @nr languages. Without functions it is
+ * whatever runtime the process has. @joined: out; it has no parts if nobody names them.
  */
-static struct hybrid_namer *find_namers(struct hybrid_record *hr,
-					const struct hybrid_process *process,
-					const struct hybrid_functions *parts, unsigned int nr,
-					struct hybrid_joined_namer *joined)
+static void find_namers(struct hybrid_record *hr, const struct hybrid_process *process,
+			const struct hybrid_functions *parts, unsigned int nr,
+			struct hybrid_joined_namer *joined)
 {
 	struct hybrid_runtime_names *of;
 	struct hybrid_namer *namer;
@@ -147,9 +146,6 @@ static struct hybrid_namer *find_namers(struct hybrid_record *hr,
 	of = namer && namer->runtime == HYBRID_RUNTIME_JAVA ? names_of(hr, namer->runtime) : NULL;
 	if (of)
 		hybrid_joined_namer__add(joined, namer, of->names, &(struct hybrid_functions) {});
-	if (!joined->nr)
-		return NULL;
-	return joined->nr > 1 ? &joined->namer : joined->parts[0].namer;
 }
 
 /* Before the first chain of a process that has names. */
@@ -187,7 +183,6 @@ int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
 	struct hybrid_functions parts[HYBRID_WALK_PARTS] = {};
 	unsigned int nr = hybrid_ring_functions_split(functions, parts);
 	struct hybrid_joined_namer joined;
-	struct hybrid_namer *namer = find_namers(hr, process, parts, nr, &joined);
 	struct hybrid_named_chain chain = {
 		.chain			= hr->current.chain,
 		.nr			= made->nr,
@@ -202,12 +197,10 @@ int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
 		.max			= max,
 	};
 
-	if (!namer)
+	find_namers(hr, process, parts, nr, &joined);
+	if (!joined.nr)
 		return 0;
-	chain.functions = joined.parts[0].chain.functions;
-	chain.nr_functions = joined.parts[0].chain.nr_functions;
-	chain.functions_are_whole = joined.parts[0].chain.functions_are_whole;
-	hybrid_name_chain(namer, joined.parts[0].names, &chain);
+	hybrid_joined_namer__name_chain(&joined, &chain);
 	count_unread(hr, &joined);
 	if (!chain.is_named)
 		return 0;

@@ -116,3 +116,15 @@ void hybrid_joined_namer__add(struct hybrid_joined_namer *joined, struct hybrid_
 		.functions_are_whole = functions->are_whole,
 	};
 }
+
+void hybrid_joined_namer__name_chain(struct hybrid_joined_namer *joined,
+				     struct hybrid_named_chain *c)
+{
+	const struct hybrid_named_chain *first = &joined->parts[0].chain;
+
+	c->functions = first->functions;
+	c->nr_functions = first->nr_functions;
+	c->functions_are_whole = first->functions_are_whole;
+	hybrid_name_chain(joined->nr > 1 ? &joined->namer : joined->parts[0].namer,
+			  joined->parts[0].names, c);
+}

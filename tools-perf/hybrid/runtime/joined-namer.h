@@ -62,4 +62,12 @@ void hybrid_joined_namer__add(struct hybrid_joined_namer *joined, struct hybrid_
 			      struct hybrid_names *names,
 			      const struct hybrid_functions *functions);
 
+/**
+ * hybrid_joined_namer__name_chain - name the frames of a chain by all languages
+ * @joined: has one at least
+ * @c: as hybrid_name_chain() has it; its functions are set to those of the first language
+ */
+void hybrid_joined_namer__name_chain(struct hybrid_joined_namer *joined,
+				     struct hybrid_named_chain *c);
+
 #endif /* __PERF_HYBRID_JOINED_NAMER_H */

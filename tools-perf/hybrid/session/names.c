@@ -99,11 +99,7 @@ void hybrid_session_names__put(struct hybrid_core *core, const struct hybrid_cor
 			  &parts[i]);
 	if (!joined.nr)
 		return;
-	c->functions = joined.parts[0].chain.functions;
-	c->nr_functions = joined.parts[0].chain.nr_functions;
-	c->functions_are_whole = joined.parts[0].chain.functions_are_whole;
-	hybrid_name_chain(joined.nr > 1 ? &joined.namer : joined.parts[0].namer,
-			  joined.parts[0].names, c);
+	hybrid_joined_namer__name_chain(&joined, c);
 	for (i = 0; i < joined.nr && c->is_named; i++)
 		show_names(thread, &runtimes[joined.parts[i].namer->runtime]);
 }
