@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2154 # real.sh sets what is shared
 #
-# A process that runs two languages, each of which calls the other one: both have their functions.
+# Processes that run several languages: the functions of each are in the chain.
 
 test_nested()
 {

@@ -57,7 +57,7 @@ ruby_functions()
 	compiled_ruby
 }
 
-# What YJIT has compiled, if this ruby has it.
+# Methods that YJIT has compiled, if this ruby was built with YJIT.
 compiled_ruby()
 {
 	local name="Ruby's methods, compiled"
