@@ -178,6 +178,9 @@ python_versions()
 		judged "$name" version.data "${options[@]}"
 		record version.data "$path" "$here/selftests/python/calls-truth.py" 3
 		judged "$name: calls from C" version.data "${options[@]}"
+		# What the evaluator does when it begins and ends is much of it.
+		record version.data "$path" "$here/selftests/python/returns-truth.py" 2
+		judged "$name: returns" version.data "${options[@]}" --min-whole 95
 		imported "$name" "$path" "${options[@]}"
 		python_interpreters "$version" "$path" "${options[@]}"
 	done

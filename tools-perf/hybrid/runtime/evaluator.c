@@ -54,24 +54,43 @@ void hybrid_evaluator__find(struct hybrid_evaluator *evaluator,
 	}
 }
 
+/* The mapping of an address, if that is in the evaluator's file; NULL: it is not. */
+static const struct hybrid_mapping *find_vaddr(const struct hybrid_evaluator *evaluator,
+					       struct hybrid_space *space, u64 ip, u64 *vaddr)
+{
+	const struct hybrid_mapping *mapping = hybrid_space_find(space, ip);
+
+	return mapping && mapping->object && mapping->object->id == evaluator->object_id &&
+	       hybrid_object_vaddr(mapping->object, ip - mapping->start + mapping->pgoff, vaddr) ?
+	       mapping : NULL;
+}
+
 unsigned int hybrid_evaluator__of(const struct hybrid_evaluator *evaluator,
 				  struct hybrid_space *space, u64 ip)
 {
 	const struct hybrid_evaluator *restart = evaluator->restart;
-	const struct hybrid_mapping *mapping;
 	unsigned int of = 0;
 	u64 vaddr;
 
 	if (ip >= evaluator->made_start && ip < evaluator->made_end)
 		return HYBRID_EVALUATOR_OWN |
 		       (evaluator->made_restarts ? HYBRID_EVALUATOR_RESTART : 0);
-	mapping = hybrid_space_find(space, ip);
-	if (!mapping || !mapping->object || mapping->object->id != evaluator->object_id ||
-	    !hybrid_object_vaddr(mapping->object, ip - mapping->start + mapping->pgoff, &vaddr))
+	if (!find_vaddr(evaluator, space, ip, &vaddr))
 		return 0;
 	if (has(evaluator, vaddr))
 		of |= HYBRID_EVALUATOR_OWN;
 	if (restart && has(restart, vaddr))
 		of |= HYBRID_EVALUATOR_RESTART;
 	return of;
+}
+
+bool hybrid_evaluator__has_ended(const struct hybrid_evaluator *evaluator,
+				 struct hybrid_space *space, u64 ip)
+{
+	const struct hybrid_mapping *mapping;
+	u64 vaddr;
+
+	mapping = find_vaddr(evaluator, space, ip, &vaddr);
+	return mapping && hybrid_object_use_unawaited(mapping) &&
+	       hybrid_code_returns(mapping->object, vaddr + 1);
 }

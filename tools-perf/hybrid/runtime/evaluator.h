@@ -56,4 +56,15 @@ void hybrid_evaluator__find(struct hybrid_evaluator *evaluator,
 unsigned int hybrid_evaluator__of(const struct hybrid_evaluator *evaluator,
 				  struct hybrid_space *space, u64 ip);
 
+/**
+ * hybrid_evaluator__has_ended - was the evaluator's last call that at an address?
+ * @evaluator: of the file
+ * @space: of the process
+ * @ip: of a native frame of the evaluator that has called, as struct hybrid_frame has it
+ *
+ * Return: true if the evaluator does nothing behind the call but return.
+ */
+bool hybrid_evaluator__has_ended(const struct hybrid_evaluator *evaluator,
+				 struct hybrid_space *space, u64 ip);
+
 #endif /* __PERF_HYBRID_EVALUATOR_H */

@@ -46,6 +46,8 @@ static bool look_at(u64 ip, void *arg)
 	if (!(at % 64))
 		runs->own[at / 64] = 0;
 	runs->own[at / 64] |= (u64)is_own << at % 64;
+	if (is_own && !runs->first_own)
+		runs->first_own = ip;
 	return is_own;
 }
 
@@ -66,6 +68,7 @@ static void begin(struct hybrid_runs *runs, const struct hybrid_named_chain *c)
 	runs->frame = 0;
 	runs->is_restarted = false;
 	runs->is_even = false;
+	runs->first_own = 0;
 }
 
 static struct hybrid_run_root *find_root(struct hybrid_runs *runs)
@@ -83,9 +86,17 @@ static struct hybrid_run_root *find_root(struct hybrid_runs *runs)
 	return root;
 }
 
+/* May the innermost frame of the evaluator run nothing? It runs no more, or not yet. */
+static bool may_be_idle(const struct hybrid_runs *runs, unsigned int extra)
+{
+	return runs->own[0] & 1 ||
+	       (extra && hybrid_evaluator__has_ended(runs->evaluator, runs->space,
+						     runs->first_own));
+}
+
 /*
  * How many of the evaluator's innermost frames run nothing? @extra: frames of the evaluator that
- * are more than runs. What has just begun is the innermost frame of all, and one.
+ * are more than runs. With coroutines it is one, or none.
  */
 static unsigned int nr_to_skip(struct hybrid_runs *runs, unsigned int extra)
 {
@@ -94,7 +105,7 @@ static unsigned int nr_to_skip(struct hybrid_runs *runs, unsigned int extra)
 	if (!runs->roots)
 		return extra;
 	root = find_root(runs);
-	if (!(runs->own[0] & 1)) {
+	if (!may_be_idle(runs, extra)) {
 		root->nr_outside = min(root->nr_outside, extra);
 		return 0;
 	}

@@ -38,6 +38,7 @@ struct hybrid_run_root {
  * @frame: number of the next native frame
  * @is_restarted: the frame that was looked at last is of @evaluator's @restart
  * @is_even: there are as many runs as native frames of the evaluator, and no others
+ * @first_own: address of the innermost frame that runs functions, or has run them; 0: there is none
  * @own: bits of native frames: those that run functions
  * @roots: HYBRID_RUN_ROOTS of them, of a language that has coroutines which share the thread's
  *	stack; NULL: it has none
@@ -52,6 +53,7 @@ struct hybrid_runs {
 	unsigned int			 frame;
 	bool				 is_restarted;
 	bool				 is_even;
+	u64				 first_own;
 	u64				 own[HYBRID_RUNS_FRAMES / 64];
 	struct hybrid_run_root		*roots;
 };
@@ -85,9 +87,11 @@ struct hybrid_run_names {
  * @c: the same
  *
  * The evaluator's outermost native frame belongs to the outermost run. An innermost one that has
- * just begun, or is about to return, has none; and an innermost run may have no native frame yet:
- * it stands right outside of the innermost frame. With @roots, the evaluator's outermost frames may
- * belong to no run: a greenlet lies on the stack of what has started it.
+ * just begun, or is about to return, has none: it is the innermost frame of all, or its last call
+ * is not over (_Py_CheckFunctionResult() in Python/ceval.c before CPython 3.11). And an innermost
+ * run may have no native frame yet: it stands right outside of the innermost frame. With @roots,
+ * the evaluator's outermost frames may belong to no run: a greenlet lies on the stack of what has
+ * started it.
  */
 void hybrid_runs__begin(struct hybrid_runs *runs, const struct hybrid_evaluator *evaluator,
 			struct hybrid_space *space, const struct hybrid_named_chain *c);

@@ -378,3 +378,12 @@ u64 hybrid_code_jump(const struct hybrid_object *object, u64 vaddr, u64 *next)
 	reader_init(&reader, &mem, object);
 	return hybrid_insn_jump(&mem, vaddr, next);
 }
+
+bool hybrid_code_returns(const struct hybrid_object *object, u64 vaddr)
+{
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	reader_init(&reader, &mem, object);
+	return hybrid_returns(&mem, vaddr);
+}

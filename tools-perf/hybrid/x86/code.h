@@ -112,4 +112,14 @@ enum hybrid_effect hybrid_code_effect(const struct hybrid_object *object, u64 va
  */
 u64 hybrid_code_jump(const struct hybrid_object *object, u64 vaddr, u64 *next);
 
+/**
+ * hybrid_code_returns - does code of a file do nothing but return to the caller?
+ * @object: open
+ * @vaddr: of an instruction, as the ELF file numbers them
+ *
+ * It returns by few instructions, and calls nothing if no condition holds: that the stack was
+ * overwritten, in what -fstack-protector adds.
+ */
+bool hybrid_code_returns(const struct hybrid_object *object, u64 vaddr);
+
 #endif /* __PERF_HYBRID_CODE_H */

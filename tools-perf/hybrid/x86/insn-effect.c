@@ -17,6 +17,9 @@
 /* And for one that saves the frame pointer. */
 #define MAX_SAVES_BP	8
 
+/* Instructions from a call on by which a function returns. */
+#define MAX_RETURNS	32
+
 static enum hybrid_effect group5(const struct insn *insn)
 {
 	switch (X86_MODRM_REG(insn->modrm.value)) {
@@ -57,24 +60,34 @@ static enum hybrid_effect one_byte(const struct insn *insn, u8 op)
 	}
 }
 
+static bool is_jmp(const struct insn *insn)
+{
+	u8 op = insn->opcode.bytes[0];
+
+	return !insn->vex_prefix.nbytes && (op == 0xe9 || op == 0xeb);
+}
+
+/* The opcodes that follow a VEX prefix are others. */
+static bool is_jcc(const struct insn *insn)
+{
+	const u8 *op = insn->opcode.bytes;
+
+	if (insn->vex_prefix.nbytes)
+		return false;
+	return insn->opcode.nbytes > 1 ? op[0] == 0x0f && (op[1] & 0xf0) == 0x80 :
+					 (op[0] & 0xf0) == 0x70;
+}
+
 /* Intel SDM, volume 2: jmp and jcc of 8 and 32 bits. */
 u64 hybrid_insn_jump(const struct x86_frame_mem *mem, u64 ip, u64 *next)
 {
 	struct insn insn;
-	u8 op;
 
 	*next = 0;
 	if (!hybrid_decode_insn(mem, ip, &insn))
 		return 0;
 	*next = ip + insn.length;
-	/* The opcodes that follow it are others. */
-	if (insn.vex_prefix.nbytes)
-		return 0;
-	op = insn.opcode.bytes[0];
-	if (insn.opcode.nbytes > 1)
-		return op == 0x0f && (insn.opcode.bytes[1] & 0xf0) == 0x80 ?
-			*next + insn.immediate.value : 0;
-	return op == 0xe9 || op == 0xeb || (op & 0xf0) == 0x70 ? *next + insn.immediate.value : 0;
+	return is_jmp(&insn) || is_jcc(&insn) ? *next + insn.immediate.value : 0;
 }
 
 enum hybrid_effect hybrid_insn_effect(const struct x86_frame_mem *mem, u64 ip, u64 *next)
@@ -86,6 +99,31 @@ enum hybrid_effect hybrid_insn_effect(const struct x86_frame_mem *mem, u64 ip, u
 		return HYBRID_EFFECT_SAME;
 	*next = ip + insn.length;
 	return insn.vex_prefix.nbytes ? HYBRID_EFFECT_NEXT : one_byte(&insn, insn.opcode.bytes[0]);
+}
+
+bool hybrid_returns(const struct x86_frame_mem *mem, u64 ip)
+{
+	struct insn insn;
+	unsigned int i;
+
+	for (i = 0; i < MAX_RETURNS && hybrid_decode_insn(mem, ip, &insn); i++) {
+		ip += insn.length;
+		if (is_jmp(&insn)) {
+			ip += insn.immediate.value;
+			continue;
+		}
+		if (insn.vex_prefix.nbytes || is_jcc(&insn))
+			continue;
+		switch (one_byte(&insn, insn.opcode.bytes[0])) {
+		case HYBRID_EFFECT_NEXT:
+			break;
+		case HYBRID_EFFECT_RETURN:
+			return true;
+		default:
+			return false;
+		}
+	}
+	return false;
 }
 
 static bool is_reg_sp(const struct insn *insn)

@@ -19,6 +19,9 @@ enum hybrid_effect hybrid_insn_effect(const struct x86_frame_mem *mem, u64 ip, u
 /* See hybrid_code_jump(). */
 u64 hybrid_insn_jump(const struct x86_frame_mem *mem, u64 ip, u64 *next);
 
+/* See hybrid_code_returns(). */
+bool hybrid_returns(const struct x86_frame_mem *mem, u64 ip);
+
 /**
  * hybrid_sets_sp - where code leaves its stack, or moves on it by more than a constant
  * @mem: reads the code
