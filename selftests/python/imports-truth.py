@@ -6,13 +6,15 @@ usage: imports-truth.py SECONDS
 The code of a module is freed when the module has been imported, and its functions when the module
 is forgotten. All modules have the same size, so that the next one is at the same addresses. "e" and
 "o" are imported in turn, each by a function of its own. A frame that has the name of the module
-before it has a wrong caller.
+before it has a wrong caller. The thread is moved from processor to processor: each has met modules
+that others have replaced since.
 """
 
 import importlib
 import os
 import sys
 import tempfile
+import threading
 import time
 
 NR = 40
@@ -58,6 +60,14 @@ def p_odd_of_loop(i):
     l_forget(f"o{i:04}truth")
 
 
+def l_move_of_root(thread, end):
+    processors = sorted(os.sched_getaffinity(0))
+    while time.monotonic() < end:
+        for processor in processors:
+            os.sched_setaffinity(thread, {processor})
+            time.sleep(0.01)
+
+
 def p_loop_of_root(end):
     i = 0
     while time.monotonic() < end:
@@ -73,7 +83,9 @@ def main():
                 with open(os.path.join(folder, f"{name}truth.py"), "w", encoding="ascii") as out:
                     out.write(TEXT.format(name=name))
         sys.path.insert(0, folder)
-        p_loop_of_root(time.monotonic() + float(sys.argv[1]))
+        end = time.monotonic() + float(sys.argv[1])
+        threading.Thread(target=l_move_of_root, args=(threading.get_native_id(), end)).start()
+        p_loop_of_root(end)
 
 
 if __name__ == "__main__":

@@ -146,7 +146,7 @@ imported()
 	local name="$1: imports" path=$2
 
 	shift 2
-	record imports.data "$path" "$here/selftests/python/imports-truth.py" 3
+	hz=8000 record imports.data "$path" "$here/selftests/python/imports-truth.py" 3
 	judged "$name" imports.data "$@"
 }
 

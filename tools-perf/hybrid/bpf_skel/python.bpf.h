@@ -68,19 +68,30 @@ static __always_inline __u64 code_identity(struct state *st, __u64 code)
 				      name_word(st, py->table), &st->string, st->tail);
 }
 
+/*
+ * Was its code met long ago? Not by this CPU, perhaps: one that has met it a moment ago does not
+ * see what was at its address meanwhile.
+ */
+static __always_inline bool is_old(const struct state *st, __u32 i)
+{
+	return st->moment - st->marks[i].since > NEW_TIME;
+}
+
 /* What is not known of it, or was not when it was met first. Tells perf when the walk has ended. */
 static __always_inline void meet_code(struct state *st, __u32 i, __u64 code, __u64 identity)
 {
 	const struct told_code *known = find_told(st, code);
 	__u32 at = st->nr_untold;
 
+	st->marks[i].since = st->moment;
+	st->marks[i].word = identity | IS_CHECKED;
 	if (known && known->identity == identity) {
 		st->marks[i].since = known->since;
+		if (!is_old(st, i))
+			return;
 		st->marks[i].word = identity | IS_SETTLED | (known->is_function ? 0 : IS_CHECKED);
 		return;
 	}
-	st->marks[i].since = st->moment;
-	st->marks[i].word = identity | IS_CHECKED;
 	if (at >= NR_UNTOLD) {
 		st->marks[i].function = 0;
 		return;
@@ -112,8 +123,7 @@ static __always_inline __u64 code_mark(struct state *st, __u64 code)
 		  !((st->marks[i].word ^ identity) & ~HYBRID_PYTHON_FLAGS);
 	st->marks[i].function = key;
 	st->marks[i].when = st->moment;
-	if (!is_same || (!(st->marks[i].word & IS_SETTLED) &&
-			 st->marks[i].when - st->marks[i].since > NEW_TIME))
+	if (!is_same || (!(st->marks[i].word & IS_SETTLED) && is_old(st, i)))
 		meet_code(st, i, code, identity);
 	return HYBRID_WALK_FUNCTION_MARK(identity);
 }
