@@ -9,7 +9,7 @@
  * behind that runs nevertheless, and where the program did not it was dropped. The tracepoint
  * also ends the time that a sample takes from the program that it interrupts.
  */
-#include "state.bpf.h"
+#include "maps.bpf.h"
 
 /* perf's: the id of hybrid_walk(). */
 __u32 walk_id;

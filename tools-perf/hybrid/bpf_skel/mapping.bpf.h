@@ -7,7 +7,7 @@
  * and kept for as long as that has not changed.
  */
 #include "file.bpf.h"
-#include "state.bpf.h"
+#include "maps.bpf.h"
 
 /* Does the kernel count the changes of an address space? From 6.4 on. */
 static __always_inline bool has_sequence(struct mm_struct___h *mm)

@@ -6,7 +6,7 @@
  * Functions of interpreters: what the record has of them, and the marks by which perf finds out
  * later whether an address still has the same one.
  */
-#include "state.bpf.h"
+#include "maps.bpf.h"
 
 /*
  * How long a mark is believed to be the same, in bits of ns: 17 ms. One that is old is not that of

@@ -6,7 +6,7 @@
  * Where the programs' records go: to an event of each CPU, whose ring is that of the
  * samples there. Or to one of each thread, where perf has rings of threads.
  */
-#include "state.bpf.h"
+#include "maps.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);

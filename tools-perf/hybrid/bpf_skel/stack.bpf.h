@@ -5,7 +5,7 @@
 /*
  * Words of the user's stack, of which some are read at once.
  */
-#include "state.bpf.h"
+#include "maps.bpf.h"
 
 /* Reads the stack from an address on. frame.bpf.h says why it is not inline. */
 __noinline int fill_window(struct state *st, __u64 addr)

@@ -3,22 +3,20 @@
 #define __HYBRID_STATE_BPF_H
 
 /*
- * What the BPF program keeps: the state of each CPU, and the table of rules, which
- * perf fills.
+ * The state of each CPU. interpreter-state.bpf.h has the parts of it that are of interpreted
+ * languages; they are members of struct state by -fms-extensions, with which perf compiles BPF
+ * programs. maps.bpf.h has the maps.
  */
 #include <linux/perf_unwind_rules.h>
-#include "kernel.bpf.h"
-#include "hybrid_interpreter.h"
+#include "interpreter-state.bpf.h"
 #include "java-code.h"
-#include "python-text.h"
-#include "ruby-object.h"
+#include "kernel.bpf.h"
 
 /* What perf may be storing just now: once, and whole. */
 #define READ_WORD(word)	(*(const volatile __u64 *)(word))
 
 /* Of the stack: what is read at once, at most. */
 #define WINDOW		1024
-#define ENV_WINDOW	512
 
 /* What an address space is known by: no other has all of it. */
 struct space {
@@ -70,67 +68,6 @@ struct mapping {
 
 #define NR_MAPPINGS	8
 #define NR_RAN		8
-#define NR_MARK_BITS	10
-#define NR_MARKS	1024
-#define NR_ENTRIES	256
-#define NR_CHAINS	4
-#define NR_UNTOLD	64
-
-/* All bits of a language's number: enum hybrid_walk_language. */
-#define MAX_LANGUAGE	7
-
-/**
- * struct interpreter_thread - a thread of Python that was found. Or, as thread 0, which languages
- *	an address space runs; and as 1 and a language its interpreter there
- * @runtime: address of the interpreter's data
- * @thread: address of the thread's; of an address space 0
- * @number: of the interpreter, from 1 on
- * @when: of a thread that runs nothing of an interpreter (@thread is 0): when that was found
- * @wait: for how long it is not looked for, in the same unit
- * @languages: of an address space: a bit for each enum hybrid_walk_language
- */
-struct interpreter_thread {
-	__u64 runtime;
-	__u64 thread;
-	__u32 number;
-	__u32 when;
-	__u32 wait;
-	__u32 languages;
-};
-
-/**
- * struct told_code - a code object of CPython whose texts perf has
- * @identity: which one it is
- * @since: when perf was told, as marks have their time
- * @is_function: else it may be freed when it has run
- */
-struct told_code {
-	__u64 identity;
-	__u32 since;
-	__u32 is_function;
-};
-
-/**
- * struct perl_stack - struct stackinfo, cop.h of Perl
- * @any: not used
- * @frames: address of its frames
- * @prev: address of the stack around it
- * @next: not used
- * @top: number of the innermost frame; -1: there is none
- * @most: not used
- * @top_sub: number of the innermost frame of a sub
- * @kind: what it was made for
- */
-struct perl_stack {
-	__u64 any;
-	__u64 frames;
-	__u64 prev;
-	__u64 next;
-	__s32 top;
-	__s32 most;
-	__s32 top_sub;
-	__s32 kind;
-};
 
 /**
  * struct state - of a CPU, and of one program: where that is run by an interrupt, what it
@@ -195,75 +132,9 @@ struct perl_stack {
  * @dumped: bytes of dumps
  * @dump_most: bytes of the stack that the current one may have
  * @functions: of frames of interpreters, as the record is to have them
- * @met: interpreters that the walk came through, by language
- * @met_languages: which of @met, a bit for each
- * @languages: that the address space @languages_of runs, a bit for each
- * @languages_of: that was looked up last, and runs any
- * @has_parts: the space runs several languages: @parts is to stand before the functions
- * @language: whose functions are read
- * @begin: index of the first of these, in @interpreted
- * @parts: how many functions of which languages there are, HYBRID_WALK_PART() of each
- * @nr_parts: number of @parts
- * @interpreter: where it has its frames
- * @interpreter_at: address of the one whose threads are looked through next
- * @runtime: address of its data
- * @native: the interpreter of the address space @languages_of that has native frames, if any
- * @in_native: @native is of the address space that is walked
- * @has_native: following bp has come to a frame that runs a function of @native
- * @scanned: where the stack is looked at next for such a frame
- * @bp_found: it was found there
- * @no_file: the mapping that was looked up last is of no file
  * @is_new_file: the walk came to a file of which the table has nothing
  * @woken: when perf was woken last, in ns; see is_urgent()
  * @wake_next: when it would be woken next if that was always after WAKE_EACH, in ns
- * @fs: what the thread is known by
- * @thread_of: of which thread @thread is, as @fs; and
- * @thread_space: its address space
- * @search_after: when the threads of a process may be looked through again, in ns
- * @idle: of the threads that were looked through, one that is of the task and runs no functions; 0:
- *	none is
- * @has_threads: the process has threads of an interpreter
- * @thread: address of a thread's; 0: it has none
- * @context_at: of CRuby: address of the variable that has it
- * @context_when: when that was found, in the unit of @marks
- * @frame: address of a frame
- * @frames_start: where the stack begins that has them, if they are an array
- * @frames_end: and behind the last one
- * @statement: of Perl: that the frame at @frame is at
- * @specific: a number of pthread_getspecific()
- * @perl: of Perl: the stack that @frame is in
- * @perl_before: the interpreter that the thread ran functions of last; 0: none
- * @env_at: address of @env
- * @env_size: bytes that are there
- * @env: words that frames refer to
- * @other: address of a thread's that is looked at
- * @chains: innermost frames in interpreters that the thread runs functions of, from the innermost
- *	interpreter on
- * @nr_chains: number of @chains
- * @chain_at: which of them comes next
- * @several_of: as @fs: of which thread @has_several is
- * @several_when: when it was found, in its unit
- * @has_several: the process has several interpreters
- * @nr_interpreted: number of frames in @interpreted
- * @is_main: the thread is the first one of its process
- * @interpreted_whole: HYBRID_WALK_INTERPRETED_WHOLE, or 0
- * @moment: of the walk, in the unit of @marks
- * @marks: of functions, by a hash of their address
- * @entries: of methods of CRuby, by a hash of the address: is there one?
- * @code_words: of a code object of CPython
- * @code_bytes: the same, from its beginning on
- * @string_at: address of @string
- * @string_walk: in which walk it was read
- * @string: a file name
- * @tail: the end of that
- * @ruby_words: of an object of CRuby
- * @variable: of a class of CRuby: address of the next one that is looked at, how many there are,
- *	the types of objects that are looked for, and the object; 0: none was found
- * @untold: code objects of this walk of which perf does not know the texts
- * @nr_untold: number of @untold
- * @pieces: strings of a function that is told
- * @telling: what is told just now
- * @text_room: bytes of texts that may be written
  * @interpreted: the record of these
  * @record: what is written
  * @dump: the same, where that is not a chain
@@ -334,96 +205,12 @@ struct state {
 		__u64 function;
 		__u64 position;
 	} functions[HYBRID_WALK_FUNCTIONS];
-	struct {
-		__u64 shift;
-		__u64 number;
-	} met[MAX_LANGUAGE + 1];
-	__u32 met_languages;
-	__u32 languages;
-	__u64 languages_of;
-	__u32 has_parts;
-	__u32 language;
-	__u32 begin;
-	__u32 nr_parts;
-	__u64 parts;
-	__u32 nr_interpreted;
-	__u32 is_main;
-	struct hybrid_walk_interpreter interpreter;
-	__u64 interpreter_at;
-	__u64 runtime;
-	struct hybrid_walk_interpreter native;
-	__u32 in_native;
-	__u32 has_native;
-	__u64 scanned;
-	__u32 bp_found;
-	__u32 no_file;
+	struct interpreter_space;
 	__u32 is_new_file;
 	__u64 woken;
 	__u64 wake_next;
-	__u64 fs;
-	__u64 thread_of;
-	__u64 thread_space;
-	__u64 search_after;
-	__u64 idle;
-	__u32 has_threads;
-	__u64 thread;
-	__u64 context_at;
-	__u32 context_when;
-	__u64 frame;
-	__u64 frames_start;
-	__u64 frames_end;
-	__u64 statement;
-	__u64 env_at;
-	__u64 env_size;
-	__u8 env[ENV_WINDOW];
-	__u64 other;
-	__u64 chains[NR_CHAINS];
-	__u32 nr_chains;
-	__u32 chain_at;
-	__u64 several_of;
-	__u64 several_when;
-	__u32 has_several;
-	__u32 interpreted_whole;
-	__u32 moment;
-	__u32 specific;
-	struct perl_stack perl;
-	__u64 perl_before;
-	struct {
-		__u64 function;
-		__u64 word;
-		__u32 when;
-		__u32 since;
-	} marks[NR_MARKS];
-	struct {
-		__u64 object;
-		__u32 when;
-		__u32 is_entry;
-	} entries[NR_ENTRIES];
-	__u64 code_words[HYBRID_PYTHON_WORDS];
-	__u8 code_bytes[HYBRID_PYTHON_CODE];
-	__u64 string_at;
-	__u64 string_walk;
-	struct hybrid_python_string string;
-	__u64 tail[HYBRID_PYTHON_TAIL / 8];
-	__u64 ruby_words[RUBY_WORDS];
-	struct {
-		__u64 at;
-		__u64 nr;
-		__u64 value;
-		__u32 types;
-	} variable;
-	struct {
-		__u64 code;
-		__u64 identity;
-		__u64 language;
-	} untold[NR_UNTOLD];
-	__u32 nr_untold;
-	struct {
-		__u64 at;
-		__u64 size;
-	} pieces[3];
-	struct told_code telling;
-	__u64 text_room;
+	struct interpreter_frames;
+	struct interpreter_texts;
 	struct hybrid_walk_interpreted interpreted;
 	union {
 		struct hybrid_walk_record record;
@@ -439,126 +226,5 @@ struct state {
 struct loop {
 	struct state *st;
 };
-
-/* perf makes as many as it needs. */
-struct chunk {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, HYBRID_WALK_CHUNK_WORDS * 8);
-	__uint(max_entries, 1);
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(__u32));
-	__uint(max_entries, HYBRID_WALK_CHUNKS);
-	__array(values, struct chunk);
-} chunks SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, __u32);
-	__type(value, struct hybrid_walk_object);
-	__uint(max_entries, HYBRID_WALK_OBJECTS);
-} objects SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__type(key, struct hybrid_walk_key);
-	__type(value, __u64);
-	__uint(max_entries, HYBRID_WALK_OBJECTS);
-} files SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__type(key, struct hybrid_walk_code_key);
-	__type(value, struct hybrid_walk_code);
-	__uint(max_entries, HYBRID_WALK_CODES);
-} codes SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__type(key, struct hybrid_walk_code_key);
-	__type(value, struct hybrid_walk_block);
-	__uint(max_entries, HYBRID_WALK_CODES);
-} code_blocks SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__type(key, struct hybrid_walk_code_key);
-	__type(value, struct hybrid_walk_copy);
-	__uint(max_entries, HYBRID_WALK_COPIES);
-} copies SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__type(key, struct hybrid_walk_code_key);
-	__type(value, struct hybrid_walk_range);
-	__uint(max_entries, HYBRID_WALK_RANGES);
-} ranges SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__type(key, __u64);
-	__type(value, struct hybrid_walk_jvm);
-	__uint(max_entries, HYBRID_WALK_JVMS);
-} jvms SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(struct hybrid_walk_interpreter));
-	__uint(max_entries, HYBRID_WALK_OBJECTS);
-} interpreters SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__type(key, struct hybrid_walk_code_key);
-	__type(value, struct interpreter_thread);
-	__uint(max_entries, 8192);
-} interpreter_threads SEC(".maps");
-
-/* perf's: some file is an interpreter. */
-__u32 any_interpreters;
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(struct state));
-	__uint(max_entries, 1);
-} states SEC(".maps");
-
-/* perf's: goes on by one now and then. */
-__u64 epoch;
-
-/*
- * perf's: how often the table was changed. What the program keeps of it from walk to walk is that
- * of one number. The table is changed first.
- */
-__u32 table_changes;
-
-/* perf's: some address space has fibers. */
-__u32 any_fibers;
-
-/* perf's: how often @jvms was changed. */
-__u32 jvm_changes;
-
-/* The chunk that a word of the table is in; NULL where there is none. */
-static __always_inline __u64 *table_chunk(__u64 position)
-{
-	__u32 number = position >> HYBRID_WALK_CHUNK_BITS, zero = 0;
-	void *chunk = bpf_map_lookup_elem(&chunks, &number);
-
-	return chunk ? bpf_map_lookup_elem(chunk, &zero) : NULL;
-}
-
-/* A word of a chunk, by its number in the table. */
-static __always_inline __u64 word_of(__u64 *chunk, __u64 position)
-{
-	return READ_WORD(&chunk[position & (HYBRID_WALK_CHUNK_WORDS - 1)]);
-}
 
 #endif /* __HYBRID_STATE_BPF_H */
