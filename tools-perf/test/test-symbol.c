@@ -124,6 +124,30 @@ static void own_ends_alike(void)
 	close_object(object);
 }
 
+/* More names that end alike than places are tried. */
+asm(".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19\n"
+	"first_\\n\\()_of_many = 0x10 + \\n\n"
+	"second_\\n\\()_of_many = 0x30 + \\n\n"
+	".endr\n");
+
+/* A name that many others end with takes no place from the others that are looked for. */
+static void many_ends(void)
+{
+	static const char *const names[] = { "_of_many", "own_constant", "second_19_of_many" };
+	struct hybrid_object *object = open_object("/proc/self/exe");
+	u64 values[ARRAY_SIZE(names)];
+	u32 value = 0;
+
+	hybrid_object_own_symbols(object, names, values, ARRAY_SIZE(names));
+	same(values[0], 0);
+	check(hybrid_object_bytes(object, values[1], &value, sizeof(value)));
+	same(value, own_constant);
+	same(values[2], 0x30 + 19);
+	same(hybrid_object_symbol(object, "_of_many"), 0);
+	same(hybrid_object_symbol(object, "first_7_of_many"), 0x10 + 7);
+	close_object(object);
+}
+
 static u64 exported(const char *file, const char *name)
 {
 	struct hybrid_object *object = open_object(file);
@@ -195,6 +219,7 @@ int main(void)
 		{ "symbol: values of constants",	constants },
 		{ "symbol: what is not exported",	own },
 		{ "symbol: ends of names, not exported",	own_ends_alike },
+		{ "symbol: many names with one end",	many_ends },
 		{ "symbol: by a hash table",		hashed },
 		{ "symbol: hash tables that lie",	hash_lies },
 	};

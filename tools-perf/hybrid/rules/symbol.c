@@ -18,76 +18,114 @@
 #define CHUNK		65536
 #define MAX_NAME	64
 
-/* Longer names may end with the one that is looked for: of those so many are tried. */
-#define MAX_TRIES	16
+/* Longer names may end with the one that is looked for: so many places are tried of each name. */
+#define MAX_PLACES	16
 
-/* The same of several names that are looked for at once. */
-#define MAX_PLACES	32
+/**
+ * struct places - where names stand in a section, be it as the end of longer ones
+ * @at: offsets, by name
+ * @nr: number of them, by name
+ */
+struct places {
+	u64		at[HYBRID_OWN_SYMBOLS][MAX_PLACES];
+	unsigned int	nr[HYBRID_OWN_SYMBOLS];
+};
 
-/* At which byte of a section of names one is, from @at on, or -1. */
-static s64 find_name(int fd, const GElf_Shdr *names, const char *name, u64 at)
+/* Adds the places of name @number, @most at most, in a part of the section that begins at @from. */
+static void add_places(struct places *places, unsigned int number, unsigned int most,
+		       const char *name, const char *part, size_t size, u64 from)
 {
+	const char *found = part, *end = part + size;
+	unsigned int *nr = &places->nr[number];
 	size_t len = strlen(name) + 1;
-	char buffer[CHUNK];
-	ssize_t got;
-	char *found;
-
-	if (names->sh_size > MAX_NAMES || len > MAX_NAME)
-		return -1;
-	while (at < names->sh_size) {
-		got = pread(fd, buffer, min_t(u64, sizeof(buffer), names->sh_size - at),
-			    names->sh_offset + at);
-		if (got <= 0)
-			return -1;
-		found = memmem(buffer, got, name, len);
-		if (found)
-			return at + (found - buffer);
-		if (got < CHUNK)
-			return -1;
-		/* It may begin in this chunk and end in the next one. */
-		at += got - len;
-	}
-	return -1;
-}
-
-/* The value of the symbol whose name stands there; 0: none. */
-static u64 find_value(int fd, const GElf_Shdr *symbols, u64 name)
-{
-	Elf64_Sym buffer[CHUNK / sizeof(Elf64_Sym)];
-	ssize_t got;
-	size_t i;
 	u64 at;
 
-	if (symbols->sh_size > MAX_SYMBOLS)
-		return 0;
-	for (at = 0; at < symbols->sh_size; at += got) {
-		got = pread(fd, buffer, min_t(u64, sizeof(buffer), symbols->sh_size - at),
-			    symbols->sh_offset + at);
-		if (got < (ssize_t)sizeof(*buffer))
-			return 0;
-		got -= got % sizeof(*buffer);
-		for (i = 0; i < got / sizeof(*buffer); i++) {
-			if (buffer[i].st_name == name && buffer[i].st_shndx != SHN_UNDEF)
-				return buffer[i].st_value;
-		}
+	while (len <= MAX_NAME && *nr < most && (found = memmem(found, end - found, name, len))) {
+		at = from + (found - part);
+		/* The part before this one may have had it, too. */
+		if (!*nr || places->at[number][*nr - 1] < at)
+			places->at[number][(*nr)++] = at;
+		found += len;
 	}
-	return 0;
 }
 
-/* The value of a symbol, by the section of symbols and that of their names; 0: none. */
-static u64 find_symbol(int fd, const GElf_Shdr *symbols, const GElf_Shdr *names, const char *name)
+/* Finds names in a section that is not too large; @most: places of each, MAX_PLACES at most. */
+static void find_places(int fd, const GElf_Shdr *section, const char *const *names,
+			unsigned int nr, unsigned int most, struct places *places)
 {
-	unsigned int tries;
-	u64 value = 0;
-	s64 at = -1;
+	bool is_full = false;
+	char buffer[CHUNK];
+	unsigned int i;
+	ssize_t got;
+	u64 from;
 
-	for (tries = 0; tries < MAX_TRIES && !value; tries++) {
-		at = find_name(fd, names, name, at + 1);
-		if (at < 0)
-			return 0;
-		value = find_value(fd, symbols, at);
+	memset(places->nr, 0, sizeof(places->nr));
+	if (section->sh_size > MAX_NAMES)
+		return;
+	/* A name may begin in a part and end in the next one. */
+	for (from = 0; from < section->sh_size && !is_full; from += CHUNK - MAX_NAME) {
+		got = pread(fd, buffer, min_t(u64, sizeof(buffer), section->sh_size - from),
+			    section->sh_offset + from);
+		if (got <= 0)
+			return;
+		is_full = true;
+		for (i = 0; i < nr; i++) {
+			add_places(places, i, most, names[i], buffer, got, from);
+			is_full &= places->nr[i] == most;
+		}
+		if (got < CHUNK)
+			return;
 	}
-	return value;
+}
+
+/* Sets @values, by name, to that of the first symbol whose name stands at one of its places. */
+static void take_value(const Elf64_Sym *symbol, const struct places *places, u64 *values,
+		       unsigned int nr)
+{
+	unsigned int i, place;
+
+	for (i = 0; i < nr; i++) {
+		for (place = 0; place < places->nr[i] && !values[i]; place++) {
+			if (symbol->st_name == places->at[i][place])
+				values[i] = symbol->st_value;
+		}
+	}
+}
+
+/* Are there no names that have a place and no value? */
+static bool are_found(const struct places *places, const u64 *values, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr && (values[i] || !places->nr[i]); i++)
+		;
+	return i == nr;
+}
+
+/* The values of symbols, by the section of symbols and that of their names; @values are 0. */
+static void find_symbols(int fd, const GElf_Shdr *symbols, const GElf_Shdr *text,
+			 const char *const *names, u64 *values, unsigned int nr)
+{
+	Elf64_Sym buffer[CHUNK / sizeof(Elf64_Sym)];
+	struct places places;
+	ssize_t got;
+	size_t i;
+	u64 from;
+
+	if (symbols->sh_size > MAX_SYMBOLS)
+		return;
+	find_places(fd, text, names, nr, MAX_PLACES, &places);
+	for (from = 0; from < symbols->sh_size && !are_found(&places, values, nr); from += got) {
+		got = pread(fd, buffer, min_t(u64, sizeof(buffer), symbols->sh_size - from),
+			    symbols->sh_offset + from);
+		if (got < (ssize_t)sizeof(*buffer))
+			return;
+		got -= got % sizeof(*buffer);
+		for (i = 0; i < got / sizeof(*buffer); i++) {
+			if (buffer[i].st_shndx != SHN_UNDEF)
+				take_value(&buffer[i], &places, values, nr);
+		}
+	}
 }
 
 u64 hybrid_object_exported(const struct hybrid_object *object, const char *name)
@@ -118,7 +156,7 @@ u64 hybrid_object_symbol(const struct hybrid_object *object, const char *name)
 		    !gelf_getshdr(elf_getscn(object->elf, symbols.sh_link), &names) ||
 		    names.sh_type != SHT_STRTAB)
 			continue;
-		value = find_symbol(object->fd, &symbols, &names, name);
+		find_symbols(object->fd, &symbols, &names, &name, &value, 1);
 	}
 	return value;
 }
@@ -196,89 +234,9 @@ void hybrid_object_symbols(const struct hybrid_object *object, const char *prefi
 	}
 }
 
-/**
- * struct places - where names stand in a section, be it as the end of longer ones
- * @at: offset of one
- * @name: which name it is
- * @nr: number of them
- */
-struct places {
-	u64		at[MAX_PLACES];
-	u8		name[MAX_PLACES];
-	unsigned int	nr;
-};
-
-/* Adds all places of name @number in a part of the section that begins at @from. */
-static void add_places(struct places *places, unsigned int number, const char *name,
-		       const char *part, size_t size, u64 from)
-{
-	const char *found = part, *end = part + size;
-	size_t len = strlen(name) + 1;
-	unsigned int i;
-	u64 at;
-
-	while ((found = memmem(found, end - found, name, len))) {
-		at = from + (found - part);
-		/* The part before this one may have had it, too. */
-		for (i = 0; i < places->nr && places->at[i] != at; i++)
-			;
-		if (i == MAX_PLACES)
-			return;
-		if (i == places->nr) {
-			places->at[i] = at;
-			places->name[i] = number;
-			places->nr++;
-		}
-		found += len;
-	}
-}
-
-static void find_places(int fd, const GElf_Shdr *section, const char *const *names,
-			unsigned int nr, struct places *places)
-{
-	char buffer[CHUNK];
-	unsigned int i;
-	ssize_t got;
-	u64 from = 0;
-
-	while (from < section->sh_size) {
-		got = pread(fd, buffer, min_t(u64, sizeof(buffer), section->sh_size - from),
-			    section->sh_offset + from);
-		for (i = 0; got > 0 && i < nr; i++)
-			add_places(places, i, names[i], buffer, got, from);
-		if (got < CHUNK)
-			return;
-		/* A name may begin in this part and end in the next one. */
-		from += got - MAX_NAME;
-	}
-}
-
-static void find_at(int fd, const GElf_Shdr *section, const struct places *places, u64 *values)
-{
-	Elf64_Sym buffer[CHUNK / sizeof(Elf64_Sym)];
-	u64 from, number;
-	unsigned int i;
-	ssize_t got;
-
-	for (from = 0; from < section->sh_size; from += number * sizeof(*buffer)) {
-		got = pread(fd, buffer, min_t(u64, sizeof(buffer), section->sh_size - from),
-			    section->sh_offset + from);
-		if (got < (ssize_t)sizeof(*buffer))
-			return;
-		for (number = 0; number < got / sizeof(*buffer); number++) {
-			for (i = 0; i < places->nr; i++) {
-				if (buffer[number].st_name == places->at[i] &&
-				    buffer[number].st_shndx != SHN_UNDEF)
-					values[places->name[i]] = buffer[number].st_value;
-			}
-		}
-	}
-}
-
 void hybrid_object_own_symbols(const struct hybrid_object *object, const char *const *names,
 			       u64 *values, unsigned int nr)
 {
-	struct places places = { .nr = 0 };
 	GElf_Shdr symbols, text;
 	Elf_Scn *scn = NULL;
 
@@ -286,12 +244,10 @@ void hybrid_object_own_symbols(const struct hybrid_object *object, const char *c
 	while (object->cfi.abi->word == 8 && nr <= HYBRID_OWN_SYMBOLS &&
 	       (scn = elf_nextscn(object->elf, scn)) != NULL) {
 		if (!gelf_getshdr(scn, &symbols) || symbols.sh_type != SHT_SYMTAB ||
-		    symbols.sh_size > MAX_SYMBOLS ||
 		    !gelf_getshdr(elf_getscn(object->elf, symbols.sh_link), &text) ||
-		    text.sh_type != SHT_STRTAB || text.sh_size > MAX_NAMES)
+		    text.sh_type != SHT_STRTAB)
 			continue;
-		find_places(object->fd, &text, names, nr, &places);
-		find_at(object->fd, &symbols, &places, values);
+		find_symbols(object->fd, &symbols, &text, names, values, nr);
 		return;
 	}
 }
@@ -341,12 +297,15 @@ bool hybrid_object_constant(const struct hybrid_object *object, const char *name
 
 bool hybrid_object_has_text(const struct hybrid_object *object, const char *text)
 {
+	struct places places;
 	Elf_Scn *scn = NULL;
 	GElf_Shdr section;
 
 	while (object->elf && (scn = elf_nextscn(object->elf, scn)) != NULL) {
-		if (gelf_getshdr(scn, &section) && is_constant(&section) &&
-		    find_name(object->fd, &section, text, 0) >= 0)
+		if (!gelf_getshdr(scn, &section) || !is_constant(&section))
+			continue;
+		find_places(object->fd, &section, &text, 1, 1, &places);
+		if (places.nr[0])
 			return true;
 	}
 	return false;

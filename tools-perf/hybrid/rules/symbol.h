@@ -11,6 +11,8 @@
  *
  * Looked for in .dynsym, by .gnu.hash if the file has it, and in .symtab. Tables or names of more
  * than 16 MiB are left out: who reads the rings reads them. Node.js 24 has 12 MiB of names.
+ * If the hash table does not have it, @name has less than 64 bytes, and it is looked for at the
+ * first 16 places of the names that end with it.
  *
  * Return: as the ELF file numbers them; 0 where it has none.
  */
@@ -45,7 +47,8 @@ void hybrid_object_symbols(const struct hybrid_object *object, const char *prefi
  * @values: out: as hybrid_object_symbol() returns them
  * @nr: number of @names, HYBRID_OWN_SYMBOLS at most
  *
- * Reads .symtab and its names once for all of them, in some ms for Node.js.
+ * Reads .symtab and its names once for all of them, in some ms for Node.js, with the bounds of
+ * hybrid_object_symbol().
  */
 void hybrid_object_own_symbols(const struct hybrid_object *object, const char *const *names,
 			       u64 *values, unsigned int nr);
