@@ -231,38 +231,38 @@ static struct runtime_process *process_of(struct hybrid_runtimes *runtimes,
 	return process;
 }
 
-bool hybrid_runtime_rule(void *arg, const struct hybrid_unwind *u, unsigned int at,
-			 struct hybrid_rule *rule)
+/* The rule of a frame, or the range that it is in: that of @rule and @range that is not NULL. */
+static bool find_code(struct hybrid_runtimes *runtimes, const struct hybrid_unwind *u,
+		      unsigned int at, struct hybrid_rule *rule, struct hybrid_runtime_range *range)
 {
-	struct hybrid_runtimes *runtimes = arg;
 	const struct runtime_process *process = process_of(runtimes, u, 0);
+	const struct hybrid_runtime_ops *ops;
 	unsigned int kind;
 	void *runtime;
 
 	for (kind = 0; process && kind < NR_RUNTIMES; kind++) {
 		runtime = process->runtimes[kind].runtime;
-		if (runtime && hybrid_all_runtimes[kind]->rule &&
-		    hybrid_all_runtimes[kind]->rule(runtime, runtimes->pass, u, at, rule))
+		ops = hybrid_all_runtimes[kind];
+		if (!runtime)
+			continue;
+		if (rule && ops->rule && ops->rule(runtime, runtimes->pass, u, at, rule))
+			return true;
+		if (range && ops->range && ops->range(runtime, runtimes->pass, u, at, range))
 			return true;
 	}
 	return false;
 }
 
-bool hybrid_runtime_range(void *arg, const struct hybrid_unwind *u, unsigned int at,
+bool hybrid_runtime_rule(void *runtimes, const struct hybrid_unwind *u, unsigned int at,
+			 struct hybrid_rule *rule)
+{
+	return find_code(runtimes, u, at, rule, NULL);
+}
+
+bool hybrid_runtime_range(void *runtimes, const struct hybrid_unwind *u, unsigned int at,
 			  struct hybrid_runtime_range *range)
 {
-	struct hybrid_runtimes *runtimes = arg;
-	const struct runtime_process *process = process_of(runtimes, u, 0);
-	unsigned int kind;
-	void *runtime;
-
-	for (kind = 0; process && kind < NR_RUNTIMES; kind++) {
-		runtime = process->runtimes[kind].runtime;
-		if (runtime && hybrid_all_runtimes[kind]->range &&
-		    hybrid_all_runtimes[kind]->range(runtime, runtimes->pass, u, at, range))
-			return true;
-	}
-	return false;
+	return find_code(runtimes, u, at, NULL, range);
 }
 
 u64 hybrid_runtimes_opened(const struct hybrid_runtimes *runtimes)
