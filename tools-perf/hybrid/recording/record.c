@@ -247,7 +247,7 @@ void hybrid_record__delete(struct hybrid_record *hr)
 	}
 	free(hr->rings.ring);
 	free(hr->rings.heap);
-	hybrid_early_exit(hr);
+	hybrid_early_files_exit(&hr->early);
 	hybrid_runtimes_delete(hr->unwinder.runtimes);
 	hybrid_jit_delete(hr->unwinder.jit);
 	hybrid_memory_delete(hr->unwinder.memory);

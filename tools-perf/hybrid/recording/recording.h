@@ -3,6 +3,7 @@
 #define __PERF_HYBRID_RECORDING_H
 
 #include "../compiler/compiler.h"
+#include "../process/early-file.h"
 #include "../process/file-loader.h"
 #include "../process/new-threads.h"
 #include "../process/process.h"
@@ -56,29 +57,10 @@ struct hybrid_pass {
 	struct hybrid_object	*waiting;
 };
 
-/* Files whose names are those of interpreters, and that are looked at before they have samples. */
-#define HYBRID_EARLY_PATHS	64
-
-/**
- * struct hybrid_early - looks for interpreters in what processes map
- * @space: has the file that is looked at, once it can be read; NULL: none is
- * @start: where that has its code
- * @nr_tries: passes that it was looked at in
- * @paths: hashes of the paths of files that were looked at
- * @nr_paths: number of @paths
- */
-struct hybrid_early {
-	struct hybrid_space	*space;
-	u64			 start;
-	unsigned int		 nr_tries;
-	u32			 paths[HYBRID_EARLY_PATHS];
-	unsigned int		 nr_paths;
-};
-
 /* A record that was just found in a ring: it may be of a mapping of an interpreter's file. */
 void hybrid_early_found(struct hybrid_record *hr, const struct perf_event_header *header);
 
-/* Looks at the file that was found, and tells BPF of it. In each pass over the rings. */
+/* Looks at the files that were found, and tells BPF of them. In each pass over the rings. */
 void hybrid_early_pass(struct hybrid_record *hr);
 
 /**
@@ -90,8 +72,6 @@ void hybrid_early_pass(struct hybrid_record *hr);
  * Return: true if it is an interpreter that BPF did not know.
  */
 bool hybrid_early_tell(struct hybrid_record *hr, const struct perf_record_mmap2 *event, bool load);
-
-void hybrid_early_exit(struct hybrid_record *hr);
 
 /**
  * struct hybrid_stack_pages - reads pages of stacks, so that later samples have them
@@ -218,7 +198,7 @@ struct hybrid_record {
 	struct hybrid_rings		 rings;
 	struct hybrid_pass		 pass;
 	struct hybrid_current		 current;
-	struct hybrid_early		 early;
+	struct hybrid_early_files	 early;
 	struct hybrid_record_names	 names;
 	struct hybrid_hits		 hits;
 	u32				 file;
