@@ -3,12 +3,12 @@
 
 usage: calls-truth.py SECONDS [KIND...]
 
-Each KIND is a function p_KIND_of_round; without any all of them run. NAME_of_any may have any
-caller, and l_NAME_of_root is where a thread begins. These also are functions that only some
-versions call through C: generators, coroutines, properties, and __format__().
+Each KIND is a function p_KIND_of_round, here or in methods_truth.py; without any all of them run.
+NAME_of_any may have any caller, and l_NAME_of_root is where a thread begins. These also are
+functions that only some versions call through C: generators, coroutines, properties, and
+__format__().
 """
 
-import collections
 import concurrent.futures
 import contextlib
 import contextvars
@@ -16,9 +16,7 @@ import functools
 import gc
 import multiprocessing
 import os
-import pickle
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -31,120 +29,9 @@ try:
 except ImportError:
     numpy = None
 
-
-def work(n=300):
-    total = 0
-    for i in range(n):
-        total += i ^ 5
-    return total
-
-
-# C code calls methods of these.
-class Less:
-    def __init__(self, n):
-        self.n = n
-
-    def c_less_of_order(self, other):
-        work(10)
-        return self.n < other.n
-
-    __lt__ = c_less_of_order
-
-
-def p_order_of_round():
-    sorted([Less(i * 7 % 31) for i in range(31)])
-
-
-class Attribute:
-    def c_attribute_of_attributes(self, name):
-        work(40)
-        return name
-
-    __getattr__ = c_attribute_of_attributes
-
-
-def p_attributes_of_round():
-    a = Attribute()
-    for _ in range(30):
-        a.x
-
-
-class Next:
-    def __init__(self):
-        self.n = 0
-
-    def __iter__(self):
-        return self
-
-    def c_next_of_iterate(self):
-        work(20)
-        self.n += 1
-        if self.n > 30:
-            raise StopIteration
-        return self.n
-
-    __next__ = c_next_of_iterate
-
-
-def p_iterate_of_round():
-    return list(Next())
-
-
-class Key:
-    def c_hash_of_keys(self):
-        work(20)
-        return 1
-
-    def c_equal_of_keys(self, other):
-        work(20)
-        return self is other
-
-    __hash__ = c_hash_of_keys
-    __eq__ = c_equal_of_keys
-
-
-def p_keys_of_round():
-    return dict.fromkeys([Key() for _ in range(8)])
-
-
-class Missing(dict):
-    def c_missing_of_misses(self, key):
-        return work(40)
-
-    __missing__ = c_missing_of_misses
-
-
-def p_misses_of_round():
-    m = Missing()
-    for i in range(30):
-        m[i]
-
-
-class Finalised:
-    def c_del_of_finalise(self):
-        work(60)
-
-    __del__ = c_del_of_finalise
-
-
-def p_finalise_of_round():
-    for _ in range(20):
-        Finalised()
-
-
-class Ring:
-    def c_collected_of_collect(self):
-        work(60)
-
-    __del__ = c_collected_of_collect
-
-
-def p_collect_of_round():
-    for _ in range(10):
-        a = Ring()
-        a.a = a
-    del a
-    gc.collect(0)
+sys.dont_write_bytecode = True
+import methods_truth  # noqa: E402
+from methods_truth import work  # noqa: E402
 
 
 def c_dead_of_weak(ref):
@@ -156,17 +43,6 @@ def p_weak_of_round():
         a = set()
         r = weakref.ref(a, c_dead_of_weak)
         a = None
-
-
-class Context:
-    def c_enter_of_context(self):
-        return work(100)
-
-    def c_exit_of_context(self, *a):
-        return work(100)
-
-    __enter__ = c_enter_of_context
-    __exit__ = c_exit_of_context
 
 
 def c_managed_of_manage():
@@ -260,18 +136,6 @@ def p_partials_of_round():
         f(i)
 
 
-class Pickled:
-    def c_reduce_of_pickles(self):
-        work(60)
-        return (int, (1,))
-
-    __reduce__ = c_reduce_of_pickles
-
-
-def p_pickles_of_round():
-    return pickle.dumps([Pickled() for _ in range(20)])
-
-
 def c_element_of_parse(name, attributes):
     work(60)
 
@@ -280,33 +144,6 @@ def p_parse_of_round():
     p = xml.parsers.expat.ParserCreate()
     p.StartElementHandler = c_element_of_parse
     p.Parse("<a>" + "<b x='1'/>" * 30 + "</a>")
-
-
-class Aggregate:
-    def c_step_of_aggregate(self, x):
-        work(30)
-
-    def c_final_of_aggregate(self):
-        return work(60)
-
-    step = c_step_of_aggregate
-    finalize = c_final_of_aggregate
-
-
-def c_collate_of_aggregate(a, b):
-    work(20)
-    return (a > b) - (a < b)
-
-
-def p_aggregate_of_round():
-    db = sqlite3.connect(":memory:")
-    db.create_aggregate("g", 1, Aggregate)
-    db.create_collation("c", c_collate_of_aggregate)
-    db.execute("CREATE TABLE t (x TEXT)")
-    db.executemany("INSERT INTO t VALUES (?)", [(str(i * 7 % 41),) for i in range(41)])
-    db.execute("SELECT g(x) FROM t").fetchall()
-    db.execute("SELECT x FROM t ORDER BY x COLLATE c").fetchall()
-    db.close()
 
 
 def c_deep_of_nest(x):
@@ -390,45 +227,6 @@ def c_context_of_contexts():
 
 def p_contexts_of_round():
     contextvars.copy_context().run(c_context_of_contexts)
-
-
-class Meta(type):
-    def c_made_of_classes(cls, name, bases, namespace):
-        work(100)
-
-    __init__ = c_made_of_classes
-
-
-def p_classes_of_round():
-    Meta("A", (), {})
-
-
-def p_slots_of_round():
-    class Body:
-        total = work(200)
-    return Body
-
-
-class Property:
-    @property
-    def l_property_of_properties(self):
-        return work(60)
-
-    @staticmethod
-    def p_static_of_properties():
-        return work(60)
-
-    @classmethod
-    def p_class_of_properties(cls):
-        return work(60)
-
-
-def p_properties_of_round():
-    p = Property()
-    for _ in range(20):
-        p.l_property_of_properties
-        p.p_static_of_properties()
-        p.p_class_of_properties()
 
 
 def c_vector_of_vectors(x):
@@ -533,19 +331,6 @@ def p_throws_of_round():
     g.close()
 
 
-class Tree:
-    def l_text_of_format(self, spec=""):
-        return str(work(60))
-
-    __format__ = l_text_of_format
-    __str__ = l_text_of_format
-
-
-def p_format_of_round():
-    t = Tree()
-    return f"{t} {t!s} %s" % t + "%s{}".format(t)
-
-
 def p_round_of_root(end, kinds):
     while time.monotonic() < end:
         for kind in kinds:
@@ -556,9 +341,10 @@ def p_round_of_root(end, kinds):
 def main():
     gc.disable()
     end = time.monotonic() + float(sys.argv[1])
-    names = sys.argv[2:] or [n[2:-9] for n in globals()
+    found = {**vars(methods_truth), **globals()}
+    names = sys.argv[2:] or [n[2:-9] for n in found
                              if n.startswith("p_") and n.endswith("_of_round")]
-    kinds = [globals()[f"p_{n}_of_round"] for n in names]
+    kinds = [found[f"p_{n}_of_round"] for n in names]
     p_round_of_root(end, kinds)
 
 
