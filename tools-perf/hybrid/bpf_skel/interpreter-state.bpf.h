@@ -135,6 +135,10 @@ struct interpreter_space {
  * @context_at: of CRuby: address of the variable that has it
  * @context_when: when that was found, in the unit of @marks
  * @frame: address of a frame
+ * @outer: of CPython: the innermost frame of those that called the innermost evaluator
+ * @is_beginning: of the innermost run it is not known whether it is the evaluator's: if its last
+ *	frame was called by @outer it is
+ * @is_in_run: of CPython: the caller of the last frame has the same native frame
  * @frames_start: where the stack begins that has them, if they are an array
  * @frames_end: and behind the last one
  * @statement: of Perl: that the frame at @frame is at
@@ -166,6 +170,9 @@ struct interpreter_frames {
 	__u64 context_at;
 	__u32 context_when;
 	__u64 frame;
+	__u64 outer;
+	__u32 is_beginning;
+	__u32 is_in_run;
 	__u64 frames_start;
 	__u64 frames_end;
 	__u64 statement;

@@ -299,6 +299,9 @@ static long interpreter_frame(__u32 i, void *arg)
 	__u64 frame = st->frame, function;
 	bool ends;
 
+	/* A generator that ends has no caller, and is the innermost frame yet. */
+	if (!frame && st->is_in_run)
+		return 1;
 	if (!frame)
 		frame = next_chain(st);
 	if (!frame) {
@@ -318,6 +321,13 @@ static long interpreter_frame(__u32 i, void *arg)
 	if (ends)
 		end_run(st);
 	st->frame = frame_word(st, frame, in->caller);
+	/* The evaluator's frame is not linked to its caller's yet. */
+	if (ends && st->is_beginning && st->frame != st->outer) {
+		st->nr_interpreted = st->begin;
+		return 1;
+	}
+	st->is_beginning &= !ends;
+	st->is_in_run = !ends;
 	return 0;
 }
 
@@ -383,54 +393,54 @@ static __always_inline void find_chains(struct state *st)
 	st->nr_chains = 1;
 }
 
-/* Has the evaluator linked its frame to that of its caller? @at: of its word, on its stack. */
-static __always_inline bool is_linked(const struct state *st, __u64 at, __u64 sp)
+/*
+ * Is it the frame that the evaluator runs? The evaluator has this in the register of its argument,
+ * or in one that calls preserve. Compilers may use the former for something else early.
+ */
+static __always_inline bool is_in_register(struct pt_regs___h *user, __u64 frame)
 {
-	const struct hybrid_walk_python *in = &st->interpreter.python;
-	__u64 frame = st->frame, outer = user_word(at + in->frame_in_frame + 8);
-
-	/* From 3.12 on it has one more frame, on its stack. */
-	if (!in->ends_with) {
-		frame = user_word(frame + in->caller);
-		if (frame < sp || frame >= st->first_cfa)
-			return false;
-	}
-	return (__u8)user_word(frame + in->kind) >= in->ends_from &&
-	       user_word(frame + in->caller) == user_word(outer + in->frame_in_frame);
+	return BPF_CORE_READ(user, si) == frame || BPF_CORE_READ(user, bx) == frame ||
+	       BPF_CORE_READ(user, bp) == frame || BPF_CORE_READ(user, r12) == frame ||
+	       BPF_CORE_READ(user, r13) == frame || BPF_CORE_READ(user, r14) == frame ||
+	       BPF_CORE_READ(user, r15) == frame;
 }
 
 /*
  * CPython 3.11 and 3.12: the evaluator has put the address of a word on its stack into the thread's
  * data, and not yet that of its frame into the word, or not yet the caller's into the frame. What
- * is there is of an earlier call. The registers still have the arguments: the thread's data, and
- * the frame.
+ * is there is of an earlier call. Returns false if the word has another frame than the registers.
+ * Functions that the evaluator calls itself begin in the same code, so the caller of the last frame
+ * of the run tells: @st->outer.
  */
-static __always_inline bool is_beginning(const struct state *st)
+static __always_inline bool has_begun(struct state *st)
 {
 	const struct hybrid_walk_python *in = &st->interpreter.python;
 	struct pt_regs___h *user = (void *)st->regs;
-	__u64 ip = BPF_CORE_READ(user, ip), sp, at;
+	__u64 ip = BPF_CORE_READ(user, ip), at;
 
+	st->is_beginning = false;
 	if (!in->is_indirect || !in->evaluator ||
 	    !has_language(st->met_languages, HYBRID_WALK_PYTHON) ||
 	    ip + st->met[HYBRID_WALK_PYTHON].shift - in->evaluator >= PROLOGUE ||
 	    BPF_CORE_READ(user, di) != st->thread)
-		return false;
-	sp = BPF_CORE_READ(user, sp);
+		return true;
 	at = user_word(st->thread + in->frame);
-	if (at < sp || at >= st->first_cfa)
-		return false;
-	return BPF_CORE_READ(user, si) != st->frame || !is_linked(st, at, sp);
+	if (at < BPF_CORE_READ(user, sp) || at >= st->first_cfa)
+		return true;
+	st->is_beginning = true;
+	st->outer = user_word(user_word(at + in->frame_in_frame + 8) + in->frame_in_frame);
+	return is_in_register(user, st->frame);
 }
 
 static __always_inline void read_python(struct state *st)
 {
 	struct loop loop = { .st = st };
 
-	if (is_beginning(st))
+	if (!has_begun(st))
 		return;
 	find_chains(st);
 	st->frame = next_chain(st);
+	st->is_in_run = false;
 	if (st->frame)
 		bpf_loop(HYBRID_WALK_FUNCTIONS + 1, interpreter_frame, &loop, 0);
 }

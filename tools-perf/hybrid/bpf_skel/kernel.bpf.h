@@ -42,7 +42,9 @@ struct pt_regs___h {
 	unsigned long r15;
 	unsigned long r14;
 	unsigned long r13;
+	unsigned long r12;
 	unsigned long bp;
+	unsigned long bx;
 	unsigned long si;
 	unsigned long di;
 	unsigned long orig_ax;
