@@ -4,7 +4,10 @@
  */
 #include <string.h>
 #include "../hybrid/bpf_skel/hybrid_interpreter.h"
+#include "../hybrid/bpf_skel/python-text.h"
 #include "elf-file.h"
+#include "name-chain.h"
+#include "names.h"
 #include "own-memory.h"
 #include "rows.h"
 #include "runtime.h"
@@ -81,6 +84,42 @@ static void impossible(void)
 	check(!is_told("python-silent.so", &interpreter, &vaddr));
 }
 
+/* Does perf take the process's CPython for one that is at @bias? It is told of a code object. */
+static bool is_at(struct hybrid_namer *namer, struct hybrid_names *names, u64 bias, char letter)
+{
+	struct hybrid_walk_text text = {
+		.function = 0x1000 * (letter - 'a' + 1), .size = 8, .sizes = { 1, 1, 0 },
+		.type = bias + elf_file_symbol("python-3.11.so", "PyCode_Type"),
+		.states = { 0x20 | 1 << 2, 0x20 | 1 << 2 }, .bytes = { letter, letter },
+	};
+	u32 nr = hybrid_names__nr(names);
+
+	namer->text(namer, names, &text, offsetof(struct hybrid_walk_text, bytes) + 2);
+	return hybrid_names__nr(names) == nr + 1;
+}
+
+/* Apache loads its modules twice: of the first time perf has no record that it is unmapped. */
+static void loaded_again(void)
+{
+	struct hybrid_names *names = hybrid_names__new(HYBRID_RUNTIME_PYTHON);
+	struct hybrid_runtimes *runtimes;
+	struct hybrid_namer *namer;
+	u64 bias = BIAS;
+
+	own_begin();
+	runtimes = hybrid_runtimes_new(&own.ps.objects, own.memory);
+	for (; bias <= BIAS + 0x1000000; bias += 0x1000000) {
+		elf_file_map(&own.ps, own.pm.pid, "python-3.11.so", bias);
+		namer = hybrid_runtime_namer(runtimes, own.pm.pid, 0, own.pm.space,
+					     HYBRID_WALK_PYTHON + 1);
+		check(namer && is_at(namer, names, bias, bias == BIAS ? 'a' : 'b'));
+	}
+	check(namer && !is_at(namer, names, BIAS, 'c'));
+	hybrid_runtimes_delete(runtimes);
+	own_end();
+	hybrid_names__delete(names);
+}
+
 /* What processes map is looked at by its name first: extension modules have that of CPython. */
 static void file_names(void)
 {
@@ -99,6 +138,7 @@ int main(void)
 		{ "file of CPython: by the table of versions",	table },
 		{ "file of CPython: by its debug offsets",	debug_offsets },
 		{ "file of CPython: what can't be",		impossible },
+		{ "file of CPython: mapped again",		loaded_again },
 		{ "names of interpreters' files",		file_names },
 	};
 

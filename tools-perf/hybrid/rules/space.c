@@ -192,10 +192,22 @@ int hybrid_space_map(struct hybrid_space *space, const struct hybrid_mapping *ne
 	if (reserve(space))
 		return -ENOMEM;
 	i = cut(space, new->start, new->end);
-	if (exec)
-		insert_at(space, i, new);
 	changed(space);
+	if (!exec)
+		return 0;
+	insert_at(space, i, new);
+	space->mappings[i].since = space->gen;
 	return 0;
+}
+
+bool hybrid_mapping_replaces(const struct hybrid_mapping *mapping,
+			     const struct hybrid_mapping *old)
+{
+	u64 size = mapping->end - mapping->start, before = old->pgoff - mapping->pgoff;
+
+	return mapping->object == old->object && mapping->since > old->since &&
+	       mapping->pgoff <= old->pgoff && before <= size &&
+	       old->end - old->start <= size - before;
 }
 
 static bool may_be_used(const struct hybrid_mapping *mapping)

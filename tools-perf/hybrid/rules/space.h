@@ -19,6 +19,7 @@
  * @start: first address
  * @end: address behind the last
  * @pgoff: offset of @start in the file, in bytes
+ * @since: hybrid_space_map() sets it: of two mappings of a space the newer one has more
  * @pid: a process that has it, for /proc/PID
  * @ancestors: of that process, the nearest first, for the files that it had in its root when it
  *	is gone; 0: none is known
@@ -36,6 +37,7 @@ struct hybrid_mapping {
 	u64			 start;
 	u64			 end;
 	u64			 pgoff;
+	u64			 since;
 	pid_t			 pid;
 	pid_t			 ancestors[HYBRID_NR_ANCESTORS];
 	struct hybrid_object	*object;
@@ -110,6 +112,19 @@ void hybrid_space_clear(struct hybrid_space *space);
  * Return: 0, or -ENOMEM (then nothing has changed).
  */
 int hybrid_space_map(struct hybrid_space *space, const struct hybrid_mapping *new, bool exec);
+
+/**
+ * hybrid_mapping_replaces - is a mapping what a library was loaded as again?
+ * @mapping: of a file
+ * @old: another one of the same space
+ *
+ * Events have no record of munmap(), so the mappings of a library that dlclose() has unmapped stay
+ * in the space. Other mappings of a part of the file, such as V8's, replace nothing.
+ *
+ * Return: true if @mapping is newer, and has all of the file that @old has.
+ */
+bool hybrid_mapping_replaces(const struct hybrid_mapping *mapping,
+			     const struct hybrid_mapping *old);
 
 /**
  * hybrid_space_find - the mapping that holds an address

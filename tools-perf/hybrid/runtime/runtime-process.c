@@ -111,7 +111,8 @@ void hybrid_runtime_process__check(struct hybrid_runtimes *runtimes,
 		open_runtime(runtimes, process, kind, mapping, space);
 }
 
-static void fork_runtime(struct hybrid_runtimes *runtimes, struct runtime_process *process,
+/* Returns true if the process has what its parent has. */
+static bool fork_runtime(struct hybrid_runtimes *runtimes, struct runtime_process *process,
 			 unsigned int kind, const struct open_runtime *parent,
 			 struct hybrid_space *space)
 {
@@ -121,22 +122,20 @@ static void fork_runtime(struct hybrid_runtimes *runtimes, struct runtime_proces
 	void *forked;
 
 	if (!parent->runtime || !hybrid_all_runtimes[kind]->fork)
-		return;
+		return false;
 	mapping = hybrid_space_find(space, parent->start);
 	if (!mapping || !mapping->object || mapping->object->id != parent->object_id)
-		return;
+		return false;
 	forked = hybrid_all_runtimes[kind]->fork(parent->runtime, &pm);
 	if (!forked)
-		return;
+		return false;
 	close_runtime(runtimes, of, kind);
-	process->gen = space->gen;
-	process->nr_met = runtimes->nr_met;
-	process->missed_pass = 0;
 	process->looked_for |= 1U << kind;
 	process->wanted |= 1U << kind;
 	of->object_id = parent->object_id;
 	of->start = parent->start;
 	set_runtime(runtimes, of, forked);
+	return true;
 }
 
 void hybrid_runtime_process__fork(struct hybrid_runtimes *runtimes,
@@ -144,8 +143,15 @@ void hybrid_runtime_process__fork(struct hybrid_runtimes *runtimes,
 				  const struct runtime_process *parent,
 				  struct hybrid_space *space)
 {
+	bool is_forked = false;
 	unsigned int kind;
 
 	for (kind = 0; kind < NR_RUNTIMES; kind++)
-		fork_runtime(runtimes, process, kind, &parent->runtimes[kind], space);
+		is_forked |= fork_runtime(runtimes, process, kind, &parent->runtimes[kind], space);
+	if (!is_forked)
+		return;
+	/* The parent may have loaded the runtime again since it was looked at. */
+	process->gen = parent->gen;
+	process->nr_met = runtimes->nr_met;
+	process->missed_pass = 0;
 }

@@ -100,7 +100,8 @@ static void add_found(struct found_runtimes *found, const struct hybrid_mapping 
 {
 	unsigned int kind = mapping->object->runtime - 1;
 
-	if (!found->mappings[kind] || (mapping->object->runtime_met && !is_met(found, kind)))
+	if (!found->mappings[kind] || (mapping->object->runtime_met && !is_met(found, kind)) ||
+	    hybrid_mapping_replaces(mapping, found->mappings[kind]))
 		found->mappings[kind] = mapping;
 	if (found->first == NR_RUNTIMES || (is_met(found, kind) && !is_met(found, found->first)))
 		found->first = kind;
