@@ -16,6 +16,7 @@ test_php()
 	record functions.data php "$here/selftests/php/truth.php" 5
 	complete "PHP" functions.data 100 99
 	php_functions
+	php_late
 	php_compiled
 	php_lies
 	next_php
@@ -46,6 +47,28 @@ php_functions()
 		function used() { return getrusage()["ru_utime.tv_usec"]; }
 		for ($at = used(); used() < $at + 50000;) spin();'
 	without_functions "$name" PHP php:: php "$here/selftests/php/truth.php" 1
+}
+
+# perf reads the samples when the process has ended: dumps show that a fiber's stack ends. What was
+# compiled is gone.
+php_late()
+{
+	grep -q '^hybrid: BPF walked' functions.data.log || return 0
+	cat > late.sh <<- 'END'
+	kill -STOP "$PPID"
+	php -d pcre.jit=0 "$1" 1
+	kill -CONT "$PPID"
+	END
+	record late.data sh late.sh "$here/selftests/php/truth.php"
+	ok "PHP's fibers, of a process that has ended" has_no_cfi_left late.data
+	rm -f late.sh late.data
+}
+
+# Samples, and none of them without CFI.
+has_no_cfi_left()
+{
+	closing "$1"
+	[ "$(outcome "$1" complete)" -gt 0 ] && [ "$(outcome "$1" "no CFI")" -eq 0 ]
 }
 
 # Code of opcache's JIT: its frames are those of execute_ex().

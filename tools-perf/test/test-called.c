@@ -105,6 +105,24 @@ static void top(void)
 	}
 }
 
+/* The mapping of the stack ends where the copy does: what comes next is not asked for. */
+static void top_of_mapping(void)
+{
+	fiber(scene_at("leaf_at"), 100, 0xdead);
+	s.u.dump_room = s.u.dump_size;
+	s.u.room_ends = true;
+	same(merge(), HYBRID_COMPLETE);
+	same(s.u.fiber_end, scene_top(&s) - 100 * 8);
+	expect_complete(__LINE__);
+	/* A caller is in it. */
+	fiber(scene_at("leaf_at"), 9, 0);
+	scene_push(&s, scene_at("outer_ret"));
+	s.u.dump_room = s.u.dump_size;
+	s.u.room_ends = true;
+	check(merge() > HYBRID_GUESSED);
+	expect_fiber(__LINE__);
+}
+
 /* A caller's return address is above the pointer to a function: CFI that is wrong leads there. */
 static void not_top(void)
 {
@@ -193,6 +211,7 @@ int main(void)
 		{ "called: nor before several", no_calls },
 		{ "called: the call before it leads to another function", other_call },
 		{ "called: the top of a fiber's stack", top },
+		{ "called: the top of a fiber's mapping", top_of_mapping },
 		{ "called: not the top", not_top },
 		{ "called: a return address of 0", zero },
 		{ "called: true callers stay", called },

@@ -76,6 +76,7 @@ static __always_inline long write_dump(void *ctx, struct state *st, struct mm_st
 	st->dump.room = pages * PAGE - (sp & (PAGE - 1));
 	if (st->dump.room > st->dump_most)
 		st->dump.room = st->dump_most;
+	st->dump.room_ends = st->dump.room == mapped * PAGE - (sp & (PAGE - 1));
 	st->dump.size = 0;
 	st->dump.holes = 0;
 	st->dump.space = st->code_key.space;

@@ -426,7 +426,7 @@ struct hybrid_walk_record {
  * @room: bytes of stack that were to be copied
  * @size: of @stack; less, where what follows is not in memory
  * @holes: pages of @stack that are not, bit 0 for that with sp
- * @unused: 0
+ * @room_ends: 1 if the mapping with sp ends behind @room, else 0
  * @space: a number of the address space, that of no other one; 0: unknown
  * @stack: from sp on; the record ends with it
  */
@@ -437,7 +437,7 @@ struct hybrid_walk_dump {
 	__u32			room;
 	__u32			size;
 	__u32			holes;
-	__u32			unused;
+	__u32			room_ends;
 	__u64			space;
 	__u8			stack[HYBRID_WALK_STACK];
 };

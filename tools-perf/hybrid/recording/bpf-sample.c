@@ -14,6 +14,24 @@
 #include "../walkers/bpf.h"
 #include "recording.h"
 
+/* What the record that is made of BPF's does not have. */
+static void set_current(struct hybrid_current *current, const struct hybrid_walked *walked)
+{
+	current->holes = walked->holes;
+	current->room_ends = walked->room_ends;
+	current->space = walked->space;
+	current->functions = walked->functions;
+	current->nr_functions = walked->nr_functions;
+}
+
+static void clear_current(struct hybrid_current *current)
+{
+	current->holes = 0;
+	current->room_ends = false;
+	current->space = 0;
+	current->nr_functions = 0;
+}
+
 /* Of a task that went to sleep: in the kernel. */
 static int deliver_asleep(struct hybrid_record *hr, struct hybrid_ring *ring,
 			  struct hybrid_walked *walked)
@@ -25,14 +43,9 @@ static int deliver_asleep(struct hybrid_record *hr, struct hybrid_ring *ring,
 	walked->head.misc = PERF_RECORD_MISC_KERNEL;
 	hybrid_walked_sample(walked, hr->off_cpu.event->layout.attr.sample_type,
 			     HYBRID_BPF_REGS, made);
-	hr->current.holes = walked->holes;
-	hr->current.space = walked->space;
-	hr->current.functions = walked->functions;
-	hr->current.nr_functions = walked->nr_functions;
+	set_current(&hr->current, walked);
 	err = hybrid_off_cpu_chain(hr, ring, made, word);
-	hr->current.holes = 0;
-	hr->current.space = 0;
-	hr->current.nr_functions = 0;
+	clear_current(&hr->current);
 	return err;
 }
 
@@ -82,15 +95,10 @@ int hybrid_deliver_bpf(struct hybrid_record *hr, struct hybrid_ring *ring,
 		hr->stats.shed_dumps++;
 	attr = &event->layout.attr;
 	hybrid_walked_sample(&walked, attr->sample_type, attr->sample_regs_user, made);
-	hr->current.holes = walked.holes;
-	hr->current.space = walked.space;
-	hr->current.functions = walked.functions;
-	hr->current.nr_functions = walked.nr_functions;
+	set_current(&hr->current, &walked);
 	hr->current.code_hash = walked.code_hash;
 	err = hybrid_deliver_sample(hr, ring, event, made, header->size);
-	hr->current.holes = 0;
-	hr->current.space = 0;
-	hr->current.nr_functions = 0;
+	clear_current(&hr->current);
 	hr->current.code_hash = 0;
 	return err;
 }

@@ -135,6 +135,7 @@ void hybrid_forget_functions(struct hybrid_ring *ring);
  * struct hybrid_current - the sample that is delivered
  * @shedding: it loses its dump
  * @holes: of its dump, as struct hybrid_unwind has them
+ * @room_ends: the same
  * @space: the BPF program's number of its address space; 0: unknown
  * @functions: of frames of interpreters that BPF has met; NULL: none
  * @nr_functions: number of @functions
@@ -147,6 +148,7 @@ void hybrid_forget_functions(struct hybrid_ring *ring);
 struct hybrid_current {
 	bool			 shedding;
 	u32			 holes;
+	bool			 room_ends;
 	u64			 space;
 	const u8		*functions;
 	u32			 nr_functions;

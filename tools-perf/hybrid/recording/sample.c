@@ -82,6 +82,7 @@ static bool prepare(struct hybrid_record *hr, const struct hybrid_event *event,
 	u->dump_size = sample->stack_size;
 	u->dump_room = sample->stack_room;
 	u->holes = hr->current.holes;
+	u->room_ends = hr->current.room_ends;
 	u->max_frames = event->max_stack;
 	u->frames = hr->current.frames;
 	return true;

@@ -43,6 +43,7 @@ static int parse_dump(const u8 *raw, u32 size, struct hybrid_walked *walked)
 {
 	struct hybrid_walk_head *head = &walked->head;
 	const u32 stack_at = offsetof(struct hybrid_walk_dump, stack);
+	u32 room_ends;
 
 	head->nr_kernel &= ~HYBRID_WALK_DUMP;
 	if (head->nr_kernel > HYBRID_WALK_DUMP_IPS || size < stack_at ||
@@ -51,6 +52,8 @@ static int parse_dump(const u8 *raw, u32 size, struct hybrid_walked *walked)
 	memcpy(&walked->stack_room, raw + offsetof(struct hybrid_walk_dump, room), sizeof(u32));
 	memcpy(&walked->stack_size, raw + offsetof(struct hybrid_walk_dump, size), sizeof(u32));
 	memcpy(&walked->holes, raw + offsetof(struct hybrid_walk_dump, holes), sizeof(u32));
+	memcpy(&room_ends, raw + offsetof(struct hybrid_walk_dump, room_ends), sizeof(u32));
+	walked->room_ends = room_ends;
 	memcpy(&walked->space, raw + offsetof(struct hybrid_walk_dump, space), sizeof(u64));
 	if (walked->stack_room > HYBRID_WALK_STACK || walked->stack_size > walked->stack_room ||
 	    walked->stack_room % 8 || walked->stack_size % 8 ||
@@ -119,6 +122,7 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 	walked->text = NULL;
 	walked->dump = NULL;
 	walked->holes = 0;
+	walked->room_ends = false;
 	walked->space = 0;
 	if (head->nr_kernel & HYBRID_WALK_DUMP)
 		return parse_dump(raw, size, walked);

@@ -36,13 +36,19 @@ static bool is_absent(struct hybrid_unwinder *unwinder, const struct hybrid_unwi
 	return hybrid_memory_is_absent(unwinder->memory, u->space, u->pid, addr);
 }
 
+/* A stack does not go on in the next mapping, which perf could look at only later. */
+static bool is_behind_mapping(const struct hybrid_unwind *u, u64 addr)
+{
+	return u->room_ends && addr - u->dump_start >= u->dump_room;
+}
+
 /* Is @cfa the top of a stack, above which no frame is? */
 static bool is_top(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u, u64 cfa)
 {
 	u8 size = u->abi->word;
 	u64 addr, word;
 
-	for (addr = cfa; addr - cfa < TOP; addr += size) {
+	for (addr = cfa; addr - cfa < TOP && !is_behind_mapping(u, addr); addr += size) {
 		if (hybrid_unwind_read(u, addr, size, &word) &&
 		    hybrid_memory_read(unwinder->memory, u->space, u->pid, addr, size, &word)) {
 			if (!is_absent(unwinder, u, addr))

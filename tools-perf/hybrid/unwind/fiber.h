@@ -15,8 +15,8 @@
  *
  * - Its return address is 0, or hybrid_called_frame() shows that no call returns there.
  * - Its CFA is at the top of a stack: of the next 1,024 bytes, those that are memory of the
- *   process hold no address after a call. If wrong CFI leads to a pointer to a function, the
- *   return addresses of the true callers are there.
+ *   process and of the stack's mapping hold no address after a call. If wrong CFI leads to a
+ *   pointer to a function, the return addresses of the true callers are there.
  *
  * If there is such a frame, it becomes the last one: @u->stop is HYBRID_STOP_OUTERMOST,
  * @u->rule.kind is HYBRID_RULE_OUTERMOST, and @u->fiber_end is the place of the frame's return
