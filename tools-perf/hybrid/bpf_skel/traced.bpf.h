@@ -10,11 +10,11 @@
 #include "dump.bpf.h"
 #include "functions.bpf.h"
 
-/* perf's: the numbers of these events. */
+/* perf's: by the numbers of these events, the number of the thread's ring if rings are of threads. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__type(key, __u64);
-	__type(value, __u8);
+	__type(value, __u32);
 	__uint(max_entries, 1);
 } traced_events SEC(".maps");
 
@@ -55,14 +55,17 @@ int hybrid_traced(__u64 *ctx)
 	struct mm_struct___h *mm = task->mm;
 	__u64 id = parent ? parent->id : event->id;
 	struct state *st;
+	__u32 *ring;
 
-	if (!any_interpreters || !mm || !bpf_map_lookup_elem(&traced_events, &id) ||
-	    !is_walkable(task, user))
+	if (!any_interpreters || !mm)
+		return 0;
+	ring = bpf_map_lookup_elem(&traced_events, &id);
+	if (!ring || !is_walkable(task, user))
 		return 0;
 	st = bpf_map_lookup_elem(&traced_states, &cpu);
 	if (!st)
 		return 0;
-	st->output = BPF_F_CURRENT_CPU;
+	st->output = by_thread ? *ring : BPF_F_CURRENT_CPU;
 	st->event = (__u64)event;
 	__builtin_memset(&st->record.head, 0, sizeof(st->record.head));
 	st->record.head.id = id;

@@ -87,7 +87,7 @@ bool hybrid_bpf__attach_off_cpu(struct hybrid_bpf *bpf, struct evlist *evlist);
  */
 bool hybrid_bpf__is_traced(struct evsel *evsel);
 
-/* The first of these that is not for single threads' rings; NULL: none. */
+/* The first of these; NULL: none. */
 const struct perf_event_attr *hybrid_bpf__first_traced(struct evlist *evlist);
 
 /* hybrid_traced() is to be loaded, or not; before that is done. 0 or a negative errno. */

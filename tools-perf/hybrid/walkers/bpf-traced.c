@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <internal/evlist.h>
+#include <internal/xyarray.h>
 #include <perf/cpumap.h>
 #include <perf/threadmap.h>
 #include "util/hybrid/bpf_skel/hybrid_walk.skel.h"
@@ -48,8 +49,6 @@ const struct perf_event_attr *hybrid_bpf__first_traced(struct evlist *evlist)
 {
 	struct evsel *evsel;
 
-	if (perf_cpu_map__has_any_cpu_or_is_empty(evlist__core(evlist)->all_cpus))
-		return NULL;
 	evlist__for_each_entry(evlist, evsel) {
 		if (hybrid_bpf__is_traced(evsel))
 			return &evsel->core.attr;
@@ -81,19 +80,25 @@ int hybrid_bpf__prepare_traced(struct hybrid_bpf *bpf, struct evlist *evlist)
 	return err ?: bpf_map__set_autocreate(skel->maps.traced_events, false);
 }
 
+/* The event's numbers, one for each CPU and thread. A thread that has exited has none. */
 static int put_ids(struct hybrid_bpf *bpf, struct evsel *evsel)
 {
-	u8 is = 1;
-	u32 i;
-	int err;
+	const struct bpf_map *events = bpf->skel->maps.traced_events;
+	struct xyarray *ids = evsel->core.sample_id;
+	const struct perf_sample_id *id;
+	int x, y, err = 0;
+	u32 ring;
 
-	for (i = 0; i < evsel->core.ids; i++) {
-		err = bpf_map__update_elem(bpf->skel->maps.traced_events, &evsel->core.id[i],
-					   sizeof(u64), &is, sizeof(is), BPF_ANY);
-		if (err)
-			return err;
+	for (x = 0; ids && x < xyarray__max_x(ids); x++) {
+		for (y = 0; y < xyarray__max_y(ids) && !err; y++) {
+			id = (const void *)xyarray__entry(ids, x, y);
+			ring = id->idx;
+			if (id->id)
+				err = bpf_map__update_elem(events, &id->id, sizeof(id->id), &ring,
+							   sizeof(ring), BPF_ANY);
+		}
 	}
-	return 0;
+	return err;
 }
 
 bool hybrid_bpf__attach_traced(struct hybrid_bpf *bpf, struct evlist *evlist)
