@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What interpreters run in samples that perf top has read and not resolved yet. */
+/* What interpreters run in samples that perf top or trace has read and not resolved yet. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +57,14 @@ static void replace(struct kept *place, struct kept *with)
 	with->frames = NULL;
 }
 
+/* Until the sample is resolved; @functions has none then. */
+static void keep(struct kept *functions)
+{
+	pthread_mutex_lock(&mutex);
+	replace(place_of(functions->ids, functions->time), functions);
+	pthread_mutex_unlock(&mutex);
+}
+
 static void copy(struct kept *to, const struct hybrid_walked *walked)
 {
 	size_t size = walked->nr_functions * 2 * sizeof(*to->frames);
@@ -92,11 +100,14 @@ void hybrid_session_functions__read(const struct hybrid_walked *walked)
 		now.time = walked->head.time;
 		before.frames = NULL;
 	}
-	if (!now.frames)
-		return;
-	pthread_mutex_lock(&mutex);
-	replace(place_of(now.ids, now.time), &now);
-	pthread_mutex_unlock(&mutex);
+	if (now.frames)
+		keep(&now);
+}
+
+void hybrid_session_functions__read_other(void)
+{
+	if (before.frames)
+		keep(&before);
 }
 
 void hybrid_session_functions__take(u64 ids, u64 time, struct hybrid_named_chain *c)

@@ -9,8 +9,8 @@ struct hybrid_named_chain;
 struct hybrid_walked;
 
 /*
- * perf top: what an interpreter runs in a sample. One thread reads the rings, and another one
- * resolves samples some time later: the functions are kept until then.
+ * perf top and trace: what an interpreter runs in a sample. perf top has one thread that reads the
+ * rings, and another one that resolves samples some time later: the functions are kept until then.
  */
 
 /**
@@ -19,6 +19,14 @@ struct hybrid_walked;
  *	record before, if they are of the same sample
  */
 void hybrid_session_functions__read(const struct hybrid_walked *walked);
+
+/**
+ * hybrid_session_functions__read_other - a record of the kernel's was read from a ring
+ *
+ * The functions of the record before are those of a sample that the kernel writes, if this is it.
+ * They have its time.
+ */
+void hybrid_session_functions__read_other(void);
 
 /**
  * hybrid_session_functions__take - the functions of a sample

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * perf top: what BPF has written becomes samples as they come out of the rings, which
- * perf top then orders and resolves like all others.
+ * perf top and trace: what BPF has written becomes samples as they come out of the rings, which
+ * perf then orders and resolves like all others.
  */
 #include "../../event.h"
 #include "../../evlist.h"
@@ -51,8 +51,10 @@ union perf_event *hybrid_top__event(struct evlist *evlist, union perf_event *eve
 
 	if (live.bpf && event->header.type == PERF_RECORD_LOST)
 		return hybrid_bpf__rename_lost(live.bpf, first_id(evlist), event, made);
-	if (!hybrid_bpf__is_record(live.bpf, &event->header))
+	if (!hybrid_bpf__is_record(live.bpf, &event->header)) {
+		hybrid_session_functions__read_other();
 		return event;
+	}
 	if (hybrid_walked_parse(hybrid_bpf__sample_type(live.bpf), &event->header, &walked) ||
 	    walked.text)
 		return NULL;

@@ -6,7 +6,7 @@ struct evlist;
 union perf_event;
 
 /*
- * perf top --call-graph hybrid: the kernel or BPF walks the stacks, as for perf record.
+ * perf top or trace --call-graph hybrid: the kernel or BPF walks the stacks, as for perf record.
  * What is sampled is unwound, and its rules are loaded, by resolve.c.
  */
 
