@@ -17,7 +17,6 @@
 #define PERL_NULL	0
 #define PERL_BLOCK	2
 #define PERL_SUB	9
-#define PERL_FORMAT	10
 #define PERL_EVAL	11
 #define PERL_DEFER	13
 #define PERL_IN_SUB	0x40

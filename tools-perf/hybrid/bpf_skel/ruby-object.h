@@ -64,8 +64,7 @@
 #define RUBY_METHOD_CODE	8
 #define RUBY_ID			32
 
-/* In what code is made of: number of its words, the words, the file, the name, the first line. */
-#define RUBY_SIZE		4
+/* In what code is made of: the words, the file, the name, the first line. */
 #define RUBY_ENCODED		8
 #define RUBY_PATH		64
 #define RUBY_LABEL		80

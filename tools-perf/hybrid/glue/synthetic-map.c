@@ -17,11 +17,6 @@ static const char * const names[HYBRID_NR_SYNTHETIC] = {
 	[HYBRID_SYNTHETIC_GUESSED]	= "[guessed]",
 };
 
-const char *hybrid_synthetic_name(enum hybrid_synthetic mark)
-{
-	return names[mark];
-}
-
 bool hybrid_synthetic_in_chain(const struct ip_callchain *chain)
 {
 	unsigned int mark;

@@ -16,9 +16,6 @@ struct perf_record_mmap2;
 
 #ifdef HAVE_HYBRID_SUPPORT
 
-/* The name of a synthetic frame: that of its symbol and of its mapping. */
-const char *hybrid_synthetic_name(enum hybrid_synthetic mark);
-
 /**
  * hybrid_synthetic_in_chain - does a callchain say that it is not whole, or not sure?
  * @chain: of a sample; NULL for none

@@ -301,6 +301,21 @@ static struct hybrid_links links_of(const struct hybrid_ring *ring,
 	return links;
 }
 
+static void set_made(struct hybrid_made *made, const struct walk *walk,
+		     const struct hybrid_merge *merge, const struct hybrid_unwind *u,
+		     u32 stack_room)
+{
+	made->nr = merge->nr;
+	made->is_marked = merge->marked;
+	made->ip = 0;
+	made->failed_in = u->failed_in;
+	made->walked = walk->by_rules || walk->info;
+	made->info = walk->info;
+	made->deeper = is_deeper(u, made->outcome, stack_room);
+	made->is_known = false;
+	made->is_whole = walk->whole;
+}
+
 /* Frame by frame. */
 static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 		      struct hybrid_event *event, const struct hybrid_sample *sample,
@@ -347,15 +362,7 @@ static int make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 	if (merge.unwind && !walk->whole)
 		note_no_rule(hr, &unwind, walk->info);
 	made->outcome = hybrid_merge(&hr->unwinder, &merge);
-	made->nr = merge.nr;
-	made->is_marked = merge.marked;
-	made->ip = 0;
-	made->failed_in = unwind.failed_in;
-	made->walked = walk->by_rules || walk->info;
-	made->info = walk->info;
-	made->deeper = is_deeper(&unwind, made->outcome, sample->stack_room);
-	made->is_known = false;
-	made->is_whole = walk->whole;
+	set_made(made, walk, &merge, &unwind, sample->stack_room);
 	hybrid_precise_put_first(&event->precise, hr->current.chain, merge.nr);
 	mend_stack(hr, &unwind);
 	if (hr->walker.compiler && merge.unwind && !walk->whole)

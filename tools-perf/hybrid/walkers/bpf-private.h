@@ -78,16 +78,10 @@ const struct evsel *hybrid_bpf__off_cpu_evsel(struct evlist *evlist);
 /* Has it walk the stacks of tasks that go to sleep from now on; false where it can't. */
 bool hybrid_bpf__attach_off_cpu(struct hybrid_bpf *bpf, struct evlist *evlist);
 
-/**
- * hybrid_bpf__is_traced - can the program write the functions of the event's samples?
- * @evsel: an event
- *
- * Return: true for events whose samples the kernel writes, with a stack dump, while the sampled
- * task runs: tracepoints, probes, breakpoints and events of the kernel's software.
+/*
+ * The first event of which the program can write the functions of samples that the kernel writes;
+ * NULL: there is none.
  */
-bool hybrid_bpf__is_traced(struct evsel *evsel);
-
-/* The first of these; NULL: none. */
 const struct perf_event_attr *hybrid_bpf__first_traced(struct evlist *evlist);
 
 /* hybrid_traced() is to be loaded, or not; before that is done. 0 or a negative errno. */

@@ -34,7 +34,11 @@ static bool is_traced_type(const struct evsel *evsel)
 	}
 }
 
-bool hybrid_bpf__is_traced(struct evsel *evsel)
+/*
+ * An event whose samples the kernel writes, with a stack dump, while the sampled task runs:
+ * tracepoints, probes, breakpoints and events of the kernel's software.
+ */
+static bool is_traced(struct evsel *evsel)
 {
 	const u64 needed = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 	const struct perf_event_attr *attr = &evsel->core.attr;
@@ -50,7 +54,7 @@ const struct perf_event_attr *hybrid_bpf__first_traced(struct evlist *evlist)
 	struct evsel *evsel;
 
 	evlist__for_each_entry(evlist, evsel) {
-		if (hybrid_bpf__is_traced(evsel))
+		if (is_traced(evsel))
 			return &evsel->core.attr;
 	}
 	return NULL;
@@ -108,7 +112,7 @@ bool hybrid_bpf__attach_traced(struct hybrid_bpf *bpf, struct evlist *evlist)
 	int err = 0;
 
 	evlist__for_each_entry(evlist, evsel) {
-		if (!err && hybrid_bpf__is_traced(evsel))
+		if (!err && is_traced(evsel))
 			err = put_ids(bpf, evsel);
 	}
 	if (!err) {

@@ -8,9 +8,6 @@
 #define JAVA_METHODS_BITS	10
 #define JAVA_METHODS_WAYS	4
 
-/* Of a compressed stream; see struct java_stream. */
-#define JAVA_STREAM_MAX		65536
-
 /**
  * struct java_stream - numbers that HotSpot has packed: src/hotspot/share/utilities/unsigned5.hpp
  * @bytes: to be read
