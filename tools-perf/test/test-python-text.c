@@ -124,6 +124,17 @@ static void names_of_a_copy(void)
 	end();
 }
 
+/* Code that the program has made of text. */
+static void no_file(void)
+{
+	begin();
+	make(1, "", "<module>");
+	take();
+	check(!strcmp(last_name(), "py::<module>:"));
+	check(ip_of(1, FIRST));
+	end();
+}
+
 static void wide_strings(void)
 {
 	static const u16 two[] = { 0x20ac, 'x' };
@@ -153,9 +164,6 @@ static void lies(void)
 	take();
 	make(1, "a.py", "f");
 	text.sizes[2] = 0xffff;
-	take();
-	make(1, "a.py", "f");
-	text.sizes[0] = 0;
 	take();
 	make(1, "a.py", "f");
 	text.states[1] = STATE(3, false);
@@ -220,6 +228,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "names without the process's memory",		names_of_the_record },
 		{ "names of a copy of a process",		names_of_a_copy },
+		{ "no name of a file",				no_file },
 		{ "strings that are not ASCII",			wide_strings },
 		{ "records that lie",				lies },
 		{ "random records",				random_records },

@@ -176,6 +176,8 @@ static void strings(void)
 	set_text(&text, four, 3, 4, false);
 	check(python_text(&own.pm, &layout, (u64)&text, out) &&
 	      !strcmp(out, "\xf0\x9f\x90\x8d?y"));
+	set_text(&text, "", 0, 1, true);
+	check(python_text(&own.pm, &layout, (u64)&text, out) && !*out);
 	/* A longer one is cut off, between characters. */
 	set_text(&text, two, 3, 2, false);
 	for (text.length = 0; text.length < 900; text.length++)
@@ -198,7 +200,7 @@ static void no_strings(void)
 	check(!python_text(&own.pm, &layout, (u64)&text, out));
 	set_text(&text, "spam and eggs", 4, 3, false);
 	check(!python_text(&own.pm, &layout, (u64)&text, out));
-	set_text(&text, "", 0, 1, true);
+	set_text(&text, "", 0, 3, true);
 	check(!python_text(&own.pm, &layout, (u64)&text, out));
 	set_text(&text, "spam", 4, 1, true);
 	text.length = ~0ULL;

@@ -144,7 +144,10 @@ static __always_inline __u64 put_string(struct state *st, struct hybrid_walk_tex
 	return put_bytes(text, used, addr + hybrid_python_text_at(py, *state), size) ? size : 0;
 }
 
-/* File name, name and line table of the code object that was read. Returns their bytes, or 0. */
+/*
+ * File name, name and line table of the code object that was read. Code that the program has made
+ * of text may have an empty file name. Returns their bytes, or 0.
+ */
 static __always_inline __u32 put_texts(struct state *st, struct hybrid_walk_text *text)
 {
 	const struct hybrid_walk_python_code *py = &st->interpreter.python.code;
@@ -154,7 +157,7 @@ static __always_inline __u32 put_texts(struct state *st, struct hybrid_walk_text
 	used = put_string(st, text, 0, name_word(st, 0), &text->states[0]);
 	text->sizes[0] = used;
 	st->string_at = 0;
-	if (!used ||
+	if ((!used && st->string.length) ||
 	    bpf_probe_read_user(&st->string, sizeof(st->string), (void *)(name + py->length)))
 		return 0;
 	size = put_string(st, text, used, name, &text->states[1]);

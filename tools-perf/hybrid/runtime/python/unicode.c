@@ -45,7 +45,7 @@ bool python_decode(const struct python_layout *layout, u32 state, const u8 *byte
 		at += nr;
 	}
 	out[at] = 0;
-	return at;
+	return width && (at || !size);
 }
 
 bool python_text(struct hybrid_process_memory *pm, const struct python_layout *layout, u64 addr,
@@ -61,8 +61,7 @@ bool python_text(struct hybrid_process_memory *pm, const struct python_layout *l
 		return false;
 	is_ascii = state >> (layout->kind + 4) & 1;
 	length = min_t(u64, length, MAX_CHARS) * width_of(layout, state);
-	return length &&
-	       !hybrid_process_memory_read(pm, addr + (is_ascii ? layout->ascii : layout->text),
+	return !hybrid_process_memory_read(pm, addr + (is_ascii ? layout->ascii : layout->text),
 					   bytes, length) &&
 	       python_decode(layout, state, bytes, length, out);
 }

@@ -16,7 +16,7 @@
  *
  * Include/cpython/unicodeobject.h: strings that the compiler makes follow their head.
  *
- * Return: false if it can't be read, is empty or stored in another way.
+ * Return: false if it can't be read, or is stored in another way; an empty string is a string.
  */
 bool python_text(struct hybrid_process_memory *pm, const struct python_layout *layout, u64 addr,
 		 char *out);
