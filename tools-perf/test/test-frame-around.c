@@ -108,6 +108,25 @@ static void bounds(void)
 	same(begins[HYBRID_AROUND / 64], 1);
 }
 
+/*
+ * As what V8's baseline compiler makes: mov $24,%ebx; call; push %rax; nop; leave; ret, and a
+ * function that makes the frame of its caller: pop %r15; push %rbp; mov %rsp,%rbp; push %r15; ret
+ */
+static void frame_by_call(void)
+{
+	static const char made[] = "\xbb\x18\x00\x00\x00\xe8\xf6\x00\x00\x00\x50\x90\xc9\xc3";
+
+	code_fill(0xcc);
+	CODE_PUT(START, made);
+	CODE_PUT(START + 256, "\x41\x5f\x55\x48\x89\xe5\x41\x57\xc3");
+	hybrid_frame_around(&code_mem, CODE_BASE + START + 11, begins);
+	EXPECT(11, "__________xxx_");
+	/* Another function is called: push %rbp is before the call. */
+	CODE_PUT(START + 256, "\x55\x48\x89\xe5\xc9\xc3\x90\x90\x90");
+	hybrid_frame_around(&code_mem, CODE_BASE + START + 11, begins);
+	EXPECT(11, "x____x____xxx_");
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -116,6 +135,7 @@ int main(void)
 		{ "frame around: vector instructions", vectors },
 		{ "frame around: jumps", jumps },
 		{ "frame around: bounds", bounds },
+		{ "a frame that a call makes",		frame_by_call },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
+#include "callers-frame.h"
 #include "code.h"
 #include "context-switch.h"
 #include "frame-pointer.h"
@@ -201,6 +202,13 @@ bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule
 		*rule = (struct hybrid_rule) { .kind = HYBRID_RULE_SIGRETURN, .signal = true };
 		return true;
 	}
+	if (mem->is_64bit && hybrid_is_before_frame(mem, ip)) {
+		*rule = (struct hybrid_rule) {
+			.kind = HYBRID_RULE_CFA, .base = HYBRID_BASE_SP, .bp = HYBRID_BP_SAME,
+			.cfa_off = sizeof(u64), .ra_off = -(s32)sizeof(u64),
+		};
+		return true;
+	}
 	if (ask(mem, ip, false, rule, &run, &took)) {
 		if (!is_by_stack(rule))
 			hybrid_from_entry_rule(mem, ip, rule, &took);
@@ -234,29 +242,56 @@ static u64 behind(const struct x86_frame_mem *mem, u64 vaddr, unsigned int run)
 	return at;
 }
 
+/* Is sp at the return address, and the rule true of the caller's caller only? */
+static bool leads_too_far(const struct x86_frame_mem *mem, u64 ip, const struct hybrid_rule *rule,
+			  unsigned int *took)
+{
+	unsigned int more;
+	bool is_so;
+
+	if (rule->kind != HYBRID_RULE_CFA || rule->base != HYBRID_BASE_SP ||
+	    rule->cfa_off != sizeof(u64) || !mem->is_64bit)
+		return false;
+	is_so = hybrid_makes_callers_frame(mem, ip, &more);
+	*took += more;
+	return is_so;
+}
+
+static bool find_run(const struct x86_frame_mem *mem, u64 vaddr, struct hybrid_rule *rule,
+		     u64 *end, unsigned int *took)
+{
+	bool framed, found;
+	unsigned int more;
+	u64 run;
+
+	framed = rule->kind == HYBRID_RULE_CFA && rule->base == HYBRID_BASE_BP;
+	found = ask(mem, vaddr, framed, rule, &run, took);
+	*end = behind(mem, vaddr, found ? run : 1);
+	if ((found && is_by_stack(rule)) ||
+	    (!found && (hybrid_saved_sp_rule(mem, vaddr, rule) ||
+			hybrid_switch_rule(mem, vaddr, rule))))
+		return true;
+	if (hybrid_from_entry_rule(mem, vaddr, rule, &more)) {
+		*end = behind(mem, vaddr, 1);
+		found = true;
+	}
+	*took += more;
+	return found;
+}
+
 bool hybrid_code_rule_run(const struct hybrid_object *object, u64 vaddr,
 			  struct hybrid_rule *rule, u64 *end, unsigned int *took)
 {
 	struct x86_frame_mem mem;
 	struct reader reader;
-	bool framed, found;
-	unsigned int more;
-	u64 run;
 
 	reader_init(&reader, &mem, object);
-	framed = rule->kind == HYBRID_RULE_CFA && rule->base == HYBRID_BASE_BP;
-	found = ask(&mem, vaddr, framed, rule, &run, took);
-	*end = behind(&mem, vaddr, found ? run : 1);
-	if ((found && is_by_stack(rule)) ||
-	    (!found && (hybrid_saved_sp_rule(&mem, vaddr, rule) ||
-			hybrid_switch_rule(&mem, vaddr, rule))))
+	if (!find_run(&mem, vaddr, rule, end, took))
+		return false;
+	if (!leads_too_far(&mem, vaddr, rule, took))
 		return true;
-	if (hybrid_from_entry_rule(&mem, vaddr, rule, &more)) {
-		*end = behind(&mem, vaddr, 1);
-		found = true;
-	}
-	*took += more;
-	return found;
+	*end = behind(&mem, vaddr, 1);
+	return false;
 }
 
 unsigned int hybrid_code_rules(const struct hybrid_object *object, u64 first,

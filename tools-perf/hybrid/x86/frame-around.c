@@ -6,6 +6,7 @@
 #include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <asm/insn.h>
+#include "callers-frame.h"
 #include "flow.h"
 #include "frame-around.h"
 #include "frame-pointer.h"
@@ -117,6 +118,9 @@ static bool comes_to(const struct x86_frame_mem *mem, u64 addr, u64 ip, u64 *beg
 			return false;
 		}
 		mark(begins, addr - start);
+		/* What is before it, and the call, have no frame yet. */
+		if (effect == CALLS && hybrid_calls_for_frame(mem, addr))
+			memset(begins, 0, 2 * HYBRID_AROUND / 8);
 		addr += len;
 	}
 	*next = from + 1;

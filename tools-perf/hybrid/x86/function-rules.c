@@ -7,6 +7,7 @@
 #include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <asm/insn.h>
+#include "callers-frame.h"
 #include "frame-pointer.h"
 #include "from-entry.h"
 #include "function-rules.h"
@@ -51,6 +52,7 @@ struct way {
  * @todo: its ways
  * @nr_todo: number of @todo
  * @insns: instructions that were looked at
+ * @mem: reads the code
  * @differs: two ways have come to one instruction with frames that differ
  */
 struct functions {
@@ -65,6 +67,7 @@ struct functions {
 	struct way			 todo[MAX_TODO];
 	unsigned int			 nr_todo;
 	unsigned int			 insns;
+	const struct x86_frame_mem	*mem;
 	bool				 differs;
 };
 
@@ -223,11 +226,14 @@ static void put_rules(struct functions *f)
 static void follow_function(struct functions *f)
 {
 	const struct x86_path begin = { .sp_base = X86_BASE_SP, .bp_kind = X86_BP_SAME };
+	unsigned int took;
 	struct way way;
 
 	f->nr_todo = 0;
 	f->differs = false;
-	add_todo(f, f->from, &begin);
+	if (!hybrid_makes_callers_frame(f->mem, f->base + f->from, &took))
+		add_todo(f, f->from, &begin);
+	f->insns += took;
 	while (f->nr_todo) {
 		way = f->todo[--f->nr_todo];
 		follow(f, &way);
@@ -291,6 +297,7 @@ unsigned int hybrid_function_rules(const struct x86_frame_mem *mem, u64 first,
 	rules->at = calloc(1, rules->size);
 	if (f && rules->at && mem->is_64bit) {
 		f->rules = rules;
+		f->mem = mem;
 		f->base = base;
 		f->code = calloc(1, size + MAX_INSN_SIZE);
 		f->begins = calloc(1, size);
