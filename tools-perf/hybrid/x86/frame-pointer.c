@@ -19,6 +19,7 @@
  * @path: sp and bp in the block that is followed
  * @run: of hybrid_has_frame_pointer()
  * @straight: no jump was followed yet
+ * @begins: straight code makes the frame
  * @loaded: the block has a mov (%rbp),%rbp
  * @dropped: and an add to sp after it
  */
@@ -26,6 +27,7 @@ struct search {
 	struct x86_path	path;
 	u64		run;
 	bool		straight;
+	bool		begins;
 	bool		loaded;
 	bool		dropped;
 };
@@ -132,6 +134,19 @@ static enum hybrid_flow_step find_jump(struct search *search, const struct insn 
 	return HYBRID_FLOW_ON;
 }
 
+/* mov %rsp,%rbp */
+static bool makes_frame(const struct insn *insn)
+{
+	u8 op = insn->opcode.bytes[0], modrm = insn->modrm.value;
+
+	if (X86_MODRM_MOD(modrm) != 3 || (insn->rex_prefix.value & 7))
+		return false;
+	return (op == 0x89 && X86_MODRM_REG(modrm) == X86_REG_SP &&
+		X86_MODRM_RM(modrm) == X86_REG_BP) ||
+	       (op == 0x8b && X86_MODRM_REG(modrm) == X86_REG_BP &&
+		X86_MODRM_RM(modrm) == X86_REG_SP);
+}
+
 static bool is_loaded(const struct x86_path *path)
 {
 	return path->bp_kind == X86_BP_LOADED && path->bp_base == X86_BASE_BP && !path->bp;
@@ -160,6 +175,10 @@ static enum hybrid_flow_step find_end(struct hybrid_flow *flow, const struct ins
 	search->loaded = is_loaded(path);
 	if (search->loaded)
 		return HYBRID_FLOW_ON;
+	/* mov %rsp,%rbp: what a branch before it leads to need not have a frame like it. */
+	search->begins = search->straight && makes_frame(insn);
+	if (search->begins)
+		return HYBRID_FLOW_FOUND;
 	if (path->bp_kind != X86_BP_SAME)
 		return HYBRID_FLOW_END;
 	if (search->straight)
@@ -178,5 +197,5 @@ bool hybrid_has_frame_pointer(const struct x86_frame_mem *mem, u64 ip, u64 *run,
 
 	*took = flow.insns;
 	*run = search.run ?: 1;
-	return found;
+	return found && !search.begins;
 }
