@@ -57,7 +57,7 @@ static void no_frames(void)
 	/* push %rbp; mov %rsp,%rbp; leave; ret: bp is still the caller's */
 	check(!SHOWS(0, "\x55\x48\x89\xe5\xc9\xc3"));
 	check(SHOWS(4, "\x55\x48\x89\xe5\xc9\xc3"));
-	/* test; jne to a leave; push %rbp; mov %rsp,%rbp; leave; ret: what it jumps to has a frame */
+	/* test; jne; push %rbp; mov %rsp,%rbp; leave; ret: where it jumps to there is a frame */
 	check(!SHOWS(0, "\x85\xc0\x75\x06\x55\x48\x89\xe5\xc9\xc3\xc9\xc3"));
 	check(SHOWS(10, "\x85\xc0\x75\x06\x55\x48\x89\xe5\xc9\xc3\xc9\xc3"));
 	/* xor %ebp,%ebp; leave; ret */

@@ -206,6 +206,67 @@ static void framed(void)
 	s.u.space->entries_id = 0;
 }
 
+/* Makes V8's all code of nocfi.so; NULL: makes it nobody's. */
+static void set_framed(const struct hybrid_mapping *mapping)
+{
+	s.u.space->entries_id = mapping ? mapping->object->id : 0;
+	s.u.space->entries = 0;
+	s.u.space->entries_end = 4096;
+}
+
+/* Where the return address is shows only in what the rest of the function does. */
+static void run_on(void)
+{
+	u64 ret = SCENE_NOCFI + elf_file_symbol("nocfi.so", "enters_ret"), bp;
+	u64 at = SCENE_NOCFI + elf_file_symbol("nocfi.so", "passes_at");
+
+	scene_start(&s, at);
+	/* rax */
+	scene_reg(&s, 0, ret);
+	scene_fill(&s, 3, 0xdead);
+	bp = scene_top(&s);
+	scene_reg(&s, BP, bp);
+	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
+	set_framed(hybrid_space_find(s.u.space, at));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, at, ret - 1, scene_at("outer_ret") - 1);
+	same(s.u.sure, 3);
+	same(s.frames[0].cfa, SCENE_STACK);
+	/* No call is before it. */
+	scene_reg(&s, 0, ret - 1);
+	scene_unwind(&s);
+	check(s.u.sure == 1);
+	set_framed(NULL);
+}
+
+/* The caller has no frame yet: what bp leads to is the caller's caller. */
+static void makes_frame(void)
+{
+	u64 ret = SCENE_NOCFI + elf_file_symbol("nocfi.so", "enters_ret"), bp;
+	u64 outer = SCENE_NOCFI + elf_file_symbol("nocfi.so", "bare_ret");
+	u64 at = SCENE_NOCFI + elf_file_symbol("nocfi.so", "makes_at");
+
+	scene_start(&s, at);
+	set_framed(hybrid_space_find(s.u.space, at));
+	/* rdi */
+	scene_reg(&s, 5, 0xcafe);
+	scene_push(&s, ret);
+	scene_push(&s, outer);
+	scene_fill(&s, 3, 0xdead);
+	bp = scene_top(&s);
+	scene_reg(&s, BP, bp);
+	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, at, ret - 1, outer - 1, scene_at("outer_ret") - 1);
+	same(s.u.sure, 4);
+	same(s.frames[0].cfa, SCENE_STACK + 8);
+	same(s.frames[1].cfa, SCENE_STACK + 16);
+	same(s.frames[1].function, 0xcafe);
+	same(s.frames[0].function, 0);
+	same(s.frames[2].cfa, bp + 16);
+	set_framed(NULL);
+}
+
 /* A frame pointer step in a file: only a call that leads here shows that it is one. */
 static void unconfirmed(void)
 {
@@ -348,6 +409,8 @@ int main(void)
 		{ "unwind: a call to what jumps elsewhere", dispatched },
 		{ "unwind: a signal without CFI", sigreturn },
 		{ "unwind: interpreters push return addresses", made_without_call },
+		{ "unwind: a function that is run on", run_on },
+		{ "unwind: a function that makes its caller's frame", makes_frame },
 	};
 	int status = tap_run(tests, ARRAY_SIZE(tests));
 

@@ -10,6 +10,7 @@
 #include <linux/kernel.h>
 #include "fiber.h"
 #include "step.h"
+#include "step-run.h"
 #include "uprobe.h"
 
 /* How often a word there is asked for, about 1 us each. */
@@ -79,9 +80,15 @@ static enum hybrid_stop step_row(struct hybrid_walk *w, struct hybrid_row *row,
 		return stop;
 	stop = hybrid_step_uprobe(w, caller);
 	if (stop == HYBRID_STOP_NO_CFI)
+		stop = hybrid_step_unframed(w, caller);
+	if (stop == HYBRID_STOP_NO_CFI)
 		stop = hybrid_step_runtime(w, caller);
 	if (stop == HYBRID_STOP_NO_CFI)
+		stop = hybrid_step_run(w, true, caller);
+	if (stop == HYBRID_STOP_NO_CFI)
 		stop = hybrid_step_code(w, row, caller);
+	if (stop == HYBRID_STOP_NO_CFI)
+		stop = hybrid_step_run(w, false, caller);
 	return stop == HYBRID_STOP_NO_CFI ? hybrid_step_frame_pointer(w, caller) : stop;
 }
 
@@ -121,7 +128,7 @@ static enum hybrid_stop enter(struct hybrid_walk *w, const struct hybrid_caller 
 	 * Stacks grow upwards to the caller; only a signal may have changed
 	 * them. A return address kept in a register takes no room (vfork()).
 	 */
-	if (!u->rule.signal && (sp < u->sp || (sp == u->sp && !full)))
+	if (!u->rule.signal && (sp < u->sp || (sp == u->sp && !full && !caller->takes_no_room)))
 		return HYBRID_STOP_BAD_FRAME;
 	if (u->nr == u->max_frames)
 		return HYBRID_STOP_LIMIT;

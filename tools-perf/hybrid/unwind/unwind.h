@@ -32,7 +32,8 @@ enum hybrid_stop {
  * @ret: the address as it was found; @ip or @ip + 1
  * @cfa: of this frame; 0 where it is not known
  * @function: of a frame of an interpreter, the function that it runs, as its process knows it:
- *	of HotSpot the address of a struct Method. Else 0
+ *	of HotSpot the address of a struct Method; of V8's code that may have no frame yet the
+ *	pointer to a JSFunction, if it is one. Else 0
  * @position: where in @function, as the frame has it: an address of bytecode
  */
 struct hybrid_frame {

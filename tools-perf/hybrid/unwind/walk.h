@@ -15,6 +15,7 @@
  * @by_bp: the last frame's callee was left by its frame pointer, or by its code
  * @guess: this step was by a frame pointer that nothing confirms
  * @guessed: one of the steps was
+ * @unframed: the sampled function was to make the frame of its caller
  * @made: of the last frame's row, where the process itself has it; else NULL
  */
 struct hybrid_walk {
@@ -26,16 +27,21 @@ struct hybrid_walk {
 	bool			 by_bp;
 	bool			 guess;
 	bool			 guessed;
+	bool			 unframed;
 	struct hybrid_cfi	*made;
 };
 
-/* What one step found: the caller, where @stop is HYBRID_STOP_NR. */
+/*
+ * What one step found: the caller, where @stop is HYBRID_STOP_NR. @takes_no_room: the CFA is at sp,
+ * as the return address is in a register.
+ */
 struct hybrid_caller {
 	u64	cfa;
 	u64	ip;
 	u64	bp;
 	bool	bp_known;
 	bool	exact;
+	bool	takes_no_room;
 };
 
 /* A word of the task's stack, from the dump; -1 where it is not there. */

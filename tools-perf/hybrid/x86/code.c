@@ -9,6 +9,7 @@
 #include "plt.h"
 #include "probe-loop.h"
 #include "realigned.h"
+#include "run-on.h"
 #include "saved-sp.h"
 #include "x86_frame_scan.h"
 
@@ -421,4 +422,14 @@ bool hybrid_code_returns(const struct hybrid_object *object, u64 vaddr)
 
 	reader_init(&reader, &mem, object);
 	return hybrid_returns(&mem, vaddr);
+}
+
+bool hybrid_code_run_on(const struct hybrid_object *object, struct hybrid_run *run)
+{
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	reader_init(&reader, &mem, object);
+	run->mem = &mem;
+	return hybrid_run_on(run);
 }

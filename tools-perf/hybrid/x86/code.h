@@ -6,6 +6,7 @@
 #include "call-reach.h"
 #include "insn-effect.h"
 
+struct hybrid_run;
 struct x86_frame_mem;
 
 /**
@@ -121,5 +122,12 @@ u64 hybrid_code_jump(const struct hybrid_object *object, u64 vaddr, u64 *next);
  * overwritten, in what -fstack-protector adds.
  */
 bool hybrid_code_returns(const struct hybrid_object *object, u64 vaddr);
+
+/**
+ * hybrid_code_run_on - hybrid_run_on() of a file
+ * @object: open
+ * @run: @ip is as the ELF file numbers it; @mem is set here
+ */
+bool hybrid_code_run_on(const struct hybrid_object *object, struct hybrid_run *run);
 
 #endif /* __PERF_HYBRID_CODE_H */

@@ -43,4 +43,24 @@ enters_ret:
 	leave
 	ret
 
+/* As V8's Builtins_ResumeGeneratorTrampoline: the return address is in a register meanwhile. */
+	.p2align 4
+passes:
+	pop	%rax
+passes_at:
+	push	%rcx
+	push	%rax
+	jmp	*%rcx
+
+/* As V8's Builtins_BaselineOutOfLinePrologue: it makes the frame of its caller. */
+	.p2align 4
+makes:
+	nop
+makes_at:
+	pop	%r15
+	push	%rbp
+	mov	%rsp, %rbp
+	push	%r15
+	ret
+
 	.section .note.GNU-stack, "", @progbits

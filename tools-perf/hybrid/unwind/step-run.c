@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A step from the sampled instruction by running its function on, for code without CFI whose
+ * return address is in no place that a rule can say.
+ */
+#include <linux/kernel.h>
+#include "../rules/rows.h"
+#include "../x86/code.h"
+#include "../x86/run-on.h"
+#include "step.h"
+#include "step-run.h"
+
+#define WORD	8
+
+static int read_stack(void *arg, u64 addr, u64 *value)
+{
+	return hybrid_unwind_read(arg, addr, WORD, value);
+}
+
+/* The processor's numbers differ from DWARF's for the first eight, psABI x86-64 figure 3.36. */
+static void put_registers(const struct hybrid_unwind *u, struct hybrid_run *run)
+{
+	static const u8 dwarf[] = { 0, 2, 1, 3, 7, 6, 4, 5 };
+	unsigned int i, reg;
+
+	for (i = 0; i < HYBRID_RUN_REGS; i++) {
+		reg = i < ARRAY_SIZE(dwarf) ? dwarf[i] : i;
+		run->regs[i].value = u->regs.value[reg];
+		run->regs[i].known = u->regs.known >> reg & 1;
+	}
+}
+
+/* Runs the code of the sampled function, which is in a file. */
+static bool run_on(struct hybrid_walk *w, const struct hybrid_mapping *mapping,
+		   struct hybrid_run *run)
+{
+	struct hybrid_unwind *u = w->u;
+	u64 ip = u->frames[0].ip;
+
+	if (!hybrid_object_use(mapping) ||
+	    !hybrid_object_vaddr(mapping->object, ip - mapping->start + mapping->pgoff, &run->ip))
+		return false;
+	run->stack = (struct hybrid_run_stack) {
+		.read = read_stack, .arg = u, .start = u->sp, .end = u->dump_start + u->dump_size,
+	};
+	put_registers(u, run);
+	return hybrid_code_run_on(mapping->object, run) &&
+	       hybrid_object_is_current(mapping->object);
+}
+
+/* Has a call before the return address led here? V8's builtins go to each other by jumps. */
+static bool is_believed(struct hybrid_walk *w, bool framed, u64 ret)
+{
+	return framed ? hybrid_step_is_return(w, ret) :
+			hybrid_step_reaches(w, ret) != HYBRID_REACH_NOT;
+}
+
+enum hybrid_stop hybrid_step_run(struct hybrid_walk *w, bool framing,
+				 struct hybrid_caller *caller)
+{
+	struct hybrid_unwind *u = w->u;
+	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, u->frames[0].ip);
+	struct hybrid_run run = {};
+	bool framed;
+
+	if (u->nr > 1 || u->abi->word != WORD || !mapping || !mapping->object || u->overwritten)
+		return HYBRID_STOP_NO_CFI;
+	framed = hybrid_space_is_framed(u->space, mapping, u->frames[0].ip);
+	if ((framing && !framed) || !run_on(w, mapping, &run) || (framing && !run.makes_frame) ||
+	    run.ret == u->frames[0].ip || !is_believed(w, framed, run.ret))
+		return HYBRID_STOP_NO_CFI;
+	*caller = (struct hybrid_caller) {
+		.cfa = run.sp, .ip = run.ret, .bp = run.bp.value, .bp_known = run.bp.known,
+	};
+	if (run.makes_frame) {
+		caller->cfa = run.bp.value + WORD;
+		caller->bp = u->bp;
+		caller->bp_known = u->bp_known;
+		w->unframed = true;
+	}
+	/* A return address in a register takes no room, and what is pushed until then may stay. */
+	if (caller->cfa < u->sp)
+		caller->cfa = u->sp;
+	caller->takes_no_room = caller->cfa == u->sp;
+	return HYBRID_STOP_NR;
+}
+
+enum hybrid_stop hybrid_step_unframed(struct hybrid_walk *w, struct hybrid_caller *caller)
+{
+	static const struct hybrid_rule entry = {
+		.kind = HYBRID_RULE_CFA, .base = HYBRID_BASE_SP, .bp = HYBRID_BP_SAME,
+		.cfa_off = WORD, .ra_off = -WORD,
+	};
+
+	if (!w->unframed || w->u->nr != 2)
+		return HYBRID_STOP_NO_CFI;
+	hybrid_step_note_callee(w->u);
+	return hybrid_step_rule(w, &entry, caller);
+}
