@@ -27,7 +27,8 @@ static u64 maps[512][2];
 
 static const struct v8_layout layout = {
 	.version = 12 << 8 | 4, .type_shared = SHARED, .type_code = CODE, .type_stream = STREAM,
-	.map_instance_type = 12, .array_length = 8, .array_data = 16,
+	.map_instance_type = 12, .function_shared = 8, .shared_data = 8,
+	.array_length = 8, .array_data = 16,
 	.code_kind_baseline = BASELINE, .code_deopt = 8, .code_flags = 48, .code_size = 52,
 	.stream_start = 32, .deopt_literals = 2, .deopt_inlining = 7,
 };
@@ -315,6 +316,73 @@ static void function_of_code(void)
 	own_end();
 }
 
+/* A register may hold the function of code that the baseline compiler has made, or anything. */
+static void function_in_register(void)
+{
+	static u64 function[2], wrapper[2], other[2];
+	const struct v8_address *address;
+	const struct v8_code *code;
+
+	own_begin();
+	memset(&addresses, 0, sizeof(addresses));
+	set_world(BASELINE);
+	set_type(function, SHARED + 1);
+	set_type(wrapper, CODE + 1);
+	set_type(other, CODE);
+	function[1] = TAG(world->shared[0]);
+	wrapper[1] = TAG(world->code);
+	world->shared[0][1] = TAG(world->code);
+	address = find(0, true);
+	if (!check(address))
+		return;
+	code = &addresses.codes.known[address->code];
+	same(v8_code__shared(code, &heap, TAG(function)), (u64)world->shared[0]);
+	/* In versions before 11 an object is between. */
+	hybrid_memory_forget(own.memory);
+	world->shared[0][1] = TAG(wrapper);
+	same(v8_code__shared(code, &heap, TAG(function)), (u64)world->shared[0]);
+	/* Another code; none; objects in a circle. */
+	hybrid_memory_forget(own.memory);
+	wrapper[1] = TAG(other);
+	same(v8_code__shared(code, &heap, TAG(function)), 0);
+	hybrid_memory_forget(own.memory);
+	wrapper[1] = TAG(wrapper);
+	same(v8_code__shared(code, &heap, TAG(function)), 0);
+	/* No function, no object, no memory. */
+	function[1] = TAG(wrapper);
+	hybrid_memory_forget(own.memory);
+	same(v8_code__shared(code, &heap, TAG(function)), 0);
+	same(v8_code__shared(code, &heap, SMI(5)), 0);
+	same(v8_code__shared(code, &heap, 0x1001), 0);
+	v8_addresses__exit(&addresses);
+	own_end();
+}
+
+/* src/objects/code-kind.h */
+static void regular_expression(void)
+{
+	struct v8_layout newer = layout;
+	const struct v8_address *address;
+
+	own_begin();
+	memset(&addresses, 0, sizeof(addresses));
+	set_world(3);
+	address = find(16, false);
+	check(address && address->is_regexp && !address->shared);
+	v8_addresses__exit(&addresses);
+	set_world(4);
+	address = find(16, false);
+	check(address && !address->is_regexp);
+	v8_addresses__exit(&addresses);
+	newer.version = 13 << 8 | 6;
+	heap.layout = &newer;
+	address = find(16, false);
+	check(address && address->is_regexp);
+	v8_addresses__exit(&addresses);
+	heap.layout = &layout;
+	own_end();
+}
+
 /* Words at random: no more than functions that are wrong. */
 static void random_words(void)
 {
@@ -344,6 +412,8 @@ int main(void)
 		{ "functions that were inlined",			inlined },
 		{ "the function of code without its frame",		function_of_code },
 		{ "objects of code with words at random",		random_words },
+		{ "code: a function in a register",		function_in_register },
+		{ "code: of a regular expression",		regular_expression },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

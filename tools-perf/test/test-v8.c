@@ -251,6 +251,8 @@ static void function(void)
 	hybrid_memory_forget(own.memory);
 	check(!get(names, mark_now() + 0x10000));
 	check(v8_functions__unknown(&functions, names));
+	check(v8_functions__regexp(&functions, names));
+	check(!strcmp(hybrid_names__get(names, 2, &start, &size), "js::[regular expression]"));
 out:
 	hybrid_names__delete(names);
 	end();

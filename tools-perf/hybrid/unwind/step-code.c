@@ -6,6 +6,7 @@
 #include "../rules/rows.h"
 #include "call-check.h"
 #include "step.h"
+#include "step-run.h"
 
 /* What nobody called tells of no target: Go leaves such an address on a stack it has left. */
 enum hybrid_reach hybrid_step_reaches(const struct hybrid_walk *w, u64 ret)
@@ -171,6 +172,10 @@ enum hybrid_stop hybrid_step_runtime(struct hybrid_walk *w, struct hybrid_caller
 	struct hybrid_rule rule;
 	enum hybrid_stop stop;
 
+	mapping = hybrid_space_find(u->space, u->frames[u->nr - 1].ip);
+	if (u->nr == 1 && mapping && !mapping->object &&
+	    hybrid_space_is_framed(u->space, mapping, u->frames[0].ip))
+		hybrid_step_note_callee(u);
 	stop = step_framed(w, caller);
 	if (stop != HYBRID_STOP_NO_CFI || !unwinder->runtime_rule)
 		return stop;

@@ -28,6 +28,10 @@
 /* A SharedFunctionInfoWrapper has the function here, src/objects/shared-function-info.tq. */
 #define WRAPPED		8
 
+/* From a function's data to its code, src/objects/shared-function-info-inl.h: baseline_code(). */
+#define MAX_HOPS	3
+#define FIRST_FIELD	8
+
 /* Words of the deoptimisation data, in order after that with the inlining positions. */
 #define EXIT_START	1
 #define NR_EAGER	2
@@ -255,6 +259,30 @@ static u64 find_stream(struct v8_codes *codes, const struct v8_heap *heap, u64 f
 			return 0;
 		if (is_stream(codes, heap, at, word))
 			return at;
+	}
+	return 0;
+}
+
+u64 v8_code__shared(const struct v8_code *code, const struct v8_heap *heap, u64 function)
+{
+	u64 addr, shared, data;
+	unsigned int hops;
+	u16 type;
+
+	addr = v8_object(heap, function, &type);
+	shared = addr ? v8_object(heap, v8_word(heap, addr + heap->layout->function_shared),
+				  &type) : 0;
+	if (!shared || type != heap->layout->type_shared || !code->stream)
+		return 0;
+	data = v8_word(heap, shared + heap->layout->shared_data);
+	/* Of the baseline compiler it is the code, in later versions without an object between. */
+	for (hops = 0; hops < MAX_HOPS; hops++) {
+		addr = v8_object(heap, data, &type);
+		if (!addr)
+			return 0;
+		if (addr == code->stream || data == code->words[1])
+			return shared;
+		data = v8_word(heap, addr + FIRST_FIELD);
 	}
 	return 0;
 }

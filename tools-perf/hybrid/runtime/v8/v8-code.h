@@ -72,6 +72,16 @@ struct v8_codes {
 struct v8_code *v8_codes__find(struct v8_codes *codes, const struct v8_heap *heap, u64 from,
 			       u64 ip);
 
+/**
+ * v8_code__shared - the function that the baseline compiler has made code for
+ * @code: that was found
+ * @heap: of the process
+ * @function: a pointer to its JSFunction, or any word
+ *
+ * Return: address of its SharedFunctionInfo; 0 if @function is no function with this code.
+ */
+u64 v8_code__shared(const struct v8_code *code, const struct v8_heap *heap, u64 function);
+
 /* Is code that was found still there, or known to have been a moment ago? */
 bool v8_code__is_current(struct v8_code *code, const struct v8_heap *heap);
 

@@ -278,12 +278,23 @@ u64 v8_function__ip(const struct v8_function *function, u32 place)
 	return hybrid_names_ip(function->function, function->nr, line);
 }
 
-u64 v8_functions__unknown(struct v8_functions *functions, struct hybrid_names *names)
+static u64 without_place(struct v8_functions *functions, struct hybrid_names *names,
+			 const char *name)
 {
-	const struct hybrid_function function = { .name = "js::[unknown]", .size = 1 };
+	const struct hybrid_function function = { .name = name, .size = 1 };
 	u64 start = hybrid_names__function(names, &functions->quota, &function);
 
 	return start ? hybrid_names_ip(start, function.size, 0) : 0;
+}
+
+u64 v8_functions__unknown(struct v8_functions *functions, struct hybrid_names *names)
+{
+	return without_place(functions, names, "js::[unknown]");
+}
+
+u64 v8_functions__regexp(struct v8_functions *functions, struct hybrid_names *names)
+{
+	return without_place(functions, names, "js::[regular expression]");
 }
 
 void v8_functions__exit(struct v8_functions *functions)

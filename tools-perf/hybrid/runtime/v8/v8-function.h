@@ -69,6 +69,9 @@ u64 v8_function__ip(const struct v8_function *function, u32 place);
 /* The address of a frame whose function can't be read; 0: no room. */
 u64 v8_functions__unknown(struct v8_functions *functions, struct hybrid_names *names);
 
+/* The same, of a frame that is in the code of a regular expression. */
+u64 v8_functions__regexp(struct v8_functions *functions, struct hybrid_names *names);
+
 void v8_functions__exit(struct v8_functions *functions);
 
 #endif /* __PERF_HYBRID_V8_FUNCTION_H */

@@ -22,6 +22,7 @@ struct v8_inlined {
  * @ip: the address
  * @is_innermost: of the innermost frame
  * @is_interpreter: the code is a copy of the interpreter
+ * @is_regexp: the code is that of a regular expression
  * @code: number of the code in struct v8_codes
  * @serial: of the code
  * @shared: of the code's function, as of struct v8_code
@@ -32,6 +33,7 @@ struct v8_address {
 	u64			 ip;
 	bool			 is_innermost;
 	bool			 is_interpreter;
+	bool			 is_regexp;
 	unsigned int		 code;
 	u64			 serial;
 	u64			 shared;

@@ -157,20 +157,38 @@ static void put_compiled(struct v8 *v8, struct hybrid_names *names, struct outpu
 			      address->list[at].place));
 }
 
+/* What can be told of a frame's function without the frame. */
+struct unframed {
+	const struct v8_address	*address;
+	u64			 callee;
+	bool			 is_innermost;
+};
+
 /*
- * The sampled instruction is in compiled code that has no frame yet, or none any more: so BPF has
- * read no function. The code's own data names it. The code can't have moved, but may have been
- * replaced since the sample.
+ * The code has no frame yet, or none any more: so BPF has read no function. The code's own data
+ * names it, or a register has it, whose function has this code. The code can't have moved, but may
+ * have been replaced since the sample.
  */
 static void put_unframed(struct v8 *v8, struct hybrid_names *names, struct output *to,
-			 const struct v8_address *address)
+			 const struct unframed *frame)
 {
+	const struct v8_address *address = frame->address;
 	const struct v8_function *function = NULL;
+	u64 shared = 0;
 
-	if (address && address->shared)
-		function = v8_functions__at(&v8->functions, names, address->shared);
+	if (!address)
+		return;
+	if (frame->is_innermost)
+		shared = address->shared;
+	if (!shared && frame->callee)
+		shared = v8_code__shared(&v8->addresses.codes.known[address->code],
+					 &v8->functions.heap, frame->callee);
+	if (shared)
+		function = v8_functions__at(&v8->functions, names, shared);
 	if (function)
 		put(to, v8_function__ip(function, HYBRID_WALK_NO_PLACE));
+	else if (address->is_regexp)
+		put(to, v8_functions__regexp(&v8->functions, names));
 }
 
 static unsigned int v8_name(struct hybrid_namer *namer, struct hybrid_names *names,
@@ -190,7 +208,7 @@ static unsigned int v8_name(struct hybrid_namer *namer, struct hybrid_names *nam
 	i = find_function(v8, frame, number);
 	if (!number)
 		v8->behind_first = v8->at;
-	if (i < 0 && (!compiled || number))
+	if (i < 0 && !compiled)
 		return 0;
 	if (!compiled || v8->names_itself)
 		put(&to, ip);
@@ -198,7 +216,9 @@ static unsigned int v8_name(struct hybrid_namer *namer, struct hybrid_names *nam
 		address = v8_addresses__find(&v8->addresses, &v8->functions.heap, mapping->start,
 					     frame->ret, !number);
 		if (i < 0)
-			put_unframed(v8, names, &to, address);
+			put_unframed(v8, names, &to, &(struct unframed) {
+				address, frame->function, !number
+			});
 		else
 			put_compiled(v8, names, &to, address, i);
 		return to.nr;
