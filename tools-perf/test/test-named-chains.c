@@ -127,12 +127,61 @@ static void test_many(void)
 	hybrid_named_chains__exit(&known);
 }
 
+#define NR_PROCESSES	24
+#define LONG		900
+
+/* Keeps a chain of LONG words of that number, as one that has no functions. */
+static bool keep_long(struct hybrid_named_chains *known, u64 number)
+{
+	static u64 words[LONG], named[1] = { 77 };
+	struct hybrid_named_chain c = {
+		.chain = words, .nr = LONG, .out = named, .max = 1, .nr_out = 1,
+	};
+	struct hybrid_chain_key key;
+
+	words[1] = number;
+	key = hybrid_chain_key(&c, 5, NULL, 0);
+	return hybrid_named_chains__keep(known, &c, &key) &&
+	       hybrid_named_chains__find(known, &c, &key);
+}
+
+/* What one process kept before there were others goes as it keeps more. */
+static void test_all(void)
+{
+	static struct hybrid_named_chains known[NR_PROCESSES];
+	unsigned int process, i, nr = 0;
+	u64 words = 0;
+
+	for (process = 0; process < NR_PROCESSES; process++) {
+		for (i = 0; i < 2000; i++)
+			nr += keep_long(&known[process], i);
+	}
+	for (process = 0; process < NR_PROCESSES; process++)
+		words += known[process].nr_words;
+	check(words > HYBRID_CHAINS_ALL_WORDS / 2 && words <= 2 * HYBRID_CHAINS_ALL_WORDS);
+	check(known[NR_PROCESSES - 1].nr_words >= HYBRID_CHAINS_ALL_WORDS / NR_PROCESSES - LONG);
+	same(nr, NR_PROCESSES * 2000);
+	for (i = 0; i < 2000; i++)
+		nr -= keep_long(&known[0], i);
+	check(known[0].nr_words <= HYBRID_CHAINS_ALL_WORDS / NR_PROCESSES);
+	for (process = 0; process < NR_PROCESSES; process++) {
+		hybrid_named_chains__exit(&known[process]);
+		same(known[process].nr_words, 0);
+	}
+	/* The next ones have all that there is. */
+	for (i = 0; i < 2000; i++)
+		check(keep_long(&known[0], i));
+	check(known[0].nr_words > 1500ULL * LONG);
+	hybrid_named_chains__exit(&known[0]);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "what decides the names of callers",	test_key },
 		{ "chains that nobody has looked at",	test_unseen },
 		{ "many chains",			test_many },
+		{ "chains of all processes",		test_all },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

@@ -15,12 +15,41 @@
 /* Words that are mixed side by side: none of them waits for the one before. */
 #define LANES		4
 
+/* Chains of a process, at most; and how many go at once if there are too many words. */
+#define NR_PLACES	(HYBRID_CHAINS_WAYS << HYBRID_CHAINS_BITS)
+#define DROPPED		64
+
+/* Of all processes: words, and those that keep any. Two sessions may be of two threads. */
+static u64 all_words;
+static u64 nr_users;
+
+static void count_words(struct hybrid_named_chains *chains, s64 more)
+{
+	chains->nr_words += more;
+	__atomic_add_fetch(&all_words, more, __ATOMIC_RELAXED);
+}
+
+static struct hybrid_kept_chain *place_at(struct hybrid_named_chains *chains, unsigned int i)
+{
+	return &chains->sets[i / HYBRID_CHAINS_WAYS][i % HYBRID_CHAINS_WAYS];
+}
+
+static void drop(struct hybrid_named_chains *chains, struct hybrid_kept_chain *chain)
+{
+	count_words(chains, -(s64)chain->room);
+	free(chain->words);
+	*chain = (struct hybrid_kept_chain) {};
+}
+
 void hybrid_named_chains__exit(struct hybrid_named_chains *chains)
 {
 	unsigned int i;
 
-	for (i = 0; chains->sets && i < HYBRID_CHAINS_WAYS << HYBRID_CHAINS_BITS; i++)
-		free(chains->sets[i / HYBRID_CHAINS_WAYS][i % HYBRID_CHAINS_WAYS].words);
+	if (!chains->sets)
+		return;
+	for (i = 0; i < NR_PLACES; i++)
+		drop(chains, place_at(chains, i));
+	__atomic_sub_fetch(&nr_users, 1, __ATOMIC_RELAXED);
 	free(chains->sets);
 	chains->sets = NULL;
 }
@@ -144,17 +173,42 @@ bool hybrid_named_chains__put(struct hybrid_kept_chain *chain, struct hybrid_nam
 	return true;
 }
 
-static bool make_room(struct hybrid_kept_chain *chain, u32 nr)
+/* Would there be too many words, and this process have more than its part of them? */
+static bool is_over(const struct hybrid_named_chains *chains, u32 more)
 {
-	u64 *larger;
+	return __atomic_load_n(&all_words, __ATOMIC_RELAXED) + more > HYBRID_CHAINS_ALL_WORDS &&
+	       (chains->nr_words + more) * __atomic_load_n(&nr_users, __ATOMIC_RELAXED) >
+	       HYBRID_CHAINS_ALL_WORDS;
+}
 
-	if (nr <= chain->room)
+/* @chain: has none of the words that it had */
+static bool make_room(struct hybrid_named_chains *chains, struct hybrid_kept_chain *chain, u32 nr)
+{
+	unsigned int i;
+
+	if (nr <= chain->room && !is_over(chains, 0))
 		return true;
-	larger = realloc(chain->words, nr * sizeof(*larger));
-	if (!larger)
+	drop(chains, chain);
+	for (i = 0; i < DROPPED && is_over(chains, nr); i++) {
+		drop(chains, place_at(chains, chains->hand));
+		chains->hand = (chains->hand + 1) % NR_PLACES;
+	}
+	chain->words = is_over(chains, nr) ? NULL : malloc(nr * sizeof(*chain->words));
+	if (!chain->words)
 		return false;
-	chain->words = larger;
 	chain->room = nr;
+	count_words(chains, nr);
+	return true;
+}
+
+static bool begin(struct hybrid_named_chains *chains)
+{
+	if (chains->sets)
+		return true;
+	chains->sets = calloc(1 << HYBRID_CHAINS_BITS, sizeof(*chains->sets));
+	if (!chains->sets)
+		return false;
+	__atomic_add_fetch(&nr_users, 1, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -162,12 +216,9 @@ static bool make_room(struct hybrid_kept_chain *chain, u32 nr)
 static struct hybrid_kept_chain *make_place(struct hybrid_named_chains *chains,
 					    const struct hybrid_chain_key *key, u64 hash, u32 nr)
 {
-	struct hybrid_kept_chain *chain;
+	struct hybrid_kept_chain *chain = begin(chains) ? place_of(chains, key, hash) : NULL;
 
-	if (!chains->sets)
-		chains->sets = calloc(1 << HYBRID_CHAINS_BITS, sizeof(*chains->sets));
-	chain = chains->sets ? place_of(chains, key, hash) : NULL;
-	return chain && make_room(chain, nr) ? chain : NULL;
+	return chain && make_room(chains, chain, nr) ? chain : NULL;
 }
 
 struct hybrid_kept_chain *hybrid_named_chains__keep(struct hybrid_named_chains *chains,

@@ -11,6 +11,12 @@
 /* Words that are kept of a chain: a longer one is named frame by frame each time. */
 #define HYBRID_CHAIN_WORDS	1024
 
+/*
+ * Words that all processes keep: 128 MiB. After that each may have an equal part of them, so there
+ * may be twice as many.
+ */
+#define HYBRID_CHAINS_ALL_WORDS	(16ULL << 20)
+
 /* Words that a runtime may keep of the first frame. */
 #define HYBRID_CHAIN_FIRST	4
 
@@ -62,11 +68,15 @@ struct hybrid_kept_chain {
 /**
  * struct hybrid_named_chains - chains of a process that were named; all 0 at first
  * @clock: counts chains
+ * @nr_words: room of its chains
+ * @hand: the place whose chain goes next, if there are too many words
  * @sets: by a hash; of those that share a set the one that was used longest ago goes; NULL: no
  *	chain is kept yet
  */
 struct hybrid_named_chains {
 	u64				clock;
+	u64				nr_words;
+	unsigned int			hand;
 	struct hybrid_kept_chain	(*sets)[HYBRID_CHAINS_WAYS];
 };
 
@@ -125,6 +135,9 @@ bool hybrid_named_chains__put(struct hybrid_kept_chain *chain, struct hybrid_nam
  * @chains: of the process
  * @c: the chain
  * @key: of it
+ *
+ * If there are too many words, other chains of the process go first: one after the other, used or
+ * not.
  *
  * Return: NULL if it is too long, or memory is short.
  */
