@@ -96,7 +96,7 @@ struct hybrid_walk_object {
 	__u64	interpreter;
 };
 
-/* The object's number, and 1; and enum hybrid_walk_language. */
+/* The object's number + 1, and enum hybrid_walk_language. */
 #define HYBRID_WALK_INTERPRETER(object, language)	(((object) + 1) | (__u64)(language) << 16)
 #define HYBRID_WALK_INTERPRETER_NUMBER(word)		((__u32)(word) & 0xffff)
 #define HYBRID_WALK_INTERPRETER_LANGUAGE(word)		((__u32)((word) >> 16))
@@ -356,19 +356,19 @@ struct hybrid_walk_record {
 };
 
 /*
- * Of @nr_kernel: the record has the functions that an interpreter runs: behind a chain that came
- * to the outermost frame, in place of others. Or it has these alone, and the sample follows, maybe
- * with a record before it that has 0 here. And: the last of them is the thread's outermost.
+ * Of @nr_kernel: the record has the functions that an interpreter runs. They stand after a chain
+ * that came to the outermost frame. Or the record has functions alone, and the sample follows,
+ * maybe with a record before it that has 0 here. And: the last function is the thread's outermost.
  */
 #define HYBRID_WALK_INTERPRETED		(1U << 14)
 #define HYBRID_WALK_INTERPRETED_WHOLE	(1U << 13)
 
 /*
- * Of @nr_kernel, with HYBRID_WALK_INTERPRETED, above the number: enum hybrid_walk_language and 1.
- * Or HYBRID_WALK_SEVERAL: the functions are those of several languages. Then the first two words
- * are 0 and four times 16 bits, from the lowest on: how many pairs of words a language has, whether
- * the last of these is its outermost, and the language and 1; 0: there are no more. The functions
- * follow in the same order.
+ * Of @nr_kernel, with HYBRID_WALK_INTERPRETED, above the number: enum hybrid_walk_language + 1. Or
+ * HYBRID_WALK_SEVERAL: the functions are those of several languages. Then the first word is 0, and
+ * the second one has four parts of 16 bits, from the lowest on. A part says of one language how
+ * many pairs of words it has, whether the last pair is its outermost function, and its enum
+ * hybrid_walk_language + 1; 0: there are no more languages. The functions follow in the same order.
  */
 #define HYBRID_WALK_LANGUAGE(language)		(((language) + 1) << 9)
 #define HYBRID_WALK_LANGUAGE_OF(nr_kernel)	((nr_kernel) >> 9 & 7)

@@ -21,14 +21,17 @@
 #define MAX_LANGUAGE	7
 
 /**
- * struct interpreter_thread - a thread of Python that was found. Or, as thread 0, which languages
- *	an address space runs; and as 1 and a language its interpreter there
+ * struct interpreter_thread - an entry of interpreter_threads, which has three kinds of them
  * @runtime: address of the interpreter's data
  * @thread: address of the thread's; of an address space 0
  * @number: of the interpreter, from 1 on
  * @when: of a thread that runs nothing of an interpreter (@thread is 0): when that was found
  * @wait: for how long it is not looked for, in the same unit
  * @languages: of an address space: a bit for each enum hybrid_walk_language
+ *
+ * The key has the address space. Its @ip is 0: the entry says which languages run there; or enum
+ * hybrid_walk_language + 1: it has the interpreter of that language; else what a thread is known
+ * by: it has the thread's data.
  */
 struct interpreter_thread {
 	__u64 runtime;

@@ -153,7 +153,7 @@ void hybrid_compiler_hand_over(struct hybrid_compiler *compiler);
  * @compiler: with a thread; NULL does nothing
  * @ms: for how long, at most
  *
- * But for objects that are loaded whole: these go on being loaded.
+ * It does not wait for objects that are loaded whole.
  */
 void hybrid_compiler_wait(struct hybrid_compiler *compiler, unsigned int ms);
 

@@ -215,7 +215,7 @@ int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
 	return map_all_names(hr, process, &joined, event, sample);
 }
 
-/* The language of a text, and 1. */
+/* The language of a text: enum hybrid_walk_language + 1. */
 static u32 language_of(const struct hybrid_walked *walked)
 {
 	struct hybrid_walk_text text;

@@ -54,7 +54,7 @@ struct hybrid_record_names {
  * hybrid_find_namer - who names the frames of a process
  * @hr: the recording
  * @process: the process
- * @language: of which BPF has read functions in it: enum hybrid_walk_language and 1; 0: it has not
+ * @language: whose functions BPF has read in the process: enum hybrid_walk_language + 1; 0: none
  *
  * Return: as hybrid_runtime_namer(); NULL with --no-interpreter-frames, too.
  */

@@ -35,8 +35,8 @@ struct hybrid_evaluator {
  * @mapping: of the interpreter's code, its object open
  * @vaddr: an address in it, as the ELF file numbers them
  *
- * GCC puts apart what is seldom run. It is what the rest jumps to that is not where a function
- * begins.
+ * GCC moves code that seldom runs out of the function. The rest jumps to it, and no function begins
+ * at the target.
  */
 void hybrid_evaluator__find(struct hybrid_evaluator *evaluator,
 			    const struct hybrid_mapping *mapping, u64 vaddr);
@@ -62,7 +62,7 @@ unsigned int hybrid_evaluator__of(const struct hybrid_evaluator *evaluator,
  * @space: of the process
  * @ip: of a native frame of the evaluator that has called, as struct hybrid_frame has it
  *
- * Return: true if the evaluator does nothing behind the call but return.
+ * Return: true if the evaluator does nothing after the call but return.
  */
 bool hybrid_evaluator__has_ended(const struct hybrid_evaluator *evaluator,
 				 struct hybrid_space *space, u64 ip);

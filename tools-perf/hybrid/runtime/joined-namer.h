@@ -7,7 +7,7 @@
 
 /**
  * struct hybrid_functions - functions of one language in a sample
- * @language: enum hybrid_walk_language and 1
+ * @language: enum hybrid_walk_language + 1
  * @functions: as struct hybrid_walk_interpreted has them; need not be aligned
  * @nr: number of @functions, each two words
  * @are_whole: the last one is the outermost
@@ -48,7 +48,7 @@ struct hybrid_joined_namer {
 	} parts[HYBRID_WALK_PARTS + 1];
 };
 
-/* @joined: out; it has no parts. */
+/* Makes a namer without a language. */
 void hybrid_joined_namer__init(struct hybrid_joined_namer *joined);
 
 /**

@@ -68,7 +68,7 @@ struct hybrid_namer {
  * @walked: what frames of interpreters run that the walk met, as struct hybrid_unwind has it
  * @nr_walked: number of @walked, each two words
  * @user: out: index of the first user frame, in @chain and in @out
- * @rest: out: index in @out of what is behind the functions of that frame
+ * @rest: out: index in @out of the first entry after the functions of that frame
  * @out: out: the callchain, with a frame for each function; not @chain
  * @max: room in @out; at least @nr
  * @nr_out: out: number of @out
@@ -124,7 +124,7 @@ bool hybrid_name_known(struct hybrid_namer *namer, struct hybrid_names *names,
 
 /**
  * hybrid_named_chain_put_first - the first user frame of a chain was named
- * @c: the chain, nothing behind @user put out yet
+ * @c: the chain; @out has nothing from @user on yet
  * @nr: addresses that were put at @out + @nr_out for it; 0: it keeps its own, for which there is
  *	room
  */

@@ -23,7 +23,7 @@
 /**
  * struct hybrid_chain_key - what decides the names of a chain's callers
  * @tag: of the runtime
- * @callers: addresses of the chain behind its first frame
+ * @callers: addresses of the chain after its first frame
  * @nr_callers: number of @callers
  * @nr_functions: number of words of @functions
  * @functions: what BPF has written of the functions that the callers run; need not be aligned
@@ -41,13 +41,13 @@ struct hybrid_chain_key {
  * @tag: as struct hybrid_chain_key has it
  * @hash: of all that must be the same
  * @used: by the clock of struct hybrid_named_chains
- * @named_at: when, in ns; 0: it has no functions of an interpreter, or such as are known for good,
- *	so that it stays true
+ * @named_at: when, in ns; 0: it stays true: it has no functions of an interpreter, or their words
+ *	identify them for good
  * @gen: of the process's space in which it was complete last; 0: none
  * @first: for the runtime; 0 at first
  * @nr_callers: addresses of @words: the chain but its first frame
- * @nr_functions: words of @words behind them: the functions
- * @nr_named: words of @words behind them: what was made of @nr_callers
+ * @nr_functions: words of @words after these: the functions
+ * @nr_named: words of @words after these: the addresses that the callers became
  * @room: of @words
  * @words: see above; owned
  */

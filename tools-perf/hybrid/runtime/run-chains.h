@@ -7,8 +7,9 @@
 
 /**
  * struct hybrid_run_chains - chains of a process that were named by what its interpreter runs
- * @names_first: functions of the first frame can be named without those behind them
- * @lasts: what BPF has written of a function tells it from all others: its name stays true
+ * @names_first: functions of the first frame can be named without those of its callers
+ * @lasts: the words that BPF writes of a function identify it for good: its name is not compared
+ *	again
  * @unread: frames that had no name when the chain began that is named
  * @known: chains
  */

@@ -14,7 +14,7 @@ struct hybrid_runtimes;
  * @symbol: that the file of the runtime defines, and no other file does
  * @old_symbol: what files of versions export that can't be read; NULL: none is known
  * @language: that it runs
- * @number: enum hybrid_walk_language of it, and 1; 0: BPF reads no functions of it
+ * @number: its enum hybrid_walk_language + 1; 0: BPF reads no functions of it
  * @open: begin to read a process that has mapped such a file. @pm: its memory, not mapped yet;
  *	copied. @mapping: of the file's code, open. @bias: what is added to its addresses.
  *	Returns NULL if the process can't be read, or what it says is not as it should be
@@ -145,7 +145,7 @@ unsigned int hybrid_runtimes_failed(const struct hybrid_runtimes *runtimes, pid_
  * @pid: the process
  * @parent: the process whose copy it is, without an exec since; 0: it is none
  * @space: its space
- * @language: of which BPF has read functions in it: enum hybrid_walk_language and 1; 0: it has not
+ * @language: whose functions BPF has read in the process: enum hybrid_walk_language + 1; 0: none
  *
  * Return: valid until the next call for this process and language; NULL if the process has no such
  * runtime, or if neither functions nor hybrid_runtime_rule() have met one in it.

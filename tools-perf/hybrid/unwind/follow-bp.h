@@ -48,7 +48,7 @@ bool hybrid_add_caller(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u
 /**
  * hybrid_follow_links - go on where the dump ended, by the frames that BPF has found
  * @unwinder: caches
- * @u: the sample; its last frame's bp points behind the dump
+ * @u: the sample; its last frame's bp points beyond the dump
  * @links: the frames
  *
  * As long as each function has a frame pointer, by its CFI or as V8's code. Frames that are added

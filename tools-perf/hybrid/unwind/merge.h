@@ -48,10 +48,10 @@ struct hybrid_merge {
  * @m: what goes in and comes out
  *
  * The kernel's frames and context words stay as they are, but that PERF_CONTEXT_USER_RULES and its
- * info word are gone. Behind PERF_CONTEXT_USER come the unwound frames; where the dump ended,
+ * info word are gone. After PERF_CONTEXT_USER come the unwound frames; where the dump ended,
  * @links go on, else the kernel's frame pointer chain, joined on the place where it left the dump;
  * else what the thread was seen to be in before. A mark stands before frames that are not shown by
- * the sample, and behind a chain that is cut off.
+ * the sample, and after a chain that is cut off.
  *
  * Return: what became of it.
  */
