@@ -2,9 +2,10 @@
 /*
  * Frames with arrays that are larger than the usual copy of a stack: one that is written
  * to, and one of which all pages but the outermost are left alone. And frames that are
- * larger than any copy, in threads whose first function calls them once, or twice.
+ * larger than any copy, in threads whose first function calls them once, once among other calls,
+ * from two other functions, or twice.
  *
- * usage: rooms wide|holed|once|twice SECONDS
+ * usage: rooms wide|holed|once|among|either|twice SECONDS
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -82,6 +83,50 @@ static void *once(void *end)
 	return NULL;
 }
 
+static __attribute__((noinline)) void other(int nr)
+{
+	sink += nr;
+}
+
+/* As CRuby's threads do it, whose frame has the stack of the interpreter. */
+static void *among(void *end)
+{
+	double begun = 0;
+	int i;
+
+	for (i = 0; now() < *(double *)end; i++) {
+		if (i & 1)
+			other(i);
+		huge(&begun);
+		other(1);
+	}
+	return NULL;
+}
+
+/* Two functions with frames of one size, which each call it at one place. */
+static __attribute__((noinline)) void left(double *begun)
+{
+	huge(begun);
+	sink++;
+}
+
+static __attribute__((noinline)) void right(double *begun)
+{
+	huge(begun);
+	sink += 2;
+}
+
+static void *either(void *end)
+{
+	double begun = 0;
+
+	while (now() < *(double *)end) {
+		left(&begun);
+		right(&begun);
+	}
+	return NULL;
+}
+
 static void *twice(void *end)
 {
 	double begun = 0;
@@ -109,6 +154,10 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && !strcmp(argv[1], "once"))
 		run_thread(once, end);
+	if (argc > 1 && !strcmp(argv[1], "among"))
+		run_thread(among, end);
+	if (argc > 1 && !strcmp(argv[1], "either"))
+		run_thread(either, end);
 	if (argc > 1 && !strcmp(argv[1], "twice"))
 		run_thread(twice, end);
 

@@ -49,6 +49,12 @@ test_rooms()
 	ok "the process was asked" share once.data stitched 80
 	ok "huge() is called by the thread's first function" \
 		has_chain once.data '>huge>once>'
+	record among.data --no-kernel-walk ./rooms among 2
+	complete "the same, of one call among others" among.data 100 95
+	ok "huge() is called by the function with other calls" \
+		has_chain among.data '>huge>among>'
+	record either.data --no-kernel-walk ./rooms either 2
+	ok "two functions that call it: not said which" share either.data truncated 80
 	record twice.data --no-kernel-walk ./rooms twice 2
 	ok "one of two calls: not said which" share twice.data truncated 80
 	[ -n "$full" ] || return

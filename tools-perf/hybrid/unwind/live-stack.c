@@ -7,11 +7,14 @@
  * thread may be elsewhere: the same function may then be called by another, with its frame
  * in the same place. So what is read counts only where that can't be: the libc calls a
  * thread's first function once, and a function that makes one call and no jump calls
- * once for each time that it is called.
+ * once for each time that it is called. A function that makes all calls with the same sp,
+ * and one of them to the function in whose frame the dump ends, is the caller, too: what
+ * others call has its frame further in.
  */
 #include <linux/kernel.h>
 #include "../rules/function.h"
 #include "../rules/rows.h"
+#include "../x86/code.h"
 #include "call-check.h"
 #include "live-stack.h"
 
@@ -22,8 +25,9 @@
 /* And by who only wants to know what there may be. */
 #define MAX_GUESSED	128U
 
-/* Instructions of a function that makes one call. */
+/* Instructions of a function that makes one call; and of one that makes others, too. */
 #define MAX_ONCE	64
+#define MAX_AMONG	1024
 
 /* What a walk over words of the process goes by. */
 struct outer {
@@ -112,9 +116,59 @@ static bool calls_once(const struct outer *o, u64 ret)
 	return false;
 }
 
+/* Is the CFA as far from sp at both calls? By their return addresses. */
+static bool has_same_sp(const struct outer *o, u64 ret, u64 other)
+{
+	struct hybrid_object *object;
+	struct hybrid_row *row;
+	struct hybrid_rule rule;
+	bool mapped;
+
+	row = hybrid_unwind_row(o->unwinder, o->u->space, ret - 1, &mapped, &object);
+	if (!row || row->rule.kind != HYBRID_RULE_CFA || row->rule.base != HYBRID_BASE_SP)
+		return false;
+	rule = row->rule;
+	row = hybrid_unwind_row(o->unwinder, o->u->space, other - 1, &mapped, &object);
+	return row && row->rule.kind == rule.kind && row->rule.base == rule.base &&
+	       row->rule.cfa_off == rule.cfa_off;
+}
+
+/*
+ * Does the function of frame @i call that of the frame inside it at one place, and all others with
+ * the same sp? Both are in one file.
+ */
+static bool calls_at_one_place(const struct outer *o, unsigned int i)
+{
+	const struct hybrid_frame *frames = o->u->frames;
+	const struct hybrid_mapping *mapping = hybrid_space_find(o->u->space, frames[i].ip);
+	u64 at, next, after, target, start, bias;
+	const struct hybrid_fde *fde;
+	unsigned int nr = 0;
+	bool found = false;
+
+	start = mapping ? hybrid_function_start(mapping, frames[i - 1].ip) : 0;
+	if (!start || !hybrid_mapping_bias(mapping, &bias))
+		return false;
+	fde = hybrid_function_fde(mapping, frames[i].ip - bias);
+	for (at = fde ? fde->start : 0; fde && at < fde->end; at = next) {
+		target = hybrid_code_jump(mapping->object, at, &next);
+		if (!next || ++nr > MAX_AMONG ||
+		    (target && (target < fde->start || target >= fde->end)))
+			return false;
+		if (hybrid_code_effect(mapping->object, at, &after) != HYBRID_EFFECT_CALL)
+			continue;
+		target = hybrid_code_call_target(mapping->object, next);
+		if (!target || !has_same_sp(o, frames[i].ret, next + bias) ||
+		    (target + bias == start && (found || next + bias != frames[i].ret)))
+			return false;
+		found |= target + bias == start;
+	}
+	return found;
+}
+
 /*
  * Are the frames from @from on libc's start of the thread, and before that functions that
- * call once? libc's are of one object, but for a program's own outermost frame.
+ * call once, or from one place? libc's are of one object, but for a program's own outermost frame.
  */
 static bool is_start(const struct outer *o, unsigned int from)
 {
@@ -129,6 +183,9 @@ static bool is_start(const struct outer *o, unsigned int from)
 		first--;
 	if (!libc || o->u->nr - first > START_FRAMES || object_of(o, &frames[first - 1]) == libc)
 		return false;
+	/* Which function the dump ends in is known; what the others had called was read later. */
+	if (from < first && calls_at_one_place(o, from))
+		from++;
 	for (; from < first; from++) {
 		if (!calls_once(o, frames[from].ret))
 			return false;
