@@ -208,6 +208,15 @@ python_old()
 			old.data.log
 		rm -f old.data
 	done
+	name="PyPy can't be read"
+	if ! command -v pypy3 > /dev/null || ! grep -q '^hybrid: BPF walked' functions.data.log; then
+		tap_skip "$name" "no pypy3 or no BPF here"
+		return
+	fi
+	record old.data pypy3 -c 'for i in range(20000000): pass'
+	ok "$name: perf says so" grep "^hybrid: the runtime of 1 processes .* can't be read" \
+		old.data.log
+	rm -f old.data
 }
 
 # A chain through two interpreters has the functions of both.

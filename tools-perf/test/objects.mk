@@ -3,7 +3,7 @@
 # The ELF files of which the unit tests read code, CFI and symbols, from asm/. The Makefile includes
 # this behind its first target. It gets OBJECTS, the names of the files in $(OUT)/objects.
 
-PYTHONS	:= 3.8 3.11 3.13 3.99 other lies silent
+PYTHONS	:= 3.8 3.11 3.13 3.99 other lies silent pypy
 RUBIES	:= ruby ruby-program ruby-relaxed ruby-general ruby-other ruby-hidden
 OBJECTS	:= eh-frame entry entry-noreturn frames small debug debug-based debug-split \
 	   debug-split-based debug-split-lies nocfi many many-large i386 jit jit-debug \
@@ -78,6 +78,7 @@ $(OUT)/objects/python-other.so: PYTHON := -DCODE_SIZE=192 -DVERSION=0x030b02f0
 $(OUT)/objects/python-lies.so: PYTHON := -DCODE_SIZE=200 -DVERSION=0x030d00f0 \
 	-DDEBUG_OFFSETS=0x030e00f0
 $(OUT)/objects/python-silent.so: PYTHON := -DCODE_SIZE=200 -DVERSION=0x030d00f0
+$(OUT)/objects/python-pypy.so: PYTHON := -DPYPY
 $(PYTHONS:%=$(OUT)/objects/python-%.so): asm/python.S objects.mk
 	@mkdir -p $(@D)
 	$(LINK) $(PYTHON) -o $@ $<

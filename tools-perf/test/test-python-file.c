@@ -120,6 +120,23 @@ static void loaded_again(void)
 	hybrid_names__delete(names);
 }
 
+/* perf says that it can't be read. */
+static void another_python(void)
+{
+	struct hybrid_runtimes *runtimes;
+	pid_t pid;
+
+	own_begin();
+	runtimes = hybrid_runtimes_new(&own.ps.objects, own.memory);
+	elf_file_map(&own.ps, own.pm.pid, "python-pypy.so", BIAS);
+	check(!hybrid_runtime_namer(runtimes, own.pm.pid, 0, own.pm.space,
+				    HYBRID_WALK_PYTHON + 1));
+	same(hybrid_runtimes_failed(runtimes, &pid), 1);
+	same(pid, own.pm.pid);
+	hybrid_runtimes_delete(runtimes);
+	own_end();
+}
+
 /* What processes map is looked at by its name first: extension modules have that of CPython. */
 static void file_names(void)
 {
@@ -139,6 +156,7 @@ int main(void)
 		{ "file of CPython: by its debug offsets",	debug_offsets },
 		{ "file of CPython: what can't be",		impossible },
 		{ "file of CPython: mapped again",		loaded_again },
+		{ "file of PyPy",				another_python },
 		{ "names of interpreters' files",		file_names },
 	};
 

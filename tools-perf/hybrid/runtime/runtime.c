@@ -45,11 +45,18 @@ void hybrid_runtimes_forget(struct hybrid_runtimes *runtimes)
 	runtimes->nr_files = 0;
 }
 
-/* Versions that can't be read are found, so that perf can say so. */
+/* What can't be read is found, too, so that perf can say so. */
 static bool exports(const struct hybrid_object *object, const struct hybrid_runtime_ops *ops)
 {
-	return hybrid_object_exported(object, ops->symbol) ||
-	       (ops->old_symbol && hybrid_object_exported(object, ops->old_symbol));
+	unsigned int i;
+
+	if (hybrid_object_exported(object, ops->symbol))
+		return true;
+	for (i = 0; i < HYBRID_UNREADABLE && ops->unreadable[i]; i++) {
+		if (hybrid_object_exported(object, ops->unreadable[i]))
+			return true;
+	}
+	return false;
 }
 
 /* Returns false if the file is to be looked at in another pass. */

@@ -9,10 +9,13 @@
 
 struct hybrid_runtimes;
 
+#define HYBRID_UNREADABLE	2
+
 /**
  * struct hybrid_runtime_ops - a language's runtime
  * @symbol: that the file of the runtime defines, and no other file does
- * @old_symbol: what files of versions export that can't be read; NULL: none is known
+ * @unreadable: what files of versions and implementations export that can't be read; the rest is
+ *	NULL
  * @language: that it runs
  * @number: its enum hybrid_walk_language + 1; 0: BPF reads no functions of it
  * @open: begin to read a process that has mapped such a file. @pm: its memory, not mapped yet;
@@ -35,7 +38,7 @@ struct hybrid_runtimes;
  */
 struct hybrid_runtime_ops {
 	const char	*symbol;
-	const char	*old_symbol;
+	const char	*unreadable[HYBRID_UNREADABLE];
 	const char	*language;
 	u32		 number;
 	const char	*program;

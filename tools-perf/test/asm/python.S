@@ -3,7 +3,18 @@
  * What the file of a CPython has before it runs. VERSION: what Py_Version is; without it there is
  * none, as before 3.11. CODE_SIZE: of a code object without its instructions. DEBUG_OFFSETS: what
  * _Py_DebugOffsets is said to be of; without it _PyRuntime is zeroes, which are not in the file.
+ * PYPY: it is PyPy's.
  */
+#ifdef PYPY
+	.text
+	.globl	pypy_main_startup
+	.type	pypy_main_startup, @function
+pypy_main_startup:
+	.cfi_startproc
+	ret
+	.cfi_endproc
+	.size	pypy_main_startup, 1
+#else
 	.macro	object name:req, size:req
 	.globl	\name
 	.type	\name, @object
@@ -64,3 +75,4 @@ Py_BytesMain:
 	object	_PyRuntime, 1024
 	.skip	1024
 #endif
+#endif /* PYPY */

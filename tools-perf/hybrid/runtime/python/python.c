@@ -232,7 +232,10 @@ static void python_close(void *data)
 
 const struct hybrid_runtime_ops hybrid_python_ops = {
 	.symbol		= "_PyRuntime",
-	.old_symbol	= "_PyThreadState_Current",	/* to 3.6: Python/pystate.c */
+	.unreadable	= {
+		"_PyThreadState_Current",	/* to 3.6: Python/pystate.c */
+		"pypy_main_startup",		/* PyPy: pypy/goal/targetpypystandalone.py */
+	},
 	.language	= "Python",
 	.number		= HYBRID_WALK_PYTHON + 1,
 	.program	= "python",
