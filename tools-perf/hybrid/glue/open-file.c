@@ -280,6 +280,25 @@ static int as_identified(int fd, const struct hybrid_object *object)
 	return -1;
 }
 
+/*
+ * @found: O_PATH, closed. A process may choose a path (the source of a script, v8-source.c): a
+ * device is not opened.
+ */
+static int open_found(int found)
+{
+	char path[64];
+	struct stat st;
+	int fd = -1;
+
+	if (found < 0)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
+	if (!fstat(found, &st) && S_ISREG(st.st_mode))
+		fd = open(path, OPEN_FLAGS);
+	close(found);
+	return fd;
+}
+
 int hybrid_open_live(const struct hybrid_mapping *mapping)
 {
 	const struct hybrid_ident *ident = hybrid_mapping_ident(mapping);
@@ -290,9 +309,10 @@ int hybrid_open_live(const struct hybrid_mapping *mapping)
 
 	fd = mapping->is_moved ? -1 : checked(open_map_file(mapping, OPEN_FLAGS), ident);
 	if (fd < 0)
-		fd = checked(open_in_root(mapping->pid, ident->path, OPEN_FLAGS, 0), ident);
+		fd = checked(open_found(open_in_root(mapping->pid, ident->path,
+						     O_PATH | O_CLOEXEC, 0)), ident);
 	if (fd < 0)
-		fd = checked(open_gone(mapping, OPEN_FLAGS, 0), ident);
+		fd = checked(open_found(open_gone(mapping, O_PATH | O_CLOEXEC, 0)), ident);
 	return as_identified(fd, mapping->object);
 }
 
