@@ -2,10 +2,11 @@
 /*
  * A program that says it is V8 12.4, and lies: what perf reads of it has no end, or leads nowhere.
  *
- * usage: liar circles|nowhere|names SECONDS
+ * usage: liar circles|nowhere|names|scopes SECONDS
  *
  * circles: strings that consist of themselves, functions that are their own bytecode. nowhere: at
  * what is not there, or not readable. names: of control characters, and longer than all memory.
+ * scopes: strings that are parts of themselves, a source in the kernel.
  */
 #include <sys/mman.h>
 #include "../python/liar.h"
@@ -47,14 +48,15 @@ exported const int _ZN2v88internal7Version6minor_E = 4;
 exported const unsigned int v8_Default_embedded_blob_code_size_ = 64;
 
 enum {
-	SEQ = 8, CONS = 41, SCRIPT = 167, BYTES = 190, BYTECODE = 191, CODE = 206, STREAM = 210,
-	SHARED = 262, TURBOFAN = 12,
+	SEQ = 8, CONS = 41, EXTERNAL = 42, SLICED = 43, THIN = 45, SCRIPT = 167, BYTES = 190,
+	BYTECODE = 191, CODE = 206, STREAM = 210, SCOPE_INFO = 261, SHARED = 262, TURBOFAN = 12,
 };
 
 #define TAG(object)	(at(object) + 1)
 #define SMI(number)	((uint64_t)(number) << 32)
 
 static uint64_t maps[512][2], function[8], context[8], shared[8], script[8], text[8], cons[4];
+static uint64_t scope[16], slice[4], source[4], thin[4];
 static uint64_t code[16], data[32], translation[8], bytecode[8];
 
 /* push %rbp; mov %rsp,%rbp; push what frames of V8 have there; call *%rdx; leave; ret */
@@ -129,6 +131,29 @@ static void build(void)
 	build_code();
 }
 
+static void lie_about_scopes(void)
+{
+	set_type(slice, SLICED);
+	slice[1] = SMI(1 << 30);
+	slice[2] = TAG(slice);
+	slice[3] = SMI(~0U);
+	set_type(scope, SCOPE_INFO);
+	/* One local; the name, and positions that are none. */
+	scope[3] = SMI(1);
+	scope[6] = TAG(slice);
+	scope[7] = SMI(7);
+	scope[8] = SMI(~0U);
+	shared[2] = TAG(scope);
+	set_type(source, EXTERNAL);
+	source[1] = SMI(~0U);
+	source[3] = 0xffffffff81000000ULL;
+	script[1] = TAG(source);
+	set_type(thin, THIN);
+	thin[1] = SMI(8);
+	thin[2] = TAG(thin);
+	script[2] = TAG(thin);
+}
+
 static void lie(const char *kind)
 {
 	if (!strcmp(kind, "circles")) {
@@ -145,6 +170,8 @@ static void lie(const char *kind)
 		script[2] = (1ULL << 46) + 1;
 		data[2] = (1ULL << 46) + 1;
 		memset((unsigned char *)code + 56, 0xff, 4);
+	} else if (!strcmp(kind, "scopes")) {
+		lie_about_scopes();
 	} else {
 		text[1] = ~0ULL >> 1;
 		data[1] = SMI(~0U >> 1);

@@ -22,7 +22,29 @@ test_node-names()
 	record lines.data node --no-enable-lazy-source-positions "$here/selftests/node/truth.js" 2
 	ok "$name: perf script has file and line" has_js_line lines.data
 	v8_witness
+	v8_gone
 	without_functions "$name" JavaScript js:: node "$here/selftests/node/truth.js" 2
+}
+
+# perf is stopped while a program runs and ends: all that it can find out of it is what BPF has
+# written. It has run before, so that BPF has rules of the builtins that it calls.
+v8_gone()
+{
+	local name="JavaScript by name, read after its end"
+
+	cp "$here/selftests/node/short.js" before.js
+	cp before.js gone.js
+	# shellcheck disable=SC2016 # it is the shell's that runs
+	record gone.data -m 4M sh -c 'for i in 1 2; do node --jitless "$PWD/before.js"; done; sleep 0.5
+		kill -STOP $PPID; node --jitless "$PWD/gone.js"; kill -CONT $PPID'
+	ok "$name: whole" has_share gone.data 'Builtins_InterpreterEntryTrampoline>.*>_start>' \
+		'Builtins_InterpreterEntryTrampoline>js::[^[>]*>.*>_start>' 95
+	ok "$name: a name and its line" has_chain gone.data \
+		'js::größe € [^>]*/gone\.js:20>.*>js::main [^>]*/gone\.js:24>.*>_start>'
+	ok "$name: a method and its line" has_chain gone.data 'js::fill [^>]*/gone\.js:10>'
+	ok "$name: lines of Node.js's own functions" has_chain gone.data \
+		'js::[^ >]+ node:internal/modules/[^>]+:[0-9]+>'
+	rm -f gone.data before.js gone.js
 }
 
 # V8 writes its own names, too, in a map.
@@ -41,7 +63,7 @@ v8_lies()
 {
 	builds "liar" gcc -O1 -Wall -Wextra -rdynamic -o liar "$here/selftests/node/liar.c" \
 		-lpthread || return
-	all_lies "V8 that lies" js_run circles nowhere names
+	all_lies "V8 that lies" js_run circles nowhere names scopes
 }
 
 # Compiled code, too, is in the lines of the function's loop. addr2line takes seconds for an address

@@ -258,6 +258,97 @@ out:
 	end();
 }
 
+/* A ScopeInfo without a name: what is behind its end are words of another object. */
+static void end_of_scope(void)
+{
+	struct hybrid_names *names = hybrid_names__new(HYBRID_RUNTIME_V8);
+	static u64 meta[2];
+	u64 start, size;
+
+	begin();
+	set_world();
+	/* The map of all maps. */
+	meta[0] = TAG(meta);
+	maps[SHARED][0] = TAG(meta);
+	world.scope[6] = TAG(maps[SHARED]);
+	world.scope[7] = TAG(world.name);
+	check(get(names, mark_now()));
+	check(!strcmp(hybrid_names__get(names, 0, &start, &size), "js::(anonymous) /srv/a.js:0"));
+	maps[SHARED][0] = 0;
+	hybrid_names__delete(names);
+	end();
+}
+
+static void take_told(struct hybrid_names *names)
+{
+	static struct hybrid_walk_text text;
+
+	text.function = (u64)world.shared;
+	text.states[1] = mark_now();
+	text.sizes[0] = sizeof(struct hybrid_walk_v8_source);
+	v8_functions__text(&functions, names, NULL, &text,
+			   offsetof(struct hybrid_walk_text, bytes) + text.sizes[0]);
+}
+
+/* It is not in what perf has read of the process; later it is. */
+static void told_first(void)
+{
+	struct hybrid_names *names = hybrid_names__new(HYBRID_RUNTIME_V8);
+	const struct v8_function *found;
+	struct v8_function *known;
+	unsigned int i;
+
+	begin();
+	set_world();
+	set_type(world.shared, SCRIPT);
+	take_told(names);
+	known = (struct v8_function *)get(names, mark_now());
+	check(known && known->is_told && v8_function__may_change(known));
+	if (!known)
+		goto out;
+	/* Not for ever. */
+	for (i = 0; i < 100; i++) {
+		known->checked = 0;
+		same((u64)get(names, mark_now()), (u64)known);
+	}
+	check(known->is_told && !v8_function__may_change(known));
+	set_type(world.shared, SHARED);
+	hybrid_memory_forget(own.memory);
+	known->checked = 0;
+	known->tries = 0;
+	found = get(names, mark_now());
+	check(found && !found->is_told && found->nr_lines && !v8_function__may_change(found));
+out:
+	hybrid_names__delete(names);
+	end();
+}
+
+/* What BPF has read of a function that is there: the process has more. */
+static void told(void)
+{
+	struct hybrid_names *names = hybrid_names__new(HYBRID_RUNTIME_V8);
+	const struct v8_function *found;
+	u64 start, size;
+
+	begin();
+	set_world();
+	take_told(names);
+	same(hybrid_names__nr(names), 1);
+	check(!strcmp(hybrid_names__get(names, 0, &start, &size), "js::spam /srv/a.js:2"));
+	found = get(names, mark_now());
+	check(found && found->nr_lines);
+	/* V8 moves it, and another one comes to its place: earlier samples are of this one. */
+	if (found)
+		((struct v8_function *)found)->checked = 0;
+	world.shared[2] = TAG(world.name);
+	world.shared[6] = SMI(78);
+	hybrid_memory_forget(own.memory);
+	check(get(names, HYBRID_WALK_NATIVE_MARK(77, TAG(world.script))) == found);
+	same(hybrid_names__nr(names), 1);
+	hybrid_names__delete(names);
+	end();
+}
+
 /* Words of an object at random: no more than a name that is wrong. */
 static void random_words(void)
 {
@@ -287,6 +378,9 @@ int main(void)
 		{ "strings in circles, and of lying lengths",	lies },
 		{ "tables of positions, and random ones",	positions },
 		{ "a function, and another one at its place",	function },
+		{ "a ScopeInfo that ends",			end_of_scope },
+		{ "a function that BPF has read, and moved",	told },
+		{ "a function that BPF has read first",		told_first },
 		{ "objects with words at random",		random_words },
 	};
 

@@ -108,7 +108,6 @@ static __always_inline void put_parts(struct state *st)
 /* Reads which functions the task is in, if it runs interpreters. @task: that was walked. */
 static __always_inline void read_functions(struct state *st, struct task_struct___h *task)
 {
-	st->nr_untold = 0;
 	if (!any_interpreters || !st->code_key.space)
 		return;
 	if (st->met_languages & ~st->languages)
@@ -180,6 +179,10 @@ static long tell_function(__u32 i, void *arg)
 	if (i >= NR_UNTOLD)
 		return 1;
 	language = st->untold[i].language;
+	if (language == HYBRID_WALK_V8) {
+		tell_native(loop, i);
+		return 0;
+	}
 	if (st->interpreter.language != language && !find_interpreter(st, language))
 		return 0;
 	if (language == HYBRID_WALK_PYTHON)

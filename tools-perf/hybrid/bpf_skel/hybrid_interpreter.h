@@ -116,6 +116,52 @@ struct hybrid_walk_ruby {
 };
 
 /**
+ * struct hybrid_walk_v8_objects - V8: offsets in objects, but for types and flags
+ * @map_type: in a map: the type of its objects, 16 bits
+ * @name: in what functions share: the name, or a ScopeInfo
+ * @script_name: in a script: the file's name
+ * @script_source: its text, a string
+ * @string_length: in a string: number of its characters, 32 bits
+ * @string_chars: the first one, if they are in it
+ * @external_chars: the address of the first one, if they are in no object
+ * @cons_first: in one of two strings: the first of them
+ * @cons_second: the other
+ * @sliced_parent: in a part of a string: that
+ * @sliced_offset: and where it begins there, an integer
+ * @thin_actual: in one that stands for another one: that
+ * @first_nonstring: types from this one on are no strings
+ * @type_shared: of what functions share
+ * @type_scope_info: of a ScopeInfo
+ * @type_script: of a script
+ * @one_byte: of a type of strings: a bit, their characters are bytes
+ * @scope_nr_locals: in a ScopeInfo, from its second word on: number of its locals, an integer
+ * @scope_vars: the same: the locals
+ * @positions_first: it has the positions of its function before the locals
+ */
+struct hybrid_walk_v8_objects {
+	__u16	map_type;
+	__u16	name;
+	__u16	script_name;
+	__u16	script_source;
+	__u16	string_length;
+	__u16	string_chars;
+	__u16	external_chars;
+	__u16	cons_first;
+	__u16	cons_second;
+	__u16	sliced_parent;
+	__u16	sliced_offset;
+	__u16	thin_actual;
+	__u16	first_nonstring;
+	__u16	type_shared;
+	__u16	type_scope_info;
+	__u16	type_script;
+	__u16	one_byte;
+	__u16	scope_nr_locals;
+	__u16	scope_vars;
+	__u16	positions_first;
+};
+
+/**
  * struct hybrid_walk_v8 - V8: each function has a native frame, with bp
  * @code: where code of the file with such frames begins, in the file
  * @code_end: where it ends
@@ -126,6 +172,7 @@ struct hybrid_walk_ruby {
  *	as all of V8's to objects
  * @below_context: to a word that is such a pointer, too, in frames of functions only
  * @below_position: to the place in the bytecode, in the upper half of a word
+ * @objects: the names of functions
  */
 struct hybrid_walk_v8 {
 	__u64	code;
@@ -136,6 +183,7 @@ struct hybrid_walk_v8 {
 	__u8	below_function;
 	__u8	below_context;
 	__u8	below_position;
+	struct hybrid_walk_v8_objects objects;
 };
 
 /**

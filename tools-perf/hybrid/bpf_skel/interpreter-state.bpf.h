@@ -7,6 +7,7 @@
 #include "hybrid_interpreter.h"
 #include "python-text.h"
 #include "ruby-object.h"
+#include "v8-object.h"
 
 /* Of the words that frames of CRuby refer to: bytes that are read at once, at most. */
 #define ENV_WINDOW	512
@@ -16,6 +17,7 @@
 #define NR_ENTRIES	256
 #define NR_CHAINS	4
 #define NR_UNTOLD	64
+#define V8_STRINGS	8
 
 /* All bits of a language's number: enum hybrid_walk_language. */
 #define MAX_LANGUAGE	7
@@ -197,6 +199,34 @@ struct interpreter_frames {
 };
 
 /**
+ * struct v8_reading - what is read of a function of V8
+ * @name: its name, a pointer; 0: it has none
+ * @first: position of its first character; negative: unknown
+ * @last: behind its last one
+ * @scope_at: address of the next word of its ScopeInfo
+ * @scope_last: the word before that
+ * @strings: that are still to be read of a string, the next one last
+ * @nr_strings: number of @strings
+ * @used: bytes of the record that have something
+ * @skip: characters that are left out
+ * @left: that are still to be read
+ * @end: where the string has to end in the record
+ */
+struct v8_reading {
+	__u64 name;
+	__s32 first;
+	__s32 last;
+	__u64 scope_at;
+	__u64 scope_last;
+	__u64 strings[V8_STRINGS];
+	__u32 nr_strings;
+	__u32 used;
+	__u64 skip;
+	__u64 left;
+	__u32 end;
+};
+
+/**
  * struct interpreter_texts - which functions perf knows, and the texts of one that it does not
  * @marks: of functions, by a hash of their address
  * @entries: of methods of CRuby, by a hash of the address: is there one?
@@ -209,6 +239,7 @@ struct interpreter_frames {
  * @ruby_words: of an object of CRuby
  * @variable: of a class of CRuby: address of the next one that is looked at, how many there are,
  *	the types of objects that are looked for, and the object; 0: none was found
+ * @v8: of V8
  * @untold: code objects of this walk of which perf does not know the texts
  * @nr_untold: number of @untold
  * @pieces: strings of a function that is told
@@ -240,6 +271,7 @@ struct interpreter_texts {
 		__u64 value;
 		__u32 types;
 	} variable;
+	struct v8_reading v8;
 	struct {
 		__u64 code;
 		__u64 identity;

@@ -9,10 +9,7 @@
  */
 #include "language.bpf.h"
 #include "stack.bpf.h"
-
-/* The last three bits of a pointer to an object. */
-#define OBJECT_MASK	7
-#define OBJECT_TAG	1
+#include "v8-text.bpf.h"
 
 /* Frames that are followed by bp: each one, and its function, is an entry of the record. */
 #define MAX_FOLLOWED	512
@@ -55,13 +52,9 @@ static __always_inline __u32 native_mark(struct state *st, __u64 shared)
 		mark = user_word(shared + st->native.v8.mark);
 		put_mark(st, i, shared, HYBRID_WALK_NATIVE_MARK(mark, user_word(shared +
 								st->native.v8.owner)));
+		meet_native(st, shared, st->marks[i].word);
 	}
 	return st->marks[i].word;
-}
-
-static __always_inline bool is_object(__u64 word)
-{
-	return (word & OBJECT_MASK) == OBJECT_TAG;
 }
 
 /* The function of the frame with this bp, if it runs one. @i: number of the frame. */
@@ -77,10 +70,10 @@ __noinline int put_native(struct state *st, __u64 bp, __u32 i)
 	    !read_stack(st, bp - st->native.v8.below_context, &context) ||
 	    !is_object(function) || !is_object(context))
 		return 0;
-	shared = user_word(function - OBJECT_TAG + st->native.v8.shared);
+	shared = user_word(function - V8_TAG + st->native.v8.shared);
 	if (!is_object(shared))
 		return 0;
-	shared -= OBJECT_TAG;
+	shared -= V8_TAG;
 	mark = native_mark(st, shared);
 	place = (__u32)place ? HYBRID_WALK_NO_PLACE : place >> 32;
 	st->has_native = true;
@@ -134,7 +127,7 @@ static long scan_native(__u32 i, void *arg)
 		return 0;
 	if (!read_stack(st, bp - st->native.v8.below_context, &context) || !is_object(context) ||
 	    !read_stack(st, bp, &next) || next <= bp || next - bp > HYBRID_WALK_LOCALS ||
-	    !is_object(user_word(function - OBJECT_TAG + st->native.v8.shared)))
+	    !is_object(user_word(function - V8_TAG + st->native.v8.shared)))
 		return 0;
 	st->bp = bp;
 	st->bp_found = true;

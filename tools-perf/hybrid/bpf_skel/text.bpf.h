@@ -5,7 +5,8 @@
 /*
  * perf is told the texts of a function once, before the first sample in it: when perf reads that
  * sample, the process may have ended. Those of Perl, PHP and Ruby are three strings: package or
- * class, name, and file. A Perl program's outermost code has the file alone.
+ * class, name, and file. A Perl program's outermost code has the file alone. Python and V8 have
+ * files of their own.
  */
 #include "mark.bpf.h"
 #include "output.bpf.h"
@@ -30,13 +31,13 @@ struct text_loop {
 };
 
 static __always_inline void begin_text(const struct state *st, struct hybrid_walk_text *text,
-				       __u64 function)
+				       __u64 function, __u32 language)
 {
 	text->head = st->record.head;
 	text->head.info = 0;
 	text->head.nr_kernel = HYBRID_WALK_TEXT;
 	text->function = function;
-	text->language = st->interpreter.language;
+	text->language = language;
 }
 
 /* Writes a record of @size bytes, if there is room. Returns false if perf does not get it. */
@@ -213,7 +214,7 @@ __noinline __u64 put_strings(struct state *st, __u64 function, __u64 word)
 	text = (void *)&st->record.ips[TEXT_AT];
 	language = st->interpreter.language;
 	__builtin_memset(st->pieces, 0, sizeof(st->pieces));
-	begin_text(st, text, word);
+	begin_text(st, text, word, language);
 	text->type = 0;
 	text->size = 0;
 	text->line = 0;

@@ -44,6 +44,7 @@ static __always_inline void begin_at(struct state *st, struct pt_regs___h *user)
 	st->nr = 0;
 	st->nr_functions = 0;
 	st->nr_interpreted = 0;
+	st->nr_untold = 0;
 	st->interpreted_whole = 0;
 	st->last_function = 0;
 	st->code_hash = 0;

@@ -296,7 +296,8 @@ bool v8_code__is_current(struct v8_code *code, const struct v8_heap *heap)
 	if (time - code->checked < CHECK_AFTER)
 		return true;
 	code->checked = time;
-	if (!hybrid_process_memory_read(heap->pm, code->stream, words, sizeof(words)) &&
+	/* If nothing can be read the process has ended, and nothing has changed. */
+	if (hybrid_process_memory_read(heap->pm, code->stream, words, sizeof(words)) ||
 	    !memcmp(words, code->words, sizeof(words)))
 		return true;
 	forget(code);

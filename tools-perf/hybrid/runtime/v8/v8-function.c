@@ -16,31 +16,19 @@
 /* Bytes of a table of positions that are read. */
 #define MAX_TABLE	16384
 
-/* src/objects/scope-info.h: kScopeInfoMaxInlinedLocalNamesSize. */
-#define MAX_NAMED_LOCALS	75
-#define MAX_LOCALS		4096
-
-/* Words of a ScopeInfo behind its locals, that are looked through. */
-#define SCOPE_WORDS	10
-
-/* src/objects/scope-info.tq: from 12.8 on the positions are at a fixed place, before the locals. */
-#define VERSION_POSITIONS_FIRST	(12 << 8 | 8)
-#define POSITIONS_INDEX		3
+/* Of the table: functions of one process. What is more begins anew. */
+#define FIRST_BITS	8
+#define MOST_BITS	14
 
 /* ns */
 #define CHECK_AFTER	1000000000ULL
 
-/**
- * struct scope - what a ScopeInfo says of a function
- * @name: in UTF-8; empty: it has none
- * @start: its first character; negative: unknown
- * @end: behind its last one
+/*
+ * A function that BPF has told may not be in what perf has read of the process: it is looked for
+ * again after so many ns, and so often.
  */
-struct scope {
-	char	name[V8_TEXT];
-	s32	start;
-	s32	end;
-};
+#define TRY_AFTER	20000000ULL
+#define MAX_TRIES	50
 
 /* What shows that it is the same: its script, and its name or ScopeInfo. */
 static bool read_words(const struct v8_heap *heap, u64 addr, u64 *words, u32 *mark)
@@ -67,58 +55,6 @@ static bool is_same(const struct v8_heap *heap, struct v8_function *known)
 	/* What can't be read now, or not any more, has the mark still. */
 	return !read_words(heap, known->addr, words, &mark) ||
 	       !memcmp(words, known->words, sizeof(words));
-}
-
-static void put_range(struct scope *scope, u64 start, u64 end)
-{
-	scope->start = v8_smi(start);
-	scope->end = v8_smi(end);
-}
-
-/*
- * The name, or the one that V8 has inferred, is the first string behind the locals that is not
- * empty; the first two integers that may be a range are the positions, in versions before 12.8.
- */
-static void read_scope(const struct v8_heap *heap, u64 addr, struct scope *scope)
-{
-	const struct v8_layout *layout = heap->layout;
-	bool is_first = layout->version >= VERSION_POSITIONS_FIRST;
-	u64 words[SCOPE_WORDS] = {}, nr, at = addr + 8;
-	unsigned int i;
-
-	nr = v8_word(heap, at + 8 * layout->scope_nr_locals);
-	if (!v8_is_smi(nr) || v8_smi(nr) < 0 || v8_smi(nr) > MAX_LOCALS)
-		return;
-	if (is_first)
-		put_range(scope, v8_word(heap, at + 8 * POSITIONS_INDEX),
-			  v8_word(heap, at + 8 * (POSITIONS_INDEX + 1)));
-	nr = v8_smi(nr);
-	at += 8 * (layout->scope_first_vars + (nr < MAX_NAMED_LOCALS ? nr : 1) + nr);
-	if (hybrid_process_memory_read(heap->pm, at, words, sizeof(words)))
-		return;
-	for (i = 0; i < SCOPE_WORDS; i++) {
-		if (!scope->name[0] && v8_string__text(heap, words[i], scope->name))
-			continue;
-		if (is_first || !i || !v8_is_smi(words[i]) || !v8_is_smi(words[i - 1]) ||
-		    v8_smi(words[i - 1]) < 0 || v8_smi(words[i - 1]) >= v8_smi(words[i]))
-			continue;
-		put_range(scope, words[i - 1], words[i]);
-		return;
-	}
-}
-
-static void read_name(const struct v8_heap *heap, u64 word, struct scope *scope)
-{
-	u16 type;
-	u64 addr = v8_object(heap, word, &type);
-
-	scope->name[0] = 0;
-	scope->start = -1;
-	scope->end = -1;
-	if (addr && type == heap->layout->type_scope_info)
-		read_scope(heap, addr, scope);
-	else if (addr && type < heap->layout->first_nonstring)
-		v8_string__text(heap, word, scope->name);
 }
 
 /* Its bytecode, which V8 drops when it was not used for long; 0: none. */
@@ -170,7 +106,7 @@ static noinline void read_lines(const struct v8_heap *heap, struct v8_function *
 		return;
 	v8_position__begin(&position, bytes, read_table(heap, bytecode, bytes));
 	while (nr < HYBRID_NAMES_LINES && v8_position__next(&position)) {
-		line = v8_script__line(script, v8_position_char(position.source));
+		line = v8_lines__find(&script->lines, v8_position_char(position.source));
 		if (!line || position.code < 0 || (nr && lines[nr - 1].line == line))
 			continue;
 		lines[nr].index = position.code;
@@ -183,39 +119,31 @@ static noinline void read_lines(const struct v8_heap *heap, struct v8_function *
 	known->nr_lines = nr;
 }
 
-static void forget(struct v8_function *known)
+/*
+ * V8's own name of a function, as --perf-basic-prof shows it, but for what has compiled it.
+ * @script: NULL: it has none. Returns false if there is no room.
+ */
+static noinline bool add_function(struct v8_functions *functions, struct hybrid_names *names,
+				  struct v8_function *known, const struct v8_scope *scope,
+				  const struct v8_script *script)
 {
-	free(known->lines);
-	memset(known, 0, sizeof(*known));
-}
-
-/* V8's own name of a function, as --perf-basic-prof shows it, but for what has compiled it. */
-static noinline bool read_function(struct v8_functions *functions, struct hybrid_names *names,
-				   struct v8_function *known)
-{
-	const struct v8_heap *heap = &functions->heap;
 	char text[2 * V8_TEXT + 32];
 	struct hybrid_name_line lines[HYBRID_NAMES_LINES];
 	struct hybrid_function function = { .name = text, .lines = lines };
-	const struct v8_script *script = NULL;
-	struct scope scope;
-	u64 addr;
 	u32 last;
-	u16 type;
 
-	read_name(heap, known->words[1], &scope);
-	addr = v8_object(heap, known->words[0], &type);
-	if (addr && type == heap->layout->type_script)
-		script = v8_script__get(&functions->scripts, heap, addr);
-	known->first = script ? v8_script__line(script, scope.start) : 0;
-	last = script ? v8_script__line(script, scope.end) : 0;
+	known->first = script ? v8_lines__find(&script->lines, scope->start) : 0;
+	last = script ? v8_lines__find(&script->lines, scope->end) : 0;
 	known->nr = known->first && last >= known->first ?
 		    min(last - known->first + 1, (u32)HYBRID_NAMES_LINES) : 1;
-	snprintf(text, sizeof(text), "js::%s", scope.name[0] ? scope.name : "(anonymous)");
+	snprintf(text, sizeof(text), "js::%s", scope->name[0] ? scope->name : "(anonymous)");
 	if (script && script->file[0]) {
 		function.file = script->file;
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), " %s:%u", script->file,
-			 known->first);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), " %s", script->file);
+		/* If the source can't be read there is no line; of what has no place it is 0. */
+		if (known->first || scope->start < 0)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), ":%u",
+				 known->first);
 	}
 	function.size = known->nr;
 	for (function.nr_lines = 0; known->first && function.nr_lines < known->nr;
@@ -225,21 +153,131 @@ static noinline bool read_function(struct v8_functions *functions, struct hybrid
 	}
 	known->function = hybrid_names__function(names, &functions->quota, &function);
 	known->checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
-	if (known->function && known->first)
-		read_lines(heap, known, script);
 	return known->function;
 }
 
-static bool look_up(struct v8_functions *functions, struct hybrid_names *names, u64 addr,
-		    struct v8_function *known)
+static bool read_function(struct v8_functions *functions, struct hybrid_names *names,
+			  struct v8_function *known)
 {
-	forget(known);
-	known->addr = addr;
-	if (read_words(&functions->heap, addr, known->words, &known->mark) &&
-	    read_function(functions, names, known))
+	const struct v8_heap *heap = &functions->heap;
+	const struct v8_script *script = NULL;
+	struct v8_scope scope;
+	u64 addr;
+	u16 type;
+
+	v8_scope__read(heap, known->words[1], &scope);
+	addr = v8_object(heap, known->words[0], &type);
+	if (addr && type == heap->layout->type_script)
+		script = v8_script__get(&functions->scripts, heap, addr);
+	if (!add_function(functions, names, known, &scope, script))
+		return false;
+	if (known->first)
+		read_lines(heap, known, script);
+	return true;
+}
+
+static struct v8_function *slot_of(struct v8_function *known, unsigned int bits, u64 addr)
+{
+	u32 i = hash_64(addr, bits);
+
+	while (known[i].addr && known[i].addr != addr)
+		i = (i + 1) & ((1U << bits) - 1);
+	return &known[i];
+}
+
+/* Twice as large. */
+static bool grow(struct v8_functions *functions)
+{
+	unsigned int bits = functions->bits ? functions->bits + 1 : FIRST_BITS;
+	struct v8_function *known = calloc(1U << bits, sizeof(*known));
+	u32 i;
+
+	if (!known)
+		return false;
+	for (i = 0; functions->bits && i < 1U << functions->bits; i++) {
+		if (functions->known[i].addr)
+			*slot_of(known, bits, functions->known[i].addr) = functions->known[i];
+	}
+	free(functions->known);
+	functions->known = known;
+	functions->bits = bits;
+	return true;
+}
+
+static void forget_all(struct v8_functions *functions)
+{
+	u32 i;
+
+	for (i = 0; functions->bits && i < 1U << functions->bits; i++)
+		free(functions->known[i].lines);
+	if (functions->bits)
+		memset(functions->known, 0, sizeof(*functions->known) << functions->bits);
+	functions->nr = 0;
+}
+
+/* Room for one more: of four slots one is empty. */
+static bool make_room(struct v8_functions *functions)
+{
+	if (functions->bits && functions->nr < 3U << (functions->bits - 2))
 		return true;
-	known->addr = 0;
-	return false;
+	if (functions->bits < MOST_BITS)
+		return grow(functions);
+	forget_all(functions);
+	return true;
+}
+
+static struct v8_function *find(struct v8_functions *functions, u64 addr)
+{
+	struct v8_function *slot;
+
+	if (!functions->bits)
+		return NULL;
+	slot = slot_of(functions->known, functions->bits, addr);
+	return addr && slot->addr ? slot : NULL;
+}
+
+/* In place of what was at its address before. Owns what @found has. */
+static struct v8_function *keep(struct v8_functions *functions, const struct v8_function *found)
+{
+	struct v8_function *slot;
+
+	if (!make_room(functions)) {
+		free(found->lines);
+		return NULL;
+	}
+	slot = slot_of(functions->known, functions->bits, found->addr);
+	functions->nr += !slot->addr;
+	free(slot->lines);
+	*slot = *found;
+	return slot;
+}
+
+/* What the process has there. @mark: of what it has to be; NULL: of anything. */
+static struct v8_function *look_up(struct v8_functions *functions, struct hybrid_names *names,
+				   u64 addr, const u32 *mark)
+{
+	struct v8_function found = { .addr = addr };
+
+	if (!addr || !read_words(&functions->heap, addr, found.words, &found.mark) ||
+	    (mark && *mark != found.mark) || !read_function(functions, names, &found))
+		return NULL;
+	return keep(functions, &found);
+}
+
+bool v8_function__may_change(const struct v8_function *function)
+{
+	return function->is_told && function->tries < MAX_TRIES;
+}
+
+static bool is_tried_again(struct v8_function *known)
+{
+	u64 time = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
+
+	if (!v8_function__may_change(known) || time - known->checked < TRY_AFTER)
+		return false;
+	known->checked = time;
+	known->tries++;
+	return true;
 }
 
 const struct v8_function *v8_functions__get(struct v8_functions *functions,
@@ -247,22 +285,53 @@ const struct v8_function *v8_functions__get(struct v8_functions *functions,
 {
 	u64 addr = function & HYBRID_WALK_FUNCTION_ADDR;
 	u32 mark = HYBRID_WALK_NATIVE_MARK_OF(function, position);
-	struct v8_function *known = &functions->known[hash_64(addr, V8_FUNCTIONS_BITS)];
+	struct v8_function *known = find(functions, addr), *found;
 
-	if ((known->addr != addr || known->mark != mark || !is_same(&functions->heap, known)) &&
-	    !look_up(functions, names, addr, known))
-		return NULL;
-	return known->mark == mark ? known : NULL;
+	if (known && known->mark != mark)
+		known = NULL;
+	if (known && (known->is_told ? !is_tried_again(known) : is_same(&functions->heap, known)))
+		return known;
+	found = look_up(functions, names, addr, &mark);
+	/* V8 may have moved it since. */
+	return found ?: known;
 }
 
 const struct v8_function *v8_functions__at(struct v8_functions *functions,
 					   struct hybrid_names *names, u64 addr)
 {
-	struct v8_function *known = &functions->known[hash_64(addr, V8_FUNCTIONS_BITS)];
+	struct v8_function *known = find(functions, addr);
 
-	if (known->addr == addr && is_same(&functions->heap, known))
+	if (known && is_same(&functions->heap, known))
 		return known;
-	return look_up(functions, names, addr, known) ? known : NULL;
+	return look_up(functions, names, addr, NULL);
+}
+
+/* The process has not, or not any more, what BPF has read. */
+static noinline void keep_told(struct v8_functions *functions, struct hybrid_names *names,
+			       const struct hybrid_mapping *file, const struct v8_told *told)
+{
+	struct v8_function found = {
+		.addr = told->addr, .words = { told->words[0], told->words[1] },
+		.mark = told->mark, .is_told = true,
+	};
+
+	if (add_function(functions, names, &found, &told->scope,
+			 v8_script__told(&functions->scripts, functions->heap.pm, file, told)))
+		keep(functions, &found);
+}
+
+void v8_functions__text(struct v8_functions *functions, struct hybrid_names *names,
+			const struct hybrid_mapping *file, const void *text, size_t size)
+{
+	const struct v8_function *known;
+	struct v8_told told;
+
+	if (!v8_told__read(&told, text, size))
+		return;
+	known = find(functions, told.addr);
+	if ((!known || known->mark != told.mark) &&
+	    !look_up(functions, names, told.addr, &told.mark))
+		keep_told(functions, names, file, &told);
 }
 
 u64 v8_function__ip(const struct v8_function *function, u32 place)
@@ -299,9 +368,9 @@ u64 v8_functions__regexp(struct v8_functions *functions, struct hybrid_names *na
 
 void v8_functions__exit(struct v8_functions *functions)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(functions->known); i++)
-		forget(&functions->known[i]);
+	forget_all(functions);
+	free(functions->known);
+	functions->known = NULL;
+	functions->bits = 0;
 	v8_scripts__exit(&functions->scripts);
 }

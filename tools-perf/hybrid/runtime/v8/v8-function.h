@@ -5,14 +5,15 @@
 #include "../names.h"
 #include "v8-script.h"
 
-#define V8_FUNCTIONS_BITS	12
-
 /**
  * struct v8_function - what is known of a function
  * @addr: of V8's SharedFunctionInfo; 0: none
  * @words: what it has, which shows that it is still the same one
  * @mark: as BPF has it
  * @checked: when @words were compared with the process, in ns
+ * @is_told: BPF has read its name, and the process could not be read; the lines of its bytecode are
+ *	not known
+ * @tries: how often it was looked for in the process since
  * @function: see hybrid_names__function()
  * @first: line that it begins in, and
  * @nr: number of its lines: it has a place for each
@@ -24,6 +25,8 @@ struct v8_function {
 	u64			 words[2];
 	u32			 mark;
 	u64			 checked;
+	bool			 is_told;
+	u8			 tries;
 	u64			 function;
 	u32			 first;
 	u32			 nr;
@@ -36,14 +39,21 @@ struct v8_function {
  * @heap: of the process
  * @scripts: that they are from
  * @quota: what was added to the names
- * @known: by address
+ * @known: a table by address; owned
+ * @bits: binary logarithm of its size; 0: there is none
+ * @nr: number of functions in it
  */
 struct v8_functions {
 	struct v8_heap			heap;
 	struct v8_scripts		scripts;
 	struct hybrid_names_quota	quota;
-	struct v8_function		known[1 << V8_FUNCTIONS_BITS];
+	struct v8_function		*known;
+	unsigned int			bits;
+	u32				nr;
 };
+
+/* May it have other lines before long? A chain that has it is not kept then. */
+bool v8_function__may_change(const struct v8_function *function);
 
 /**
  * v8_functions__get - what a frame runs
@@ -52,7 +62,8 @@ struct v8_functions {
  * @function: as struct hybrid_walk_interpreted has it
  * @position: the same
  *
- * The memory may be another object's since the sample. That shows by the mark.
+ * The memory may be another object's since the sample. That shows by the mark. What was known to be
+ * there, with this mark, is taken then: V8 has moved it.
  *
  * Return: valid until the next call; NULL if it can't be read, or is another one.
  */
@@ -62,6 +73,19 @@ const struct v8_function *v8_functions__get(struct v8_functions *functions,
 /* The same, of an object that is there now: @addr is that of a SharedFunctionInfo. */
 const struct v8_function *v8_functions__at(struct v8_functions *functions,
 					   struct hybrid_names *names, u64 addr);
+
+/**
+ * v8_functions__text - take what BPF has read of a function
+ * @functions: of the process
+ * @names: that the function is added to
+ * @file: mapping of V8's code, its object open; NULL: not known
+ * @text: struct hybrid_walk_text, which need not be aligned, or be true
+ * @size: of @text, in bytes
+ *
+ * It is read from the process, as that has the lines of its bytecode, too, if it is there still.
+ */
+void v8_functions__text(struct v8_functions *functions, struct hybrid_names *names,
+			const struct hybrid_mapping *file, const void *text, size_t size);
 
 /* The address of a frame at @place in the bytecode of @function, which was got. */
 u64 v8_function__ip(const struct v8_function *function, u32 place);

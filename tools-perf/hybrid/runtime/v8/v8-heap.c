@@ -30,3 +30,14 @@ u64 v8_object(const struct v8_heap *heap, u64 word, u16 *type)
 		return 0;
 	return word;
 }
+
+/* src/heap/factory.cc: the map of a map has itself as its map. No other object's map has. */
+bool v8_is_map(const struct v8_heap *heap, u64 word)
+{
+	u64 map;
+
+	if ((word & V8_TAG_MASK) != V8_TAG)
+		return false;
+	map = v8_word(heap, word - V8_TAG);
+	return (map & V8_TAG_MASK) == V8_TAG && v8_word(heap, map - V8_TAG) == map;
+}

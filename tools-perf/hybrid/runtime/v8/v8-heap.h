@@ -32,6 +32,9 @@ u32 v8_u32(const struct v8_heap *heap, u64 addr);
  */
 u64 v8_object(const struct v8_heap *heap, u64 word, u16 *type);
 
+/* Does a word refer to a map, as the first word of an object does? */
+bool v8_is_map(const struct v8_heap *heap, u64 word);
+
 /* include/v8-internal.h, SmiTagging<8>: a small integer is the upper half of a word. */
 static inline bool v8_is_smi(u64 word)
 {

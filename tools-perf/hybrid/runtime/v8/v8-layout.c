@@ -234,6 +234,24 @@ static void complete_code(struct v8_layout *layout)
 	layout->code_bytecode = layout->code_deopt;
 }
 
+static void describe_objects(const struct v8_layout *layout, struct hybrid_walk_v8_objects *objects)
+{
+	*objects = (struct hybrid_walk_v8_objects) {
+		.map_type = layout->map_instance_type, .name = layout->shared_name,
+		.script_name = layout->script_name, .script_source = layout->script_source,
+		.string_length = layout->string_length, .string_chars = layout->string_chars,
+		.external_chars = layout->external_resource + V8_EXTERNAL_CHARS,
+		.cons_first = layout->cons_first, .cons_second = layout->cons_second,
+		.sliced_parent = layout->sliced_parent, .sliced_offset = layout->sliced_offset,
+		.thin_actual = layout->thin_actual, .first_nonstring = layout->first_nonstring,
+		.type_shared = layout->type_shared, .type_scope_info = layout->type_scope_info,
+		.type_script = layout->type_script, .one_byte = layout->one_byte,
+		.scope_nr_locals = sizeof(u64) * layout->scope_nr_locals,
+		.scope_vars = sizeof(u64) * layout->scope_first_vars,
+		.positions_first = layout->version >= V8_POSITIONS_FIRST,
+	};
+}
+
 static void describe_walk(struct v8_layout *layout, u64 offset, u32 size)
 {
 	struct hybrid_walk_v8 *walk = &layout->walk;
@@ -247,6 +265,7 @@ static void describe_walk(struct v8_layout *layout, u64 offset, u32 size)
 	walk->owner = layout->shared_script;
 	/* src/objects/shared-function-info.tq: function_literal_id follows the flags. */
 	walk->mark = layout->shared_flags + 4;
+	describe_objects(layout, &walk->objects);
 }
 
 int v8_layout__read(struct v8_layout *layout, const struct hybrid_object *object)

@@ -3,20 +3,14 @@
 #define __PERF_HYBRID_V8_LAYOUT_H
 
 #include "../../bpf_skel/hybrid_interpreter.h"
+#include "../../bpf_skel/v8-object.h"
 #include "../process-memory.h"
 
-/* The lowest bits of a pointer to an object, include/v8-internal.h: kHeapObjectTag. */
-#define V8_TAG		1
-#define V8_TAG_MASK	7
+/* src/objects/scope-info.tq: from 12.8 on the positions are at a fixed place, before the locals. */
+#define V8_POSITIONS_FIRST	(12 << 8 | 8)
 
-/* Kinds of strings, src/objects/instance-type.h: StringRepresentationTag. */
-enum {
-	V8_STRING_SEQ		= 0,
-	V8_STRING_CONS		= 1,
-	V8_STRING_EXTERNAL	= 2,
-	V8_STRING_SLICED	= 3,
-	V8_STRING_THIN		= 5,
-};
+/* src/objects/string.h: in an external string the address of the characters follows the resource. */
+#define V8_EXTERNAL_CHARS	8
 
 /**
  * struct v8_layout - where V8 has what is read of it: offsets in objects, and types of objects

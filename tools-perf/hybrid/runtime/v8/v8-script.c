@@ -2,70 +2,19 @@
 /*
  * Source files, as V8 has them in objects of the type Script: src/objects/script.h.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <linux/kernel.h>
 #include "v8-script.h"
-
-/* Of a source: characters that are read, and lines. */
-#define MAX_SOURCE	(4U << 20)
-#define MAX_LINES	65536U
-
-/**
- * struct lines - of a source that is read
- * @ends: see struct v8_script
- * @nr: number of @ends
- * @room: for @ends
- * @at: index of the next character
- */
-struct lines {
-	u32	*ends;
-	u32	 nr;
-	u32	 room;
-	u32	 at;
-};
-
-static bool put_end(struct lines *lines, u32 at)
-{
-	u32 room = lines->room ? 2 * lines->room : 256, *more;
-
-	if (lines->nr == MAX_LINES)
-		return false;
-	if (lines->nr == lines->room) {
-		more = realloc(lines->ends, room * sizeof(*more));
-		if (!more)
-			return false;
-		lines->ends = more;
-		lines->room = room;
-	}
-	lines->ends[lines->nr++] = at;
-	return true;
-}
-
-static bool find_ends(void *arg, const void *chars, u32 nr, u32 width)
-{
-	struct lines *lines = arg;
-	u32 i, c;
-
-	for (i = 0; i < nr; i++) {
-		c = width == 1 ? ((const u8 *)chars)[i] : ((const u16 *)chars)[i];
-		if (c == '\n' && !put_end(lines, lines->at + i))
-			return false;
-	}
-	lines->at += nr;
-	return true;
-}
+#include "v8-source.h"
 
 static void forget(struct v8_script *script)
 {
-	free(script->ends);
+	v8_lines__free(&script->lines);
 	memset(script, 0, sizeof(*script));
 }
 
 static bool read_script(struct v8_script *script, const struct v8_heap *heap, u64 addr)
 {
-	struct lines lines = { .nr = 0 };
-
 	forget(script);
 	script->name = v8_word(heap, addr + heap->layout->script_name);
 	script->source = v8_word(heap, addr + heap->layout->script_source);
@@ -74,11 +23,9 @@ static bool read_script(struct v8_script *script, const struct v8_heap *heap, u6
 	/* Of eval() it is undefined. */
 	if (!v8_string__text(heap, script->name, script->file))
 		script->file[0] = 0;
-	v8_string__each(heap, script->source, MAX_SOURCE, find_ends, &lines);
-	/* The last line may have no end. */
-	put_end(&lines, lines.at);
-	script->ends = lines.ends;
-	script->nr_ends = lines.nr;
+	v8_string__each(heap, script->source, V8_MAX_SOURCE, v8_lines__put, &script->lines);
+	v8_lines__end(&script->lines);
+	script->length = script->lines.length;
 	script->addr = addr;
 	return true;
 }
@@ -100,20 +47,28 @@ const struct v8_script *v8_script__get(struct v8_scripts *scripts, const struct 
 	return read_script(script, heap, addr) ? script : NULL;
 }
 
-u32 v8_script__line(const struct v8_script *script, s32 position)
+const struct v8_script *v8_script__told(struct v8_scripts *scripts,
+					struct hybrid_process_memory *pm,
+					const struct hybrid_mapping *file,
+					const struct v8_told *told)
 {
-	u32 low = 0, high = script->nr_ends, middle;
+	struct v8_script *script;
+	unsigned int i;
 
-	if (position < 0)
-		return 0;
-	while (low < high) {
-		middle = (low + high) / 2;
-		if (script->ends[middle] < (u32)position)
-			low = middle + 1;
-		else
-			high = middle;
+	if (!told->file[0])
+		return NULL;
+	for (i = 0; i < V8_SCRIPTS; i++) {
+		script = &scripts->known[i];
+		if (script->lines.nr && script->length == told->source.length &&
+		    !strcmp(script->file, told->file))
+			return script;
 	}
-	return low < script->nr_ends ? low + 1 : 0;
+	script = &scripts->known[scripts->next++ % V8_SCRIPTS];
+	forget(script);
+	memcpy(script->file, told->file, sizeof(script->file));
+	script->length = told->source.length;
+	v8_source__lines(pm, file, told, &script->lines);
+	return script;
 }
 
 void v8_scripts__exit(struct v8_scripts *scripts)

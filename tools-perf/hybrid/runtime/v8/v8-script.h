@@ -2,26 +2,26 @@
 #ifndef __PERF_HYBRID_V8_SCRIPT_H
 #define __PERF_HYBRID_V8_SCRIPT_H
 
-#include "v8-heap.h"
-#include "v8-text.h"
+#include "v8-lines.h"
+#include "v8-told.h"
 
-#define V8_SCRIPTS	16
+#define V8_SCRIPTS	64
 
 /**
  * struct v8_script - what is known of a source file
- * @addr: of V8's Script; 0: none
+ * @addr: of V8's Script; 0: there is none, or it was not read from the process
  * @name: the word with its name, and
  * @source: with its text: both show that it is the same one
- * @ends: for each line, the index of the character that ends it; owned
- * @nr_ends: number of @ends
+ * @length: characters of its text
+ * @lines: of that; empty: not known
  * @file: its name in UTF-8; empty: it has none
  */
 struct v8_script {
 	u64	addr;
 	u64	name;
 	u64	source;
-	u32	*ends;
-	u32	nr_ends;
+	u32	length;
+	struct v8_lines lines;
 	char	file[V8_TEXT];
 };
 
@@ -46,8 +46,21 @@ struct v8_scripts {
 const struct v8_script *v8_script__get(struct v8_scripts *scripts, const struct v8_heap *heap,
 				       u64 addr);
 
-/* The line, from 1 on, of a character; 0: unknown. */
-u32 v8_script__line(const struct v8_script *script, s32 position);
+/**
+ * v8_script__told - the script of a function that BPF has read
+ * @scripts: of the process
+ * @pm: the process, which may be gone
+ * @file: as v8_source__lines() has it
+ * @told: the function
+ *
+ * One of that name and length may have been read from the process; else see v8_source__lines().
+ *
+ * Return: as v8_script__get(); NULL if it has no name.
+ */
+const struct v8_script *v8_script__told(struct v8_scripts *scripts,
+					struct hybrid_process_memory *pm,
+					const struct hybrid_mapping *file,
+					const struct v8_told *told);
 
 void v8_scripts__exit(struct v8_scripts *scripts);
 

@@ -6,9 +6,6 @@
 #include "../utf8.h"
 #include "v8-text.h"
 
-/* include/v8-internal.h: kStringRepresentationMask. */
-#define KIND_MASK	7
-
 #define MAX_DEPTH	8
 #define CHUNK		4096
 
@@ -89,13 +86,12 @@ static bool read_string(struct reading *r, u64 word, unsigned int depth)
 		return true;
 	}
 	width = type & layout->one_byte ? 1 : 2;
-	switch (type & KIND_MASK) {
+	switch (type & V8_STRING_KIND) {
 	case V8_STRING_SEQ:
 		return read_chars(r, string + layout->string_chars, length, width);
 	case V8_STRING_EXTERNAL:
-		/* src/objects/string.h: the address of the characters follows the resource. */
-		return read_chars(r, v8_word(r->heap, string + layout->external_resource + 8),
-				  length, width);
+		return read_chars(r, v8_word(r->heap, string + layout->external_resource +
+					     V8_EXTERNAL_CHARS), length, width);
 	case V8_STRING_CONS:
 		return read_string(r, v8_word(r->heap, string + layout->cons_first), depth + 1) &&
 		       read_string(r, v8_word(r->heap, string + layout->cons_second), depth + 1);
@@ -115,14 +111,9 @@ bool v8_string__each(const struct v8_heap *heap, u64 word, u32 max, v8_chars *ta
 	return read_string(&r, word, 0);
 }
 
-struct text {
-	char	*out;
-	u32	 at;
-};
-
-static bool put_text(void *arg, const void *chars, u32 nr, u32 width)
+bool v8_text__put(void *arg, const void *chars, u32 nr, u32 width)
 {
-	struct text *text = arg;
+	struct v8_text *text = arg;
 	u32 i, c, put;
 
 	for (i = 0; i < nr; i++) {
@@ -139,8 +130,8 @@ static bool put_text(void *arg, const void *chars, u32 nr, u32 width)
 
 bool v8_string__text(const struct v8_heap *heap, u64 word, char *out)
 {
-	struct text text = { .out = out };
-	bool is_read = v8_string__each(heap, word, V8_TEXT, put_text, &text);
+	struct v8_text text = { .out = out };
+	bool is_read = v8_string__each(heap, word, V8_TEXT, v8_text__put, &text);
 
 	out[text.at] = 0;
 	return is_read;

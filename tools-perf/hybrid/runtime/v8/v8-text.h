@@ -6,7 +6,7 @@
 #include "v8-heap.h"
 
 /* Bytes of a name, its end included. What is longer is cut off. */
-#define V8_TEXT		512
+#define V8_TEXT		HYBRID_V8_TEXT
 
 /**
  * v8_chars - takes characters of a string, in their order
@@ -33,6 +33,19 @@ typedef bool v8_chars(void *arg, const void *chars, u32 nr, u32 width);
  * Return: false if it is no string, or can't be read.
  */
 bool v8_string__each(const struct v8_heap *heap, u64 word, u32 max, v8_chars *take, void *arg);
+
+/**
+ * struct v8_text - characters that become UTF-8
+ * @out: room for V8_TEXT bytes
+ * @at: bytes of @out that have something; the caller ends it with one of 0
+ */
+struct v8_text {
+	char	*out;
+	u32	 at;
+};
+
+/* As v8_chars(), @arg is a struct v8_text. Characters of 0 are left out. */
+bool v8_text__put(void *arg, const void *chars, u32 nr, u32 width);
 
 /**
  * v8_string__text - a string in UTF-8

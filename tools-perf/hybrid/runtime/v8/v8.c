@@ -23,6 +23,7 @@
  * @pm: its memory
  * @layout: of its V8
  * @object_id: of the file that has that
+ * @code: an address in its code
  * @namer: names frames
  * @chain: that is being named
  * @at: index of the next one of @chain's functions
@@ -39,6 +40,7 @@ struct v8 {
 	struct hybrid_process_memory	 pm;
 	struct v8_layout		 layout;
 	u64				 object_id;
+	u64				 code;
 	struct hybrid_namer		 namer;
 	const struct hybrid_named_chain	*chain;
 	unsigned int			 at;
@@ -104,7 +106,7 @@ static int find_function(struct v8 *v8, const struct hybrid_frame *frame, unsign
 static u64 ip_of(struct v8 *v8, struct hybrid_names *names, const struct v8_function *function,
 		 u32 place)
 {
-	v8->namer.nr_unread += !function;
+	v8->namer.nr_unread += !function || v8_function__may_change(function);
 	return function ? v8_function__ip(function, place) :
 		v8_functions__unknown(&v8->functions, names);
 }
@@ -189,6 +191,23 @@ static void put_unframed(struct v8 *v8, struct hybrid_names *names, struct outpu
 		put(to, v8_function__ip(function, HYBRID_WALK_NO_PLACE));
 	else if (address->is_regexp)
 		put(to, v8_functions__regexp(&v8->functions, names));
+}
+
+/* The mapping of V8's code, its file open; NULL: it is not there any more. */
+static const struct hybrid_mapping *v8_file(const struct v8 *v8)
+{
+	const struct hybrid_mapping *mapping = hybrid_space_find(v8->pm.space, v8->code);
+
+	return mapping && mapping->object && mapping->object->id == v8->object_id &&
+	       hybrid_object_use(mapping) ? mapping : NULL;
+}
+
+static void v8_text_told(struct hybrid_namer *namer, struct hybrid_names *names,
+			 const void *text, size_t size)
+{
+	struct v8 *v8 = container_of(namer, struct v8, namer);
+
+	v8_functions__text(&v8->functions, names, v8_file(v8), text, size);
 }
 
 static unsigned int v8_name(struct hybrid_namer *namer, struct hybrid_names *names,
@@ -378,11 +397,13 @@ static void *v8_open(const struct hybrid_process_memory *pm, const struct hybrid
 	v8->functions.heap.layout = &v8->layout;
 	v8->namer = (struct hybrid_namer) {
 		.runtime = HYBRID_RUNTIME_V8, .begin = v8_begin, .whole = v8_whole, .keep = v8_keep,
-		.name = v8_name,
+		.name = v8_name, .text = v8_text_told,
 	};
 	v8->object_id = mapping->object->id;
-	if (hybrid_process_memory_map(&v8->pm) ||
-	    v8_layout__read(&v8->layout, mapping->object)) {
+	v8->code = mapping->start;
+	/* The file has all that is needed: the process may have ended. */
+	hybrid_process_memory_map(&v8->pm);
+	if (v8_layout__read(&v8->layout, mapping->object)) {
 		v8_close(v8);
 		return NULL;
 	}
