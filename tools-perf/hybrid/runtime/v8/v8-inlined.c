@@ -12,9 +12,8 @@
 /* A pointer to an object that may be collected, include/v8-internal.h: kWeakHeapObjectTag. */
 #define WEAK	2
 
-/* src/objects/code-kind.h. Later versions have FOR_TESTING_JS before it. */
-#define REGEXP			3
-#define VERSION_TESTING_JS	(13 << 8)
+/* src/objects/code-kind.h, of 10.2 to 13.6 */
+#define REGEXP	3
 
 static bool put_function(const struct v8_heap *heap, const struct v8_code *code,
 			 const struct v8_translated *frame, struct v8_inlined *to)
@@ -60,8 +59,7 @@ static void look_up(struct v8_addresses *addresses, const struct v8_heap *heap,
 	to->serial = code->serial;
 	to->shared = code->shared;
 	to->is_interpreter = (s32)code->kind < heap->layout->code_kind_baseline;
-	to->is_regexp = code->kind == (heap->layout->version < VERSION_TESTING_JS ? REGEXP :
-				       REGEXP + 1);
+	to->is_regexp = code->kind == REGEXP;
 	if (!code->starts)
 		return;
 	exit = to->is_innermost ? v8_nearest(code, at) : v8_points__return(&code->points, at);
