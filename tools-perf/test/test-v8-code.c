@@ -6,6 +6,7 @@
 #include "../hybrid/bpf_skel/hybrid_interpreter.h"
 #include "own-memory.h"
 #include "tap.h"
+#include "../hybrid/rules/clock.h"
 #include "v8-inlined.h"
 #include "v8-nearest.h"
 
@@ -358,6 +359,34 @@ static void function_in_register(void)
 	own_end();
 }
 
+/* In a page that was searched for code several times in vain it is not searched for again soon. */
+static void missed(void)
+{
+	u64 page = (u64)world->instructions & ~4095ULL;
+	struct v8_missed *known = addresses.codes.missed;
+	unsigned int nr, i;
+
+	own_begin();
+	memset(&addresses, 0, sizeof(addresses));
+	set_world(BASELINE);
+	world->stream[0] = 0;
+	check(!find(16, false));
+	for (i = 0, nr = 0; i < ARRAY_SIZE(addresses.codes.missed); i++)
+		nr += known[i].page == page ? known[i].nr : 0;
+	same(nr, 1);
+	for (nr = 3; nr < 5; nr++) {
+		set_world(BASELINE);
+		for (i = 0; i < ARRAY_SIZE(addresses.codes.missed); i++)
+			known[i] = (struct v8_missed) {
+				page, nr, hybrid_clock_ns(CLOCK_MONOTONIC_COARSE) + (1ULL << 40),
+			};
+		same(!!find(16, false), nr == 3);
+		v8_addresses__exit(&addresses);
+		memset(&addresses, 0, sizeof(addresses));
+	}
+	own_end();
+}
+
 /* src/objects/code-kind.h */
 static void regular_expression(void)
 {
@@ -406,6 +435,7 @@ int main(void)
 		{ "the function of code without its frame",		function_of_code },
 		{ "objects of code with words at random",		random_words },
 		{ "code: a function in a register",		function_in_register },
+		{ "code: what is no object of V8's",		missed },
 		{ "code: of a regular expression",		regular_expression },
 	};
 

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <linux/hash.h>
 #include <linux/kernel.h>
 #include "../../rules/clock.h"
 #include "v8-code.h"
@@ -22,6 +23,10 @@
 
 /* ns */
 #define CHECK_AFTER	1000000000ULL
+
+/* Bytes of a page, and how often code is looked for in one that has none, in CHECK_AFTER. */
+#define PAGE_SIZE	4096
+#define MAX_MISSED	4
 
 #define KIND_MASK	15
 
@@ -304,11 +309,25 @@ bool v8_code__is_current(struct v8_code *code, const struct v8_heap *heap)
 	return false;
 }
 
+/*
+ * To find nothing takes thousands of reads. The place of code that is no object of V8's heap, as
+ * WebAssembly's, has none later, either.
+ */
+static bool is_missed(struct v8_missed *missed, u64 page)
+{
+	u64 time = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
+
+	if (missed->page != page || (s64)(time - missed->time) >= (s64)CHECK_AFTER)
+		*missed = (struct v8_missed) { .page = page, .time = time };
+	return missed->nr >= MAX_MISSED;
+}
+
 struct v8_code *v8_codes__find(struct v8_codes *codes, const struct v8_heap *heap, u64 from, u64 ip)
 {
+	u64 page = ip - ip % PAGE_SIZE, stream;
 	struct v8_code *code, found;
+	struct v8_missed *missed;
 	unsigned int i;
-	u64 stream;
 
 	for (i = 0; i < V8_CODES; i++) {
 		code = &codes->known[i];
@@ -316,9 +335,15 @@ struct v8_code *v8_codes__find(struct v8_codes *codes, const struct v8_heap *hea
 		    v8_code__is_current(code, heap))
 			return code;
 	}
-	stream = find_stream(codes, heap, from, ip);
-	if (!stream || !read_code(heap, &found, stream, ip))
+	missed = &codes->missed[hash_64(page, V8_MISSED_BITS)];
+	if (is_missed(missed, page))
 		return NULL;
+	stream = find_stream(codes, heap, from, ip);
+	if (!stream || !read_code(heap, &found, stream, ip)) {
+		missed->nr++;
+		return NULL;
+	}
+	missed->nr = 0;
 	code = &codes->known[codes->next++ % V8_CODES];
 	forget(code);
 	*code = found;

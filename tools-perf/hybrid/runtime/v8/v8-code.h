@@ -8,6 +8,9 @@
 
 #define V8_CODES	256
 
+/* Pages that have no such code are remembered: WebAssembly's, and that of other compilers. */
+#define V8_MISSED_BITS	10
+
 /**
  * struct v8_code - what is known of a piece of compiled code
  * @stream: address of the object that has the instructions; 0: none
@@ -47,17 +50,31 @@ struct v8_code {
 };
 
 /**
+ * struct v8_missed - a page in which code was looked for in vain
+ * @page: address
+ * @nr: how often
+ * @time: when that was first, in ns
+ */
+struct v8_missed {
+	u64	page;
+	u32	nr;
+	u64	time;
+};
+
+/**
  * struct v8_codes - compiled code of a process
  * @known: pieces that were found last
  * @next: of @known, to be replaced
  * @map: what all objects with instructions begin with; 0: unknown
  * @serial: of the last one that was found
+ * @missed: pages without, by address
  */
 struct v8_codes {
 	struct v8_code	known[V8_CODES];
 	unsigned int	next;
 	u64		map;
 	u64		serial;
+	struct v8_missed missed[1 << V8_MISSED_BITS];
 };
 
 /**

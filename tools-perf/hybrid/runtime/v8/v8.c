@@ -227,7 +227,7 @@ static unsigned int v8_name(struct hybrid_namer *namer, struct hybrid_names *nam
 	i = find_function(v8, frame, number);
 	if (!number)
 		v8->behind_first = v8->at;
-	if (i < 0 && !compiled)
+	if (i < 0 && (!compiled || (number && !frame->function)))
 		return 0;
 	if (!compiled || v8->names_itself)
 		put(&to, ip);
