@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A program in which C code calls functions so often that many samples are in the first and the last
+"""A program in which C code calls functions so often that many samples are in the first and last
 instructions of CPython's evaluator; named as in truth.py.
 
 usage: entry-truth.py SECONDS

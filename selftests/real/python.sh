@@ -138,6 +138,8 @@ python_calls()
 {
 	record calls.data python3 "$here/selftests/python/calls-truth.py" 4
 	judged "Python's functions: calls from C" calls.data
+	record threads.data python3 "$here/selftests/python/threads-truth.py" 4
+	judged "Python's functions: threads that end" threads.data
 	record nameless.data python3 "$here/selftests/python/calls-truth.py" 2 nameless
 	judged "Python's functions: code without a file" nameless.data
 	record entry.data python3 "$here/selftests/python/entry-truth.py" 4

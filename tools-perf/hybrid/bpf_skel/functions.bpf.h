@@ -15,7 +15,7 @@ __noinline int add_python(struct state *st)
 
 	if (!st || found == NO_LANGUAGE)
 		return 0;
-	if (found != SAME_THREAD || !is_running(st, st->thread))
+	if (found != SAME_THREAD || !is_still_running(st, st->thread))
 		st->thread = find_thread_data(st);
 	if (st->thread)
 		read_python(st);

@@ -75,6 +75,26 @@ static __always_inline bool is_running(struct state *st, __u64 thread)
 	return st->frame;
 }
 
+/*
+ * Is it in the list of threads still? CPython frees what a thread has when that ends. A new thread
+ * has its stack, and so its number, which the memory may have still, beside what is there by now.
+ * Include/cpython/pystate.h: the data of a thread begins with the previous thread's and the next
+ * one's.
+ */
+static __always_inline bool is_listed(const struct state *st, __u64 thread)
+{
+	__u32 at = st->interpreter.python.thread_next;
+	__u64 next = user_word(thread + at);
+
+	return !next || user_word(next + at - sizeof(next)) == thread;
+}
+
+/* As is_running(), of a thread that was found at an earlier sample. */
+static __always_inline bool is_still_running(struct state *st, __u64 thread)
+{
+	return is_listed(st, thread) && is_running(st, thread);
+}
+
 /* One interpreter of the process, or one of its threads, on. */
 static long find_thread(__u32 i, void *arg)
 {
@@ -107,7 +127,7 @@ static __always_inline __u64 find_thread_data(struct state *st)
 	struct interpreter_thread *known = known_language(st, st->fs), found = {};
 	bool runs;
 
-	if (known && is_running(st, known->thread))
+	if (known && is_still_running(st, known->thread))
 		return known->thread;
 	if (known && !known->thread) {
 		if ((__u32)(now >> MISS_UNIT) - known->when < known->wait)
