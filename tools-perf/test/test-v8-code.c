@@ -387,6 +387,29 @@ static void missed(void)
 	own_end();
 }
 
+/* What was read of code holds when its process has ended, but not if other code is there. */
+static void process_ended(void)
+{
+	struct v8_code *code = addresses.codes.known;
+
+	own_begin();
+	memset(&addresses, 0, sizeof(addresses));
+	set_world(TURBOFAN);
+	check_address(find(69, false), 2, 12);
+	same(code->stream, (u64)world->stream);
+	code->stream = 0x1000;
+	code->checked = 0;
+	check_address(find(69, false), 2, 12);
+	check(v8_code__is_current(code, &heap));
+	code->stream = (u64)world->stream;
+	code->checked = 0;
+	world->stream[1] = TAG(world->deopt);
+	hybrid_memory_forget(own.memory);
+	check(!v8_code__is_current(code, &heap));
+	v8_addresses__exit(&addresses);
+	own_end();
+}
+
 /* src/objects/code-kind.h */
 static void regular_expression(void)
 {
@@ -436,6 +459,7 @@ int main(void)
 		{ "objects of code with words at random",		random_words },
 		{ "code: a function in a register",		function_in_register },
 		{ "code: what is no object of V8's",		missed },
+		{ "code: when its process has ended",		process_ended },
 		{ "code: of a regular expression",		regular_expression },
 	};
 
