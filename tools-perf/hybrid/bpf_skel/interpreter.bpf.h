@@ -75,6 +75,12 @@ static __always_inline bool is_running(struct state *st, __u64 thread)
 	return st->frame;
 }
 
+/* Without a branch, as user_word(). */
+static __always_inline __u64 is_zero(__u64 value)
+{
+	return (~value & (value - 1)) >> 63;
+}
+
 /*
  * Is it in the list of threads still? CPython frees what a thread has when that ends. A new thread
  * has its stack, and so its number, which the memory may have still, beside what is there by now.
@@ -86,7 +92,7 @@ static __always_inline bool is_listed(const struct state *st, __u64 thread)
 	__u32 at = st->interpreter.python.thread_next;
 	__u64 next = user_word(thread + at);
 
-	return !next || user_word(next + at - sizeof(next)) == thread;
+	return is_zero(next) | is_zero(user_word(next + at - sizeof(next)) ^ thread);
 }
 
 /* As is_running(), of a thread that was found at an earlier sample. */
@@ -419,10 +425,11 @@ static __always_inline void find_chains(struct state *st)
  */
 static __always_inline bool is_in_register(struct pt_regs___h *user, __u64 frame)
 {
-	return BPF_CORE_READ(user, si) == frame || BPF_CORE_READ(user, bx) == frame ||
-	       BPF_CORE_READ(user, bp) == frame || BPF_CORE_READ(user, r12) == frame ||
-	       BPF_CORE_READ(user, r13) == frame || BPF_CORE_READ(user, r14) == frame ||
-	       BPF_CORE_READ(user, r15) == frame;
+	return is_zero(BPF_CORE_READ(user, si) ^ frame) | is_zero(BPF_CORE_READ(user, bx) ^ frame) |
+	       is_zero(BPF_CORE_READ(user, bp) ^ frame) | is_zero(BPF_CORE_READ(user, r12) ^ frame) |
+	       is_zero(BPF_CORE_READ(user, r13) ^ frame) |
+	       is_zero(BPF_CORE_READ(user, r14) ^ frame) |
+	       is_zero(BPF_CORE_READ(user, r15) ^ frame);
 }
 
 /*

@@ -18,22 +18,22 @@
 #define TEXT_WORDS	(sizeof(struct hybrid_walk_text) / 8)
 #define TEXT_AT		(HYBRID_WALK_IPS - TEXT_WORDS)
 
-/* Returns 0 where nothing can be read. */
+/*
+ * Returns 0 where nothing can be read: the kernel clears the word then. There is no branch, as the
+ * verifier looks at both ways of each.
+ */
 static __always_inline __u64 user_word(__u64 addr)
-{
-	__u64 word = 0;
-
-	return bpf_probe_read_user(&word, sizeof(word), (void *)addr) ? 0 : word;
-}
-
-/* As user_word(), without a branch: the verifier looks at both ways of each. */
-static __always_inline __u64 flat_word(__u64 addr)
 {
 	__u64 word;
 
-	/* The kernel clears it if it can't be read. */
 	bpf_probe_read_user(&word, sizeof(word), (void *)addr);
 	return word;
+}
+
+/* The same. */
+static __always_inline __u64 flat_word(__u64 addr)
+{
+	return user_word(addr);
 }
 
 /* Which of the marks may be that of a function; NR_MARKS: none. */
