@@ -30,12 +30,6 @@ static __always_inline __u64 user_word(__u64 addr)
 	return word;
 }
 
-/* The same. */
-static __always_inline __u64 flat_word(__u64 addr)
-{
-	return user_word(addr);
-}
-
 /* Which of the marks may be that of a function; NR_MARKS: none. */
 static __always_inline __u32 mark_index(__u64 function)
 {

@@ -27,7 +27,7 @@ static __always_inline __u64 ruby_identity(struct state *st, __u64 object)
 
 static __always_inline bool is_object_of(__u64 object, __u32 types)
 {
-	return object && 1U << (flat_word(object) & RUBY_TYPE_MASK) & types;
+	return object && 1U << (user_word(object) & RUBY_TYPE_MASK) & types;
 }
 
 /* The characters of a string, and how many there are; of what is no string there are none. */
@@ -49,9 +49,9 @@ static __always_inline void find_ruby_string(struct state *st, __u32 i, __u64 st
 
 static __always_inline __u64 ruby_element(__u64 array, __u64 i)
 {
-	bool is_inside = flat_word(array) & RUBY_ARRAY_INSIDE;
+	bool is_inside = user_word(array) & RUBY_ARRAY_INSIDE;
 
-	return flat_word((is_inside ? array + RUBY_INSIDE : flat_word(array + RUBY_ELEMENTS)) +
+	return user_word((is_inside ? array + RUBY_INSIDE : user_word(array + RUBY_ELEMENTS)) +
 			 i * sizeof(__u64));
 }
 
@@ -64,7 +64,7 @@ static __always_inline void find_ruby_symbol(struct state *st, __u64 id)
 
 	if (!symbols)
 		return;
-	names = ruby_element(flat_word(st->runtime + symbols + RUBY_SYMBOLS_ARRAY),
+	names = ruby_element(user_word(st->runtime + symbols + RUBY_SYMBOLS_ARRAY),
 			     number / RUBY_IN_ARRAY);
 	find_ruby_string(st, 1, ruby_element(names, number % RUBY_IN_ARRAY * RUBY_NAME_WORDS));
 }
@@ -79,8 +79,8 @@ static long find_variable(__u32 i, void *arg)
 	if (i >= st->variable.nr)
 		return 1;
 	st->variable.at = at + RUBY_TABLE_ENTRY;
-	value = flat_word(at + RUBY_ENTRY_VALUE);
-	if (flat_word(at + RUBY_ENTRY_KEY) & RUBY_SCOPE || !is_object_of(value, st->variable.types))
+	value = user_word(at + RUBY_ENTRY_VALUE);
+	if (user_word(at + RUBY_ENTRY_KEY) & RUBY_SCOPE || !is_object_of(value, st->variable.types))
 		return 0;
 	st->variable.value = value;
 	return 1;
@@ -92,14 +92,14 @@ static long find_variable(__u32 i, void *arg)
  */
 static __always_inline __u64 ruby_variable(struct state *st, __u64 class, __u32 types)
 {
-	__u64 table = flat_word(flat_word(class + RUBY_CLASS_MORE) + RUBY_MORE_VARIABLES);
-	__u64 start = flat_word(table + RUBY_TABLE_START);
+	__u64 table = user_word(user_word(class + RUBY_CLASS_MORE) + RUBY_MORE_VARIABLES);
+	__u64 start = user_word(table + RUBY_TABLE_START);
 	struct loop loop = { .st = st };
 
 	if (!table)
 		return 0;
-	st->variable.at = flat_word(table + RUBY_TABLE_ENTRIES) + start * RUBY_TABLE_ENTRY;
-	st->variable.nr = flat_word(table + RUBY_TABLE_BOUND) - start;
+	st->variable.at = user_word(table + RUBY_TABLE_ENTRIES) + start * RUBY_TABLE_ENTRY;
+	st->variable.nr = user_word(table + RUBY_TABLE_BOUND) - start;
 	st->variable.value = 0;
 	st->variable.types = types;
 	bpf_loop(RUBY_MAX_VARIABLES, find_variable, &loop, 0);
@@ -112,13 +112,13 @@ static __always_inline void find_ruby_class(struct state *st, struct hybrid_walk
 {
 	__u16 attached = st->interpreter.ruby.attached, classpath = st->interpreter.ruby.classpath;
 
-	if (is_object_of(class, 1U << RUBY_IS_CLASS) && flat_word(class) & RUBY_SINGLETON) {
+	if (is_object_of(class, 1U << RUBY_IS_CLASS) && user_word(class) & RUBY_SINGLETON) {
 		text->states[1] = 1;
-		class = attached ? flat_word(class + attached) :
+		class = attached ? user_word(class + attached) :
 			ruby_variable(st, class, RUBY_CLASSES);
 	}
 	if (is_object_of(class, RUBY_CLASSES))
-		find_ruby_string(st, 0, classpath ? flat_word(class + classpath) :
+		find_ruby_string(st, 0, classpath ? user_word(class + classpath) :
 				 ruby_variable(st, class, RUBY_STRINGS));
 }
 
@@ -127,7 +127,7 @@ static __always_inline void find_ruby_path(struct state *st, __u64 path)
 {
 	__u64 real;
 
-	if ((flat_word(path) & RUBY_TYPE_MASK) == RUBY_IS_ARRAY) {
+	if ((user_word(path) & RUBY_TYPE_MASK) == RUBY_IS_ARRAY) {
 		real = ruby_element(path, 1);
 		path = is_object_of(real, RUBY_STRINGS) ? real : ruby_element(path, 0);
 	}
@@ -146,25 +146,25 @@ __noinline int find_ruby_strings(struct state *st, __u64 object)
 	if (!st)
 		return 0;
 	text = (void *)&st->record.ips[TEXT_AT];
-	if ((flat_word(object) & RUBY_KIND_MASK) == RUBY_IS_ENTRY) {
-		find_ruby_class(st, text, flat_word(object + RUBY_OWNER));
-		definition = flat_word(object + RUBY_OWN);
-		code = flat_word(definition + RUBY_METHOD_CODE);
-		if (flat_word(definition) & RUBY_METHOD_TYPE) {
-			find_ruby_symbol(st, flat_word(definition + RUBY_ID));
+	if ((user_word(object) & RUBY_KIND_MASK) == RUBY_IS_ENTRY) {
+		find_ruby_class(st, text, user_word(object + RUBY_OWNER));
+		definition = user_word(object + RUBY_OWN);
+		code = user_word(definition + RUBY_METHOD_CODE);
+		if (user_word(definition) & RUBY_METHOD_TYPE) {
+			find_ruby_symbol(st, user_word(definition + RUBY_ID));
 			return 0;
 		}
 	}
-	if ((flat_word(code) & RUBY_KIND_MASK) != RUBY_IS_CODE)
+	if ((user_word(code) & RUBY_KIND_MASK) != RUBY_IS_CODE)
 		return 0;
-	body = flat_word(code + RUBY_OWN);
-	encoded = flat_word(body + RUBY_ENCODED);
+	body = user_word(code + RUBY_OWN);
+	encoded = user_word(body + RUBY_ENCODED);
 	text->type = encoded;
-	text->size = flat_word(encoded);
-	text->line = flat_word(body + RUBY_LINE);
-	text->states[0] = flat_word(body) >> 32;
-	find_ruby_string(st, 1, flat_word(body + RUBY_LABEL));
-	find_ruby_path(st, flat_word(body + RUBY_PATH));
+	text->size = user_word(encoded);
+	text->line = user_word(body + RUBY_LINE);
+	text->states[0] = user_word(body) >> 32;
+	find_ruby_string(st, 1, user_word(body + RUBY_LABEL));
+	find_ruby_path(st, user_word(body + RUBY_PATH));
 	return 0;
 }
 

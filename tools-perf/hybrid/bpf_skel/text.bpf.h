@@ -105,50 +105,50 @@ __noinline int meet_function(struct state *st, __u64 function, __u64 word)
 static __always_inline void find_perl_name(struct state *st, __u32 i, __u64 name)
 {
 	st->pieces[i].at = name + PERL_NAME_TEXT;
-	st->pieces[i].size = name ? flat_word(name + WORD_OF(PERL_NAME_LENGTH)) >> 32 : 0;
+	st->pieces[i].size = name ? user_word(name + WORD_OF(PERL_NAME_LENGTH)) >> 32 : 0;
 }
 
 /* Several names: the first one is what the package was made as, if that is still one. */
 static __always_inline void find_package(struct state *st, __u64 stash)
 {
-	__u64 body = flat_word(stash), name = flat_word(body + PERL_HV_NAME);
-	__s32 nr = flat_word(body + WORD_OF(PERL_HV_NR_NAMES)) >> 32;
+	__u64 body = user_word(stash), name = user_word(body + PERL_HV_NAME);
+	__s32 nr = user_word(body + WORD_OF(PERL_HV_NR_NAMES)) >> 32;
 
-	if (!(flat_word(stash + WORD_OF(PERL_SV_FLAGS)) >> 32 & PERL_HV_HAS_NAME))
+	if (!(user_word(stash + WORD_OF(PERL_SV_FLAGS)) >> 32 & PERL_HV_HAS_NAME))
 		return;
 	if (nr)
-		name = flat_word(name + (nr < 0 ? sizeof(name) : 0));
+		name = user_word(name + (nr < 0 ? sizeof(name) : 0));
 	find_perl_name(st, 0, name);
 }
 
 /* Package, name and file, which is no name: its length is not known. */
 __noinline int find_perl_strings(struct state *st, __u64 sub)
 {
-	__u64 body = flat_word(sub), named = flat_word(body + PERL_CV_NAMED);
-	__u64 stash = flat_word(body + PERL_CV_STASH), has_name;
+	__u64 body = user_word(sub), named = user_word(body + PERL_CV_NAMED);
+	__u64 stash = user_word(body + PERL_CV_STASH), has_name;
 	struct hybrid_walk_text *text;
 
 	if (!st)
 		return 0;
 	text = (void *)&st->record.ips[TEXT_AT];
 	text->type = named;
-	text->line = flat_word(flat_word(body + PERL_CV_START) + WORD_OF(PERL_COP_LINE)) >> 32;
-	if (flat_word(body + WORD_OF(PERL_CV_FLAGS)) >> 32 & PERL_CV_IS_NAMED) {
+	text->line = user_word(user_word(body + PERL_CV_START) + WORD_OF(PERL_COP_LINE)) >> 32;
+	if (user_word(body + WORD_OF(PERL_CV_FLAGS)) >> 32 & PERL_CV_IS_NAMED) {
 		find_perl_name(st, 1, named);
 	} else if (named) {
-		has_name = flat_word(named);
-		find_perl_name(st, 1, flat_word(has_name + PERL_GV_NAME));
-		stash = flat_word(has_name + PERL_GV_STASH);
+		has_name = user_word(named);
+		find_perl_name(st, 1, user_word(has_name + PERL_GV_NAME));
+		stash = user_word(has_name + PERL_GV_STASH);
 	}
 	find_package(st, stash);
-	st->pieces[2].at = flat_word(body + PERL_CV_FILE);
+	st->pieces[2].at = user_word(body + PERL_CV_FILE);
 	return 0;
 }
 
 static __always_inline void find_php_string(struct state *st, __u32 i, __u64 string)
 {
 	st->pieces[i].at = string + PHP_STRING_BYTES;
-	st->pieces[i].size = string ? flat_word(string + PHP_STRING_LENGTH) : 0;
+	st->pieces[i].size = string ? user_word(string + PHP_STRING_LENGTH) : 0;
 }
 
 /* Class, name and file; of the outermost code of a file that alone. */
@@ -166,16 +166,16 @@ __noinline int find_php_strings(struct state *st, __u64 function, bool is_file)
 		find_php_string(st, 2, function);
 		return 0;
 	}
-	class = flat_word(function + PHP_FUNCTION_SCOPE);
+	class = user_word(function + PHP_FUNCTION_SCOPE);
 	if (class)
-		find_php_string(st, 0, flat_word(class + PHP_CLASS_NAME));
-	find_php_string(st, 1, flat_word(function + PHP_FUNCTION_NAME));
+		find_php_string(st, 0, user_word(class + PHP_CLASS_NAME));
+	find_php_string(st, 1, user_word(function + PHP_FUNCTION_NAME));
 	/* An internal one has no code. */
-	if ((__u8)flat_word(function) == PHP_INTERNAL)
+	if ((__u8)user_word(function) == PHP_INTERNAL)
 		return 0;
-	find_php_string(st, 2, flat_word(function + in->file));
-	code = flat_word(function + in->code);
-	text->line = flat_word(code + PHP_OP_LINE);
+	find_php_string(st, 2, user_word(function + in->file));
+	code = user_word(function + in->code);
+	text->line = user_word(code + PHP_OP_LINE);
 	return 0;
 }
 
@@ -223,7 +223,7 @@ __noinline __u64 put_strings(struct state *st, __u64 function, __u64 word)
 	if (language == HYBRID_WALK_RUBY)
 		find_ruby_strings(st, function);
 	else if (language == HYBRID_WALK_PERL && word & HYBRID_WALK_PERL_CODE)
-		st->pieces[2].at = flat_word(function + PERL_COP_FILE);
+		st->pieces[2].at = user_word(function + PERL_COP_FILE);
 	else if (language == HYBRID_WALK_PERL)
 		find_perl_strings(st, function);
 	else

@@ -44,14 +44,14 @@ __noinline __u32 v8_type(struct state *st, __u64 word)
 /* The map of a map has itself as its map. No other object's map has. */
 static __always_inline bool is_map(__u64 word)
 {
-	__u64 map = is_object(word) ? flat_word(word - V8_TAG) : 0;
+	__u64 map = is_object(word) ? user_word(word - V8_TAG) : 0;
 
-	return is_object(map) && flat_word(map - V8_TAG) == map;
+	return is_object(map) && user_word(map - V8_TAG) == map;
 }
 
 static __always_inline __u32 v8_length(const struct state *st, __u64 string)
 {
-	return flat_word(string - V8_TAG + st->native.v8.objects.string_length);
+	return user_word(string - V8_TAG + st->native.v8.objects.string_length);
 }
 
 /* A string is part of the one that is read. The last one that was pushed is the next. */
@@ -114,21 +114,21 @@ __noinline int put_string_part(struct state *st)
 	length = v8_length(st, word);
 	switch (type & V8_STRING_KIND) {
 	case V8_STRING_CONS:
-		push_string(st, flat_word(string + in->cons_second));
-		push_string(st, flat_word(string + in->cons_first));
+		push_string(st, user_word(string + in->cons_second));
+		push_string(st, user_word(string + in->cons_first));
 		return 0;
 	case V8_STRING_SLICED:
-		offset = flat_word(string + in->sliced_offset);
+		offset = user_word(string + in->sliced_offset);
 		if (st->v8.left > length)
 			st->v8.left = length;
 		st->v8.skip += offset >> 32;
-		push_string(st, flat_word(string + in->sliced_parent));
+		push_string(st, user_word(string + in->sliced_parent));
 		return 0;
 	case V8_STRING_THIN:
-		push_string(st, flat_word(string + in->thin_actual));
+		push_string(st, user_word(string + in->thin_actual));
 		return 0;
 	case V8_STRING_EXTERNAL:
-		string = flat_word(string + in->external_chars);
+		string = user_word(string + in->external_chars);
 		break;
 	case V8_STRING_SEQ:
 		string += in->string_chars;
@@ -206,15 +206,15 @@ static long scope_word(__u32 i, void *arg)
 static __always_inline void read_scope(struct state *st, __u64 scope)
 {
 	const struct hybrid_walk_v8_objects *in = &st->native.v8.objects;
-	__u64 at = scope - V8_TAG + sizeof(__u64), nr = flat_word(at + in->scope_nr_locals);
+	__u64 at = scope - V8_TAG + sizeof(__u64), nr = user_word(at + in->scope_nr_locals);
 	struct loop loop = { .st = st };
 
 	if (!is_smi(nr) || nr >> 32 > V8_MAX_LOCALS)
 		return;
 	nr >>= 32;
 	if (in->positions_first) {
-		st->v8.first = flat_word(at + V8_POSITIONS_INDEX * sizeof(__u64)) >> 32;
-		st->v8.last = flat_word(at + (V8_POSITIONS_INDEX + 1) * sizeof(__u64)) >> 32;
+		st->v8.first = user_word(at + V8_POSITIONS_INDEX * sizeof(__u64)) >> 32;
+		st->v8.last = user_word(at + (V8_POSITIONS_INDEX + 1) * sizeof(__u64)) >> 32;
 	}
 	st->v8.scope_at = at + in->scope_vars +
 			  sizeof(__u64) * ((nr < V8_MAX_NAMED_LOCALS ? nr : 1) + nr);
@@ -262,15 +262,15 @@ __noinline __u64 find_v8_script(struct state *st, __u64 script)
 	source->width = 0;
 	if (v8_type(st, script) != in->type_script)
 		return 0;
-	word = flat_word(script - V8_TAG + in->script_source);
+	word = user_word(script - V8_TAG + in->script_source);
 	type = v8_type(st, word);
 	if (type < in->first_nonstring) {
 		source->length = v8_length(st, word);
 		source->width = type & in->one_byte ? 1 : 2;
 		if ((type & V8_STRING_KIND) == V8_STRING_EXTERNAL)
-			source->chars = flat_word(word - V8_TAG + in->external_chars);
+			source->chars = user_word(word - V8_TAG + in->external_chars);
 	}
-	return flat_word(script - V8_TAG + in->script_name);
+	return user_word(script - V8_TAG + in->script_name);
 }
 
 /* Reads a function to the record. Returns the record's bytes; 0: it is none. */
@@ -284,8 +284,8 @@ __noinline __u64 put_v8_function(struct state *st, __u64 shared, __u32 mark)
 		return 0;
 	text = (void *)&st->record.ips[TEXT_AT];
 	begin_text(st, text, shared, HYBRID_WALK_V8);
-	text->type = flat_word(shared + st->native.v8.owner);
-	text->size = flat_word(shared + st->native.v8.objects.name);
+	text->type = user_word(shared + st->native.v8.owner);
+	text->size = user_word(shared + st->native.v8.objects.name);
 	find_v8_name(st, text->size);
 	text->line = st->v8.first;
 	text->states[0] = st->v8.last;
