@@ -48,8 +48,9 @@ exported const int _ZN2v88internal7Version6minor_E = 4;
 exported const unsigned int v8_Default_embedded_blob_code_size_ = 64;
 
 enum {
-	SEQ = 8, CONS = 41, EXTERNAL = 42, SLICED = 43, THIN = 45, SCRIPT = 167, BYTES = 190,
-	BYTECODE = 191, CODE = 206, STREAM = 210, SCOPE_INFO = 261, SHARED = 262, TURBOFAN = 12,
+	SEQ = 8, CONS = 41, EXTERNAL = 42, SLICED = 43, THIN = 45, SCRIPT = 167,
+	BYTES = 190, BYTECODE = 191, CODE = 206, STREAM = 210,
+	SCOPE_INFO = 261, SHARED = 262, TURBOFAN = 12,
 };
 
 #define TAG(object)	(at(object) + 1)

@@ -10,7 +10,7 @@
 #include "dump.bpf.h"
 #include "functions.bpf.h"
 
-/* perf's: by the numbers of these events, the number of the thread's ring if rings are of threads. */
+/* perf's: by the numbers of these events, the number of the ring if rings are of threads. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__type(key, __u64);

@@ -31,7 +31,7 @@ enum {
 /* Words of a ScopeInfo behind its locals, that are looked through. */
 #define V8_SCOPE_WORDS		10
 
-/* src/objects/scope-info.tq: the word with the first position, if positions are before the locals. */
+/* src/objects/scope-info.tq: the word with the first position, if that is before the locals. */
 #define V8_POSITIONS_INDEX	3
 
 /*

@@ -9,7 +9,7 @@
 /* src/objects/scope-info.tq: from 12.8 on the positions are at a fixed place, before the locals. */
 #define V8_POSITIONS_FIRST	(12 << 8 | 8)
 
-/* src/objects/string.h: in an external string the address of the characters follows the resource. */
+/* src/objects/string.h: in an external string the characters' address follows the resource. */
 #define V8_EXTERNAL_CHARS	8
 
 /**

@@ -13,8 +13,8 @@ static void put_range(struct v8_scope *scope, u64 start, u64 end)
 
 /*
  * The name, or the one that V8 has inferred, is the first string behind the locals that is not
- * empty; the first two integers that may be a range are the positions, in versions before 12.8. A map
- * begins the next object.
+ * empty; the first two integers that may be a range are the positions, in versions before 12.8. A
+ * map begins the next object.
  */
 static void read_scope(const struct v8_heap *heap, u64 addr, struct v8_scope *scope)
 {
