@@ -19,11 +19,11 @@ test_node-names()
 	# Fewer than asked of a quiet machine: first samples come before perf has found V8.
 	ok "$name" "$here/selftests/python/judge" --js --min-whole 95 "$perf" js.data
 	# Without this option V8 has no lines of a function until one is asked for.
-	record lines.data node --no-enable-lazy-source-positions "$here/selftests/node/truth.js" 2
+	record lines.data node --no-enable-lazy-source-positions "$here/selftests/node/truth.js" 4
 	ok "$name: perf script has file and line" has_js_line lines.data
 	v8_witness
 	v8_gone
-	without_functions "$name" JavaScript js:: node "$here/selftests/node/truth.js" 2
+	without_functions "$name" JavaScript js:: node "$here/selftests/node/truth.js" 4
 }
 
 # perf is stopped while a program runs and ends: all that it can find out of it is what BPF has
