@@ -426,7 +426,8 @@ static __always_inline void find_chains(struct state *st)
 static __always_inline bool is_in_register(struct pt_regs___h *user, __u64 frame)
 {
 	return is_zero(BPF_CORE_READ(user, si) ^ frame) | is_zero(BPF_CORE_READ(user, bx) ^ frame) |
-	       is_zero(BPF_CORE_READ(user, bp) ^ frame) | is_zero(BPF_CORE_READ(user, r12) ^ frame) |
+	       is_zero(BPF_CORE_READ(user, bp) ^ frame) |
+	       is_zero(BPF_CORE_READ(user, r12) ^ frame) |
 	       is_zero(BPF_CORE_READ(user, r13) ^ frame) |
 	       is_zero(BPF_CORE_READ(user, r14) ^ frame) |
 	       is_zero(BPF_CORE_READ(user, r15) ^ frame);
