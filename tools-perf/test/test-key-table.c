@@ -57,6 +57,35 @@ static void many(void)
 	hybrid_key_table__exit(&table);
 }
 
+static u32 nr_dropped;
+
+static void count(void *entry)
+{
+	nr_dropped += ((struct entry *)entry)->value;
+}
+
+/* What an entry owns goes with it, once. */
+static void dropped(void)
+{
+	struct hybrid_key_table table = {
+		.size = sizeof(struct entry), .most_bits = 9, .drop = count,
+	};
+	u32 i;
+
+	nr_dropped = 0;
+	for (i = 1; i <= 384; i++)
+		put(&table, i, 1);
+	same(nr_dropped, 0);
+	put(&table, 7, 1);
+	/* There were 384: the table was full, and all went. */
+	same(nr_dropped, 384);
+	same(table.bits, 9);
+	put(&table, 7, 1);
+	same(nr_dropped, 385);
+	hybrid_key_table__exit(&table);
+	same(nr_dropped, 386);
+}
+
 /* Keys that belong to one place, of which a process has made many: a search ends soon. */
 static void lies(void)
 {
@@ -80,6 +109,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "keys",			keys },
 		{ "too many of them",		many },
+		{ "what entries own",		dropped },
 		{ "keys of one place",		lies },
 	};
 

@@ -35,22 +35,43 @@ static u8 *slot_of(const struct hybrid_key_table *table, u64 key)
 	return table->entries + first * table->size;
 }
 
+static void drop(const struct hybrid_key_table *table, u8 *entry)
+{
+	if (table->drop && key_of(entry))
+		table->drop(entry);
+}
+
+static void drop_all(const struct hybrid_key_table *table)
+{
+	u32 i;
+
+	for (i = 0; table->bits && i < 1U << table->bits; i++)
+		drop(table, table->entries + i * table->size);
+}
+
+/* In place of the entry that is there. */
+static u8 *place(const struct hybrid_key_table *table, const void *entry)
+{
+	u8 *slot = slot_of(table, key_of(entry));
+
+	drop(table, slot);
+	return memcpy(slot, entry, table->size);
+}
+
 static bool grow(struct hybrid_key_table *table)
 {
-	struct hybrid_key_table larger = {
-		.size = table->size, .nr = table->nr,
-		.bits = table->bits ? table->bits + 1 : FIRST_BITS,
-	};
+	struct hybrid_key_table larger = *table;
 	const u8 *entry;
 	u32 i;
 
+	larger.bits = table->bits ? table->bits + 1 : FIRST_BITS;
 	larger.entries = calloc(1U << larger.bits, larger.size);
 	if (!larger.entries)
 		return false;
 	for (i = 0; table->bits && i < 1U << table->bits; i++) {
 		entry = table->entries + i * table->size;
 		if (key_of(entry))
-			memcpy(slot_of(&larger, key_of(entry)), entry, table->size);
+			place(&larger, entry);
 	}
 	free(table->entries);
 	*table = larger;
@@ -62,8 +83,9 @@ static bool make_room(struct hybrid_key_table *table)
 {
 	if (table->bits && table->nr < 3U << (table->bits - 2))
 		return true;
-	if (table->bits < HYBRID_KEY_TABLE_BITS)
+	if (table->bits < (table->most_bits ?: HYBRID_KEY_TABLE_BITS))
 		return grow(table);
+	drop_all(table);
 	memset(table->entries, 0, table->size << table->bits);
 	table->nr = 0;
 	return true;
@@ -78,18 +100,17 @@ void *hybrid_key_table__find(const struct hybrid_key_table *table, u64 key)
 
 void *hybrid_key_table__put(struct hybrid_key_table *table, const void *entry)
 {
-	u8 *slot;
-
 	if (!make_room(table))
 		return NULL;
-	slot = slot_of(table, key_of(entry));
-	table->nr += !key_of(slot);
-	memcpy(slot, entry, table->size);
-	return slot;
+	table->nr += !key_of(slot_of(table, key_of(entry)));
+	return place(table, entry);
 }
 
 void hybrid_key_table__exit(struct hybrid_key_table *table)
 {
+	drop_all(table);
 	free(table->entries);
-	*table = (struct hybrid_key_table) { .size = table->size };
+	*table = (struct hybrid_key_table) {
+		.size = table->size, .most_bits = table->most_bits, .drop = table->drop,
+	};
 }

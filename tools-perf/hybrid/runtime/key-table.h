@@ -8,13 +8,18 @@
 /**
  * struct hybrid_key_table - what is known of the functions of a process, by a key
  * @entries: open addressing; each begins with its key, 64 bits, and 0 is none; owned
- * @size: of an entry in bytes; the caller sets it, all else is 0 at first
+ * @size: of an entry in bytes; the caller sets it, and the next two if it wants; all else is 0 at
+ *	first
+ * @most_bits: binary logarithm of the number of @entries at most; 0: HYBRID_KEY_TABLE_BITS
+ * @drop: frees what an entry owns, when it leaves the table; NULL: it owns nothing
  * @bits: binary logarithm of the number of @entries; 0: there are none
  * @nr: entries with a key
  */
 struct hybrid_key_table {
 	u8		*entries;
 	size_t		 size;
+	unsigned int	 most_bits;
+	void		 (*drop)(void *entry);
 	unsigned int	 bits;
 	u32		 nr;
 };
@@ -33,11 +38,10 @@ void *hybrid_key_table__find(const struct hybrid_key_table *table, u64 key);
 
 /**
  * hybrid_key_table__put - add an entry, or replace that of the same key
- * @table: to add it to. If three quarters of 1 << HYBRID_KEY_TABLE_BITS entries are used, all are
- *	dropped first
+ * @table: to add it to. If three quarters of the most entries are used, all are dropped first
  * @entry: begins with its key, which is not 0; copied
  *
- * Return: as hybrid_key_table__find(); NULL if memory is short.
+ * Return: as hybrid_key_table__find(); NULL if memory is short: the caller has what @entry owns.
  */
 void *hybrid_key_table__put(struct hybrid_key_table *table, const void *entry);
 

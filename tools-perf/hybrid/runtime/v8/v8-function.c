@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/compiler.h>
-#include <linux/hash.h>
 #include <linux/kernel.h>
 #include "../../rules/clock.h"
 #include "v8-function.h"
@@ -16,8 +15,7 @@
 /* Bytes of a table of positions that are read. */
 #define MAX_TABLE	16384
 
-/* Of the table: functions of one process. What is more begins anew. */
-#define FIRST_BITS	8
+/* Of the table: functions of one process. */
 #define MOST_BITS	14
 
 /* ns */
@@ -176,80 +174,28 @@ static bool read_function(struct v8_functions *functions, struct hybrid_names *n
 	return true;
 }
 
-static struct v8_function *slot_of(struct v8_function *known, unsigned int bits, u64 addr)
+static struct v8_function *find(const struct v8_functions *functions, u64 addr)
 {
-	u32 i = hash_64(addr, bits);
-
-	while (known[i].addr && known[i].addr != addr)
-		i = (i + 1) & ((1U << bits) - 1);
-	return &known[i];
+	return addr ? hybrid_key_table__find(&functions->known, addr) : NULL;
 }
 
-/* Twice as large. */
-static bool grow(struct v8_functions *functions)
+static void drop(void *function)
 {
-	unsigned int bits = functions->bits ? functions->bits + 1 : FIRST_BITS;
-	struct v8_function *known = calloc(1U << bits, sizeof(*known));
-	u32 i;
-
-	if (!known)
-		return false;
-	for (i = 0; functions->bits && i < 1U << functions->bits; i++) {
-		if (functions->known[i].addr)
-			*slot_of(known, bits, functions->known[i].addr) = functions->known[i];
-	}
-	free(functions->known);
-	functions->known = known;
-	functions->bits = bits;
-	return true;
-}
-
-static void forget_all(struct v8_functions *functions)
-{
-	u32 i;
-
-	for (i = 0; functions->bits && i < 1U << functions->bits; i++)
-		free(functions->known[i].lines);
-	if (functions->bits)
-		memset(functions->known, 0, sizeof(*functions->known) << functions->bits);
-	functions->nr = 0;
-}
-
-/* Room for one more: of four slots one is empty. */
-static bool make_room(struct v8_functions *functions)
-{
-	if (functions->bits && functions->nr < 3U << (functions->bits - 2))
-		return true;
-	if (functions->bits < MOST_BITS)
-		return grow(functions);
-	forget_all(functions);
-	return true;
-}
-
-static struct v8_function *find(struct v8_functions *functions, u64 addr)
-{
-	struct v8_function *slot;
-
-	if (!functions->bits)
-		return NULL;
-	slot = slot_of(functions->known, functions->bits, addr);
-	return addr && slot->addr ? slot : NULL;
+	free(((struct v8_function *)function)->lines);
 }
 
 /* In place of what was at its address before. Owns what @found has. */
 static struct v8_function *keep(struct v8_functions *functions, const struct v8_function *found)
 {
-	struct v8_function *slot;
+	struct v8_function *kept;
 
-	if (!make_room(functions)) {
+	functions->known.size = sizeof(*found);
+	functions->known.most_bits = MOST_BITS;
+	functions->known.drop = drop;
+	kept = hybrid_key_table__put(&functions->known, found);
+	if (!kept)
 		free(found->lines);
-		return NULL;
-	}
-	slot = slot_of(functions->known, functions->bits, found->addr);
-	functions->nr += !slot->addr;
-	free(slot->lines);
-	*slot = *found;
-	return slot;
+	return kept;
 }
 
 /* What the process has there. @mark: of what it has to be; NULL: of anything. */
@@ -368,9 +314,6 @@ u64 v8_functions__regexp(struct v8_functions *functions, struct hybrid_names *na
 
 void v8_functions__exit(struct v8_functions *functions)
 {
-	forget_all(functions);
-	free(functions->known);
-	functions->known = NULL;
-	functions->bits = 0;
+	hybrid_key_table__exit(&functions->known);
 	v8_scripts__exit(&functions->scripts);
 }

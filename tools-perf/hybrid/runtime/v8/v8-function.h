@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_V8_FUNCTION_H
 #define __PERF_HYBRID_V8_FUNCTION_H
 
+#include "../key-table.h"
 #include "../names.h"
 #include "v8-script.h"
 
@@ -39,20 +40,16 @@ struct v8_function {
  * @heap: of the process
  * @scripts: that they are from
  * @quota: what was added to the names
- * @known: a table by address; owned
- * @bits: binary logarithm of its size; 0: there is none
- * @nr: number of functions in it
+ * @known: struct v8_function by address; owned
  */
 struct v8_functions {
 	struct v8_heap			heap;
 	struct v8_scripts		scripts;
 	struct hybrid_names_quota	quota;
-	struct v8_function		*known;
-	unsigned int			bits;
-	u32				nr;
+	struct hybrid_key_table		known;
 };
 
-/* May it have other lines before long? A chain that has it is not kept then. */
+/* Is it still looked for in the process? Then it may have other lines soon: no chain is kept. */
 bool v8_function__may_change(const struct v8_function *function);
 
 /**
@@ -63,7 +60,8 @@ bool v8_function__may_change(const struct v8_function *function);
  * @position: the same
  *
  * The memory may be another object's since the sample. That shows by the mark. What was known to be
- * there, with this mark, is taken then: V8 has moved it.
+ * there, with this mark, is taken then: V8 has moved it. What only BPF has read is looked for in
+ * the process again, until it is found there, for a second.
  *
  * Return: valid until the next call; NULL if it can't be read, or is another one.
  */
