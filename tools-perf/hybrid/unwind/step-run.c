@@ -17,14 +17,12 @@ static int read_stack(void *arg, u64 addr, u64 *value)
 	return hybrid_unwind_read(arg, addr, WORD, value);
 }
 
-/* The processor's numbers differ from DWARF's for the first eight, psABI x86-64 figure 3.36. */
 static void put_registers(const struct hybrid_unwind *u, struct hybrid_run *run)
 {
-	static const u8 dwarf[] = { 0, 2, 1, 3, 7, 6, 4, 5 };
 	unsigned int i, reg;
 
 	for (i = 0; i < HYBRID_RUN_REGS; i++) {
-		reg = i < ARRAY_SIZE(dwarf) ? dwarf[i] : i;
+		reg = hybrid_dwarf_reg(i);
 		run->regs[i].value = u->regs.value[reg];
 		run->regs[i].known = u->regs.known >> reg & 1;
 	}

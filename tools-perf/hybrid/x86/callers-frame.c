@@ -26,12 +26,6 @@ struct place {
 	struct x86_path	path;
 };
 
-static bool is_call(const struct x86_code *code)
-{
-	return code->map == X86_MAP_ONE &&
-	       (code->op == 0xe8 || (code->op == 0xff && X86_MODRM_REG(code->modrm) == 2));
-}
-
 /* Has the last instruction made such a frame? */
 static bool has_frame(const struct x86_path *path)
 {
@@ -54,7 +48,8 @@ static bool step(const struct x86_frame_mem *mem, struct place *place, struct pl
 	place->addr += insn.length;
 	if (insn.vex_prefix.nbytes)
 		return true;
-	if (!x86_frame_decode(&insn, bytes, insn.length, mem->is_64bit, &code) || is_call(&code))
+	if (!x86_frame_decode(&insn, bytes, insn.length, mem->is_64bit, &code) ||
+	    hybrid_is_call(&code))
 		return false;
 	step = x86_frame_step(&code, &place->path, &target);
 	if (place->path.sp_base != X86_BASE_SP)

@@ -88,8 +88,7 @@ static void reader_init(struct reader *reader, struct x86_frame_mem *mem,
 	mem->any_bp = true;
 }
 
-/* DWARF's number of one of the processor's registers, of which the first eight differ. */
-static u8 dwarf_reg(u8 reg)
+u8 hybrid_dwarf_reg(u8 reg)
 {
 	static const u8 regs[] = { 0, 2, 1, 3, 7, 6, 4, 5 };
 
@@ -117,7 +116,8 @@ static bool to_rule(enum x86_frame_kind kind, const struct x86_frame_rule *found
 	}
 	/* i386 numbers its registers as the processor does. */
 	if (kind == X86_FRAME_SCAN_REG)
-		rule->base = HYBRID_BASE_REG + (is_64bit ? dwarf_reg(found->reg) : found->reg);
+		rule->base = HYBRID_BASE_REG +
+			     (is_64bit ? hybrid_dwarf_reg(found->reg) : found->reg);
 	return kind != X86_FRAME_UNKNOWN && kind != X86_FRAME_SIGNAL;
 }
 

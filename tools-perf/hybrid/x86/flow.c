@@ -6,7 +6,7 @@
 #include <linux/kernel.h>
 #include <asm/insn.h>
 #include "flow.h"
-#include "x86_frame.h"
+#include "x86_frame_scan.h"
 
 #define PAGE	4096
 
@@ -151,4 +151,10 @@ bool hybrid_flow_from(struct hybrid_flow *flow, u64 addr)
 			break;
 	}
 	return false;
+}
+
+bool hybrid_is_call(const struct x86_code *code)
+{
+	return code->map == X86_MAP_ONE &&
+	       (code->op == 0xe8 || (code->op == 0xff && X86_MODRM_REG(code->modrm) == 2));
 }

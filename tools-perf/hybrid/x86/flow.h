@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 struct insn;
+struct x86_code;
 struct x86_frame_mem;
 
 #define HYBRID_FLOW_BLOCKS	512
@@ -93,5 +94,8 @@ unsigned int hybrid_flow_fetch(const struct x86_frame_mem *mem, u64 addr, u8 *by
  * Return: false where it can't be read or decoded.
  */
 bool hybrid_decode_insn(const struct x86_frame_mem *mem, u64 addr, struct insn *insn);
+
+/* Is it a call, but for one to another segment? */
+bool hybrid_is_call(const struct x86_code *code);
 
 #endif /* __PERF_HYBRID_FLOW_H */

@@ -92,12 +92,6 @@ static struct place next_todo(struct way *way)
 	return place;
 }
 
-static bool is_call(const struct x86_code *code)
-{
-	return code->map == X86_MAP_ONE &&
-	       (code->op == 0xe8 || (code->op == 0xff && X86_MODRM_REG(code->modrm) == 2));
-}
-
 /* One instruction; false: the way ends. */
 static bool step(struct way *way, struct place *place)
 {
@@ -113,7 +107,7 @@ static bool step(struct way *way, struct place *place)
 	place->addr += insn.length;
 	if (insn.vex_prefix.nbytes)
 		return true;
-	if (!x86_frame_decode(&insn, bytes, insn.length, true, &code) || is_call(&code))
+	if (!x86_frame_decode(&insn, bytes, insn.length, true, &code) || hybrid_is_call(&code))
 		return false;
 	step = x86_frame_step(&code, &place->path, &target);
 	/* The return address is in a register: V8 puts arguments below it so. */

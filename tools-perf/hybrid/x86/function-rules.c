@@ -8,6 +8,7 @@
 #include <linux/kernel.h>
 #include <asm/insn.h>
 #include "callers-frame.h"
+#include "flow.h"
 #include "frame-pointer.h"
 #include "from-entry.h"
 #include "function-rules.h"
@@ -109,10 +110,10 @@ static void add_todo(struct functions *f, s64 at, const struct x86_path *path)
 		f->todo[f->nr_todo++] = (struct way) { .at = at, .path = *path };
 }
 
+/* A call to the next instruction only pushes its address. */
 static bool is_call(const struct x86_code *code)
 {
-	return code->map == X86_MAP_ONE && ((code->op == 0xe8 && code->imm) ||
-	       (code->op == 0xff && X86_MODRM_REG(code->modrm) == 2));
+	return hybrid_is_call(code) && (code->op != 0xe8 || code->imm);
 }
 
 /*

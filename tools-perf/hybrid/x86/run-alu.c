@@ -5,11 +5,6 @@
 #include <linux/kernel.h>
 #include "run-alu.h"
 
-static u64 mask_of(unsigned int size)
-{
-	return size < sizeof(u64) ? (1ULL << size * 8) - 1 : ~0ULL;
-}
-
 static u64 sign_of(unsigned int size)
 {
 	return 1ULL << (size * 8 - 1);
@@ -31,7 +26,7 @@ static void put_result_flags(struct hybrid_run_state *state, u64 result, unsigne
 
 static u64 add(struct hybrid_run_state *state, u64 a, u64 b, unsigned int size)
 {
-	u64 result = (a + b) & mask_of(size);
+	u64 result = (a + b) & hybrid_run_mask(size);
 
 	put_flag(state, HYBRID_RUN_CF, result < a);
 	put_flag(state, HYBRID_RUN_OF, (a ^ result) & (b ^ result) & sign_of(size));
@@ -40,7 +35,7 @@ static u64 add(struct hybrid_run_state *state, u64 a, u64 b, unsigned int size)
 
 static u64 subtract(struct hybrid_run_state *state, u64 a, u64 b, unsigned int size)
 {
-	u64 result = (a - b) & mask_of(size);
+	u64 result = (a - b) & hybrid_run_mask(size);
 
 	put_flag(state, HYBRID_RUN_CF, a < b);
 	put_flag(state, HYBRID_RUN_OF, (a ^ b) & (a ^ result) & sign_of(size));
@@ -60,8 +55,8 @@ struct hybrid_run_value hybrid_run_alu(struct hybrid_run_state *state, enum hybr
 {
 	struct hybrid_run_value result = { .known = a.known && b.known };
 
-	a.value &= mask_of(size);
-	b.value &= mask_of(size);
+	a.value &= hybrid_run_mask(size);
+	b.value &= hybrid_run_mask(size);
 	state->flags_known = 0;
 	if (!result.known)
 		return result;
@@ -111,7 +106,7 @@ struct hybrid_run_value hybrid_run_shift(struct hybrid_run_state *state, unsigne
 {
 	struct hybrid_run_value result = { .known = a.known && count.known };
 	unsigned int by = count.value & (size == 8 ? 63 : 31);
-	u64 value = a.value & mask_of(size);
+	u64 value = a.value & hybrid_run_mask(size);
 
 	/* A shift by 0 leaves the flags, others may set them all. */
 	state->flags_known = 0;
@@ -121,15 +116,15 @@ struct hybrid_run_value hybrid_run_shift(struct hybrid_run_state *state, unsigne
 		return result;
 	switch (op) {
 	case HYBRID_RUN_SHL:
-		result.value = value << by & mask_of(size);
+		result.value = value << by & hybrid_run_mask(size);
 		break;
 	case HYBRID_RUN_SHR:
 		result.value = value >> by;
 		break;
 	case HYBRID_RUN_SAR:
 		if (value & sign_of(size))
-			value |= ~mask_of(size);
-		result.value = (u64)((s64)value >> by) & mask_of(size);
+			value |= ~hybrid_run_mask(size);
+		result.value = (u64)((s64)value >> by) & hybrid_run_mask(size);
 		break;
 	default:
 		result.known = false;

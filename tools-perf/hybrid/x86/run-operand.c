@@ -18,11 +18,6 @@
 #define PREFIX_FS	0x64
 #define PREFIX_GS	0x65
 
-static u64 mask_of(unsigned int size)
-{
-	return size < sizeof(u64) ? (1ULL << size * 8) - 1 : ~0ULL;
-}
-
 /* Without a REX prefix these are the second bytes of the first four registers. */
 static bool is_second_byte(const struct insn *insn, unsigned int reg, unsigned int size)
 {
@@ -41,7 +36,7 @@ struct hybrid_run_value hybrid_run_get_reg(const struct hybrid_run_state *state,
 	} else {
 		value = state->regs[reg % HYBRID_RUN_REGS];
 	}
-	value.value &= mask_of(size);
+	value.value &= hybrid_run_mask(size);
 	return value;
 }
 
@@ -49,7 +44,7 @@ void hybrid_run_put_reg(struct hybrid_run_state *state, const struct insn *insn,
 			unsigned int reg, unsigned int size, struct hybrid_run_value value)
 {
 	struct hybrid_run_value *to = &state->regs[reg % HYBRID_RUN_REGS];
-	u64 mask = mask_of(size);
+	u64 mask = hybrid_run_mask(size);
 
 	if (is_second_byte(insn, reg, size)) {
 		hybrid_run_clobber(state, reg - 4);

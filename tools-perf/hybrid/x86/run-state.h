@@ -64,6 +64,12 @@ struct hybrid_run_state {
 	unsigned int			 nr_written;
 };
 
+/* The bits of a value of 1, 2, 4 or 8 bytes. */
+static inline u64 hybrid_run_mask(unsigned int size)
+{
+	return size < sizeof(u64) ? (1ULL << size * 8) - 1 : ~0ULL;
+}
+
 /* Nothing is known of a register any more. */
 static inline void hybrid_run_clobber(struct hybrid_run_state *state, unsigned int reg)
 {
