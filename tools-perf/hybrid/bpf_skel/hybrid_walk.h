@@ -426,7 +426,7 @@ struct hybrid_walk_record {
  * @room: bytes of stack that were to be copied
  * @size: of @stack; less, where what follows is not in memory
  * @holes: pages of @stack that are not, bit 0 for that with sp
- * @room_ends: 1 if the mapping with sp ends behind @room, else 0
+ * @room_ends: 1 if the mapping of the stack ends right after @room bytes, else 0
  * @space: a number of the address space, that of no other one; 0: unknown
  * @stack: from sp on; the record ends with it
  */

@@ -69,8 +69,8 @@ static __always_inline __u64 code_identity(struct state *st, __u64 code)
 }
 
 /*
- * Was its code met long ago? Not by this CPU, perhaps: one that has met it a moment ago does not
- * see what was at its address meanwhile.
+ * Has the code of mark @i been at its address for long? @since is the time of the record that told
+ * perf, from whichever CPU: this one does not see what other CPUs meet at the address.
  */
 static __always_inline bool is_old(const struct state *st, __u32 i)
 {
@@ -87,9 +87,9 @@ static __always_inline void meet_code(struct state *st, __u32 i, __u64 code, __u
 	st->marks[i].word = identity | IS_CHECKED;
 	if (known && known->identity == identity) {
 		st->marks[i].since = known->since;
-		if (!is_old(st, i))
-			return;
-		st->marks[i].word = identity | IS_SETTLED | (known->is_function ? 0 : IS_CHECKED);
+		if (is_old(st, i))
+			st->marks[i].word = identity | IS_SETTLED |
+					    (known->is_function ? 0 : IS_CHECKED);
 		return;
 	}
 	if (at >= NR_UNTOLD) {

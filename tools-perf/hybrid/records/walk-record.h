@@ -38,7 +38,7 @@
  * @stack_room: bytes of stack that were to be copied
  * @stack_size: that were
  * @holes: pages of these that were not, as struct hybrid_walk_dump has them
- * @room_ends: the mapping of the stack ends behind @stack_room
+ * @room_ends: the mapping of the stack ends right after @stack_room bytes
  * @space: the program's number of the address space; 0: it says none
  */
 struct hybrid_walked {

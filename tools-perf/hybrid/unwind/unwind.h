@@ -134,7 +134,7 @@ struct hybrid_unwinder {
  * @dump_room: bytes that were to be copied; more than @dump_size where the kernel came to
  *	a page that is not there
  * @holes: pages of @dump that were not there, bit 0 for that with @dump_start
- * @room_ends: the mapping of the stack ends behind @dump_room, as far as is known
+ * @room_ends: the mapping of the stack is known to end right after @dump_room bytes
  * @overwritten: another task may have written to the stack before it was copied:
  *	also what CFI led to needs a call that comes to what runs
  * @user: user part of the kernel's callchain, where return probes are; may be NULL
