@@ -131,11 +131,31 @@ print_part()
 	wait $!
 }
 
-# run_part NAME: what there was no time for is one skipped test.
+# why_failed NAME STATUS PLANNED PASSED FAILED SKIPPED: what is wrong with the part beside the
+# tests that have failed. A part that there was no time for has failed: nobody knows if it works.
+why_failed()
+{
+	local ended=$(($4 + $5 + $6)) left
+
+	if [ "$3" != "$ended" ] && over; then
+		echo "no time was left (CHECK_ENDS), $ended of ${3/-/its} tests have ended"
+	elif [ "$3" = - ]; then
+		echo "no plan, exit status $2"
+	elif [ "$3" -ne "$ended" ]; then
+		echo "$3 tests planned, $ended run, exit status $2"
+	elif [ "$2" -ne 0 ] && [ "$5" -eq 0 ]; then
+		echo "exit status $2"
+	elif [[ ,${part_when[$1]}, == *,check,* ]]; then
+		left=$(left_behind "$state/$1.tmp")
+		[ -z "$left" ] || echo "it has left in /tmp: $left"
+	fi
+}
+
+# run_part NAME
 run_part()
 {
-	local name=$1 title=$1 log=$out/log/check-$1.log status=0 start=$EPOCHSECONDS
-	local died='' p f s planned cpu left
+	local name=$1 log=$out/log/check-$1.log status=0 start=$EPOCHSECONDS
+	local died p f s planned cpu
 
 	# Tests run programs as other users, too.
 	mkdir -m 1777 "$state/$name.tmp"
@@ -145,23 +165,12 @@ run_part()
 	times > "$state/$name.times"
 	cpu=$(($(cpu_seconds "$state/$name.times") - cpu))
 	read -r p f s planned < <(counts "${part_format[$name]}" "$log")
-	if over && [ "$planned" != $((p + f + s)) ]; then
-		s=$((s + 1)) title+=", cut off"
-	elif [ "$planned" = - ]; then
-		died="no plan, exit status $status"
-	elif [ "$planned" -ne $((p + f + s)) ]; then
-		died="$planned tests planned, $((p + f + s)) run, exit status $status"
-	elif [ "$status" -ne 0 ] && [ "$f" -eq 0 ]; then
-		died="exit status $status"
-	elif [[ ,${part_when[$name]}, == *,check,* ]]; then
-		left=$(left_behind "$state/$name.tmp")
-		[ -z "$left" ] || died="it has left in /tmp: $left"
-	fi
+	died=$(why_failed "$name" "$status" "$planned" "$p" "$f" "$s")
 	rm -rf "$state/$name.tmp"
 	[ -z "$died" ] || f=$((f + 1))
 	{
 		flock 9
-		report "$title" "$log" $((EPOCHSECONDS - start)) "$cpu" "$died" "$p" "$f" "$s"
+		report "$name" "$log" $((EPOCHSECONDS - start)) "$cpu" "$died" "$p" "$f" "$s"
 		echo "$p $f $s" >&9
 	} 9>> "$state/totals"
 }
