@@ -28,6 +28,14 @@ bool tap_same_text(const char *got, const char *want, const char *file, int line
 u64 tap_random(void);
 void tap_seed(u64 seed);
 
+/**
+ * tap_pass - have CLOCK_MONOTONIC_COARSE go on, which stands still in tests
+ * @ns: by that
+ *
+ * The unwinder's caches and what it waits for between two looks at a process are by that clock.
+ */
+void tap_pass(u64 ns);
+
 /* A condition that fails the running test where it does not hold. */
 #define check(cond)		tap_check(cond, __FILE__, __LINE__, #cond)
 #define same(got, want)		tap_same(got, want, __FILE__, __LINE__, #got)

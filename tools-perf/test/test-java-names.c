@@ -3,7 +3,6 @@
  * The methods of a JVM's frames, by what the process says of them: this one.
  */
 #include <sys/mman.h>
-#include <unistd.h>
 #include "java-names-world.h"
 #include "tap.h"
 
@@ -125,7 +124,7 @@ static void test_replaced(void)
 	loop = java_code_at(NAMED_INTERPRETER) + JAVA_LOOP;
 	same(named_frame(loop, (u64)&named.methods[1], (u64)code, out), 1);
 	named.bodies[1].m.name = 3;
-	usleep(1100000);
+	tap_pass(1100000000);
 	same(named_frame(loop, (u64)&named.methods[1], (u64)code, out), 1);
 	same(out[0], named_function("org.example.Main.two", 0));
 	named_end();
@@ -145,7 +144,7 @@ static void test_gone(void)
 	loop = java_code_at(NAMED_INTERPRETER) + JAVA_LOOP;
 	same(named_frame(loop, (u64)method, (u64)code, out), 1);
 	munmap(method, 4096);
-	usleep(1100000);
+	tap_pass(1100000000);
 	/* Nor is it forgotten for others that can't be read. */
 	for (i = 1; i < 16000; i++)
 		named_frame(loop, i << 16, (u64)code, out);
