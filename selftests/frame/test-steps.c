@@ -9,6 +9,7 @@
 #include "../../kmod/module/hook.h"
 #include "../../kmod/walk/unwind_user_code.h"
 #include "report.h"
+#include "walk-state.h"
 
 #define PAGE		4096UL
 #define CODE		0x400000UL
@@ -19,15 +20,7 @@
 #define SECOND		(CODE + 0x200)
 #define WRONG		(CODE + 0x300)
 
-static struct mm_struct mm;
-struct task_struct walk_task = { .mm = &mm };
 unsigned long hook_counts[HOOK_NR];
-int walk_preempt_count, walk_allocated, walk_kept_gfp;
-void *walk_kept;
-u64 walk_read_ns, walk_clock;
-bool walk_is_measured, walk_in_nmi = true;
-size_t walk_kept_size;
-struct pt_regs walk_regs;
 
 static struct {
 	u8		code[PAGE];

@@ -12,6 +12,7 @@
 #include "../../kmod/frame/x86_frame_cache.h"
 #include "../../kmod/walk/unwind_user_code.h"
 #include "report.h"
+#include "walk-state.h"
 
 #define PAGE		4096UL
 #define CODE		0x400000UL
@@ -21,14 +22,6 @@
 /* What a sample takes without a search. */
 #define SAMPLE_NS	1000
 
-static struct mm_struct mm;
-struct task_struct walk_task = { .mm = &mm };
-struct pt_regs walk_regs;
-int walk_preempt_count, walk_allocated, walk_kept_gfp;
-void *walk_kept;
-size_t walk_kept_size;
-u64 walk_read_ns, walk_clock;
-bool walk_is_measured, walk_in_nmi = true;
 
 /* What the functions of core.c use. */
 #define NSEC_PER_SEC	1000000000L

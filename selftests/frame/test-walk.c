@@ -20,6 +20,7 @@
 #include "../../kmod/frame/x86_frame_cache.h"
 #include "../../kmod/walk/unwind_user_code.h"
 #include "report.h"
+#include "walk-state.h"
 
 #define MAX_STACK	127
 #define PAGE		4096UL
@@ -35,14 +36,7 @@
 /* The rules' walk before it may have 3, and the frame behind the last one. */
 #define MAX_FAILED	(16 - 3)
 
-static struct mm_struct mm;
-struct task_struct walk_task = { .mm = &mm };
 unsigned long hook_counts[HOOK_NR];
-int walk_preempt_count, walk_allocated, walk_kept_gfp;
-void *walk_kept;
-u64 walk_read_ns, walk_clock;
-bool walk_is_measured, walk_in_nmi = true;
-size_t walk_kept_size;
 
 /* A process, and what is counted while it is looked at. */
 static struct {
@@ -92,7 +86,6 @@ static unsigned int below(unsigned int n)
 	return rand_r(&seed) % n;
 }
 
-struct pt_regs walk_regs;
 static struct hook_walk walk;
 static struct perf_callchain_entry_ctx entry;
 static u64 chain[1 + MAX_STACK];
