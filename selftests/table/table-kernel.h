@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the table of unwind rules needs of the kernel, for a program: memory that is
- * counted as the kernel's allocators give it, and grace periods that end when the test
- * says so.  Included before all else, see test-table.c.
+ * counted as the kernel's allocators give it, grace periods that end when the test
+ * says so, files, and user memory.  Included before all else, see test-table.c.  One file
+ * of each program includes table-state.h, too.
  */
 #ifndef _STORE_KERNEL_H
 #define _STORE_KERNEL_H
@@ -12,10 +13,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <linux/compiler.h>
 #include <linux/err.h>
+#include <linux/export.h>
 #include <linux/hashtable.h>
+#include <linux/kconfig.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/types.h>
@@ -24,6 +28,7 @@
 #define remove				remove_object
 
 #define __rcu
+#define __user
 #define U32_MAX				UINT_MAX
 #define PAGE_SHIFT			12
 #define PAGE_SIZE			(1UL << PAGE_SHIFT)
@@ -33,6 +38,14 @@
 #define WARN_ON_ONCE(condition)		({ if (condition) abort(); })
 #define data_race(expression)		(expression)
 #define smp_store_release(p, value)	(*(p) = (value))
+#define smp_load_acquire(p)		(*(p))
+#undef cmpxchg
+#define cmpxchg(p, old, new) ({						\
+	typeof(*(p)) before_ = *(p);						\
+	if (before_ == (old))							\
+		*(p) = (new);							\
+	before_;								\
+})
 
 /* mm/slab: all sizes are those of a machine with SLUB and pages of 4 KiB. */
 #define KMALLOC_MAX_CACHE_SIZE		(2 * PAGE_SIZE)
@@ -48,6 +61,16 @@ void kvfree(const void *memory);
 #define kfree(memory)			kvfree(memory)
 #define kzalloc(bytes, gfp)		kmalloc(bytes, (gfp) | __GFP_ZERO)
 #define kzalloc_obj(object, gfp)	kzalloc(sizeof(object), gfp)
+#define __free(function)		__attribute__((cleanup(free_by_##function)))
+static inline void free_by_kvfree(void *p)
+{
+	void *memory = *(void **)p;
+
+	if (!IS_ERR_OR_NULL(memory))
+		kvfree(memory);
+}
+
+#define no_free_ptr(p) ({ typeof(p) p_ = (p); (p) = NULL; p_; })
 
 /* A grace period is over when somebody has waited for it, or for one that began later. */
 unsigned long get_state_synchronize_rcu(void);
@@ -57,14 +80,35 @@ void cond_synchronize_rcu(unsigned long grace);
 void synchronize_rcu(void);
 #define rcu_assign_pointer(p, value)	((p) = (value))
 #define rcu_dereference_protected(p, c)	(p)
+#define rcu_dereference(p)		(p)
+#define guard_rcu()			((void)0)
+#define hash_for_each_possible_rcu	hash_for_each_possible
 #define hash_add_rcu(table, node, key)	hash_add(table, node, key)
 #define hash_del_rcu(node)		hash_del(node)
 
-/* One task. */
-struct mutex { int unused; };
+/* One task: nobody has a mutex when it locks it, and nobody when it is destroyed. */
+struct mutex { bool locked; };
+extern bool table_interrupted;
+static inline int mutex_lock_interruptible(struct mutex *mutex)
+{
+	if (table_interrupted)
+		return -EINTR;
+	if (mutex->locked)
+		abort();
+	mutex->locked = true;
+	return 0;
+}
+
+static inline void mutex_unlock(struct mutex *mutex)
+{
+	if (!mutex->locked)
+		abort();
+	mutex->locked = false;
+}
+
 #define DEFINE_MUTEX(name)		struct mutex name __maybe_unused
-#define mutex_init(mutex)		((void)(mutex))
-#define mutex_destroy(mutex)		((void)(mutex))
+#define mutex_init(mutex)		((mutex)->locked = false)
+#define mutex_destroy(mutex)		({ if ((mutex)->locked) abort(); })
 #define guard(kind)			guard_##kind
 #define guard_mutex(mutex)		((void)(mutex))
 
@@ -84,41 +128,165 @@ typedef struct { unsigned int value; } kuid_t;
 extern unsigned long jiffies;
 #define time_before(a, b)		((long)((a) - (b)) < 0)
 
-/* A file that nobody has mapped for writing. */
+/* Files, and the clock that their ctime is of. */
 typedef s64 time64_t;
+typedef unsigned short umode_t;
 struct timespec64 { time64_t tv_sec; long tv_nsec; };
 struct super_block { dev_t s_dev; };
 struct inode {
 	unsigned long		i_ino;
 	u32			i_generation;
 	struct super_block	*i_sb;
-	void			*i_mapping;
+	struct inode		*i_mapping;
+	umode_t			i_mode;
 	time64_t		ctime;
+	long			ctime_nsec;
+	bool			mapped_writable;
 };
 
+struct user_namespace;
+struct cred {
+	kuid_t			euid;
+	struct user_namespace	*user_ns;
+};
+
+#define FMODE_READ			1
 struct path { int unused; };
 struct kstat { int unused; };
-struct file { struct path f_path; };
+struct file {
+	struct path		f_path;
+	struct inode		*f_inode;
+	struct inode		*real_inode;	/* on overlayfs */
+	const struct cred	*f_cred;
+	void			*private_data;
+	unsigned int		f_mode;
+	int			refs;
+};
+
+#define file_inode(file)		((file)->f_inode)
+#define file_dentry(file)		(file)
+#define d_real_inode(file)		((file)->real_inode ?: (file)->f_inode)
+struct file *fget(int fd);
+#define get_file(file)			((void)(file)->refs++)
+static inline void fput(struct file *file)
+{
+	if (--file->refs < 0)
+		abort();
+}
+
 #define STATX_CTIME			0
-#define vfs_getattr_nosec(path, stat, mask, flags)	((void)(path), (void)(stat))
+extern struct timespec64 table_now;
+extern unsigned int table_queries, table_naps;
+/* What happens to files while a load waits for the next tick. */
+extern void (*table_nap)(void);
+#define vfs_getattr_nosec(path, stat, mask, flags)	((void)(path), (void)(stat), table_queries++)
 #define inode_get_ctime_sec(inode)	((inode)->ctime)
-#define inode_get_ctime_nsec(inode)	((void)(inode), 0L)
-#define mapping_writably_mapped(mapping)	((void)(mapping), false)
-#define ktime_get_coarse_real_ts64(ts)	(*(ts) = (struct timespec64) { .tv_sec = INT_MAX })
-#define timespec64_compare(a, b)	((a)->tv_sec < (b)->tv_sec ? -1 : 1)
-#define schedule_timeout_uninterruptible(ticks)	((void)(ticks))
+#define inode_get_ctime_nsec(inode)	((inode)->ctime_nsec)
+#define mapping_writably_mapped(mapping)	((mapping) && (mapping)->mapped_writable)
+#define ktime_get_coarse_real_ts64(ts)	(*(ts) = table_now)
+static inline int timespec64_compare(const struct timespec64 *a, const struct timespec64 *b)
+{
+	if (a->tv_sec != b->tv_sec)
+		return a->tv_sec < b->tv_sec ? -1 : 1;
+	return a->tv_nsec < b->tv_nsec ? -1 : a->tv_nsec > b->tv_nsec;
+}
+
+static inline void schedule_timeout_uninterruptible(long ticks)
+{
+	table_naps += ticks > 1;
+	if (table_nap)
+		table_nap();
+}
+
+/* User memory is the program's own: table_copy() fails when the test says so. */
+bool table_copy(void *dst, const void *src, size_t size);
+#define get_user(x, p)			(table_copy(&(x), p, sizeof(*(p))) ? 0 : -EFAULT)
+#define copy_from_user(to, from, size)	(table_copy(to, from, size) ? 0 : (size))
+#define copy_to_user(to, from, size)	(table_copy(to, from, size) ? 0 : (size))
+#define u64_to_user_ptr(value)		((void *)(uintptr_t)(value))
+static inline unsigned long clear_user(void *to, size_t size)
+{
+	static const char zeroes[4096];
+
+	return copy_to_user(to, zeroes, size);
+}
+
+static inline int copy_struct_from_user(void *dst, size_t known, const void *src, size_t size)
+{
+	size_t i, both = known < size ? known : size;
+	u8 byte;
+
+	for (i = both; i < size; i++) {
+		if (get_user(byte, (const u8 *)src + i))
+			return -EFAULT;
+		if (byte)
+			return -E2BIG;
+	}
+	memset((u8 *)dst + both, 0, known - both);
+	return copy_from_user(dst, src, both) ? -EFAULT : 0;
+}
+
+/* The device: registered are what test-device.c calls. */
+struct seq_file { char text[256]; };
+#define seq_printf(m, ...) \
+	snprintf((m)->text + strlen((m)->text), sizeof((m)->text) - strlen((m)->text), __VA_ARGS__)
+struct file_operations {
+	void	*owner;
+	int	(*open)(struct inode *inode, struct file *file);
+	int	(*release)(struct inode *inode, struct file *file);
+	long	(*unlocked_ioctl)(struct file *file, unsigned int cmd, unsigned long arg);
+	long	(*compat_ioctl)(struct file *file, unsigned int cmd, unsigned long arg);
+	void	*llseek;
+	void	(*show_fdinfo)(struct seq_file *m, struct file *file);
+};
+
+struct miscdevice {
+	int				minor;
+	const char			*name;
+	const struct file_operations	*fops;
+	umode_t				mode;
+};
+
+#define MISC_DYNAMIC_MINOR		255
+#undef THIS_MODULE
+#define THIS_MODULE			NULL
+#define noop_llseek			NULL
+#define compat_ptr_ioctl		NULL
+#define module_misc_device(device)	const struct miscdevice *const table_device = &(device)
+extern const struct miscdevice *const table_device;
+#undef MODULE_DESCRIPTION
+#define MODULE_DESCRIPTION(text)	struct module
+#undef MODULE_LICENSE
+#define MODULE_LICENSE(text)		struct module
 
 /* How a sample finds a rule is wanted, too. */
 #define CONFIG_HAVE_PERF_UNWIND_RULES
-enum perf_unwind_innermost { PERF_UNWIND_INNERMOST_NONE };
-enum perf_unwind_end { PERF_UNWIND_END_NONE };
-struct mm_struct;
+#include <linux/perf_event.h>
 struct pt_regs;
 struct perf_callchain_entry;
 struct perf_callchain_entry_ctx;
 struct perf_event {
+	struct perf_event_attr	attr;
 	struct perf_event	*parent;
 	struct file		*unwind_table;
 };
+
+struct file *perf_event_get(unsigned int fd);
+extern int table_security;
+#define security_perf_event_write(event)	((void)(event), table_security)
+
+/* An address space, which may change at any time. */
+#define VM_WRITE			0x2UL
+#define VM_EXEC				0x4UL
+struct mm_struct;
+struct vm_area_struct {
+	unsigned long	vm_start, vm_end, vm_flags, vm_pgoff;
+	struct file	*vm_file;
+	void		*anon_vma;
+};
+
+struct vm_area_struct *vma_lookup(struct mm_struct *mm, unsigned long addr);
+bool mmap_lock_speculate_try_begin(struct mm_struct *mm, unsigned int *seq);
+bool mmap_lock_speculate_retry(struct mm_struct *mm, unsigned int seq);
 
 #endif /* _STORE_KERNEL_H */
