@@ -5,7 +5,7 @@
 
 PYTHONS	:= 3.8 3.11 3.13 3.99 other lies silent pypy
 RUBIES	:= ruby ruby-program ruby-relaxed ruby-general ruby-other ruby-hidden
-OBJECTS	:= eh-frame entry entry-noreturn frames small debug debug-based debug-split \
+OBJECTS	:= eh-frame entry entry-noreturn frames live small debug debug-based debug-split \
 	   debug-split-based debug-split-lies nocfi many many-large i386 jit jit-debug \
 	   jit-list jit-unlinked gopclntab gopclntab-old gopclntab-hidden gopclntab-lies \
 	   gopclntab-moved gopclntab-module gopclntab-other jvm symbols \
