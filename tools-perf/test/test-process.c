@@ -369,6 +369,107 @@ static void exec_by_another(void)
 	end();
 }
 
+/* Files of processes that ended are opened by the roots of those that made them. */
+static void ancestors(void)
+{
+	const struct hybrid_mapping *mapping;
+	pid_t pid, i;
+
+	hybrid_processes_init(&ps, open_nothing);
+	map(10, BASE, 4096, "/a", true);
+	for (pid = 11; pid < 20; pid++) {
+		same(hybrid_process_fork(&ps, pid, pid, pid - 1), 0);
+		same(map(pid, BASE + 4096, 4096, "/b", true), 0);
+		mapping = hybrid_space_find(space_of(pid), BASE + 4096);
+		for (i = 0; i < HYBRID_NR_ANCESTORS; i++)
+			same(mapping->ancestors[i], pid - 1 - i >= 10 ? pid - 1 - i : 0);
+		/* What its parent has mapped is the parent's still. */
+		mapping = hybrid_space_find(space_of(pid), BASE);
+		same(mapping->pid, 10);
+		same(mapping->ancestors[0], 0);
+	}
+	/* An exec makes no other parent; nor does a thread. */
+	same(hybrid_process_exec(&ps, 19), 0);
+	same(hybrid_process_fork(&ps, 19, 30, 19), 0);
+	same(map(19, BASE, 4096, "/b", true), 0);
+	same(hybrid_space_find(space_of(19), BASE)->ancestors[0], 18);
+	end();
+}
+
+/* What a caller says of a mapping that only this can know is not believed. */
+static void mapping_alone(void)
+{
+	struct hybrid_mapping mapping = {
+		.start = BASE, .end = BASE + 4096, .pid = 10, .is_moved = true,
+		.object = (void *)1, .record = (void *)1, .ancestors = { 7 },
+	};
+	const struct hybrid_mapping *found;
+	struct hybrid_ident ident = { .path = "/a" };
+
+	hybrid_processes_init(&ps, open_nothing);
+	same(hybrid_process_map(&ps, &mapping, NULL, true), 0);
+	found = hybrid_space_find(space_of(10), BASE);
+	check(found && !found->object && !found->record && !found->is_moved);
+	same(found->ancestors[0], 0);
+	/* A file that is not mapped as code is none that anybody reads. */
+	same(hybrid_process_map(&ps, &mapping, &ident, false), 0);
+	same(ps.objects.nr, 0);
+	same(hybrid_process_map(&ps, &mapping, &ident, true), 0);
+	same(ps.objects.nr, 1);
+	same(hybrid_space_find(space_of(10), BASE)->object->refs, 1);
+	end();
+}
+
+/* Threads that ended last are known: as many as there is room for. */
+static void gone_for_long(void)
+{
+	unsigned int i;
+
+	hybrid_processes_init(&ps, open_nothing);
+	check(!hybrid_thread_find(&ps, 20, 20));
+	same(hybrid_process_fork(&ps, 20, 20, 10), 0);
+	same(hybrid_process_fork(&ps, 20, 21, 20), 0);
+	hybrid_thread_exit(&ps, 21);
+	for (i = 1; i < HYBRID_NR_GONE; i++) {
+		check(!hybrid_thread_find(&ps, 20, 21));
+		hybrid_thread_exit(&ps, 1000 + i);
+	}
+	check(!hybrid_thread_find(&ps, 20, 21));
+	hybrid_thread_exit(&ps, 5000);
+	check(hybrid_thread_find(&ps, 20, 21));
+	end();
+}
+
+/* A program begins: nothing of the one before is left, and perf may have found the process. */
+static void exec_forgets(void)
+{
+	struct hybrid_process *process;
+
+	hybrid_processes_init(&ps, open_nothing);
+	map(10, BASE, 4096, "/a", true);
+	process = hybrid_process_find(&ps, 10);
+	process->marks_in = 3;
+	process->names_in[0] = 3;
+	process->names_in[HYBRID_NR_RUNTIMES - 1] = 3;
+	same(hybrid_process_exec(&ps, 10), 0);
+	same(process->marks_in, 0);
+	same(process->names_in[0], 0);
+	same(process->names_in[HYBRID_NR_RUNTIMES - 1], 0);
+	check(!process->found);
+	same(hybrid_process_found(&ps, 11), 0);
+	map(11, BASE, 4096, "/b", true);
+	check(hybrid_process_find(&ps, 11)->found);
+	/* The kernel's record of its beginning: once. */
+	same(hybrid_process_fork(&ps, 11, 11, 10), 0);
+	same_text(path_at(11, BASE), "/b");
+	check(!hybrid_process_find(&ps, 11)->found);
+	same(hybrid_process_find(&ps, 11)->ancestors[0], 0);
+	same(hybrid_process_fork(&ps, 11, 11, 10), 0);
+	same_text(path_at(11, BASE), "");
+	check(hybrid_process_find(&ps, 11)->forked);
+	end();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -383,6 +484,10 @@ int main(void)
 		{ "process: a thread that is sampled behind its exit", sampled_behind_exit },
 		{ "process: a thread that no record told of", sampled_untold },
 		{ "process: exec by another thread than the leader", exec_by_another },
+		{ "process: the processes that it is of", ancestors },
+		{ "process: what a mapping is made of", mapping_alone },
+		{ "process: threads that are gone for long", gone_for_long },
+		{ "process: what an exec forgets", exec_forgets },
 		{ "process: random records against a model", random_records },
 	};
 
