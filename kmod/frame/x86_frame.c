@@ -75,6 +75,18 @@ static enum x86_frame_sigreturn sigreturn_of(const u8 *b, unsigned int len, bool
 	return X86_SIGRETURN_NONE;
 }
 
+/* Which 64-bit trampoline's system call ends at @end? @len: how many bytes there are before it */
+static enum x86_frame_sigreturn sigreturn_before(const u8 *end, unsigned int len)
+{
+	/* Nine bytes that begin with the short one end after it. */
+	if (len >= X86_SIGRETURN_MAX && end[-X86_SIGRETURN_MAX] == 0x48 &&
+	    sigreturn_of(end - X86_SIGRETURN_MAX, X86_SIGRETURN_MAX, true))
+		return X86_SIGRETURN_64;
+	if (len < X86_SIGRETURN_SHORT)
+		return X86_SIGRETURN_NONE;
+	return sigreturn_of(end - X86_SIGRETURN_SHORT, X86_SIGRETURN_SHORT, true);
+}
+
 /**
  * struct x86_look - the bytes around ip
  * @bytes:	the bytes
@@ -416,8 +428,7 @@ static bool is_signal(const struct x86_frame_mem *mem, const struct x86_look *lo
 		return false;
 	if (look->before < X86_SIGRETURN_MAX)
 		return x86_frame_in_sigreturn(mem, look->ip);
-	return sigreturn_of(p - X86_SIGRETURN_MAX, X86_SIGRETURN_MAX, true) ||
-	       sigreturn_of(p - X86_SIGRETURN_SHORT, X86_SIGRETURN_SHORT, true);
+	return sigreturn_before(p, look->before);
 }
 
 /**
@@ -609,9 +620,5 @@ enum x86_frame_sigreturn x86_frame_in_sigreturn(const struct x86_frame_mem *mem,
 	if (len < before)
 		return X86_SIGRETURN_NONE;
 	kind = sigreturn_of(at, len - before, true);
-	if (kind == X86_SIGRETURN_NONE && before == X86_SIGRETURN_MAX)
-		kind = sigreturn_of(bytes, X86_SIGRETURN_MAX, true);
-	if (kind == X86_SIGRETURN_NONE && before >= X86_SIGRETURN_SHORT)
-		kind = sigreturn_of(at - X86_SIGRETURN_SHORT, X86_SIGRETURN_SHORT, true);
-	return kind;
+	return kind ?: sigreturn_before(at, before);
 }

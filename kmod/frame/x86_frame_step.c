@@ -67,9 +67,10 @@ static int bp_value(const struct x86_path *path, s16 *words)
 	return X86_BASE_NONE;
 }
 
+/* Of the other bases path->from says which, and sp may get another one of these. */
 static void set_bp(struct x86_path *path, int base, s16 words)
 {
-	path->bp_kind = base == X86_BASE_NONE ? X86_BP_LOST : X86_BP_VALUE;
+	path->bp_kind = base >= X86_BASE_NONE ? X86_BP_LOST : X86_BP_VALUE;
 	path->bp_base = base;
 	path->bp = words;
 }
@@ -370,6 +371,8 @@ static void step_alu(const struct x86_code *code, struct x86_path *path, u8 op)
 
 static void note_call(struct x86_path *path)
 {
+	if (path->kept && !is_preserved(path->kept_reg))
+		path->kept = X86_KEPT_LOST;
 	/* After sp was loaded, or set from a register, only an exit can follow. */
 	if (path->sp_base > X86_BASE_NONE)
 		path->sp_base = X86_BASE_NONE;
@@ -491,7 +494,13 @@ static enum x86_step step_data(const struct x86_code *code,
 	case 0x8d:
 		step_lea(code, path);
 		break;
-	case 0x91 ... 0x97:
+	case 0x90 ... 0x97:
+		/* xchg with rax; 90 without REX is a nop. */
+		if (!low)
+			break;
+		clobber(path, 0);
+		clobber(path, low);
+		break;
 	case 0xb8 ... 0xbf:
 		clobber(path, low);
 		break;

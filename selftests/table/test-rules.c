@@ -14,7 +14,7 @@
 #define CODE		0x400000UL
 #define CODE_SIZE	0x1000UL
 #define CODE_OFFSET	0x3000UL	/* in the file */
-#define STACK		0x7ff00000UL
+#define STACK		(ws == 8 ? 0x7ff123400000UL : 0x7ff00000UL)
 #define WORDS		16
 #define MAX_STACK	40
 
@@ -23,6 +23,9 @@
 #define NR_FUNCTIONS	8
 #define RETURN(f, i)	(FUNCTION(f) + 0x20 + 0x10 * (i))
 #define TRAMPOLINE	FUNCTION(NR_FUNCTIONS)
+
+/* Of the task, in bytes. */
+static unsigned int ws = 8;
 
 const struct vdso_image vdso64_image, vdso32_image;
 
@@ -104,7 +107,6 @@ static void make_table(void)
 	table.rules = &rules.rules;
 }
 
-static unsigned int ws;
 static struct perf_unwind_walk walk;
 static struct perf_callchain_entry_ctx ctx;
 static u64 chain[1 + MAX_STACK + 8];
@@ -269,6 +271,11 @@ static void random_rule(struct perf_unwind_rule *r)
 		r->deref_off = below(4) ? 0 : 1 + below(2 * ws);
 	if (!below(30))
 		r->cfa_off++;
+	/* As if it counted from 0, which an unknown fp is not. */
+	if (ws == 4 && !below(6)) {
+		r->base = PERF_UNWIND_BASE_FP;
+		r->cfa_off = STACK + ws * below(WORDS);
+	}
 }
 
 /* Return addresses, pointers into the stack, and anything. */
