@@ -245,7 +245,7 @@ lies()
 {
 	local status=0
 
-	timeout 60 "$perf" record "${rings[@]}" -e cpu-clock -F 1000 --call-graph hybrid \
+	timeout 300 "$perf" record "${rings[@]}" -e cpu-clock -F 1000 --call-graph hybrid \
 		-o lies.data ./liar "$1" 2 > lies.log 2>&1 || status=1
 	[ $status -eq 0 ] && [ "$(stat -c %s lies.data)" -lt 100000000 ] &&
 		"$perf" script -i lies.data -F ip,sym 2> /dev/null > lies.script &&

@@ -16,7 +16,7 @@ size_refused()
 
 top_refused()
 {
-	one_line "'$1'.*range 8 to 65528" timeout 30 perf top --call-graph "hybrid,$1" --stdio -p $$
+	one_line "'$1'.*range 8 to 65528" timeout 300 perf top --call-graph "hybrid,$1" --stdio -p $$
 }
 
 # The same for the size of one event.
@@ -125,7 +125,7 @@ convert()
 	local file=$1 at=$2 status=0 kept
 
 	rm -f "$dir/converted"
-	timeout 60 perf inject --convert-callchain --unwind-style hybrid -i "$file" \
+	timeout 300 perf inject --convert-callchain --unwind-style hybrid -i "$file" \
 		-o "$dir/converted" > "$log" 2>&1 || status=$?
 	cat "$log"
 	case $status in
@@ -214,7 +214,7 @@ test_bad_dump()
 	# The last word of a sample is how much of the dump is valid.
 	printf '\xff\xff\xff\xff\xff\xff\xff\xff' |
 		dd of="$dir/lies" bs=1 seek=$((offset + size - 8)) conv=notrunc 2> /dev/null
-	timeout 60 perf script --unwind-style hybrid -i "$dir/lies" -F ip,sym > "$dir/read" \
+	timeout 300 perf script --unwind-style hybrid -i "$dir/lies" -F ip,sym > "$dir/read" \
 		2> "$log" || status=$?
 	# Those before it; on a busy machine the loader has some.
 	all=$(perf script -i "$dir/dwarf.data" -F ip,sym 2> /dev/null |
@@ -234,7 +234,7 @@ test_full_disk()
 
 	mkdir -p "$disk"
 	mount -t tmpfs -o size=200k tmpfs "$disk" 2> /dev/null || { echo "can't mount"; return 77; }
-	timeout 60 perf record --call-graph hybrid -e cpu-clock:u -F 4000 -o "$disk/perf.data" \
+	timeout 300 perf record --call-graph hybrid -e cpu-clock:u -F 4000 -o "$disk/perf.data" \
 		"$calls" 20 > /dev/null 2> "$log" || status=$?
 	umount -l "$disk"
 	echo "exit status $status"
@@ -246,11 +246,11 @@ test_full_disk()
 		grep -q 'No space left on device: it has [1-9][0-9]* samples' "$log"
 }
 
-# Waits until perf has written a hundred samples or more: for at most 20 s. The
+# Waits until perf has written a hundred samples or more: for at most two minutes. The
 # mappings of a process take some 2000 bytes.
 recording()
 {
-	for _ in $(seq 200); do
+	for _ in $(seq 1200); do
 		[ "$(stat -c %s "$data" 2> /dev/null || echo 0)" -gt 20000 ] && return 0
 		sleep 0.1
 	done
@@ -274,7 +274,7 @@ finished()
 	local status=0 watch
 
 	# A perf that hangs is killed, and fails the test.
-	( sleep 30; touch "$dir/hung"; kill -9 "$recorder" ) > /dev/null 2>&1 &
+	( sleep 300; touch "$dir/hung"; kill -9 "$recorder" ) > /dev/null 2>&1 &
 	watch=$!
 	wait "$recorder" || status=$?
 	kill "$watch" 2> /dev/null

@@ -47,7 +47,7 @@ refused()
 
 	shift
 	rm -rf "$data"
-	one_line "$pattern" timeout 20 perf record --call-graph hybrid "${clock[@]}" -o "$data" \
+	one_line "$pattern" timeout 300 perf record --call-graph hybrid "${clock[@]}" -o "$data" \
 		"$@" "$calls" 0.1 || return 1
 	[ "$(wc -l <<< "$(perf record --call-graph hybrid "${clock[@]}" -o "$data" \
 		"$@" "$calls" 0.1 2>&1)")" -eq 1 ]

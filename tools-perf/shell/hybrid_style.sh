@@ -254,9 +254,9 @@ test_trace()
 		return r == 0;
 	}
 	EOF
-	timeout 60 perf trace -e clock_nanosleep "$dir/naps" > /dev/null 2>&1 ||
+	timeout 300 perf trace -e clock_nanosleep "$dir/naps" > /dev/null 2>&1 ||
 		{ echo "no perf trace"; return 77; }
-	timeout 60 perf trace --call-graph hybrid -e clock_nanosleep "$dir/naps" > "$dir/trace" 2>&1 ||
+	timeout 300 perf trace --call-graph hybrid -e clock_nanosleep "$dir/naps" > "$dir/trace" 2>&1 ||
 		{ cat "$dir/trace"; return 1; }
 	tail -n 12 "$dir/trace"
 	[ "$(grep -c 'clock_nanosleep(' "$dir/trace")" -eq 20 ] &&
