@@ -64,13 +64,13 @@ u64 tap_random(void)
 	return z ^ z >> 31;
 }
 
+/* libc's. */
+int __real_clock_gettime(clockid_t clock, struct timespec *time);
+
 /*
  * The Makefile has the linker put this in place of clock_gettime(): the coarse clock stands still
  * between two calls of tap_pass(), however busy the machine is.
  */
-int __real_clock_gettime(clockid_t clock, struct timespec *time);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
-
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 {
 	u64 ns = __atomic_load_n(&coarse_clock, __ATOMIC_RELAXED);
