@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
+#include "kernel-walk.h"
 #include "merge-scene.h"
 #include "tap.h"
 #include "uretprobe.h"
@@ -62,6 +63,49 @@ enum hybrid_outcome merge(void)
 	hybrid_uretprobe_chain(&s.u, chain, nr_chain);
 	hybrid_unwind(&scene_unwinder, &s.u);
 	return hybrid_merge(&scene_unwinder, &m);
+}
+
+/* The kernel's chain of what was unwound: all return addresses as they are. */
+void chain_of_walk(u64 info)
+{
+	static const u64 kernel[] = { PERF_CONTEXT_KERNEL, 0xffffffff81000010,
+				      0xffffffff81000020, PERF_CONTEXT_USER_RULES };
+	unsigned int i;
+
+	chain_start(kernel, ARRAY_SIZE(kernel));
+	chain_add(info);
+	chain_add(PERF_CONTEXT_USER);
+	for (i = 0; i < s.u.nr; i++)
+		chain_add(s.frames[i].ret);
+}
+
+/* As unwind_once() and make_chain() of recording/sample.c do it. */
+enum hybrid_outcome merge_walk(void)
+{
+	s.u.dump_size = 0;
+	hybrid_kernel_walk_frames(&scene_unwinder, &s.u, chain, nr_chain, true);
+	m.kernel = chain;
+	m.nr_kernel = nr_chain;
+	m.unwind = &s.u;
+	m.out = out;
+	m.max = MERGE_MAX;
+	memset(out, 0xee, sizeof(out));
+	return hybrid_merge(&scene_unwinder, &m);
+}
+
+/* @ips: a whole chain, as BPF has walked it. */
+void walk_chain(const u64 *ips, unsigned int nr)
+{
+	unsigned int i;
+
+	scene_start(&s, ips[0]);
+	chain_start(NULL, 0);
+	chain_add(PERF_CONTEXT_USER_RULES);
+	chain_add(OUTERMOST);
+	chain_add(PERF_CONTEXT_USER);
+	for (i = 0; i < nr; i++)
+		chain_add(ips[i]);
+	hybrid_kernel_walk_frames(&scene_unwinder, &s.u, chain, nr_chain, false);
 }
 
 void merge_finish(void)

@@ -41,6 +41,18 @@ void merge_recurse(unsigned int nr);
 /* Unwinds and merges, as perf does for each sample. */
 enum hybrid_outcome merge(void);
 
+/* What the kernel says of a walk that came to the outermost frame. */
+#define OUTERMOST	(PERF_UNWIND_END_OUTERMOST | 3 << 16)
+
+/* The kernel's chain of what was unwound, if it has walked that: return addresses as they are. */
+void chain_of_walk(u64 info);
+
+/* Takes the chain as one that the kernel has walked, without a dump; merges. */
+enum hybrid_outcome merge_walk(void);
+
+/* The frames of a walk to the outermost one, which has not looked at the code. */
+void walk_chain(const u64 *ips, unsigned int nr);
+
 /* Forgets what the thread was seen to be in, and the settings of @m. */
 void merge_finish(void);
 

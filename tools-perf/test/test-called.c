@@ -8,8 +8,6 @@
 #include "kernel-walk.h"
 #include "tap.h"
 
-#define OUTERMOST	(PERF_UNWIND_END_OUTERMOST | 3 << 16)
-
 /* leaf() in pushed(), whose return address is @ret; above it @nr words of @word. */
 static void fiber(u64 ret, unsigned int nr, u64 word)
 {

@@ -4,43 +4,14 @@
  * have written, had it seen the stack.
  */
 #include <string.h>
+#include "../hybrid/bpf_skel/hybrid_walk.h"
 #include "merge-scene.h"
 #include "kernel-walk.h"
-#include "known-walk.h"
 #include "tap.h"
-
-#define OUTERMOST	(PERF_UNWIND_END_OUTERMOST | 3 << 16)
+#include "walk.h"
 
 static u64 unwound[MERGE_MAX];
 static unsigned int nr_unwound;
-
-/* The kernel's chain of what was unwound: all return addresses as they are. */
-static void make_chain(u64 info)
-{
-	static const u64 kernel[] = { PERF_CONTEXT_KERNEL, 0xffffffff81000010,
-				      0xffffffff81000020, PERF_CONTEXT_USER_RULES };
-	unsigned int i;
-
-	chain_start(kernel, ARRAY_SIZE(kernel));
-	chain_add(info);
-	chain_add(PERF_CONTEXT_USER);
-	for (i = 0; i < s.u.nr; i++)
-		chain_add(s.frames[i].ret);
-}
-
-/* As unwind_once() and make_chain() of recording/sample.c do it. */
-static enum hybrid_outcome merge_loaded(void)
-{
-	s.u.dump_size = 0;
-	hybrid_kernel_walk_frames(&scene_unwinder, &s.u, chain, nr_chain, true);
-	m.kernel = chain;
-	m.nr_kernel = nr_chain;
-	m.unwind = &s.u;
-	m.out = out;
-	m.max = MERGE_MAX;
-	memset(out, 0xee, sizeof(out));
-	return hybrid_merge(&scene_unwinder, &m);
-}
 
 /* Unwinds the scene from its dump, then takes it as the kernel would give it. */
 static void expect_same(void)
@@ -53,8 +24,8 @@ static void expect_same(void)
 	same(merge(), HYBRID_COMPLETE);
 	memcpy(unwound, out, sizeof(out));
 	nr_unwound = m.nr;
-	make_chain(OUTERMOST);
-	same(merge_loaded(), HYBRID_COMPLETE);
+	chain_of_walk(OUTERMOST);
+	same(merge_walk(), HYBRID_COMPLETE);
 	same(s.u.stop, HYBRID_STOP_OUTERMOST);
 	same(m.nr, nr_unwound);
 	for (i = 0; i < nr_unwound; i++)
@@ -108,7 +79,7 @@ static void stripped(void)
 	for (end = PERF_UNWIND_END_NONE; end <= PERF_UNWIND_END_BUSY; end++) {
 		merge_pushed(3);
 		hybrid_unwind(&scene_unwinder, &s.u);
-		make_chain(end);
+		chain_of_walk(end);
 		same(merge(), HYBRID_COMPLETE);
 		same(m.nr, 4 + s.u.nr);
 		for (i = 0; i < m.nr; i++)
@@ -140,13 +111,13 @@ static void no_thread(void)
 {
 	merge_pushed(3);
 	hybrid_unwind(&scene_unwinder, &s.u);
-	make_chain(OUTERMOST);
+	chain_of_walk(OUTERMOST);
 	m = (struct hybrid_merge) {
 		.kernel = chain, .nr_kernel = nr_chain, .out = out, .max = MERGE_MAX,
 	};
 	same(hybrid_merge(&scene_unwinder, &m), HYBRID_COMPLETE);
 	same(m.nr, 4 + s.u.nr);
-	make_chain(PERF_UNWIND_END_NO_RULE);
+	chain_of_walk(PERF_UNWIND_END_NO_RULE);
 	m.nr_kernel = nr_chain;
 	same(hybrid_merge(&scene_unwinder, &m), HYBRID_FP_ONLY);
 	merge_finish();
@@ -156,9 +127,9 @@ static void limit(void)
 {
 	merge_pushed(10);
 	hybrid_unwind(&scene_unwinder, &s.u);
-	make_chain(OUTERMOST);
+	chain_of_walk(OUTERMOST);
 	s.u.max_frames = 4;
-	same(merge_loaded(), HYBRID_TRUNCATED);
+	same(merge_walk(), HYBRID_TRUNCATED);
 	same(s.u.nr, 4);
 	merge_finish();
 }
@@ -170,9 +141,9 @@ static void no_places(void)
 	same(merge(), HYBRID_COMPLETE);
 	nr_unwound = m.nr;
 	memcpy(unwound, out, sizeof(out));
-	make_chain(OUTERMOST);
+	chain_of_walk(OUTERMOST);
 	m.tail = &tail;
-	same(merge_loaded(), HYBRID_COMPLETE);
+	same(merge_walk(), HYBRID_COMPLETE);
 	same(m.nr, nr_unwound + 3);
 	same(out[m.nr - 1], unwound[nr_unwound - 1]);
 	same(tail.nr, 0);
@@ -186,7 +157,7 @@ static void confirm_once(void)
 
 	merge_pushed(4);
 	merge();
-	make_chain(OUTERMOST);
+	chain_of_walk(OUTERMOST);
 	nr = s.u.nr;
 	for (wrong = 1; wrong < nr; wrong++) {
 		chain[nr_chain - nr + wrong]++;
@@ -220,21 +191,6 @@ static void confirmed(void)
 	confirm_once();
 }
 
-/* @ips: a whole chain, as BPF has walked it. */
-static void walked(const u64 *ips, unsigned int nr)
-{
-	unsigned int i;
-
-	scene_start(&s, ips[0]);
-	chain_start(NULL, 0);
-	chain_add(PERF_CONTEXT_USER_RULES);
-	chain_add(OUTERMOST);
-	chain_add(PERF_CONTEXT_USER);
-	for (i = 0; i < nr; i++)
-		chain_add(ips[i]);
-	hybrid_kernel_walk_frames(&scene_unwinder, &s.u, chain, nr_chain, false);
-}
-
 /* In sigreturn(), behind the trampoline: no CFI, and what was interrupted has not called. */
 static void in_sigreturn(void)
 {
@@ -242,7 +198,7 @@ static void in_sigreturn(void)
 		scene_at("sigframe_ret") + 7, scene_at("bpframe_entry"), scene_at("outer_ret"),
 	};
 
-	walked(ips, ARRAY_SIZE(ips));
+	walk_chain(ips, ARRAY_SIZE(ips));
 	same(s.u.stop, HYBRID_STOP_OUTERMOST);
 	same(s.u.nr, ARRAY_SIZE(ips));
 }
@@ -254,138 +210,73 @@ static void by_code(void)
 	u64 bare_ret = SCENE_NOCFI + elf_file_symbol("nocfi.so", "bare_ret");
 	const u64 called[] = { bare, bare_ret }, not_called[] = { bare, scene_at("pushed_ret") };
 
-	walked(called, ARRAY_SIZE(called));
+	walk_chain(called, ARRAY_SIZE(called));
 	same(s.u.stop, HYBRID_STOP_OUTERMOST);
 	same(s.u.nr, 2);
-	walked(not_called, ARRAY_SIZE(not_called));
+	walk_chain(not_called, ARRAY_SIZE(not_called));
 	same(s.u.stop, HYBRID_STOP_NO_CFI);
 	same(s.u.nr, 1);
 }
 
-/* The user part of the chain that make_chain() has made, and where its frames are to be. */
-static const u64 *user_ips(void)
+/* Which frames are remembered as callers: not those whose callee decides. */
+static void remembered(void)
 {
-	return chain + nr_chain - s.u.nr;
-}
+	const u64 ips[] = {
+		scene_at("leaf_at"), scene_at("pushed_ret"), scene_at("sigframe_ret"),
+		scene_at("bpframe_entry"), SCENE_JIT + 200, scene_at("outer_ret"),
+	};
+	static const bool is_caller[] = { false, true, false, false, true, false };
+	struct hybrid_cache_entry *entry;
+	unsigned int i;
+	u64 ip;
 
-static void forget(void)
-{
 	memset(scene_unwinder.cache, 0, sizeof(scene_unwinder.cache));
-}
-
-static bool known(void)
-{
-	return hybrid_known_walk(&scene_unwinder, s.u.space, user_ips(), s.u.nr, out);
-}
-
-static void learn(void)
-{
-	hybrid_known_walk_learn(&scene_unwinder, s.u.space, user_ips(), s.u.nr,
-				m.out + m.nr - s.u.nr);
-}
-
-/* A pushed() stack as BPF has walked it, merged. */
-static void walked_pushed(unsigned int nr)
-{
-	merge_pushed(nr);
-	hybrid_unwind(&scene_unwinder, &s.u);
-	make_chain(OUTERMOST);
-	same(merge_loaded(), HYBRID_COMPLETE);
-}
-
-/* Known after the first time: the same frames, and of other lengths of the same stack, too. */
-static void known_again(void)
-{
-	unsigned int nr, i;
-
-	forget();
-	walked_pushed(3);
-	check(!known());
-	learn();
-	merge_finish();
-	for (nr = 3; nr < 20; nr++) {
-		walked_pushed(nr);
-		memcpy(unwound, out + m.nr - s.u.nr, s.u.nr * sizeof(*unwound));
-		check(known());
-		for (i = 0; i < s.u.nr; i++)
-			same(out[i], unwound[i]);
-		merge_finish();
+	walk_chain(ips, ARRAY_SIZE(ips));
+	same(s.u.nr, ARRAY_SIZE(ips));
+	for (i = 0; i < ARRAY_SIZE(ips); i++) {
+		/* What a signal has interrupted is looked up as it is. */
+		ip = i && i != 3 ? ips[i] - 1 : ips[i];
+		entry = hybrid_cache_at(&scene_unwinder, s.u.space->gen, ip);
+		same(entry->ip, ip);
+		same(entry->is_caller, is_caller[i]);
 	}
 }
 
-/* Each address in its place: an unknown one, one of another place, or the end in the middle. */
-static void known_places(void)
+/* Functions of interpreters come to their frames, by steps from one to the next. */
+static void functions(void)
 {
-	unsigned int nr, wrong;
-	u64 *ips, first, caller;
+	static const struct {
+		u64	step;
+		u64	at;
+	} steps[] = { { 0, 0 }, { 2, 2 }, { 3, 5 }, { 1, 6 }, { 1, 7 } };
+	u8 words[sizeof(u64) * 2 * ARRAY_SIZE(steps) + 1];
+	unsigned int i, nr;
+	u64 word;
 
-	forget();
-	walked_pushed(4);
-	learn();
-	nr = s.u.nr;
-	ips = chain + nr_chain - nr;
-	for (wrong = 0; wrong < nr; wrong++) {
-		ips[wrong]++;
-		check(!known());
-		ips[wrong]--;
+	for (i = 0; i < ARRAY_SIZE(steps); i++) {
+		word = steps[i].step << HYBRID_WALK_FUNCTION_BITS | (0x7f0000001000 + i * 8) >> 3;
+		memcpy(words + 1 + i * 16, &word, sizeof(word));
+		word = 100 + i;
+		memcpy(words + 9 + i * 16, &word, sizeof(word));
 	}
-	check(known());
-	s.u.nr--;
-	nr_chain--;
-	check(!known());
-	s.u.nr++;
-	nr_chain++;
-	/* A return address as the sampled one. */
-	first = ips[0];
-	ips[0] = ips[1] - 1;
-	check(!known());
-	ips[0] = first;
-	/* And the sampled one as a caller's. */
-	caller = ips[1];
-	ips[1] = first + 1;
-	check(!known());
-	ips[1] = caller;
-	check(known());
-	/* Other mappings. */
-	s.u.space->gen++;
-	check(!known());
-	s.u.space->gen--;
-	check(known());
+	/* Seven frames; the last function is of none. */
+	for (nr = 0; nr <= ARRAY_SIZE(steps); nr++) {
+		merge_pushed(5);
+		hybrid_unwind(&scene_unwinder, &s.u);
+		same(s.u.nr, 7);
+		chain_of_walk(OUTERMOST);
+		memset(&s.frames[7], 0xee, sizeof(s.frames[7]));
+		s.u.functions = words + 1;
+		s.u.nr_functions = nr;
+		hybrid_kernel_walk_frames(&scene_unwinder, &s.u, chain, nr_chain, true);
+		for (i = 0; i < 4; i++) {
+			same(s.frames[steps[i].at].function, i < nr ? 0x7f0000001000 + i * 8 : 0);
+			same(s.frames[steps[i].at].position, i < nr ? 100 + i : 0);
+		}
+		same(s.frames[1].function, 0);
+		same(s.frames[7].function, 0xeeeeeeeeeeeeeeee);
+	}
 	merge_finish();
-}
-
-/* A whole chain that is not copied when it comes again. */
-static void complete_and_unknown(const u64 *ips, unsigned int nr)
-{
-	forget();
-	walked(ips, nr);
-	same(merge_loaded(), HYBRID_COMPLETE);
-	learn();
-	check(!known());
-	merge_finish();
-}
-
-/* A signal's frames are no return addresses: each time anew. */
-static void known_signal(void)
-{
-	const u64 ips[] = {
-		scene_at("leaf_at"), scene_at("sigframe_ret"), scene_at("bpframe_entry"),
-		scene_at("outer_ret"),
-	};
-
-	complete_and_unknown(ips, ARRAY_SIZE(ips));
-}
-
-/* Code without CFI: whether it was called depends on what called it. */
-static void known_by_code(void)
-{
-	const u64 ips[] = {
-		SCENE_NOCFI + elf_file_symbol("nocfi.so", "bare_at"),
-		SCENE_NOCFI + elf_file_symbol("nocfi.so", "bare_ret"),
-		scene_at("outer_ret"),
-	};
-
-	complete_and_unknown(ips, ARRAY_SIZE(ips));
 }
 
 int main(void)
@@ -402,10 +293,8 @@ int main(void)
 		{ "loaded: return addresses that no call stands before", confirmed },
 		{ "loaded: in the call that ends a signal's trampoline", in_sigreturn },
 		{ "loaded: callers by code without CFI", by_code },
-		{ "known: through known addresses, other chains too", known_again },
-		{ "known: each address in its place", known_places },
-		{ "known: never through a signal's frame", known_signal },
-		{ "known: never through code without CFI", known_by_code },
+		{ "loaded: which callers are remembered", remembered },
+		{ "loaded: functions of interpreters", functions },
 	};
 	int ret = tap_run(tests, ARRAY_SIZE(tests));
 
