@@ -60,11 +60,80 @@ static void many(void)
 	hybrid_no_rules_exit(&rules);
 }
 
+/* Only the ten most frequent are printed. */
+static void lines(void)
+{
+	char want[1024];
+	unsigned int i, at = 0;
+
+	for (i = 1; i <= 11; i++)
+		count(i, "/a", i);
+	for (i = 11; i >= 2; i--)
+		at += sprintf(want + at, "hybrid: %8u no rule at %#x of /a\n", i, i);
+	expect(want);
+	hybrid_no_rules_exit(&rules);
+}
+
+/* Who takes the place of the rarest has counted no more for that, but is as hard to replace. */
+static void replaced(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < HYBRID_NO_RULES; i++)
+		count(i == 5 ? 2 : i == HYBRID_NO_RULES - 1 ? 1 : 3, i % 2 ? "/a" : NULL, i);
+	same(rules.nr, HYBRID_NO_RULES);
+	count(1, "/new", 1000);
+	same(rules.nr, HYBRID_NO_RULES);
+	same(rules.entries[HYBRID_NO_RULES - 1].at, 1000);
+	same(rules.entries[HYBRID_NO_RULES - 1].before, 1);
+	same(rules.entries[HYBRID_NO_RULES - 1].count, 2);
+	/* Two are the rarest now: the first of them. */
+	count(1, NULL, 1001);
+	same(rules.entries[5].at, 1001);
+	same(rules.entries[5].count - rules.entries[5].before, 1);
+	check(!rules.entries[5].path);
+	/* The first entry may be the rarest, too. */
+	for (i = 1; i < HYBRID_NO_RULES; i++)
+		rules.entries[i].count = 100;
+	count(1, "/first", 1002);
+	same(rules.entries[0].at, 1002);
+	hybrid_no_rules_exit(&rules);
+	same(rules.nr, 0);
+}
+
+/* What a terminal would obey is written as numbers, and nothing else. */
+static void names(void)
+{
+	unsigned int byte, next;
+	char name[8] = {}, want[64];
+
+	for (byte = 1; byte < 256; byte++) {
+		for (next = 0; next < 256; next = next ? next + 1 : 0x7e) {
+			bool c1 = byte == 0xc2 && next >= 0x80 && next <= 0x9f;
+			int at = sprintf(want, "hybrid:        1 no rule at 0x1 of ");
+
+			name[0] = byte;
+			name[1] = next;
+			at += sprintf(want + at, byte < ' ' || byte == 0x7f || c1 ?
+				      "\\x%02x" : "%c", byte);
+			if (next)
+				at += sprintf(want + at, c1 || next == 0x7f ? "\\x%02x" : "%c", next);
+			sprintf(want + at, "\n");
+			count(1, name, 1);
+			expect(want);
+			hybrid_no_rules_exit(&rules);
+		}
+	}
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "no rule: what is printed", print },
 		{ "no rule: many addresses", many },
+		{ "no rule: as many lines as there may be", lines },
+		{ "no rule: an address takes the place of another", replaced },
+		{ "no rule: names that terminals obey", names },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

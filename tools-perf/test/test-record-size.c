@@ -3,6 +3,8 @@
  * Records that kernels make too long, as Linux 6.18 wrote them for the second of two
  * recordings.
  */
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <perf/event.h>
 #include "../hybrid/records/record-size.h"
@@ -82,6 +84,49 @@ static void lies(void)
 	}
 }
 
+/*
+ * Every length of what stands before the identifier: the size is that and the identifier's, or
+ * what there is.
+ */
+static void every_length(void)
+{
+	const unsigned int name = offsetof(struct perf_record_ksymbol, name);
+	const unsigned int bytes = offsetof(struct perf_record_text_poke_event, bytes);
+	u64 words[32] = {};
+	struct perf_record_ksymbol *symbol = (void *)words;
+	struct perf_record_text_poke_event *poke = (void *)words;
+	unsigned int size, length, body;
+	u8 *exact;
+
+	for (size = 8; size <= 160; size += 8) {
+		for (length = 0; length < 100; length++) {
+			memset(words, 0, sizeof(words));
+			symbol->header.type = PERF_RECORD_KSYMBOL;
+			symbol->header.size = size;
+			memset(symbol->name, 'x', length);
+			/* The record is cut off at its size, and the name with it. */
+			exact = malloc(size);
+			memcpy(exact, words, size);
+			body = name + (size < name + length ? size - name : length) / 8 * 8 + 8;
+			same(size_of(exact), size <= name ? size : min(body + ID_SIZE, size));
+			free(exact);
+
+			memset(words, 0, sizeof(words));
+			poke->header.type = PERF_RECORD_TEXT_POKE;
+			poke->header.size = size;
+			if (size >= bytes) {
+				poke->old_len = length / 3;
+				poke->new_len = length - length / 3;
+			}
+			exact = malloc(size);
+			memcpy(exact, words, size);
+			body = (bytes + length + 7) / 8 * 8;
+			same(size_of(exact), size < bytes ? size : min(body + ID_SIZE, size));
+			free(exact);
+		}
+	}
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -89,6 +134,7 @@ int main(void)
 		{ "size: records as they should be", right },
 		{ "size: other types", other_types },
 		{ "size: lengths that lie", lies },
+		{ "size: every length", every_length },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

@@ -142,10 +142,13 @@ static void add_stack(void)
 	in(r.stack_size);
 }
 
+/* Behind address and task, a word each; it is those of these bits that are left. */
+#define HEAD	(PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | \
+		 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+
 static void make(u64 type)
 {
-	u64 head = type & (PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |
-			   PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD);
+	u64 head = type & HEAD;
 	struct perf_event_header header = { .type = PERF_RECORD_SAMPLE, .misc = 2 };
 
 	r.nr = 0;
@@ -202,6 +205,7 @@ static void compare_parsed(const struct hybrid_sample *sample)
 	same(sample->ip, type & PERF_SAMPLE_IP ? 0x401000 : 0);
 	same(sample->pid, type & PERF_SAMPLE_TID ? 0x111 : -1ULL);
 	same(sample->tid, type & PERF_SAMPLE_TID ? 0x222 : -1ULL);
+	same(sample->time, type & PERF_SAMPLE_TIME ? type & HEAD : ~0ULL);
 	same(sample->nr_chain, r.nr_chain);
 	check(!sample->chain == !(type & PERF_SAMPLE_CALLCHAIN));
 	if (sample->chain && sample->nr_chain == r.nr_chain && r.nr_chain)
@@ -387,6 +391,62 @@ static void room(void)
 	}
 }
 
+/* A record that leaves no room; and one that leaves room for one word. */
+static void no_room(void)
+{
+	const struct hybrid_layout layout = { .attr.sample_type = PERF_SAMPLE_CALLCHAIN };
+	struct perf_event_header event = { .size = HYBRID_MAX_RECORD };
+	struct hybrid_sample sample = { .event = &event, .chain_at = 8, .regs_at = 8 };
+
+	/* Two words are the header and the chain's number; all the others stand behind it. */
+	sample.rest_at = 16;
+	same(hybrid_layout_room(&layout, &sample), 0);
+	sample.rest_at = 0;
+	same(hybrid_layout_room(&layout, &sample), 0);
+	sample.rest_at = 24;
+	same(hybrid_layout_room(&layout, &sample), 1);
+}
+
+/* Not even a header, or not of whole words. */
+static void no_record(void)
+{
+	const struct hybrid_layout layout = {};
+	struct perf_event_header *event = malloc(sizeof(*event));
+	struct hybrid_sample sample;
+	unsigned int size;
+
+	memset(event, 0, sizeof(*event));
+	for (size = 0; size < 24; size++) {
+		event->size = size;
+		same(hybrid_layout_parse(&layout, event, &sample),
+		     size >= 8 && size % 8 == 0 ? 0 : (u64)-EINVAL);
+	}
+	free(event);
+}
+
+static void set_ip(void)
+{
+	static const struct {
+		u64		type;
+		unsigned int	at;
+	} cases[] = {
+		{ PERF_SAMPLE_IP | PERF_SAMPLE_TID, 1 },
+		{ PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID, 2 },
+		{ PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID, 0 },
+		{ PERF_SAMPLE_TID, 0 },
+	};
+	unsigned int i, word;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct hybrid_layout layout = { .attr.sample_type = cases[i].type };
+		u64 words[5] = { 50, 51, 52, 53, 54 };
+
+		hybrid_layout_set_ip(&layout, words, 0x1234);
+		for (word = 0; word < ARRAY_SIZE(words); word++)
+			same(words[word], word && word == cases[i].at ? 0x1234 : 50 + word);
+	}
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -396,6 +456,9 @@ int main(void)
 		{ "layout: sizes that contradict each other", lies_rejected },
 		{ "layout: raw data that is not padded", raw_unpadded },
 		{ "layout: the longest chain there is room for", room },
+		{ "layout: no room for a chain", no_room },
+		{ "layout: no record", no_record },
+		{ "layout: another address", set_ip },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

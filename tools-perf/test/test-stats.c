@@ -301,6 +301,111 @@ static void many_objects(void)
 	hybrid_stats_exit(&stats);
 }
 
+/* At most 250 objects are kept apart for all outcomes; each outcome's others are one more. */
+static void most_objects(void)
+{
+	struct hybrid_object object = {};
+	char path[32], *text;
+	unsigned int i;
+
+	object.ident.path = path;
+	for (i = 0; i < 250; i++) {
+		sprintf(path, "/lib/%u", i);
+		count(HYBRID_NO_CFI, 1, &object);
+	}
+	same(stats.nr_failures, 250);
+	/* One that is known is still found. */
+	count(HYBRID_NO_CFI, 1, &object);
+	same(stats.nr_failures, 250);
+	sprintf(path, "/lib/more");
+	count(HYBRID_NO_CFI, 2, &object);
+	count(HYBRID_BAD_CFI, 1, &object);
+	sprintf(path, "/lib/even-more");
+	count(HYBRID_NO_CFI, 3, &object);
+	same(stats.nr_failures, 252);
+	text = printed(print_failures);
+	check(!strncmp(text, "hybrid:        5 no CFI in other objects\n"
+		       "hybrid:        2 no CFI in /lib/249\n", 70));
+	check(strstr(text, "hybrid:        1 bad CFI in other objects\n"));
+	free(text);
+	hybrid_stats_exit(&stats);
+	same(stats.nr_failures, 0);
+}
+
+/* Why the last sample failed is told, and none of samples that did not. */
+static void reasons(void)
+{
+	count(HYBRID_FP_ONLY, 5, &broken);
+	same(stats.nr_failures, 0);
+	count(HYBRID_TRUNCATED, 1, NULL);
+	count(HYBRID_NOT_IN_MEMORY, 2, &broken);
+	broken.why = NULL;
+	count(HYBRID_NOT_IN_MEMORY, 1, &broken);
+	broken.why = "not an ELF file";
+	expect(print_failures,
+	       "hybrid:        3 not in memory in /opt/broken\n"
+	       "hybrid:        1 truncated in memory that no file backs\n");
+	hybrid_stats_exit(&stats);
+}
+
+/* A sample that was taken back, and is read once more. */
+static void unread(void)
+{
+	unsigned int i;
+
+	same(hybrid_stats_ring_bytes(&stats), 0);
+	for (i = 1; i <= 64; i++) {
+		hybrid_stats_read(&stats, 100);
+		hybrid_stats_read(&stats, 7);
+		hybrid_stats_unread(&stats, 7);
+		same(stats.read, i);
+		same(hybrid_stats_ring_bytes(&stats), 100);
+	}
+	for (i = 0; i < 6; i++)
+		same(stats.ring_bytes[i], 100 << i);
+	same(stats.ring_bytes[6], 100);
+	hybrid_stats_exit(&stats);
+}
+
+/* Each end of a walk has its line; one that is not known has none. */
+static void ends(void)
+{
+	unsigned int end;
+
+	stats.loaded = true;
+	hybrid_stats_read(&stats, 8);
+	for (end = 0; end < 256; end++) {
+		if (end != PERF_UNWIND_END_OUTERMOST)
+			hybrid_stats_walk(&stats, end);
+	}
+	for (end = 0; end <= PERF_UNWIND_END_BUSY; end++)
+		same(stats.ends[end], end != PERF_UNWIND_END_OUTERMOST);
+	same(stats.without_dump, 0);
+	expect(print_failures,
+	       "hybrid:        1 with dump: not begun\n"
+	       "hybrid:        1 with dump: no rule\n"
+	       "hybrid:        1 with dump: no call before the return address\n"
+	       "hybrid:        1 with dump: stack not readable\n"
+	       "hybrid:        1 with dump: too many frames\n"
+	       "hybrid:        1 with dump: mappings changing\n"
+	       "hybrid: samples 1 to 1: 0.00 % without dump, 8 bytes each in the ring\n");
+	hybrid_stats_exit(&stats);
+}
+
+/* What is zero is only printed if all is asked for. */
+static void others(void)
+{
+	count(HYBRID_COMPLETE, 2, &libc);
+	stats.dropped = 3;
+	stats.shed_dumps = 1;
+	stats.dump_bytes = 1 << 19;
+	stats.file_bytes = 3 << 20;
+	expect(print_line,
+	       "[ perf record: hybrid: 2 samples: complete 2 (100.00 %); lost to other BPF programs 3; 0.500 MB of stack unwound, 3.000 MB of samples written ]\n");
+	expect(print_failures, "hybrid: 1 stack dumps shed: perf could not keep up\n");
+	hybrid_stats_exit(&stats);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -314,6 +419,11 @@ int main(void)
 		{ "stats: kernel threads have no stack", kernel_threads },
 		{ "stats: all samples are accounted for", adds_up },
 		{ "stats: very many objects", many_objects },
+		{ "stats: as many objects as are kept apart", most_objects },
+		{ "stats: why samples failed", reasons },
+		{ "stats: samples that are taken back", unread },
+		{ "stats: why walks ended", ends },
+		{ "stats: what is printed if it is there", others },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));
