@@ -16,6 +16,8 @@
 /* The first byte of a prefix that VEX's is not. */
 #define EVEX		0x62
 
+#define CX		1
+
 static const struct hybrid_run_value none;
 
 /*
@@ -59,7 +61,7 @@ static bool run_first_map(struct hybrid_run_state *state, const struct insn *ins
 {
 	switch (op) {
 	case 0x11: case 0x13: case 0x17: case 0x29: case 0x2b: case 0x7f: case 0xc3: case 0xd6:
-	case 0xe7: case 0xf7:
+	case 0xe7:
 		return store(state, insn);
 	case 0x7e:
 		clobber(state, insn);
@@ -70,7 +72,7 @@ static bool run_first_map(struct hybrid_run_state *state, const struct insn *ins
 	case 0x2e: case 0x2f:
 		state->flags_known = 0;
 		return true;
-	case 0x10: case 0x12: case 0x14 ... 0x16: case 0x28: case 0x2a: case 0x51 ... 0x76:
+	case 0x10: case 0x12: case 0x14 ... 0x16: case 0x28: case 0x2a: case 0x51 ... 0x77:
 	case 0x7c: case 0x7d: case 0xc2: case 0xc4: case 0xc6: case 0xd0 ... 0xd5:
 	case 0xd8 ... 0xe6: case 0xe8 ... 0xf6: case 0xf8 ... 0xfe:
 		return true;
@@ -92,6 +94,9 @@ bool hybrid_run_vector(struct hybrid_run_state *state, const struct insn *insn)
 			return run_first_map(state, insn, op);
 		op = insn->opcode.bytes[2];
 	}
+	/* pcmpestri, pcmpistri */
+	if (op == 0x61 || op == 0x63)
+		hybrid_run_clobber(state, CX);
 	/* The others: BMI, movbe, crc32, the tests, pextr, and stores of parts. */
 	state->flags_known = 0;
 	if (op >= 0xf0 || (op >= 0x14 && op <= 0x17))
