@@ -176,8 +176,23 @@ static enum hybrid_run_step run_exchange(struct hybrid_run_state *state,
 	struct hybrid_run_value value = hybrid_run_get_reg(state, insn, reg, size);
 	struct hybrid_run_value rm = hybrid_run_get_rm(state, insn, size);
 
+	/* Its address may be made of the register. */
+	if (!hybrid_run_put_rm(state, insn, size, value))
+		return HYBRID_RUN_DEAD;
 	hybrid_run_put_reg(state, insn, reg, size, rm);
-	return next_if(hybrid_run_put_rm(state, insn, size, value));
+	return HYBRID_RUN_NEXT;
+}
+
+/* 0f b0, b1, c0, c1: cmpxchg, xadd */
+static enum hybrid_run_step run_exchange_add(struct hybrid_run_state *state,
+					     const struct insn *insn, unsigned int size)
+{
+	state->flags_known = 0;
+	if (!hybrid_run_put_rm(state, insn, size, none))
+		return HYBRID_RUN_DEAD;
+	hybrid_run_clobber(state, 0);
+	hybrid_run_put_reg(state, insn, hybrid_insn_reg(insn), size, none);
+	return HYBRID_RUN_NEXT;
 }
 
 static void run_exchange_ax(struct hybrid_run_state *state, const struct insn *insn,
@@ -283,10 +298,7 @@ static enum hybrid_run_step run_two_byte(struct hybrid_run_state *state,
 		return X86_MODRM_REG(insn->modrm.value) == 4 ? HYBRID_RUN_NEXT :
 			next_if(hybrid_run_put_rm(state, insn, size, none));
 	case 0xb0: case 0xb1: case 0xc0: case 0xc1:
-		state->flags_known = 0;
-		hybrid_run_clobber(state, 0);
-		hybrid_run_clobber(state, hybrid_insn_reg(insn));
-		return next_if(hybrid_run_put_rm(state, insn, size, none));
+		return run_exchange_add(state, insn, op & 1 ? size : 1);
 	default:
 		return hybrid_run_vector(state, insn) ? HYBRID_RUN_NEXT : HYBRID_RUN_DEAD;
 	}
