@@ -195,6 +195,26 @@ static enum hybrid_run_step run_exchange_add(struct hybrid_run_state *state,
 	return HYBRID_RUN_NEXT;
 }
 
+/* 0f ae: rdfsbase and the like, fences; in memory the state of vector registers */
+static enum hybrid_run_step run_group15(struct hybrid_run_state *state, const struct insn *insn)
+{
+	unsigned int which = X86_MODRM_REG(insn->modrm.value);
+
+	if (hybrid_insn_is_register(insn)) {
+		if (which < 2)
+			hybrid_run_clobber(state, hybrid_insn_rm(insn));
+		return HYBRID_RUN_NEXT;
+	}
+	switch (which) {
+	case 0: case 4: case 6:
+		return HYBRID_RUN_DEAD;
+	case 3:
+		return next_if(hybrid_run_put_rm(state, insn, 4, none));
+	default:
+		return HYBRID_RUN_NEXT;
+	}
+}
+
 static void run_exchange_ax(struct hybrid_run_state *state, const struct insn *insn,
 			    unsigned int size)
 {
@@ -274,8 +294,10 @@ static enum hybrid_run_step run_two_byte(struct hybrid_run_state *state,
 	u8 op = insn->opcode.bytes[1];
 
 	switch (op) {
-	case 0x0d: case 0x18 ... 0x1f: case 0xae:
+	case 0x0d: case 0x18 ... 0x1f:
 		return HYBRID_RUN_NEXT;
+	case 0xae:
+		return run_group15(state, insn);
 	case 0x40 ... 0x4f:
 		run_cmov(state, insn, op, size);
 		return HYBRID_RUN_NEXT;
