@@ -33,4 +33,16 @@ static inline bool hybrid_insn_is_register(const struct insn *insn)
 	return X86_MODRM_MOD(insn->modrm.value) == 3;
 }
 
+/* Is it one of the prefixes before REX? Any instruction may have them. */
+static inline bool hybrid_insn_has_prefix(const struct insn *insn, u8 prefix)
+{
+	unsigned int i;
+
+	for (i = 0; i < insn->prefixes.nbytes; i++) {
+		if (insn->prefixes.bytes[i] == prefix)
+			return true;
+	}
+	return false;
+}
+
 #endif /* __PERF_HYBRID_INSN_OPERAND_H */

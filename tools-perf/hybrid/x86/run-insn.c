@@ -13,7 +13,9 @@
 #include "run-vector.h"
 #include "x86_frame_scan.h"
 
-#define WORD	8
+#define WORD		8
+
+#define PREFIX_16	0x66
 
 static const struct hybrid_run_value none;
 
@@ -133,6 +135,12 @@ static enum hybrid_run_step run_group3(struct hybrid_run_state *state, const str
 	}
 }
 
+/* Does it push or pop 2 bytes? No compiler writes that. */
+static bool is_short(const struct insn *insn)
+{
+	return hybrid_insn_has_prefix(insn, PREFIX_16) && !X86_REX_W(insn->rex_prefix.value);
+}
+
 /* fe, ff */
 static enum hybrid_run_step run_group5(struct hybrid_run_state *state, const struct insn *insn,
 				       u8 op, unsigned int size)
@@ -155,7 +163,7 @@ static enum hybrid_run_step run_group5(struct hybrid_run_state *state, const str
 		return !hybrid_insn_is_register(insn) && insn->sib.nbytes ?
 			HYBRID_RUN_DEAD : HYBRID_RUN_LEAVE;
 	case 6:
-		return next_if(push(state, hybrid_run_get_rm(state, insn, WORD)));
+		return next_if(!is_short(insn) && push(state, hybrid_run_get_rm(state, insn, WORD)));
 	default:
 		return HYBRID_RUN_DEAD;
 	}
@@ -391,6 +399,11 @@ static enum hybrid_run_step run_data(struct hybrid_run_state *state, const struc
 	}
 }
 
+static bool is_stack_op(u8 op)
+{
+	return (op >= 0x50 && op <= 0x5f) || op == 0x68 || op == 0x6a || op == 0xc9;
+}
+
 enum hybrid_run_step hybrid_run_insn(struct hybrid_run_state *state, struct insn *insn,
 				     u64 *target)
 {
@@ -400,6 +413,8 @@ enum hybrid_run_step hybrid_run_insn(struct hybrid_run_state *state, struct insn
 	state->ip += insn->length;
 	if (insn->vex_prefix.nbytes)
 		return next_if(hybrid_run_vector(state, insn));
+	if (is_stack_op(op) && is_short(insn))
+		return HYBRID_RUN_DEAD;
 	switch (op) {
 	case 0x0f:
 		return run_two_byte(state, insn, target);

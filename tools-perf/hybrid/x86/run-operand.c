@@ -87,7 +87,7 @@ struct hybrid_run_value hybrid_run_address(const struct hybrid_run_state *state,
 					   const struct insn *insn, bool *near_stack)
 {
 	struct hybrid_run_value sum = { .value = (s64)insn->displacement.value, .known = true };
-	unsigned int mod = X86_MODRM_MOD(insn->modrm.value), i, index;
+	unsigned int mod = X86_MODRM_MOD(insn->modrm.value), index;
 	unsigned int base = X86_MODRM_RM(insn->modrm.value);
 	u8 sib = insn->sib.value;
 
@@ -95,10 +95,8 @@ struct hybrid_run_value hybrid_run_address(const struct hybrid_run_state *state,
 	/* Relative to the instruction: no stack is there. */
 	if (insn->addr_bytes != 8 || (!mod && base == NO_BASE))
 		sum.known = false;
-	for (i = 0; i < insn->prefixes.nbytes; i++) {
-		if (insn->prefixes.bytes[i] == PREFIX_FS || insn->prefixes.bytes[i] == PREFIX_GS)
-			return (struct hybrid_run_value) {};
-	}
+	if (hybrid_insn_has_prefix(insn, PREFIX_FS) || hybrid_insn_has_prefix(insn, PREFIX_GS))
+		return (struct hybrid_run_value) {};
 	if (base == HAS_SIB) {
 		base = X86_SIB_BASE(sib);
 		index = X86_SIB_INDEX(sib) | index_bit(insn);
