@@ -54,6 +54,7 @@ static u8 cie_encoding(const struct hybrid_section *sec, const Dwarf_CIE *cie)
 	const u8 *at = cie->augmentation_data, *end;
 	const char *letter = cie->augmentation;
 	u64 personality;
+	u8 encoding;
 
 	if (!sec->is_eh || !letter || *letter != 'z' || !at)
 		return DW_EH_PE_absptr;
@@ -66,7 +67,8 @@ static u8 cie_encoding(const struct hybrid_section *sec, const Dwarf_CIE *cie)
 			at++;
 			break;
 		case 'P':
-			if (!read_encoded(sec, *at, &at, end, &personality))
+			encoding = *at++;
+			if (!read_encoded(sec, encoding, &at, end, &personality))
 				return DW_EH_PE_omit;
 			break;
 		case 'S':
