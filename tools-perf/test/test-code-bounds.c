@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The bounds of the analyses of code: what is found at each of them, and not one beyond it.
+ */
+#include <string.h>
+#include "call-reach.h"
+#include "callers-frame.h"
+#include "code-bytes.h"
+#include "context-switch.h"
+#include "frame-pointer.h"
+#include "from-entry.h"
+#include "insn-effect.h"
+#include "realigned.h"
+#include "saved-sp.h"
+#include "tap.h"
+
+/* Functions begin there, behind int3. */
+#define ENTRY	0x4000
+
+/* jmp *%rcx */
+#define LEAVES	"\xff\xe1"
+
+static struct hybrid_rule rule;
+static unsigned int took;
+
+static void put_jump(unsigned int at, const char *opcode, unsigned int len, unsigned int to)
+{
+	s32 offset = to - (at + len + 4);
+
+	code_put(at, opcode, len);
+	memcpy(code + at + len, &offset, sizeof(offset));
+}
+
+#define JMP(at, to)	put_jump(at, "\xe9", 1, to)
+#define JE(at, to)	put_jump(at, "\x0f\x84", 2, to)
+#define CALL(at, to)	put_jump(at, "\xe8", 1, to)
+
+static bool from_entry(unsigned int at)
+{
+	return hybrid_from_entry_rule(&code_mem, CODE_BASE + at, &rule, &took);
+}
+
+static void begin(u8 fill)
+{
+	code_fill(fill);
+	memset(code + ENTRY - 4, 0xcc, 4);
+}
+
+/* So many instructions of a function, and so many bytes. */
+static void straight_from_entry(void)
+{
+	begin(0x90);
+	check(from_entry(ENTRY + 1023));
+	check(from_entry(ENTRY + 1024));
+	check(!from_entry(ENTRY + 1025));
+	/* jmp over what is between. */
+	JMP(ENTRY, ENTRY + 8191);
+	check(from_entry(ENTRY + 8191));
+	JMP(ENTRY, ENTRY + 8192);
+	check(!from_entry(ENTRY + 8192));
+	/* By a jump that is further, and one back. */
+	begin(0xcc);
+	JMP(ENTRY, ENTRY + 12287);
+	JMP(ENTRY + 12287, ENTRY + 8);
+	check(from_entry(ENTRY + 8));
+	JMP(ENTRY, ENTRY + 12288);
+	JMP(ENTRY + 12288, ENTRY + 8);
+	check(!from_entry(ENTRY + 8));
+	/* Back to the beginning, and before that: another function. */
+	JMP(ENTRY, ENTRY + 12);
+	JMP(ENTRY + 12, ENTRY);
+	check(!from_entry(ENTRY + 8));
+	JMP(ENTRY + 12, ENTRY - 64);
+	JMP(ENTRY - 64, ENTRY + 8);
+	check(!from_entry(ENTRY + 8));
+}
+
+/* What looks like the beginning of a function is within one. */
+static void entries(void)
+{
+	unsigned int nr;
+
+	for (nr = 0; nr < 4; nr++) {
+		begin(0x90);
+		JMP(ENTRY, ENTRY + 300);
+		if (nr > 0)
+			CODE_PUT(ENTRY + 256 - 4, "\xcc\xcc\xcc\xcc" LEAVES);
+		if (nr > 1)
+			CODE_PUT(ENTRY + 192 - 4, "\xcc\xcc\xcc\xcc" LEAVES);
+		if (nr > 2)
+			CODE_PUT(ENTRY + 128 - 4, "\xcc\xcc\xcc\xcc" LEAVES);
+		same(from_entry(ENTRY + 300), nr < 2);
+	}
+	/* It does not begin at a multiple of 64. */
+	code_fill(0x90);
+	CODE_PUT(ENTRY + 20, "\xcc\xcc\xcc\xcc");
+	check(!from_entry(ENTRY + 40));
+	/* Nothing is before the code. */
+	code_fill(0x90);
+	check(!from_entry(40));
+}
+
+/* Branches of which both ways are followed. */
+static void branches_from_entry(void)
+{
+	unsigned int nr, i;
+
+	/* All wait at once. */
+	for (nr = 30; nr < 36; nr++) {
+		begin(0xc3);
+		for (i = 0; i < nr; i++)
+			JE(ENTRY + 6 * i, ENTRY + 1024 + i);
+		CODE_PUT(ENTRY + 6 * nr, LEAVES);
+		same(from_entry(ENTRY + 1024 + nr - 1), nr <= 32);
+	}
+	/* One after the other. */
+	for (nr = 60; nr < 67; nr++) {
+		begin(0xc3);
+		for (i = 0; i < nr; i++) {
+			JE(ENTRY + 8 * i, ENTRY + 8 * (i + 1));
+			CODE_PUT(ENTRY + 8 * i + 6, LEAVES);
+		}
+		same(from_entry(ENTRY + 8 * nr), nr <= 63);
+	}
+}
+
+/* pop %r15; push %rbp; mov %rsp,%rbp */
+#define MAKES	"\x41\x5f\x55\x48\x89\xe5"
+
+static void callers_frame(void)
+{
+	unsigned int nr, i;
+
+	for (nr = 44; nr < 48; nr++) {
+		code_fill(0x90);
+		CODE_PUT(ENTRY + nr, MAKES "\xc3");
+		same(hybrid_makes_callers_frame(&code_mem, CODE_BASE + ENTRY, &took), nr <= 45);
+		check(took <= 48);
+	}
+	/* Branches: the last one leads there. */
+	for (nr = 1; nr < 7; nr++) {
+		code_fill(0xcc);
+		for (i = 0; i < nr; i++)
+			JE(ENTRY + 6 * i, ENTRY + 256 + 16 * (i + 1 == nr));
+		CODE_PUT(ENTRY + 6 * nr, LEAVES);
+		CODE_PUT(ENTRY + 256, LEAVES);
+		CODE_PUT(ENTRY + 272, MAKES);
+		same(hybrid_makes_callers_frame(&code_mem, CODE_BASE + ENTRY, &took), nr <= 4);
+	}
+	for (nr = 0; nr < 6; nr++) {
+		code_fill(0x90);
+		CALL(ENTRY + nr, ENTRY + 256);
+		CODE_PUT(ENTRY + 256, MAKES);
+		same(hybrid_is_before_frame(&code_mem, CODE_BASE + ENTRY), nr < 4);
+	}
+	code_mem.is_64bit = false;
+	check(!hybrid_calls_for_frame(&code_mem, CODE_BASE + ENTRY + 5));
+	code_mem.is_64bit = true;
+	check(hybrid_calls_for_frame(&code_mem, CODE_BASE + ENTRY + 5));
+}
+
+static enum hybrid_reach reach(unsigned int callee)
+{
+	u64 slot;
+
+	return hybrid_target_reaches(&code_mem, CODE_BASE + ENTRY, CODE_BASE + callee, &slot);
+}
+
+/* From the target of a call: instructions, pieces of code, jumps that wait. */
+static void reaches(void)
+{
+	unsigned int nr, i;
+
+	code_fill(0x90);
+	same(reach(ENTRY + 2047), HYBRID_REACH_THERE);
+	same(reach(ENTRY + 2048), HYBRID_REACH_FAR);
+	/* All of it is followed, and it is not there. */
+	CODE_PUT(ENTRY + 2047, "\xc3");
+	same(reach(ENTRY + 3000), HYBRID_REACH_NOT);
+	CODE_PUT(ENTRY + 2047, "\x90\xc3");
+	same(reach(ENTRY + 3000), HYBRID_REACH_FAR);
+	/* Pieces of two jumps. */
+	for (nr = 510; nr < 514; nr++) {
+		code_fill(0xcc);
+		for (i = 0; i < nr; i++)
+			JMP(ENTRY + 8 * i, ENTRY + 8 * (i + 1));
+		CODE_PUT(ENTRY + 8 * nr, "\xc3");
+		same(reach(ENTRY + 8 * nr + 4), nr < 512 ? HYBRID_REACH_NOT : HYBRID_REACH_FAR);
+		same(reach(ENTRY + 8 * nr), nr < 512 ? HYBRID_REACH_THERE : HYBRID_REACH_FAR);
+	}
+	/* So many jumps, of which only the first way is followed by then. */
+	for (nr = 254; nr < 260; nr++) {
+		code_fill(0xc3);
+		for (i = 0; i < nr; i++)
+			JE(ENTRY + 6 * i, 0x8000 + i);
+		same(reach(0x100), nr <= 256 ? HYBRID_REACH_NOT : HYBRID_REACH_FAR);
+	}
+}
+
+static void effects(void)
+{
+	unsigned int nr;
+
+	for (nr = 29; nr < 35; nr++) {
+		code_fill(0x90);
+		CODE_PUT(ENTRY + nr, "\xc3");
+		same(hybrid_returns(&code_mem, CODE_BASE + ENTRY), nr < 32);
+	}
+	/* mov %rdi,%rsp */
+	for (nr = 510; nr < 514; nr++) {
+		code_fill(0x90);
+		CODE_PUT(ENTRY + nr, "\x48\x89\xfc");
+		same(hybrid_sets_sp(&code_mem, CODE_BASE + ENTRY, CODE_BASE + ENTRY + 2048),
+		     CODE_BASE + ENTRY + min(nr, 512U));
+		same(hybrid_sets_sp(&code_mem, CODE_BASE + ENTRY, CODE_BASE + ENTRY + 100),
+		     CODE_BASE + ENTRY + 100);
+	}
+	/* mov %rbp,16(%rsp) */
+	for (nr = 5; nr < 11; nr++) {
+		code_fill(0x90);
+		CODE_PUT(ENTRY + nr, "\x48\x89\x6c\x24\x10");
+		same(hybrid_saves_bp(&code_mem, CODE_BASE + ENTRY, CODE_BASE + ENTRY + 64, 16),
+		     nr < 8);
+		check(!hybrid_saves_bp(&code_mem, CODE_BASE + ENTRY, CODE_BASE + ENTRY + 64, 8));
+		same(hybrid_saves_bp(&code_mem, CODE_BASE + ENTRY, CODE_BASE + ENTRY + 6, 16),
+		     nr < 6);
+	}
+}
+
+/* A function that switches stacks: bytes before an address, instructions. */
+static void switches(void)
+{
+	unsigned int nr;
+
+	/* push %rbp; ...; mov %rdi,%rsp; pop %rbp; ret */
+	for (nr = 57; nr < 63; nr++) {
+		code_fill(0x90);
+		code[ENTRY - 1] = 0xc3;
+		code[ENTRY] = 0x55;
+		CODE_PUT(ENTRY + nr + 1, "\x48\x89\xfc\x5d\xc3");
+		same(hybrid_switch_rule(&code_mem, CODE_BASE + ENTRY, &rule), nr <= 60);
+	}
+	/* Of long nops: bytes. */
+	for (nr = 28; nr < 34; nr++) {
+		unsigned int i;
+
+		code_fill(0xe8);
+		code[ENTRY - 1] = 0xc3;
+		for (i = 0; i < nr; i++)
+			CODE_PUT(ENTRY + 8 * i, "\x0f\x1f\x84\x00\x00\x00\x00\x11");
+		CODE_PUT(ENTRY + 8 * nr, "\x48\x89\xfc\x5d\xc3");
+		same(hybrid_switch_rule(&code_mem, CODE_BASE + ENTRY + 8 * nr, &rule), nr < 32);
+	}
+}
+
+static void special_frames(void)
+{
+	unsigned int nr;
+
+	/* pop %rcx; nop...; mov %rcx,%rsp; ret */
+	for (nr = 11; nr < 18; nr++) {
+		code_fill(0x90);
+		code[ENTRY] = 0x59;
+		CODE_PUT(ENTRY + 1 + nr, "\x48\x89\xcc\xc3");
+		same(hybrid_saved_sp_rule(&code_mem, CODE_BASE + ENTRY, &rule), nr <= 14);
+	}
+	/* mov -8(%rbp),%r10; leave; nop...; lea -8(%r10),%rsp; ret */
+	for (nr = 4; nr < 11; nr++) {
+		code_fill(0x90);
+		CODE_PUT(ENTRY, "\x4c\x8b\x55\xf8\xc9");
+		CODE_PUT(ENTRY + 5 + nr, "\x49\x8d\x62\xf8\xc3");
+		rule = hybrid_rule_frame_pointer(8);
+		same(hybrid_realigned_rule(&code_mem, CODE_BASE + ENTRY, &rule, &took), nr < 8);
+	}
+	/* leave; nop...; ret */
+	for (nr = 12; nr < 20; nr++) {
+		u64 run;
+
+		code_fill(0x90);
+		code[ENTRY] = 0xc9;
+		code[ENTRY + 1 + nr] = 0xc3;
+		same(hybrid_has_frame_pointer(&code_mem, CODE_BASE + ENTRY, &run, &took),
+		     nr < 16);
+	}
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "bounds: from the entry on",		straight_from_entry },
+		{ "bounds: entries",			entries },
+		{ "bounds: branches",			branches_from_entry },
+		{ "bounds: the frame of a caller",	callers_frame },
+		{ "bounds: from a call on",		reaches },
+		{ "bounds: effects of instructions",	effects },
+		{ "bounds: switches of stacks",		switches },
+		{ "bounds: special frames",		special_frames },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
