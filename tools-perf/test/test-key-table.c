@@ -4,6 +4,7 @@
  */
 #include <linux/hash.h>
 #include "key-table.h"
+#include "keyed-hash.h"
 #include "tap.h"
 
 struct entry {
@@ -86,22 +87,155 @@ static void dropped(void)
 	same(nr_dropped, 386);
 }
 
-/* Keys that belong to one place, of which a process has made many: a search ends soon. */
-static void lies(void)
+/* Entries that a search of @key, which is there, looks at. */
+static u32 nr_probes(const struct hybrid_key_table *table, u64 key)
+{
+	const struct entry *found = hybrid_key_table__find(table, key);
+	u32 at;
+
+	if (!found)
+		return HYBRID_KEY_TABLE_PROBES;
+	at = found - (const struct entry *)table->entries;
+	return ((at - hybrid_hash(key, table->bits)) & ((1U << table->bits) - 1)) + 1;
+}
+
+#define KEYS	2048
+
+/* All of which a process has made at once: what all searches together look at. */
+static u64 all_probes(const u64 *keys)
 {
 	struct hybrid_key_table table = { .size = sizeof(struct entry) };
+	u64 probes = 0;
+	u32 i;
+
+	for (i = 0; i < KEYS; i++)
+		put(&table, keys[i], i);
+	for (i = 0; i < KEYS; i++)
+		probes += nr_probes(&table, keys[i]);
+	hybrid_key_table__exit(&table);
+	return probes;
+}
+
+/* As a process knows perf: of the keys in its source, or of those of another perf. */
+static void one_place(u64 *keys, const struct hybrid_hash_keys *secret)
+{
+	const struct hybrid_hash_keys used = hybrid_hash_keys;
 	u64 key = 0;
 	u32 i;
 
-	for (i = 0; i < 150; i++) {
+	hybrid_hash_keys = *secret;
+	for (i = 0; i < KEYS; i++) {
 		do {
-			key++;
-		} while (hash_64(key, 16));
-		put(&table, key, i);
-		check(hybrid_key_table__find(&table, key));
+			key += 8;
+		} while (hybrid_hash(key, 12));
+		keys[i] = key;
 	}
-	check(table.nr <= 150);
+	hybrid_hash_keys = used;
+}
+
+/* Of a hash that everyone knows: multiplied by the golden ratio. */
+static void one_place_of_all(u64 *keys)
+{
+	u64 key = 0;
+	u32 i;
+
+	for (i = 0; i < KEYS; i++) {
+		do {
+			key += 8;
+		} while (hash_64(key, 12));
+		keys[i] = key;
+	}
+}
+
+static const struct hybrid_hash_keys secrets[] = {
+	{ 0, 1 }, { 0x243f6a8885a308d3ULL, 0xd1b54a32d192ed03ULL },
+	{ 0xfedcba9876543210ULL, 0xbf58476d1ce4e5b9ULL },
+	{ 0x0123456789abcdefULL, 0x8cb92ba72f3d8dd7ULL },
+	{ 0xa0761d6478bd642fULL, 0xe7037ed1a0b428dbULL },
+};
+
+/* Whatever keys a process chooses, twice what others take is the most. */
+static void lies(void)
+{
+	const struct hybrid_hash_keys at_start = hybrid_hash_keys;
+	u64 keys[KEYS], others;
+	u32 secret, lie, i;
+
+	/* The first is one that a process may think of, and not one that perf may have. */
+	for (secret = 1; secret <= ARRAY_SIZE(secrets); secret++) {
+		hybrid_hash_keys = secret < ARRAY_SIZE(secrets) ? secrets[secret] : at_start;
+		for (i = 0; i < KEYS; i++)
+			keys[i] = 0x7f0000000000ULL + i * 176;
+		others = all_probes(keys);
+		check(others < 2 * KEYS);
+		one_place_of_all(keys);
+		tap_check(all_probes(keys) <= 2 * others, __FILE__, __LINE__, "hash_64()");
+		for (lie = 0; lie < ARRAY_SIZE(secrets); lie++) {
+			if (lie == secret)
+				continue;
+			one_place(keys, &secrets[lie]);
+			tap_check(all_probes(keys) <= 2 * others, __FILE__, __LINE__, "a secret");
+		}
+		/* Marks of one function; powers of two, and what differs in high bits alone. */
+		for (i = 0; i < KEYS; i++)
+			keys[i] = 0x7f0000001000ULL | (u64)i << 48;
+		check(all_probes(keys) <= 2 * others);
+		for (i = 0; i < KEYS; i++)
+			keys[i] = (u64)(i + 1) << 32;
+		check(all_probes(keys) <= 2 * others);
+		for (i = 0; i < KEYS; i++)
+			keys[i] = 1ULL << i % 64 ^ 1ULL << i / 64 ^ 0x5555000000000000ULL;
+		check(all_probes(keys) <= 2 * others);
+	}
+	hybrid_hash_keys = at_start;
+}
+
+/* Even if one knows the secret: a search ends soon. */
+static void bound(void)
+{
+	struct hybrid_key_table table = { .size = sizeof(struct entry) };
+	u64 keys[KEYS];
+	u32 i;
+
+	one_place(keys, &hybrid_hash_keys);
+	for (i = 0; i < KEYS; i++) {
+		put(&table, keys[i], i);
+		check(nr_probes(&table, keys[i]) <= HYBRID_KEY_TABLE_PROBES);
+		check(hybrid_key_table__find(&table, keys[i]));
+	}
 	hybrid_key_table__exit(&table);
+}
+
+/* 0 is no key. */
+static void no_key(void)
+{
+	struct hybrid_key_table table = { .size = sizeof(struct entry) }, copy = table;
+	const struct entry none = {};
+
+	check(!hybrid_key_table__put(&table, &none) && !hybrid_key_table__find(&table, 0));
+	put(&table, 8, 1);
+	check(!hybrid_key_table__put(&table, &none) && !hybrid_key_table__find(&table, 0));
+	hybrid_key_table__copy(&copy, &table);
+	put(&copy, 16, 2);
+	check(hybrid_key_table__find(&copy, 8) && !hybrid_key_table__find(&table, 16));
+	hybrid_key_table__exit(&copy);
+	hybrid_key_table__copy(&copy, &copy);
+	check(!copy.entries);
+	hybrid_key_table__exit(&table);
+}
+
+/* Bytes: other pieces, other places; and bits that cancel out in a hash by multiplication. */
+static void bytes(void)
+{
+	u64 a[2] = { 1, 2 }, b[2] = { 1 | 1ULL << 63, 2 | 1ULL << 63 | 1ULL << 31 }, c[3] = { 0 };
+
+	check(hybrid_hash_bytes(0, a, sizeof(a)) != hybrid_hash_bytes(0, b, sizeof(b)));
+	b[1] = 2 | 1ULL << 63;
+	check(hybrid_hash_bytes(0, a, sizeof(a)) != hybrid_hash_bytes(0, b, sizeof(b)));
+	check(hybrid_hash_bytes(0, c, 8) != hybrid_hash_bytes(0, c, 16));
+	check(hybrid_hash_bytes(0, c, 9) != hybrid_hash_bytes(0, c, 10));
+	check(hybrid_hash_string("ab") != hybrid_hash_string("ba"));
+	same(hybrid_hash_string("abcdefghi"), hybrid_hash_bytes(0, "abcdefghi", 9));
 }
 
 int main(void)
@@ -110,7 +244,10 @@ int main(void)
 		{ "keys",			keys },
 		{ "too many of them",		many },
 		{ "what entries own",		dropped },
-		{ "keys of one place",		lies },
+		{ "keys that a process chose",	lies },
+		{ "keys of one place",		bound },
+		{ "no key; copies",		no_key },
+		{ "hashes of bytes",		bytes },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

@@ -288,10 +288,11 @@ static void subs(void)
 /* After a second, or what the test takes for one. */
 static void check_again(void)
 {
-	unsigned int nr = 1 << functions.bits, i;
+	struct perl_place *known = (struct perl_place *)functions.known.entries;
+	unsigned int nr = known ? 1 << functions.known.bits : 0, i;
 
 	for (i = 0; i < nr; i++)
-		functions.known[i].checked = 0;
+		known[i].checked = 0;
 	hybrid_memory_forget(own.memory);
 }
 
@@ -304,10 +305,10 @@ static void other_subs(void)
 	set_up();
 	frame = frame_at(&statements[1]);
 	ip = ip_of(&frame);
-	same(functions.nr, 2);
+	same(functions.known.nr, 2);
 	frame.position = (u64)&statements[0];
 	check(ip_of(&frame) && ip_of(&frame) != ip);
-	same(functions.nr, 3);
+	same(functions.known.nr, 3);
 	/* It has another name now: that of all its statements is read. */
 	body.named = &other_name;
 	body.flags = 0x8000;
@@ -318,7 +319,7 @@ static void other_subs(void)
 	frame.position = (u64)&statements[1];
 	check(ip_of(&frame) != ip);
 	same(hybrid_names__nr(names), 2);
-	same(functions.nr, 3);
+	same(functions.known.nr, 3);
 	/* No sub is there, or one with other code: what was met is known. */
 	ip = ip_of(&frame);
 	sub.flags = 0;
@@ -454,9 +455,9 @@ static void code(void)
 	check(ip && !strcmp(last_name(), "pl::(eval)"));
 	/* The next one is elsewhere, and is no other place. */
 	frame.position = HYBRID_WALK_PERL_AT((u64)&statements[0], 7);
-	nr = functions.nr;
+	nr = functions.known.nr;
 	same(ip_of(&frame), ip);
-	same(functions.nr, nr);
+	same(functions.known.nr, nr);
 	frame.function = HYBRID_WALK_PERL_CODE | HYBRID_WALK_PERL_PROGRAM;
 	frame.position = HYBRID_WALK_PERL_AT(0, 7);
 	check(!ip_of(&frame));

@@ -320,7 +320,7 @@ static void copy_of_process(void)
 	begin();
 	copy.layout = layout;
 	php_functions__inherit(&copy, &functions);
-	same(copy.bits, 0);
+	same(copy.known.bits, 0);
 	ip = ip_of(word_of(function), first);
 	php_functions__inherit(&copy, &functions);
 	php_functions__exit(&functions);
@@ -342,7 +342,7 @@ static void many(void)
 		set_function(more[i], &name, ops, 8);
 		check(ip_of(word_of(more[i]), (u64)ops));
 	}
-	same(functions.nr, ARRAY_SIZE(more));
+	same(functions.known.nr, ARRAY_SIZE(more));
 	same(hybrid_names__nr(names), 1);
 	end();
 }

@@ -346,6 +346,7 @@ static void many_code_objects(void)
 	unsigned int i;
 
 	begin_code();
+	copy.type = codes.type;
 	for (i = 0; i < ARRAY_SIZE(more); i++) {
 		set_text(&more[i], &i, 3, 1, false);
 		more[i].bytes[24] |= 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
 #include <perf/event.h>
+#include "../rules/keyed-hash.h"
 #include "../rules/rows.h"
-#include "../runtime/name-table.h"
 #include "../runtime/runtime.h"
 #include "early-file.h"
 #include "process.h"
@@ -53,7 +53,7 @@ void hybrid_early_file_end(struct hybrid_early_file *file)
 /* Has a file of that path been taken? Remembers it. */
 static bool was_seen(struct hybrid_early_files *files, const char *path)
 {
-	u32 hash = hybrid_name_hash(0, path, strlen(path)), i;
+	u32 hash = hybrid_hash_string(path), i;
 
 	for (i = 0; i < files->nr_paths; i++) {
 		if (files->paths[i] == hash)

@@ -4,9 +4,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <linux/hash.h>
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
+#include "../rules/keyed-hash.h"
 #include "met.h"
 
 #define FIRST_SLOTS	64
@@ -24,15 +24,11 @@ void hybrid_met_exit(struct hybrid_met *met)
 
 static u32 hash_ident(const struct hybrid_ident *ident)
 {
-	const char *at = ident->path;
 	u64 key = ident->ino;
-	u32 hash = 0;
 
-	while (*at)
-		hash = hash * 31 + *at++;
 	if (ident->build_id_size)
 		memcpy(&key, ident->build_id, sizeof(key));
-	return hash_64(key ^ hash, 32);
+	return hybrid_hash(hybrid_hash_mix(hybrid_hash_string(ident->path), key), 32);
 }
 
 static bool is_same(const struct hybrid_ident *a, const struct hybrid_ident *b)
@@ -137,7 +133,7 @@ static u64 *page_slot(const struct hybrid_met *met, u64 page)
 {
 	u32 mask = met->nr_page_slots - 1, i;
 
-	for (i = hash_64(page, 32) & mask; met->pages[i]; i = (i + 1) & mask) {
+	for (i = hybrid_hash(page, 32) & mask; met->pages[i]; i = (i + 1) & mask) {
 		if (met->pages[i] == page)
 			break;
 	}

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/resource.h>
-#include <linux/hash.h>
+#include "keyed-hash.h"
 #include "object.h"
 
 /* Objects that nobody maps are kept for the next process, up to this many. */
@@ -44,18 +44,9 @@ void hybrid_objects_init(struct hybrid_objects *objects, hybrid_open_fn open,
 	elf_version(EV_CURRENT);
 }
 
-static u32 hash_path(const char *path)
-{
-	u32 hash = 0;
-
-	while (*path)
-		hash = hash * 31 + *path++;
-	return hash;
-}
-
 static struct hlist_head *bucket(struct hlist_head *table, u64 key)
 {
-	return &table[hash_64(key, 32) % HYBRID_OBJECT_HASH];
+	return &table[hybrid_hash(key, 32) % HYBRID_OBJECT_HASH];
 }
 
 static u64 key_of_file(const struct hybrid_file_id *file)
@@ -74,8 +65,8 @@ static u64 key_of_build_id(const struct hybrid_ident *ident)
 static u64 key_of_ident(const struct hybrid_ident *ident)
 {
 	if (ident->build_id_size)
-		return key_of_build_id(ident) ^ hash_path(ident->path);
-	return ident->ino ?: hash_path(ident->path);
+		return key_of_build_id(ident) ^ hybrid_hash_string(ident->path);
+	return ident->ino ?: hybrid_hash_string(ident->path);
 }
 
 static bool same_build_id(const struct hybrid_ident *a, const struct hybrid_ident *b)

@@ -5,13 +5,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/hash.h>
+#include "../rules/keyed-hash.h"
 #include "key-table.h"
 
 #define FIRST_BITS	8
-
-/* Entries that one search looks at: a process may choose keys that belong to one place. */
-#define PROBES		64U
 
 static u64 key_of(const void *entry)
 {
@@ -24,10 +21,10 @@ static u64 key_of(const void *entry)
 /* The entry of the key, or the one whose place it takes: a free one, if there is one near. */
 static u8 *slot_of(const struct hybrid_key_table *table, u64 key)
 {
-	u32 first = hash_64(key, table->bits), mask = (1U << table->bits) - 1, i;
+	u32 first = hybrid_hash(key, table->bits), mask = (1U << table->bits) - 1, i;
 	u8 *slot;
 
-	for (i = 0; i < PROBES; i++) {
+	for (i = 0; i < HYBRID_KEY_TABLE_PROBES; i++) {
 		slot = table->entries + ((first + i) & mask) * table->size;
 		if (!key_of(slot) || key_of(slot) == key)
 			return slot;
@@ -93,17 +90,28 @@ static bool make_room(struct hybrid_key_table *table)
 
 void *hybrid_key_table__find(const struct hybrid_key_table *table, u64 key)
 {
-	u8 *slot = table->bits ? slot_of(table, key) : NULL;
+	u8 *slot = key && table->bits ? slot_of(table, key) : NULL;
 
 	return slot && key_of(slot) == key ? slot : NULL;
 }
 
 void *hybrid_key_table__put(struct hybrid_key_table *table, const void *entry)
 {
-	if (!make_room(table))
+	if (!key_of(entry) || !make_room(table))
 		return NULL;
 	table->nr += !key_of(slot_of(table, key_of(entry)));
 	return place(table, entry);
+}
+
+void hybrid_key_table__copy(struct hybrid_key_table *table, const struct hybrid_key_table *from)
+{
+	size_t size = from->size << from->bits;
+	u8 *entries = from->bits ? malloc(size) : NULL;
+
+	if (!entries)
+		return;
+	*table = *from;
+	table->entries = memcpy(entries, from->entries, size);
 }
 
 void hybrid_key_table__exit(struct hybrid_key_table *table)

@@ -27,23 +27,34 @@ struct hybrid_key_table {
 /* Entries of one table, as a binary logarithm. */
 #define HYBRID_KEY_TABLE_BITS	16
 
+/* Entries that one search looks at: nobody can choose keys of one place, but chance may. */
+#define HYBRID_KEY_TABLE_PROBES	1024U
+
 /**
  * hybrid_key_table__find - the entry of a key
  * @table: to look in
- * @key: not 0
+ * @key: of the entry
  *
- * Return: valid until the next hybrid_key_table__put(); NULL if there is none.
+ * Return: valid until the next hybrid_key_table__put(); NULL if there is none, or @key is 0.
  */
 void *hybrid_key_table__find(const struct hybrid_key_table *table, u64 key);
 
 /**
  * hybrid_key_table__put - add an entry, or replace that of the same key
  * @table: to add it to. If three quarters of the most entries are used, all are dropped first
- * @entry: begins with its key, which is not 0; copied
+ * @entry: begins with its key; copied
  *
- * Return: as hybrid_key_table__find(); NULL if memory is short: the caller has what @entry owns.
+ * Return: as hybrid_key_table__find(); NULL if memory is short, or the key is 0: the caller has
+ * what @entry owns.
  */
 void *hybrid_key_table__put(struct hybrid_key_table *table, const void *entry);
+
+/**
+ * hybrid_key_table__copy - begin with the entries of another table
+ * @table: empty; it stays so if memory is short
+ * @from: what it is a copy of; its entries own nothing
+ */
+void hybrid_key_table__copy(struct hybrid_key_table *table, const struct hybrid_key_table *from);
 
 void hybrid_key_table__exit(struct hybrid_key_table *table);
 

@@ -7,21 +7,9 @@
 
 #define MIN_SIZE	256U
 
-u32 hybrid_name_hash(u32 hash, const void *data, size_t size)
-{
-	const u8 *bytes = data;
-	size_t i;
-
-	/* FNV-1a, and one step more between two pieces. */
-	hash ^= 0x811c9dc5;
-	for (i = 0; i < size; i++)
-		hash = (hash ^ bytes[i]) * 0x01000193;
-	return hash * 0x01000193;
-}
-
 static struct hybrid_name_slot *first_slot(const struct hybrid_name_table *table, u32 hash)
 {
-	return &table->slots[(hash ^ hash >> 15) & (table->size - 1)];
+	return &table->slots[hash & (table->size - 1)];
 }
 
 static struct hybrid_name_slot *next_slot(const struct hybrid_name_table *table,

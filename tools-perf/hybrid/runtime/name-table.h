@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <linux/types.h>
 
-/* Slots that one search looks at: a process may choose names of one hash. */
+/* Slots that one search looks at. Nobody can choose names of one hash, but chance may. */
 #define HYBRID_NAME_PROBES	1024
 
 struct hybrid_name_slot {
@@ -27,17 +27,9 @@ struct hybrid_name_table {
 };
 
 /**
- * hybrid_name_hash - go on with a hash
- * @hash: of what stands before; 0 at first
- * @data: any bytes
- * @size: of @data
- */
-u32 hybrid_name_hash(u32 hash, const void *data, size_t size);
-
-/**
  * hybrid_name_table__find - a number by its hash
  * @table: to look in
- * @hash: of what is looked for
+ * @hash: of what is looked for, by hybrid_hash_bytes()
  * @same: does a number stand for what is looked for?
  * @arg: for @same
  *

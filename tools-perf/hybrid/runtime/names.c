@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <linux/kernel.h>
+#include "../rules/keyed-hash.h"
 #include "name-text.h"
 #include "names-private.h"
 
@@ -141,7 +142,7 @@ static u32 file_number(struct hybrid_names *names, struct hybrid_names_quota *qu
 	if (!file || !*file)
 		return 0;
 	length = hybrid_name_text(text, sizeof(text), file);
-	hash = hybrid_name_hash(0, text, length);
+	hash = hybrid_hash_bytes(0, text, length);
 	number = hybrid_name_table__find(&names->by_file, hash, is_file, &wanted);
 	if (number)
 		return number;
@@ -204,11 +205,11 @@ static bool is_wanted(u32 number, const void *arg)
 
 static u32 hash_of(const struct wanted *wanted)
 {
-	u32 hash = hybrid_name_hash(0, wanted->name, wanted->length);
+	u64 hash = hybrid_hash_bytes(0, wanted->name, wanted->length);
 
-	hash = hybrid_name_hash(hash, &wanted->file, sizeof(wanted->file));
-	hash = hybrid_name_hash(hash, &wanted->size, sizeof(wanted->size));
-	return hybrid_name_hash(hash, wanted->lines, wanted->nr_lines * sizeof(*wanted->lines));
+	hash = hybrid_hash_bytes(hash, &wanted->file, sizeof(wanted->file));
+	hash = hybrid_hash_bytes(hash, &wanted->size, sizeof(wanted->size));
+	return hybrid_hash_bytes(hash, wanted->lines, wanted->nr_lines * sizeof(*wanted->lines));
 }
 
 static size_t bytes_of(const struct wanted *wanted)

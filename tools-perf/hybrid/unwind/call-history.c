@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdlib.h>
 #include <string.h>
-#include <linux/hash.h>
 #include <linux/kernel.h>
+#include "../rules/keyed-hash.h"
 #include "call-history.h"
 
 #define FIRST_SIZE	64
@@ -45,7 +45,8 @@ static bool same_call(const struct hybrid_call *a, const struct hybrid_call *b)
 static struct hybrid_known_call *find(struct hybrid_known_call *calls, unsigned int size,
 				      const struct hybrid_call *call)
 {
-	unsigned int at = hash_64(call->cfa + call->ret * 3, 32);
+	unsigned int at = hybrid_hash(hybrid_hash_bytes(0, &call->cfa, sizeof(call->cfa)) ^
+				      call->ret, 32);
 
 	while (calls[at & (size - 1)].call.ret && !same_call(&calls[at & (size - 1)].call, call))
 		at++;

@@ -7,19 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/compiler.h>
-#include <linux/hash.h>
 #include <linux/kernel.h>
 #include "../../rules/clock.h"
-#include "../name-table.h"
+#include "../../rules/keyed-hash.h"
 #include "perl-functions.h"
 
 /* Lines of one function; what has more of them is several. */
 #define LINES		256
 #define MAX_LINE	0x1000000U
-
-/* Of the table: places of one process. What is more begins anew. */
-#define FIRST_BITS	8
-#define MOST_BITS	16
 
 /* ns */
 #define CHECK_AFTER	1000000000ULL
@@ -28,49 +23,6 @@
 #define KEY_OF_CODE	1
 #define KEY_OF_FILE	2
 #define KEY_OF_SUB	4
-
-static struct perl_place *slot_of(struct perl_place *known, unsigned int bits, u64 key)
-{
-	u32 i = hash_64(key, bits);
-
-	while (known[i].key && known[i].key != key)
-		i = (i + 1) & ((1U << bits) - 1);
-	return &known[i];
-}
-
-static void copy_all(struct perl_place *to, unsigned int to_bits, const struct perl_place *from,
-		     unsigned int bits)
-{
-	u32 i;
-
-	for (i = 0; bits && i < 1U << bits; i++) {
-		if (from[i].key)
-			*slot_of(to, to_bits, from[i].key) = from[i];
-	}
-}
-
-/* Room for one more: of four slots one is empty. */
-static bool make_room(struct perl_functions *functions)
-{
-	unsigned int bits = functions->bits ? functions->bits + 1 : FIRST_BITS;
-	struct perl_place *known;
-
-	if (functions->bits && functions->nr < 3U << (functions->bits - 2))
-		return true;
-	if (bits > MOST_BITS) {
-		memset(functions->known, 0, sizeof(*functions->known) << functions->bits);
-		functions->nr = 0;
-		return true;
-	}
-	known = calloc(1U << bits, sizeof(*known));
-	if (!known)
-		return false;
-	copy_all(known, bits, functions->known, functions->bits);
-	free(functions->known);
-	functions->known = known;
-	functions->bits = bits;
-	return true;
-}
 
 /*
  * Returns the address of the function's first byte; 0: no room. @first: line that the function
@@ -107,23 +59,14 @@ static u64 put_name(struct perl_functions *functions, struct hybrid_names *names
 
 static struct perl_place *find(struct perl_functions *functions, u64 key)
 {
-	struct perl_place *slot;
-
-	if (!functions->bits)
-		return NULL;
-	slot = slot_of(functions->known, functions->bits, key);
-	return slot->key ? slot : NULL;
+	return hybrid_key_table__find(&functions->known, key);
 }
 
 static void keep(struct perl_functions *functions, const struct perl_place *place)
 {
-	struct perl_place *slot;
-
-	if (!place->ip || !make_room(functions))
-		return;
-	slot = slot_of(functions->known, functions->bits, place->key);
-	functions->nr += !slot->key;
-	*slot = *place;
+	functions->known.size = sizeof(*place);
+	if (place->ip)
+		hybrid_key_table__put(&functions->known, place);
 }
 
 /* Which is compiled, has its name here alone; the file of the program is that of its statement. */
@@ -160,14 +103,13 @@ static noinline u64 read_code(struct perl_functions *functions, struct hybrid_na
 static u64 key_of_code(const struct perl_frame *frame)
 {
 	u64 what = frame->function & HYBRID_WALK_FUNCTION_ADDR, position = frame->position;
-	u32 hash;
 
 	if (what == HYBRID_WALK_PERL_EVAL && HYBRID_WALK_PERL_LINE(position))
 		position &= ~HYBRID_WALK_FUNCTION_ADDR;
 	if (!frame->text)
 		return ((position & ~(u64)KEY_OF_FILE) ^ what << 42) | KEY_OF_CODE;
-	hash = hybrid_name_hash(0, frame->text, strlen(frame->text));
-	return (u64)hash << 32 | HYBRID_WALK_PERL_LINE(frame->position) << 3 | KEY_OF_FILE;
+	return hybrid_hash_string(frame->text) << 32 |
+	       HYBRID_WALK_PERL_LINE(frame->position) << 3 | KEY_OF_FILE;
 }
 
 static u64 mark_of(u64 key)
@@ -399,8 +341,5 @@ u64 perl_functions__unknown(struct perl_functions *functions, struct hybrid_name
 
 void perl_functions__exit(struct perl_functions *functions)
 {
-	free(functions->known);
-	functions->known = NULL;
-	functions->bits = 0;
-	functions->nr = 0;
+	hybrid_key_table__exit(&functions->known);
 }

@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_PERL_FUNCTIONS_H
 #define __PERF_HYBRID_PERL_FUNCTIONS_H
 
+#include "../key-table.h"
 #include "../names.h"
 #include "../told-text.h"
 #include "perl-frames.h"
@@ -32,9 +33,7 @@ struct perl_place {
  * @interpreter: where the address of the first thread's interpreter is
  * @packages: see struct perl_layout
  * @quota: what was added to the names
- * @known: places and subs, by a hash of their key; owned
- * @bits: binary logarithm of the number of @known; 0: none
- * @nr: how many of @known are used
+ * @known: struct perl_place of places and subs, by their key
  * @program: file of the program, as BPF has read it; empty: it has not
  */
 struct perl_functions {
@@ -43,9 +42,7 @@ struct perl_functions {
 	u64				 interpreter;
 	u64				 packages;
 	struct hybrid_names_quota	 quota;
-	struct perl_place		*known;
-	unsigned int			 bits;
-	unsigned int			 nr;
+	struct hybrid_key_table		 known;
 	char				 program[PERL_TEXT];
 };
 

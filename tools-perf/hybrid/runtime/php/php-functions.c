@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/compiler.h>
-#include <linux/hash.h>
 #include <linux/kernel.h>
 #include "../../rules/clock.h"
 #include "php-code.h"
@@ -24,9 +23,12 @@
 /* Lines of a file that are told of its outermost code. */
 #define FILE_LINES	2048
 
-/* Of the table: functions of one process. What is more begins anew. */
-#define FIRST_BITS	8
+/* Functions of one process, as a binary logarithm. What is more begins anew. */
 #define MOST_BITS	14
+
+/* A mark has bits 4 to 19 of an address of instructions. */
+#define CODE_ALIGN	0xfULL
+#define CODE_STEP	0x100000ULL
 
 /* ns */
 #define CHECK_AFTER	1000000000ULL
@@ -120,56 +122,40 @@ static noinline bool read_function(struct php_functions *functions, struct hybri
 	return known->function;
 }
 
-static struct php_function *slot_of(struct php_function *known, unsigned int bits, u64 key)
-{
-	u32 i = hash_64(key, bits);
+/* Where a function with these instructions was found; its mark has these bits of the address. */
+struct php_place {
+	u64	code;
+	u64	key;
+};
 
-	while (known[i].key && known[i].key != key)
-		i = (i + 1) & ((1U << bits) - 1);
-	return &known[i];
+static struct php_function *find(const struct php_functions *functions, u64 key)
+{
+	return hybrid_key_table__find(&functions->known, key);
 }
 
-/* Twice as large. */
-static bool grow(struct php_functions *functions)
+/* The first one that has these instructions, unless it is gone: a closure goes, not its function. */
+static void keep_place(struct php_functions *functions, const struct php_function *found)
 {
-	unsigned int bits = functions->bits ? functions->bits + 1 : FIRST_BITS;
-	struct php_function *known = calloc(1U << bits, sizeof(*known));
-	u32 i;
+	const struct php_place place = {
+		.code = found->words[CODE] & ~CODE_ALIGN, .key = found->key,
+	};
+	const struct php_place *kept = hybrid_key_table__find(&functions->places, place.code);
+	struct php_function first = { .key = kept ? kept->key : 0 };
 
-	if (!known)
-		return false;
-	for (i = 0; functions->bits && i < 1U << functions->bits; i++) {
-		if (functions->known[i].key)
-			*slot_of(known, bits, functions->known[i].key) = functions->known[i];
-	}
-	free(functions->known);
-	functions->known = known;
-	functions->bits = bits;
-	return true;
-}
-
-/* Room for one more: of four slots one is empty. */
-static bool make_room(struct php_functions *functions)
-{
-	if (functions->bits && functions->nr < 3U << (functions->bits - 2))
-		return true;
-	if (functions->bits < MOST_BITS)
-		return grow(functions);
-	memset(functions->known, 0, sizeof(*functions->known) << functions->bits);
-	functions->nr = 0;
-	return true;
+	if (kept && find(functions, first.key) && is_there(functions, &first))
+		return;
+	functions->places.size = sizeof(place);
+	functions->places.most_bits = MOST_BITS;
+	hybrid_key_table__put(&functions->places, &place);
 }
 
 static struct php_function *keep(struct php_functions *functions, const struct php_function *found)
 {
-	struct php_function *slot;
-
-	if (!make_room(functions))
-		return NULL;
-	slot = slot_of(functions->known, functions->bits, found->key);
-	functions->nr += !slot->key;
-	*slot = *found;
-	return slot;
+	if (!found->is_internal && !found->is_alike)
+		keep_place(functions, found);
+	functions->known.size = sizeof(*found);
+	functions->known.most_bits = MOST_BITS;
+	return hybrid_key_table__put(&functions->known, found);
 }
 
 static bool is_of(const struct php_function *known, u64 position)
@@ -179,26 +165,40 @@ static bool is_of(const struct php_function *known, u64 position)
 	return !(away % PHP_OP) && away / PHP_OP < known->size;
 }
 
-/* One that has the instruction at @position; its mark tells, too. */
+/* Does the function that has its instructions from @code on have the one at @position, too? */
+static bool is_alike(struct php_functions *functions, u64 code, u64 position,
+		     struct php_function *found)
+{
+	const struct php_place *place = hybrid_key_table__find(&functions->places, code);
+	struct php_function *known = place ? find(functions, place->key) : NULL, now = {};
+
+	if (!known || known->is_internal || known->is_alike || !is_of(known, position))
+		return false;
+	now.key = known->key;
+	if (!is_there(functions, &now))
+		return false;
+	now = *known;
+	now.key = found->key;
+	now.is_alike = true;
+	now.checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
+	*found = now;
+	return true;
+}
+
+/*
+ * One that has the instruction at @position; its mark tells, too: that has bits 4 to 19 of the
+ * address of the first one.
+ */
 static bool find_alike(struct php_functions *functions, u64 position, struct php_function *found)
 {
-	struct php_function *known = functions->known, now = {};
-	u32 i;
+	u64 code = position - ((position & ~CODE_ALIGN) - (found->key >> 48 << 4)) % CODE_STEP;
+	unsigned int i;
 
-	for (i = 0; functions->bits && i < 1U << functions->bits; i++, known++) {
-		if (!known->key || known->is_internal || known->is_alike ||
-		    !is_of(known, position) ||
-		    mark_of(known) != (found->key & ~HYBRID_WALK_FUNCTION_ADDR))
-			continue;
-		now.key = known->key;
-		if (!is_there(functions, &now))
-			continue;
-		now = *known;
-		now.key = found->key;
-		now.is_alike = true;
-		now.checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
-		*found = now;
-		return true;
+	code &= ~CODE_ALIGN;
+	for (i = 0; i < MAX_SIZE * PHP_OP / CODE_STEP && code; i++) {
+		if (is_alike(functions, code, position, found))
+			return true;
+		code -= min_t(u64, code, CODE_STEP);
 	}
 	return false;
 }
@@ -239,16 +239,6 @@ static struct php_function *look_up(struct php_functions *functions, struct hybr
 	if (!found.is_internal)
 		read_closures(functions, names, addr, &found);
 	return keep(functions, &found);
-}
-
-static struct php_function *find(struct php_functions *functions, u64 key)
-{
-	struct php_function *slot;
-
-	if (!functions->bits)
-		return NULL;
-	slot = slot_of(functions->known, functions->bits, key);
-	return slot->key ? slot : NULL;
 }
 
 u64 php_functions__ip(struct php_functions *functions, struct hybrid_names *names, u64 function,
@@ -373,20 +363,12 @@ u64 php_functions__unknown(struct php_functions *functions, struct hybrid_names 
 
 void php_functions__inherit(struct php_functions *functions, const struct php_functions *parent)
 {
-	size_t size = sizeof(*parent->known) << parent->bits;
-
-	functions->known = parent->bits ? malloc(size) : NULL;
-	if (!functions->known)
-		return;
-	memcpy(functions->known, parent->known, size);
-	functions->bits = parent->bits;
-	functions->nr = parent->nr;
+	hybrid_key_table__copy(&functions->known, &parent->known);
+	hybrid_key_table__copy(&functions->places, &parent->places);
 }
 
 void php_functions__exit(struct php_functions *functions)
 {
-	free(functions->known);
-	functions->known = NULL;
-	functions->bits = 0;
-	functions->nr = 0;
+	hybrid_key_table__exit(&functions->known);
+	hybrid_key_table__exit(&functions->places);
 }

@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_PHP_FUNCTIONS_H
 #define __PERF_HYBRID_PHP_FUNCTIONS_H
 
+#include "../key-table.h"
 #include "../names.h"
 #include "../told-text.h"
 #include "php-layout.h"
@@ -33,17 +34,15 @@ struct php_function {
  * @pm: the process
  * @layout: of its PHP
  * @quota: what was added to the names
- * @known: a table by @key; owned
- * @bits: binary logarithm of its size; 0: there is none
- * @nr: number of functions in it
+ * @known: struct php_function, by @key
+ * @places: keys of functions, by the addresses of their instructions
  */
 struct php_functions {
 	struct hybrid_process_memory	*pm;
 	const struct php_layout		*layout;
 	struct hybrid_names_quota	 quota;
-	struct php_function		*known;
-	unsigned int			 bits;
-	u32				 nr;
+	struct hybrid_key_table		 known;
+	struct hybrid_key_table		 places;
 };
 
 /**

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/compiler.h>
-#include <linux/hash.h>
 #include <linux/kernel.h>
 #include "../../bpf_skel/python-text.h"
 #include "../../rules/clock.h"
@@ -17,10 +16,6 @@
 /* Bytes of an instruction, and how many of them are believed. */
 #define UNIT		2
 #define MAX_UNITS	0x100000U
-
-/* Of the table: code objects of one process. What is more begins anew. */
-#define FIRST_BITS	8
-#define MOST_BITS	16
 
 /* ns */
 #define CHECK_AFTER	1000000000ULL
@@ -123,49 +118,6 @@ static noinline bool read_code(struct python_codes *codes, struct hybrid_names *
 			    read_lines(codes, known, lines));
 }
 
-static struct python_code *slot_of(struct python_code *known, unsigned int bits, u64 key)
-{
-	u32 i = hash_64(key, bits);
-
-	while (known[i].key && known[i].key != key)
-		i = (i + 1) & ((1U << bits) - 1);
-	return &known[i];
-}
-
-static void copy_all(struct python_code *to, unsigned int to_bits,
-		     const struct python_code *from, unsigned int bits)
-{
-	u32 i;
-
-	for (i = 0; bits && i < 1U << bits; i++) {
-		if (from[i].key)
-			*slot_of(to, to_bits, from[i].key) = from[i];
-	}
-}
-
-/* Room for one more: of four slots one is empty. */
-static bool make_room(struct python_codes *codes)
-{
-	unsigned int bits = codes->bits ? codes->bits + 1 : FIRST_BITS;
-	struct python_code *known;
-
-	if (codes->bits && codes->nr < 3U << (codes->bits - 2))
-		return true;
-	if (bits > MOST_BITS) {
-		memset(codes->known, 0, sizeof(*codes->known) << codes->bits);
-		codes->nr = 0;
-		return true;
-	}
-	known = calloc(1U << bits, sizeof(*known));
-	if (!known)
-		return false;
-	copy_all(known, bits, codes->known, codes->bits);
-	free(codes->known);
-	codes->known = known;
-	codes->bits = bits;
-	return true;
-}
-
 /* As BPF does it; 0: it can't be read. */
 static u64 identity_of(struct python_codes *codes, const u64 *words)
 {
@@ -192,11 +144,8 @@ static bool has_mark(struct python_codes *codes, const struct python_code *found
 
 static struct python_code *keep(struct python_codes *codes, const struct python_code *found)
 {
-	struct python_code *slot = slot_of(codes->known, codes->bits, found->key);
-
-	codes->nr += !slot->key;
-	*slot = *found;
-	return slot;
+	codes->known.size = sizeof(*found);
+	return hybrid_key_table__put(&codes->known, found);
 }
 
 static struct python_code *look_up_in_one(struct python_codes *codes, struct hybrid_names *names,
@@ -205,7 +154,7 @@ static struct python_code *look_up_in_one(struct python_codes *codes, struct hyb
 	struct python_code found = { .key = key };
 
 	if (!read_words(codes, key & HYBRID_WALK_FUNCTION_ADDR, found.words) ||
-	    !has_mark(codes, &found) || !make_room(codes) || !read_code(codes, names, &found))
+	    !has_mark(codes, &found) || !read_code(codes, names, &found))
 		return NULL;
 	return keep(codes, &found);
 }
@@ -246,7 +195,7 @@ static noinline void take_text(struct python_codes *codes, struct hybrid_names *
 	unsigned int nr;
 
 	found.size = nr_units(codes->layout, text->size);
-	if (text->type != codes->type || !make_room(codes) ||
+	if (text->type != codes->type ||
 	    !python_decode(codes->layout, text->states[0], pieces[0], text->sizes[0], file) ||
 	    !python_decode(codes->layout, text->states[1], pieces[1], text->sizes[1], name))
 		return;
@@ -284,11 +233,9 @@ u64 python_codes__ip(struct python_codes *codes, struct hybrid_names *names, u64
 		     u64 position)
 {
 	u64 key = function & ~HYBRID_WALK_RUN_ENDS, index;
-	struct python_code *known = NULL;
+	struct python_code *known = hybrid_key_table__find(&codes->known, key);
 
-	if (codes->bits)
-		known = slot_of(codes->known, codes->bits, key);
-	if (!known || !known->key || !is_same(codes, known))
+	if (!known || !is_same(codes, known))
 		known = look_up(codes, names, key);
 	if (!known)
 		return 0;
@@ -299,27 +246,17 @@ u64 python_codes__ip(struct python_codes *codes, struct hybrid_names *names, u64
 
 void python_codes__inherit(struct python_codes *codes, const struct python_codes *parent)
 {
-	size_t size = sizeof(*parent->known) << parent->bits;
-
 	codes->parent = (struct hybrid_process_memory) {
 		.memory = codes->pm->memory, .objects = codes->pm->objects,
 		.pid = parent->pm->pid,
 	};
-	codes->known = parent->bits ? malloc(size) : NULL;
-	if (!codes->known)
-		return;
-	memcpy(codes->known, parent->known, size);
-	codes->bits = parent->bits;
-	codes->nr = parent->nr;
+	hybrid_key_table__copy(&codes->known, &parent->known);
 }
 
 void python_codes__exit(struct python_codes *codes)
 {
 	hybrid_process_memory_exit(&codes->parent);
-	free(codes->known);
-	codes->known = NULL;
-	codes->bits = 0;
-	codes->nr = 0;
+	hybrid_key_table__exit(&codes->known);
 }
 
 u64 python_codes__unknown(struct python_codes *codes, struct hybrid_names *names)

@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_PYTHON_CODE_OBJECT_H
 #define __PERF_HYBRID_PYTHON_CODE_OBJECT_H
 
+#include "../key-table.h"
 #include "../names.h"
 #include "layout.h"
 
@@ -32,9 +33,7 @@ struct python_code {
  * @layout: of its CPython
  * @type: address of PyCode_Type
  * @quota: what was added to the names
- * @known: by key, a hash table; owned
- * @bits: binary logarithm of its size; 0: there is none
- * @nr: number of @known
+ * @known: struct python_code, by key
  */
 struct python_codes {
 	struct hybrid_process_memory	*pm;
@@ -42,9 +41,7 @@ struct python_codes {
 	const struct python_layout	*layout;
 	u64				 type;
 	struct hybrid_names_quota	 quota;
-	struct python_code		*known;
-	unsigned int			 bits;
-	unsigned int			 nr;
+	struct hybrid_key_table		 known;
 };
 
 /* Frees what belongs to it. */
