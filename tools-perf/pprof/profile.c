@@ -10,12 +10,12 @@
 #include "../build-id.h"
 #include "../dso.h"
 #include "../map.h"
+#include "../string2.h"
 #include "../symbol.h"
 #include "../vdso.h"
 #include "util/pprof/profile.pb-c.h"
 #include "profile.h"
 #include "lines.h"
-#include "utf8.h"
 
 /* A mapped object, whoever mapped it. */
 struct mapping_key {
@@ -102,23 +102,25 @@ static u32 number(struct pprof_profile *profile, struct pprof_table *table, cons
 u32 pprof_profile__string(struct pprof_profile *profile, const char *str)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
+	size_t size = strlen(str) + 1;
 	bool is_new;
-	char *copy;
+	char *room, *text;
 	u32 nr;
 
-	nr = number(profile, &profile->strings, str, strlen(str) + 1, &is_new);
+	nr = number(profile, &profile->strings, str, size, &is_new);
 	if (!is_new)
 		return nr;
-	copy = strdup(str);
-	if (!copy) {
+	/* Names of files, threads and symbols are any bytes; protobuf's strings are UTF-8. */
+	room = malloc(4 * size);
+	if (!room) {
 		profile->error = -ENOMEM;
 		return nr;
 	}
-	utf8_repair(copy);
+	text = (char *)str__printable(str, room, 4 * size);
 	part.n_string_table = 1;
-	part.string_table = &copy;
+	part.string_table = &text;
 	write_part(profile, &part);
-	free(copy);
+	free(room);
 	return nr;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "name-text.h"
+#include "print-name.h"
 #include "names-file.h"
 #include "names.h"
 #include "tap.h"
@@ -242,14 +243,24 @@ static void check_text(void)
 		{ "a\xff\xc0\x80", "a\\xff\\xc0\\x80" },
 		{ "a\xed\xa0\x80", "a\\xed\\xa0\\x80" },
 		{ "a\xe2\x82", "a\\xe2\\x82" },
+		{ "a\x9b" "2Jz", "a\\x9b2Jz" },
+		{ "a\xd8\x9cz", "a\\xd8\\x9cz" },
+		{ "\xe6\xbc\xa2\xe5\xad\x97", "\xe6\xbc\xa2\xe5\xad\x97" },
 		{ "\xf0\x9f\x90\x8d", "\xf0\x9f\x90\x8d" },
 	};
-	char out[64], small[8];
+	char out[64], small[8], printed[64];
 	unsigned int i;
+	FILE *file;
 
 	for (i = 0; i < ARRAY_SIZE(want); i++) {
 		same(hybrid_name_text(out, sizeof(out), want[i].name), strlen(want[i].text));
 		same_text(out, want[i].text);
+		/* What is printed is the same, but for a name that is empty. */
+		memset(printed, 0, sizeof(printed));
+		file = fmemopen(printed, sizeof(printed), "w");
+		hybrid_print_name(file, want[i].name);
+		fclose(file);
+		same_text(printed, *want[i].name ? want[i].text : "");
 	}
 	same(hybrid_name_text(small, sizeof(small), "abc\n\n\n"), 7);
 	same_text(small, "abc\\x0a");

@@ -9,7 +9,7 @@
  * @out: stream, which may be a terminal
  * @name: of a file or a thread
  *
- * Bytes that end the line, or that change what a terminal shows, are printed as \xHH.
+ * Bytes for which hybrid_name_shown() returns 0 are printed as \xHH.
  */
 void hybrid_print_name(FILE *out, const char *name);
 

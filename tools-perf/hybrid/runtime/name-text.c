@@ -28,13 +28,13 @@ static bool is_character(u32 code, unsigned int size)
 /* C0, DEL, C1, the separators of lines and paragraphs, and what changes the direction. */
 static bool is_control(u32 code)
 {
-	return code < ' ' || (code >= 0x7f && code < 0xa0) || code == 0x200e || code == 0x200f ||
-	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+	return code < ' ' || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e ||
+	       code == 0x200f || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-/* Bytes of the character that begins here, if it may be shown; else 0. */
-static unsigned int shown(const unsigned char *s)
+unsigned int hybrid_name_shown(const char *name)
 {
+	const unsigned char *s = (const unsigned char *)name;
 	unsigned int size = sequence(*s), i;
 	u32 code;
 
@@ -52,12 +52,12 @@ static unsigned int shown(const unsigned char *s)
 
 size_t hybrid_name_text(char *out, size_t room, const char *name)
 {
-	const unsigned char *s = (const unsigned char *)(*name ? name : "?");
+	const char *s = *name ? name : "?";
 	unsigned int size;
 	size_t at = 0;
 
 	while (*s) {
-		size = shown(s);
+		size = hybrid_name_shown(s);
 		/* Room for \xHH and the 0. */
 		if (room - at < 5)
 			break;
@@ -66,7 +66,7 @@ size_t hybrid_name_text(char *out, size_t room, const char *name)
 			at += size;
 			s += size;
 		} else {
-			at += sprintf(out + at, "\\x%02x", *s++);
+			at += sprintf(out + at, "\\x%02x", (unsigned char)*s++);
 		}
 	}
 	out[at] = 0;
