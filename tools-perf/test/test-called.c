@@ -202,6 +202,129 @@ static void walked(void)
 	}
 }
 
+static void start_at(const char *label)
+{
+	static const u64 start[] = { USER };
+
+	scene_start(&s, scene_at(label));
+	chain_start(start, 1);
+}
+
+/* A frame of once(), itself(), even() or odd(): the word that it keeps free, the return address. */
+static void push(const char *ret)
+{
+	scene_push(&s, 0);
+	scene_push(&s, scene_at(ret));
+}
+
+/* From the dump, and as the kernel has walked: the same @nr frames of @want, and no more. */
+static void expect_cut(const u64 *want, unsigned int nr, int line)
+{
+	static const u64 start[] = { PERF_CONTEXT_USER_RULES, OUTERMOST, USER };
+	struct hybrid_unwind walked;
+	unsigned int i, all;
+	u64 rets[MERGE_MAX];
+
+	hybrid_unwind(&scene_unwinder, &s.u);
+	tap_same(s.u.stop, HYBRID_STOP_BAD_FRAME, __FILE__, line, "stop");
+	tap_same(s.u.nr, nr, __FILE__, line, "frames of the dump");
+	tap_same(s.u.sure, nr, __FILE__, line, "sure");
+	for (i = 0; i < min(nr, s.u.nr); i++)
+		tap_same(s.frames[i].ip, want[i], __FILE__, line, "frame");
+	/* All of its stack, as a walker has it that checks nothing. */
+	chain_start(start, ARRAY_SIZE(start));
+	chain_add(scene_at("leaf_at"));
+	for (all = 0, i = 0; i < s.nr && all < MERGE_MAX; i++) {
+		if (s.stack[i] >> 32 == SCENE_BIAS >> 32)
+			rets[all++] = s.stack[i];
+	}
+	for (i = 0; i < all; i++)
+		chain_add(rets[i]);
+	walked = s.u;
+	hybrid_kernel_walk_frames(&scene_unwinder, &walked, chain, nr_chain, false);
+	tap_same(walked.stop, HYBRID_STOP_BAD_FRAME, __FILE__, line, "stop of the walk");
+	tap_same(walked.nr, nr, __FILE__, line, "frames of the walk");
+	tap_same(walked.sure, nr, __FILE__, line, "sure of the walk");
+}
+
+/* CFI that makes a function its own caller, though the calls lead elsewhere. */
+static void own_caller(void)
+{
+	static const char * const rets[] = { "once_ret", "once_again_ret" };
+	const u64 want[] = { scene_at("leaf_at"), scene_at("once_ret") - 1 };
+	unsigned int again, nr, i;
+
+	for (again = 0; again < ARRAY_SIZE(rets); again++) {
+		for (nr = 1; nr <= 100; nr = nr * 3 + 1) {
+			start_at("leaf_at");
+			scene_push(&s, scene_at("once_ret"));
+			for (i = 0; i < nr; i++)
+				push(rets[again]);
+			push("outer_ret");
+			expect_cut(want, ARRAY_SIZE(want), __LINE__);
+			merge_finish();
+		}
+	}
+}
+
+/* In a circle of two, of which one call leads elsewhere; the circle begins later. */
+static void circle(void)
+{
+	const u64 want[] = {
+		scene_at("leaf_at"), scene_at("bpframe_ret") - 1, scene_at("even_ret") - 1,
+	};
+	unsigned int i;
+
+	start_at("leaf_at");
+	scene_push(&s, scene_at("bpframe_ret"));
+	scene_reg(&s, 6, scene_top(&s));
+	scene_push_bpframe(&s, 0, scene_at("even_ret"));
+	for (i = 0; i < 50; i++) {
+		push("once_ret");
+		push("even_ret");
+	}
+	push("outer_ret");
+	/* bpframe() calls through a register, and that even() has called it is refuted once. */
+	hybrid_unwind(&scene_unwinder, &s.u);
+	same(s.u.stop, HYBRID_STOP_BAD_FRAME);
+	same(s.u.nr, ARRAY_SIZE(want));
+	for (i = 0; i < ARRAY_SIZE(want) && i < s.u.nr; i++)
+		same(s.frames[i].ip, want[i]);
+	merge_finish();
+}
+
+/* What calls itself, or each other, stays whole and unmarked. */
+static void recursion(void)
+{
+	unsigned int nr, i;
+
+	for (nr = 1; nr <= 300; nr = nr * 2 + 1) {
+		start_at("leaf_at");
+		scene_push(&s, scene_at("itself_leaf_ret"));
+		for (i = 0; i < nr; i++)
+			push("itself_ret");
+		push("outer_ret");
+		hybrid_unwind(&scene_unwinder, &s.u);
+		same(s.u.stop, HYBRID_STOP_OUTERMOST);
+		same(s.u.nr, nr + 3);
+		same(s.u.sure, nr + 3);
+		merge_finish();
+
+		start_at("odd");
+		scene_push(&s, scene_at("even_ret"));
+		for (i = 0; i < nr; i++) {
+			push("odd_ret");
+			push("even_ret");
+		}
+		push("outer_ret");
+		hybrid_unwind(&scene_unwinder, &s.u);
+		same(s.u.stop, HYBRID_STOP_OUTERMOST);
+		same(s.u.nr, 2 * nr + 3);
+		same(s.u.sure, 2 * nr + 3);
+		merge_finish();
+	}
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -214,6 +337,9 @@ int main(void)
 		{ "called: a return address of 0", zero },
 		{ "called: true callers stay", called },
 		{ "called: walked in the kernel", walked },
+		{ "called: a function that did not call itself", own_caller },
+		{ "called: a circle", circle },
+		{ "called: recursion", recursion },
 	};
 	int ret = tap_run(tests, ARRAY_SIZE(tests));
 

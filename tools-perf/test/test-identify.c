@@ -33,16 +33,16 @@ static void write_at(const char *name, const void *bytes, size_t size, u64 offse
 }
 
 /*
- * pushed() calls leaf(). In mallory's file, of the same build-id, there are nops in place of
+ * once() calls leaf(). In mallory's file, of the same build-id, there are nops in place of
  * the call, or it calls itself. What is known of his, and his code, are not alice's.
  */
 static void calls(void)
 {
 	static const u8 no_call[] = { 0x90, 0x90, 0x90, 0x90, 0x90 };
-	u64 ret = elf_file_symbol("small.so", "pushed_ret");
+	u64 ret = elf_file_symbol("small.so", "once_ret");
 	u64 leaf = elf_file_symbol("small.so", "leaf_at");
 	u8 call[] = { 0xe8, 0, 0, 0, 0 };
-	s32 to_itself = elf_file_symbol("small.so", "pushed_at") - ret;
+	s32 to_itself = elf_file_symbol("small.so", "once_at") - ret;
 	u64 offset = ret - sizeof(call);
 	const struct hybrid_mapping *alice, *mallory;
 	unsigned int i;

@@ -208,7 +208,7 @@ static void by_code(void)
 {
 	u64 bare = SCENE_NOCFI + elf_file_symbol("nocfi.so", "bare_at");
 	u64 bare_ret = SCENE_NOCFI + elf_file_symbol("nocfi.so", "bare_ret");
-	const u64 called[] = { bare, bare_ret }, not_called[] = { bare, scene_at("pushed_ret") };
+	const u64 called[] = { bare, bare_ret }, not_called[] = { bare, scene_at("once_ret") };
 
 	walk_chain(called, ARRAY_SIZE(called));
 	same(s.u.stop, HYBRID_STOP_OUTERMOST);

@@ -93,7 +93,7 @@ static void links(void)
 	set_links(words, 90, 0);
 	same(merge(), HYBRID_TRUNCATED);
 	same(m.nr, 4 + 1 + 90 + 1);
-	words[4 * 60 + 3] = scene_at("pushed_ret");
+	words[4 * 60 + 3] = scene_at("once_ret");
 	same(merge(), HYBRID_TRUNCATED);
 	same(m.nr, 4 + 1 + 60 + 1);
 	memset(&m.links, 0, sizeof(m.links));
@@ -213,18 +213,19 @@ static void no_frame_pointer(void)
 
 	scene_start(&s, scene_at("bpframe_at"));
 	scene_reg(&s, BP, SCENE_STACK);
-	scene_push_bpframe(&s, SCENE_STACK + 48, scene_at("pushed_ret"));
-	scene_push_pushed(&s, 0, scene_at("bpframe_ret"));
+	scene_push_bpframe(&s, SCENE_STACK + 32, scene_at("once_ret"));
+	scene_push(&s, 0);
+	scene_push(&s, scene_at("bpframe_ret"));
 	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
 	chain_start(start, 1);
 	chain_add(scene_at("bpframe_at"));
-	chain_add(scene_at("pushed_ret"));
+	chain_add(scene_at("once_ret"));
 	chain_add(scene_at("outer_ret"));
-	s.u.dump_size = 4 * 8;
+	s.u.dump_size = 3 * 8;
 	same(merge(), HYBRID_TRUNCATED);
-	merge_expect(USER, scene_at("bpframe_at"), scene_at("pushed_ret") - 1, CUT_OFF);
+	merge_expect(USER, scene_at("bpframe_at"), scene_at("once_ret") - 1, CUT_OFF);
 
-	/* Behind the dump: what pushed() calls is leaf(). */
+	/* Behind the dump: what once() calls is leaf(). */
 	s.u.dump_size = 0;
 	same(merge(), HYBRID_FP_ONLY);
 	merge_expect(USER, scene_at("bpframe_at"), CUT_OFF);

@@ -319,18 +319,18 @@ static void down_the_stack(void)
 	scene_start(&s, scene_at("bpframe_at"));
 	scene_push_bpframe(&s, GO_END - GO_USED + 0x18, at("switches_ret"));
 	scene_reg(&s, BP, scene_top(&s));
-	scene_push_bpframe(&s, SCENE_STACK, scene_at("bpframe_pushed") + 1);
+	scene_push_bpframe(&s, SCENE_STACK, scene_at("leaves") + 2);
 	scene_push_bpframe(&s, GO_END - GO_USED + 0x18, at("switches_ret"));
 	scene_fill(&s, 5, 0xdead);
 	scene_push(&s, GO_USED);
 	scene_fill(&s, 8, 0xdead);
 	nr_chain = 2;
-	chain_add(scene_at("bpframe_pushed") + 1);
+	chain_add(scene_at("leaves") + 2);
 	chain_add(at("switches_ret"));
 	chain_add(at("wrapper_ret"));
 	chain_add(at("top") + 1);
 	same(merge(), HYBRID_BAD_CFI);
-	merge_expect(USER, scene_at("bpframe_at"), scene_at("bpframe_pushed"),
+	merge_expect(USER, scene_at("bpframe_at"), scene_at("leaves") + 1,
 		     at("switches_ret") - 1, CUT_OFF);
 	scene_exit();
 }

@@ -323,10 +323,11 @@ static void overwritten(void)
 	scene_unwind(&s);
 	expect_chain();
 
-	/* pushed() calls leaf(), not bpframe(). */
+	/* once() calls leaf(), not bpframe(). */
 	scene_start(&s, scene_at("bpframe_entry"));
-	scene_push(&s, scene_at("pushed_ret"));
-	scene_push_pushed(&s, 0, scene_at("outer_ret"));
+	scene_push(&s, scene_at("once_ret"));
+	scene_push(&s, 0);
+	scene_push(&s, scene_at("outer_ret"));
 	scene_unwind(&s);
 	same(s.u.nr, 3);
 	s.u.overwritten = true;

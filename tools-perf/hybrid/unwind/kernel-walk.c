@@ -194,5 +194,7 @@ void hybrid_kernel_walk_frames(struct hybrid_unwinder *unwinder, struct hybrid_u
 		u->stop = HYBRID_STOP_LIMIT;
 	u->nr = i;
 	u->sure = i;
+	if (!confirmed)
+		hybrid_cut_refuted(unwinder, u);
 	put_functions(u);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Walks in the kernel through addresses that are known from walks before them. */
 #include "../rules/rows.h"
+#include "called.h"
 #include "known-walk.h"
 #include "walk.h"
 
@@ -20,11 +21,25 @@ bool hybrid_known_walk_first(struct hybrid_unwinder *unwinder, const struct hybr
 	return entry && entry->is_known_first;
 }
 
+/* In a circle each call counts. */
+static bool is_circle_known(struct hybrid_unwinder *unwinder, const struct hybrid_space *space,
+			    const u64 *ips, unsigned int nr, const u64 *out)
+{
+	unsigned int i;
+
+	for (i = 1; i < nr; i++) {
+		if (!hybrid_is_called_pair(unwinder, space, out[i - 1], ips[i]))
+			return false;
+	}
+	return true;
+}
+
 bool hybrid_known_walk(struct hybrid_unwinder *unwinder, const struct hybrid_space *space,
 		       const u64 *ips, unsigned int nr, u64 *out)
 {
 	const struct hybrid_cache_entry *entry = NULL;
-	u64 gen = space->gen;
+	u64 gen = space->gen, again = 0;
+	bool is_circle = false;
 	unsigned int i;
 
 	if (nr < 2)
@@ -37,8 +52,12 @@ bool hybrid_known_walk(struct hybrid_unwinder *unwinder, const struct hybrid_spa
 		entry = entry_of(unwinder, gen, out[i]);
 		if (!entry || !entry->is_known_caller)
 			return false;
+		is_circle |= ips[i] == again;
+		if (!(i & (i - 1)))
+			again = ips[i];
 	}
-	return entry->is_known_last;
+	return entry->is_known_last &&
+	       (!is_circle || is_circle_known(unwinder, space, ips, nr, out));
 }
 
 /* Does the entry tell all of a frame there? */

@@ -8,6 +8,7 @@
  */
 #include <linux/compiler.h>
 #include <linux/kernel.h>
+#include "called.h"
 #include "fiber.h"
 #include "step.h"
 #include "step-run.h"
@@ -280,4 +281,5 @@ void hybrid_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
 	if (stop != HYBRID_STOP_UNREAD && stop != HYBRID_STOP_LIMIT &&
 	    (stop != HYBRID_STOP_OUTERMOST || u->rule.kind != HYBRID_RULE_OUTERMOST))
 		hybrid_fiber_end(unwinder, u);
+	hybrid_cut_refuted(unwinder, u);
 }

@@ -69,6 +69,24 @@ struct hybrid_cache_entry {
 
 #define HYBRID_CACHE_BITS	13
 
+/**
+ * struct hybrid_called_pair - a callee and its caller, of which hybrid_cut_refuted() has looked at
+ *	the call
+ * @gen: state of the address space
+ * @callee: address in the callee
+ * @ret: return address in the caller
+ * @is_called: the call may have led to the callee; else they are two functions, and nobody has
+ *	looked
+ */
+struct hybrid_called_pair {
+	u64	gen;
+	u64	callee;
+	u64	ret;
+	bool	is_called;
+};
+
+#define HYBRID_CALLED_BITS	8
+
 struct hybrid_unwind;
 
 struct hybrid_walk_jvm;
@@ -99,6 +117,7 @@ typedef bool (*hybrid_runtime_range_fn)(void *runtimes, const struct hybrid_unwi
 /**
  * struct hybrid_unwinder - what an unwinder keeps from sample to sample
  * @cache: rows by address and space; direct-mapped, 256 KiB
+ * @called: by addresses of both; direct-mapped, 8 KiB
  * @add_mapping: adds to a space the mapping that holds an address, where mappings
  *	come on demand; NULL where spaces are complete
  * @add_mapping_arg: for @add_mapping
@@ -111,6 +130,7 @@ typedef bool (*hybrid_runtime_range_fn)(void *runtimes, const struct hybrid_unwi
  */
 struct hybrid_unwinder {
 	struct hybrid_cache_entry	 cache[1 << HYBRID_CACHE_BITS];
+	struct hybrid_called_pair	 called[1 << HYBRID_CALLED_BITS];
 	void (*add_mapping)(struct hybrid_space *space, u64 ip, void *arg);
 	void				*add_mapping_arg;
 	struct hybrid_memory		*memory;
@@ -211,7 +231,8 @@ struct hybrid_unwind {
  * There is always at least one frame, the sampled address. No frame is made
  * up: a return address counts only if it lies in a known mapping and, where
  * anything else than CFI led to it, if a call stands before it that can have led
- * to what runs.
+ * to what runs. Where CFI says that a function has called itself, or an address comes
+ * again, the calls must be able to have led there, too: see hybrid_cut_refuted().
  */
 void hybrid_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u);
 

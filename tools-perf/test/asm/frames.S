@@ -6,6 +6,60 @@
  */
 	.text
 
+/* Its callee is leaf(), whatever the CFI says; and two that do call each other, or themselves. */
+	.p2align 4
+once:
+	.cfi_startproc
+	sub	$8, %rsp
+	.cfi_def_cfa_offset 16
+once_at:
+	call	leaf
+once_ret:
+	call	leaf
+once_again_ret:
+	add	$8, %rsp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+
+	.p2align 4
+itself:
+	.cfi_startproc
+	sub	$8, %rsp
+	.cfi_def_cfa_offset 16
+	call	itself
+itself_ret:
+	call	leaf
+itself_leaf_ret:
+	add	$8, %rsp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+
+	.p2align 4
+even:
+	.cfi_startproc
+	sub	$8, %rsp
+	.cfi_def_cfa_offset 16
+	call	odd
+even_ret:
+	add	$8, %rsp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+
+	.p2align 4
+odd:
+	.cfi_startproc
+	sub	$8, %rsp
+	.cfi_def_cfa_offset 16
+	call	even
+odd_ret:
+	add	$8, %rsp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+
 /* No CFI covers this. */
 	.p2align 4
 nocfi:
@@ -62,7 +116,7 @@ pushed_one:
 	sub	$16, %rsp
 	.cfi_def_cfa_offset 32
 pushed_at:
-	call	leaf
+	call	*%rax
 pushed_ret:
 	add	$16, %rsp
 	.cfi_def_cfa_offset 16
