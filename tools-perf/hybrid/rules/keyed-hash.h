@@ -24,7 +24,7 @@ static inline u64 hybrid_hash_mix(u64 hash, u64 word)
 {
 	u64 a = hash ^ word, b = hybrid_hash_keys.factor;
 #ifdef __SIZEOF_INT128__
-	unsigned __int128 product = (unsigned __int128)a * b;
+	__uint128_t product = (__uint128_t)a * b;
 
 	return (u64)product ^ (u64)(product >> 64);
 #else

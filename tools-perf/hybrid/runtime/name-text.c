@@ -29,7 +29,8 @@ static bool is_character(u32 code, unsigned int size)
 static bool is_control(u32 code)
 {
 	return code < ' ' || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e ||
-	       code == 0x200f || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+	       code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069);
 }
 
 unsigned int hybrid_name_shown(const char *name)

@@ -133,7 +133,7 @@ static struct php_function *find(const struct php_functions *functions, u64 key)
 	return hybrid_key_table__find(&functions->known, key);
 }
 
-/* The first one that has these instructions, unless it is gone: a closure goes, not its function. */
+/* The first one that has these instructions, unless it is gone: closures go, functions stay. */
 static void keep_place(struct php_functions *functions, const struct php_function *found)
 {
 	const struct php_place place = {
