@@ -114,16 +114,10 @@ static void sizes(void)
 	}
 }
 
-static void nothing_else(void)
-{
-	check(!walked.functions_are_whole && !walked.code_hash);
-	check(!walked.text);
-}
-
 static void walks(void)
 {
 	unsigned int nr_user, nr_kernel, extra, hash;
-	u32 size, words;
+	u32 size, all;
 
 	for (nr_user = 1; nr_user <= 3; nr_user++) {
 		for (nr_kernel = 0; nr_kernel <= 2; nr_kernel++) {
@@ -131,9 +125,9 @@ static void walks(void)
 				for (hash = 0; hash < 2; hash++) {
 					begin(WHOLE | (nr_user - 1) << 16,
 					      nr_kernel | (hash ? HYBRID_WALK_CODE_HASH : 0));
-					words = nr_user + nr_kernel + extra;
-					record->ips[words - 1] = 0xc0de;
-					size = sizeof(*head) + words * 8;
+					all = nr_user + nr_kernel + extra;
+					record->ips[all - 1] = 0xc0de;
+					size = sizeof(*head) + all * 8;
 					same(parse(size), 0);
 					same(walked.nr_user, nr_user);
 					same(walked.head.nr_kernel, nr_kernel);
@@ -156,7 +150,9 @@ static void walks(void)
 	same(walked.nr_user, 0);
 	same(walked.head.nr_kernel, 2);
 	same(walked.nr_functions, 0);
-	nothing_else();
+	check(!walked.functions_are_whole && !walked.interpreted && !walked.text);
+	check(!walked.dump && !walked.room_ends);
+	same(walked.code_hash | walked.language | walked.space | walked.holes, 0);
 	check(hybrid_walked_is_sample(&walked));
 	begin(CUT, 0);
 	same(parse(sizeof(*head)), 0);
@@ -202,8 +198,7 @@ static void interpreters(void)
 		same(walked.language, 2);
 		check(walked.interpreted && !walked.functions_are_whole);
 		check(!hybrid_walked_is_sample(&walked));
-		same(walked.functions - (const u8 *)made, made->size - ALIGN(4 + sizeof(*head) +
-		     nr * frame + frame - 1, 8) + 4 + sizeof(*head));
+		same(walked.functions - (const u8 *)made, 8 + 3 * 8 + 4 + sizeof(*head));
 	}
 	begin(CUT, what | HYBRID_WALK_INTERPRETED_WHOLE);
 	same(parse(sizeof(*head) + most * frame), 0);
@@ -256,7 +251,8 @@ static void dumps(void)
 	check(walked.room_ends && walked.dump && hybrid_walked_is_sample(&walked));
 	check(!memcmp(walked.ips, dump->ips, sizeof(dump->ips)));
 	same(hybrid_walked_sp(&walked), 0x100 + 19);
-	nothing_else();
+	check(!walked.functions_are_whole && !walked.interpreted && !walked.text);
+	same(walked.code_hash | walked.language | walked.nr_functions, 0);
 	/* Of a sleep: the user's part of a chain. */
 	head->id = 0;
 	dump->room_ends = 0;
@@ -272,18 +268,12 @@ static void dump_bounds(void)
 		u32	nr, room, size, there;
 		bool	holds;
 	} cases[] = {
-		{ 0, 0, 0, 0, true },
-		{ HYBRID_WALK_DUMP_IPS, 8, 8, 8, true },
+		{ 0, 0, 0, 0, true }, { HYBRID_WALK_DUMP_IPS, 8, 8, 8, true },
 		{ HYBRID_WALK_DUMP_IPS + 1, 8, 8, 8, false },
-		{ 1, HYBRID_WALK_STACK, 8, 8, true },
-		{ 1, HYBRID_WALK_STACK + 8, 8, 8, false },
+		{ 1, HYBRID_WALK_STACK, 8, 8, true }, { 1, HYBRID_WALK_STACK + 8, 8, 8, false },
 		{ 1, HYBRID_WALK_STACK, HYBRID_WALK_STACK, HYBRID_WALK_STACK, true },
-		{ 1, 16, 16, 16, true },
-		{ 1, 16, 24, 24, false },
-		{ 1, 20, 16, 16, false },
-		{ 1, 24, 20, 24, false },
-		{ 1, 16, 16, 15, false },
-		{ 1, 16, 8, 8, true },
+		{ 1, 16, 16, 16, true }, { 1, 16, 24, 24, false }, { 1, 20, 16, 16, false },
+		{ 1, 24, 20, 24, false }, { 1, 16, 16, 15, false }, { 1, 16, 8, 8, true },
 		{ 1, 16, 8, 7, false },
 	};
 	unsigned int i;
@@ -312,16 +302,16 @@ static void add(u64 word)
 	want[nr_want++] = word;
 }
 
+static const struct {
+	u64	bit, word;
+} words[] = {
+	{ PERF_SAMPLE_IDENTIFIER, 22 }, { PERF_SAMPLE_IP, 0x1111 }, { PERF_SAMPLE_TID, IDS },
+	{ PERF_SAMPLE_TIME, 999 }, { PERF_SAMPLE_ADDR, 0x4444 }, { PERF_SAMPLE_ID, 22 },
+	{ PERF_SAMPLE_CPU, 3 }, { PERF_SAMPLE_PERIOD, 333 },
+};
+
 static void add_head(u64 type)
 {
-	const struct {
-		u64	bit, word;
-	} words[] = {
-		{ PERF_SAMPLE_IDENTIFIER, 22 }, { PERF_SAMPLE_IP, 0x1111 },
-		{ PERF_SAMPLE_TID, IDS }, { PERF_SAMPLE_TIME, 999 },
-		{ PERF_SAMPLE_ADDR, 0x4444 }, { PERF_SAMPLE_ID, 22 }, { PERF_SAMPLE_CPU, 3 },
-		{ PERF_SAMPLE_PERIOD, 333 },
-	};
 	unsigned int i;
 
 	nr_want = 1;
@@ -347,16 +337,12 @@ static void expect(u64 type, u64 regs)
 /* Each of the words that an event may ask for, alone and with all others. */
 static void samples_of_walks(void)
 {
-	static const u64 bits[] = {
-		PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
-		PERF_SAMPLE_ADDR, PERF_SAMPLE_ID, PERF_SAMPLE_CPU, PERF_SAMPLE_PERIOD,
-	};
 	unsigned int set, i, nr_kernel;
 	u64 type;
 
-	for (set = 0; set < 1 << ARRAY_SIZE(bits); set++) {
-		for (type = 0, i = 0; i < ARRAY_SIZE(bits); i++)
-			type |= set >> i & 1 ? bits[i] : 0;
+	for (set = 0; set < 1 << ARRAY_SIZE(words); set++) {
+		for (type = 0, i = 0; i < ARRAY_SIZE(words); i++)
+			type |= set >> i & 1 ? words[i].bit : 0;
 		nr_kernel = set % 3;
 		begin(WHOLE | 1 << 16, nr_kernel);
 		for (i = 0; i < nr_kernel + 2; i++)
@@ -377,20 +363,18 @@ static void samples_of_walks(void)
 		expect(type, 0);
 	}
 	/* No user part: the kernel's alone. */
-	begin(CUT, 2);
+	begin(CUT, 1);
 	record->ips[0] = 0xa0;
-	record->ips[1] = 0xa1;
-	same(parse(sizeof(*head) + 2 * 8), 0);
+	same(parse(sizeof(*head) + 8), 0);
 	add_head(0);
-	add(2);
+	add(1);
 	add(0xa0);
-	add(0xa1);
 	add(PERF_SAMPLE_REGS_ABI_NONE);
 	add(0);
 	expect(0, 0);
 }
 
-/* Of struct pt_regs, in the order of perf's numbers. */
+/* Words of struct pt_regs, in the order of perf's numbers. */
 static const u8 places[] = {
 	10, 5, 11, 12, 13, 14, 4, 19, 16, 18, 17, 20, 0, 0, 0, 0, 9, 8, 7, 6, 3, 2, 1, 0,
 };
@@ -452,16 +436,15 @@ static void samples_of_dumps(void)
 		expect(0, 1ULL << bit);
 	}
 	/* Of a sleep. */
-	begin_dump(2, 8, 8);
+	begin_dump(1, 8, 8);
 	head->id = 0;
 	same(parse(STACK_AT + 8), 0);
 	add_head(0);
-	add(5);
+	add(4);
 	add(PERF_CONTEXT_USER_RULES);
 	add(head->info);
 	add(PERF_CONTEXT_USER);
 	add(dump->ips[0]);
-	add(dump->ips[1]);
 	add_dump(PERF_SAMPLE_REGS_ABI_64, 0, 8, 8);
 	expect(0, 0);
 }
