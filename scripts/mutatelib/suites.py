@@ -53,19 +53,21 @@ SUITES = {
         "programs": {
             "test-frame": [], "test-decode": [], "test-steps": [], "test-throttle": [],
             "test-walk": ["300"], "test-cache": [LIBC, "/bin/bash"],
+            "test-code": [], "test-code-module": [], "test-look": [], "test-step": ["50000"],
             "oracle-cfi": ["-n", "libc", "-W", "0.02", "-L", "100", "-U", "15", LIBC],
         },
         "targets": [],
         "variants": {
             name: (f"{OUT}/frame-{name}/selftests/frame", f"{OUT}/frame-{name}", flags)
-            for name, flags in {"plain": [], "asan": [f"CFLAGS=-O1 -g {SAN}"],
-                                "coverage": [f"CFLAGS=-g {COVERAGE}"]}.items()
+            for name, flags in {"plain": ["TEST_CFLAGS=-O1 -g"], "asan": [f"CFLAGS=-O1 -g {SAN}"],
+                                "coverage": [f"CFLAGS=-g {COVERAGE}",
+                                             f"TEST_CFLAGS=-g {COVERAGE}"]}.items()
         },
     },
     "table": {
         "dir": "selftests/table",
-        "sources": ("kmod/table/",),
-        "programs": {"test-table": []},
+        "sources": ("kmod/table/", "kmod/walk/"),
+        "programs": {"test-table": [], "test-device": [], "test-rules": ["20000"]},
         "targets": [],
         "variants": {
             name: (f"{OUT}/table-{name}/selftests/table", f"{OUT}/table-{name}", flags)

@@ -261,6 +261,8 @@ static void make_honest(unsigned int bytes)
 	unsigned int at, i;
 
 	memory.missing = 0;
+	/* Nothing is left of other code. */
+	memset(memory.code, 0xcc, sizeof(memory.code));
 	for (at = 0; at < bytes; at += 10)
 		put(at, "\x48\x8b\x44\x24\x08\x48\x01\xd8\x74\x00", 10);
 	put(at, "\xc3", 1);
