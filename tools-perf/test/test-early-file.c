@@ -136,6 +136,66 @@ static void never(void)
 	end();
 }
 
+/* A file is tried 32 times; in the last try it may be there. */
+static void tries(void)
+{
+	unsigned int nr, i;
+
+	for (nr = 31; nr <= 33; nr++) {
+		start();
+		slow = "python";
+		map("/opt/bin/python3");
+		/* The first try was when it was mapped. */
+		for (i = 1; i < nr; i++) {
+			same(early.nr, 1);
+			pass();
+		}
+		same(early.nr, nr <= 32);
+		slow = NULL;
+		pass();
+		same_text(ready_files, nr <= 32 ? "/opt/bin/python3 " : "");
+		same(early.nr, 0);
+		end();
+	}
+}
+
+/* The end of a recording comes while files wait. */
+static void left(void)
+{
+	unsigned int i;
+	char path[64];
+
+	start();
+	slow = "python";
+	for (i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "/opt/%u/python3", i);
+		map(path);
+	}
+	same(early.nr, 3);
+	end();
+	same(ps.objects.nr, 0);
+	same_text(ready_files, "");
+}
+
+/* The one that is ready makes room for the last one, which is tried in the same pass. */
+static void order(void)
+{
+	start();
+	slow = "/";
+	map("/a/python3");
+	map("/b/python3");
+	map("/c/python3");
+	slow = "/b";
+	pass();
+	same_text(ready_files, "/a/python3 /c/python3 ");
+	same(early.nr, 1);
+	same(early.file[0].nr_tries, 2);
+	slow = NULL;
+	pass();
+	same_text(ready_files, "/a/python3 /c/python3 /b/python3 ");
+	end();
+}
+
 /* No more wait than there is room for; one that was left out is taken when it is mapped again. */
 static void bounds(void)
 {
@@ -170,6 +230,9 @@ int main(void)
 		{ "early: files that can be read at once",	at_once },
 		{ "early: several that wait",			several },
 		{ "early: one that can't be read",		never },
+		{ "early: how often a file is tried",		tries },
+		{ "early: files that wait at the end",		left },
+		{ "early: one of them is ready",		order },
 		{ "early: bounds",				bounds },
 	};
 

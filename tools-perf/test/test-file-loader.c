@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "abi.h"
+#include "await.h"
 #include "file-copy.h"
 #include "elf-file.h"
 #include "file-loader.h"
@@ -146,8 +147,11 @@ static void does_not_answer(void)
 	check(row_at_last(&other));
 	check(!row_of(&slow));
 	check(hybrid_loader_state(slow.object, false) != HYBRID_LOAD_DONE);
-	hybrid_loader_give_up(slow.object);
-	same(hybrid_loader_state(slow.object, false), HYBRID_LOAD_LATE);
+	check(!slow.object->is_late);
+	hybrid_await_give_up(slow.object);
+	check(slow.object->is_late);
+	same(hybrid_await(slow.object, false), HYBRID_LOAD_LATE);
+	same(hybrid_await(other.object, false), HYBRID_LOAD_DONE);
 	same_text(slow.object->why, "its file system did not answer in time");
 	/* When it is there it is used. */
 	set_answers(true);

@@ -165,6 +165,115 @@ static void many(void)
 	end(space);
 }
 
+/* Each file is noted by what its record says, whichever part of that differs. */
+static void idents(void)
+{
+	struct hybrid_ident ident = { .path = "/a", .maj = 1, .min = 2, .ino = 3 };
+	struct hybrid_space *space = start();
+	unsigned int i;
+
+	ident.ino_generation = 4;
+	for (i = 0; i < 2; i++) {
+		hybrid_met_file(&met, &ident, 1);
+		same(met.nr_files, 1);
+	}
+	ident.maj++;
+	hybrid_met_file(&met, &ident, 1);
+	ident.min++;
+	hybrid_met_file(&met, &ident, 1);
+	ident.ino++;
+	hybrid_met_file(&met, &ident, 1);
+	ident.ino_generation++;
+	hybrid_met_file(&met, &ident, 1);
+	ident.path = "/b";
+	hybrid_met_file(&met, &ident, 1);
+	same(met.nr_files, 6);
+	for (i = 0; i < 6; i++)
+		same(met.files[i].pid, 1);
+	/* The same once more: the process is the last one. */
+	hybrid_met_file(&met, &ident, 7);
+	same(met.nr_files, 6);
+	same(met.files[5].pid, 7);
+	end(space);
+}
+
+/* The first and the last byte of a mapping, and what is beside it. */
+static void edges(void)
+{
+	struct hybrid_space *space = start();
+
+	map(space, 1, "/a", 1, 10);
+	map(space, 2, "/b", 2, 10);
+	map(space, 4, "/c", 3, 10);
+	hybrid_met_user(&met, space, PAGE - 1);
+	same(met.nr_files, 0);
+	hybrid_met_user(&met, space, 2 * PAGE - 1);
+	same(met.nr_files, 1);
+	hybrid_met_user(&met, space, 2 * PAGE);
+	same(met.nr_files, 2);
+	hybrid_met_user(&met, space, 3 * PAGE);
+	same(met.nr_files, 2);
+	hybrid_met_user(&met, space, PAGE);
+	hybrid_met_user(&met, space, 4 * PAGE);
+	same(met.nr_files, 3);
+	/* Functions of runtimes have addresses that no process has. */
+	map(space, 1ULL << 44, "/d", 4, 10);
+	hybrid_met_user(&met, space, 1ULL << 56);
+	same(met.nr_files, 3);
+	map(space, 1ULL << 45, "/e", 5, 10);
+	hybrid_met_user(&met, space, 2ULL << 56);
+	same(met.nr_files, 4);
+	same(met.nr_pages, 0);
+	end(space);
+}
+
+/* Each file is noted once, however often samples come back to it. */
+static void noted_once(void)
+{
+	struct hybrid_space *space = start();
+	unsigned int i;
+
+	map(space, 1, "/a", 1, 10);
+	map(space, 2, "/b", 2, 10);
+	for (i = 0; i < 10; i++)
+		hybrid_met_user(&met, space, (1 + i % 2) * PAGE);
+	same(met.nr_files, 2);
+	check(hybrid_space_find(space, PAGE)->is_met && hybrid_space_find(space, 2 * PAGE)->is_met);
+	/* What was noted of a mapping that was met is not asked again. */
+	met.files[0].pid = 77;
+	hybrid_met_user(&met, space, PAGE);
+	same(met.files[0].pid, 77);
+	end(space);
+}
+
+/* One page of the kernel, again and again, or with others between; and address 0. */
+static void kernel_pages(void)
+{
+	struct hybrid_space *space = start();
+	unsigned int i;
+
+	hybrid_met_kernel(&met, 0);
+	hybrid_met_kernel(&met, PAGE - 1);
+	same(met.nr_pages, 0);
+	for (i = 0; i < 100; i++) {
+		hybrid_met_kernel(&met, KERNEL + i);
+		hybrid_met_kernel(&met, KERNEL + (i % 3) * PAGE);
+	}
+	same(met.nr_pages, 3);
+	hybrid_met_kernel(&met, KERNEL + 3 * PAGE - 1);
+	same(met.nr_pages, 3);
+	hybrid_met_kernel(&met, KERNEL + 3 * PAGE);
+	same(met.nr_pages, 4);
+	/* Half of the slots are free, always. */
+	for (i = 0; i < 1000; i++) {
+		hybrid_met_kernel(&met, KERNEL + i * PAGE);
+		check(met.nr_page_slots >= 2 * met.nr_pages);
+		check(!(met.nr_page_slots & (met.nr_page_slots - 1)));
+	}
+	same(met.nr_pages, 1000);
+	end(space);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -173,6 +282,10 @@ int main(void)
 		{ "met: files are told apart by build-id and path", build_ids },
 		{ "met: the vDSO of a process of 32 bits", low_vdso },
 		{ "met: many files, and all pages", many },
+		{ "met: what tells files apart", idents },
+		{ "met: the edges of mappings", edges },
+		{ "met: each file once", noted_once },
+		{ "met: pages of the kernel", kernel_pages },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

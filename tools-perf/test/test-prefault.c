@@ -166,9 +166,33 @@ static void stuck(void)
 	munmap(pages, PAGES * PAGE);
 }
 
+/* The edges of what is done: pages, and where a stack may be. */
+static void edges(void)
+{
+	const u64 reach = 16 * PAGE;
+	u64 start;
+
+	begin();
+	start = (u64)pages;
+	check(hybrid_prefault_pages(touch, getpid(), start, start + 16 * PAGE + PAGE - 1));
+	check(!hybrid_prefault_pages(touch, getpid(), start + PAGE - 1, start + 17 * PAGE));
+	check(hybrid_prefault_pages(touch, getpid(), start + 20 * PAGE, start + 20 * PAGE));
+	check(!hybrid_prefault_pages(touch, getpid(), start + 20 * PAGE + 1, start + 20 * PAGE));
+	check(!hybrid_prefault_pages(touch, -1, start, start));
+	check(comes(16) && comes(20));
+	check(!is_there(17));
+	check(hybrid_prefault_stack(touch, getpid(), reach));
+	check(!hybrid_prefault_stack(touch, getpid(), reach - 1));
+	check(hybrid_prefault_stack(touch, getpid(), -2 * reach));
+	check(!hybrid_prefault_stack(touch, getpid(), -2 * reach + 1));
+	check(!hybrid_prefault_stack(touch, -1, start));
+	end();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
+		{ "touch: the edges of what is done", edges },
 		{ "touch: pages come, and no others", touched },
 		{ "touch: what is not done", refused },
 		{ "touch: a thread's stack", stack },

@@ -202,9 +202,134 @@ static void changes(void)
 	check(!is_change(PERF_RECORD_LOST, 0));
 }
 
+/* What names no file: code in it was made at run time. */
+static void names(void)
+{
+	static const struct {
+		const char	*name;
+		const char	*want;
+	} cases[] = {
+		{ "//anon", "anon" }, { "//anon (deleted)", "anon" }, { "//ano", "//ano" },
+		{ "[heap]", "anon" }, { "[stack]", "anon" }, { "[anon:v8]", "anon" },
+		{ "/dev/zero", "anon" }, { "/dev/zero (deleted)", "anon" },
+		{ "/dev/zer", "/dev/zer" },
+		{ "/SYSV00000000", "anon" }, { "/SYS", "/SYS" },
+		{ "/anon_hugepage (deleted)", "anon" }, { "/anon_hugepag", "/anon_hugepag" },
+		{ "anon_inode:[perf_event]", "anon" }, { "anon_inode", "anon_inode" },
+		{ "/a/[b]", "/a/[b]" }, { "[vdso", "anon" },
+	};
+	unsigned int i;
+
+	start();
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		mmap2(10, BASE, cases[i].name, PROT_EXEC);
+		same_text(path_at(10, BASE), cases[i].want);
+	}
+	/* Below 4 GiB it is that of a process of 32 bits. */
+	mmap2(10, 0xfffff000, "[vdso]", PROT_EXEC);
+	same_text(path_at(10, 0xfffff000), HYBRID_VDSO_32);
+	mmap2(10, 1ULL << 32, "[vdso]", PROT_EXEC);
+	same_text(path_at(10, 1ULL << 32), HYBRID_VDSO_64);
+	end();
+}
+
+/* The record without the file's numbers: code is what is not said to be data. */
+static void old_records(void)
+{
+	const struct hybrid_mapping *mapping;
+	unsigned int i;
+
+	start();
+	for (i = 0; i < 2; i++) {
+		memset(&event, 0, sizeof(event));
+		event.mmap.pid = 10;
+		event.mmap.tid = 10;
+		event.mmap.start = BASE + i * LENGTH;
+		event.mmap.len = LENGTH;
+		event.mmap.pgoff = 0x3000;
+		snprintf(event.mmap.filename, sizeof(event.mmap.filename), "/a");
+		same(track(PERF_RECORD_MMAP, i ? PERF_RECORD_MISC_MMAP_DATA : 0), 0);
+	}
+	same_text(path_at(10, BASE), "/a");
+	same_text(path_at(10, BASE + LENGTH - 1), "/a");
+	same_text(path_at(10, BASE + LENGTH), "");
+	mapping = hybrid_space_find(hybrid_process_find(&ps, 10)->space, BASE);
+	same(mapping->pgoff, 0x3000);
+	same(mapping->object->ident.ino, 0);
+	end();
+}
+
+/* Mappings of the kernel and of guests, and records of other kinds, are none of a process. */
+static void others(void)
+{
+	static const u16 modes[] = {
+		PERF_RECORD_MISC_KERNEL, PERF_RECORD_MISC_HYPERVISOR,
+		PERF_RECORD_MISC_GUEST_KERNEL, PERF_RECORD_MISC_GUEST_USER, 0,
+	};
+	static const u32 types[] = { PERF_RECORD_MMAP, PERF_RECORD_MMAP2 };
+	unsigned int i, j;
+
+	start();
+	for (i = 0; i < ARRAY_SIZE(modes); i++) {
+		for (j = 0; j < ARRAY_SIZE(types); j++) {
+			memset(&event, 0, sizeof(event));
+			event.header.type = types[j];
+			event.header.misc = modes[i];
+			event.mmap2.pid = 10;
+			event.mmap2.len = LENGTH;
+			event.mmap2.prot = PROT_EXEC;
+			same(hybrid_track(&ps, &event), 0);
+			same(ps.nr_processes, 0);
+		}
+	}
+	memset(&event, 0, sizeof(event));
+	event.fork.pid = 10;
+	for (i = PERF_RECORD_SAMPLE; i < PERF_RECORD_SAMPLE + 12; i++) {
+		if (i != PERF_RECORD_MMAP2)
+			same(track(i, 0), 0);
+		same(ps.nr_processes, 0);
+	}
+	end();
+}
+
+/* A build-id is no longer than there is room for, whatever its record says. */
+static void long_build_id(void)
+{
+	struct hybrid_ident ident = {};
+	unsigned int size;
+
+	start();
+	memset(&event, 0xff, sizeof(event));
+	event.header.misc = PERF_RECORD_MISC_MMAP_BUILD_ID;
+	for (size = 0; size < 256; size++) {
+		memset(&ident, 0, sizeof(ident));
+		event.mmap2.build_id_size = size;
+		hybrid_track_ident(&ps, &event.mmap2, &ident);
+		same(ident.build_id_size, min_t(unsigned int, size, HYBRID_BUILD_ID_SIZE));
+		same(ident.ino, 0);
+	}
+	end();
+}
+
+/* The kernel's own code for uprobes, by the name that it gives to it. */
+static void code_for_uprobes(void)
+{
+	start();
+	mmap2(10, BASE, "[uprobes-trampoline]", PROT_EXEC);
+	check(hybrid_space_find(hybrid_process_find(&ps, 10)->space, BASE)->is_uprobes);
+	mmap2(10, BASE, "[uprobes-tramp", PROT_EXEC);
+	check(!hybrid_space_find(hybrid_process_find(&ps, 10)->space, BASE)->is_uprobes);
+	end();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
+		{ "track: names of mappings", names },
+		{ "track: records without the file's numbers", old_records },
+		{ "track: records that are none of a process", others },
+		{ "track: a build-id that is too long", long_build_id },
+		{ "track: the kernel's code for uprobes", code_for_uprobes },
 		{ "track: mappings of code, of data, without a file", mappings },
 		{ "track: fork, exec, exit", tasks },
 		{ "track: a fork that perf made up", made_up },
