@@ -381,6 +381,7 @@ static void ends(void)
 	for (end = 0; end <= PERF_UNWIND_END_BUSY; end++)
 		same(stats.ends[end], end != PERF_UNWIND_END_OUTERMOST);
 	same(stats.without_dump, 0);
+	hybrid_no_rules_count(&stats.no_rules, "/opt/a", 0x10);
 	expect(print_failures,
 	       "hybrid:        1 with dump: not begun\n"
 	       "hybrid:        1 with dump: no rule\n"
@@ -388,6 +389,7 @@ static void ends(void)
 	       "hybrid:        1 with dump: stack not readable\n"
 	       "hybrid:        1 with dump: too many frames\n"
 	       "hybrid:        1 with dump: mappings changing\n"
+	       "hybrid:        1 no rule at 0x10 of /opt/a\n"
 	       "hybrid: samples 1 to 1: 0.00 % without dump, 8 bytes each in the ring\n");
 	hybrid_stats_exit(&stats);
 }
