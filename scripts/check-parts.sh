@@ -155,6 +155,7 @@ of_sources()
 	part release ci tap sources source selftests/release/run
 	part precise ci tap sources build selftests/precise/run ${all:+--all}
 	part fuzz ci tap sources source make -s -C tools-perf/test fuzz
+	part mutate all tap sources "source unit asan" scripts/mutate --tap
 }
 
 # One kernel, with KASAN and lockdep, serves all of make check-kernel.
