@@ -238,6 +238,104 @@ static void threaded(void)
 	store_end();
 }
 
+/*
+ * A store of files: what it says of the one that was loaded and of the one that a sample was in,
+ * whether it takes that one, and what it was told.
+ */
+static struct {
+	const struct hybrid_pinned_file	*first;
+	bool				 has_first, has_other;
+	int				 add_err, open;
+	unsigned int			 added, dropped, opened;
+} files;
+
+static bool has_file(void *to __maybe_unused, const struct hybrid_pinned_file *file)
+{
+	return file == files.first ? files.has_first : files.has_other;
+}
+
+static int add_file(void *to __maybe_unused, const struct hybrid_pinned_file *file,
+		    const struct hybrid_pinned_file *same)
+{
+	check(file == files.first && same != files.first);
+	files.added++;
+	return files.add_err;
+}
+
+static void drop_file(void *to __maybe_unused, const struct hybrid_pinned_file *file __maybe_unused)
+{
+	files.dropped++;
+}
+
+/* Opens the file once more, another one, none, or later. */
+static int open_other(const struct hybrid_mapping *mapping)
+{
+	files.opened++;
+	if (files.open < 0)
+		return files.open;
+	return files.open ? open(elf_file_path("small.so"), O_RDONLY | O_CLOEXEC) :
+			    elf_file_open(mapping);
+}
+
+/* A walk ended in a file whose rules were loaded, as the kernel takes it for another. */
+static void twins(void)
+{
+	static const struct {
+		bool		has_first, has_other;
+		int		open, add_err;
+		unsigned int	added;
+		bool		again;
+		unsigned int	nr_twins;
+	} cases[] = {
+		{ true, false, 0, 0, 1, false, 1 },
+		{ false, false, 0, 0, 0, true, 0 },
+		{ true, true, 0, 0, 0, false, 0 },
+		{ true, false, 0, -ENOSPC, 1, false, 0 },
+		{ true, false, 1, 0, 0, false, 0 },
+		{ true, false, -1, 0, 0, true, 0 },
+		{ true, false, HYBRID_OPEN_LATER, 0, 0, false, 0 },
+	};
+	struct hybrid_stored *stored;
+	unsigned int i, pass;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		store_ops.has = has_file;
+		store_ops.add = add_file;
+		store_ops.drop = drop_file;
+		memset(&files, 0, sizeof(files));
+		files.has_first = cases[i].has_first;
+		files.has_other = cases[i].has_other;
+		files.add_err = cases[i].add_err;
+		store_begin();
+		store_sample("pushed_at", ASK(0));
+		store_work();
+		same(store.nr, 1);
+		stored = list_first_entry(&compiler->stored_objects, struct hybrid_stored, list);
+		files.first = &stored->hold;
+		files.open = cases[i].open;
+		scene_ps.objects.open = open_other;
+		for (pass = 0; pass < 3; pass++) {
+			store_sample("pushed_at", ASK(0));
+			store_work();
+		}
+		same(files.opened, 1);
+		same(files.added, cases[i].added);
+		same(stored->nr_twins, cases[i].nr_twins);
+		/* Where it is loaded anew there is a sample for it first. */
+		store_sample("pushed_at", ASK(0));
+		store_work();
+		same(store.nr, cases[i].again ? 2 : 1);
+		check(!stored->awaited || cases[i].open == HYBRID_OPEN_LATER);
+		scene_ps.objects.open = elf_file_open;
+		store_end();
+		/* The file, and those that are like it. */
+		same(files.dropped, 1 + cases[i].nr_twins);
+	}
+	store_ops.has = NULL;
+	store_ops.add = NULL;
+	store_ops.drop = NULL;
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -250,6 +348,7 @@ int main(void)
 		{ "load: an object goes", object_gone },
 		{ "load: an unused file is closed", closed },
 		{ "load: in a thread", threaded },
+		{ "load: other files with the same rows", twins },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

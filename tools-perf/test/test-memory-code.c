@@ -255,13 +255,116 @@ static int put_jvm(void *store, const struct hybrid_walk_jvm *jvm)
 	return 0;
 }
 
+#define MOST_STRETCHES	8192
+
+static struct hybrid_walk_range ranges[MOST_STRETCHES + 2];
+static struct hybrid_walk_code_key stretches[MOST_STRETCHES + 2];
+static unsigned int nr_ranges, ranges_fail_at;
+
 static int put_range(void *store, const struct hybrid_walk_code_key *key,
 		     const struct hybrid_walk_range *range)
 {
 	(void)store;
-	(void)key;
-	(void)range;
-	return 0;
+	if (!check(nr_ranges < ARRAY_SIZE(ranges)))
+		return -1;
+	ranges[nr_ranges] = *range;
+	stretches[nr_ranges++] = *key;
+	return nr_ranges == ranges_fail_at ? -1 : 0;
+}
+
+static struct hybrid_runtime_range made;
+
+static bool made_range(void *runtimes, const struct hybrid_unwind *walk, unsigned int at,
+		       struct hybrid_runtime_range *range)
+{
+	(void)runtimes;
+	(void)walk;
+	*range = made;
+	return !at;
+}
+
+static const struct hybrid_store_ops range_ops = {
+	.put_code = put_code, .put_range = put_range, .takes_registers = true,
+};
+
+/* How many stretches a sample has put, and how many rules of single addresses. */
+static void expect_ranges(unsigned int stopped, unsigned int nr, unsigned int nr_codes)
+{
+	nr_ranges = 0;
+	nr_put = 0;
+	hybrid_memory_code_sample(&known, &range_ops, NULL, &unwinder, &u, stopped);
+	same(nr_ranges, nr);
+	same(nr_put, nr_codes);
+}
+
+/* Code that a runtime has made, from somewhere in the first of @nr stretches on. */
+static void begin_range(u64 start, unsigned int nr)
+{
+	begin();
+	ranges_fail_at = 0;
+	unwinder.runtime_range = made_range;
+	made = (struct hybrid_runtime_range) {
+		.start = start, .end = ((start >> HYBRID_WALK_RANGE_BITS) + nr) <<
+				       HYBRID_WALK_RANGE_BITS,
+		.rule = { .kind = HYBRID_RULE_CFA, .base = HYBRID_BASE_BP, .bp = HYBRID_BP_AT_CFA,
+			  .cfa_off = 16, .ra_off = -8, .bp_off = -16 },
+	};
+	add_frame(FRAMELESS, 0x7008, true);
+	add_frame(FRAMED + 2, 0x7018, false);
+}
+
+static void test_ranges(void)
+{
+	const u64 start = 0x10000000 + 10;
+	unsigned int i;
+
+	begin_range(start, 3);
+	expect_ranges(UINT_MAX, 3, 0);
+	for (i = 0; i < 3; i++) {
+		same(stretches[i].space, SPACE);
+		same(stretches[i].ip, (start >> HYBRID_WALK_RANGE_BITS) + i);
+		same(ranges[i].start, start);
+		same(ranges[i].end, made.end);
+		same(HYBRID_WALK_KIND(ranges[i].row), PERF_UNWIND_CFA);
+		same(HYBRID_WALK_CFA_OFF(ranges[i].row), 16);
+	}
+	/* It is known. A walk that ended there may have lost the stretch of its address. */
+	expect_ranges(UINT_MAX, 0, 0);
+	expect_ranges(0, 1, 1);
+	same(stretches[0].ip, ((u64)code + FRAMELESS) >> HYBRID_WALK_RANGE_BITS);
+	same(put[0].key.ip, (u64)code + FRAMELESS);
+	/* Another process, or other code. */
+	u.walker_space++;
+	expect_ranges(UINT_MAX, 3, 0);
+	made.start -= 4;
+	expect_ranges(0, 3, 1);
+	/* A byte more is in one more stretch. */
+	made.start -= 4;
+	made.end++;
+	expect_ranges(UINT_MAX, 4, 0);
+	end();
+	/* A rule that a row has no room for. */
+	begin_range(start, 3);
+	made.rule.kind = HYBRID_RULE_OUTERMOST;
+	expect_ranges(UINT_MAX, 0, 1);
+	end();
+	/* The store has no room. */
+	begin_range(start, 3);
+	ranges_fail_at = 2;
+	expect_ranges(UINT_MAX, 2, 0);
+	end();
+}
+
+static void test_most_stretches(void)
+{
+	begin_range(0x10000000, MOST_STRETCHES);
+	expect_ranges(UINT_MAX, MOST_STRETCHES, 0);
+	same(stretches[MOST_STRETCHES - 1].ip,
+	     (0x10000000 >> HYBRID_WALK_RANGE_BITS) + MOST_STRETCHES - 1);
+	end();
+	begin_range(0x10000000, MOST_STRETCHES + 1);
+	expect_ranges(UINT_MAX, MOST_STRETCHES, 0);
+	end();
 }
 
 static struct hybrid_walk_jvm said;
@@ -370,6 +473,8 @@ int main(void)
 		{ "memory code: the ends of fibers", test_fibers },
 		{ "memory code: straight code with a frame pointer", test_blocks },
 		{ "memory code: a JVM", test_jvm },
+		{ "memory code: code that a runtime has made", test_ranges },
+		{ "memory code: as much code as a store is given", test_most_stretches },
 		{ "memory code: once, and again where a walk ended", test_again },
 		{ "memory code: what does not say how it is left", test_silent },
 		{ "memory code: what no rule is known of", test_nothing },
