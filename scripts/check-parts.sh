@@ -1,10 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The parts of scripts/check. In a lane they run in this order, one after the other.
+# The parts of scripts/check. In a lane they run in this order, one after the other; one that waits
+# for another part lets those after it begin.
 #
-#   host, host2  what samples or times programs of this machine, and the builds it needs: such a
+#   host     what samples or times programs of this machine, and the builds it needs: such a
 #            part waits for its programs most of the time
+#   both     the same, in host and in a second lane: any of these may run beside any of host. The
+#            longest come first, so that none is alone at the end
 #   style, sources  what needs nothing but the sources
 #   kernels  building kernels
 #   vms, vms2  what runs in VMs, which take one processor each
@@ -107,17 +110,18 @@ of_host()
 	part build check,kernel tap host source builds perf
 	# Of two perf trace at once, as in docs, one shows no ends of system calls (unpatched, too).
 	part perf-test check perf host build perf_test
-	part truth check tap host build truth
-	part fibers check tap host2 build selftests/fibers/run
-	part isolation check tap host2 build selftests/isolation/run
-	part callers check tap host2 build selftests/callers/run ${all:+--all}
+	part docs check tap both "build stock perf-test" selftests/docs/run
+	part truth check tap both build truth
+	part fibers check tap both build selftests/fibers/run
+	part isolation check tap both build selftests/isolation/run
+	part callers check tap both build selftests/callers/run ${all:+--all}
 	part bpf check tap host build selftests/bpf/run
 	part bpf-files ci tap host build selftests/bpf/files
 	part off-cpu ci tap host build selftests/bpf/off-cpu
-	part judge check tap host build selftests/judge/run
-	part names check tap host build selftests/names/run
+	part judge check tap both build selftests/judge/run
+	part names check tap both build selftests/names/run
 	part build-ids ci tap host build selftests/build-ids/run
-	part ends check tap host2 build selftests/ends/run
+	part ends check tap both build selftests/ends/run
 	part hostile ci tap host build selftests/hostile/run
 	part replay ci tap host build selftests/replay/run
 	part real ci tap host build selftests/real/run
@@ -125,7 +129,6 @@ of_host()
 	part open ci tap host build selftests/open/run
 	part pprof ci tap host build selftests/pprof/run
 	part fleet ci tap host build selftests/fleet/run
-	part docs check tap host2 "build stock perf-test" selftests/docs/run
 	part users ci tap host "build stock" selftests/isolation/users
 	part mutated ci tap host "build stock" selftests/mutated/run ${all:+2000}
 	part compat kernel tap host "build stock" selftests/compat/run

@@ -7,9 +7,11 @@
 # /tmp too, as perf and its own tests write there whatever TMPDIR says. A part of "make check"
 # that leaves something there has failed.
 #
-# All parts of a lane run one after the other, the lanes beside each other. In
-# $state a part has the file NAME.runs with the time at which it began, NAME.waits with
-# what it waits for, NAME.pid with its process group, NAME.done; totals has the results.
+# All parts of a lane run one after the other, the lanes beside each other. A lane takes the first
+# of its parts that waits for no other; host and host2 both take those of "both", so that neither
+# is idle while such a part is left. In $state a part has the directory NAME.taken, the file
+# NAME.runs with the time at which it began, NAME.waits with what it waits for, NAME.pid with its
+# process group, NAME.done; totals has the results.
 # shellcheck disable=SC2154 # scripts/check sets $here, $out, $extent, $other_linux and part_*
 
 # counts FORMAT LOG: passed, failed, skipped and planned tests ("-": no plan).
@@ -109,7 +111,7 @@ print_part()
 
 	if [ "${part_lane[$1]}" = kernels ]; then
 		command=(nice -n 3)
-	elif [[ ${part_lane[$1]} != host* ]] && [ ! -e "$state/host.over" ]; then
+	elif [[ ! ${part_lane[$1]} =~ ^(host|both)$ ]] && [ ! -e "$state/host.over" ]; then
 		command=(nice -n 10)
 	fi
 	if [ -n "${CHECK_ENDS:-}" ]; then
@@ -182,37 +184,78 @@ pause()
 	read -r -t "$1" <> "$state/never" || :
 }
 
-# await NAME: until the parts have ended that it is to run after, of those chosen.
-await()
+# waits_for NAME: the first of the chosen parts that it is to run after and that has not ended.
+waits_for()
 {
 	local other
 
 	for other in ${part_after[$1]}; do
-		[[ " ${chosen[*]} " == *" $other "* ]] || continue
-		echo "$other" > "$state/$1.waits"
-		while [ ! -e "$state/$other.done" ]; do
-			pause 0.2
-		done
+		if [[ " ${chosen[*]} " == *" $other "* ]] && [ ! -e "$state/$other.done" ]; then
+			echo "$other"
+			return
+		fi
 	done
-	rm -f "$state/$1.waits"
 }
 
-# run_lane LANE: its parts in their order.
+# parts_of LANE: those that it may run, in their order.
+parts_of()
+{
+	local lane name lanes=$1
+
+	case $1 in
+	host) lanes="host both" ;;
+	host2) lanes=both ;;
+	esac
+	for lane in $lanes; do
+		for name in "${chosen[@]}"; do
+			[ "${part_lane[$name]}" != "$lane" ] || echo "$name"
+		done
+	done
+}
+
+# take LANE: sets $taken to the first of its parts that nobody has taken and that waits for no
+# other; fails if none is left.
+take()
+{
+	local name other first
+
+	while :; do
+		first=''
+		for name in $(parts_of "$1"); do
+			[ ! -e "$state/$name.taken" ] || continue
+			other=$(waits_for "$name")
+			if [ -z "$other" ] && mkdir "$state/$name.taken" 2> /dev/null; then
+				rm -f "$state/$name.waits"
+				taken=$name
+				return
+			fi
+			[ -n "$first" ] || first=$name
+			[ -z "$other" ] || [ "$first" != "$name" ] || echo "$other" > "$state/$name.waits"
+		done
+		[ -n "$first" ] || return
+		pause 0.2
+	done
+}
+
+# run_lane LANE
 run_lane()
 {
-	local i name
+	local i name taken
 
-	for ((i = 0; i < ${#chosen[@]}; i++)); do
-		name=${chosen[i]}
-		[ "${part_lane[$name]}" = "$1" ] || continue
-		await "$name"
-		echo "part $((i + 1)) of ${#chosen[@]} begins: $name"
-		echo "$EPOCHSECONDS" > "$state/$name.runs"
-		run_part "$name"
-		rm -f "$state/$name.runs" "$state/$name.pid"
-		: > "$state/$name.done"
+	while take "$1"; do
+		for ((i = 0; i < ${#chosen[@]}; i++)); do
+			[ "${chosen[i]}" != "$taken" ] || break
+		done
+		echo "part $((i + 1)) of ${#chosen[@]} begins: $taken"
+		echo "$EPOCHSECONDS" > "$state/$taken.runs"
+		run_part "$taken"
+		rm -f "$state/$taken.runs" "$state/$taken.pid"
+		: > "$state/$taken.done"
 	done
-	: > "$state/$1.over"
+	for name in $(parts_of host); do
+		[ -e "$state/$name.done" ] || return 0
+	done
+	: > "$state/host.over"
 }
 
 # Each half minute a line: how far it is.
@@ -266,12 +309,12 @@ run_parts()
 	progress=$!
 	trap stop_parts EXIT
 	trap 'stop_parts; exit 130' INT TERM
-	for lane in $(for name; do echo "${part_lane[$name]}"; done | sort -u); do
+	[ -n "$(parts_of host)" ] || : > "$state/host.over"
+	for lane in $(for name; do echo "${part_lane[$name]}"; done | sed 's/^both$/host\nhost2/' |
+		sort -u); do
 		run_lane "$lane" &
 		lanes+=($!)
 	done
-	[[ " $(for name; do printf '%s ' "${part_lane[$name]}"; done)" == *" host "* ]] ||
-		: > "$state/host.over"
 	wait "${lanes[@]}"
 	lanes=()
 	if [ -s "$state/failures" ]; then
