@@ -126,6 +126,8 @@ of_host()
 	part replay ci tap host build selftests/replay/run
 	part real ci tap host build selftests/real/run
 	part flame ci tap host build selftests/flame/run
+	# With [test] its commands run programs that docs runs, too.
+	part packages ci tap both "build docs" selftests/packages/run
 	part open ci tap host build selftests/open/run
 	part pprof ci tap host build selftests/pprof/run
 	part fleet ci tap host build selftests/fleet/run
