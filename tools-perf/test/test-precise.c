@@ -329,10 +329,10 @@ static void refuted_further_out(void)
 		scene_reg(&s, HYBRID_X86_64_BP, scene_top(&s));
 		for (i = 0; i < 12; i++)
 			scene_push_bpframe(&s, scene_top(&s) + 16,
-					   scene_at(i == wrong ? "pushed_ret" : "bpframe_ret"));
-		/* pushed() has a frame by sp; the next one's is by rbp again. */
+					   scene_at(i == wrong ? "once_ret" : "bpframe_ret"));
+		/* once() has a frame of two words by sp; the next one's is by rbp again. */
 		if (wrong < 11)
-			s.stack[2 * wrong] = SCENE_STACK + (2 * wrong + 2 + 4) * 8;
+			s.stack[2 * wrong] = SCENE_STACK + (2 * wrong + 2 + 2) * 8;
 		/* The call has run, with what it pushes. */
 		s.u.regs.value[HYBRID_X86_64_SP] -= 8;
 		check(unwind(&s, HYBRID_SKID_STACK, 0, &precise));
