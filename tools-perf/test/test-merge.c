@@ -344,17 +344,39 @@ static void contexts(void)
 	merge_finish();
 }
 
+/* Without room for all frames the chain is not complete, and says so. */
 static void bounded(void)
 {
-	unsigned int room, frames;
+	const unsigned int all = 4 + 11;
+	unsigned int room, frames, i;
 
-	merge_recurse(10);
-	for (room = 0; room < 12; room++) {
-		m.max = nr_chain + 2 - 11 + room;
+	for (room = 6; room <= all + 2; room++) {
+		merge_recurse(10);
+		nr_chain = 4;
+		m.max = room;
 		m.tail = &tail;
-		merge();
-		check(m.nr <= m.max);
+		same(merge(), room < all ? HYBRID_TRUNCATED : HYBRID_COMPLETE);
+		same(m.nr, min(room, all));
+		same(out[m.nr - 1], room < all ? CUT_OFF : scene_at("outer_ret") - 1);
+		same(m.marked, room < all);
+		for (i = 5; i + 1 < m.nr; i++)
+			same(out[i], scene_at("bpframe_ret") - 1);
 		same(out[m.max], 0xeeeeeeeeeeeeeeee);
+	}
+	merge_finish();
+	/* A mark for a guess needs room, too. */
+	for (room = 3; room <= 5; room++) {
+		scene_start(&s, scene_at("opaque_at"));
+		chain_start((const u64[]){ USER }, 1);
+		scene_reg(&s, BP, scene_top(&s));
+		scene_push_bpframe(&s, 0, scene_at("outer_ret"));
+		m.max = room;
+		same(merge(), room < 4 ? HYBRID_TRUNCATED : HYBRID_GUESSED);
+		if (room < 4)
+			merge_expect(USER, scene_at("opaque_at"), CUT_OFF);
+		else
+			merge_expect(USER, scene_at("opaque_at"), GUESSED,
+				     scene_at("outer_ret") - 1);
 	}
 	merge_finish();
 	/* max_frames holds for what is joined, too: room for no more is there. */

@@ -249,6 +249,12 @@ static bool go_on(struct hybrid_unwinder *unwinder, struct hybrid_merge *m,
 	       hybrid_live_stack_follow(unwinder, u);
 }
 
+/* Is there room for the frames, and for a mark before those that are guessed? */
+static bool has_room(const struct hybrid_merge *m, unsigned int nr_frames)
+{
+	return nr_frames + (m->unwind->sure < nr_frames) <= m->max - m->nr;
+}
+
 /* @nr_frames: of those of the sample; an outer one has called nobody. */
 static void add_frames(struct hybrid_merge *m, unsigned int nr_frames, enum hybrid_outcome outcome)
 {
@@ -300,6 +306,9 @@ enum hybrid_outcome hybrid_merge(struct hybrid_unwinder *unwinder, struct hybrid
 	/* There was no stack to read: that is not the fault of where the walk ended. */
 	if (!u->dump_size && u->stop != HYBRID_STOP_LIMIT && outcome > HYBRID_FP_ONLY)
 		outcome = HYBRID_FP_ONLY;
+	/* What has no room is not in the chain: it does not come to the outermost frame. */
+	if (outcome <= HYBRID_GUESSED && !has_room(m, nr_frames))
+		outcome = HYBRID_TRUNCATED;
 	add_frames(m, nr_frames, outcome);
 	return outcome;
 }
