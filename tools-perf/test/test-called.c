@@ -141,6 +141,65 @@ static void not_top(void)
 	expect_fiber(__LINE__);
 }
 
+/* As many bytes as are looked at, and one word more. */
+static void how_far(void)
+{
+	unsigned int i;
+
+	for (i = 120; i < 136; i++) {
+		fiber(scene_at("leaf_at"), i, 0);
+		scene_push(&s, scene_at("outer_ret"));
+		scene_fill(&s, 300, 0);
+		if (i < 128) {
+			check(merge() > HYBRID_GUESSED);
+			expect_fiber(__LINE__);
+		} else {
+			same(merge(), HYBRID_COMPLETE);
+			expect_complete(__LINE__);
+		}
+	}
+}
+
+/* Code that no file has, and nobody can be asked about: it may be a caller. */
+static void made_code_above(void)
+{
+	fiber(scene_at("leaf_at"), 200, 0);
+	s.stack[20] = SCENE_JIT + 200;
+	check(merge() > HYBRID_GUESSED);
+	expect_fiber(__LINE__);
+	/* An address in no mapping, and one that no call stands before. */
+	s.stack[20] = SCENE_JIT + 8192;
+	same(merge(), HYBRID_COMPLETE);
+	expect_complete(__LINE__);
+	s.stack[20] = scene_at("leaf_at");
+	same(merge(), HYBRID_COMPLETE);
+	expect_complete(__LINE__);
+}
+
+/* The fiber ends in its stack's last page; the copy goes on behind, and may lack pages. */
+static void hole_above(void)
+{
+	unsigned int i, hole;
+
+	for (hole = 0; hole < 4; hole++) {
+		merge_pushed(0);
+		for (i = 0; i < 120; i++)
+			scene_push_pushed(&s, 0, scene_at("pushed_ret"));
+		scene_push_pushed(&s, 0, scene_at("leaf_at"));
+		scene_fill(&s, 512 - s.nr, 0);
+		/* What the copy has there is none of the stack. */
+		scene_fill(&s, 1024, scene_at("outer_ret"));
+		s.u.dump_room = s.u.dump_size;
+		s.u.holes = hole ? 1U << hole : 0;
+		if (hole == 1)
+			same(merge(), HYBRID_COMPLETE);
+		else
+			check(merge() > HYBRID_GUESSED);
+		same(s.u.fiber_end, hole == 1 ? SCENE_STACK + (1 + 4 * 121) * 8 : 0);
+		merge_finish();
+	}
+}
+
 /* Of 0 nothing is made. */
 static void zero(void)
 {
@@ -334,6 +393,9 @@ int main(void)
 		{ "called: the top of a fiber's stack", top },
 		{ "called: the top of a fiber's mapping", top_of_mapping },
 		{ "called: not the top", not_top },
+		{ "called: how far above the top", how_far },
+		{ "called: code without a file above it", made_code_above },
+		{ "called: pages above it that are not there", hole_above },
 		{ "called: a return address of 0", zero },
 		{ "called: true callers stay", called },
 		{ "called: walked in the kernel", walked },

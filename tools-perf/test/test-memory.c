@@ -8,7 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "abi.h"
+#include "elf-file.h"
 #include "memory.h"
+#include "process.h"
 #include "tap.h"
 
 #define PAGE	4096
@@ -305,7 +307,142 @@ static void test_asked(void)
 	end();
 }
 
+/* Words, and more, of pages that are the process's own and there. */
+static void test_reads(void)
+{
+	u64 at, value;
+	unsigned int size;
+	u8 bytes[2 * PAGE];
+	pid_t pid;
+
+	begin(getpid());
+	memset(code, 0x5a, 2 * PAGE);
+	at = (u64)code;
+	for (size = 1; size <= 8; size++) {
+		value = ~0ULL;
+		same(hybrid_memory_read(memory, space, sampled, at + PAGE - size, size, &value), 0);
+		same(value, 0x5a5a5a5a5a5a5a5aULL >> (64 - 8 * size));
+		if (size > 1)
+			same(hybrid_memory_read(memory, space, sampled, at + PAGE - size + 1, size,
+						&value), (u64)-1);
+	}
+	same(hybrid_memory_copy(memory, space, sampled, at + 1, bytes, 2 * PAGE - 1), 0);
+	check(bytes[0] == 0x5a && bytes[2 * PAGE - 2] == 0x5a);
+	same(hybrid_memory_copy(memory, space, sampled, ~0ULL - 4, bytes, 8), (u64)-1);
+	same(hybrid_memory_copy(memory, space, sampled, at, bytes, 0), 0);
+	/* The second page is not there: no byte of it is read, and all of the first one can be. */
+	madvise(code + PAGE, PAGE, MADV_DONTNEED);
+	same(hybrid_memory_copy(memory, space, sampled, at, bytes, PAGE), 0);
+	same(hybrid_memory_copy(memory, space, sampled, at, bytes, PAGE + 1), (u64)-1);
+	same(hybrid_memory_read(memory, space, sampled, at + PAGE, 8, &value), (u64)-1);
+	/* Nobody to be asked. */
+	for (pid = -1; pid <= 0; pid++) {
+		same(hybrid_memory_read(memory, space, pid, at, 8, &value), (u64)-1);
+		same(hybrid_memory_copy(memory, space, pid, at, bytes, 8), (u64)-1);
+	}
+	same(hybrid_memory_read(NULL, space, sampled, at, 8, &value), (u64)-1);
+	same(hybrid_memory_copy(NULL, space, sampled, at, bytes, 8), (u64)-1);
+	end();
+}
+
+/* Is nothing of the process's own at an address? Not known is not absent. */
+static void test_absent(void)
+{
+	int fd = memfd_create("file", MFD_CLOEXEC), flags = MAP_PRIVATE | MAP_FIXED;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	begin(getpid());
+	check(!hybrid_memory_is_absent(memory, space, sampled, (u64)code));
+	check(!hybrid_memory_is_absent(memory, space, sampled, (u64)code + PAGE - 1));
+	check(hybrid_memory_is_absent(memory, space, sampled, (u64)code + PAGE));
+	code[PAGE] = 1;
+	check(!hybrid_memory_is_absent(memory, space, sampled, (u64)code + PAGE));
+	check(!hybrid_memory_is_absent(NULL, space, sampled, (u64)code + PAGE));
+	check(hybrid_memory_is_absent(memory, space, sampled, 0x1000));
+	check(!hybrid_memory_is_absent(memory, space, 0, 0x1000));
+	check(!hybrid_memory_is_absent(memory, space, -1, 0x1000));
+	check(!hybrid_memory_is_absent(memory, space, pid, 0x1000));
+	check(!ftruncate(fd, PAGE));
+	check(mmap(code, PAGE, PROT_READ, flags | MAP_POPULATE, fd, 0) == code);
+	check(hybrid_memory_is_absent(memory, space, sampled, (u64)code));
+	close(fd);
+	end();
+}
+
+/* Code without a file jumps to a file's, whose code is read from the file. */
+static void test_jump_to_file(void)
+{
+	struct hybrid_processes ps;
+	struct hybrid_space *before;
+	u64 bias;
+	s32 far;
+
+	begin(getpid());
+	hybrid_processes_init(&ps, elf_file_open);
+	bias = (u64)code + 0x100000;
+	elf_file_map(&ps, getpid(), "frames.so", bias);
+	before = space;
+	space = hybrid_process_find(&ps, getpid())->space;
+	map((u64)code, (u64)code + PAGE, getpid());
+	/* jmp pushed_two: pop %rbx; ret */
+	memset(code, 0x90, PAGE);
+	far = bias + elf_file_symbol("frames.so", "pushed_two") - (u64)code - 69;
+	code[64] = 0xe9;
+	memcpy(code + 65, &far, sizeof(far));
+	same(cfa_at(64), 16);
+	hybrid_memory_forget(memory);
+	/* Where nothing is mapped. */
+	far += 0x1000000;
+	memcpy(code + 65, &far, sizeof(far));
+	same(cfa_at(64), 0);
+	space = before;
+	hybrid_processes_exit(&ps);
+	end();
+}
+
+/* Without a reader nothing is known; and what is known from before does not count as asked. */
+static void test_no_reader(void)
+{
+	u64 next = 0, begins;
+	u8 bytes[8];
+
+	begin(getpid());
+	same(hybrid_memory_after(NULL, space, sampled, &hybrid_abi_64, 0x1234, &next),
+	     HYBRID_EFFECT_SAME);
+	same(next, 0x1234);
+	check(!hybrid_memory_around(NULL, space, sampled, &hybrid_abi_64, (u64)code, &begins));
+	same(hybrid_memory_code(NULL, space, sampled, &hybrid_abi_64, (u64)code, bytes, 8),
+	     (u64)-1);
+	same(hybrid_memory_code(memory, space, sampled, &hybrid_abi_64, (u64)code, bytes, 8), 0);
+	check(!memcmp(bytes, trampoline, 8));
+	/* All of it must be in the mapping. */
+	same(hybrid_memory_code(memory, space, sampled, &hybrid_abi_64, (u64)code + PAGE - 8, bytes,
+				8), 0);
+	same(hybrid_memory_code(memory, space, sampled, &hybrid_abi_64, (u64)code + PAGE - 7, bytes,
+				8), (u64)-1);
+	same(hybrid_memory_after(memory, space, sampled, &hybrid_abi_64, (u64)code, &next),
+	     HYBRID_EFFECT_NEXT);
+	same(next, (u64)code + 4);
+	hybrid_memory_delete(memory);
+	memory = hybrid_memory_new();
+	hybrid_memory_look_again(memory, true);
+	same(cfa_at(BEHIND_CALL), 16);
+	check(!hybrid_memory_is_asked(memory));
+	hybrid_memory_look_again(memory, false);
+	hybrid_memory_forget(memory);
+	same(cfa_at(BEHIND_CALL), 16);
+	check(hybrid_memory_is_asked(memory));
+	end();
+}
+
 static const struct tap_test tests[] = {
+	{ "memory: words and more", test_reads },
+	{ "memory: what is absent", test_absent },
+	{ "memory: a jump to a file's code", test_jump_to_file },
+	{ "memory: no reader, or one that looks again", test_no_reader },
 	{ "memory: the rule is what the code says", test_rule },
 	{ "memory: a signal trampoline", test_sigreturn },
 	{ "memory: code that is written anew", test_rewritten },

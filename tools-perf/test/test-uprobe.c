@@ -85,6 +85,24 @@ static void not_there(void)
 	scene_expect(&s, HYBRID_STOP_NO_CFI, TRAMPOLINE + 13);
 }
 
+/* The dump ends before the return address. */
+static void cut_off(void)
+{
+	unsigned int i;
+
+	map_trampoline("[uprobes-trampoline]");
+	for (i = 0; i < ARRAY_SIZE(insns); i++) {
+		sample_at(insns[i].offset, insns[i].pushed, "nop5_behind", 0);
+		s.u.dump_size = insns[i].pushed * 8;
+		scene_unwind(&s);
+		scene_expect(&s, HYBRID_STOP_DUMP_END, TRAMPOLINE + insns[i].offset);
+		same(s.u.missing, SCENE_STACK + insns[i].pushed * 8);
+		s.u.dump_size += 8;
+		scene_unwind(&s);
+		same(s.u.nr, 2);
+	}
+}
+
 static void another_mapping(void)
 {
 	map_trampoline("//anon");
@@ -95,6 +113,7 @@ static void another_mapping(void)
 static const struct tap_test tests[] = {
 	{ "uprobe: each instruction of the kernel's code", each_instruction },
 	{ "uprobe: what can't be", not_there },
+	{ "uprobe: the dump ends there", cut_off },
 	{ "uprobe: another mapping", another_mapping },
 };
 
