@@ -20,31 +20,32 @@
  */
 #define MAX_LOOKED	1048576
 
-/* In which block of the file is it? Returns false if it is in none. */
-static bool find_block(const struct hybrid_stored *stored, u64 vaddr, u64 *block)
+/* Finds the block of the file and the place in it. Returns false if the address is in none. */
+static bool find_block(const struct hybrid_stored *stored, u64 vaddr, u64 *block, u64 *in_block)
 {
 	u64 offset;
 
 	if (!hybrid_object_offset(stored->object, vaddr, &offset) || offset > UINT32_MAX)
 		return false;
 	*block = offset / GAP_BLOCK;
+	*in_block = offset % GAP_BLOCK;
 	return true;
 }
 
 bool hybrid_code_rows_are_due(const struct hybrid_stored *stored, u64 vaddr)
 {
-	u64 block;
+	u64 block, in_block;
 
-	return find_block(stored, vaddr, &block) &&
+	return find_block(stored, vaddr, &block, &in_block) &&
 	       (block / BITS_PER_LONG >= stored->nr_blocks || !test_bit(block, stored->blocks));
 }
 
 /* Notes that it is asked for; false: it was before, or is not in the file. */
-static bool take_block(struct hybrid_stored *stored, u64 vaddr)
+static bool take_block(struct hybrid_stored *stored, u64 vaddr, u64 *in_block)
 {
 	u64 block;
 
-	if (!find_block(stored, vaddr, &block))
+	if (!find_block(stored, vaddr, &block, in_block))
 		return false;
 	if (block / BITS_PER_LONG >= stored->nr_blocks) {
 		size_t nr = block / BITS_PER_LONG + 1, i;
@@ -102,14 +103,15 @@ int hybrid_code_rows_around(struct hybrid_stored *stored, u64 vaddr, struct hybr
 	struct hybrid_code_rules *rules;
 	unsigned int looked, number;
 	struct hybrid_fde gap;
-	u64 at, end, stop;
+	u64 at, end, stop, in_block;
 	int err = 0;
 
 	hybrid_batch_clear(batch);
-	if (!hybrid_fdes_gap(&stored->fdes, vaddr, &gap) || !take_block(stored, vaddr))
+	if (!hybrid_fdes_gap(&stored->fdes, vaddr, &gap) || !take_block(stored, vaddr, &in_block))
 		return 0;
-	at = max(gap.start, vaddr - vaddr % GAP_BLOCK);
-	end = min(gap.end, vaddr - vaddr % GAP_BLOCK + GAP_BLOCK);
+	/* Of the file, as what is noted of it: its addresses may begin elsewhere in a block. */
+	at = max(gap.start, vaddr - min(vaddr, in_block));
+	end = min(gap.end, vaddr + (GAP_BLOCK - in_block));
 	rules = calloc(1, sizeof(*rules));
 	if (!rules)
 		return -ENOMEM;
