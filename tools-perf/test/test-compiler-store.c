@@ -99,6 +99,18 @@ static void interrupted(void)
 	store_end();
 }
 
+static void print(const char *want)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	hybrid_compiler_print(compiler, out);
+	fclose(out);
+	same_text(text, want);
+	free(text);
+}
+
 /* Rules are used up: forget all and begin anew, once. */
 static void no_space(void)
 {
@@ -110,6 +122,8 @@ static void no_space(void)
 	store_work();
 	same(store.forgotten, 1);
 	same(store.nr, 0);
+	print("hybrid: loaded 1 functions one by one, 0 objects whole\n"
+	      "hybrid: too many rules that differ for one store, all was loaded anew\n");
 	store_sample("pushed_at", ASK(0));
 	store_sample("bpframe_at", ASK(0));
 	store_work();
@@ -122,6 +136,8 @@ static void no_space(void)
 	store_sample("redzone_at", ASK(0));
 	store_work();
 	same(store.nr, 2);
+	print("hybrid: loaded 3 functions one by one, 0 objects whole\n"
+	      "hybrid: too many rules that differ for one store, twice: no more was loaded\n");
 	store_end();
 }
 

@@ -360,6 +360,65 @@ static void test_no_room(void)
 	end();
 }
 
+/* What a row has room for, and one more. */
+static void test_row_bounds(void)
+{
+	static const struct {
+		s32	fp_off, cfa_off, ra_off;
+		bool	fits, fits_saved;
+	} cases[] = {
+		{ 0, 0, -8, true, true }, { 0, 0, -16, false, true }, { 0, 0, 0, false, true },
+		{ -32768, 0, -8, true, true }, { -32769, 0, -8, false, false },
+		{ 32767, 0, -8, true, true }, { 32768, 0, -8, false, false },
+		{ -1, -8388608, -8, true, true }, { -1, -8388609, -8, false, false },
+		{ -1, 8388607, -8, true, true }, { -1, 8388608, -8, false, false },
+	};
+	unsigned int kind, i;
+
+	for (kind = 0; kind < 8; kind++) {
+		bool is_saved = kind == HYBRID_WALK_SAVED_SP;
+		bool is_end = kind == PERF_UNWIND_OUTERMOST || kind == PERF_UNWIND_SIGNAL;
+		bool is_rule = kind == PERF_UNWIND_CFA || kind == PERF_UNWIND_DEREF ||
+			       kind == PERF_UNWIND_PLT || kind == HYBRID_WALK_REGISTER;
+
+		for (i = 0; i < ARRAY_SIZE(cases); i++) {
+			const struct perf_unwind_rule rule = {
+				.kind = kind, .base = 1, .fp = 3, .deref_off = 0xa5,
+				.fp_off = cases[i].fp_off, .cfa_off = cases[i].cfa_off,
+				.ra_off = cases[i].ra_off,
+			};
+			u64 want = (u64)PERF_UNWIND_UNKNOWN << 8;
+			u64 offs = (u64)0xa5 << 16 | (u64)(u16)cases[i].fp_off << 24 |
+				   (u64)cases[i].cfa_off << 40;
+
+			if (is_end)
+				want = (u64)kind << 8;
+			else if (is_rule && cases[i].fits)
+				want = (u64)kind << 8 | 1 << 11 | 3 << 12 | offs;
+			else if (is_saved && cases[i].fits_saved)
+				want = (u64)kind << 8 | offs;
+			same(hybrid_table_row(&rule), want);
+		}
+	}
+}
+
+/* The first chunk may be made in advance; nothing else is. */
+static void test_begin(void)
+{
+	begin();
+	hybrid_table_begin(&table);
+	same(table.nr_chunks, 1);
+	hybrid_table_begin(&table);
+	same(table.nr_chunks, 1);
+	same(table.used, 0);
+	end();
+	begin();
+	no_more = -ENOMEM;
+	hybrid_table_begin(&table);
+	same(table.nr_chunks, 0);
+	end();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -373,6 +432,8 @@ int main(void)
 		{ "no room", test_no_room },
 		{ "compacted, all is where it was", test_compact },
 		{ "full again and again", test_full },
+		{ "rule table: what a row has room for", test_row_bounds },
+		{ "rule table: the first chunk", test_begin },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));
