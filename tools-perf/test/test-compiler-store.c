@@ -287,6 +287,9 @@ static void drop_file(void *to __maybe_unused, const struct hybrid_pinned_file *
 static int open_other(const struct hybrid_mapping *mapping)
 {
 	files.opened++;
+	/* By an object of its own, which the sample's may outlive. */
+	check(!mapping->record && mapping->object == list_first_entry(&compiler->stored_objects,
+							struct hybrid_stored, list)->awaited);
 	if (files.open < 0)
 		return files.open;
 	return files.open ? open(elf_file_path("small.so"), O_RDONLY | O_CLOEXEC) :
@@ -313,8 +316,11 @@ static void twins(void)
 	};
 	struct hybrid_stored *stored;
 	unsigned int i, pass;
+	int fd;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		fd = dup(STDIN_FILENO);
+		close(fd);
 		store_ops.has = has_file;
 		store_ops.add = add_file;
 		store_ops.drop = drop_file;
@@ -346,6 +352,9 @@ static void twins(void)
 		store_end();
 		/* The file, and those that are like it. */
 		same(files.dropped, 1 + cases[i].nr_twins);
+		/* No file stays open. */
+		same(dup(STDIN_FILENO), fd);
+		close(fd);
 	}
 	store_ops.has = NULL;
 	store_ops.add = NULL;

@@ -97,6 +97,10 @@ static void replaced(void)
 		rules.entries[i].count = 100;
 	count(1, "/first", 1002);
 	same(rules.entries[0].at, 1002);
+	rules.entries[0].count = 100;
+	rules.entries[1].count = 1;
+	count(1, "/second", 1003);
+	same(rules.entries[1].at, 1003);
 	hybrid_no_rules_exit(&rules);
 	same(rules.nr, 0);
 }
