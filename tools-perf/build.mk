@@ -35,17 +35,21 @@ LIBS	:= -ldw -lelf
 FLAGS_plain	:= $(CC) -O2
 FLAGS_asan	:= $(CC) -O1 $(SAN) -fno-omit-frame-pointer
 
-HEADERS	:= $(wildcard *.h ../test/include/linux/*.h $(FOLDERS:%=%/*.h) $(FRAME)/*.h \
-		      $(KMOD)/include/uapi/linux/*.h) Makefile ../build.mk
+# What an object includes, the compiler writes beside it. The source itself is left out there, as it
+# may move to another folder. All is built again if the flags may be others.
+DEPEND	:= -MMD -MP
+listed	= @sed -i 's, $(1)\( \|$$\),\1,' $(@:.o=.d)
+MAKEFILES := Makefile ../build.mk
 
 $(OUT)/inat-tables.c: $(LINUX)/tools/arch/x86/lib/x86-opcode-map.txt
 	@mkdir -p $(@D)
 	awk -f $(LINUX)/tools/arch/x86/tools/gen-insn-attr-x86.awk $< > $@
 
 define objects_of
-$(OUT)/$(1)/%.o: $(2)/%.c $(HEADERS)
+$(OUT)/$(1)/%.o: $(2)/%.c $(MAKEFILES)
 	@mkdir -p $$(@D)
-	$$(FLAGS_$(1)) $(CFLAGS) $(WARN) -c -o $$@ $$<
+	$$(FLAGS_$(1)) $(CFLAGS) $(DEPEND) $(WARN) -c -o $$@ $$<
+	$$(call listed,$$<)
 endef
 
 # objects VARIANT: in $(OUT)/VARIANT, compiled by FLAGS_VARIANT.
@@ -53,24 +57,30 @@ define objects
 $(foreach part,$(FOLDERS),$(call objects_of,$(1),$(part))
 )
 
-$(OUT)/$(1)/%.o: %.c $(HEADERS)
+$(OUT)/$(1)/%.o: %.c $(MAKEFILES)
 	@mkdir -p $$(@D)
-	$$(FLAGS_$(1)) $(CFLAGS) $(WARN) -c -o $$@ $$<
+	$$(FLAGS_$(1)) $(CFLAGS) $(DEPEND) $(WARN) -c -o $$@ $$<
+	$$(call listed,$$<)
 
 # The kernel's code, held to the kernel's warnings.
-$(OUT)/$(1)/%.o: $(FRAME)/%.c $(HEADERS)
+$(OUT)/$(1)/%.o: $(FRAME)/%.c $(MAKEFILES)
 	@mkdir -p $$(@D)
-	$$(FLAGS_$(1)) $(CFLAGS) -c -o $$@ $$<
+	$$(FLAGS_$(1)) $(CFLAGS) $(DEPEND) -c -o $$@ $$<
+	$$(call listed,$$<)
 
-$(OUT)/$(1)/%.o: $(LINUX)/tools/lib/%.c Makefile
+$(OUT)/$(1)/%.o: $(LINUX)/tools/lib/%.c $(MAKEFILES)
 	@mkdir -p $$(@D)
-	$$(FLAGS_$(1)) $(CFLAGS) -c -o $$@ $$<
+	$$(FLAGS_$(1)) $(CFLAGS) $(DEPEND) -c -o $$@ $$<
+	$$(call listed,$$<)
 
-$(OUT)/$(1)/%.o: $(LINUX)/tools/arch/x86/lib/%.c $(OUT)/inat-tables.c Makefile
+$(OUT)/$(1)/%.o: $(LINUX)/tools/arch/x86/lib/%.c $(OUT)/inat-tables.c $(MAKEFILES)
 	@mkdir -p $$(@D)
-	$$(FLAGS_$(1)) $(CFLAGS) -c -o $$@ $$<
+	$$(FLAGS_$(1)) $(CFLAGS) $(DEPEND) -c -o $$@ $$<
+	$$(call listed,$$<)
 
 $(OUT)/$(1)/core.a: $(patsubst %,$(OUT)/$(1)/%.o,$(CORE) $(ANALYSIS) $(KERNEL))
 	@rm -f $$@
 	ar rcs $$@ $$^
+
+-include $(wildcard $(OUT)/$(1)/*.d)
 endef
