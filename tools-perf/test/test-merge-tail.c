@@ -184,8 +184,50 @@ static void start_by_links(void)
 	merge_expect(PERF_CONTEXT_USER, scene_at("leaf_at"), SCENE_JIT + 199, SCENE_JIT + 199,
 		     SCENE_JIT + 199, SCENE_JIT + 199, scene_at("pushed_ret") - 1,
 		     scene_at("outer_ret") - 1);
+	/* One of them has not called: the chain ends before it, and with a mark. */
+	links[2 * 2 + 1] = scene_at("leaf_at");
+	m.tail = NULL;
+	same(merge(), HYBRID_TRUNCATED);
+	merge_expect(PERF_CONTEXT_USER, scene_at("leaf_at"), SCENE_JIT + 199, SCENE_JIT + 199,
+		     SCENE_JIT + 199, hybrid_synthetic_ip(HYBRID_SYNTHETIC_CUT_OFF));
+	same(s.u.sure, s.u.nr);
 	memset(&m.links, 0, sizeof(m.links));
 	s.u.space->entries_id = 0;
+	merge_finish();
+}
+
+/* The kernel's chain ends anywhere: its frames are among the learned ones, and those go on. */
+static void kernel_agrees(void)
+{
+	static const u64 start[] = { PERF_CONTEXT_USER };
+	unsigned int i, nr, wrong;
+
+	scene_start(&s, scene_at("bpframe_at"));
+	scene_reg(&s, HYBRID_X86_64_BP, SCENE_STACK);
+	for (i = 0; i < 6; i++)
+		scene_push_bpframe(&s, scene_top(&s) + 16, scene_at("bpframe_ret"));
+	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
+	chain_start(start, 1);
+	chain_add(scene_at("bpframe_at"));
+	m.tail = &tail;
+	same(merge(), HYBRID_COMPLETE);
+	settle(16);
+	s.u.dump_size = 16;
+	for (nr = 0; nr < 6; nr++) {
+		nr_chain = 2;
+		for (i = 0; i < nr; i++)
+			chain_add(scene_at("bpframe_ret"));
+		same(merge(), HYBRID_STITCHED);
+		same(m.nr, 1 + 8 + 1);
+		same(out[m.nr - 1], scene_at("outer_ret") - 1);
+		check(is_guessed());
+		for (wrong = 3; wrong < nr_chain; wrong++) {
+			chain[wrong] = scene_at("far_ret");
+			check(merge() != HYBRID_STITCHED);
+			same(out[m.nr - 1], hybrid_synthetic_ip(HYBRID_SYNTHETIC_CUT_OFF));
+			chain[wrong] = scene_at("bpframe_ret");
+		}
+	}
 	merge_finish();
 }
 
@@ -196,6 +238,7 @@ int main(void)
 		{ "merge: a learned tail, cut", learned_bounded },
 		{ "merge: a learned tail of 400 frames", learned_deep },
 		{ "merge: a learned tail and a kernel chain that disagree", kernel_disagrees },
+		{ "merge: a learned tail and a kernel chain that agree", kernel_agrees },
 		{ "merge: the start code of another stack", root_elsewhere },
 		{ "merge: the start of a thread behind frames of BPF's", start_by_links },
 	};

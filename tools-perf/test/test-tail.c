@@ -239,6 +239,46 @@ static void root(void)
 	hybrid_tail_exit(&tail);
 }
 
+/* Frames whose place is not known, between others: what is outside of them is not linked. */
+static void unknown_places(void)
+{
+	static const struct hybrid_frame frames[] = {
+		{ 10, 11, 0x1040 }, { 11, 12, 0 }, { 12, 13, 0x1100 }, { 13, 14, 0x1140 },
+		{ 14, 15, 0 },
+	};
+	struct hybrid_frame callee = { 11, 12, 0 }, caller = { 12, 13, 0 };
+	struct hybrid_tail tail = {};
+	unsigned int i;
+	bool complete;
+
+	for (i = 0; i < 64; i++)
+		hybrid_tail_learn(&tail, frames, ARRAY_SIZE(frames), true);
+	same(tail.nr, 3);
+	same(tail.entries[0].cfa, 0x1040);
+	same(tail.entries[1].cfa, 0x1100);
+	same(tail.entries[2].cfa, 0x1140);
+	check(!tail.entries[0].linked && tail.entries[1].linked && tail.rooted);
+	/* Which call the first one's caller was in was not seen. */
+	settle(&tail);
+	same(join(&tail, 0x1040, 12, 0, MAX, &complete), 0);
+	check(!complete);
+	/* Nor can the thread's start be found from before that. */
+	callee = (struct hybrid_frame) { 9, 10, 0 };
+	caller = (struct hybrid_frame) { 11, 12, 0 };
+	check(!root_to(&tail, &callee, &caller, out, MAX));
+	same(caller.cfa, 0);
+	callee = (struct hybrid_frame) { 12, 13, 0 };
+	caller = (struct hybrid_frame) { 13, 14, 0 };
+	same(root_to(&tail, &callee, &caller, out, MAX), 1);
+	hybrid_tail_exit(&tail);
+	/* The outermost frame was not seen. */
+	hybrid_tail_learn(&tail, &frames[2], 3, false);
+	check(!tail.rooted);
+	caller.cfa = 0;
+	check(!root_to(&tail, &callee, &caller, out, MAX));
+	hybrid_tail_exit(&tail);
+}
+
 /* A handler on a stack of its own: what is below the first is another stack. */
 static void signal_stack(void)
 {
@@ -446,6 +486,7 @@ int main(void)
 		{ "tail: learned piece by piece", piecewise },
 		{ "tail: what is gone is forgotten", forgets },
 		{ "tail: the start of a thread", root },
+		{ "tail: frames whose place is not known", unknown_places },
 		{ "tail: a signal stack", signal_stack },
 		{ "tail: two callers", two_callers },
 		{ "tail: a caller that few samples showed", seldom_shown },

@@ -355,6 +355,63 @@ static void abi_32(void)
 	same(s.frames[2].cfa, bp);
 }
 
+/* In the call that ends a signal's trampoline: no CFI is there, but before it. */
+static void behind_trampoline(void)
+{
+	u64 behind = scene_at("sigframe_ret") + 7;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		scene_start(&s, behind + i);
+		scene_fill(&s, 22, 0);
+		s.stack[20] = scene_top(&s);
+		s.stack[21] = scene_at("bpframe_entry");
+		scene_push(&s, scene_at("outer_ret"));
+		scene_unwind(&s);
+		if (i)
+			check(s.u.stop != HYBRID_STOP_OUTERMOST && s.u.nr == 1);
+		else
+			scene_expect(&s, HYBRID_STOP_OUTERMOST, behind - 1,
+				     scene_at("bpframe_entry"), scene_at("outer_ret") - 1);
+	}
+}
+
+/* The file of code that is not there yet: the chain ends, and is not remembered so. */
+static bool is_late;
+
+static int open_late(const struct hybrid_mapping *mapping)
+{
+	if (!is_late)
+		return elf_file_open(mapping);
+	mapping->object->load = (void *)1;
+	return HYBRID_OPEN_LATER;
+}
+
+static void unread(void)
+{
+	struct hybrid_space *before;
+	struct hybrid_processes ps;
+	struct hybrid_space *space;
+
+	hybrid_processes_init(&ps, open_late);
+	elf_file_map(&ps, 7, "frames.so", SCENE_BIAS);
+	space = hybrid_process_find(&ps, 7)->space;
+	scene_start(&s, scene_at("leaf_at"));
+	scene_push(&s, scene_at("outer_ret"));
+	before = s.u.space;
+	s.u.space = space;
+	is_late = true;
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_UNREAD, scene_at("leaf_at"));
+	check(s.u.failed_in == hybrid_space_find(space, scene_at("leaf_at"))->object);
+	is_late = false;
+	s.u.failed_in->load = NULL;
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("leaf_at"), scene_at("outer_ret") - 1);
+	s.u.space = before;
+	hybrid_processes_exit(&ps);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -373,6 +430,8 @@ int main(void)
 		{ "unwind: the start of a context", context_start },
 		{ "unwind: CFI that is wrong where the sample is", wrong_cfi },
 		{ "unwind: a stack that another task has written to", overwritten },
+		{ "unwind: behind a signal's trampoline", behind_trampoline },
+		{ "unwind: a file that is not there yet", unread },
 		{ "unwind: i386", abi_32 },
 	};
 	int status = tap_run(tests, ARRAY_SIZE(tests));
