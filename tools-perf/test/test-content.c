@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The digest of what names are read from, and digests that threads compute.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <linux/kernel.h>
+#include "content.h"
+#include "file-digest.h"
+#include "tap.h"
+
+#define LONG	60000000000ULL
+
+static void blake2b(void)
+{
+	static const struct {
+		size_t		size;
+		const char	*digest;
+	} cases[] = {
+		/* head -c SIZE /dev/zero | b2sum -l 256 */
+		{ 0, "0e5751c026e543b2" }, { 1, "03170a2e7597b7b7" }, { 128, "378d0caaaa3855f1" },
+		{ 129, "baadfb64c3bd2cd1" }, { 4096, "686ede9288c391e7" },
+	};
+	static const u8 zeros[4096];
+	struct blake2b hash;
+	u8 digest[BLAKE2B_256_SIZE];
+	char text[17];
+	size_t i, j, part;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		/* In pieces of each size that matters. */
+		for (part = 1; part <= 300; part += 127 - part % 2) {
+			blake2b_init(&hash);
+			for (j = 0; j < cases[i].size; j += part)
+				blake2b_add(&hash, zeros, min(part, cases[i].size - j));
+			blake2b_end(&hash, digest);
+			for (j = 0; j < 8; j++)
+				sprintf(text + 2 * j, "%02x", digest[j]);
+			same_text(text, cases[i].digest);
+		}
+	}
+}
+
+/* A copy of this program that can be written to. */
+static int copy_of_self(void)
+{
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	int to = memfd_create("copy", MFD_CLOEXEC);
+	char buffer[65536];
+	ssize_t got;
+
+	while ((got = read(from, buffer, sizeof(buffer))) > 0)
+		same(write(to, buffer, got), got);
+	close(from);
+	return to;
+}
+
+static void flip(int fd, u64 at)
+{
+	u8 byte = 0;
+
+	same(pread(fd, &byte, 1, at), 1);
+	byte ^= 0x10;
+	same(pwrite(fd, &byte, 1, at), 1);
+}
+
+static bool is_changed_by(int fd, const u8 *before, u64 at)
+{
+	u8 digest[HYBRID_DIGEST_SIZE] = {};
+	int err;
+
+	flip(fd, at);
+	err = hybrid_content_digest(fd, digest);
+	flip(fd, at);
+	return err || memcmp(digest, before, sizeof(digest));
+}
+
+/* By name, where the code goes by type and flags. */
+static bool is_read_for_names(const char *name)
+{
+	static const char *const loaded_data[] = {
+		".interp", ".gnu.hash", ".gnu.version", ".gnu.version_r", ".rodata",
+		".eh_frame_hdr", ".eh_frame", ".gcc_except_table", ".init_array", ".fini_array",
+		".data.rel.ro", ".dynamic", ".got", ".got.plt", ".data", ".tm_clone_table",
+		".preinit_array",
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(loaded_data); i++) {
+		if (!strcmp(name, loaded_data[i]))
+			return false;
+	}
+	return true;
+}
+
+static void each_section(void)
+{
+	u8 before[HYBRID_DIGEST_SIZE], again[HYBRID_DIGEST_SIZE];
+	unsigned int nr_wanted = 0, nr_other = 0;
+	int fd = copy_of_self();
+	Elf_Scn *scn = NULL;
+	const char *name;
+	GElf_Shdr shdr;
+	size_t names;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	same(elf_getshdrstrndx(elf, &names), 0);
+	same(hybrid_content_digest(fd, before), 0);
+	same(hybrid_content_digest(fd, again), 0);
+	check(!memcmp(before, again, sizeof(before)));
+	while ((scn = elf_nextscn(elf, scn)) != NULL) {
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type == SHT_NOBITS || !shdr.sh_size)
+			continue;
+		name = elf_strptr(elf, names, shdr.sh_name);
+		same(is_changed_by(fd, before, shdr.sh_offset), is_read_for_names(name));
+		same(is_changed_by(fd, before, shdr.sh_offset + shdr.sh_size - 1),
+		     is_read_for_names(name));
+		nr_wanted += is_read_for_names(name);
+		nr_other += !is_read_for_names(name);
+	}
+	check(nr_wanted > 8 && nr_other > 4);
+	elf_end(elf);
+	close(fd);
+}
+
+static void headers(void)
+{
+	u8 before[HYBRID_DIGEST_SIZE], after[HYBRID_DIGEST_SIZE];
+	int fd = copy_of_self();
+	Elf64_Ehdr ehdr;
+	struct stat st;
+	u64 i;
+
+	same(pread(fd, &ehdr, sizeof(ehdr), 0), sizeof(ehdr));
+	same(hybrid_content_digest(fd, before), 0);
+	for (i = 0; i < sizeof(ehdr); i++)
+		check(is_changed_by(fd, before, i));
+	for (i = 0; i < ehdr.e_shnum * sizeof(Elf64_Shdr); i += 9)
+		check(is_changed_by(fd, before, ehdr.e_shoff + i));
+	same(fstat(fd, &st), 0);
+	same(ftruncate(fd, st.st_size + 1), 0);
+	same(hybrid_content_digest(fd, after), 0);
+	check(memcmp(before, after, sizeof(before)));
+	close(fd);
+}
+
+/* A file that has only an ELF header, and section headers at its end. */
+static int made_file(u64 nr_sections, const Elf64_Shdr *second, u64 size)
+{
+	Elf64_Ehdr ehdr = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB },
+		.e_shoff = sizeof(ehdr), .e_shnum = nr_sections > 65000 ? 0 : nr_sections,
+		.e_shentsize = sizeof(*second),
+	};
+	Elf64_Shdr first = { .sh_size = nr_sections };
+	int fd = memfd_create("made", MFD_CLOEXEC);
+
+	same(ftruncate(fd, size), 0);
+	same(pwrite(fd, &ehdr, sizeof(ehdr), 0), sizeof(ehdr));
+	same(pwrite(fd, &first, sizeof(first), sizeof(ehdr)), sizeof(first));
+	if (second)
+		same(pwrite(fd, second, sizeof(*second), sizeof(ehdr) + sizeof(first)),
+		     sizeof(*second));
+	return fd;
+}
+
+static void lies(void)
+{
+	static const Elf64_Shdr strings = { .sh_type = SHT_STRTAB, .sh_size = 3ULL << 30 };
+	static const Elf64_Shdr debug = { .sh_type = SHT_PROGBITS, .sh_size = 3ULL << 30 };
+	static const Elf64_Shdr behind = {
+		.sh_type = SHT_SYMTAB, .sh_offset = ~0ULL - 5, .sh_size = ~0ULL,
+	};
+	const struct {
+		u64			nr;
+		const Elf64_Shdr	*second;
+		u64			size;
+		int			err;
+	} cases[] = {
+		{ 2, NULL, 4096, 0 },
+		{ 2, &strings, 4ULL << 30, -EFBIG },
+		{ 2, &debug, 4ULL << 30, 0 },
+		{ 2, &behind, 4096, 0 },
+		{ 100, NULL, 4096, -EINVAL },
+		{ 65537, NULL, 16 << 20, -EFBIG },
+		{ ~0ULL, NULL, 4096, -EFBIG },
+	};
+	u8 digest[HYBRID_DIGEST_SIZE];
+	unsigned int i;
+	int fd;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		fd = made_file(cases[i].nr, cases[i].second, cases[i].size);
+		same(hybrid_content_digest(fd, digest), cases[i].err);
+		close(fd);
+	}
+	fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+	same(hybrid_content_digest(fd, digest), -EINVAL);
+	close(fd);
+	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	same(hybrid_content_digest(fd, digest), -EINVAL);
+	close(fd);
+}
+
+static u32 add(struct hybrid_digests *digests, int fd, s64 later)
+{
+	struct hybrid_file_id id;
+
+	same(hybrid_file_id_read(fd, &id), 0);
+	id.ctime_sec += later;
+	return hybrid_digests_add(digests, fcntl(fd, F_DUPFD_CLOEXEC, 0), &id);
+}
+
+static void threads(void)
+{
+	static u32 numbers[3 * HYBRID_DIGESTS_WAITING];
+	struct hybrid_digests *digests = hybrid_digests_new();
+	u8 expected[HYBRID_DIGEST_SIZE], digest[HYBRID_DIGEST_SIZE];
+	int fd = copy_of_self();
+	struct hybrid_file_id none = {};
+	u32 stale, i;
+
+	same(hybrid_content_digest(fd, expected), 0);
+	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
+		numbers[i] = add(digests, fd, 0);
+		/* There is room when others have ended. */
+		while (!numbers[i]) {
+			hybrid_digests_wait(digests, LONG);
+			numbers[i] = add(digests, fd, 0);
+		}
+	}
+	hybrid_digests_wait(digests, LONG);
+	stale = add(digests, fd, 1);
+	check(stale);
+	same(hybrid_digests_add(digests, fcntl(fd, F_DUPFD_CLOEXEC, 0), &none), 0);
+	same(hybrid_digests_add(digests, -1, &none), 0);
+	hybrid_digests_wait(digests, LONG);
+	for (i = 0; i < ARRAY_SIZE(numbers); i++) {
+		memset(digest, 0, sizeof(digest));
+		check(hybrid_digests_get(digests, numbers[i], digest));
+		check(!memcmp(digest, expected, sizeof(digest)));
+	}
+	check(!hybrid_digests_get(digests, stale, digest));
+	check(!hybrid_digests_get(digests, 0, digest));
+	check(!hybrid_digests_get(NULL, 1, digest));
+	hybrid_digests_delete(digests);
+	/* With threads that still read. */
+	digests = hybrid_digests_new();
+	for (i = 0; i < HYBRID_DIGESTS_WAITING; i++)
+		add(digests, fd, 0);
+	hybrid_digests_delete(digests);
+	close(fd);
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "content: BLAKE2b-256",			blake2b },
+		{ "content: a byte of each section",		each_section },
+		{ "content: a byte of each header, and the size",	headers },
+		{ "content: headers that lie",			lies },
+		{ "content: threads",				threads },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
