@@ -11,7 +11,7 @@
 
 /* A store that loses its rules gets them anew, less and less often. */
 #define AGAIN_PASSES	16
-#define MAX_AGAIN	20
+#define MAX_AGAIN	20U
 
 /*
  * Bytes of stack beyond which a dump is costly; and samples in an object that need a larger
@@ -150,6 +150,34 @@ static void look_for_twins(struct hybrid_stored *stored)
 	stored->again_at = 0;
 }
 
+/*
+ * The mapping shows another file than the object's, and the two were found to hold the same: BPF
+ * finds the object, and the interpreter that it is, by the file. Tried at the first walk that
+ * ends there, and again less and less often: the rules may not be loaded yet.
+ */
+static void note_twin(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+		      const struct hybrid_mapping *mapping)
+{
+	struct hybrid_request what = { .stored = stored, .kind = HYBRID_REQUEST_TWIN };
+	bool is_next = !hybrid_file_id_equal(&stored->twin, &mapping->file);
+
+	if (!compiler->ops->add || stored->flags || !mapping->file.ino || mapping->is_copy ||
+	    hybrid_file_id_equal(&mapping->object->file, &mapping->file) ||
+	    stored->twin_pass == compiler->pass ||
+	    (!is_next && compiler->pass < stored->twin_at) ||
+	    !hybrid_stored_twin(stored, mapping, &what.twin) || !what.twin)
+		return;
+	if (!add_note(compiler, &what)) {
+		hybrid_twin_free(what.twin);
+		return;
+	}
+	stored->twin_tries = is_next ? 0 : min(stored->twin_tries + 1, MAX_AGAIN);
+	stored->twin = mapping->file;
+	stored->twin_pass = compiler->pass;
+	stored->twin_at = compiler->pass + (1ULL << stored->twin_tries);
+	compiler->is_urgent = true;
+}
+
 static bool load_again(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
 		       const struct hybrid_mapping *mapping)
 {
@@ -228,6 +256,8 @@ static void meet(struct hybrid_compiler *compiler, struct hybrid_object *object,
 		return;
 	if (stopped && stopped->is_copy)
 		note_copy(compiler, stored, stopped);
+	else if (stopped)
+		note_twin(compiler, stored, stopped);
 	if (row->asked == stored->epoch) {
 		if (!stopped || stopped->is_copy)
 			return;

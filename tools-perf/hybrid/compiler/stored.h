@@ -41,6 +41,10 @@ enum hybrid_stored_state {
  * @again_at: pass from which on it may be loaded anew
  * @again: how often it was
  * @twins_seen: @nr_twins then
+ * @twin: the file that was noted last as one that holds the same
+ * @twin_pass: when that was
+ * @twin_at: pass from which on @twin may be noted again
+ * @twin_tries: how often it was
  * @awaited: as much of an object as it takes to open a twin; NULL: none is
  * @asked_nr: number of the last thing asked for
  *
@@ -84,6 +88,10 @@ struct hybrid_stored {
 	u64			 again_at;
 	unsigned int		 again;
 	u32			 twins_seen;
+	struct hybrid_file_id	 twin;
+	u64			 twin_pass;
+	u64			 twin_at;
+	unsigned int		 twin_tries;
 	struct hybrid_object	*awaited;
 	u64			 asked_nr;
 

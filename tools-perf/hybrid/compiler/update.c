@@ -113,21 +113,28 @@ static bool is_same(const struct hybrid_stored *stored, const struct hybrid_twin
 	       (twin->hold.copied || !hybrid_pinned_file_changed(&twin->hold, twin->fd));
 }
 
-void hybrid_update_again(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
-			 struct hybrid_twin *twin)
+bool hybrid_update_twin(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+			struct hybrid_twin *twin)
 {
 	const struct hybrid_store_ops *ops = compiler->ops;
 
-	if (!twin || !ops->has(compiler->store, &stored->hold)) {
+	if (!ops->has(compiler->store, &stored->hold) || ops->has(compiler->store, &twin->hold) ||
+	    !is_same(stored, twin) || ops->add(compiler->store, &stored->hold, &twin->hold))
+		return false;
+	close(twin->fd);
+	twin->fd = -1;
+	list_add_tail(&twin->list, &stored->twins);
+	__atomic_store_n(&stored->nr_twins, stored->nr_twins + 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+void hybrid_update_again(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+			 struct hybrid_twin *twin)
+{
+	if (!twin || !compiler->ops->has(compiler->store, &stored->hold))
 		forget_stored(compiler, stored);
-	} else if (!ops->has(compiler->store, &twin->hold) && is_same(stored, twin) &&
-		   !ops->add(compiler->store, &stored->hold, &twin->hold)) {
-		close(twin->fd);
-		twin->fd = -1;
-		list_add_tail(&twin->list, &stored->twins);
-		__atomic_store_n(&stored->nr_twins, stored->nr_twins + 1, __ATOMIC_RELEASE);
+	else if (hybrid_update_twin(compiler, stored, twin))
 		return;
-	}
 	hybrid_twin_free(twin);
 }
 

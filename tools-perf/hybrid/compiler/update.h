@@ -26,6 +26,18 @@ void hybrid_update_close(struct hybrid_compiler *compiler, struct hybrid_stored 
 void hybrid_update_age(struct hybrid_compiler *compiler, u64 now);
 
 /**
+ * hybrid_update_twin - have the store find an object by another file that holds the same
+ * @compiler: under way
+ * @stored: the object
+ * @twin: the other file
+ *
+ * Return: true: @twin is the object's from now on. False: the store does not have the object, has
+ * the file already, or the two files differ.
+ */
+bool hybrid_update_twin(struct hybrid_compiler *compiler, struct hybrid_stored *stored,
+			struct hybrid_twin *twin);
+
+/**
  * hybrid_update_again - load again what the store did not know
  * @compiler: under way
  * @stored: an object in which a sample met what had been loaded, unknown to the store

@@ -173,6 +173,10 @@ static void follow_note(struct hybrid_compiler *compiler, struct hybrid_request 
 	case HYBRID_REQUEST_AGAIN:
 		hybrid_update_again(compiler, stored, note->twin);
 		break;
+	case HYBRID_REQUEST_TWIN:
+		if (!hybrid_update_twin(compiler, stored, note->twin))
+			hybrid_twin_free(note->twin);
+		break;
 	case HYBRID_REQUEST_GONE:
 		gone(compiler, stored);
 		return;

@@ -17,6 +17,7 @@ enum hybrid_request_kind {
 	HYBRID_REQUEST_EARLY,	/* load all before samples meet it, unless it is large */
 	HYBRID_REQUEST_DEBUG,	/* it has a .debug_frame */
 	HYBRID_REQUEST_AGAIN,	/* what was loaded is lost, or of another file */
+	HYBRID_REQUEST_TWIN,	/* another file holds the same */
 	HYBRID_REQUEST_COPY,	/* a process has moved its code to memory of no file */
 	HYBRID_REQUEST_INTERPRETER,	/* it is an interpreter of a language */
 	HYBRID_REQUEST_GONE,	/* the reader's object is gone: the file is ours */
@@ -30,7 +31,8 @@ enum hybrid_request_kind {
  * @key: for HYBRID_REQUEST_COPY: the address space, and where the memory begins
  * @copy: for HYBRID_REQUEST_COPY: what is there
  * @interpreter: for HYBRID_REQUEST_INTERPRETER: where it has its functions
- * @twin: for HYBRID_REQUEST_AGAIN: what showed it was in this file; NULL: it can't be told
+ * @twin: for HYBRID_REQUEST_AGAIN: what showed it was in this file; NULL: it can't be told. For
+ *	HYBRID_REQUEST_TWIN: the other file
  * @nr: counts the notes on an object
  * @kind: enum hybrid_request_kind
  */
