@@ -18,6 +18,7 @@
 #include "../../util.h"
 #include "../runtime/names-file.h"
 #include "../runtime/names.h"
+#include "kept-names.h"
 #include "names-cache.h"
 
 #define FOLDER	"runtimes"
@@ -41,9 +42,9 @@ static int make_link(const char *target, const char *path)
 	return symlink(target, path) && errno != EEXIST ? -errno : 0;
 }
 
-static int make_folder(const char *path)
+static int make_folder(const char *path, mode_t mode)
 {
-	return mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
+	return mkdir(path, mode) && errno != EEXIST ? -errno : 0;
 }
 
 /* By which readers find the folder. */
@@ -70,17 +71,20 @@ static int make_folders(const char *sbuild_id, const char *label, char *path)
 	char cache[PATH_MAX];
 	int length, err;
 
+	if (hybrid_kept_names__no_cache())
+		return -ENOENT;
 	errno = 0;
-	if (mkdir_p(buildid_dir, 0755) || !realpath(buildid_dir, cache))
-		return error();
+	err = make_folder(buildid_dir, 0755);
+	if (err || !realpath(buildid_dir, cache))
+		return err ?: error();
 	length = snprintf(path, PATH_MAX, "%s/" FOLDER, cache);
 	if (length + strlen(sbuild_id) + strlen(label) + 3 > PATH_MAX)
 		return -ENAMETOOLONG;
-	err = make_folder(path);
+	err = make_folder(path, 0700);
 	if (err)
 		return err;
 	length += sprintf(path + length, "/%s", sbuild_id);
-	err = make_folder(path);
+	err = make_folder(path, 0700);
 	if (err)
 		return err;
 	sprintf(path + length, "/%s", label);

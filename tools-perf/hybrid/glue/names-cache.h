@@ -11,7 +11,8 @@ struct hybrid_names;
  * @names: of a runtime
  * @path: out: of the file that will be there, absolute; room for PATH_MAX
  *
- * The folder is in perf's build-id cache, and belongs to the build-id of the names.
+ * The folder is in perf's build-id cache, and belongs to the build-id of the names. The folder that
+ * the cache is in, the user's home, has to be there.
  *
  * Return: 0, or -errno; then @path is the label alone, and no file will be there.
  */

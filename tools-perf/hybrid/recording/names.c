@@ -6,8 +6,10 @@
 #include <string.h>
 #include <linux/perf_event.h>
 #include "../../build-id.h"
+#include "../../debug.h"
 #include "../../event.h"
 #include "../../time-utils.h"
+#include "../glue/kept-names.h"
 #include "../glue/names-cache.h"
 #include "../glue/names-map.h"
 #include "../records/walk-record.h"
@@ -53,6 +55,7 @@ static int map_names(struct hybrid_record *hr, struct hybrid_process *process,
 	if (!out)
 		return -EIO;
 	process->names_in[runtime] = hr->file;
+	hr->names.runtimes[runtime].mapped_in = hr->file;
 	hr->out.used += hybrid_names__event(of->names, of->path, &event->layout.attr, sample,
 					    process->pid, out);
 	memcpy(ident.build_id, hybrid_names__build_id(of->names), HYBRID_NAMES_BUILD_ID);
@@ -259,6 +262,19 @@ void hybrid_names_write(struct hybrid_record *hr)
 	}
 }
 
+void hybrid_names_keep(struct hybrid_record *hr)
+{
+	struct hybrid_runtime_names *of;
+	unsigned int runtime;
+
+	hybrid_kept_names__drop();
+	for (runtime = 0; runtime < HYBRID_NR_RUNTIMES; runtime++) {
+		of = &hr->names.runtimes[runtime];
+		if (of->names && of->mapped_in == hr->file)
+			of->keep_error = hybrid_kept_names__add(of->names);
+	}
+}
+
 static bool is_any_new(const struct hybrid_record_names *names)
 {
 	unsigned int runtime;
@@ -307,7 +323,11 @@ void hybrid_names_print(const struct hybrid_record *hr)
 			hr->names.nr_unread);
 	for (runtime = 0; runtime < HYBRID_NR_RUNTIMES; runtime++) {
 		of = &hr->names.runtimes[runtime];
-		if (of->error)
+		if (of->keep_error)
+			fprintf(stderr, "hybrid: names of %s are missing in the file: %s\n",
+				hybrid_names__label(of->names),
+				strerror_r(-of->keep_error, text, sizeof(text)));
+		if (of->error && (verbose > 0 || !hybrid_kept_names__are_written()))
 			fprintf(stderr, "hybrid: names of %s can't be written to %s: %s\n",
 				hybrid_names__label(of->names), buildid_dir,
 				strerror_r(-of->error, text, sizeof(text)));

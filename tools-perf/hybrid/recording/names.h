@@ -20,12 +20,16 @@ struct perf_event_header;
  * @names: NULL: none yet
  * @path: of the file
  * @written: how many functions are in the file
+ * @mapped_in: the last output file that maps them
+ * @keep_error: if that file lacks the names: -errno
  * @error: of the last write, 0 or -errno; no other is tried if no folder could be made
  */
 struct hybrid_runtime_names {
 	struct hybrid_names	*names;
 	char			 path[PATH_MAX];
 	u32			 written;
+	u32			 mapped_in;
+	int			 keep_error;
 	int			 error;
 };
 
@@ -110,8 +114,11 @@ void hybrid_take_text(struct hybrid_record *hr, const struct hybrid_walked *walk
  */
 void hybrid_names_pass(struct hybrid_record *hr);
 
-/* Write all names that were not written yet. */
+/* Write all names that were not written yet to the build-id cache. */
 void hybrid_names_write(struct hybrid_record *hr);
+
+/* Have perf write the names that the output file needs to that file, when it ends. */
+void hybrid_names_keep(struct hybrid_record *hr);
 
 /* One line on stderr for each thing that went wrong. */
 void hybrid_names_print(const struct hybrid_record *hr);

@@ -176,6 +176,7 @@ void hybrid_record__end_file(struct hybrid_record *hr)
 		return;
 	hybrid_output_flush(&hr->out);
 	hybrid_names_write(hr);
+	hybrid_names_keep(hr);
 	hr->file++;
 }
 
