@@ -107,17 +107,111 @@ static void build_ids(void)
 	struct hybrid_ident ident = { .path = "/a", .build_id = { 1 }, .build_id_size = 20 };
 	struct hybrid_space *space = start();
 
-	hybrid_met_file(&met, &ident, 1);
-	hybrid_met_file(&met, &ident, 2);
+	hybrid_met_file(&met, &ident, NULL, 1);
+	hybrid_met_file(&met, &ident, NULL, 2);
 	same(met.nr_files, 1);
 	ident.build_id[19] = 1;
-	hybrid_met_file(&met, &ident, 3);
+	hybrid_met_file(&met, &ident, NULL, 3);
 	ident.build_id_size = 16;
-	hybrid_met_file(&met, &ident, 3);
+	hybrid_met_file(&met, &ident, NULL, 3);
 	ident.path = "/b";
-	hybrid_met_file(&met, &ident, 3);
+	hybrid_met_file(&met, &ident, NULL, 3);
 	same(met.nr_files, 4);
 	same(met.files[0].pid, 2);
+	end(space);
+}
+
+/* Returns the number that the file has among those with the ident. */
+static u32 number_of(const struct hybrid_ident *ident, u64 ino, s64 ctime)
+{
+	const struct hybrid_file_id file = { .dev = 1, .ino = ino, .ctime_sec = ctime };
+
+	return hybrid_met_file(&met, ident, &file, 1)->number;
+}
+
+static void namesakes(void)
+{
+	struct hybrid_ident ident = { .path = "/a", .build_id = { 1 }, .build_id_size = 20 };
+	struct hybrid_ident other = { .path = "/b", .build_id = { 1 }, .build_id_size = 20 };
+	struct hybrid_space *space = start();
+	unsigned int round, i;
+
+	/* One that is not known counts for nothing. */
+	same(hybrid_met_file(&met, &ident, NULL, 1)->number, 0);
+	for (round = 0; round < 2; round++) {
+		same(number_of(&ident, 5, 1), 0);
+		same(number_of(&ident, 6, 1), 1);
+		/* The same inode was changed. */
+		same(number_of(&ident, 5, 2), 2);
+		same(number_of(&other, 7, 1), 0);
+	}
+	same(met.nr_files, 5);
+	for (i = 3; i < HYBRID_MET_NAMESAKES; i++)
+		same(number_of(&ident, 100 + i, 1), i);
+	/* What is more is not told apart. */
+	for (i = 0; i < 10; i++)
+		same(number_of(&ident, 1000 + i, 1), 0);
+	same(number_of(&ident, 100 + HYBRID_MET_NAMESAKES - 1, 1), HYBRID_MET_NAMESAKES - 1);
+	same(met.nr_files, HYBRID_MET_NAMESAKES + 2);
+	end(space);
+}
+
+static u32 count_digest(void *arg, const struct hybrid_mapping *mapping)
+{
+	u32 *nr = arg;
+
+	check(mapping->file.ino);
+	++*nr;
+	/* There is no room at the first try. */
+	return *nr - 1;
+}
+
+static void map_file(struct hybrid_space *space, u64 page, u8 build_id_size, u64 ino)
+{
+	struct hybrid_ident ident = { .path = "/a", .build_id_size = build_id_size };
+	struct hybrid_mapping mapping = {
+		.start	= page * PAGE,
+		.end	= (page + 1) * PAGE,
+		.pid	= 10,
+		.file	= { .ino = ino },
+		.object	= hybrid_object_get(&objects, &ident),
+	};
+
+	same(hybrid_space_map(space, &mapping, true), 0);
+	hybrid_object_put(mapping.object);
+}
+
+static void digests(void)
+{
+	struct hybrid_space *space = start();
+	u32 nr = 0;
+
+	met.add_digest = count_digest;
+	met.arg = &nr;
+	map_file(space, 1, 20, 5);
+	map_file(space, 3, 20, 5);
+	map_file(space, 5, 20, 5);
+	map_file(space, 7, 20, 6);
+	map_file(space, 9, 20, 0);
+	map_file(space, 11, 0, 7);
+	hybrid_met_user(&met, space, PAGE);
+	hybrid_met_user(&met, space, PAGE);
+	same(nr, 1);
+	/* The next mapping of the file is the second try, and there is no third one. */
+	hybrid_met_user(&met, space, 3 * PAGE);
+	same(nr, 2);
+	hybrid_met_user(&met, space, 5 * PAGE);
+	same(nr, 2);
+	same(met.nr_numbered, 0);
+	hybrid_met_user(&met, space, 7 * PAGE);
+	same(nr, 3);
+	same(met.nr_numbered, 1);
+	same(hybrid_space_at(space, 7 * PAGE)->number, 1);
+	same(hybrid_space_at(space, 5 * PAGE)->number, 0);
+	/* Not identified; and without a build-id. */
+	hybrid_met_user(&met, space, 9 * PAGE);
+	hybrid_met_user(&met, space, 11 * PAGE);
+	same(nr, 3);
 	end(space);
 }
 
@@ -151,7 +245,7 @@ static void many(void)
 		for (i = 0; i < 5000; i++) {
 			snprintf(path, sizeof(path), "/%u", i);
 			ident.path = path;
-			hybrid_met_file(&met, &ident, 1);
+			hybrid_met_file(&met, &ident, NULL, 1);
 		}
 		for (i = 0; i < HYBRID_MET_PAGES; i++)
 			hybrid_met_kernel(&met, KERNEL + i * PAGE);
@@ -280,6 +374,8 @@ int main(void)
 		{ "met: what a chain leads through", chain },
 		{ "met: another file in the place of one", mapped_anew },
 		{ "met: files are told apart by build-id and path", build_ids },
+		{ "met: several files with one build-id and path", namesakes },
+		{ "met: each file has its digest computed once", digests },
 		{ "met: the vDSO of a process of 32 bits", low_vdso },
 		{ "met: many files, and all pages", many },
 		{ "met: what tells files apart", idents },

@@ -13,8 +13,9 @@ struct perf_event_header;
 #define HYBRID_FILE_MAP_SIZE	(4096 + 256)
 
 /**
- * hybrid_file_map__event - a record that maps a file where a process has a copy of it
- * @mapping: the copy
+ * hybrid_file_map__event - a record that maps a file where a process has a copy of it, or that has
+ *	the number of the file
+ * @mapping: the copy, or a mapping with a number that is not 0
  * @attr: of the sample's event, as the kernel has it
  * @sample: the first that met it; the record is as old
  * @pid: the process

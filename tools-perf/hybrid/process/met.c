@@ -41,14 +41,24 @@ static bool is_same(const struct hybrid_ident *a, const struct hybrid_ident *b)
 	       a->ino_generation == b->ino_generation;
 }
 
-/* The slot of the file, or the free one where it belongs. At least one is free. */
-static u32 *file_slot(const struct hybrid_met *met, const struct hybrid_ident *ident)
+/*
+ * The slot of the file, or the free one where it belongs. At least one is free. @number: out: how
+ * many known files with that ident stand before it
+ */
+static u32 *file_slot(const struct hybrid_met *met, const struct hybrid_ident *ident,
+		      const struct hybrid_file_id *file, u32 *number)
 {
 	u32 mask = met->nr_file_slots - 1, i;
+	const struct hybrid_met_file *other;
 
+	*number = 0;
 	for (i = hash_ident(ident) & mask; met->file_slots[i]; i = (i + 1) & mask) {
-		if (is_same(&met->files[met->file_slots[i] - 1].ident, ident))
+		other = &met->files[met->file_slots[i] - 1];
+		if (!is_same(&other->ident, ident))
+			continue;
+		if (hybrid_file_id_equal(&other->file, file))
 			break;
+		*number += !!other->file.ino;
 	}
 	return &met->file_slots[i];
 }
@@ -56,7 +66,7 @@ static u32 *file_slot(const struct hybrid_met *met, const struct hybrid_ident *i
 /* Twice as many slots as there are files, at least; and room for another file. */
 static bool make_room_for_file(struct hybrid_met *met)
 {
-	u32 nr = met->nr_file_slots ? 2 * met->nr_file_slots : FIRST_SLOTS, i;
+	u32 nr = met->nr_file_slots ? 2 * met->nr_file_slots : FIRST_SLOTS, i, unused;
 	struct hybrid_met_file *files;
 
 	if (2 * (met->nr_files + 1) <= met->nr_file_slots)
@@ -71,34 +81,62 @@ static bool make_room_for_file(struct hybrid_met *met)
 	if (!met->file_slots)
 		return false;
 	for (i = 0; i < met->nr_files; i++)
-		*file_slot(met, &met->files[i].ident) = i + 1;
+		*file_slot(met, &met->files[i].ident, &met->files[i].file, &unused) = i + 1;
 	return true;
 }
 
-void hybrid_met_file(struct hybrid_met *met, const struct hybrid_ident *ident, pid_t pid)
+struct hybrid_met_file *hybrid_met_file(struct hybrid_met *met, const struct hybrid_ident *ident,
+					const struct hybrid_file_id *id, pid_t pid)
 {
+	static const struct hybrid_file_id unknown;
 	struct hybrid_met_file *file;
-	u32 *slot;
+	u32 *slot, number;
 
 	/* What has failed once is of no use any more. */
 	if (met->failed || !make_room_for_file(met)) {
 		met->failed = true;
-		return;
+		return NULL;
 	}
-	slot = file_slot(met, ident);
+	id = id ?: &unknown;
+	slot = file_slot(met, ident, id, &number);
+	if (!*slot && number == HYBRID_MET_NAMESAKES) {
+		id = &unknown;
+		slot = file_slot(met, ident, id, &number);
+	}
 	if (*slot) {
 		met->files[*slot - 1].pid = pid;
-		return;
+		return &met->files[*slot - 1];
 	}
 	file = &met->files[met->nr_files];
+	memset(file, 0, sizeof(*file));
 	file->ident = *ident;
 	file->ident.path = strdup(ident->path);
+	file->file = *id;
+	file->number = id->ino ? number : 0;
 	file->pid = pid;
 	if (!file->ident.path) {
 		met->failed = true;
-		return;
+		return NULL;
 	}
 	*slot = ++met->nr_files;
+	return file;
+}
+
+/* Its mappings have the file's number, and perf computes its digest. */
+static void note_mapping(struct hybrid_met *met, struct hybrid_mapping *mapping)
+{
+	const struct hybrid_ident *ident = hybrid_mapping_ident(mapping);
+	struct hybrid_met_file *file;
+
+	/* Without a build-id the record has the inode. */
+	file = hybrid_met_file(met, ident, ident->build_id_size ? &mapping->file : NULL,
+			       mapping->pid);
+	if (!file)
+		return;
+	mapping->number = file->number;
+	met->nr_numbered += !!file->number;
+	if (met->add_digest && file->file.ino && !file->digest)
+		file->digest = met->add_digest(met->arg, mapping);
 }
 
 void hybrid_met_user(struct hybrid_met *met, struct hybrid_space *space, u64 ip)
@@ -126,7 +164,7 @@ void hybrid_met_user(struct hybrid_met *met, struct hybrid_space *space, u64 ip)
 	if (hybrid_met_is_low(mapping->start) && !strcmp(ident->path, HYBRID_MET_VDSO))
 		met->in_low_vdso = true;
 	else
-		hybrid_met_file(met, ident, mapping->pid);
+		note_mapping(met, mapping);
 }
 
 static u64 *page_slot(const struct hybrid_met *met, u64 page)

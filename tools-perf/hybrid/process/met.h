@@ -13,15 +13,34 @@
 /* The kernel and its modules begin and end at a multiple of this. */
 #define HYBRID_MET_SHIFT	12
 
+/* Files with one ident that are told apart, at most. */
+#define HYBRID_MET_NAMESAKES	64
+
 /**
  * struct hybrid_met_file - a file that samples were in
  * @ident: what the records of its mappings say; its path is owned
+ * @file: which file; no file: not known
+ * @number: how many other files with @ident were met before; 0 if @file is not known. Records of
+ *	the file's mappings have the number, since they can't tell it by @ident.
+ * @digest: of hybrid_digests_add(); 0: none
  * @pid: the process that had it mapped when it was met last
  */
 struct hybrid_met_file {
 	struct hybrid_ident	ident;
+	struct hybrid_file_id	file;
+	u32			number;
+	u32			digest;
 	pid_t			pid;
 };
+
+/**
+ * typedef hybrid_met_fn - have the digest of a file computed
+ * @arg: the owner's
+ * @mapping: shows the file
+ *
+ * Return: as hybrid_digests_add().
+ */
+typedef u32 (*hybrid_met_fn)(void *arg, const struct hybrid_mapping *mapping);
 
 /**
  * struct hybrid_met - the files and the code of the kernel that callchains led through
@@ -29,7 +48,10 @@ struct hybrid_met_file {
  * By that the end of a recording knows which build-ids to write, without reading what was
  * recorded once more. Zeroed it is empty.
  *
- * @files: no two have the same ident
+ * @add_digest: called for each file that is known; NULL: there are no digests
+ * @arg: for @add_digest
+ * @nr_numbered: mappings that were found to show a file whose number is not 0
+ * @files: no two have the same ident and file
  * @nr_files: number of @files
  * @file_slots: index in @files plus 1, by hash; 0: free
  * @nr_file_slots: a power of two; 0: none yet
@@ -44,6 +66,9 @@ struct hybrid_met_file {
  * @failed: memory was short, or there are too many pages: something is missing
  */
 struct hybrid_met {
+	hybrid_met_fn		 add_digest;
+	void			*arg;
+	u64			 nr_numbered;
 	struct hybrid_met_file	*files;
 	u32			 nr_files;
 	u32			*file_slots;
@@ -71,9 +96,13 @@ static inline bool hybrid_met_is_low(u64 start)
  * hybrid_met_file - note a file
  * @met: where
  * @ident: what a record of a mapping says of it; copied
+ * @file: which file; NULL: not known
  * @pid: a process that has it mapped
+ *
+ * Return: what is known of it, valid until the next call; NULL if memory is short.
  */
-void hybrid_met_file(struct hybrid_met *met, const struct hybrid_ident *ident, pid_t pid);
+struct hybrid_met_file *hybrid_met_file(struct hybrid_met *met, const struct hybrid_ident *ident,
+					const struct hybrid_file_id *file, pid_t pid);
 
 /**
  * hybrid_met_user - note the file that an address of user space is in, if any

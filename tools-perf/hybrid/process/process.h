@@ -25,7 +25,10 @@ struct hybrid_chain;
  * @space: executable mappings
  * @marks_in: number of the output file that maps what marks callchains in it, see
  *	synthetic-frame.h; 0: none
- * @names_in: the same for the names of each runtime
+ * @numbers_in: the same for files that records of the kernel do not tell from others
+ * @numbers_gen: state of @space then
+ * @numbers: hybrid_met::nr_numbered then
+ * @names_in: the same as @marks_in for the names of each runtime
  * @forked: runs what its parent has mapped, without an exec since
  * @ancestors: the processes that it is of, the nearest first; 0: not known
  */
@@ -38,6 +41,9 @@ struct hybrid_process {
 	u64			 maps_generation;
 	struct hybrid_space	*space;
 	u32			 marks_in;
+	u32			 numbers_in;
+	u64			 numbers_gen;
+	u64			 numbers;
 	u32			 names_in[HYBRID_NR_RUNTIMES];
 	bool			 forked;
 	pid_t			 ancestors[HYBRID_NR_ANCESTORS];

@@ -20,14 +20,33 @@
 #include "../../thread.h"
 #include "../../util.h"
 #include "../../vdso.h"
+#include "../glue/file-map.h"
+#include "../glue/identity.h"
+#include "../glue/open-file.h"
 #include "../glue/synthetic-map.h"
 #include "recording.h"
 
 /* perf warns if more than the twentieth part of the samples was lost. */
 #define WARN_SHARE	20
 
+/* The end of a file waits so long, in ns, for digests: a file system may not answer. */
+#define WAIT_NS		1000000000ULL
+
+static u32 add_digest(void *arg, const struct hybrid_mapping *mapping)
+{
+	return hybrid_digests_add(arg, hybrid_find_live(mapping), &mapping->file);
+}
+
+void hybrid_hits_init(struct hybrid_hits *hits)
+{
+	hits->digests = hybrid_digests_new();
+	hits->met.add_digest = add_digest;
+	hits->met.arg = hits->digests;
+}
+
 void hybrid_hits_exit(struct hybrid_hits *hits)
 {
+	hybrid_digests_delete(hits->digests);
 	hybrid_met_exit(&hits->met);
 	hybrid_met_exit(&hits->low);
 }
@@ -47,7 +66,7 @@ static void note_low_vdso(struct hybrid_hits *hits, const struct hybrid_process 
 		ident = hybrid_mapping_ident(&process->space->mappings[i]);
 		if (*ident->path != '/')
 			continue;
-		hybrid_met_file(&hits->low, ident, process->pid);
+		hybrid_met_file(&hits->low, ident, NULL, process->pid);
 		return;
 	}
 	hits->is_unknown = true;
@@ -103,8 +122,6 @@ void hybrid_hits_chain(struct hybrid_record *hr, const struct hybrid_sample *sam
 	struct hybrid_process *process;
 	struct hybrid_space *space;
 
-	if (hits->is_unknown)
-		return;
 	if (made->is_known) {
 		if (cpumode == PERF_RECORD_MISC_KERNEL)
 			hybrid_met_kernel(&hits->met, sample->ip);
@@ -135,12 +152,40 @@ void hybrid_hits_sample(struct hybrid_record *hr, const struct hybrid_event *eve
 	hybrid_hits_chain(hr, sample, made);
 }
 
+int hybrid_hits_map(struct hybrid_record *hr, const struct hybrid_event *event,
+		    const struct perf_event_header *sample, pid_t pid)
+{
+	const u64 nr_numbered = hr->hits.met.nr_numbered;
+	struct hybrid_process *process = nr_numbered ? hybrid_process_find(&hr->ps, pid) : NULL;
+	const struct hybrid_space *space = process ? process->space : NULL;
+	size_t i;
+	void *out;
+
+	if (!space || (process->numbers == nr_numbered && process->numbers_gen == space->gen &&
+		       process->numbers_in == hr->file))
+		return 0;
+	for (i = 0; i < space->nr; i++) {
+		if (!space->mappings[i].object || !space->mappings[i].number)
+			continue;
+		out = hybrid_output_room(&hr->out, HYBRID_FILE_MAP_SIZE);
+		if (!out)
+			return -EIO;
+		hr->out.used += hybrid_file_map__event(&space->mappings[i], &event->layout.attr,
+						       sample, pid, out);
+	}
+	process->numbers = nr_numbered;
+	process->numbers_gen = space->gen;
+	process->numbers_in = hr->file;
+	return 0;
+}
+
 /* What perf makes of a mapping's record. */
-static struct map *map_of(struct machine *machine, const struct hybrid_ident *ident,
+static struct map *map_of(struct machine *machine, const struct hybrid_ident *ident, u32 number,
 			  struct thread *thread)
 {
 	struct dso_id id = dso_id_empty;
 
+	hybrid_identity__set_number(&id, number);
 	if (ident->build_id_size) {
 		build_id__init(&id.build_id, ident->build_id, ident->build_id_size);
 	} else {
@@ -155,10 +200,11 @@ static struct map *map_of(struct machine *machine, const struct hybrid_ident *id
 			(char *)ident->path, thread);
 }
 
-static int hit_file(struct machine *machine, const struct hybrid_ident *ident, pid_t pid, bool hit)
+static int hit_file(struct machine *machine, const struct hybrid_ident *ident, u32 number,
+		    pid_t pid, bool hit)
 {
 	struct thread *thread = machine__findnew_thread(machine, pid, pid);
-	struct map *map = thread ? map_of(machine, ident, thread) : NULL;
+	struct map *map = thread ? map_of(machine, ident, number, thread) : NULL;
 
 	if (map && hit)
 		dso__set_hit(map__dso(map));
@@ -179,9 +225,9 @@ static int hit_low_vdso(struct machine *machine, const struct hybrid_met_file *f
 	int err = -ENOMEM;
 
 	if (thread && !thread__init_maps(thread, machine))
-		program = map_of(machine, &file->ident, thread);
+		program = map_of(machine, &file->ident, file->number, thread);
 	if (program && !maps__insert(thread__maps(thread), program))
-		map = map_of(machine, &vdso, thread);
+		map = map_of(machine, &vdso, 0, thread);
 	if (map)
 		err = strcmp(dso__short_name(map__dso(map)), DSO__NAME_VDSO) ? 0 : -ENOENT;
 	if (!err && hit)
@@ -214,7 +260,7 @@ static int hit_files(struct machine *machine, const struct hybrid_hits *hits)
 	const struct hybrid_met_file *file;
 	u32 i;
 
-	if (hits->vdso_pid && hit_file(machine, &vdso, hits->vdso_pid, false))
+	if (hits->vdso_pid && hit_file(machine, &vdso, 0, hits->vdso_pid, false))
 		return -ENOMEM;
 	for (i = 0; i < hits->low.nr_files; i++) {
 		if (hit_low_vdso(machine, &hits->low.files[i], hits->met.in_low_vdso))
@@ -223,7 +269,7 @@ static int hit_files(struct machine *machine, const struct hybrid_hits *hits)
 	for (i = 0; i < hits->met.nr_files; i++) {
 		file = &hits->met.files[i];
 		/* The vDSO is among them if a sample was in it. */
-		if (hit_file(machine, &file->ident, file->pid, true))
+		if (hit_file(machine, &file->ident, file->number, file->pid, true))
 			return -ENOMEM;
 	}
 	return 0;
@@ -238,6 +284,35 @@ bool hybrid_hits_mark(struct hybrid_hits *hits, struct machine *machine)
 	pr_debug("hybrid: samples were in %u files and %u pages of the kernel; the file is not read for that\n",
 		 hits->met.nr_files, hits->met.nr_pages);
 	return true;
+}
+
+static void identify(struct machine *machine, const struct hybrid_met_file *file, const u8 *digest)
+{
+	struct thread *thread = machine__findnew_thread(machine, file->pid, file->pid);
+	struct map *map = thread ? map_of(machine, &file->ident, file->number, thread) : NULL;
+
+	if (map) {
+		dso__set_hit(map__dso(map));
+		hybrid_identity__set(map__dso(map), digest, &file->file);
+	}
+	map__put(map);
+	thread__put(thread);
+}
+
+void hybrid_hits_identify(struct hybrid_hits *hits, struct machine *machine)
+{
+	u8 digest[HYBRID_DIGEST_SIZE];
+	unsigned int nr = 0;
+	u32 i;
+
+	hybrid_digests_wait(hits->digests, WAIT_NS);
+	for (i = 0; i < hits->met.nr_files; i++) {
+		if (!hybrid_digests_get(hits->digests, hits->met.files[i].digest, digest))
+			continue;
+		identify(machine, &hits->met.files[i], digest);
+		nr++;
+	}
+	pr_debug("hybrid: %u of %u files have a digest\n", nr, hits->met.nr_files);
 }
 
 void hybrid_hits_warn(const struct hybrid_hits *hits, u64 nr_lost)

@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_RECORDING_HITS_H
 #define __PERF_HYBRID_RECORDING_HITS_H
 
+#include "../process/file-digest.h"
 #include "../process/met.h"
 
 struct hybrid_event;
@@ -10,11 +11,13 @@ struct hybrid_process;
 struct hybrid_record;
 struct hybrid_sample;
 struct machine;
+struct perf_event_header;
 union perf_event;
 
 /**
  * struct hybrid_hits - what perf finds in a file when it reads it once more at the end
  * @met: files and pages of the kernel that samples were in
+ * @digests: of files; NULL if memory is short
  * @vdso_pid: a process that has a vDSO of 64 bits mapped; 0: none
  * @low: the first file of each process that has a vDSO of 32 bits mapped
  * @is_unknown: something was written that only perf's own pass over the file finds
@@ -27,6 +30,7 @@ union perf_event;
  */
 struct hybrid_hits {
 	struct hybrid_met	met;
+	struct hybrid_digests	*digests;
 	pid_t			vdso_pid;
 	struct hybrid_met	low;
 	bool			is_unknown;
@@ -37,6 +41,31 @@ struct hybrid_hits {
 	u64			first;
 	u64			last;
 };
+
+void hybrid_hits_init(struct hybrid_hits *hits);
+
+/**
+ * hybrid_hits_map - map files that records of the kernel do not tell from others
+ * @hr: recording
+ * @event: of the sample
+ * @sample: before which it is written; what it was in is noted
+ * @pid: the process
+ *
+ * A record has a path and a build-id. Processes of two mount namespaces may have different files
+ * of one path and build-id, and a file may be replaced. The first file that is met has the number
+ * 0; mappings of the others get a record with their number.
+ *
+ * Return: 0, or -EIO.
+ */
+int hybrid_hits_map(struct hybrid_record *hr, const struct hybrid_event *event,
+		    const struct perf_event_header *sample, pid_t pid);
+
+/**
+ * hybrid_hits_identify - give dsos the digests of the files that samples were in
+ * @hits: of all output files so far
+ * @machine: the host
+ */
+void hybrid_hits_identify(struct hybrid_hits *hits, struct machine *machine);
 
 /**
  * hybrid_hits_record - a record was written that is not a sample

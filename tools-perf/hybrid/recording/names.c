@@ -59,7 +59,7 @@ static int map_names(struct hybrid_record *hr, struct hybrid_process *process,
 	hr->out.used += hybrid_names__event(of->names, of->path, &event->layout.attr, sample,
 					    process->pid, out);
 	memcpy(ident.build_id, hybrid_names__build_id(of->names), HYBRID_NAMES_BUILD_ID);
-	hybrid_met_file(&hr->hits.met, &ident, process->pid);
+	hybrid_met_file(&hr->hits.met, &ident, NULL, process->pid);
 	return 0;
 }
 

@@ -79,6 +79,7 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 	hybrid_processes_init(&hr->ps, hybrid_open_live);
 	hr->ps.no_build_ids = !opts->build_id;
 	start_loading(hr);
+	hybrid_hits_init(&hr->hits);
 	hr->unwinder.memory = hybrid_memory_new();
 	hr->unwinder.jit = hybrid_jit_new(&hr->ps.objects, hr->unwinder.memory);
 	hr->unwinder.runtimes = hybrid_runtimes_new(&hr->ps.objects, hr->unwinder.memory);
@@ -202,6 +203,12 @@ bool hybrid_record__hits(struct hybrid_record *hr, struct machine *machine, u64 
 		return false;
 	hybrid_hits_warn(&hr->hits, nr_lost(hr));
 	return true;
+}
+
+void hybrid_record__identify(struct hybrid_record *hr, struct machine *machine)
+{
+	if (hr)
+		hybrid_hits_identify(&hr->hits, machine);
 }
 
 void hybrid_record__print(struct hybrid_record *hr, bool failures)

@@ -158,6 +158,13 @@ bool hybrid_record__hits(struct hybrid_record *hr, struct machine *machine, u64 
 			 u64 *first, u64 *last);
 
 /**
+ * hybrid_record__identify - note which files samples were in, by the digest of their content
+ * @hr: state, NULL does nothing; hybrid_record__end_file() was called
+ * @machine: the host; its dsos that samples were in have an identity and are hit afterwards
+ */
+void hybrid_record__identify(struct hybrid_record *hr, struct machine *machine);
+
+/**
  * hybrid_record__print - the closing line, and why chains are incomplete
  * @hr: state, NULL does nothing
  * @failures: name the classes that no sample is in and the objects behind the
@@ -253,6 +260,11 @@ static inline bool hybrid_record__hits(struct hybrid_record *hr __maybe_unused,
 				       u64 *last __maybe_unused)
 {
 	return false;
+}
+
+static inline void hybrid_record__identify(struct hybrid_record *hr __maybe_unused,
+					   struct machine *machine __maybe_unused)
+{
 }
 
 static inline void hybrid_record__print(struct hybrid_record *hr __maybe_unused,

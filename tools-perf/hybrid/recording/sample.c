@@ -419,6 +419,10 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 	else if (!sample->regs && !sample->stack_size)
 		hybrid_stats_no_stack(&hr->stats);
 	ring->note_id = 0;
+	hybrid_hits_sample(hr, event, sample, &made);
+	err = hybrid_hits_map(hr, event, sample->event, sample->pid);
+	if (err)
+		return err;
 	out = hybrid_output_room(&hr->out, HYBRID_MAX_RECORD);
 	if (!out)
 		return -EIO;
@@ -427,7 +431,6 @@ static int write_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 	if (made.ip)
 		hybrid_layout_set_ip(&event->layout, out, made.ip);
 	hr->stats.file_bytes += ((struct perf_event_header *)out)->size;
-	hybrid_hits_sample(hr, event, sample, &made);
 	if (made.is_whole && !made.is_known)
 		hybrid_known_chain_learn(hr, event, sample, &made);
 	return 0;

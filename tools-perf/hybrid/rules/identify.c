@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <string.h>
 #include "identify.h"
 
 /* A library may be gone, and another one where it was, when its samples are read. */
@@ -25,8 +26,12 @@ static struct hybrid_object *find_object(struct hybrid_mapping *mapping)
 	/* It could not be opened as what it was taken for. */
 	if (mapping->record && mapping->object->state == HYBRID_OBJECT_FAILED)
 		mapping->is_moved = !mapping->is_moved;
-	if (!find_file(mapping, &file))
+	mapping->is_met = false;
+	if (!find_file(mapping, &file)) {
+		mapping->file = file;
 		return hybrid_object_of_file(objects, ident, &file);
+	}
+	memset(&mapping->file, 0, sizeof(mapping->file));
 	object = hybrid_object_new(objects, ident);
 	if (!object)
 		return NULL;

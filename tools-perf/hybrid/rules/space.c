@@ -256,6 +256,8 @@ void hybrid_space_set_copy(struct hybrid_space *space, u64 start, struct hybrid_
 	mapping->object = object;
 	mapping->record = record;
 	mapping->pgoff = pgoff;
+	mapping->file = object->file;
+	mapping->number = 0;
 	mapping->is_copy = true;
 	mapping->is_met = false;
 	get_object(mapping);

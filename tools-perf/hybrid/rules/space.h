@@ -26,6 +26,8 @@
  * @object: the file, referenced; NULL: anonymous memory, code made at run time
  * @record: what stood for the file before @object was found, referenced if it is another: it has
  *	the ident of the mapping's record. NULL: @object stands for it still, see identify.h
+ * @file: which file it shows, as it was found for @object; no file: not known
+ * @number: of that file among those with its ident, see struct hybrid_met_file
  * @is_moved: what the process has mapped there by now was found to be another file
  * @is_uprobes: the kernel's code that optimized uprobes call
  * @is_copy: anonymous memory in the place of a part of @object's file, with the same contents
@@ -42,6 +44,8 @@ struct hybrid_mapping {
 	pid_t			 ancestors[HYBRID_NR_ANCESTORS];
 	struct hybrid_object	*object;
 	struct hybrid_object	*record;
+	struct hybrid_file_id	 file;
+	u32			 number;
 	bool			 is_moved;
 	bool			 is_uprobes;
 	bool			 is_copy;
