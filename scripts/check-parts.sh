@@ -131,6 +131,7 @@ of_host()
 	part open ci tap host build selftests/open/run
 	part pprof ci tap host build selftests/pprof/run
 	part fleet ci tap host build selftests/fleet/run
+	part identity ci tap host "build stock" selftests/isolation/identity
 	part users ci tap host "build stock" selftests/isolation/users
 	part mutated ci tap host "build stock" selftests/mutated/run ${all:+2000}
 	part compat kernel tap host "build stock" selftests/compat/run
