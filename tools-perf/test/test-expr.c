@@ -292,6 +292,59 @@ static void jumps(void)
 	fails(OP(lit1), OP(lit1, AT(1)), OP(bra, N(-4), AT(2)));
 }
 
+/* Just beyond the last operation is the end, whatever that one's length is. */
+static void jump_to_end(void)
+{
+	int by;
+
+	for (by = -3; by < 40; by++) {
+		const Dwarf_Op ops[] = {
+			OP(lit5), OP(skip, N(by), AT(1)), OP(lit7, AT(4)),
+		};
+		struct run r;
+		/* Not to itself, for ever, nor into it. */
+		int want = by >= 0 && by <= 21 ? 0 : -1;
+
+		same((u64)eval_word(&r, 8, ops, ARRAY_SIZE(ops)), (u64)want);
+		if (!want)
+			same(r.result, by ? 5 : 7);
+	}
+}
+
+/* So many steps, so deep a stack, registers that there are. */
+static void bounds(void)
+{
+	Dwarf_Op ops[600] = {};
+	struct run r;
+	unsigned int i, nr;
+
+	for (nr = 510; nr < 515; nr++) {
+		for (i = 0; i < nr; i++)
+			ops[i] = (Dwarf_Op) { .atom = i ? DW_OP_nop : DW_OP_lit3, .offset = i };
+		same((u64)eval_word(&r, 8, ops, nr), nr <= 512 ? 0 : -1ULL);
+	}
+	for (nr = 31; nr < 35; nr++) {
+		for (i = 0; i < nr; i++)
+			ops[i] = (Dwarf_Op) { .atom = DW_OP_lit3, .offset = i };
+		same((u64)eval_word(&r, 8, ops, nr), nr <= 32 ? 0 : -1ULL);
+	}
+	/* All bits are set, also those of no register. */
+	for (i = 15; i < 20; i++) {
+		ops[0] = (Dwarf_Op) { .atom = DW_OP_bregx, .number = i };
+		run_init(&r, 8);
+		r.regs.known = ~0U;
+		same((u64)hybrid_expr_eval(ops, 1, &r.ctx, &r.result),
+		     i < HYBRID_MAX_REGS ? 0 : -1ULL);
+	}
+	/* A shift by as many bits as there are. */
+	gives(0, OP(const8u, N(1ULL << 62)), OP(const1u, N(64)), OP(shra));
+	gives(0, OP(const8u, N(1ULL << 62)), OP(const1u, N(63)), OP(shra));
+	gives(1, OP(const8u, N(1ULL << 62)), OP(const1u, N(62)), OP(shra));
+	gives(1, OP(const8u, N(1ULL << 63)), OP(const1u, N(63)), OP(shr));
+	gives(0, OP(const8u, N(1ULL << 63)), OP(const1u, N(64)), OP(shr));
+	gives_word(4, 0, OP(const4u, N(1 << 30)), OP(const1u, N(32)), OP(shra));
+}
+
 static void refused(void)
 {
 	unsigned int atom;
@@ -326,6 +379,8 @@ int main(void)
 		{ "expr: too few operands", underflow },
 		{ "expr: too deep a stack", overflow },
 		{ "expr: jumps and endless loops", jumps },
+		{ "expr: jumps to the end", jump_to_end },
+		{ "expr: bounds", bounds },
 		{ "expr: operations that CFI does not have", refused },
 	};
 

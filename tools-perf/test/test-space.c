@@ -244,6 +244,150 @@ static void random_maps(void)
 	}
 }
 
+/* All ranges of a small file, against what they have of it. */
+static void replaces(void)
+{
+	static struct hybrid_object a, b;
+	struct hybrid_mapping old = { .object = &a, .since = 5 }, new = {};
+	unsigned int i;
+	bool has_all;
+
+	for (i = 0; i < 4 * 4 * 4 * 4 * 3 * 2; i++) {
+		old.start = 0x1000;
+		old.end = 0x1000 + i % 4;
+		old.pgoff = i / 4 % 4;
+		new.start = 0x2000;
+		new.end = 0x2000 + i / 16 % 4;
+		new.pgoff = i / 64 % 4;
+		new.since = 4 + i / 256 % 3;
+		new.object = i / 768 ? &b : &a;
+		has_all = new.pgoff <= old.pgoff &&
+			  new.pgoff + (new.end - new.start) >= old.pgoff + (old.end - old.start);
+		same(hybrid_mapping_replaces(&new, &old),
+		     has_all && new.since > 5 && new.object == &a);
+	}
+}
+
+/* Functions of a runtime that frames return to, and the code that has frames. */
+static void entries(void)
+{
+	static struct hybrid_object object = { .id = 7 }, other = { .id = 8 };
+	struct hybrid_mapping mapping = { .start = 0x10000, .end = 0x20000, .pgoff = 0x1000 };
+	struct hybrid_space *space = hybrid_space_new();
+	struct hybrid_object *const objects_of[] = { NULL, &object, &other };
+	u64 ip, offset;
+	unsigned int i;
+	bool is_there;
+
+	space->entries = 0x1100;
+	space->entries_end = 0x1200;
+	for (i = 0; i < 6; i++) {
+		mapping.object = objects_of[i % 3];
+		space->entries_id = i / 3 ? 7 : 0;
+		for (ip = 0x10000; ip < 0x10300; ip++) {
+			offset = ip - 0x10000 + 0x1000;
+			is_there = mapping.object == &object && space->entries_id &&
+				   offset >= 0x1100 && offset < 0x1200;
+			same(hybrid_space_is_entry(space, &mapping, ip),
+			     is_there && !(offset % HYBRID_ENTRY_ALIGN));
+			same(hybrid_space_is_framed(space, &mapping, ip),
+			     is_there || (!mapping.object && space->entries_id));
+		}
+	}
+	hybrid_space_put(space);
+}
+
+/* The segment that a mapping shows a part of. */
+static void biases(void)
+{
+	struct hybrid_segment segments[] = {
+		{ .offset = 0x100, .vaddr = 0x5100, .size = 0x10 },
+		{ .offset = 0x120, .vaddr = 0x9120, .size = 0x10 },
+	};
+	struct hybrid_object object = { .segments = segments, .nr_segments = 2 };
+	struct hybrid_mapping mapping = { .object = &object };
+	unsigned int from, size;
+	u64 bias, want;
+
+	for (from = 0xf0; from < 0x140; from++) {
+		for (size = 1; size < 0x40; size++) {
+			mapping.start = 0x70000 + from;
+			mapping.end = mapping.start + size;
+			mapping.pgoff = from;
+			want = from < 0x110 && from + size > 0x100 ? 0x70000 - 0x5000 :
+			       from < 0x130 && from + size > 0x120 ? 0x70000 - 0x9000 : 0;
+			bias = 0;
+			same(hybrid_mapping_bias(&mapping, &bias), want != 0);
+			same(bias, want);
+		}
+	}
+}
+
+/* What is next to memory without a file: a file's mapping, without a gap. */
+static void beside(void)
+{
+	const struct hybrid_mapping *before, *behind, *memory;
+	struct hybrid_space *space;
+	struct model model;
+	unsigned int i;
+
+	for (i = 0; i < 9; i++) {
+		space = start(&model);
+		map(space, &model, 10, 2, 0, true);
+		/* Nothing, a file, memory; next to it, or a page away. */
+		if (i % 3)
+			map(space, &model, 7, 3, i % 3 - 1 ? 0 : 1, true);
+		if (i / 3)
+			map(space, &model, 12 + (i == 8), 3, i / 3 - 1 ? 0 : 2, true);
+		memory = hybrid_space_at(space, BASE + 10 * PAGE);
+		before = hybrid_space_beside(space, memory, false);
+		memory = hybrid_space_at(space, BASE + 10 * PAGE);
+		behind = hybrid_space_beside(space, memory, true);
+		same(!!before, i % 3 == 1);
+		same(!!behind, i / 3 == 1);
+		check(!before || before->end == memory->start);
+		check(!behind || behind->start == memory->end);
+		end(space);
+	}
+	space = start(&model);
+	map(space, &model, 10, 2, 0, true);
+	map(space, &model, 13, 2, 1, true);
+	map(space, &model, 7, 2, 1, true);
+	memory = hybrid_space_at(space, BASE + 10 * PAGE);
+	check(!hybrid_space_beside(space, memory, false));
+	check(!hybrid_space_beside(space, memory, true));
+	end(space);
+}
+
+/* Memory that is a copy of a part of a file, and that was looked at. */
+static void copies(void)
+{
+	struct hybrid_mapping *mapping;
+	struct hybrid_object *object;
+	struct hybrid_space *space;
+	struct model model;
+	u64 gen;
+
+	space = start(&model);
+	object = object_of(3);
+	map(space, &model, 1, 1, 0, true);
+	map(space, &model, 2, 1, 0, true);
+	mapping = hybrid_space_at(space, BASE + 2 * PAGE);
+	mapping->is_met = true;
+	gen = space->gen;
+	hybrid_space_set_copy(space, BASE + 2 * PAGE, object, object, 0x5000);
+	check(space->gen != gen);
+	same(object->refs, 2);
+	check(mapping->object == object && mapping->record == object && mapping->is_copy);
+	same(mapping->pgoff, 0x5000);
+	check(!mapping->is_met);
+	check(!hybrid_space_at(space, BASE + PAGE)->is_copy);
+	hybrid_space_set_asked(space, BASE + 2 * PAGE + 5);
+	check(mapping->is_asked && !hybrid_space_at(space, BASE + PAGE)->is_asked);
+	hybrid_object_put(object);
+	end(space);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -251,6 +395,11 @@ int main(void)
 		{ "space: a mapping is split", split },
 		{ "space: each state has a number of its own", generations },
 		{ "space: empty and last ranges", empty_range },
+		{ "space: mappings that replace others", replaces },
+		{ "space: where frames return to", entries },
+		{ "space: what is added to addresses", biases },
+		{ "space: mappings beside others", beside },
+		{ "space: copies of files", copies },
 		{ "space: random mappings against a model", random_maps },
 	};
 
