@@ -209,6 +209,177 @@ static void bounded(void)
 	}
 }
 
+/* Rules of all sizes of a frame: no more than there is room for. */
+static void many_rules(void)
+{
+	unsigned int i;
+
+	code_fill(0xcc);
+	memset(code + ENTRY, 0x53, 200);
+	CODE_PUT(ENTRY + 200, "\xff\xe1");
+	find();
+	same(rules.nr, HYBRID_CODE_RULES);
+	for (i = 0; i < 200; i++) {
+		if (i < HYBRID_CODE_RULES)
+			expect(i, HYBRID_BASE_SP, 8 + 8 * i);
+		else
+			check(!rule(i));
+	}
+}
+
+/* Branches that wait. */
+static void many_branches(void)
+{
+	unsigned int nr, i;
+	s32 to;
+
+	for (nr = 254; nr < 260; nr++) {
+		code_fill(0xc3);
+		CODE_PUT(ENTRY - 4, "\xcc\xcc\xcc\xcc");
+		for (i = 0; i < nr; i++) {
+			to = 6 * 400 + i * 16 - 6 * (i + 1);
+			CODE_PUT(ENTRY + 6 * i, "\x0f\x84");
+			memcpy(code + ENTRY + 6 * i + 2, &to, sizeof(to));
+			CODE_PUT(ENTRY + 6 * 400 + 16 * i, "\xff\xe1");
+		}
+		CODE_PUT(ENTRY + 6 * nr, "\xff\xe1");
+		find();
+		same(!!rule(6 * 400 + 16 * (nr - 1)), nr <= 256);
+	}
+}
+
+/* Functions that begin so far before the code that is asked for, and go so far beyond it. */
+static void around(void)
+{
+	unsigned int at;
+	s32 to;
+
+	for (at = 8192 - 32; at <= 8192 + 32; at += 16) {
+		/* nops, but for a jump over them */
+		code_fill(0x90);
+		CODE_PUT(0x5000 - at - 4, "\xcc\xcc\xcc\xcc\x53\xe9");
+		to = at - 6;
+		memcpy(code + 0x5000 - at + 2, &to, sizeof(to));
+		free(rules.at);
+		memset(&rules, 0, sizeof(rules));
+		rules.start = CODE_BASE + 0x5000;
+		rules.size = 16;
+		hybrid_function_rules(&code_mem, CODE_BASE, &rules);
+		same(!!rules.at[0], at < 8192);
+		/* To beyond, and back. */
+		code_fill(0xcc);
+		to = 16 + at - 5;
+		CODE_PUT(0x5000, "\xe9");
+		memcpy(code + 0x5001, &to, sizeof(to));
+		to = 8 - (16 + at) - 5;
+		CODE_PUT(0x5000 + 16 + at, "\xe9");
+		memcpy(code + 0x5000 + 16 + at + 1, &to, sizeof(to));
+		CODE_PUT(0x5008, "\xff\xe1");
+		/* No other function begins between. */
+		memset(code + 0x500a, 0x90, 6 + at);
+		free(rules.at);
+		memset(&rules, 0, sizeof(rules));
+		rules.start = CODE_BASE + 0x5000;
+		rules.size = 16;
+		hybrid_function_rules(&code_mem, CODE_BASE, &rules);
+		check(rules.at[0]);
+		same(rules.at[8] && rules.at[8] != HYBRID_CODE_UNUSED, at < 8192);
+	}
+	code_mem.is_64bit = false;
+	find();
+	code_mem.is_64bit = true;
+	same(rules.nr, 0);
+}
+
+/* Makes a function of the like of what compilers write; @cfa: of each byte of it. */
+static unsigned int make_function(s32 *cfa, s32 *saved)
+{
+	unsigned int at = 0, from, i, nr = 4 + tap_random() % 30;
+	s32 sp = 8, bp = 0, size;
+
+	for (i = 0; i < nr; i++) {
+		from = at;
+		switch (tap_random() % 8) {
+		case 0:
+			/* push %rbp, once */
+			code[ENTRY + at++] = bp ? 0x53 : 0x55;
+			size = 8;
+			break;
+		case 1:
+			code[ENTRY + at++] = 0x53;
+			size = 8;
+			break;
+		case 2:
+			size = 8 * (tap_random() % 15);
+			CODE_PUT(ENTRY + at, "\x48\x83\xec");
+			code[ENTRY + at + 3] = size;
+			at += 4;
+			break;
+		case 3:
+			/* add: not what was saved, nor more than there is */
+			size = -8 * (s32)(tap_random() % 4);
+			if (sp + size < (bp ?: 8))
+				size = 0;
+			CODE_PUT(ENTRY + at, "\x48\x83\xc4");
+			code[ENTRY + at + 3] = -size;
+			at += 4;
+			break;
+		case 4:
+			CODE_PUT(ENTRY + at, "\xc5\xf8\x77");
+			at += 3;
+			size = 0;
+			break;
+		case 5:
+			/* je to the next instruction */
+			CODE_PUT(ENTRY + at, "\x74\x00");
+			at += 2;
+			size = 0;
+			break;
+		default:
+			CODE_PUT(ENTRY + at, "\x48\x89\xd8");
+			at += 3;
+			size = 0;
+			break;
+		}
+		while (from < at) {
+			saved[from] = bp;
+			cfa[from++] = sp;
+		}
+		sp += size;
+		if (code[ENTRY + at - 1] == 0x55 && !bp)
+			bp = sp;
+	}
+	CODE_PUT(ENTRY + at, "\xff\xe1");
+	cfa[at] = sp;
+	saved[at] = bp;
+	return at + 1;
+}
+
+/* Each instruction's frame is what its pushes and additions have made. */
+static void made_functions(void)
+{
+	s32 cfa[512], saved[512];
+	struct hybrid_rule other;
+	unsigned int round, nr, at, took;
+
+	for (round = 0; round < 80; round++) {
+		code_fill(0xcc);
+		nr = make_function(cfa, saved);
+		find();
+		for (at = 0; at < nr; at++) {
+			if (!check(rule(at)))
+				continue;
+			same(rule(at)->base, HYBRID_BASE_SP);
+			same(rule(at)->cfa_off, cfa[at]);
+			same(rule(at)->bp, HYBRID_BP_SAME);
+			same(rule(at)->bp_off, -saved[at]);
+			if (hybrid_from_entry_rule(&code_mem, CODE_BASE + ENTRY + at, &other,
+						   &took))
+				check(!memcmp(rule(at), &other, sizeof(other)));
+		}
+	}
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -219,6 +390,10 @@ int main(void)
 		{ "functions' rules: what is not known",	unknown },
 		{ "functions' rules: parts of functions",	parts },
 		{ "functions' rules: bounds",			bounded },
+		{ "functions' rules: many",			many_rules },
+		{ "functions' rules: many branches",		many_branches },
+		{ "functions' rules: the code around",		around },
+		{ "functions' rules: functions that are made",	made_functions },
 	};
 	int err = tap_run(tests, ARRAY_SIZE(tests));
 
