@@ -358,6 +358,126 @@ static void ends(void)
 	}
 }
 
+/* A function of the usual CIE and this program. */
+struct program_rule {
+	const char		*bytes;
+	unsigned int		nr;
+	struct hybrid_rule	rule;
+};
+
+#define BYTES(b)	.bytes = b, .nr = sizeof(b) - 1
+#define FULL		.rule = { .kind = HYBRID_RULE_FULL }
+#define CFA(base_, off, ...)						\
+	.rule = { .kind = HYBRID_RULE_CFA, .base = base_, .cfa_off = off, .ra_off = -8, \
+		  ##__VA_ARGS__ }
+#define DEREF(off, add)							\
+	.rule = { .kind = HYBRID_RULE_DEREF, .base = HYBRID_BASE_BP, .cfa_off = off, \
+		  .deref_off = add, .ra_off = -8 }
+
+/* What a rule says, and what it does not, of expressions and places. */
+static const struct program_rule program_rules[] = {
+	/* The CFA: breg7 8; bregx 7 8; breg6 -8; breg3 8 */
+	{ BYTES("\x0f\x02\x77\x08"), CFA(HYBRID_BASE_SP, 8) },
+	{ BYTES("\x0f\x03\x92\x07\x08"), CFA(HYBRID_BASE_SP, 8) },
+	{ BYTES("\x0f\x02\x76\x78"), CFA(HYBRID_BASE_BP, -8) },
+	{ BYTES("\x0f\x02\x73\x08"), FULL },
+	/* breg6 -8; deref; with plus_uconst 16, 255, 256; with two of them; with lit8; plus */
+	{ BYTES("\x0f\x03\x76\x78\x06"), DEREF(-8, 0) },
+	{ BYTES("\x0f\x05\x76\x78\x06\x23\x10"), DEREF(-8, 16) },
+	{ BYTES("\x0f\x06\x76\x78\x06\x23\xff\x01"), DEREF(-8, 255) },
+	{ BYTES("\x0f\x06\x76\x78\x06\x23\x80\x02"), FULL },
+	{ BYTES("\x0f\x07\x76\x78\x06\x23\x08\x23\x08"), FULL },
+	{ BYTES("\x0f\x05\x76\x78\x06\x38\x22"), FULL },
+	{ BYTES("\x0f\x04\x76\x78\x06\x12"), FULL },
+	{ BYTES("\x0f\x04\x76\x78\x23\x08"), FULL },
+	/* breg7 2^31 - 1, 2^31; lit8 */
+	{ BYTES("\x0f\x06\x77\xff\xff\xff\xff\x07"), CFA(HYBRID_BASE_SP, 0x7fffffff) },
+	{ BYTES("\x0f\x06\x77\x80\x80\x80\x80\x08"), FULL },
+	{ BYTES("\x0f\x01\x38"), FULL },
+	/* bp: at breg6 0, -8; breg6 0 + 8; breg7 0; breg6 2^31; its value; another register */
+	{ BYTES("\x10\x06\x02\x76\x00"), CFA(HYBRID_BASE_SP, 8, .bp = HYBRID_BP_AT_BP) },
+	{ BYTES("\x10\x06\x02\x76\x78"),
+	  CFA(HYBRID_BASE_SP, 8, .bp = HYBRID_BP_AT_BP, .bp_off = -8) },
+	{ BYTES("\x10\x06\x04\x76\x00\x23\x08"), FULL },
+	{ BYTES("\x10\x06\x02\x77\x00"), FULL },
+	{ BYTES("\x10\x06\x01\x38"), FULL },
+	{ BYTES("\x10\x06\x06\x76\x80\x80\x80\x80\x08"), FULL },
+	{ BYTES("\x16\x06\x02\x76\x00"), FULL },
+	{ BYTES("\x09\x06\x03"), FULL },
+	{ BYTES("\x14\x06\x02"), FULL },
+	{ BYTES("\x07\x06"), CFA(HYBRID_BASE_SP, 8, .bp = HYBRID_BP_UNDEFINED) },
+	{ BYTES("\x86\x02"), CFA(HYBRID_BASE_SP, 8, .bp = HYBRID_BP_AT_CFA, .bp_off = -16) },
+	{ BYTES("\x86\x81\x80\x80\x80\x01"), FULL },
+	/* The return address: none; in a register; at an expression; far away. sp: saved, a value */
+	{ BYTES("\x07\x10"), .rule = { .kind = HYBRID_RULE_OUTERMOST } },
+	{ BYTES("\x09\x10\x03"), FULL },
+	{ BYTES("\x10\x10\x02\x77\x00"), FULL },
+	{ BYTES("\x90\x81\x80\x80\x80\x01"), FULL },
+	{ BYTES("\x87\x02"), FULL },
+	{ BYTES("\x14\x07\x01"), FULL },
+	{ BYTES("\x14\x07\x00"), CFA(HYBRID_BASE_SP, 8) },
+};
+
+static void rules(void)
+{
+	struct hybrid_object *object;
+	struct made_bytes bytes;
+	struct hybrid_row row;
+	unsigned int i, libdw;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(program_rules); i++) {
+		const struct program_rule *p = &program_rules[i / 2];
+
+		begin();
+		program(&bytes, p->bytes, p->nr);
+		made_fde(&cfi, START, 16, &bytes);
+		object = made_cfi_object(&cfi);
+		libdw = i % 2;
+		same(libdw ? hybrid_cfi_libdw_row(&object->cfi, START + 3, &row) :
+			     hybrid_cfi_row(&object->cfi, START + 3, &row), 0);
+		/* Of a whole row the rule says no more than that. */
+		if (!check(row.rule.kind == p->rule.kind &&
+			   (row.rule.kind == HYBRID_RULE_FULL ||
+			    !memcmp(&row.rule, &p->rule, sizeof(row.rule)))))
+			printf("# program %u: kind %u, base %u, CFA %d %u, bp %u %d\n", i / 2,
+			       row.rule.kind, row.rule.base, row.rule.cfa_off,
+			       row.rule.deref_off, row.rule.bp, row.rule.bp_off);
+		/* The whole row is there at once, or when it is asked for. */
+		same(!!row.full, row.rule.kind == HYBRID_RULE_FULL);
+		check(hybrid_cfi_full(&object->cfi, &row) == row.full && row.full);
+		hybrid_row_exit(&row);
+		check(!row.full);
+		elf_made_close(object);
+	}
+}
+
+/* An expression of so many operations. */
+static void long_expressions(void)
+{
+	struct hybrid_object *object;
+	struct made_bytes bytes;
+	struct hybrid_row row;
+	unsigned int nr;
+
+	for (nr = 62; nr < 68; nr++) {
+		begin();
+		PROGRAM(&bytes, "\x0f");
+		made_uleb(&bytes, nr + 1);
+		made_byte(&bytes, 0x77);
+		made_byte(&bytes, 8);
+		while (bytes.nr < nr + 3)
+			made_byte(&bytes, DW_OP_nop);
+		made_fde(&cfi, START, 16, &bytes);
+		object = made_cfi_object(&cfi);
+		same(hybrid_cfi_row(&object->cfi, START, &row), 0);
+		same(row.rule.kind, nr <= 64 ? HYBRID_RULE_FULL : HYBRID_RULE_NONE);
+		check(!row.full == (nr > 64));
+		check(hybrid_cfi_full(&object->cfi, &row) == row.full);
+		hybrid_row_exit(&row);
+		elf_made_close(object);
+	}
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -370,6 +490,8 @@ int main(void)
 		{ "guards: ranges that overlap",	lists },
 		{ "guards: operands",			operands },
 		{ "guards: the end of a function",	ends },
+		{ "guards: rules of expressions",	rules },
+		{ "guards: long expressions",		long_expressions },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

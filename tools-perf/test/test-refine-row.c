@@ -367,6 +367,8 @@ static void popped(void)
 {
 	const struct hybrid_rule rule = { .kind = HYBRID_RULE_CFA, .cfa_off = 8, .ra_off = -8,
 					  .bp = HYBRID_BP_AT_CFA, .bp_off = -16 };
+	const struct hybrid_rule at_sp = { .kind = HYBRID_RULE_CFA, .cfa_off = 16, .ra_off = -8,
+					   .bp = HYBRID_BP_AT_CFA, .bp_off = -16 };
 	unsigned int byte;
 	bool pops;
 
@@ -378,6 +380,9 @@ static void popped(void)
 		refine(AT, AT + 16, AT + 3, &rule);
 		same(row.popped, pops);
 		same(row.rule.bp, pops ? HYBRID_BP_SAME : HYBRID_BP_AT_CFA);
+		/* It is at sp: not popped yet. */
+		refine(AT, AT + 16, AT + 3, &at_sp);
+		same(row.rule.bp, HYBRID_BP_AT_CFA);
 	}
 	close_text();
 }
