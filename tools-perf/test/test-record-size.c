@@ -109,6 +109,8 @@ static void every_length(void)
 			memcpy(exact, words, size);
 			body = name + (size < name + length ? size - name : length) / 8 * 8 + 8;
 			same(size_of(exact), size <= name ? size : min(body + ID_SIZE, size));
+			if (size <= name)
+				same(hybrid_record_size((void *)exact, 0), size);
 			free(exact);
 
 			memset(words, 0, sizeof(words));
@@ -122,6 +124,8 @@ static void every_length(void)
 			memcpy(exact, words, size);
 			body = (bytes + length + 7) / 8 * 8;
 			same(size_of(exact), size < bytes ? size : min(body + ID_SIZE, size));
+			if (size < bytes)
+				same(hybrid_record_size((void *)exact, 0), size);
 			free(exact);
 		}
 	}
