@@ -54,6 +54,7 @@ SUITES = {
             "test-frame": [], "test-decode": [], "test-steps": [], "test-throttle": [],
             "test-walk": ["300"], "test-cache": [LIBC, "/bin/bash"],
             "test-code": [], "test-code-module": [], "test-look": [], "test-step": ["50000"],
+            "test-scan": [],
             "oracle-cfi": ["-n", "libc", "-W", "0.02", "-L", "100", "-U", "15", LIBC],
         },
         "targets": [],
