@@ -363,6 +363,7 @@ static bool table_entry(struct x86_scan *scan, unsigned int i, s64 *pc)
 	unsigned int ws = scan->mem->is_64bit ? 8 : 4;
 	const struct x86_code *code = &scan->code;
 	u8 entry[8];
+	u64 target;
 
 	if (X86_MODRM_MOD(code->modrm) == 3) {
 		if (x86_frame_scan_read(scan, table + 4 * i, entry, 4) != 4)
@@ -376,10 +377,11 @@ static bool table_entry(struct x86_scan *scan, unsigned int i, s64 *pc)
 	table = ws == 8 ? (long)code->disp : (u32)code->disp;
 	if (x86_frame_scan_read(scan, table + ws * i, entry, ws) != ws)
 		return false;
-	*pc = x86_get_le32(entry);
+	target = x86_get_le32(entry);
 	if (ws == 8)
-		*pc |= (s64)x86_get_le32(entry + 4) << 32;
-	*pc -= (s64)scan->ip;
+		target |= (u64)x86_get_le32(entry + 4) << 32;
+	/* Without a sign: the entry may be anything. */
+	*pc = target - scan->ip;
 	return true;
 }
 
