@@ -268,24 +268,24 @@ static void idents(void)
 
 	ident.ino_generation = 4;
 	for (i = 0; i < 2; i++) {
-		hybrid_met_file(&met, &ident, 1);
+		hybrid_met_file(&met, &ident, NULL, 1);
 		same(met.nr_files, 1);
 	}
 	ident.maj++;
-	hybrid_met_file(&met, &ident, 1);
+	hybrid_met_file(&met, &ident, NULL, 1);
 	ident.min++;
-	hybrid_met_file(&met, &ident, 1);
+	hybrid_met_file(&met, &ident, NULL, 1);
 	ident.ino++;
-	hybrid_met_file(&met, &ident, 1);
+	hybrid_met_file(&met, &ident, NULL, 1);
 	ident.ino_generation++;
-	hybrid_met_file(&met, &ident, 1);
+	hybrid_met_file(&met, &ident, NULL, 1);
 	ident.path = "/b";
-	hybrid_met_file(&met, &ident, 1);
+	hybrid_met_file(&met, &ident, NULL, 1);
 	same(met.nr_files, 6);
 	for (i = 0; i < 6; i++)
 		same(met.files[i].pid, 1);
 	/* The same once more: the process is the last one. */
-	hybrid_met_file(&met, &ident, 7);
+	hybrid_met_file(&met, &ident, NULL, 7);
 	same(met.nr_files, 6);
 	same(met.files[5].pid, 7);
 	end(space);

@@ -200,7 +200,7 @@ static void met(void)
 		short_memory_begin(nr);
 		for (i = 0; i < 100; i++) {
 			ident.ino = i;
-			hybrid_met_file(&met, &ident, 1);
+			hybrid_met_file(&met, &ident, NULL, 1);
 			hybrid_met_kernel(&met, 0xffffffff81000000ULL + i * 4096);
 		}
 		failed = short_memory_end();
