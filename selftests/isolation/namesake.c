@@ -57,7 +57,7 @@ OWN NAME(first)(uint64_t x)
 
 int main(int argc, char **argv)
 {
-	time_t end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 1) + 1;
+	time_t end = time(NULL) + (argc > 1 ? atoi(argv[1]) : 0) + 2;
 
 	while (time(NULL) < end)
 		NAME(first)(seed);

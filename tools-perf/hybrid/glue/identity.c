@@ -49,6 +49,7 @@ enum found {
  * @first: the file that the cache has by the build-id alone
  * @beside: the file that the cache has by the digest, too
  * @folder: of the right one of both in the cache
+ * @line_file: of a file in another mount namespace; NULL: not looked for, or none
  */
 struct hybrid_identity {
 	u8			digest[HYBRID_DIGEST_SIZE];
@@ -58,6 +59,7 @@ struct hybrid_identity {
 	enum found		first;
 	enum found		beside;
 	char			*folder;
+	char			*line_file;
 };
 
 /* In the table of build-ids, from the next multiple of 8 bytes after the path's NUL on. */
@@ -97,6 +99,8 @@ void hybrid_identity__free(struct dso *dso)
 
 	if (identity)
 		free(identity->folder);
+	if (identity)
+		free(identity->line_file);
 	free(identity);
 	dso__set_identity(dso, NULL);
 }
@@ -437,6 +441,25 @@ void hybrid_identity__remove(const char *sbuild_id)
 		closedir(dir);
 }
 
+/* Of a file in another mount namespace: the right one of the cache, or by /proc/PID/root. */
+static const char *in_own_namespace(struct dso *dso, struct hybrid_identity *identity)
+{
+	char path[PATH_MAX + 8], *chroot;
+
+	if (identity->line_file)
+		return identity->line_file;
+	if (identity->folder) {
+		scnprintf(path, sizeof(path), "%s/elf", identity->folder);
+		identity->line_file = strdup(path);
+		return identity->line_file;
+	}
+	chroot = dso__filename_with_chroot(dso, dso__long_name(dso));
+	if (chroot && !identity->is_live && look_at(identity, chroot) != RIGHT)
+		zfree(&chroot);
+	identity->line_file = chroot;
+	return chroot;
+}
+
 const char *hybrid_identity__line_file(struct dso *dso)
 {
 	struct hybrid_identity *identity = dso__identity(dso);
@@ -447,6 +470,9 @@ const char *hybrid_identity__line_file(struct dso *dso)
 	if (!identity)
 		return dso__long_name(dso);
 	hybrid_identity__look(dso);
+	/* It is opened in perf's own mount namespace, which may have another file at the path. */
+	if (dso__nsinfo(dso) && nsinfo__need_setns(dso__nsinfo(dso)))
+		return in_own_namespace(dso, identity);
 	if (identity->at_path != WRONG)
 		return dso__long_name(dso);
 	return dso__symsrc_filename(dso);

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <linux/perf_event.h>
@@ -305,6 +306,9 @@ void hybrid_hits_identify(struct hybrid_hits *hits, struct machine *machine)
 	unsigned int nr = 0;
 	u32 i;
 
+	/* perf enters mount namespaces: setns() fails if threads share the root directory. */
+	if (unshare(CLONE_FS))
+		pr_debug("hybrid: files in other mount namespaces are not found\n");
 	hybrid_digests_wait(hits->digests, WAIT_NS);
 	for (i = 0; i < hits->met.nr_files; i++) {
 		if (!hybrid_digests_get(hits->digests, hits->met.files[i].digest, digest))
