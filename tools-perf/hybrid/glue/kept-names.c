@@ -61,14 +61,14 @@ static int keep(const u8 *build_id, int fd, u64 size)
 {
 	struct kept *names = find(build_id);
 
-	if (names) {
-		close(names->fd);
-	} else if (nr_kept == MAX_KEPT) {
+	if (!names && nr_kept == MAX_KEPT) {
 		close(fd);
 		return -ENOSPC;
-	} else {
-		names = &kept[nr_kept++];
 	}
+	if (names)
+		close(names->fd);
+	else
+		names = &kept[nr_kept++];
 	memcpy(names->build_id, build_id, sizeof(names->build_id));
 	names->fd = fd;
 	names->size = size;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A digest of what names are read from. It reads the headers itself: libelf reads more of a file. */
+/* A digest of what names are read from. It reads headers itself: libelf reads more of a file. */
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -163,7 +163,8 @@ static enum hybrid_run_step run_group5(struct hybrid_run_state *state, const str
 		return !hybrid_insn_is_register(insn) && insn->sib.nbytes ?
 			HYBRID_RUN_DEAD : HYBRID_RUN_LEAVE;
 	case 6:
-		return next_if(!is_short(insn) && push(state, hybrid_run_get_rm(state, insn, WORD)));
+		return next_if(!is_short(insn) &&
+			       push(state, hybrid_run_get_rm(state, insn, WORD)));
 	default:
 		return HYBRID_RUN_DEAD;
 	}
