@@ -7,8 +7,8 @@
 
 /*
  * Names of runtimes' functions in perf.data itself. Each runtime has an ELF file (names-file.h).
- * The section of the feature HEADER_VERSION has these files after perf's version, where other perfs do
- * not look. A reader keeps each file in memory; it is found by its build-id.
+ * The section of HEADER_VERSION has these files after perf's version, where other perfs do not
+ * look. A reader keeps each file in memory; it is found by its build-id.
  */
 struct build_id;
 struct feat_fd;
