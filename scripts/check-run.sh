@@ -177,24 +177,20 @@ run_part()
 	} 9>> "$state/totals"
 }
 
-# pause SECONDS: nobody writes to that. No sleep: it would be left behind by who ends here, and
-# to begin a process five times a second takes a slow machine's time.
+# pause SECONDS: nobody writes to that. No sleep: it would be left behind by who ends here.
 pause()
 {
 	read -r -t "$1" <> "$state/never" || :
 }
 
-# waits_for NAME: the first of the chosen parts that it is to run after and that has not ended.
-waits_for()
+# wait_of NAME: sets $other to the first of the chosen parts that it is to run after and that has
+# not ended, or to nothing.
+wait_of()
 {
-	local other
-
 	for other in ${part_after[$1]}; do
-		if [[ " ${chosen[*]} " == *" $other "* ]] && [ ! -e "$state/$other.done" ]; then
-			echo "$other"
-			return
-		fi
+		[[ " ${chosen[*]} " != *" $other "* ]] || [ -e "$state/$other.done" ] || return 0
 	done
+	other=''
 }
 
 # parts_of LANE: those that it may run, in their order.
@@ -213,19 +209,19 @@ parts_of()
 	done
 }
 
-# take LANE: sets $taken to the first of its parts that nobody has taken and that waits for no
-# other; fails if none is left.
+# take NAME...: sets $taken to the first of these parts that nobody has taken and that waits for no
+# other; fails if none is left. Who waits starts no process: several lanes do for most of the time.
 take()
 {
 	local name other first
 
 	while :; do
 		first=''
-		for name in $(parts_of "$1"); do
+		for name; do
 			[ ! -e "$state/$name.taken" ] || continue
-			other=$(waits_for "$name")
+			wait_of "$name"
 			if [ -z "$other" ] && mkdir "$state/$name.taken" 2> /dev/null; then
-				rm -f "$state/$name.waits"
+				[ ! -e "$state/$name.waits" ] || rm -f "$state/$name.waits"
 				taken=$name
 				return
 			fi
@@ -233,16 +229,17 @@ take()
 			[ -z "$other" ] || [ "$first" != "$name" ] || echo "$other" > "$state/$name.waits"
 		done
 		[ -n "$first" ] || return
-		pause 0.2
+		pause 1
 	done
 }
 
 # run_lane LANE
 run_lane()
 {
-	local i name taken
+	local i name taken names
 
-	while take "$1"; do
+	mapfile -t names < <(parts_of "$1")
+	while take "${names[@]}"; do
 		for ((i = 0; i < ${#chosen[@]}; i++)); do
 			[ "${chosen[i]}" != "$taken" ] || break
 		done
