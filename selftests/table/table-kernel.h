@@ -179,7 +179,8 @@ extern struct timespec64 table_now;
 extern unsigned int table_queries, table_naps;
 /* What happens to files while a load waits for the next tick. */
 extern void (*table_nap)(void);
-#define vfs_getattr_nosec(path, stat, mask, flags)	((void)(path), (void)(stat), table_queries++)
+#define vfs_getattr_nosec(path, stat, mask, flags)	\
+	((void)(path), (void)(stat), table_queries++)
 #define inode_get_ctime_sec(inode)	((inode)->ctime)
 #define inode_get_ctime_nsec(inode)	((inode)->ctime_nsec)
 #define mapping_writably_mapped(mapping)	((mapping) && (mapping)->mapped_writable)
