@@ -22,7 +22,6 @@
 /* What a sample takes without a search. */
 #define SAMPLE_NS	1000
 
-
 /* What the functions of core.c use. */
 #define NSEC_PER_SEC	1000000000L
 #define HZ		250

@@ -33,9 +33,10 @@ int walk_read(void *dst, unsigned long addr, unsigned int len)
 		return -EFAULT;
 	for (i = 0; i < USER_PIECES; i++) {
 		const struct user_piece *piece = &user.piece[i];
+		u64 off = addr - piece->start;
 
-		if (addr - piece->start < piece->size && piece->size - (addr - piece->start) >= len) {
-			memcpy(dst, piece->bytes + (addr - piece->start), len);
+		if (off < piece->size && piece->size - off >= len) {
+			memcpy(dst, piece->bytes + off, len);
 			return 0;
 		}
 	}

@@ -180,6 +180,7 @@ struct ctl_table {
 	int		mode;
 	void		(*proc_handler)(void);
 };
+
 void proc_do_static_key(void);
 extern const struct ctl_table *walk_sysctl;
 extern unsigned int walk_nr_sysctl;
