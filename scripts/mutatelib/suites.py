@@ -53,8 +53,10 @@ SUITES = {
         "programs": {
             "test-frame": [], "test-decode": [], "test-steps": [], "test-throttle": [],
             "test-walk": ["300"], "test-cache": [LIBC, "/bin/bash"],
-            "test-code": [], "test-code-module": [], "test-look": [], "test-step": ["50000"],
-            "test-scan": [],
+            "test-look": [], "test-returns": [], "test-step": [], "test-claims": ["50000"],
+            "test-paths": [], "test-scan": [],
+            **{f"test-code{part}{form}": [] for part in ("", "-rule", "-next", "-signal")
+               for form in ("", "-module")},
             "oracle-cfi": ["-n", "libc", "-W", "0.02", "-L", "100", "-U", "15", LIBC],
         },
         "targets": [],
@@ -68,7 +70,10 @@ SUITES = {
     "table": {
         "dir": "selftests/table",
         "sources": ("kmod/table/", "kmod/walk/"),
-        "programs": {"test-table": [], "test-device": [], "test-rules": ["20000"]},
+        "programs": {
+            "test-table": [], "test-device": [], "test-load": [], "test-rules": ["20000"],
+            "test-guards": [], "test-lookup": [], "test-events": [],
+        },
         "targets": [],
         "variants": {
             name: (f"{OUT}/table-{name}/selftests/table", f"{OUT}/table-{name}", flags)
