@@ -187,7 +187,8 @@ static void check_interrupted(void)
 
 static long stats_of(void *arg)
 {
-	return table_device->fops->unlocked_ioctl(&table_file, PERF_UNWIND_STATS, (unsigned long)arg);
+	return table_device->fops->unlocked_ioctl(&table_file, PERF_UNWIND_STATS,
+						  (unsigned long)arg);
 }
 
 static void check_stats(void)

@@ -9,7 +9,8 @@ static struct file table_file = { .private_data = &table, .f_cred = &opener, .re
 static struct perf_event_attr good_attr(void)
 {
 	return (struct perf_event_attr) {
-		.sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+		.sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
+			       PERF_SAMPLE_STACK_USER,
 		.sample_regs_user = 1 << 6 | 1 << 7 | 1 << 8,
 	};
 }

@@ -128,8 +128,8 @@ static void check_signals(void)
 		rule_of(1)->kind = PERF_UNWIND_OUTERMOST;
 		for (i = 0; i < n; i++) {
 			user_put_word(STACK + i * SIGNAL_SIZE, TRAMPOLINE, 8);
-			put_signal(STACK + i * SIGNAL_SIZE + 8, i + 1 == n, STACK + (i + 1) * SIGNAL_SIZE,
-				   0);
+			put_signal(STACK + i * SIGNAL_SIZE + 8, i + 1 == n,
+				   STACK + (i + 1) * SIGNAL_SIZE, 0);
 		}
 		/* A return to the trampoline, whose rule is looked up before its first byte. */
 		rule_of(NR_FUNCTIONS - 1)->kind = PERF_UNWIND_SIGNAL;

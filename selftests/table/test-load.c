@@ -112,7 +112,8 @@ static bool check_ranges(u32 scale, unsigned int seed)
 	begin();
 	key = key_of(FILE_FD);
 	for (round = 0; round < 60; round++) {
-		u32 start = rand_r(&seed) % PLACES, end = start + 1 + rand_r(&seed) % (PLACES - start);
+		u32 start = rand_r(&seed) % PLACES;
+		u32 end = start + 1 + rand_r(&seed) % (PLACES - start);
 		struct perf_unwind_load l = load_of(FILE_FD, start * scale, end * scale, 0, 3);
 		unsigned int at = start + rand_r(&seed) % (end - start);
 

@@ -224,8 +224,10 @@ static void check_faults(unsigned int cases)
 
 int main(int argc, char **argv)
 {
-	unsigned int cases = argc > 1 ? atoi(argv[1]) : 60000;
+	unsigned int cases = 60000;
 
+	if (argc > 1)
+		cases = atoi(argv[1]);
 	setvbuf(stdout, NULL, _IONBF, 0);
 	make_table();
 	check_model(cases);
