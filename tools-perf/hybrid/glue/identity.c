@@ -274,7 +274,7 @@ static void look_at_path(struct dso *dso, struct hybrid_identity *identity)
 	if (identity->at_path == WRONG && !has_build_id(path, dso))
 		identity->at_path = ABSENT;
 	nsinfo__mountns_exit(&nsc);
-	/* The user has named the folder: its files may be as they were before they were stripped. */
+	/* The user has named the folder: its files may be those from before they were stripped. */
 	if (identity->at_path == WRONG && *symbol_conf.symfs)
 		identity->at_path = RIGHT;
 }

@@ -45,11 +45,11 @@ void hybrid_identity__free(struct dso *dso);
 /**
  * hybrid_identity__tail - what the table of build-ids has of a dso, after its path
  * @dso: any
- * @tail: out: HYBRID_IDENTITY_TAIL bytes
+ * @out: HYBRID_IDENTITY_TAIL bytes
  *
  * Return: bytes, a multiple of 8; 0: the dso has no identity.
  */
-size_t hybrid_identity__tail(const struct dso *dso, void *tail);
+size_t hybrid_identity__tail(const struct dso *dso, void *out);
 
 /**
  * hybrid_identity__read - read an entry of the table of build-ids

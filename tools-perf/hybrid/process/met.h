@@ -96,13 +96,13 @@ static inline bool hybrid_met_is_low(u64 start)
  * hybrid_met_file - note a file
  * @met: where
  * @ident: what a record of a mapping says of it; copied
- * @file: which file; NULL: not known
+ * @id: which file; NULL: not known
  * @pid: a process that has it mapped
  *
  * Return: what is known of it, valid until the next call; NULL if memory is short.
  */
 struct hybrid_met_file *hybrid_met_file(struct hybrid_met *met, const struct hybrid_ident *ident,
-					const struct hybrid_file_id *file, pid_t pid);
+					const struct hybrid_file_id *id, pid_t pid);
 
 /**
  * hybrid_met_user - note the file that an address of user space is in, if any
