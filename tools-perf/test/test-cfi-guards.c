@@ -330,7 +330,7 @@ static void operands(void)
 		bytes.nr += of[i].nr;
 		made_fde(&cfi, START, 16, &bytes);
 		if (!same(reads(START), of[i].reads))
-			printf("# operands %u\n", i);
+			printf("# bytes %u\n", i);
 	}
 }
 
@@ -365,14 +365,14 @@ struct program_rule {
 	struct hybrid_rule	rule;
 };
 
-#define BYTES(b)	.bytes = b, .nr = sizeof(b) - 1
+#define BYTES(b)	.bytes = (b), .nr = sizeof(b) - 1
 #define FULL		.rule = { .kind = HYBRID_RULE_FULL }
 #define CFA(base_, off, ...)						\
 	.rule = { .kind = HYBRID_RULE_CFA, .base = base_, .cfa_off = off, .ra_off = -8, \
 		  ##__VA_ARGS__ }
 #define DEREF(off, add)							\
-	.rule = { .kind = HYBRID_RULE_DEREF, .base = HYBRID_BASE_BP, .cfa_off = off, \
-		  .deref_off = add, .ra_off = -8 }
+	.rule = { .kind = HYBRID_RULE_DEREF, .base = HYBRID_BASE_BP, .cfa_off = (off), \
+		  .deref_off = (add), .ra_off = -8 }
 
 /* What a rule says, and what it does not, of expressions and places. */
 static const struct program_rule program_rules[] = {
@@ -408,7 +408,10 @@ static const struct program_rule program_rules[] = {
 	{ BYTES("\x07\x06"), CFA(HYBRID_BASE_SP, 8, .bp = HYBRID_BP_UNDEFINED) },
 	{ BYTES("\x86\x02"), CFA(HYBRID_BASE_SP, 8, .bp = HYBRID_BP_AT_CFA, .bp_off = -16) },
 	{ BYTES("\x86\x81\x80\x80\x80\x01"), FULL },
-	/* The return address: none; in a register; at an expression; far away. sp: saved, a value */
+	/*
+	 * The return address: none; in a register; at an expression; far away. The stack pointer:
+	 * saved; a value
+	 */
 	{ BYTES("\x07\x10"), .rule = { .kind = HYBRID_RULE_OUTERMOST } },
 	{ BYTES("\x09\x10\x03"), FULL },
 	{ BYTES("\x10\x10\x02\x77\x00"), FULL },

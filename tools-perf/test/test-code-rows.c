@@ -205,7 +205,7 @@ static void rows(void)
 	end();
 }
 
-/* The budget is for the block: what was looked at before counts, and a look is brought to its end. */
+/* The budget is for the block: earlier looks count, and a look is brought to its end. */
 static void budget(void)
 {
 	static const struct {

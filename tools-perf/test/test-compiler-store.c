@@ -286,10 +286,12 @@ static void drop_file(void *to __maybe_unused, const struct hybrid_pinned_file *
 /* Opens the file once more, another one, none, or later. */
 static int open_other(const struct hybrid_mapping *mapping)
 {
+	struct hybrid_stored *stored = list_first_entry(&compiler->stored_objects,
+							struct hybrid_stored, list);
+
 	files.opened++;
 	/* By an object of its own, which the sample's may outlive. */
-	check(!mapping->record && mapping->object == list_first_entry(&compiler->stored_objects,
-							struct hybrid_stored, list)->awaited);
+	check(!mapping->record && mapping->object == stored->awaited);
 	if (files.open < 0)
 		return files.open;
 	return files.open ? open(elf_file_path("small.so"), O_RDONLY | O_CLOEXEC) :
@@ -346,7 +348,7 @@ static void twins(void)
 		/* Where it is loaded anew there is a sample for it first. */
 		store_sample("pushed_at", ASK(0));
 		store_work();
-		same(store.nr, cases[i].again ? 2 : 1);
+		same(store.nr, 1 + cases[i].again);
 		check(!stored->awaited || cases[i].open == HYBRID_OPEN_LATER);
 		scene_ps.objects.open = elf_file_open;
 		store_end();

@@ -85,11 +85,12 @@ static void ends(void)
 		unsigned int	len;
 		u64		size;
 	} of[] = {
-		{ "\xeb\0", 2, 2 }, { "\xe9\0\0\0\0", 5, 5 }, { "\xc3", 1, 1 }, { "\xc2\0\0", 3, 3 },
-		{ "\xf4", 1, 1 }, { "\xff\xe0", 2, 2 }, { "\xff\xf0\xf4", 3, 3 },
+		{ "\xeb\0", 2, 2 }, { "\xe9\0\0\0\0", 5, 5 },
+		{ "\xc3", 1, 1 }, { "\xc2\0\0", 3, 3 }, { "\xf4", 1, 1 },
+		{ "\xff\xe0", 2, 2 }, { "\xff\xf0\xf4", 3, 3 },
 		{ "\x0f\x05", 2, 2 }, { "\x0f\x0b", 2, 2 }, { "\x0f\x34", 2, 2 },
 		{ "\x0f\x1f\0\xf4", 4, 4 }, { "\x74\0\xf4", 3, 3 },
-		/* A call; with mov %rax,%rdi behind it; %r8, which is not rax; to memory; and back */
+		/* A call; before mov %rax,%rdi; %r8, which is not rax; to memory; and back */
 		{ "\xe8\0\0\0\0\x90\xf4", 7, 5 }, { "\xff\xd0\x90\xf4", 4, 2 },
 		{ "\xe8\0\0\0\0\x48\x89\xc7\xf4", 9, 9 }, { "\xff\xd0\x89\xc7\xf4", 5, 5 },
 		{ "\xe8\0\0\0\0\x4c\x89\xc7\xf4", 9, 5 }, { "\xe8\0\0\0\0\x89\x07\xf4", 8, 5 },
@@ -120,7 +121,7 @@ static void bounds(void)
 		memset(code, 0x90, sizeof(code));
 		memcpy(code, "\x31\xed", 2);
 		code[nr - 1] = 0xf4;
-		same(size_of(code, sizeof(code), true), min(nr, (unsigned int)MAX_ENTRY));
+		same(size_of(code, sizeof(code), true), min_t(unsigned int, nr, MAX_ENTRY));
 	}
 	/* The file ends there. */
 	for (i = 1; i < 12; i++) {

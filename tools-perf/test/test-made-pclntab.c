@@ -127,7 +127,7 @@ static struct hybrid_object *open_go(void)
 		memcpy(table + functab + offset + 4, &name, 4);
 		memcpy(table + functab + offset + 16, &go.pcsp[i], 4);
 		table[functab + offset + FLAG_AT] = go.flags[i];
-		strcpy((char *)table + at, go.name[i]);
+		memcpy(table + at, go.name[i], strlen(go.name[i]) + 1);
 		at += strlen(go.name[i]) + 1;
 	}
 	memcpy(table, &go.header, sizeof(go.header));

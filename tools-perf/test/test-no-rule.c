@@ -133,9 +133,9 @@ static void names(void)
 			name[0] = byte;
 			name[1] = next;
 			at += sprintf(want + at, letter || is_ascii(byte) ? "%c" : "\\x%02x", byte);
+			letter |= is_ascii(next);
 			if (next)
-				at += sprintf(want + at, letter || is_ascii(next) ? "%c" : "\\x%02x",
-					      next);
+				at += sprintf(want + at, letter ? "%c" : "\\x%02x", next);
 			sprintf(want + at, "\n");
 			count(1, name, 1);
 			expect(want);

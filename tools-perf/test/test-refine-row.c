@@ -85,7 +85,7 @@ struct pattern {
 	struct hybrid_rule	rule;
 };
 
-#define CODE(bytes)	.code = bytes, .len = sizeof(bytes) - 1
+#define CODE(bytes)	.code = (bytes), .len = sizeof(bytes) - 1
 #define SWITCHED	.kind = HYBRID_RULE_SWITCHED
 
 /* src/runtime/asm_amd64.s of Go, as its versions are assembled. */
