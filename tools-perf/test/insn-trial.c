@@ -92,7 +92,6 @@ static bool run_native(const u8 *bytes, unsigned int len, struct native *native)
 	return true;
 }
 
-
 static u64 random_value(void)
 {
 	static const u64 edges[] = {
@@ -247,7 +246,8 @@ static void random_state(struct trial *t)
 
 	for (i = 0; i < TRIAL_REGS; i++)
 		t->begin.regs[i] = random_value();
-	t->begin.regs[SP] = (unsigned long)(trial_words + TRIAL_WORDS / 4 + tap_random() % (TRIAL_WORDS / 2));
+	t->begin.regs[SP] = (unsigned long)(trial_words + TRIAL_WORDS / 4 +
+					    tap_random() % (TRIAL_WORDS / 2));
 	t->begin.flags = (tap_random() & STATUS_FLAGS) | OTHER_FLAGS;
 	t->known = (tap_random() & 1 ? TRIAL_ALL : tap_random() & TRIAL_ALL) | 1U << SP;
 	t->flags_known = tap_random() & 1 ? TRIAL_FLAGS : tap_random() & TRIAL_FLAGS;

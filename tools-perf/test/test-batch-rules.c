@@ -245,61 +245,64 @@ static void register_offsets(void)
 	}
 }
 
-/* Every rule of code: what it becomes, by where its CFA counts from and what holds of bp. */
-static void rules_of_code(void)
+/* What a rule of code becomes, by where its CFA counts from and what holds of bp. */
+static void rule_of_code(const struct hybrid_rule *rule, bool with, bool wide)
 {
 	static const u8 fps[] = {
 		PERF_UNWIND_FP_SAME, PERF_UNWIND_FP_AT_CFA, PERF_UNWIND_FP_AT_FP,
 		PERF_UNWIND_FP_UNDEFINED,
 	};
 	static const u8 words[] = { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0 };
-	unsigned int kind, base, bp, with, wide;
+	bool is_cfa = rule->kind == HYBRID_RULE_CFA, is_deref = rule->kind == HYBRID_RULE_DEREF;
+	struct perf_unwind_rule want = { .kind = PERF_UNWIND_UNKNOWN };
 
-	for (kind = 0; kind <= HYBRID_RULE_SIGRETURN; kind++)
-	for (base = 0; base < HYBRID_BASE_REG + 18; base++)
-	for (bp = 0; bp < 4; bp++)
-	for (with = 0; with < 2; with++)
-	for (wide = 0; wide < 2; wide++) {
-		const struct hybrid_rule rule = {
-			.kind = kind, .base = base, .bp = bp, .deref_off = 24, .cfa_off = 32,
-			.ra_off = -8, .bp_off = -16,
+	if (rule->kind == HYBRID_RULE_SAVED_SP && with && wide) {
+		want = (struct perf_unwind_rule) {
+			.kind = HYBRID_WALK_SAVED_SP, .deref_off = 24, .cfa_off = 32,
+			.fp_off = -16,
 		};
-		bool is_cfa = kind == HYBRID_RULE_CFA, is_deref = kind == HYBRID_RULE_DEREF;
-		struct perf_unwind_rule want = { .kind = PERF_UNWIND_UNKNOWN };
-
-		if (kind == HYBRID_RULE_SAVED_SP && with && wide) {
-			want = (struct perf_unwind_rule) {
-				.kind = HYBRID_WALK_SAVED_SP, .deref_off = 24, .cfa_off = 32,
-				.fp_off = -16,
-			};
-		} else if ((is_cfa || is_deref) &&
-			   (base < HYBRID_BASE_REG ||
-			    (is_cfa && with && wide && base < HYBRID_BASE_REG + 16))) {
-			want = (struct perf_unwind_rule) {
-				.kind = is_cfa ? PERF_UNWIND_CFA : PERF_UNWIND_DEREF,
-				.base = base == HYBRID_BASE_BP ? PERF_UNWIND_BASE_FP :
-								 PERF_UNWIND_BASE_SP,
-				.fp = fps[bp], .deref_off = 24, .cfa_off = 32, .ra_off = -8,
-				.fp_off = bp == 1 || bp == 2 ? -16 : 0,
-			};
-			if (base >= HYBRID_BASE_REG) {
-				want.kind = HYBRID_WALK_REGISTER;
-				want.deref_off = words[base - HYBRID_BASE_REG];
-			}
+	} else if ((is_cfa || is_deref) &&
+		   (rule->base < HYBRID_BASE_REG ||
+		    (is_cfa && with && wide && rule->base < HYBRID_BASE_REG + 16))) {
+		want = (struct perf_unwind_rule) {
+			.kind = is_cfa ? PERF_UNWIND_CFA : PERF_UNWIND_DEREF,
+			.base = rule->base == HYBRID_BASE_BP ? PERF_UNWIND_BASE_FP :
+								       PERF_UNWIND_BASE_SP,
+			.fp = fps[rule->bp], .deref_off = 24, .cfa_off = 32, .ra_off = -8,
+			.fp_off = rule->bp == 1 || rule->bp == 2 ? -16 : 0,
+		};
+		if (rule->base >= HYBRID_BASE_REG) {
+			want.kind = HYBRID_WALK_REGISTER;
+			want.deref_off = words[rule->base - HYBRID_BASE_REG];
 		}
-		memset(&to, 0xff, sizeof(to));
-		hybrid_batch_code_rule(wide ? &hybrid_abi_64 : &hybrid_abi_32, &rule, with, &to);
-		check(!memcmp(&to, &want, sizeof(to)));
-		if (base >= HYBRID_BASE_REG || with)
-			continue;
-		row = (struct hybrid_row) { .rule = rule };
-		if (kind == HYBRID_RULE_OUTERMOST)
-			want.kind = PERF_UNWIND_OUTERMOST;
-		kind_of(&hybrid_abi_64);
-		check(!memcmp(&to, &want, sizeof(to)));
-		row.rule.signal = 1;
-		same(kind_of(&hybrid_abi_64), kind == HYBRID_RULE_OUTERMOST ?
-		     PERF_UNWIND_OUTERMOST : PERF_UNWIND_UNKNOWN);
+	}
+	memset(&to, 0xff, sizeof(to));
+	hybrid_batch_code_rule(wide ? &hybrid_abi_64 : &hybrid_abi_32, rule, with, &to);
+	check(!memcmp(&to, &want, sizeof(to)));
+	if (rule->base >= HYBRID_BASE_REG || with)
+		return;
+	row = (struct hybrid_row) { .rule = *rule };
+	if (rule->kind == HYBRID_RULE_OUTERMOST)
+		want.kind = PERF_UNWIND_OUTERMOST;
+	kind_of(&hybrid_abi_64);
+	check(!memcmp(&to, &want, sizeof(to)));
+	row.rule.signal = 1;
+	same(kind_of(&hybrid_abi_64), rule->kind == HYBRID_RULE_OUTERMOST ?
+	     PERF_UNWIND_OUTERMOST : PERF_UNWIND_UNKNOWN);
+}
+
+static void rules_of_code(void)
+{
+	struct hybrid_rule rule = {
+		.deref_off = 24, .cfa_off = 32, .ra_off = -8, .bp_off = -16,
+	};
+	unsigned int i;
+
+	for (i = 0; i < (HYBRID_RULE_SIGRETURN + 1) * (HYBRID_BASE_REG + 18) * 4 * 4; i++) {
+		rule.kind = i / 16 / (HYBRID_BASE_REG + 18);
+		rule.base = i / 16 % (HYBRID_BASE_REG + 18);
+		rule.bp = i / 4 % 4;
+		rule_of_code(&rule, i & 2, i & 1);
 	}
 }
 
@@ -307,7 +310,8 @@ static void begin(void)
 {
 	object = (struct hybrid_object) { .segments = segments, .nr_segments = 2 };
 	object.cfi.abi = &hybrid_abi_64;
-	segments[0] = (struct hybrid_segment) { .offset = 0x1000, .vaddr = 0x401000, .size = 0x100 };
+	segments[0] = (struct hybrid_segment) { .offset = 0x1000, .vaddr = 0x401000,
+						.size = 0x100 };
 	segments[1] = (struct hybrid_segment) { .offset = 0x2000, .vaddr = 0x700000,
 						.size = 0x10000000 };
 	memset(&row, 0, sizeof(row));

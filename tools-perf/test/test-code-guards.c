@@ -281,7 +281,8 @@ static void saves_bp(void)
 {
 	static const struct between of[] = {
 		INSN("\x48\x89\x6c\x24\x10", 0, 0), INSN("\x48\x89\xac\x24\x10\0\0\0", 0, 0),
-		INSN("\x90\x48\x89\x6c\x24\x10", 0, 0), INSN("\xc5\xf8\x77\x48\x89\x6c\x24\x10", 0, 0),
+		INSN("\x90\x48\x89\x6c\x24\x10", 0, 0),
+		INSN("\xc5\xf8\x77\x48\x89\x6c\x24\x10", 0, 0),
 		INSN("\x55\x48\x89\xe5", 0, 0), INSN("\x55\x48\x89\xe6", -1, 0),
 		/* Of 4 bytes; rbx; to (%rsp); to 16(%rax,%riz); to 16(%rsp,%rax); rsp as rm */
 		INSN("\x89\x6c\x24\x10", -1, 0), INSN("\x48\x89\x5c\x24\x10", -1, 0),
@@ -291,7 +292,8 @@ static void saves_bp(void)
 		INSN("\x48\x8b\x6c\x24\x10", -1, 0), INSN("\x40\x89\x6c\x24\x10", -1, 0),
 		INSN("\x48\x89\x6d\x10", -1, 0),
 		/* Behind a call, a jump. */
-		INSN("\xff\xd0\x48\x89\x6c\x24\x10", -1, 0), INSN("\xeb\0\x48\x89\x6c\x24\x10", -1, 0),
+		INSN("\xff\xd0\x48\x89\x6c\x24\x10", -1, 0),
+		INSN("\xeb\0\x48\x89\x6c\x24\x10", -1, 0),
 	};
 	unsigned int i;
 
@@ -365,7 +367,8 @@ static void switches(void)
 		INSN("\x49\x8d\x64\x24\xe8", -1, -1), INSN("\x4a\x8d\x64\x24\xe8", -1, -1),
 		INSN("\x48\x8d\x43\x08", 0, 0), INSN("\x48\x8d\x6b\x08", -1, -1),
 		/* Moves to memory, to and from registers; of rbp only from the new stack. */
-		INSN("\x48\x89\x27", 0, 0), INSN("\x48\x89\xd8", 0, 0), INSN("\x48\x89\xdd", -1, -1),
+		INSN("\x48\x89\x27", 0, 0), INSN("\x48\x89\xd8", 0, 0),
+		INSN("\x48\x89\xdd", -1, -1),
 		INSN("\x48\x8b\x1f", 0, 0), INSN("\x48\x8b\x6c\x24\x08", -1, 0),
 		INSN("\x8b\x6c\x24\x08", -1, -1), INSN("\x48\x8b\x6f\x08", -1, -1),
 		INSN("\x48\x8b\x27", 0, -1), INSN("\x48\x89\xf4", 0, -1),
@@ -463,7 +466,7 @@ static void saved_sp(void)
 static void around(void)
 {
 	static const struct between of[] = {
-		/* Which of the three are marked from the last, and from the first: a bit for each. */
+		/* Which of the three are marked from the last, from the first: a bit for each. */
 		INSN("\x90", 7, 7), INSN("\x50", 7, 7), INSN("\x48\x89\xd8", 7, 7),
 		INSN("\x55", 4, 1), INSN("\xc3", 4, 1), INSN("\xc2\0\0", 4, 1),
 		INSN("\xe9\0\0\0\0", 4, 3), INSN("\xeb\0", 4, 3), INSN("\xcc", 4, 3),

@@ -54,8 +54,8 @@ struct rule {
 	struct hybrid_rule	rule;
 };
 
-#define CODE(bytes)	.code = bytes, .len = sizeof(bytes) - 1
-#define CFA(base_, off)	.kind = HYBRID_RULE_CFA, .base = base_, .cfa_off = off
+#define CODE(bytes)	.code = (bytes), .len = sizeof(bytes) - 1
+#define CFA(base_, off)	.kind = HYBRID_RULE_CFA, .base = (base_), .cfa_off = (off)
 #define SP_(off)	CFA(HYBRID_BASE_SP, off), .ra_off = -8
 #define BP_SAVED	.bp = HYBRID_BP_AT_CFA, .bp_off = -16
 #define REG(nr)		(HYBRID_BASE_REG + (nr))
@@ -186,7 +186,8 @@ static void ends(void)
 		/* nop; nop; pop %rbx; ret: up to the pop, and with it */
 		{ "\x90\x90\x5b\xc3", 4, 3 },
 		/* At the pop; at the ret; at what has no rule; at what can't be decoded. */
-		{ "\x5b\xc3", 2, 1 }, { "\xc3", 1, 1 }, { "\xeb\xfe", 2, 2 }, { "\x62\x00\x90", 3, 1 },
+		{ "\x5b\xc3", 2, 1 }, { "\xc3", 1, 1 }, { "\xeb\xfe", 2, 2 },
+		{ "\x62\x00\x90", 3, 1 },
 	};
 	struct hybrid_rule rule = {};
 	unsigned int i, took;

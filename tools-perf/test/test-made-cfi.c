@@ -391,7 +391,7 @@ static void compare_at(struct hybrid_object *object, u64 addr)
 	memset(&row, 0x5a, sizeof(row));
 	found = hybrid_eh_frame_row(&object->cfi, addr, &row);
 	known = want && rule_of(&want->state, &rule);
-	if (!same(found, known) || !found)
+	if (!same(found, known) || !known)
 		return;
 	same(row.start, want->start);
 	same(row.end, want->end);

@@ -33,6 +33,7 @@ static int read_word(void *arg, u64 addr, u64 *value)
 	memcpy(value, (u8 *)trial_words + offset, 8);
 	return 0;
 }
+
 static void begin_model(const struct trial *t, struct hybrid_run_state *state)
 {
 	unsigned int i;

@@ -439,11 +439,12 @@ static void set_ip(void)
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		const struct hybrid_layout layout = { .attr.sample_type = cases[i].type };
+		const unsigned int at = cases[i].at;
 		u64 words[5] = { 50, 51, 52, 53, 54 };
 
 		hybrid_layout_set_ip(&layout, words, 0x1234);
 		for (word = 0; word < ARRAY_SIZE(words); word++)
-			same(words[word], word && word == cases[i].at ? 0x1234 : 50 + word);
+			same(words[word], word && word == at ? 0x1234 : 50 + word);
 	}
 }
 

@@ -79,7 +79,8 @@ static void make(struct elf_made *elf, u32 type, u32 names_type)
 	elf_made_begin(elf);
 	elf_made_loaded(elf, ".text", SHF_EXECINSTR, 0x10000, "\xc3", 1);
 	names = elf_made_section(elf, ".names",
-				 (Elf64_Shdr) { .sh_type = names_type, .sh_size = table.names_size },
+				 (Elf64_Shdr) { .sh_type = names_type,
+						.sh_size = table.names_size },
 				 table.names, table.size);
 	elf_made_section(elf, ".symbols",
 			 (Elf64_Shdr) { .sh_type = type, .sh_link = names,
