@@ -78,6 +78,11 @@ static void branches(void)
 	CODE_PUT(1024, "\x90\xc3");
 	same(asked(517), HYBRID_REACH_THERE);
 	same(asked(1024), HYBRID_REACH_NOT);
+	/* Unless all that is left then is to return: its caller can leave the call out. */
+	CODE_PUT(517, "\xc3");
+	same(asked(1024), HYBRID_REACH_FAR);
+	same(asked(1100), HYBRID_REACH_FAR);
+	same(asked(517), HYBRID_REACH_THERE);
 }
 
 static void indirect(void)

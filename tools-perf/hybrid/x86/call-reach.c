@@ -46,11 +46,26 @@ static bool indirect_before(const struct x86_frame_mem *mem, u64 ret)
 	return false;
 }
 
+/*
+ * Does it call, and return when that has? Then the callee can stand beside the caller's caller: so
+ * does libgcc's __morestack(), which code of -fsplit-stack calls and whose CFI leaves out the call.
+ */
+static bool is_tail_call(const struct x86_frame_mem *mem, const struct insn *insn, u64 addr)
+{
+	u8 next;
+
+	return insn->opcode.nbytes == 1 && insn->opcode.bytes[0] == 0xe8 &&
+	       hybrid_flow_fetch(mem, addr + insn->length, &next, 1) && next == 0xc3;
+}
+
 static enum hybrid_flow_step is_callee(struct hybrid_flow *flow, const struct insn *insn,
 				       u64 addr)
 {
-	return flow->near && flow->near - addr < insn->length ? HYBRID_FLOW_FOUND :
-								HYBRID_FLOW_ON;
+	if (flow->near && flow->near - addr < insn->length)
+		return HYBRID_FLOW_FOUND;
+	if (is_tail_call(flow->mem, insn, addr))
+		flow->unknown = true;
+	return HYBRID_FLOW_ON;
 }
 
 enum hybrid_reach hybrid_target_reaches(const struct x86_frame_mem *mem, u64 target, u64 callee,

@@ -39,7 +39,7 @@ struct hybrid_flow_block {
  * @nr_blocks: of @blocks
  * @indirect: out: a jump through a register or memory was met
  * @slot: out: what a jump from memory at a constant address reads; 0: none was met
- * @unknown: out: something could not be read, decoded or remembered
+ * @unknown: out: something could not be read, decoded, remembered or, says @visit, followed
  *
  * Calls are stepped over, as they mostly return, and both ways of a conditional jump are
  * followed.
