@@ -25,6 +25,16 @@ static u8 bytes[MAX];
 static bool wanted[MAX];
 static u64 size;
 
+/* @fd is closed. */
+static int copy_of(int fd)
+{
+	int copy = hybrid_copy(fd, ~0ULL);
+
+	if (fd >= 0)
+		close(fd);
+	return copy;
+}
+
 static void begin(void)
 {
 	static u8 data[DATA];
@@ -85,7 +95,7 @@ static int open_made(void)
 static void expect_copy(int fd)
 {
 	static u8 copied[MAX];
-	int copy = hybrid_copy(fd);
+	int copy = copy_of(fd);
 	unsigned int i, wrong = 0;
 
 	if (check(copy >= 0) && check(pread(copy, copied, MAX, 0) == (ssize_t)size)) {
@@ -185,37 +195,23 @@ static void no_elf(void)
 	char copied[sizeof(text)] = {};
 
 	check(write(fd, text, sizeof(text)) == sizeof(text));
-	copy = hybrid_copy(fd);
+	copy = copy_of(fd);
 	check(copy >= 0);
 	same(lseek(copy, 0, SEEK_END), sizeof(text));
 	/* As much as an ELF file's header has. */
 	same(pread(copy, copied, sizeof(copied), 0), sizeof(copied));
 	check(!memcmp(copied, text, 64) && !copied[64]);
 	close(copy);
-	same(hybrid_copy(-1), -1);
-	same(hybrid_copy(open("/proc", O_RDONLY | O_CLOEXEC)), -1);
+	same(copy_of(-1), -1);
+	same(copy_of(open("/proc", O_RDONLY | O_CLOEXEC)), -1);
 }
 
-/* On a file system that answers the file itself is taken; else a copy, and the file is held. */
-static void unless_local(void)
+/* As file-compare.c compares: a copy is wanted if neither is one. */
+static bool compare(int a, bool a_copied, int b, bool b_copied, int *copy)
 {
-	struct hybrid_pinned_file hold;
-	bool copied = true;
-	int fd, got;
-
-	begin();
-	fd = open_made();
-	got = hybrid_copy_unless_local(fd, &copied, &hold);
-	same(got, fd);
-	check(!copied && !hold.page);
-	close(got);
-	fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	got = hybrid_copy_unless_local(fd, &copied, &hold);
-	check(copied);
-	check(fcntl(fd, F_GETFD) < 0);
-	if (got >= 0)
-		close(got);
-	hybrid_unpin_file(&hold);
+	if (copy)
+		*copy = -1;
+	return hybrid_copy_is_same(a, b, NULL, a_copied || b_copied ? NULL : copy, NULL);
 }
 
 /* Two files that differ in one byte of the data, which is read or is not; -1: in none. */
@@ -231,10 +227,10 @@ static bool is_same(s64 differs, bool a_copied, bool b_copied, int *copy)
 		bytes[data_at(differs)] ^= 2;
 	check(write(b, bytes, size) == (ssize_t)size);
 	if (a_copied)
-		a = hybrid_copy(a);
+		a = copy_of(a);
 	if (b_copied)
-		b = hybrid_copy(b);
-	is_same = hybrid_copy_is_same(a, a_copied, b, b_copied, copy);
+		b = copy_of(b);
+	is_same = compare(a, a_copied, b, b_copied, copy);
 	/* Both stay open. */
 	check(!close(a) && !close(b));
 	return is_same;
@@ -273,8 +269,8 @@ static void comparisons(void)
 		}
 		same(nr_open(), nr);
 	}
-	check(!hybrid_copy_is_same(-1, false, -1, false, NULL));
-	check(!hybrid_copy_is_same(-1, true, -1, true, NULL));
+	check(!compare(-1, false, -1, false, NULL));
+	check(!compare(-1, true, -1, true, NULL));
 	same(nr_open(), nr);
 }
 
@@ -284,10 +280,10 @@ static void shorter(void)
 	int a = memfd_create("a", MFD_CLOEXEC), b = memfd_create("b", MFD_CLOEXEC);
 
 	check(!ftruncate(a, CHUNK + 1) && !ftruncate(b, CHUNK));
-	check(!hybrid_copy_is_same(a, true, b, true, NULL));
-	check(!hybrid_copy_is_same(b, true, a, true, NULL));
+	check(!compare(a, true, b, true, NULL));
+	check(!compare(b, true, a, true, NULL));
 	check(!ftruncate(b, CHUNK + 1));
-	check(hybrid_copy_is_same(b, true, a, true, NULL));
+	check(compare(b, true, a, true, NULL));
 	close(a);
 	close(b);
 }
@@ -301,7 +297,6 @@ int main(void)
 		{ "copy: beyond the end of the file", ends },
 		{ "copy: more headers than the file has", headers },
 		{ "copy: no ELF file", no_elf },
-		{ "copy: files that are local", unless_local },
 		{ "copy: two files that hold the same", comparisons },
 		{ "copy: one that is shorter", shorter },
 	};

@@ -2,13 +2,15 @@
 /*
  * Files that are opened elsewhere, and answer late or never.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include "abi.h"
 #include "await.h"
 #include "file-copy.h"
@@ -17,58 +19,84 @@
 #include "rows.h"
 #include "tap.h"
 
-/* More than there are threads that open files. */
+/* More than there are processes that open files. */
 #define MANY	40
 
 #define AT	0x7f0000000000ULL
 
+/* What the tests and the helpers have together. */
+struct shared {
+	bool		answers;
+	unsigned int	opened;
+};
+
 static struct hybrid_objects objects;
 static struct hybrid_loader *loader;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static bool answers;
+static struct shared *shared;
+static unsigned int started;
 static char file[PATH_MAX];
-static unsigned int opening;
-static pthread_t opener;
 
-/* Paths with a '!' don't answer until they all do. */
+/* In a helper. Paths with a '!' don't answer until they all do. */
 static int open_slowly(const struct hybrid_mapping *mapping)
 {
-	pthread_mutex_lock(&lock);
-	opening++;
-	opener = pthread_self();
-	pthread_cond_broadcast(&changed);
-	while (strchr(mapping->object->ident.path, '!') && !answers)
-		pthread_cond_wait(&changed, &lock);
-	opening--;
-	pthread_cond_broadcast(&changed);
-	pthread_mutex_unlock(&lock);
+	while (strchr(mapping->object->ident.path, '!') &&
+	       !__atomic_load_n(&shared->answers, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	__atomic_add_fetch(&shared->opened, 1, __ATOMIC_RELAXED);
 	return open(file, O_RDONLY | O_CLOEXEC);
 }
 
-/* Paths with a '/' behind the first are of another file system, which is not local. */
+/*
+ * Paths with a '!' can't be found without waiting; those with a '/' behind the first are on a file
+ * system that is not local.
+ */
 static int find(const struct hybrid_mapping *mapping)
 {
 	const char *path = mapping->object->ident.path;
 
-	if (strchr(path, '!'))
+	if (strchr(path, '!')) {
+		errno = EAGAIN;
 		return -1;
+	}
 	return open(strchr(path + 1, '/') ? "/proc/self/maps" : file, O_PATH | O_CLOEXEC);
+}
+
+static int open_found(const struct hybrid_mapping *mapping, int found)
+{
+	(void)mapping;
+	return hybrid_open_found(found);
+}
+
+static int start_process(int socket)
+{
+	int status;
+	pid_t pid;
+
+	started++;
+	pid = fork();
+	if (!pid) {
+		if (!fork())
+			hybrid_helper_main(socket, open_slowly);
+		_exit(0);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid ? 0 : -1;
 }
 
 static void set_answers(bool yes)
 {
-	pthread_mutex_lock(&lock);
-	answers = yes;
-	pthread_cond_broadcast(&changed);
-	pthread_mutex_unlock(&lock);
+	__atomic_store_n(&shared->answers, yes, __ATOMIC_RELEASE);
 }
 
 static void start(void)
 {
+	static const struct hybrid_loader_ops ops = {
+		.find = find, .open_found = open_found, .start = start_process,
+	};
+
 	set_answers(false);
+	started = 0;
 	hybrid_objects_init(&objects, hybrid_loader_open, hybrid_x86_abi);
-	loader = hybrid_loader_new(open_slowly, find);
+	loader = hybrid_loader_new(&ops);
 	objects.open_arg = loader;
 	objects.cancel = hybrid_loader_cancel;
 }
@@ -77,6 +105,7 @@ static void end(void)
 {
 	hybrid_objects_exit(&objects);
 	hybrid_loader_delete(loader);
+	set_answers(true);
 }
 
 static struct hybrid_mapping map(const char *path)
@@ -116,19 +145,20 @@ static void at_hand(void)
 	end();
 }
 
-/* A thread opens the first file of a file system, and the others if that is not local. */
+/* No process is started for what is on a local file system. */
 static void local(void)
 {
-	static const char * const paths[] = { "/a", "/b", "/c", "/far/a", "/far/b", "/d" };
-	static const bool by_thread[] = { true, false, false, true, true, false };
+	static const char * const paths[] = { "/a", "/b", "/far/a", "/far/b", "/c" };
+	static const unsigned int by_helper[] = { 0, 0, 1, 2, 2 };
 	struct hybrid_mapping mapping;
-	unsigned int i;
+	unsigned int i, before = shared->opened;
 
 	start();
 	for (i = 0; i < ARRAY_SIZE(paths); i++) {
 		mapping = map(paths[i]);
 		check(row_at_last(&mapping));
-		same(!pthread_equal(opener, pthread_self()), by_thread[i]);
+		same(shared->opened - before, by_helper[i]);
+		same(started, !!by_helper[i]);
 	}
 	end();
 }
@@ -171,7 +201,6 @@ static void waits(void)
 	same(hybrid_loader_state(a.object, true), HYBRID_LOAD_LATE);
 	same(hybrid_loader_state(b.object, true), HYBRID_LOAD_LATE);
 	end();
-	set_answers(true);
 }
 
 /* Objects, and all of them, go while their files are asked for. */
@@ -191,14 +220,9 @@ static void goes(void)
 			hybrid_object_put(mapping.object);
 	}
 	end();
-	set_answers(true);
-	pthread_mutex_lock(&lock);
-	while (opening)
-		pthread_cond_wait(&changed, &lock);
-	pthread_mutex_unlock(&lock);
 }
 
-/* More than there are threads: those behind them are late, and come. */
+/* More than there are processes: those behind them are late, and come. */
 static void many(void)
 {
 	struct hybrid_mapping mappings[MANY];
@@ -224,17 +248,18 @@ static void copies(void)
 	struct hybrid_mapping original, copy;
 	struct hybrid_row *a, *b;
 	unsigned int i, nr;
+	int fd;
 	u64 ip;
 
 	start();
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		fd = open(elf_file_path(names[i]), O_RDONLY);
 		original = map("/file");
 		copy = map("/copy");
 		original.object->is_old = true;
 		copy.object->is_old = true;
-		hybrid_object_open(original.object, open(elf_file_path(names[i]), O_RDONLY));
-		hybrid_object_open(copy.object,
-				   hybrid_copy(open(elf_file_path(names[i]), O_RDONLY)));
+		hybrid_object_open(copy.object, hybrid_copy(fd, hybrid_copy_size(fd)));
+		hybrid_object_open(original.object, fd);
 		for (ip = AT, nr = 0; ip < AT + 0x4000; ip++) {
 			a = hybrid_object_row(&original, ip);
 			b = hybrid_object_row(&copy, ip);
@@ -258,10 +283,13 @@ int main(void)
 		{ "load: a file that does not answer", does_not_answer },
 		{ "load: with nothing else to do", waits },
 		{ "load: objects that go meanwhile", goes },
-		{ "load: more files than threads", many },
+		{ "load: more files than processes", many },
 		{ "load: a copy in memory", copies },
 	};
 
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		return 2;
 	snprintf(file, sizeof(file), "%s", elf_file_path("frames.so"));
 	return tap_run(tests, ARRAY_SIZE(tests));
 }

@@ -43,6 +43,7 @@ struct hybrid_stored *hybrid_stored_new(struct hybrid_object *object)
 	INIT_LIST_HEAD(&stored->twins);
 	stored->epoch = 1;
 	stored->fd = object->fd;
+	stored->user = object->user;
 	stored->flags = vdso_flags(object);
 	stored->path = strdup(object->ident.path);
 	if (!stored->path) {
@@ -62,14 +63,16 @@ static int open_file(struct hybrid_stored *stored, struct hybrid_object *object)
 	err = stored->hold.copied ? 0 : hybrid_pin_file(&stored->hold, stored->fd);
 	if (err)
 		return err;
+	object->user = stored->user;
 	if (hybrid_object_open(object, fcntl(stored->fd, F_DUPFD_CLOEXEC, 0)))
 		return -ENOEXEC;
 	/* Who reads the rings has looked for one, and found it or did not. */
 	object->debug_tried = true;
 	if (stored->want_debug)
 		hybrid_debug_frame_open(object);
-	if (hybrid_fdes_read(object, &stored->fdes))
-		return -ENOMEM;
+	err = hybrid_fdes_read(object, &stored->fdes);
+	if (err)
+		return err;
 	if (!stored->loaded)
 		stored->loaded = bitmap_zalloc(stored->fdes.nr + 1);
 	return stored->loaded ? 0 : -ENOMEM;

@@ -62,6 +62,7 @@ enum hybrid_stored_state {
  * @flags: PERF_UNWIND_VDSO_*
  * @path: for messages
  * @want_debug: the file's .debug_frame has to be looked for
+ * @user: whose share what is read of it is of
  * @hold: the file, as it was when @object was opened; @fd may be a copy of it
  * @twins: other files, of which the store knows that they hold the same
  * @begun: the store knows something of it
@@ -106,6 +107,7 @@ struct hybrid_stored {
 	u64			 used_at;
 	u64			 seen_nr;
 	int			 fd;
+	struct hybrid_file_user	*user;
 	u32			 flags;
 	char			*path;
 	bool			 want_debug;

@@ -107,8 +107,7 @@ static void forget_stored(struct hybrid_compiler *compiler, struct hybrid_stored
 /* Does another file hold what the rows were made of? */
 static bool is_same(const struct hybrid_stored *stored, const struct hybrid_twin *twin)
 {
-	return hybrid_copy_is_same(stored->fd, stored->hold.copied, twin->fd, twin->hold.copied,
-				   NULL) &&
+	return hybrid_copy_is_same(stored->fd, twin->fd, stored->user, NULL, NULL) &&
 	       (stored->hold.copied || !hybrid_pinned_file_changed(&stored->hold, stored->fd)) &&
 	       (twin->hold.copied || !hybrid_pinned_file_changed(&twin->hold, twin->fd));
 }

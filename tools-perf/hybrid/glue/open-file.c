@@ -18,7 +18,9 @@
 #include "../../symbol.h"
 #include "../../util.h"
 #include "../process/vdso32.h"
+#include "../rules/build-id-note.h"
 #include "../rules/elf-bounds.h"
+#include "../rules/file-id.h"
 #include "../rules/space.h"
 #include "open-file.h"
 
@@ -35,42 +37,15 @@
 /* A vdso is a few pages. */
 #define MAX_VDSO	0x100000
 
-/* The kernel looks for a build-id in one page of a segment of notes. */
-#define MAX_NOTES	0x10000
-
-/* Where the build-id is in one note segment; false where it is not. */
-static bool has_note(Elf *elf, const GElf_Phdr *phdr, const struct hybrid_ident *ident)
-{
-	Elf_Data *data = elf_getdata_rawchunk(elf, phdr->p_offset,
-					      min_t(u64, phdr->p_filesz, MAX_NOTES),
-					      phdr->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
-	size_t at = 0, name, desc;
-	GElf_Nhdr note;
-
-	while (data && (at = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof("GNU") &&
-		    !memcmp(data->d_buf + name, "GNU", sizeof("GNU")))
-			return note.n_descsz == ident->build_id_size &&
-			       !memcmp(data->d_buf + desc, ident->build_id, note.n_descsz);
-	}
-	return false;
-}
-
 /* As the kernel finds it: a program needs no section headers to run. */
 static bool is_in_notes(int fd, const struct hybrid_ident *ident)
 {
-	bool found = false;
-	GElf_Phdr phdr;
-	size_t nr, i;
-	Elf *elf;
+	Elf *elf = hybrid_elf_begin(fd, NULL);
+	struct hybrid_build_id id;
+	bool found = hybrid_build_id_read(fd, NULL, elf, &id) &&
+		     hybrid_build_id_equal(&id, ident->build_id, ident->build_id_size);
 
-	elf = hybrid_elf_begin(fd);
-	if (!elf || elf_getphdrnum(elf, &nr))
-		nr = 0;
-	for (i = 0; i < nr && !found; i++)
-		found = gelf_getphdr(elf, i, &phdr) && phdr.p_type == PT_NOTE &&
-			has_note(elf, &phdr, ident);
-	elf_end(elf);
+	hybrid_elf_end(elf);
 	return found;
 }
 
@@ -174,8 +149,10 @@ static int open_in_root(pid_t pid, const char *path, u64 flags, u64 resolve)
 	int root, fd;
 
 	/* It is none: memory that is not called anonymous, or what the kernel could not name. */
-	if (path[0] != '/')
+	if (path[0] != '/') {
+		errno = ENOENT;
 		return -1;
+	}
 	if (!pid)
 		return open_below(AT_FDCWD, path, flags, resolve);
 	snprintf(root_path, sizeof(root_path), "/proc/%d/root", pid);
@@ -206,19 +183,34 @@ static int find_running(const struct hybrid_mapping *mapping)
 static int open_gone(const struct hybrid_mapping *mapping, u64 flags, u64 resolve)
 {
 	const struct hybrid_ident *ident = hybrid_mapping_ident(mapping);
+	bool is_known = true;
 	unsigned int i;
 	int fd = -1;
 
-	for (i = 0; fd < 0 && i < HYBRID_NR_ANCESTORS && mapping->ancestors[i]; i++)
+	for (i = 0; fd < 0 && i < HYBRID_NR_ANCESTORS && mapping->ancestors[i]; i++) {
 		fd = open_in_root(mapping->ancestors[i], ident->path, flags, resolve);
-	return fd >= 0 ? fd : open_in_root(0, ident->path, flags, resolve);
+		is_known &= fd >= 0 || errno != EAGAIN;
+	}
+	if (fd < 0)
+		fd = open_in_root(0, ident->path, flags, resolve);
+	if (fd < 0 && !is_known)
+		errno = EAGAIN;
+	return fd;
 }
 
 int hybrid_find_live(const struct hybrid_mapping *mapping)
 {
-	int fd = find_running(mapping);
+	bool is_known;
+	int fd;
 
-	return fd >= 0 ? fd : open_gone(mapping, O_PATH | O_CLOEXEC, RESOLVE_CACHED);
+	errno = 0;
+	fd = find_running(mapping);
+	is_known = errno != EAGAIN;
+	if (fd < 0)
+		fd = open_gone(mapping, O_PATH | O_CLOEXEC, RESOLVE_CACHED);
+	if (fd < 0 && !is_known)
+		errno = EAGAIN;
+	return fd;
 }
 
 static int identify(int fd, struct hybrid_file_id *id)
@@ -280,23 +272,10 @@ static int as_identified(int fd, const struct hybrid_object *object)
 	return -1;
 }
 
-/*
- * @found: O_PATH, closed. A process may choose a path (the source of a script, v8-source.c): a
- * device is not opened.
- */
-static int open_found(int found)
+int hybrid_open_found_live(const struct hybrid_mapping *mapping, int found)
 {
-	char path[64];
-	struct stat st;
-	int fd = -1;
-
-	if (found < 0)
-		return -1;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
-	if (!fstat(found, &st) && S_ISREG(st.st_mode))
-		fd = open(path, OPEN_FLAGS);
-	close(found);
-	return fd;
+	return as_identified(checked(hybrid_open_found(found), hybrid_mapping_ident(mapping)),
+			     mapping->object);
 }
 
 int hybrid_open_live(const struct hybrid_mapping *mapping)
@@ -309,10 +288,10 @@ int hybrid_open_live(const struct hybrid_mapping *mapping)
 
 	fd = mapping->is_moved ? -1 : checked(open_map_file(mapping, OPEN_FLAGS), ident);
 	if (fd < 0)
-		fd = checked(open_found(open_in_root(mapping->pid, ident->path,
+		fd = checked(hybrid_open_found(open_in_root(mapping->pid, ident->path,
 						     O_PATH | O_CLOEXEC, 0)), ident);
 	if (fd < 0)
-		fd = checked(open_found(open_gone(mapping, O_PATH | O_CLOEXEC, 0)), ident);
+		fd = checked(hybrid_open_found(open_gone(mapping, O_PATH | O_CLOEXEC, 0)), ident);
 	return as_identified(fd, mapping->object);
 }
 
@@ -342,9 +321,9 @@ static int fits_mapping(int fd, const struct hybrid_mapping *mapping)
 
 	if (fd < 0)
 		return -1;
-	elf = hybrid_elf_begin(fd);
+	elf = hybrid_elf_begin(fd, NULL);
 	fits = has_code_of(elf, mapping);
-	elf_end(elf);
+	hybrid_elf_end(elf);
 	if (fits)
 		return fd;
 	close(fd);

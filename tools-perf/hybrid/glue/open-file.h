@@ -23,9 +23,19 @@ int hybrid_open_live(const struct hybrid_mapping *mapping);
  * hybrid_find_live - find that file without opening it, and without waiting for anyone
  * @mapping: with an object
  *
- * Return: a descriptor (O_PATH), or -1 where it can't be found so.
+ * Return: a descriptor (O_PATH); -1 if it can't be found so: with EAGAIN if a file system would
+ * have to be asked.
  */
 int hybrid_find_live(const struct hybrid_mapping *mapping);
+
+/**
+ * hybrid_open_found_live - open what hybrid_find_live() has found
+ * @mapping: the same
+ * @found: on a local file system; closed
+ *
+ * Return: as hybrid_open_live().
+ */
+int hybrid_open_found_live(const struct hybrid_mapping *mapping, int found);
 
 /**
  * hybrid_identify_live - which file that is, without waiting for anyone

@@ -12,6 +12,7 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 #include "../rules/elf-bounds.h"
+#include "../rules/file-id.h"
 #include "command.h"
 
 /* fs/binfmt_script.c and include/uapi/linux/binfmts.h: bytes of the first line that count. */
@@ -125,7 +126,7 @@ static const char *interpreter_of(char *line)
 /* The first line of a file; false: it is no script. */
 static bool read_script(const char *path, char *line)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = hybrid_open_regular(path);
 	ssize_t got;
 
 	if (fd < 0)
@@ -154,33 +155,33 @@ int hybrid_command_program(const char *name, char *path)
 
 /**
  * struct dynamic - what a file says to the dynamic linker
+ * @elf: the sections of its entries and their strings
  * @entries: its entries
  * @nr: number of @entries
- * @elf: the file
- * @names: the section with their strings
  */
 struct dynamic {
+	Elf		*elf;
 	Elf_Data	*entries;
 	size_t		 nr;
-	Elf		*elf;
-	size_t		 names;
 };
 
-static bool find_dynamic(Elf *elf, struct dynamic *dynamic)
+/* @dynamic->elf: to be given to hybrid_elf_end(). */
+static bool find_dynamic(int fd, Elf *elf, struct dynamic *dynamic)
 {
 	Elf_Scn *scn = NULL;
+	size_t sections[2];
 	GElf_Shdr section;
 
 	while (elf && (scn = elf_nextscn(elf, scn)) != NULL) {
 		if (!gelf_getshdr(scn, &section) || section.sh_type != SHT_DYNAMIC ||
 		    !section.sh_entsize)
 			continue;
-		*dynamic = (struct dynamic) {
-			.entries = hybrid_elf_data(scn), .elf = elf, .names = section.sh_link,
-			.nr = min_t(u64, section.sh_size / section.sh_entsize, MAX_ENTRIES),
-		};
-		/* elf_strptr() reads all of it. */
-		return dynamic->entries && hybrid_elf_data(elf_getscn(elf, section.sh_link));
+		sections[0] = elf_ndxscn(scn);
+		sections[1] = section.sh_link;
+		dynamic->elf = hybrid_elf_part(fd, NULL, elf, sections, 2);
+		dynamic->entries = elf_getdata(elf_getscn(dynamic->elf, 1), NULL);
+		dynamic->nr = min_t(u64, section.sh_size / section.sh_entsize, MAX_ENTRIES);
+		return dynamic->entries;
 	}
 	return false;
 }
@@ -192,7 +193,7 @@ static const char *string_of(const struct dynamic *dynamic, size_t i, s64 tag)
 
 	if (!gelf_getdyn(dynamic->entries, i, &entry) || entry.d_tag != tag)
 		return NULL;
-	return elf_strptr(dynamic->elf, dynamic->names, entry.d_un.d_val);
+	return elf_strptr(dynamic->elf, 2, entry.d_un.d_val);
 }
 
 /* The first string with a tag; NULL: there is none. */
@@ -238,16 +239,17 @@ static void find_libraries(const struct dynamic *dynamic, const char *origin,
 
 void hybrid_command_libraries(const char *program, hybrid_library_fn found, void *arg)
 {
-	int fd = open(program, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	Elf *elf = hybrid_elf_begin(fd);
-	struct dynamic dynamic;
+	int fd = hybrid_open_regular(program);
+	Elf *elf = hybrid_elf_begin(fd, NULL);
+	struct dynamic dynamic = {};
 	char origin[PATH_MAX];
 
 	snprintf(origin, sizeof(origin), "%s", program);
 	*(strrchr(origin, '/') ?: origin) = 0;
-	if (find_dynamic(elf, &dynamic))
+	if (find_dynamic(fd, elf, &dynamic))
 		find_libraries(&dynamic, origin, found, arg);
-	elf_end(elf);
+	hybrid_elf_end(dynamic.elf);
+	hybrid_elf_end(elf);
 	if (fd >= 0)
 		close(fd);
 }

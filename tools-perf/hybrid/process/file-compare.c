@@ -38,7 +38,9 @@ struct file {
  * @a: a descriptor of its own
  * @b: the same of the other
  * @hold: @a's file, where neither is a copy
+ * @user: of @a
  * @copy: of what both hold; -1: none
+ * @copied: bytes that were taken for it
  * @refs: who wants to know, and the thread
  * @result: see struct hybrid_compare_ops
  * @began: when it did, in ns
@@ -49,7 +51,9 @@ struct hybrid_comparison {
 	struct file	a;
 	struct file	b;
 	struct hybrid_pinned_file hold;
+	struct hybrid_file_user *user;
 	int		copy;
+	u64		copied;
 	unsigned int	refs;
 	int		result;
 	u64		began;
@@ -70,8 +74,10 @@ static void put(struct hybrid_comparison *comparison)
 		close(comparison->a.fd);
 	if (comparison->b.fd >= 0)
 		close(comparison->b.fd);
-	if (comparison->copy >= 0)
+	if (comparison->copy >= 0) {
 		close(comparison->copy);
+		hybrid_file_give(comparison->user, HYBRID_FILE_COPIES, comparison->copied);
+	}
 	hybrid_unpin_file(&comparison->hold);
 	free(comparison);
 }
@@ -101,7 +107,9 @@ static void *work(void *arg)
 	if (!a->is_copy && !b->is_copy)
 		hybrid_pin_file(&comparison->hold, a->fd);
 	comparison->hold.copied = true;
-	same = hybrid_copy_is_same(a->fd, a->is_copy, b->fd, b->is_copy, &comparison->copy) &&
+	same = hybrid_copy_is_same(a->fd, b->fd, comparison->user,
+				   a->is_copy || b->is_copy ? NULL : &comparison->copy,
+				   &comparison->copied) &&
 	       is_current(a) && is_current(b);
 	comparison->ended = hybrid_clock_ns(CLOCK_MONOTONIC);
 	__atomic_store_n(&comparison->result, same, __ATOMIC_RELEASE);
@@ -140,6 +148,7 @@ static struct hybrid_comparison *start(const struct hybrid_object *a,
 		return NULL;
 	open_file(&comparison->a, a);
 	open_file(&comparison->b, b);
+	comparison->user = a->user;
 	comparison->copy = -1;
 	comparison->refs = 2;
 	comparison->result = -EINPROGRESS;
@@ -156,11 +165,12 @@ static struct hybrid_comparison *start(const struct hybrid_object *a,
 	return comparison;
 }
 
-static int copy(struct hybrid_comparison *comparison, struct hybrid_pinned_file *hold)
+static int copy(struct hybrid_comparison *comparison, struct hybrid_pinned_file *hold, u64 *size)
 {
 	int fd = comparison->copy;
 
 	*hold = comparison->hold;
+	*size = comparison->copied;
 	comparison->hold.page = NULL;
 	comparison->copy = -1;
 	return fd;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -13,132 +11,31 @@
 #include <linux/time64.h>
 #include "../rules/clock.h"
 #include "../rules/space.h"
-#include "background.h"
-#include "file-copy.h"
 #include "file-loader.h"
+#include "helper-pool.h"
+#include "mount.h"
 
-/* Threads, each of which may have a file that does not answer. */
-#define MAX_THREADS	32
+/* Not in the headers of all C libraries. */
+#ifndef STATX_MNT_ID_UNIQUE
+#define STATX_MNT_ID_UNIQUE	0x4000U
+#endif
 
 /* A file that is at hand is there in less, in ns: no sample has to be looked at twice. */
 #define FIRST_WAIT	10000000ULL
 
-/* File systems that are kept in mind as local. */
-#define MAX_LOCAL	16
+/* A recording ends so long after its program, in ns, whatever does not answer. */
+#define END_WAIT	1000000000ULL
 
-/**
- * struct hybrid_load - a file that is asked for
- * @list: of those that no thread has begun with
- * @object: as much of the true one as it takes to open the file
- * @mapping: of @object
- * @asked: when, in ns
- * @refs: the object's and the thread's
- * @fd: the file, when @done
- * @error: errno, where it can't be opened
- * @copied: it is a copy
- * @hold: of what
- * @done: it is there, or can't be opened
- * @late: samples wait for it no more
- */
-struct hybrid_load {
-	struct list_head	list;
-	struct hybrid_object	object;
-	struct hybrid_mapping	mapping;
-	u64			asked;
-	unsigned int		refs;
-	int			fd;
-	int			error;
-	bool			copied;
-	struct hybrid_pinned_file	hold;
-	bool			done;
-	bool			late;
-};
-
-/**
- * struct hybrid_loader - files that are asked for
- * @lock: for all of it
- * @wake: of a thread that has nothing to do
- * @answer: a file is there
- * @queue: files that no thread has begun with
- * @nr_threads: that there are
- * @nr_idle: of them, those that have nothing to do
- * @refs: the owner's and the threads'
- * @stop: it is deleted
- * @open: how to open a file
- * @find: how to find one without opening it
- * @local: the file systems of files that were opened, those that are local
- * @nr_local: of @local
- * @wait_until: how long who has nothing else to do waits, in ns; 0: that was not yet
- */
-struct hybrid_loader {
-	pthread_mutex_t		lock;
-	pthread_cond_t		wake;
-	pthread_cond_t		answer;
-	struct list_head	queue;
-	unsigned int		nr_threads;
-	unsigned int		nr_idle;
-	unsigned int		refs;
-	bool			stop;
-	hybrid_open_fn		open;
-	hybrid_open_fn		find;
-	dev_t			local[MAX_LOCAL];
-	unsigned int		nr_local;
-	u64			wait_until;
-};
-
-/* With the lock; false where @until is over. */
-static bool wait_answer(struct hybrid_loader *loader, u64 until)
-{
-	struct timespec ts = { .tv_sec = until / NSEC_PER_SEC, .tv_nsec = until % NSEC_PER_SEC };
-
-	return pthread_cond_timedwait(&loader->answer, &loader->lock, &ts) != ETIMEDOUT;
-}
-
-struct hybrid_loader *hybrid_loader_new(hybrid_open_fn open, hybrid_open_fn find)
+struct hybrid_loader *hybrid_loader_new(const struct hybrid_loader_ops *ops)
 {
 	struct hybrid_loader *loader = calloc(1, sizeof(*loader));
-	pthread_condattr_t attr;
 
 	if (!loader)
 		return NULL;
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_mutex_init(&loader->lock, NULL);
-	pthread_cond_init(&loader->wake, NULL);
-	pthread_cond_init(&loader->answer, &attr);
-	pthread_condattr_destroy(&attr);
 	INIT_LIST_HEAD(&loader->queue);
-	loader->refs = 1;
-	loader->open = open;
-	loader->find = find;
+	loader->socket = -1;
+	loader->ops = *ops;
 	return loader;
-}
-
-/* With the lock, which is given back. */
-static void put_loader(struct hybrid_loader *loader)
-{
-	bool last = !--loader->refs;
-
-	pthread_mutex_unlock(&loader->lock);
-	if (!last)
-		return;
-	pthread_cond_destroy(&loader->answer);
-	pthread_cond_destroy(&loader->wake);
-	pthread_mutex_destroy(&loader->lock);
-	free(loader);
-}
-
-/* With the lock. */
-static void put_load(struct hybrid_load *load)
-{
-	if (--load->refs)
-		return;
-	if (load->fd >= 0)
-		close(load->fd);
-	hybrid_unpin_file(&load->hold);
-	list_del(&load->list);
-	free((char *)load->object.ident.path);
-	free(load);
 }
 
 void hybrid_loader_delete(struct hybrid_loader *loader)
@@ -147,251 +44,276 @@ void hybrid_loader_delete(struct hybrid_loader *loader)
 
 	if (!loader)
 		return;
-	pthread_mutex_lock(&loader->lock);
-	loader->stop = true;
-	list_for_each_entry_safe(load, next, &loader->queue, list) {
-		list_del_init(&load->list);
-		put_load(load);
-	}
-	pthread_cond_broadcast(&loader->wake);
-	put_loader(loader);
+	list_for_each_entry_safe(load, next, &loader->queue, list)
+		hybrid_load_free(load);
+	hybrid_helpers_exit(loader);
+	free(loader);
 }
 
-/* With the lock. */
-static bool is_local(const struct hybrid_loader *loader, dev_t dev)
+static dev_t device_of(int found)
 {
+	struct statx st;
+
+	if (statx(found, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st))
+		return 0;
+	return makedev(st.stx_dev_major, st.stx_dev_minor);
+}
+
+static u64 mount_of(int found)
+{
+	struct statx st;
+
+	if (statx(found, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID_UNIQUE, &st) ||
+	    !(st.stx_mask & STATX_MNT_ID_UNIQUE))
+		return 0;
+	return st.stx_mnt_id;
+}
+
+/* Is what was found on a file system that waits for nobody? */
+static bool is_local(struct hybrid_loader *loader, int found, dev_t dev, pid_t pid)
+{
+	u64 mount = mount_of(found);
 	unsigned int i;
+	bool is;
 
-	for (i = 0; i < loader->nr_local; i++) {
-		if (loader->local[i] == dev)
-			return true;
+	for (i = 0; i < loader->nr_devices; i++) {
+		if (loader->devices[i].dev == dev && loader->devices[i].mount == mount)
+			return loader->devices[i].is_local;
 	}
-	return false;
+	is = hybrid_mount_is_local(found, pid);
+	/* Who unmounts one and mounts another one may get its number. */
+	if (!mount && !major(dev))
+		return is;
+	i = loader->nr_devices < HYBRID_MAX_DEVICES ? loader->nr_devices++ :
+	    (dev + mount) % HYBRID_MAX_DEVICES;
+	loader->devices[i] = (struct hybrid_device) { dev, mount, is };
+	return is;
 }
 
-/* With the lock. */
-static void remember_local(struct hybrid_loader *loader, int fd)
+static struct hybrid_load *new_load(struct hybrid_object *object, u32 kind)
 {
-	struct stat st;
-
-	if (!fstat(fd, &st) && !is_local(loader, st.st_dev) && loader->nr_local < MAX_LOCAL)
-		loader->local[loader->nr_local++] = st.st_dev;
-}
-
-/* With the lock, which is not held meanwhile. */
-static void open_file(struct hybrid_loader *loader, struct hybrid_load *load)
-{
-	struct hybrid_pinned_file hold = {};
-	bool copied = false;
-	int fd, error;
-
-	list_del_init(&load->list);
-	pthread_mutex_unlock(&loader->lock);
-	fd = loader->open(&load->mapping);
-	if (fd >= 0)
-		fd = hybrid_copy_unless_local(fd, &copied, &hold);
-	error = errno;
-	pthread_mutex_lock(&loader->lock);
-	load->fd = fd;
-	load->error = fd < 0 ? error : 0;
-	load->copied = copied;
-	load->hold = hold;
-	load->done = true;
-	if (fd >= 0 && !copied)
-		remember_local(loader, fd);
-	pthread_cond_broadcast(&loader->answer);
-	put_load(load);
-}
-
-static void *work(void *arg)
-{
-	struct hybrid_loader *loader = arg;
-
-	pthread_mutex_lock(&loader->lock);
-	while (!loader->stop) {
-		if (!list_empty(&loader->queue)) {
-			open_file(loader, list_first_entry(&loader->queue, struct hybrid_load,
-							   list));
-			continue;
-		}
-		loader->nr_idle++;
-		pthread_cond_wait(&loader->wake, &loader->lock);
-		loader->nr_idle--;
-	}
-	put_loader(loader);
-	return NULL;
-}
-
-/* With the lock; false where there is no thread to open files. */
-static bool start_thread(struct hybrid_loader *loader)
-{
-	pthread_t thread;
-
-	if (loader->nr_threads == MAX_THREADS)
-		return true;
-	if (hybrid_background_start(&thread, work, loader))
-		return loader->nr_threads;
-	pthread_detach(thread);
-	loader->nr_threads++;
-	loader->refs++;
-	return true;
-}
-
-static struct hybrid_load *new_load(const struct hybrid_mapping *mapping)
-{
-	const struct hybrid_ident *ident = hybrid_mapping_ident(mapping);
 	struct hybrid_load *load = calloc(1, sizeof(*load));
 
 	if (!load)
 		return NULL;
-	load->object.ident = *ident;
-	load->object.file = mapping->object->file;
-	load->object.ident.path = strdup(ident->path);
-	if (!load->object.ident.path) {
-		free(load);
-		return NULL;
-	}
 	INIT_LIST_HEAD(&load->list);
-	load->mapping = *mapping;
-	load->mapping.object = &load->object;
-	load->mapping.record = NULL;
+	load->object = object;
+	load->request.kind = kind;
 	load->asked = hybrid_clock_ns(CLOCK_MONOTONIC);
+	load->waited = load->asked;
 	load->fd = -1;
 	return load;
 }
 
-/* With the lock; NULL where no thread can open it. */
-static struct hybrid_load *ask(struct hybrid_loader *loader, const struct hybrid_mapping *mapping)
+static void give_up(struct hybrid_load *load)
 {
-	struct hybrid_load *load = new_load(mapping);
+	if (load->late)
+		return;
+	load->late = true;
+	hybrid_file_left_out(load->user, HYBRID_FILE_WAITS);
+	if (load->object->state == HYBRID_OBJECT_NEW)
+		load->object->why = "its file system did not answer in time";
+}
 
-	if (!load)
-		return NULL;
-	load->refs = 1;
-	if (list_empty(&loader->queue) && loader->nr_idle)
-		pthread_cond_signal(&loader->wake);
-	else if (!start_thread(loader))
-		goto out_put;
+/* Have samples waited for it as long as they do? A user whose files answer slowly has a share. */
+static bool is_over(const struct hybrid_loader *loader, struct hybrid_load *load)
+{
+	u64 now = hybrid_clock_ns(CLOCK_MONOTONIC), waited = now - load->waited;
+
+	load->waited = now;
+	return now - load->asked >= HYBRID_LOAD_WAIT_NS ||
+	       !hybrid_file_take(load->user, HYBRID_FILE_WAITED, waited + 1) ||
+	       hybrid_helpers_use(loader, load->dev).is_silent;
+}
+
+/* Asks for it, and gives it a moment. */
+static void ask(struct hybrid_loader *loader, struct hybrid_load *load)
+{
+	load->object->load = load;
+	load->is_counted = hybrid_file_take(load->user, HYBRID_FILE_ASKED, 1);
+	if (!load->is_counted) {
+		hybrid_load_set_over(load, HYBRID_FILE_ASKED);
+		hybrid_load_end(load);
+		return;
+	}
 	list_add_tail(&load->list, &loader->queue);
-	load->refs++;
-	while (!load->done && wait_answer(loader, load->asked + FIRST_WAIT))
-		;
-	return load;
-
-out_put:
-	put_load(load);
-	return NULL;
+	hybrid_helpers_read(loader);
+	if (loader->is_broken && !load->done) {
+		list_del_init(&load->list);
+		load->error = ENOENT;
+		hybrid_load_end(load);
+		return;
+	}
+	if (is_over(loader, load)) {
+		give_up(load);
+		return;
+	}
+	while (!load->done && hybrid_clock_ns(CLOCK_MONOTONIC) < load->asked + FIRST_WAIT)
+		hybrid_helpers_wait(loader, load->asked + FIRST_WAIT);
 }
 
-/*
- * A thread is not worth its while where the file system is known to answer: it opens the
- * file in 0.05 ms, and on a busy machine gets its turn after tens of them.
- */
-static int open_local(struct hybrid_loader *loader, const struct hybrid_mapping *mapping)
+static int take_load(struct hybrid_object *object)
 {
-	int found = loader->find(mapping);
-	bool local = false;
-	struct statx st;
+	struct hybrid_load *load = object->load;
+	int fd = load->fd, error = load->error;
 
-	if (found < 0)
-		return -1;
-	if (!statx(found, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st)) {
-		pthread_mutex_lock(&loader->lock);
-		local = is_local(loader, makedev(st.stx_dev_major, st.stx_dev_minor));
-		pthread_mutex_unlock(&loader->lock);
-	}
-	close(found);
-	return local ? loader->open(mapping) : -1;
-}
-
-int hybrid_loader_open(const struct hybrid_mapping *mapping)
-{
-	struct hybrid_object *object = mapping->object;
-	struct hybrid_loader *loader = object->objects->open_arg;
-	struct hybrid_load *load;
-	int fd = HYBRID_OPEN_LATER, error = 0;
-	bool asked;
-
-	/* It is read from the process. */
-	if (!strcmp(object->ident.path, HYBRID_VDSO_64) ||
-	    !strcmp(object->ident.path, HYBRID_VDSO_32))
-		return loader->open(mapping);
-	if (!object->load) {
-		object->is_copy = false;
-		fd = open_local(loader, mapping);
-		if (fd >= 0)
-			return fd;
-		fd = HYBRID_OPEN_LATER;
-	}
-	pthread_mutex_lock(&loader->lock);
-	load = object->load;
-	if (!load) {
-		load = ask(loader, mapping);
-		object->load = load;
-	}
-	asked = load;
-	if (load && load->done) {
-		fd = load->fd;
-		error = load->error;
+	object->hold = load->hold;
+	load->hold.page = NULL;
+	load->fd = -1;
+	if (fd >= 0) {
 		object->is_copy = load->copied;
-		object->hold = load->hold;
-		load->hold.page = NULL;
-		load->fd = -1;
-		object->load = NULL;
-		put_load(load);
+		object->copied = load->size;
+		load->size = 0;
+		if (load->copied)
+			object->user = load->user;
 	}
-	pthread_mutex_unlock(&loader->lock);
-	if (!asked)
-		return loader->open(mapping);
+	object->load = NULL;
+	hybrid_load_free(load);
 	errno = error;
 	return fd;
 }
 
 void hybrid_loader_cancel(struct hybrid_object *object)
 {
-	struct hybrid_loader *loader = object->objects->open_arg;
+	struct hybrid_load *load = object->load;
 
-	pthread_mutex_lock(&loader->lock);
-	if (object->load)
-		put_load(object->load);
 	object->load = NULL;
-	pthread_mutex_unlock(&loader->lock);
+	if (!load)
+		return;
+	load->object = NULL;
+	/* A helper has begun with it, and its answer ends it. */
+	if (load->done || !list_empty(&load->list))
+		hybrid_load_free(load);
 }
 
-static void give_up(struct hybrid_object *object)
+static struct hybrid_load *load_of(const struct hybrid_mapping *mapping, dev_t dev)
 {
-	object->load->late = true;
-	object->why = "its file system did not answer in time";
+	const struct hybrid_ident *ident = hybrid_mapping_ident(mapping);
+	struct hybrid_object *object = mapping->object;
+	struct hybrid_load *load = new_load(object, HYBRID_HELPER_OPEN);
+
+	if (!load)
+		return NULL;
+	load->dev = dev;
+	load->user = object->objects->user_of ? object->objects->user_of(mapping) : NULL;
+	load->request.mapping = *mapping;
+	load->request.mapping.object = NULL;
+	load->request.mapping.record = NULL;
+	load->request.ident = *ident;
+	load->request.ident.path = NULL;
+	load->request.file = object->file;
+	strncpy(load->request.path, ident->path, sizeof(load->request.path) - 1);
+	return load;
+}
+
+int hybrid_loader_open(const struct hybrid_mapping *mapping)
+{
+	struct hybrid_object *object = mapping->object;
+	struct hybrid_loader *loader = object->objects->open_arg;
+	struct hybrid_load *load = object->load;
+	dev_t dev = 0;
+	int found;
+
+	/* It is read from the process. */
+	if (!strcmp(object->ident.path, HYBRID_VDSO_64) ||
+	    !strcmp(object->ident.path, HYBRID_VDSO_32))
+		return loader->ops.open(mapping);
+	/* It was closed while debuginfod was asked. */
+	if (load && load->request.kind == HYBRID_HELPER_DEBUG) {
+		hybrid_loader_cancel(object);
+		load = NULL;
+	}
+	if (load) {
+		hybrid_helpers_read(loader);
+		return load->done ? take_load(object) : HYBRID_OPEN_LATER;
+	}
+	object->is_copy = false;
+	found = loader->ops.find(mapping);
+	if (found >= 0) {
+		dev = device_of(found);
+		if (is_local(loader, found, dev, mapping->pid))
+			return loader->ops.open_found(mapping, found);
+		close(found);
+	} else if (errno != EAGAIN) {
+		return -1;
+	}
+	load = load_of(mapping, dev);
+	if (!load) {
+		errno = ENOMEM;
+		return -1;
+	}
+	ask(loader, load);
+	return load->done ? take_load(object) : HYBRID_OPEN_LATER;
+}
+
+/* The file is read at once, and closed. */
+static int take_debug(struct hybrid_object *object)
+{
+	struct hybrid_load *load = object->load;
+	int fd = load->done ? load->fd : -1;
+
+	if (fd >= 0)
+		load->fd = -1;
+	hybrid_loader_cancel(object);
+	return fd;
+}
+
+int hybrid_loader_fetch(struct hybrid_object *object, const u8 *build_id, size_t size)
+{
+	struct hybrid_loader *loader = object->objects->open_arg;
+	struct hybrid_load *load = object->load;
+
+	if (!load) {
+		load = new_load(object, HYBRID_HELPER_DEBUG);
+		if (!load)
+			return -1;
+		memcpy(load->request.ident.build_id, build_id, size);
+		load->request.ident.build_id_size = size;
+		load->user = object->user;
+		ask(loader, load);
+	}
+	hybrid_helpers_read(loader);
+	if (!load->done && !load->late)
+		return HYBRID_OPEN_LATER;
+	return take_debug(object);
+}
+
+static bool is_local_here(void *arg, int found)
+{
+	return is_local(arg, found, device_of(found), getpid());
+}
+
+int hybrid_loader_open_path(struct hybrid_objects *objects, const char *path)
+{
+	return hybrid_open_local(path, is_local_here, objects->open_arg);
 }
 
 void hybrid_loader_give_up(struct hybrid_object *object)
 {
-	struct hybrid_loader *loader = object->objects->open_arg;
-
-	pthread_mutex_lock(&loader->lock);
 	if (object->load)
-		give_up(object);
-	pthread_mutex_unlock(&loader->lock);
+		give_up(object->load);
 }
 
 enum hybrid_load_state hybrid_loader_state(struct hybrid_object *object, bool wait)
 {
 	struct hybrid_loader *loader = object->objects->open_arg;
 	struct hybrid_load *load = object->load;
-	enum hybrid_load_state state = HYBRID_LOAD_DONE;
+	u64 until;
 
-	pthread_mutex_lock(&loader->lock);
+	if (!load)
+		return HYBRID_LOAD_DONE;
+	hybrid_helpers_read(loader);
 	if (wait && !loader->wait_until)
-		loader->wait_until = hybrid_clock_ns(CLOCK_MONOTONIC) + HYBRID_LOAD_WAIT_NS;
-	while (wait && load && !load->done && !load->late &&
-	       wait_answer(loader, min(load->asked + (u64)HYBRID_LOAD_WAIT_NS,
-				       loader->wait_until)))
-		;
-	if (load && !load->done) {
-		if (wait || hybrid_clock_ns(CLOCK_MONOTONIC) - load->asked >= HYBRID_LOAD_WAIT_NS)
-			give_up(object);
-		state = load->late ? HYBRID_LOAD_LATE : HYBRID_LOAD_WAIT;
-	}
-	pthread_mutex_unlock(&loader->lock);
-	return state;
+		loader->wait_until = hybrid_clock_ns(CLOCK_MONOTONIC) + END_WAIT;
+	until = load->asked + HYBRID_LOAD_WAIT_NS;
+	if (loader->wait_until)
+		until = min(until, loader->wait_until);
+	while (wait && !load->done && !load->late &&
+	       hybrid_clock_ns(CLOCK_MONOTONIC) < until)
+		hybrid_helpers_wait(loader, until);
+	if (load->done)
+		return HYBRID_LOAD_DONE;
+	if (wait || (!load->late && is_over(loader, load)))
+		give_up(load);
+	return load->late ? HYBRID_LOAD_LATE : HYBRID_LOAD_WAIT;
 }

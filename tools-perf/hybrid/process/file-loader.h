@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include "../rules/object.h"
+#include "file-helper.h"
 
 /* How long samples wait for a file, in ns, from when it was first asked for. */
 #define HYBRID_LOAD_WAIT_NS	2000000000ULL
@@ -17,25 +18,36 @@ enum hybrid_load_state {
 };
 
 /**
+ * struct hybrid_loader_ops - how files are opened
+ * @find: find the file of a mapping without opening it and without waiting (O_PATH); errno is
+ *	EAGAIN if a file system would have to be asked whether it is there
+ * @open_found: open a file that was found on a local file system: as hybrid_open_fn, with what
+ *	@find returned, which is closed
+ * @open: opens one that is not on a file system: a vDSO
+ * @start: starts the process that opens all others
+ */
+struct hybrid_loader_ops {
+	hybrid_open_fn		find;
+	int (*open_found)(const struct hybrid_mapping *mapping, int found);
+	hybrid_open_fn		open;
+	hybrid_helper_start_fn	start;
+};
+
+/**
  * hybrid_loader_new - open files where that may take long
- * @open: how to open a file, by any thread
- * @find: how to find it without opening it and without waiting (O_PATH)
+ * @ops: how
  *
- * A file system may answer late, or never: FUSE, a network's, layers of a container
- * that are still fetched. Who reads the rings must not wait for it: the kernel would
- * have no room for samples and mappings of all other processes. So files are opened by
- * threads; and what is on a file system that need not be local is copied to memory
- * there, so that no later read waits either. Where a file was local, the next ones of its
- * file system are opened at once, by who asks.
+ * A file system may answer late, or never: FUSE, a network's, layers of a container that are still
+ * fetched. Who reads the rings must not wait for it: the kernel would have no room for samples and
+ * mappings of all other processes. So only files on local file systems are opened at once. Helper
+ * processes (file-helper.h) open all others, and copy them to memory, so that no later read waits
+ * either.
  *
  * Return: NULL where memory is short.
  */
-struct hybrid_loader *hybrid_loader_new(hybrid_open_fn open, hybrid_open_fn find);
+struct hybrid_loader *hybrid_loader_new(const struct hybrid_loader_ops *ops);
 
-/*
- * Doesn't wait for files that don't answer: their threads end with the process. That
- * one the kernel lets go when they answer, as it does with all who wait for FUSE.
- */
+/* Waits for nobody: helpers end when they come back. */
 void hybrid_loader_delete(struct hybrid_loader *loader);
 
 /**
@@ -47,14 +59,20 @@ void hybrid_loader_delete(struct hybrid_loader *loader);
  */
 int hybrid_loader_open(const struct hybrid_mapping *mapping);
 
+/* Asks debuginfod: the @fetch of struct hybrid_objects. */
+int hybrid_loader_fetch(struct hybrid_object *object, const u8 *build_id, size_t size);
+
+/* Opens a file that is on a local file system: the @open_path of struct hybrid_objects. */
+int hybrid_loader_open_path(struct hybrid_objects *objects, const char *path);
+
 /* The object is asked for no more: for struct hybrid_objects. */
 void hybrid_loader_cancel(struct hybrid_object *object);
 
 /**
  * hybrid_loader_state - what became of a file that was to come later
  * @object: that it is for
- * @wait: there is nothing else to do: wait for it here, for HYBRID_LOAD_WAIT_NS from
- *	the first such call on, for all files together
+ * @wait: there is nothing else to do: wait for it here, for a second from the first such call on,
+ *	for all files together
  */
 enum hybrid_load_state hybrid_loader_state(struct hybrid_object *object, bool wait);
 

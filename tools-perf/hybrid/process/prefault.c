@@ -80,11 +80,14 @@ void hybrid_prefault_delete(struct hybrid_prefault *touch)
 		free_touch(touch);
 }
 
-/* Takes away what is of another mapping; false where there is none with the stack. */
+/*
+ * Takes away what is of another mapping; false where there is none with the stack, or it is of a
+ * file: whose file system may let who reads it wait for ever.
+ */
 static bool clip(struct request *request)
 {
 	char line[256], mode[8];
-	u64 start, end;
+	u64 at = request->sp ?: request->from, start, end, inode;
 	bool found = false;
 	unsigned int i;
 	FILE *maps;
@@ -95,10 +98,10 @@ static bool clip(struct request *request)
 		return false;
 	/* A long name is read in parts; none of them looks like the start of a line. */
 	for (i = 0; i < MAX_LINES && !found && fgets(line, sizeof(line), maps); i++)
-		found = sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s", &start, &end, mode) == 3 &&
-			request->sp >= start && request->sp < end;
+		found = sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %" SCNu64, &start, &end,
+			       mode, &inode) == 4 && at >= start && at < end;
 	fclose(maps);
-	if (!found || strncmp(mode, "rw", 2))
+	if (!found || inode || (request->sp && strncmp(mode, "rw", 2)))
 		return false;
 	request->from = max(request->from, start);
 	request->to = min(request->to, end - 1);
@@ -111,7 +114,7 @@ static void read_pages(struct request *request)
 	u64 addr;
 	int fd;
 
-	if (request->sp && !clip(request))
+	if (!clip(request))
 		return;
 	snprintf(path, sizeof(path), "/proc/%d/mem", request->pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -15,8 +15,10 @@
 #include "../../evsel.h"
 #include "../../record.h"
 #include "../glue/evsel.h"
+#include "../glue/helper.h"
 #include "../glue/open-file.h"
 #include "../process/file-compare.h"
+#include "../process/file-user.h"
 #include "../process/prefault.h"
 #include "../runtime/runtime.h"
 #include "../process/priority.h"
@@ -41,16 +43,25 @@
 /* Where memory is short, files are opened while the rings wait. */
 static void start_loading(struct hybrid_record *hr)
 {
+	static const struct hybrid_loader_ops ops = {
+		.find = hybrid_find_live, .open_found = hybrid_open_found_live,
+		.open = hybrid_open_live, .start = hybrid_helper__start,
+	};
 	struct hybrid_objects *objects = &hr->ps.objects;
 
+	hybrid_file_budget_init(&hr->files);
+	objects->budget = &hr->files;
+	objects->user_of = hybrid_file_user_of;
 	objects->identify = hybrid_identify_live;
 	objects->compare = &hybrid_file_compare;
-	hr->loader = hybrid_loader_new(hybrid_open_live, hybrid_find_live);
+	hr->loader = hybrid_loader_new(&ops);
 	if (!hr->loader)
 		return;
 	objects->open = hybrid_loader_open;
 	objects->open_arg = hr->loader;
 	objects->cancel = hybrid_loader_cancel;
+	objects->open_path = hybrid_loader_open_path;
+	objects->fetch = hybrid_loader_fetch;
 }
 
 struct hybrid_record *hybrid_record__new(struct evlist *evlist,
@@ -224,6 +235,7 @@ void hybrid_record__print(struct hybrid_record *hr, bool failures)
 	hr->stats.lost += walks.full;
 	hybrid_stats_print(&hr->stats, failures, stderr);
 	hybrid_names_print(hr);
+	hybrid_file_budget_print(&hr->files, stderr);
 	if (!failures)
 		return;
 	hybrid_walker__print(&hr->walker);

@@ -167,6 +167,7 @@ struct hybrid_current {
  * @id_size: bytes that each record ends with, by sample_id_all
  * @raised: the reading thread runs before others, see hybrid_priority_raise()
  * @ps: processes, threads and what they map
+ * @files: what files may cost
  * @loader: opens files; NULL if memory is short
  * @unwinder: caches
  * @stats: what became of samples
@@ -190,6 +191,7 @@ struct hybrid_record {
 	u16				 id_size;
 	bool				 raised;
 	struct hybrid_processes		 ps;
+	struct hybrid_file_budget	 files;
 	struct hybrid_loader		*loader;
 	struct hybrid_unwinder		 unwinder;
 	struct hybrid_stats		 stats;

@@ -274,14 +274,50 @@ void hybrid_row_restored(struct hybrid_row *row)
 		row->rule.bp = HYBRID_BP_SAME;
 }
 
+/* What libdw has of the FDEs of a section that it can't search: it keeps all of them, in a tree. */
+static bool charge_libdw(Elf *sections)
+{
+	struct hybrid_section hdr, frame;
+
+	if (hybrid_section_open(&hdr, sections, ".eh_frame_hdr") &&
+	    hybrid_eh_frame_is_usual(&hdr))
+		return true;
+	return !hybrid_section_open(&frame, sections, ".eh_frame") ||
+	       hybrid_elf_charge(sections, HYBRID_LIBDW_FACTOR * frame.data->d_size);
+}
+
+static void open_libdw(struct hybrid_cfi *cfi)
+{
+	Elf *sections = hybrid_cfi_sections(cfi);
+
+	cfi->eh_tried = true;
+	if (!sections)
+		return;
+	if (cfi->fd >= 0 && !charge_libdw(sections))
+		cfi->is_refused = true;
+	else
+		cfi->eh = dwarf_getcfi_elf(sections);
+}
+
+void hybrid_cfi_forget(struct hybrid_cfi *cfi)
+{
+	if (cfi->eh)
+		dwarf_cfi_end(cfi->eh);
+	cfi->eh = NULL;
+	cfi->eh_tried = false;
+	cfi->eh_frame.tried = false;
+	hybrid_elf_end(cfi->sections);
+	cfi->sections = NULL;
+	cfi->sections_tried = false;
+	cfi->is_refused = false;
+}
+
 static Dwarf_Frame *find_frame(struct hybrid_cfi *cfi, u64 addr)
 {
 	Dwarf_Frame *frame;
 
-	if (!cfi->eh_tried) {
-		cfi->eh_tried = true;
-		cfi->eh = hybrid_elf_has_large_cfi(cfi->elf) ? NULL : dwarf_getcfi_elf(cfi->elf);
-	}
+	if (!cfi->eh_tried)
+		open_libdw(cfi);
 	if (cfi->eh && !dwarf_cfi_addrframe(cfi->eh, addr, &frame))
 		return frame;
 	if (cfi->debug && !dwarf_cfi_addrframe(cfi->debug, addr - cfi->debug_bias, &frame))

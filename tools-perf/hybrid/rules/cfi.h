@@ -69,7 +69,12 @@ struct hybrid_row {
 /**
  * struct hybrid_cfi - the CFI of one ELF file
  * @abi: by the file's class
- * @elf: the file
+ * @elf: the file; its headers alone if there is @fd
+ * @fd: of the file; -1: @elf has all of it
+ * @user: whose share it is; NULL: there is no bound
+ * @is_refused: the user was over his share, or the file too large: rows may be missing
+ * @sections: of @elf, with .eh_frame and its header; NULL: not read yet, or there are none
+ * @sections_tried: they were looked for
  * @eh_frame: .eh_frame, as far as libdw is not needed
  * @eh: .eh_frame, NULL where there is none, or no address was looked for yet
  * @eh_tried: one was: libdw reads all of the section before it finds the first
@@ -80,12 +85,34 @@ struct hybrid_row {
 struct hybrid_cfi {
 	const struct hybrid_abi	*abi;
 	Elf			*elf;
+	int			 fd;
+	struct hybrid_file_user	*user;
+	bool			 is_refused;
+	Elf			*sections;
+	bool			 sections_tried;
 	struct hybrid_eh_frame	 eh_frame;
 	Dwarf_CFI		*eh;
 	bool			 eh_tried;
 	Dwarf_CFI		*debug;
 	u64			 debug_bias;
 };
+
+/**
+ * hybrid_cfi_sections - .eh_frame and .eh_frame_hdr of a file
+ * @cfi: the file's CFI
+ *
+ * Return: a file in memory that has them; NULL if there are none, or @cfi->is_refused.
+ */
+Elf *hybrid_cfi_sections(struct hybrid_cfi *cfi);
+
+/* Gives back what was read of .eh_frame. */
+void hybrid_cfi_forget(struct hybrid_cfi *cfi);
+
+/* Was some of it read? */
+static inline bool hybrid_cfi_is_read(const struct hybrid_cfi *cfi)
+{
+	return cfi->eh_tried || cfi->eh_frame.tried || cfi->sections_tried;
+}
 
 /* Is it a register and an offset? By DWARF number. */
 bool hybrid_op_register(const Dwarf_Op *op, u64 *reg, s64 *off);

@@ -3,6 +3,7 @@
  * The row for one address: what Go's table or CFI says of it, and where that says
  * nothing or is known to be wrong, what the code there does.
  */
+#include <errno.h>
 #include <linux/kernel.h>
 #include "arch.h"
 #include "compile.h"
@@ -13,7 +14,8 @@ static int compile_cfi(struct hybrid_object *object, u64 vaddr, struct hybrid_ro
 	int err = hybrid_cfi_row(&object->cfi, vaddr, row);
 
 	if (!err && row->rule.kind == HYBRID_RULE_NONE && !object->debug_tried) {
-		hybrid_debug_frame_open(object);
+		if (!hybrid_debug_frame_open(object))
+			return -EAGAIN;
 		if (object->cfi.debug)
 			err = hybrid_cfi_row(&object->cfi, vaddr, row);
 	}

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <stdlib.h>
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
-#include <elfutils/libdwelf.h>
-#include <elfutils/libdwfl.h>
+#include "debug-file.h"
 #include "debug-frame.h"
 #include "elf-bounds.h"
 #include "object.h"
+#include "section.h"
 
 enum what {
 	NO_DEBUG,
@@ -19,81 +19,80 @@ static bool is_debug(const char *name)
 	return name && (!strncmp(name, ".debug_", 7) || !strncmp(name, ".zdebug_", 8));
 }
 
-/*
- * libdw reads, and unpacks, all sections of debug information before it gives one: that
- * takes longer than all unwinding. What is said to have no bytes it leaves alone.
- */
-static enum what leave_frame(Elf *elf)
+/* What a file has, and where. */
+static enum what find_frame(Elf *elf, size_t *index)
 {
 	enum what what = NO_DEBUG;
 	Elf_Scn *scn = NULL;
+	const char *name;
+	GElf_Shdr shdr;
 
-	if (!elf)
-		return NO_DEBUG;
-	while ((scn = elf_nextscn(elf, scn)) != NULL) {
-		const char *name;
-		GElf_Shdr shdr;
-
+	while (elf && (scn = elf_nextscn(elf, scn)) != NULL) {
 		if (!gelf_getshdr(scn, &shdr))
 			break;
 		name = hybrid_elf_name(elf, &shdr);
 		if (shdr.sh_type == SHT_NOBITS || !is_debug(name))
 			continue;
-		if ((!strcmp(name, ".debug_frame") && hybrid_elf_data(scn)) ||
-		    (!strcmp(name, ".zdebug_frame") && !hybrid_elf_unpacks_large(scn))) {
-			what = FRAME;
+		what = NO_FRAME;
+		if (strcmp(name, ".debug_frame") && strcmp(name, ".zdebug_frame"))
 			continue;
-		}
-		if (what == NO_DEBUG)
-			what = NO_FRAME;
-		shdr.sh_type = SHT_NOBITS;
-		gelf_update_shdr(scn, &shdr);
+		*index = elf_ndxscn(scn);
+		return FRAME;
 	}
 	return what;
 }
 
-static char *debuginfo_path;
-
-/* Whatever libdwfl is told of, it has libdw read all of. */
-static int find_none(Dwfl_Module *mod, void **userdata, const char *modname, GElf_Addr base,
-		     const char *file, const char *link, GElf_Word crc, char **name)
+/*
+ * Of what a process has in memory: libdw would read, and unpack, all sections of debug information.
+ * What is said to have no bytes it leaves alone. No JIT compiler packs its sections.
+ */
+static Elf *frame_of_image(const struct hybrid_object *object)
 {
-	(void)mod, (void)userdata, (void)modname, (void)base;
-	(void)file, (void)link, (void)crc, (void)name;
-	return -1;
+	Elf *elf = elf_memory(object->image, object->image_size);
+	Elf_Scn *scn = NULL;
+	const char *name;
+	GElf_Shdr shdr;
+
+	while (elf && (scn = elf_nextscn(elf, scn)) != NULL) {
+		if (!gelf_getshdr(scn, &shdr))
+			break;
+		name = hybrid_elf_name(elf, &shdr);
+		if (!is_debug(name) || (!strcmp(name, ".debug_frame") &&
+					!(shdr.sh_flags & SHF_COMPRESSED)))
+			continue;
+		shdr.sh_type = SHT_NOBITS;
+		gelf_update_shdr(scn, &shdr);
+	}
+	return elf;
 }
 
-static const Dwfl_Callbacks callbacks = {
-	.find_debuginfo		= find_none,
-	.section_address	= dwfl_offline_section_address,
-	.debuginfo_path		= &debuginfo_path,
-};
-
-/*
- * The descriptor of an object's debug file, or less than 0. libdwfl looks for it once
- * it knows that it has none: before that it would close descriptor 0 at the end.
- */
-static int find_debuginfo(struct hybrid_object *object, Dwfl *dwfl)
+/* libdw gets this section alone, unpacked; it keeps all of its FDEs in a tree. */
+static Elf *read_frame(struct hybrid_object *object, Elf *elf, int fd, size_t index)
 {
-	int fd = dup(object->fd);
-	Dwfl_Module *mod;
-	void **userdata;
-	char *found = NULL;
-	const char *link;
-	GElf_Word crc = 0;
-	GElf_Addr bias;
+	struct hybrid_section frame;
+	Elf *part;
 
-	mod = fd < 0 ? NULL : dwfl_report_elf(dwfl, "object", object->ident.path, fd, 0, false);
-	if (!mod && fd >= 0)
-		close(fd);
-	if (!mod || dwfl_report_end(dwfl, NULL, NULL) || dwfl_module_getdwarf(mod, &bias))
-		return -1;
-	dwfl_module_info(mod, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
-	link = dwelf_elf_gnu_debuglink(object->elf, &crc);
-	fd = dwfl_standard_find_debuginfo(mod, userdata, "object", 0, object->ident.path, link,
-					  crc, &found);
-	free(found);
-	return fd;
+	if (object->image)
+		return frame_of_image(object);
+	errno = 0;
+	part = hybrid_elf_part(fd, object->user, elf, &index, 1);
+	if (part && hybrid_section_open(&frame, part, ".debug_frame") &&
+	    !hybrid_elf_charge(part, HYBRID_LIBDW_FACTOR * frame.data->d_size)) {
+		hybrid_elf_end(part);
+		part = NULL;
+		errno = EDQUOT;
+	}
+	if (!part && errno == EDQUOT)
+		object->cfi.is_refused = true;
+	return part;
+}
+
+static void end_frame(struct hybrid_object *object, Elf *part)
+{
+	if (object->image)
+		elf_end(part);
+	else
+		hybrid_elf_end(part);
 }
 
 /* The next loaded segment from @i on; false: there is none. */
@@ -141,53 +140,55 @@ static bool is_debug_of(Elf *debug, Elf *elf)
 	return true;
 }
 
-/* Of the file itself, or of its debug file: @elf and @fd are the object's from now on. */
+/* Of the file itself, or of its debug file. */
 static enum what open_frame(struct hybrid_object *object, Elf *elf, int fd)
 {
-	enum what what = leave_frame(elf);
+	size_t index = 0;
+	enum what what = find_frame(elf, &index);
+	Elf *part = NULL;
 	Dwarf *dwarf;
 
-	if (what == FRAME && fd != object->fd && !is_debug_of(elf, object->elf))
+	if (what == FRAME && elf != object->elf && !is_debug_of(elf, object->elf))
 		what = NO_DEBUG;
-	dwarf = what == FRAME ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
+	if (what == FRAME)
+		part = read_frame(object, elf, fd, index);
+	dwarf = part ? dwarf_begin_elf(part, DWARF_C_READ, NULL) : NULL;
 	object->cfi.debug = dwarf ? dwarf_getcfi(dwarf) : NULL;
 	if (object->cfi.debug) {
 		object->has_debug = true;
+		object->has_debug_file = elf != object->elf;
 		object->cfi.debug_bias = first_address(object->elf) - first_address(elf);
 		object->dwarf = dwarf;
-		object->debug_elf = elf;
-		object->debug_fd = fd;
+		object->debug_elf = part;
 		return FRAME;
 	}
 	dwarf_end(dwarf);
-	elf_end(elf);
-	if (fd >= 0 && fd != object->fd)
-		close(fd);
-	return what;
+	end_frame(object, part);
+	return what == FRAME ? NO_FRAME : what;
 }
 
 /*
  * Of a file that is elsewhere none is looked for beside it: that might block. And what stands
  * beside files whose mappings use one object's rows was not compared.
  */
-void hybrid_debug_frame_open(struct hybrid_object *object)
+bool hybrid_debug_frame_open(struct hybrid_object *object)
 {
-	Dwfl *dwfl;
 	Elf *elf;
 	int fd;
 
+	if (open_frame(object, object->elf, object->fd) == NO_DEBUG && !object->is_copy &&
+	    !object->is_shared) {
+		fd = hybrid_debug_file_open(object);
+		if (fd == HYBRID_OPEN_LATER)
+			return false;
+		elf = hybrid_elf_begin(fd, object->user);
+		open_frame(object, elf, fd);
+		hybrid_elf_end(elf);
+		if (fd >= 0)
+			close(fd);
+	}
 	object->debug_tried = true;
-	elf = object->image ? elf_memory(object->image, object->image_size) :
-			      hybrid_elf_begin(object->fd);
-	if (open_frame(object, elf, object->fd) != NO_DEBUG || object->is_copy ||
-	    object->is_shared)
-		return;
-	dwfl = dwfl_begin(&callbacks);
-	if (!dwfl)
-		return;
-	fd = find_debuginfo(object, dwfl);
-	open_frame(object, hybrid_elf_begin(fd), fd);
-	dwfl_end(dwfl);
+	return true;
 }
 
 void hybrid_debug_frame_close(struct hybrid_object *object)
@@ -196,8 +197,6 @@ void hybrid_debug_frame_close(struct hybrid_object *object)
 	if (!object->debug_elf)
 		return;
 	dwarf_end(object->dwarf);
-	elf_end(object->debug_elf);
+	end_frame(object, object->debug_elf);
 	object->debug_elf = NULL;
-	if (object->debug_fd != object->fd)
-		close(object->debug_fd);
 }

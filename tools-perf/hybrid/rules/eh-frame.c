@@ -344,9 +344,15 @@ static bool find_fde(const struct hybrid_abi *abi, struct hybrid_eh_frame *eh, u
 }
 
 /* What linkers write: a count of 4 bytes, and a table of offsets from itself. */
-static void open_sections(struct hybrid_eh_frame *eh, Elf *elf)
+bool hybrid_eh_frame_is_usual(const struct hybrid_section *hdr)
 {
 	static const u8 usual[] = { 1, 0x1b, 0x03, 0x3b };
+
+	return hdr->data->d_size >= HDR_SIZE && !memcmp(hdr->data->d_buf, usual, sizeof(usual));
+}
+
+static void open_sections(struct hybrid_eh_frame *eh, Elf *elf)
+{
 	u32 nr;
 	s32 at;
 
@@ -354,7 +360,7 @@ static void open_sections(struct hybrid_eh_frame *eh, Elf *elf)
 	if (!hybrid_section_open(&eh->section, elf, ".eh_frame") ||
 	    !hybrid_section_open(&eh->hdr, elf, ".eh_frame_hdr") ||
 	    eh->hdr.ident[EI_CLASS] != ELFCLASS64 || eh->hdr.ident[EI_DATA] != ELFDATA2LSB ||
-	    eh->hdr.data->d_size < HDR_SIZE || memcmp(eh->hdr.data->d_buf, usual, sizeof(usual)))
+	    !hybrid_eh_frame_is_usual(&eh->hdr))
 		return;
 	memcpy(&at, eh->hdr.data->d_buf + 4, sizeof(at));
 	memcpy(&nr, eh->hdr.data->d_buf + 8, sizeof(nr));
@@ -396,7 +402,7 @@ bool hybrid_eh_frame_row(struct hybrid_cfi *cfi, u64 addr, struct hybrid_row *ro
 	struct hybrid_eh_frame *eh = &cfi->eh_frame;
 
 	if (!eh->tried)
-		open_sections(eh, cfi->elf);
+		open_sections(eh, hybrid_cfi_sections(cfi));
 	if (!eh->nr)
 		return false;
 	if ((addr < eh->fde.start || addr >= eh->fde.end) && !find_fde(cfi->abi, eh, addr))

@@ -80,6 +80,9 @@ struct hybrid_eh_frame {
 	unsigned int		 nr_kept;
 };
 
+/* Can an .eh_frame_hdr be searched? */
+bool hybrid_eh_frame_is_usual(const struct hybrid_section *hdr);
+
 /**
  * hybrid_eh_frame_row - the row for one address, where .eh_frame says the usual of it
  * @cfi: the file's CFI

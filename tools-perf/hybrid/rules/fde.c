@@ -16,9 +16,15 @@ static int add(struct hybrid_fdes *fdes, const struct hybrid_fde *fde)
 	size_t alloc = fdes->alloc * 2 + 64;
 
 	if (fdes->nr == fdes->alloc) {
+		if (!hybrid_file_take(fdes->user, HYBRID_FILE_MEMORY,
+				      (alloc - fdes->alloc) * sizeof(*more)))
+			return -EDQUOT;
 		more = realloc(fdes->fdes, alloc * sizeof(*more));
-		if (!more)
+		if (!more) {
+			hybrid_file_give(fdes->user, HYBRID_FILE_MEMORY,
+					 (alloc - fdes->alloc) * sizeof(*more));
 			return -ENOMEM;
+		}
 		fdes->fdes = more;
 		fdes->alloc = alloc;
 	}
@@ -46,8 +52,9 @@ static int read_section(Elf *elf, const char *name, u64 bias, struct hybrid_fdes
 		if (err || dwarf_cfi_cie_p(&entry) ||
 		    !hybrid_section_range(&sec, &entry.fde, &fde))
 			continue;
-		if (add(fdes, &fde))
-			return -ENOMEM;
+		err = add(fdes, &fde);
+		if (err)
+			return err;
 	}
 	return 0;
 }
@@ -101,29 +108,30 @@ static int add_entry(struct hybrid_object *object, struct hybrid_fdes *fdes)
 {
 	u64 size = object->cfi.abi->arch->entry_size(object);
 	struct hybrid_fde fde = { object->entry, object->entry + size }, gap;
+	int err;
 
 	if (!size || !hybrid_fdes_gap(fdes, fde.start, &gap))
 		return 0;
 	fde.end = min(fde.end, gap.end);
-	if (add(fdes, &fde))
-		return -ENOMEM;
+	err = add(fdes, &fde);
 	sort(fdes);
-	return 0;
+	return err;
 }
 
 /* A Go program has its functions in a table. */
 static int add_pclntab(struct hybrid_object *object, struct hybrid_fdes *fdes)
 {
 	struct hybrid_fde fde;
+	int err = 0;
 	u32 i;
 
 	if (!hybrid_pclntab_find(object))
 		return 0;
-	for (i = 0; i < object->pclntab.nr; i++) {
-		if (hybrid_pclntab_function(object, i, &fde) && add(fdes, &fde))
-			return -ENOMEM;
+	for (i = 0; i < object->pclntab.nr && !err; i++) {
+		if (hybrid_pclntab_function(object, i, &fde))
+			err = add(fdes, &fde);
 	}
-	return 0;
+	return err;
 }
 
 int hybrid_fdes_read(struct hybrid_object *object, struct hybrid_fdes *fdes)
@@ -131,7 +139,10 @@ int hybrid_fdes_read(struct hybrid_object *object, struct hybrid_fdes *fdes)
 	int err;
 
 	memset(fdes, 0, sizeof(*fdes));
-	err = read_section(object->elf, ".eh_frame", 0, fdes);
+	fdes->user = object->user;
+	err = read_section(hybrid_cfi_sections(&object->cfi), ".eh_frame", 0, fdes);
+	if (object->cfi.is_refused)
+		err = -EDQUOT;
 	if (!err && object->cfi.debug)
 		err = read_section(object->debug_elf, ".debug_frame", object->cfi.debug_bias, fdes);
 	if (!err)
@@ -162,6 +173,7 @@ bool hybrid_fdes_gap(const struct hybrid_fdes *fdes, u64 vaddr, struct hybrid_fd
 
 void hybrid_fdes_exit(struct hybrid_fdes *fdes)
 {
+	hybrid_file_give(fdes->user, HYBRID_FILE_MEMORY, fdes->alloc * sizeof(*fdes->fdes));
 	free(fdes->fdes);
 	memset(fdes, 0, sizeof(*fdes));
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <linux/types.h>
 
+struct hybrid_file_user;
 struct hybrid_object;
 
 /**
@@ -23,11 +24,13 @@ struct hybrid_fde {
  * @fdes: by address, none overlapping
  * @nr: of @fdes
  * @alloc: room in @fdes
+ * @user: whose share of memory they are of; NULL: nobody's
  */
 struct hybrid_fdes {
 	struct hybrid_fde	*fdes;
 	size_t			 nr;
 	size_t			 alloc;
+	struct hybrid_file_user	*user;
 };
 
 /**
@@ -38,7 +41,7 @@ struct hybrid_fdes {
  * libdw finds the FDE of an address, and lists none. Code at a program's entry
  * that no FDE covers counts as one, too.
  *
- * Return: 0, or -ENOMEM.
+ * Return: 0; -ENOMEM; -EDQUOT if the file's user is over his share.
  */
 int hybrid_fdes_read(struct hybrid_object *object, struct hybrid_fdes *fdes);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/stat.h>
@@ -31,6 +32,28 @@ bool hybrid_file_id_is_of(const struct hybrid_file_id *id, int fd)
 	struct hybrid_file_id now;
 
 	return !hybrid_file_id_read(fd, &now) && hybrid_file_id_equal(id, &now);
+}
+
+int hybrid_open_found(int found)
+{
+	char path[64];
+	struct stat st;
+	int fd = -1;
+
+	if (found < 0)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
+	if (!fstat(found, &st) && !S_ISREG(st.st_mode))
+		errno = EINVAL;
+	else
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	close(found);
+	return fd;
+}
+
+int hybrid_open_regular(const char *path)
+{
+	return hybrid_open_found(open(path, O_PATH | O_CLOEXEC));
 }
 
 bool hybrid_file_is_guarded(int fd)

@@ -42,6 +42,19 @@ int hybrid_file_id_read(int fd, struct hybrid_file_id *id);
 bool hybrid_file_id_is_of(const struct hybrid_file_id *id, int fd);
 
 /**
+ * hybrid_open_regular - open a file for reading if it is a regular one
+ * @path: of it; the file systems on the way may be asked
+ *
+ * A FIFO, a device or a socket is not opened: that may wait for others, or do things.
+ *
+ * Return: a file descriptor; -1 with errno.
+ */
+int hybrid_open_regular(const char *path);
+
+/* The same of a file that was found (O_PATH); @found is closed, and may be negative. */
+int hybrid_open_found(int found);
+
+/**
  * hybrid_file_is_guarded - can nobody write to a file but root, and who runs this?
  * @fd: of a file on a local file system
  *

@@ -23,6 +23,8 @@ static struct hybrid_fdes functions(struct hybrid_object *object)
 		object->functions_read = true;
 		hybrid_fdes_read(object, &fdes);
 		object->functions = fdes.fdes;
+		object->functions_size = fdes.alloc * sizeof(*fdes.fdes);
+		object->functions_user = fdes.user;
 		object->nr_functions = fdes.nr;
 	}
 	fdes.fdes = object->functions;

@@ -56,7 +56,7 @@ static void set_object(struct hybrid_mapping *mapping, struct hybrid_object *obj
 /* What stands beside the file was not compared. */
 static bool has_debug_file(const struct hybrid_object *object)
 {
-	return object->debug_elf && object->debug_fd != object->fd;
+	return object->debug_elf && object->has_debug_file;
 }
 
 /* One that holds the same may be open already. */
@@ -93,6 +93,7 @@ static struct hybrid_object *shared_of(struct hybrid_object *object)
 	const struct hybrid_compare_ops *compare = object->objects->compare;
 	struct hybrid_object *copy = may_share(object->same) ? object->same : object;
 	struct hybrid_pinned_file hold = {};
+	u64 size = 0;
 	int fd;
 
 	if (may_share(copy)) {
@@ -100,8 +101,8 @@ static struct hybrid_object *shared_of(struct hybrid_object *object)
 		copy->refs++;
 		return copy;
 	}
-	fd = compare->copy(object->comparison, &hold);
-	copy = fd < 0 ? NULL : hybrid_object_of_copy(object, fd, &hold);
+	fd = compare->copy(object->comparison, &hold, &size);
+	copy = fd < 0 ? NULL : hybrid_object_of_copy(object, fd, &hold, size);
 	if (!copy)
 		hybrid_unpin_file(&hold);
 	return copy;

@@ -27,6 +27,7 @@ struct hybrid_object *hybrid_object_new(struct hybrid_objects *objects,
 		return NULL;
 	}
 	object->fd = -1;
+	object->cfi.fd = -1;
 	object->rows = RB_ROOT;
 	INIT_LIST_HEAD(&object->idle);
 	INIT_LIST_HEAD(&object->opened);
@@ -59,14 +60,77 @@ static void remove_opened(struct hybrid_object *object)
 	object->objects->nr_opened--;
 }
 
+/* Two of relocations, and of the symbols of each. */
+#define MAX_SECTIONS	4
+
+/**
+ * struct hybrid_object_sections - sections of a file that were read
+ * @index: of each in the file
+ * @part: that has it as section 1; NULL: it is too large, or none
+ * @nr: how many were read; the last MAX_SECTIONS are kept
+ * @is_refused: something was not read, as the user was over his share
+ */
+struct hybrid_object_sections {
+	size_t	index[MAX_SECTIONS];
+	Elf	*part[MAX_SECTIONS];
+	u32	nr;
+	bool	is_refused;
+};
+
+static void forget_sections(struct hybrid_object *object)
+{
+	unsigned int i;
+
+	for (i = 0; object->sections && i < MAX_SECTIONS; i++)
+		hybrid_elf_end(object->sections->part[i]);
+	free(object->sections);
+	object->sections = NULL;
+}
+
+Elf_Data *hybrid_object_section(const struct hybrid_object *object, size_t index)
+{
+	struct hybrid_object_sections *sections = object->sections;
+	unsigned int i;
+
+	if (!sections)
+		return object->image ? elf_getdata(elf_getscn(object->elf, index), NULL) : NULL;
+	for (i = 0; i < MAX_SECTIONS; i++) {
+		if (sections->index[i] == index && index)
+			return elf_getdata(elf_getscn(sections->part[i], 1), NULL);
+	}
+	i = sections->nr++ % MAX_SECTIONS;
+	hybrid_elf_end(sections->part[i]);
+	sections->index[i] = index;
+	errno = 0;
+	sections->part[i] = hybrid_elf_part(object->fd, object->user, object->elf, &index, 1);
+	if (!sections->part[i] && errno == EDQUOT)
+		sections->is_refused = true;
+	return elf_getdata(elf_getscn(sections->part[i], 1), NULL);
+}
+
+ssize_t hybrid_object_read(const struct hybrid_object *object, void *dst, size_t size, u64 offset)
+{
+	ssize_t got = hybrid_file_read(object->is_copy ? NULL : object->user, object->fd, dst, size,
+				       offset);
+
+	if (got < 0 && errno == EDQUOT && object->sections)
+		object->sections->is_refused = true;
+	return got;
+}
+
+bool hybrid_object_is_refused(const struct hybrid_object *object)
+{
+	return object->cfi.is_refused || (object->sections && object->sections->is_refused);
+}
+
 static void close_elf(struct hybrid_object *object)
 {
-	if (object->cfi.eh)
-		dwarf_cfi_end(object->cfi.eh);
-	object->cfi.eh = NULL;
-	object->cfi.eh_tried = false;
-	object->cfi.eh_frame.tried = false;
-	elf_end(object->elf);
+	forget_sections(object);
+	hybrid_cfi_forget(&object->cfi);
+	if (object->image)
+		elf_end(object->elf);
+	else
+		hybrid_elf_end(object->elf);
 	object->elf = NULL;
 }
 
@@ -80,6 +144,8 @@ void hybrid_object_close(struct hybrid_object *object)
 	if (object->fd >= 0)
 		close(object->fd);
 	object->fd = -1;
+	hybrid_file_give(object->user, HYBRID_FILE_COPIES, object->copied);
+	object->copied = 0;
 	remove_opened(object);
 }
 
@@ -97,6 +163,7 @@ void hybrid_object_free(struct hybrid_object *object)
 	hlist_del_init(&object->hash);
 	hlist_del_init(&object->namesake);
 	object->objects->nr--;
+	hybrid_file_give(object->functions_user, HYBRID_FILE_MEMORY, object->functions_size);
 	free(object->functions);
 	free(object->segments);
 	free((char *)object->ident.path);
@@ -109,6 +176,15 @@ static int fail(struct hybrid_object *object, const char *why)
 	object->why = why;
 	hybrid_object_close(object);
 	return -1;
+}
+
+void hybrid_object_leave_out(struct hybrid_object *object, enum hybrid_file_cost cost)
+{
+	if (!object->was_left_out)
+		hybrid_file_left_out(object->user, cost);
+	object->was_left_out = true;
+	object->is_left_out = true;
+	fail(object, "its user has had his share of what files may cost");
 }
 
 static int read_segments(struct hybrid_object *object)
@@ -185,19 +261,26 @@ bool hybrid_object_is_current(struct hybrid_object *object)
 	return false;
 }
 
+static int open_elf(struct hybrid_object *object)
+{
+	object->elf = hybrid_elf_begin(object->fd, object->user);
+	object->sections = object->elf ? calloc(1, sizeof(*object->sections)) : NULL;
+	object->cfi.elf = object->elf;
+	object->cfi.fd = object->fd;
+	object->cfi.user = object->user;
+	return object->sections ? 0 : -1;
+}
+
 /* The rows that were compiled are of the file as it was. */
 static int open_again(struct hybrid_object *object, int fd)
 {
 	object->fd = fd;
 	if (fd < 0)
 		return -1;
-	if (hybrid_object_is_current(object))
-		object->elf = hybrid_elf_begin(fd);
-	if (!object->elf) {
+	if (!hybrid_object_is_current(object) || open_elf(object)) {
 		hybrid_object_close(object);
 		return -1;
 	}
-	object->cfi.elf = object->elf;
 	if (object->has_debug)
 		hybrid_debug_frame_open(object);
 	add_opened(object);
@@ -206,20 +289,13 @@ static int open_again(struct hybrid_object *object, int fd)
 
 bool hybrid_object_forget_cfi(struct hybrid_object *object)
 {
-	Elf *elf;
-
 	if (object->state != HYBRID_OBJECT_READY || object->fd < 0 || object->has_debug ||
-	    (!object->cfi.eh_tried && !object->cfi.eh_frame.tried))
+	    !hybrid_cfi_is_read(&object->cfi))
 		return false;
 	if (hybrid_object_may_change(object) && !object->is_copy &&
 	    !hybrid_file_id_is_of(&object->file, object->fd))
 		return false;
-	elf = hybrid_elf_begin(object->fd);
-	if (!elf)
-		return false;
-	close_elf(object);
-	object->elf = elf;
-	object->cfi.elf = elf;
+	hybrid_cfi_forget(&object->cfi);
 	return true;
 }
 
@@ -239,11 +315,16 @@ int hybrid_object_open(struct hybrid_object *object, int fd)
 		return open_again(object, fd);
 	object->fd = fd;
 	object->why = NULL;
+	object->is_left_out = false;
 	if (object->fd < 0)
 		return fail(object, "the file can't be opened");
 	if (!object->file.ino && !object->is_copy && hybrid_object_may_change(object))
 		hybrid_file_id_read(fd, &object->file);
-	object->elf = hybrid_elf_begin(object->fd);
+	errno = 0;
+	if (open_elf(object) && errno == EDQUOT) {
+		hybrid_object_leave_out(object, HYBRID_FILE_READ);
+		return -1;
+	}
 	if (read_header(object, &ehdr))
 		return -1;
 	if (read_segments(object))
@@ -251,7 +332,6 @@ int hybrid_object_open(struct hybrid_object *object, int fd)
 	object->entry = ehdr.e_entry;
 	object->entry_tried = false;
 	memset(&object->pclntab, 0, sizeof(object->pclntab));
-	object->cfi.elf = object->elf;
 	add_opened(object);
 	return 0;
 }

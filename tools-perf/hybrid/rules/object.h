@@ -5,6 +5,7 @@
 #include <linux/list.h>
 #include "arch.h"
 #include "cfi.h"
+#include "file-budget.h"
 #include "file-id.h"
 #include "ident.h"
 #include "pages.h"
@@ -15,6 +16,7 @@ struct hybrid_comparison;
 struct hybrid_fde;
 struct hybrid_load;
 struct hybrid_mapping;
+struct hybrid_object_sections;
 struct hybrid_objects;
 struct hybrid_stored;
 
@@ -61,10 +63,16 @@ struct hybrid_segment {
  * @hold: the file that it is a copy of, unless that has changed since, or was given to
  *	@stored; else nothing
  * @fd: the file, -1 where it is not open
- * @elf: read, not mapped: a file cut short under a mapping would kill us
+ * @user: whose share what is read of the file is of; NULL: there is no bound
+ * @copied: bytes of HYBRID_FILE_COPIES that @fd takes
+ * @is_left_out: the user was over his share: the chain ends here
+ * @over: for want of what, if its open said EDQUOT
+ * @was_left_out: that was counted
+ * @elf: its headers, from hybrid_elf_begin(); all of @image
+ * @sections: others of its sections that were read; see hybrid_object_section()
  * @dwarf: owns the CFI of .debug_frame
- * @debug_elf: the file that .debug_frame is in, read anew; NULL where there is none
- * @debug_fd: of @debug_elf; the same as @fd where that has it
+ * @debug_elf: a file in memory that has .debug_frame; NULL where there is none
+ * @has_debug_file: it is of a separate file
  * @image: what a process has in memory, where there is no file; owned; else NULL
  * @image_size: bytes of @image
  * @jit_tried: @jit was looked for
@@ -86,6 +94,8 @@ struct hybrid_segment {
  * @nr_rows: number of @rows
  * @functions: its FDEs, by address, once one was asked for; owned
  * @nr_functions: number of @functions
+ * @functions_size: bytes of memory that they take
+ * @functions_user: of whose share
  * @functions_read: they were asked for
  * @stored: what was loaded of it into a store, see compiler.h; NULL for nothing
  */
@@ -114,10 +124,16 @@ struct hybrid_object {
 	const char		*why;
 	struct hybrid_load	*load;
 	int			 fd;
+	struct hybrid_file_user	*user;
+	u64			 copied;
+	bool			 is_left_out;
+	bool			 was_left_out;
+	enum hybrid_file_cost	 over;
 	Elf			*elf;
+	struct hybrid_object_sections *sections;
 	Dwarf			*dwarf;
 	Elf			*debug_elf;
-	int			 debug_fd;
+	bool			 has_debug_file;
 	void			*image;
 	size_t			 image_size;
 	bool			 jit_tried;
@@ -138,6 +154,8 @@ struct hybrid_object {
 	size_t			 nr_rows;
 	struct hybrid_fde	*functions;
 	size_t			 nr_functions;
+	u64			 functions_size;
+	struct hybrid_file_user	*functions_user;
 	bool			 functions_read;
 	struct hybrid_stored	*stored;
 };
@@ -173,14 +191,16 @@ typedef int (*hybrid_identify_fn)(const struct hybrid_mapping *mapping,
  *	that can't be begun now
  * @result: 1: they do; 0: they don't, or one was changed meanwhile; -EINPROGRESS
  * @copy: of what both hold, for the caller to close; -1 where one of the objects is a copy;
- *	@hold: the file that it is a copy of, the caller's
+ *	@hold: the file that it is a copy of, the caller's; @size: bytes of HYBRID_FILE_COPIES
+ *	that it takes, of the share of the first object's user
  * @end: of no use any more, whether there is a result or not
  */
 struct hybrid_compare_ops {
 	struct hybrid_comparison *(*start)(const struct hybrid_object *a,
 					   const struct hybrid_object *b);
 	int (*result)(const struct hybrid_comparison *comparison);
-	int (*copy)(struct hybrid_comparison *comparison, struct hybrid_pinned_file *hold);
+	int (*copy)(struct hybrid_comparison *comparison, struct hybrid_pinned_file *hold,
+		    u64 *size);
 	void (*end)(struct hybrid_comparison *comparison);
 };
 
@@ -232,6 +252,11 @@ struct hybrid_found_leads {
  *	by their idents
  * @compare: how to find out whether two files hold the same; NULL: none has another's rows
  * @find_abi: finds the ABI of an ELF file
+ * @budget: what the files may cost; NULL: there are no bounds
+ * @user_of: finds whose share the file of a mapping is of; NULL: that of who runs this
+ * @open_path: opens a regular file without waiting for anyone, -1 if it can't; NULL:
+ *	hybrid_open_regular()
+ * @fetch: asks debuginfod for a debug file; as @open. NULL: hybrid_debuginfod_find(), which waits
  * @open_arg: the owner's
  * @cancel: an object goes, or is opened, that @open has said HYBRID_OPEN_LATER of
  * @waiting: the last object that @open has said that of, or of which a row was asked for that
@@ -259,6 +284,10 @@ struct hybrid_objects {
 	hybrid_identify_fn	identify;
 	const struct hybrid_compare_ops *compare;
 	hybrid_abi_fn		find_abi;
+	struct hybrid_file_budget *budget;
+	struct hybrid_file_user	*(*user_of)(const struct hybrid_mapping *mapping);
+	int (*open_path)(struct hybrid_objects *objects, const char *path);
+	int (*fetch)(struct hybrid_object *object, const u8 *build_id, size_t size);
 	void			*open_arg;
 	void (*cancel)(struct hybrid_object *object);
 	struct hybrid_object	*waiting;
@@ -273,11 +302,15 @@ static inline bool hybrid_object_is_compared(const struct hybrid_object *object)
 	       (object->comparison ? !object->is_late : !object->same);
 }
 
-/* Do samples wait for the object's file, or for what it is compared with? */
+/*
+ * Do samples wait for the object's file, or for what it is compared with? Or did its user have too
+ * many?
+ */
 static inline bool hybrid_object_waits(const struct hybrid_object *object)
 {
-	return object && ((object->load && object->state == HYBRID_OBJECT_NEW) ||
-			  hybrid_object_is_compared(object));
+	return object && ((object->load && (object->state == HYBRID_OBJECT_NEW ||
+					    (object->state == HYBRID_OBJECT_READY &&
+					     !object->debug_tried))) || object->is_left_out || hybrid_object_is_compared(object));
 }
 
 /* A copy that was made to serve several files. */
@@ -356,12 +389,13 @@ struct hybrid_object *hybrid_object_namesake(struct hybrid_object *object);
  * @of: one whose file holds what was copied
  * @fd: the copy, which nobody else can write to; the object's from now on
  * @hold: the file that it is a copy of; the object's from now on
+ * @size: bytes of HYBRID_FILE_COPIES that it takes; the object's from now on
  *
  * Return: the object, with a reference; hybrid_object_namesake() finds it. NULL where memory
  * is short, or it can't be read.
  */
 struct hybrid_object *hybrid_object_of_copy(const struct hybrid_object *of, int fd,
-					    const struct hybrid_pinned_file *hold);
+					    const struct hybrid_pinned_file *hold, u64 size);
 
 /**
  * hybrid_object_share - let an object's rows serve mappings of other files
@@ -472,6 +506,44 @@ bool hybrid_object_forget_cfi(struct hybrid_object *object);
  * the next process would have it loaded anew.
  */
 void hybrid_objects_age(struct hybrid_objects *objects, u64 now);
+
+/**
+ * hybrid_object_read - read a part of an object's file
+ * @object: open
+ * @dst: out
+ * @size: bytes
+ * @offset: in the file
+ *
+ * Return: as pread(); -1 if the file's user is over his share.
+ */
+ssize_t hybrid_object_read(const struct hybrid_object *object, void *dst, size_t size, u64 offset);
+
+/**
+ * hybrid_object_section - the data of a section of an object's file
+ * @object: open
+ * @index: of the section
+ *
+ * Return: as libelf has it, until others are read; NULL if there is none, or it is too large.
+ */
+Elf_Data *hybrid_object_section(const struct hybrid_object *object, size_t index);
+
+/* Was something of an object's file not read, as its user was over his share? */
+bool hybrid_object_is_refused(const struct hybrid_object *object);
+
+/**
+ * hybrid_objects_make_room - give back memory of other objects of an object's user
+ * @object: that has no more of it
+ *
+ * Return: false if there is none.
+ */
+bool hybrid_objects_make_room(struct hybrid_object *object);
+
+/**
+ * hybrid_object_leave_out - end chains at an object, as its user is over his share
+ * @object: any
+ * @cost: of what
+ */
+void hybrid_object_leave_out(struct hybrid_object *object, enum hybrid_file_cost cost);
 
 /**
  * hybrid_object_offset - where an address of the ELF file is in the file

@@ -123,6 +123,7 @@ static struct hybrid_object *use(struct hybrid_object *object)
 	/* It may be reachable through the mapping that this is for. */
 	if (object->state == HYBRID_OBJECT_FAILED) {
 		object->state = HYBRID_OBJECT_NEW;
+		object->is_left_out = false;
 		object->is_settled = !object->objects->identify;
 	}
 	object->refs++;
@@ -196,15 +197,18 @@ bool hybrid_object_is_other(struct hybrid_objects *objects, const struct hybrid_
 }
 
 struct hybrid_object *hybrid_object_of_copy(const struct hybrid_object *of, int fd,
-					    const struct hybrid_pinned_file *hold)
+					    const struct hybrid_pinned_file *hold, u64 size)
 {
 	struct hybrid_object *object = hybrid_object_new(of->objects, &of->ident);
 
 	if (!object) {
+		hybrid_file_give(of->user, HYBRID_FILE_COPIES, size);
 		close(fd);
 		return NULL;
 	}
 	object->refs = 1;
+	object->user = of->user;
+	object->copied = size;
 	object->is_copy = true;
 	object->is_shared = true;
 	object->is_settled = true;
@@ -310,6 +314,22 @@ static bool is_useless(const struct hybrid_object *object)
 {
 	return object->is_old || object->is_copy ||
 	       (!object->objects->identify && hybrid_object_may_change(object));
+}
+
+bool hybrid_objects_make_room(struct hybrid_object *object)
+{
+	struct hybrid_objects *objects = object->objects;
+	struct hybrid_object *other;
+	bool is_any = false;
+	unsigned int i;
+
+	for (i = 0; i < HYBRID_OBJECT_HASH; i++) {
+		hlist_for_each_entry(other, &objects->hash[i], hash) {
+			if (other != object && other->user == object->user)
+				is_any |= hybrid_object_forget_cfi(other);
+		}
+	}
+	return is_any;
 }
 
 static void forget_cfi(struct hybrid_objects *objects)

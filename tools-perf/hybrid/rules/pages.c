@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
-#include <unistd.h>
 #include <linux/hash.h>
 #include "object.h"
 #include "pages.h"
@@ -17,7 +16,7 @@ const struct hybrid_page *hybrid_page_read(const struct hybrid_object *object, u
 	if (page->id == object->id && page->offset == offset)
 		return page;
 	page->id = 0;
-	got = pread(object->fd, page->bytes, HYBRID_PAGE, offset);
+	got = hybrid_object_read(object, page->bytes, HYBRID_PAGE, offset);
 	if (got <= 0)
 		return NULL;
 	memset(page->bytes + got, INT3, HYBRID_PAGE - got);

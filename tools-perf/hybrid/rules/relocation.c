@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
-#include "elf-bounds.h"
 #include "pages.h"
 #include "relocation.h"
+
+/* With relocations: linkers write two, and three with RELR. */
+#define MAX_SECTIONS	4
 
 bool hybrid_relocation_find(const struct hybrid_object *object, u64 vaddr, size_t max,
 			    GElf_Rela *rela, GElf_Shdr *section)
 {
+	unsigned int nr_sections = 0;
 	Elf_Scn *scn = NULL;
 	Elf_Data *data;
 	size_t i, nr;
 
-	while ((scn = elf_nextscn(object->elf, scn))) {
+	while ((scn = elf_nextscn(object->elf, scn)) && nr_sections < MAX_SECTIONS) {
 		if (!gelf_getshdr(scn, section) || section->sh_type != SHT_RELA ||
 		    !section->sh_entsize)
 			continue;
-		data = hybrid_elf_data(scn);
+		nr_sections++;
+		data = hybrid_object_section(object, elf_ndxscn(scn));
 		nr = data ? data->d_size / section->sh_entsize : 0;
 		for (i = 0; i < nr && i < max; i++) {
 			if (gelf_getrela(data, i, rela) && rela->r_offset == vaddr)

@@ -10,6 +10,16 @@
 #include "compile.h"
 #include "rows.h"
 
+/* Files that only root can write, and that all use, have root's share whoever met them first. */
+static struct hybrid_file_user *user_of(const struct hybrid_mapping *mapping, int fd)
+{
+	struct hybrid_objects *objects = mapping->object->objects;
+
+	if (!objects->user_of || hybrid_file_is_guarded(fd))
+		return hybrid_file_user_get(objects->budget, 0);
+	return objects->user_of(mapping);
+}
+
 /* Where it is not there yet, a sample may wait for it. */
 static void object_open(const struct hybrid_mapping *mapping)
 {
@@ -28,6 +38,12 @@ static void object_open(const struct hybrid_mapping *mapping)
 	/* Between the two it became another file. */
 	if (fd < 0 && errno == ESTALE)
 		hybrid_object_set_old(object);
+	if (fd < 0 && errno == EDQUOT) {
+		hybrid_object_leave_out(object, object->over);
+		return;
+	}
+	if (fd >= 0 && !object->is_copy)
+		object->user = user_of(mapping, fd);
 	hybrid_object_open(object, fd);
 }
 
@@ -119,6 +135,29 @@ static void insert_row(struct hybrid_object *object, struct hybrid_row *new, u64
 	object->objects->nr_rows++;
 }
 
+/*
+ * What others of the user's files have in memory gives way. Returns -EDQUOT if that is not enough:
+ * a row may be wrong then.
+ */
+static int compile(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
+{
+	int err = hybrid_compile_row(object, vaddr, row);
+
+	if (!hybrid_object_is_refused(object))
+		return err;
+	if (!err)
+		hybrid_row_exit(row);
+	if (!hybrid_objects_make_room(object))
+		return -EDQUOT;
+	hybrid_cfi_forget(&object->cfi);
+	err = hybrid_compile_row(object, vaddr, row);
+	if (!err && hybrid_object_is_refused(object)) {
+		hybrid_row_exit(row);
+		err = -EDQUOT;
+	}
+	return err;
+}
+
 static struct hybrid_row *compile_row(const struct hybrid_mapping *mapping, u64 vaddr)
 {
 	struct hybrid_object *object = mapping->object;
@@ -130,12 +169,16 @@ static struct hybrid_row *compile_row(const struct hybrid_mapping *mapping, u64 
 	row = malloc(sizeof(*row));
 	if (!row)
 		return NULL;
-	err = hybrid_compile_row(object, vaddr, row);
+	err = compile(object, vaddr, row);
 	if (!hybrid_object_is_current(object) && !err) {
 		hybrid_row_exit(row);
 		err = -ESTALE;
 	}
 	if (err) {
+		if (err == -EDQUOT)
+			hybrid_object_leave_out(object, HYBRID_FILE_MEMORY);
+		if (err == -EAGAIN)
+			object->objects->waiting = object;
 		free(row);
 		return NULL;
 	}
@@ -204,6 +247,11 @@ const struct hybrid_rule *hybrid_object_code_rule(struct hybrid_row *row,
 	if (!hybrid_object_vaddr(mapping->object, ret - mapping->start + mapping->pgoff, &vaddr) ||
 	    !arch_of(mapping)->rule(mapping->object, vaddr, &row->code))
 		row->code.kind = HYBRID_RULE_NONE;
+	if (hybrid_object_is_refused(mapping->object)) {
+		row->code_at = 0;
+		hybrid_object_leave_out(mapping->object, HYBRID_FILE_READ);
+		return &none;
+	}
 	if (!hybrid_object_is_current(mapping->object))
 		row->code.kind = HYBRID_RULE_NONE;
 	return &row->code;

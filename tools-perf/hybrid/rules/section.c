@@ -3,8 +3,10 @@
  * CFI as it stands in a file: see the Linux Standard Base, Core, "Exception Frames".
  */
 #include <dwarf.h>
+#include <errno.h>
 #include <gelf.h>
 #include <string.h>
+#include "cfi.h"
 #include "elf-bounds.h"
 #include "fde.h"
 #include "section.h"
@@ -126,26 +128,31 @@ const u8 *hybrid_section_range(struct hybrid_section *sec, const Dwarf_FDE *fde,
 
 bool hybrid_section_open(struct hybrid_section *sec, Elf *elf, const char *name)
 {
-	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+	size_t index;
 
 	memset(sec, 0, sizeof(*sec));
 	sec->ident = elf ? (const void *)elf_getident(elf, NULL) : NULL;
 	sec->is_eh = !strcmp(name, ".eh_frame");
 	sec->cie_at = ~0ULL;
-	if (!sec->ident)
+	index = sec->ident ? hybrid_elf_find(elf, name, &shdr) : 0;
+	if (!index)
 		return false;
-	while ((scn = elf_nextscn(elf, scn)) != NULL) {
-		const char *found;
-		GElf_Shdr shdr;
+	sec->data = elf_getdata(elf_getscn(elf, index), NULL);
+	sec->vaddr = shdr.sh_addr;
+	return sec->data && sec->data->d_buf;
+}
 
-		if (!gelf_getshdr(scn, &shdr))
-			break;
-		found = hybrid_elf_name(elf, &shdr);
-		if (!found || strcmp(found, name) || shdr.sh_type == SHT_NOBITS)
-			continue;
-		sec->data = hybrid_elf_data(scn);
-		sec->vaddr = shdr.sh_addr;
-		return sec->data && sec->data->d_buf;
-	}
-	return false;
+Elf *hybrid_cfi_sections(struct hybrid_cfi *cfi)
+{
+	if (cfi->fd < 0)
+		return cfi->elf;
+	if (cfi->sections_tried)
+		return cfi->sections;
+	cfi->sections_tried = true;
+	errno = 0;
+	cfi->sections = hybrid_elf_cfi(cfi->fd, cfi->user, cfi->elf);
+	if (!cfi->sections && errno == EDQUOT)
+		cfi->is_refused = true;
+	return cfi->sections;
 }

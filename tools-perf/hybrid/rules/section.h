@@ -34,7 +34,7 @@ struct hybrid_section {
 /**
  * hybrid_section_open - find a section of a file
  * @sec: out: @bias is 0
- * @elf: the file; may be NULL
+ * @elf: a file in memory: from hybrid_elf_part() or hybrid_elf_cfi(); may be NULL
  * @name: ".eh_frame" or ".debug_frame"; or another one, of which only the bytes are asked for
  *
  * Return: false where there is none.

@@ -4,7 +4,6 @@
  * and elf/dl-lookup.c of glibc.
  */
 #include <string.h>
-#include <unistd.h>
 #include "symbol-hash.h"
 
 /* Symbols of one bucket of a hash table that are looked at. */
@@ -13,7 +12,7 @@
 static bool read_table(const struct hybrid_symbol_hash *table, u64 at, void *out, size_t size)
 {
 	return at <= table->size && size <= table->size - at &&
-	       pread(table->fd, out, size, table->at + at) == (ssize_t)size;
+	       hybrid_object_read(table->object, out, size, table->at + at) == (ssize_t)size;
 }
 
 bool hybrid_symbol_hash_open(struct hybrid_symbol_hash *table, const struct hybrid_object *object)
@@ -31,7 +30,7 @@ bool hybrid_symbol_hash_open(struct hybrid_symbol_hash *table, const struct hybr
 	    !gelf_getshdr(elf_getscn(object->elf, table->symbols.sh_link), &table->names) ||
 	    table->names.sh_type != SHT_STRTAB)
 		return false;
-	table->fd = object->fd;
+	table->object = object;
 	table->at = section.sh_offset;
 	table->size = section.sh_size;
 	return read_table(table, 0, table->head, sizeof(table->head)) && table->head[0];
@@ -55,11 +54,12 @@ static u64 hashed_value(const struct hybrid_symbol_hash *table, u32 index, const
 	Elf64_Sym symbol;
 
 	if ((index + 1ULL) * sizeof(symbol) > table->symbols.sh_size ||
-	    pread(table->fd, &symbol, sizeof(symbol),
-		  table->symbols.sh_offset + (u64)index * sizeof(symbol)) != sizeof(symbol) ||
+	    hybrid_object_read(table->object, &symbol, sizeof(symbol),
+			       table->symbols.sh_offset + (u64)index * sizeof(symbol)) != sizeof(symbol) ||
 	    symbol.st_shndx == SHN_UNDEF || symbol.st_name >= table->names.sh_size ||
 	    len > table->names.sh_size - symbol.st_name ||
-	    pread(table->fd, text, len, table->names.sh_offset + symbol.st_name) != (ssize_t)len)
+	    hybrid_object_read(table->object, text, len,
+			       table->names.sh_offset + symbol.st_name) != (ssize_t)len)
 		return 0;
 	return memcmp(text, name, len) ? 0 : symbol.st_value;
 }

@@ -10,7 +10,7 @@
 
 /**
  * struct hybrid_symbol_hash - .gnu.hash of a file, which has the symbols of .dynsym
- * @fd: the file
+ * @object: that has it
  * @at: where the table begins in it
  * @size: bytes of the table
  * @symbols: section of the symbols
@@ -19,7 +19,7 @@
  *	words of the Bloom filter, and its shift
  */
 struct hybrid_symbol_hash {
-	int		fd;
+	const struct hybrid_object *object;
 	u64		at;
 	u64		size;
 	GElf_Shdr	symbols;

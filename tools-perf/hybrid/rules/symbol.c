@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <linux/kernel.h>
 #include "symbol.h"
 #include "symbol-hash.h"
@@ -50,7 +49,7 @@ static void add_places(struct places *places, unsigned int number, unsigned int 
 }
 
 /* Finds names in a section that is not too large; @most: places of each, MAX_PLACES at most. */
-static void find_places(int fd, const GElf_Shdr *section, const char *const *names,
+static void find_places(const struct hybrid_object *object, const GElf_Shdr *section, const char *const *names,
 			unsigned int nr, unsigned int most, struct places *places)
 {
 	bool is_full = false;
@@ -64,8 +63,9 @@ static void find_places(int fd, const GElf_Shdr *section, const char *const *nam
 		return;
 	/* A name may begin in a part and end in the next one. */
 	for (from = 0; from < section->sh_size && !is_full; from += CHUNK - MAX_NAME) {
-		got = pread(fd, buffer, min_t(u64, sizeof(buffer), section->sh_size - from),
-			    section->sh_offset + from);
+		got = hybrid_object_read(object, buffer,
+					 min_t(u64, sizeof(buffer), section->sh_size - from),
+					 section->sh_offset + from);
 		if (got <= 0)
 			return;
 		is_full = true;
@@ -103,7 +103,7 @@ static bool are_found(const struct places *places, const u64 *values, unsigned i
 }
 
 /* The values of symbols, by the section of symbols and that of their names; @values are 0. */
-static void find_symbols(int fd, const GElf_Shdr *symbols, const GElf_Shdr *text,
+static void find_symbols(const struct hybrid_object *object, const GElf_Shdr *symbols, const GElf_Shdr *text,
 			 const char *const *names, u64 *values, unsigned int nr)
 {
 	Elf64_Sym buffer[CHUNK / sizeof(Elf64_Sym)];
@@ -114,10 +114,11 @@ static void find_symbols(int fd, const GElf_Shdr *symbols, const GElf_Shdr *text
 
 	if (symbols->sh_size > MAX_SYMBOLS)
 		return;
-	find_places(fd, text, names, nr, MAX_PLACES, &places);
+	find_places(object, text, names, nr, MAX_PLACES, &places);
 	for (from = 0; from < symbols->sh_size && !are_found(&places, values, nr); from += got) {
-		got = pread(fd, buffer, min_t(u64, sizeof(buffer), symbols->sh_size - from),
-			    symbols->sh_offset + from);
+		got = hybrid_object_read(object, buffer,
+					 min_t(u64, sizeof(buffer), symbols->sh_size - from),
+					 symbols->sh_offset + from);
 		if (got < (ssize_t)sizeof(*buffer))
 			return;
 		got -= got % sizeof(*buffer);
@@ -156,17 +157,17 @@ u64 hybrid_object_symbol(const struct hybrid_object *object, const char *name)
 		    !gelf_getshdr(elf_getscn(object->elf, symbols.sh_link), &names) ||
 		    names.sh_type != SHT_STRTAB)
 			continue;
-		find_symbols(object->fd, &symbols, &names, &name, &value, 1);
+		find_symbols(object, &symbols, &names, &name, &value, 1);
 	}
 	return value;
 }
 
 /* All of a section, with a byte of 0 behind it; NULL if it is too large, or can't be read. */
-static void *read_section(int fd, const GElf_Shdr *section, u64 most)
+static void *read_section(const struct hybrid_object *object, const GElf_Shdr *section, u64 most)
 {
 	char *data = section->sh_size <= most ? calloc(1, section->sh_size + 1) : NULL;
 
-	if (data && pread(fd, data, section->sh_size, section->sh_offset) !=
+	if (data && hybrid_object_read(object, data, section->sh_size, section->sh_offset) !=
 	    (ssize_t)section->sh_size) {
 		free(data);
 		return NULL;
@@ -224,8 +225,8 @@ void hybrid_object_symbols(const struct hybrid_object *object, const char *prefi
 		    !gelf_getshdr(elf_getscn(object->elf, section.sh_link), &text) ||
 		    text.sh_type != SHT_STRTAB)
 			continue;
-		symbols = read_section(object->fd, &section, MAX_SYMBOLS);
-		name = read_section(object->fd, &text, MAX_NAMES);
+		symbols = read_section(object, &section, MAX_SYMBOLS);
+		name = read_section(object, &text, MAX_NAMES);
 		if (symbols && name)
 			find_values(symbols, section.sh_size / sizeof(Elf64_Sym), name,
 				    text.sh_size, prefix, names, values, nr);
@@ -247,7 +248,7 @@ void hybrid_object_own_symbols(const struct hybrid_object *object, const char *c
 		    !gelf_getshdr(elf_getscn(object->elf, symbols.sh_link), &text) ||
 		    text.sh_type != SHT_STRTAB)
 			continue;
-		find_symbols(object->fd, &symbols, &text, names, values, nr);
+		find_symbols(object, &symbols, &text, names, values, nr);
 		return;
 	}
 }
@@ -276,7 +277,7 @@ static bool read_bytes(const struct hybrid_object *object, u64 vaddr, void *out,
 			continue;
 		at = vaddr - section.sh_addr;
 		if (at < section.sh_size && section.sh_size - at >= size)
-			return pread(object->fd, out, size, section.sh_offset + at) ==
+			return hybrid_object_read(object, out, size, section.sh_offset + at) ==
 			       (ssize_t)size;
 	}
 	return false;
@@ -304,7 +305,7 @@ bool hybrid_object_has_text(const struct hybrid_object *object, const char *text
 	while (object->elf && (scn = elf_nextscn(object->elf, scn)) != NULL) {
 		if (!gelf_getshdr(scn, &section) || !is_constant(&section))
 			continue;
-		find_places(object->fd, &section, &text, 1, 1, &places);
+		find_places(object, &section, &text, 1, 1, &places);
 		if (places.nr[0])
 			return true;
 	}

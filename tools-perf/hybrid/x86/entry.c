@@ -113,7 +113,7 @@ static u64 before_symbols(struct hybrid_object *object, u64 entry, u64 size)
 		if (!gelf_getshdr(scn, &shdr) ||
 		    (shdr.sh_type != SHT_SYMTAB && shdr.sh_type != SHT_DYNSYM) || !shdr.sh_entsize)
 			continue;
-		data = hybrid_elf_data(scn);
+		data = hybrid_object_section(object, elf_ndxscn(scn));
 		for (i = 0; data && i < data->d_size / shdr.sh_entsize; i++) {
 			if (gelf_getsym(data, i, &sym) && sym.st_shndx != SHN_UNDEF &&
 			    GELF_ST_TYPE(sym.st_info) == STT_FUNC && sym.st_value > entry &&
@@ -136,7 +136,7 @@ u64 hybrid_entry_size(struct hybrid_object *object)
 	object->entry_size = 0;
 	if (!hybrid_object_offset(object, object->entry, &offset))
 		return 0;
-	got = pread(object->fd, code.bytes, sizeof(code.bytes), offset);
+	got = hybrid_object_read(object, code.bytes, sizeof(code.bytes), offset);
 	code.nr = got > 0 ? got : 0;
 	if (is_entry(&code))
 		object->entry_size = before_symbols(object, object->entry, straight_size(&code));

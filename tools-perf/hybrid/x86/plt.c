@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <elf.h>
 #include <gelf.h>
-#include "../rules/elf-bounds.h"
 #include "../rules/relocation.h"
 #include "plt.h"
 
@@ -11,8 +10,7 @@
 static enum hybrid_plt symbol_target(const struct hybrid_object *object, const GElf_Shdr *shdr,
 				     size_t symbol, u64 *target)
 {
-	Elf_Scn *scn = elf_getscn(object->elf, shdr->sh_link);
-	Elf_Data *data = hybrid_elf_data(scn);
+	Elf_Data *data = hybrid_object_section(object, shdr->sh_link);
 	GElf_Sym sym;
 
 	if (!data || !gelf_getsym(data, symbol, &sym))

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The processes that open files which may not answer, and what each of them does.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/socket.h>
+#include <linux/kernel.h>
+#include <linux/time64.h>
+#include "../rules/clock.h"
+#include "helper-pool.h"
+
+/* Of them, those that open files of one file system. */
+#define MAX_OF_DEVICE	4
+
+void hybrid_load_free(struct hybrid_load *load)
+{
+	hybrid_file_give(load->user, HYBRID_FILE_ASKED, load->is_counted);
+	if (load->fd >= 0)
+		close(load->fd);
+	hybrid_file_give(load->user, HYBRID_FILE_COPIES, load->size);
+	hybrid_unpin_file(&load->hold);
+	list_del(&load->list);
+	free(load);
+}
+
+/* With the first file that may have to be waited for. */
+static int start_process(struct hybrid_loader *loader)
+{
+	int sockets[2], err;
+
+	if (loader->socket >= 0)
+		return 0;
+	if (loader->is_broken || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
+		return -1;
+	err = loader->ops.start(sockets[1]);
+	close(sockets[1]);
+	if (err) {
+		close(sockets[0]);
+		loader->is_broken = true;
+		return -1;
+	}
+	loader->socket = sockets[0];
+	return 0;
+}
+
+static struct hybrid_helper *start_helper(struct hybrid_loader *loader)
+{
+	struct hybrid_helper *helper = &loader->helpers[loader->nr_helpers];
+	int sockets[2], fds[2] = { -1, -1 }, err;
+
+	if (loader->nr_helpers == HYBRID_MAX_HELPERS || start_process(loader) ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
+		return NULL;
+	fds[0] = sockets[1];
+	err = hybrid_helper_send(loader->socket, "", 1, fds);
+	close(sockets[1]);
+	if (err) {
+		close(sockets[0]);
+		return NULL;
+	}
+	loader->nr_helpers++;
+	*helper = (struct hybrid_helper) { .socket = sockets[0] };
+	return helper;
+}
+
+static void end_work(struct hybrid_helper *helper)
+{
+	if (helper->is_busy)
+		hybrid_file_give(helper->user, HYBRID_FILE_WAITS, 1);
+	helper->is_busy = false;
+}
+
+static void remove_helper(struct hybrid_loader *loader, struct hybrid_helper *helper)
+{
+	end_work(helper);
+	close(helper->socket);
+	*helper = loader->helpers[--loader->nr_helpers];
+}
+
+static struct hybrid_helper *idle_helper(struct hybrid_loader *loader)
+{
+	unsigned int i;
+
+	for (i = 0; i < loader->nr_helpers; i++) {
+		if (!loader->helpers[i].is_busy)
+			return &loader->helpers[i];
+	}
+	return start_helper(loader);
+}
+
+struct hybrid_device_use hybrid_helpers_use(const struct hybrid_loader *loader, dev_t dev)
+{
+	u64 now = hybrid_clock_ns(CLOCK_MONOTONIC);
+	struct hybrid_device_use use = {};
+	unsigned int i;
+
+	for (i = 0; i < loader->nr_helpers; i++) {
+		if (!loader->helpers[i].is_busy || loader->helpers[i].dev != dev)
+			continue;
+		use.nr++;
+		use.is_silent |= now - loader->helpers[i].began > HYBRID_LOAD_WAIT_NS;
+	}
+	return use;
+}
+
+/* Gives one file to a helper. Returns false if that can't be, now. */
+static bool dispatch(struct hybrid_loader *loader, struct hybrid_load *load)
+{
+	struct hybrid_helper *helper;
+
+	if (hybrid_helpers_use(loader, load->dev).nr >= MAX_OF_DEVICE ||
+	    !hybrid_file_take(load->user, HYBRID_FILE_WAITS, 1))
+		return false;
+	helper = idle_helper(loader);
+	if (!helper || hybrid_helper_send(helper->socket, &load->request, sizeof(load->request),
+					  NULL)) {
+		hybrid_file_give(load->user, HYBRID_FILE_WAITS, 1);
+		if (helper)
+			remove_helper(loader, helper);
+		return false;
+	}
+	list_del_init(&load->list);
+	helper->is_busy = true;
+	helper->load = load;
+	helper->user = load->user;
+	helper->dev = load->dev;
+	helper->began = hybrid_clock_ns(CLOCK_MONOTONIC);
+	return true;
+}
+
+static void dispatch_all(struct hybrid_loader *loader)
+{
+	struct hybrid_load *load, *next;
+
+	list_for_each_entry_safe(load, next, &loader->queue, list)
+		dispatch(loader, load);
+}
+
+void hybrid_load_set_over(struct hybrid_load *load, enum hybrid_file_cost cost)
+{
+	load->error = EDQUOT;
+	if (load->object)
+		load->object->over = cost;
+}
+
+/* Whether there is room for a copy. Returns 0 if the helper goes on. */
+static int allow(struct hybrid_load *load, int socket, u64 needed)
+{
+	struct hybrid_helper_request go = { .kind = HYBRID_HELPER_COPY };
+	bool is_free = load->object &&
+		       hybrid_file_take(load->user, HYBRID_FILE_BACKGROUND, needed);
+
+	if (is_free && hybrid_file_take(load->user, HYBRID_FILE_COPIES, needed))
+		go.most = needed;
+	load->size = go.most;
+	if (!go.most)
+		hybrid_load_set_over(load, HYBRID_FILE_COPIES);
+	return hybrid_helper_send(socket, &go, sizeof(go), NULL) ?: !go.most;
+}
+
+static void take_file(struct hybrid_load *load, const struct hybrid_helper_answer *answer, int *fds)
+{
+	load->fd = fds[0];
+	load->error = answer->error ?: fds[0] < 0 ? EIO : 0;
+	load->copied = answer->is_copy;
+	fds[0] = -1;
+	if (load->error) {
+		hybrid_file_give(load->user, HYBRID_FILE_COPIES, load->size);
+		load->size = 0;
+		return;
+	}
+	if (!answer->has_file || fds[1] < 0 || hybrid_pin_file(&load->hold, fds[1]))
+		return;
+	load->hold.ctime = answer->ctime;
+	load->hold.copied = true;
+}
+
+void hybrid_load_end(struct hybrid_load *load)
+{
+	load->done = true;
+	if (!load->object)
+		hybrid_load_free(load);
+}
+
+/* Returns false if there is nothing to read. */
+static bool read_answer(struct hybrid_loader *loader, struct hybrid_helper *helper)
+{
+	struct hybrid_load *load = helper->load;
+	struct hybrid_helper_answer answer;
+	bool is_done = true;
+	int fds[2];
+	ssize_t got;
+
+	got = hybrid_helper_receive(helper->socket, &answer, sizeof(answer), fds, MSG_DONTWAIT);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	helper->load = NULL;
+	if (got != sizeof(answer)) {
+		if (load)
+			load->error = EIO;
+		remove_helper(loader, helper);
+	} else if (answer.is_ready) {
+		end_work(helper);
+	} else if (load && !answer.error && answer.needed) {
+		is_done = allow(load, helper->socket, answer.needed);
+		helper->load = is_done ? NULL : load;
+	} else if (load) {
+		take_file(load, &answer, fds);
+	}
+	if (fds[0] >= 0)
+		close(fds[0]);
+	if (fds[1] >= 0)
+		close(fds[1]);
+	if (load && is_done)
+		hybrid_load_end(load);
+	return true;
+}
+
+void hybrid_helpers_read(struct hybrid_loader *loader)
+{
+	unsigned int i = 0;
+
+	while (i < loader->nr_helpers) {
+		/* It may be another one's place after that, or be asked for more. */
+		if (!loader->helpers[i].is_busy || !read_answer(loader, &loader->helpers[i]))
+			i++;
+	}
+	dispatch_all(loader);
+}
+
+/* For one of them, at most until @until. */
+void hybrid_helpers_wait(struct hybrid_loader *loader, u64 until)
+{
+	struct pollfd fds[HYBRID_MAX_HELPERS];
+	u64 now = hybrid_clock_ns(CLOCK_MONOTONIC);
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < loader->nr_helpers; i++) {
+		if (loader->helpers[i].is_busy)
+			fds[nr++] = (struct pollfd) { loader->helpers[i].socket, POLLIN, 0 };
+	}
+	if (now < until)
+		poll(fds, nr, (until - now) / NSEC_PER_MSEC + 1);
+	hybrid_helpers_read(loader);
+}
+
+void hybrid_helpers_exit(struct hybrid_loader *loader)
+{
+	unsigned int i;
+
+	for (i = 0; i < loader->nr_helpers; i++) {
+		close(loader->helpers[i].socket);
+		if (loader->helpers[i].load)
+			hybrid_load_free(loader->helpers[i].load);
+	}
+	if (loader->socket >= 0)
+		close(loader->socket);
+}

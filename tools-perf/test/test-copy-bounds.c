@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Copies of files, and comparing them: holes are neither read nor kept.
+ */
+#include <fcntl.h>
+#include <gelf.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <linux/kernel.h>
+#include "elf-file.h"
+#include "file-copy.h"
+#include "tap.h"
+
+#define HOLE	(512ULL << 20)
+
+static struct hybrid_file_budget budget;
+
+static struct hybrid_file_user *user(void)
+{
+	return hybrid_file_user_get(&budget, 7);
+}
+
+/* small.so, with a first segment that goes on with a hole; a byte at its end, unless that is 0. */
+static int make(u64 hole, char last)
+{
+	static u8 data[1 << 17];
+	int from = open(elf_file_path("small.so"), O_RDONLY);
+	int fd = memfd_create("test", MFD_CLOEXEC);
+	ssize_t size = read(from, data, sizeof(data));
+	Elf64_Phdr *phdr = (Elf64_Phdr *)(data + sizeof(Elf64_Ehdr));
+
+	check(phdr->p_type == PT_LOAD && !phdr->p_offset);
+	phdr->p_filesz = size + hole;
+	check(write(fd, data, size) == size && !ftruncate(fd, size + hole));
+	if (last)
+		check(pwrite(fd, &last, 1, size + hole - 1) == 1);
+	close(from);
+	return fd;
+}
+
+static u64 memory_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) ? ~0ULL : st.st_blocks * 512ULL;
+}
+
+static u64 size_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) ? 0 : st.st_size;
+}
+
+static void sparse(void)
+{
+	int fd = make(HOLE, 'z'), copy;
+	u64 size = hybrid_copy_size(fd);
+	char last = 0;
+
+	check(size && size < 1 << 20);
+	same(hybrid_copy(fd, size - 1), -1);
+	copy = hybrid_copy(fd, size);
+	check(copy >= 0 && size_of(copy) == size_of(fd) && memory_of(copy) < 1 << 20);
+	check(pread(copy, &last, 1, size_of(fd) - 1) == 1 && last == 'z');
+	/* Nobody changes it any more. */
+	check(pwrite(copy, "a", 1, 0) < 0 && ftruncate(copy, 0));
+	close(copy);
+	close(fd);
+}
+
+static void compares(void)
+{
+	static const struct {
+		u64	hole;
+		char	last;
+		bool	is_same;
+	} others[] = {
+		{ HOLE, 'z', true }, { HOLE, 'y', false }, { HOLE, 0, false },
+		{ HOLE - 4096, 'z', false }, { HOLE + 4096, 'z', false },
+	};
+	int a = make(HOLE, 'z'), b, copy;
+	unsigned int i;
+	u64 size = 0;
+
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		hybrid_file_budget_init(&budget);
+		b = make(others[i].hole, others[i].last);
+		same(hybrid_copy_is_same(a, b, user(), NULL, NULL), others[i].is_same);
+		same(hybrid_copy_is_same(b, a, user(), &copy, &size), others[i].is_same);
+		same(copy >= 0, others[i].is_same);
+		same(user()->used[HYBRID_FILE_COPIES], others[i].is_same ? size : 0);
+		check(user()->used[HYBRID_FILE_BACKGROUND] < 4 << 20);
+		if (copy >= 0) {
+			check(hybrid_copy_is_same(copy, a, user(), NULL, NULL));
+			check(memory_of(copy) < 1 << 20);
+			close(copy);
+		}
+		close(b);
+	}
+	close(a);
+}
+
+/* Where data of one is a hole of the other: zeros are zeros. */
+static void zeros(void)
+{
+	static const u8 zeros[8192];
+	int a = make(HOLE, 'z'), b = make(HOLE, 'z');
+
+	check(pwrite(b, zeros, sizeof(zeros), HOLE / 2) == sizeof(zeros));
+	check(hybrid_copy_is_same(a, b, NULL, NULL, NULL));
+	check(hybrid_copy_is_same(b, a, NULL, NULL, NULL));
+	check(pwrite(b, "1", 1, HOLE / 2 + 4095) == 1);
+	check(!hybrid_copy_is_same(a, b, NULL, NULL, NULL));
+	check(!hybrid_copy_is_same(b, a, NULL, NULL, NULL));
+	close(a);
+	close(b);
+}
+
+static void over_the_share(void)
+{
+	const u64 most = hybrid_file_limits[HYBRID_FILE_COPIES].user;
+	int a = make(1 << 20, 'z'), b = make(1 << 20, 'z'), copy;
+	u64 size = 0;
+
+	hybrid_file_budget_init(&budget);
+	check(hybrid_file_take(user(), HYBRID_FILE_COPIES, most - 4096));
+	check(!hybrid_copy_is_same(a, b, user(), &copy, &size) && copy == -1);
+	same(user()->used[HYBRID_FILE_COPIES], most - 4096);
+	check(hybrid_copy_is_same(a, b, user(), NULL, NULL));
+	hybrid_file_take(user(), HYBRID_FILE_BACKGROUND,
+			 hybrid_file_limits[HYBRID_FILE_BACKGROUND].user -
+			 user()->used[HYBRID_FILE_BACKGROUND]);
+	check(!hybrid_copy_is_same(a, b, user(), NULL, NULL));
+	close(a);
+	close(b);
+}
+
+static void no_files(void)
+{
+	int pipes[2];
+
+	check(!pipe(pipes));
+	same(hybrid_copy_size(pipes[0]), 0);
+	same(hybrid_copy(pipes[0], 1 << 20), -1);
+	same(hybrid_copy_size(-1), 0);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "copy: holes take no memory", sparse },
+		{ "copy: files that are the same, and that differ", compares },
+		{ "copy: zeros and holes", zeros },
+		{ "copy: a user who is over his share", over_the_share },
+		{ "copy: what is no file", no_files },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What files may cost: each bound at it and one beyond, of one user, of all, and of root.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <linux/kernel.h>
+#include "file-budget.h"
+#include "tap.h"
+
+#define MS	1000000ULL
+
+static struct hybrid_file_budget budget;
+static u64 now;
+
+static u64 clock_of_test(void)
+{
+	return now;
+}
+
+static void start(void)
+{
+	hybrid_file_budget_init(&budget);
+	now = 1000000 * MS;
+	budget.clock = clock_of_test;
+}
+
+static struct hybrid_file_user *user(uid_t uid)
+{
+	return hybrid_file_user_get(&budget, uid);
+}
+
+static void one_user(void)
+{
+	const struct hybrid_file_limit *limit;
+	unsigned int cost, root;
+
+	for (cost = 0; cost < HYBRID_NR_FILE_COSTS; cost++) {
+		limit = &hybrid_file_limits[cost];
+		for (root = 0; root < 2; root++) {
+			start();
+			check(!hybrid_file_take(user(root ? 0 : 7), cost, limit->user + 1));
+			check(!hybrid_file_take(user(root ? 0 : 7), cost, ~0ULL));
+			check(hybrid_file_take(user(root ? 0 : 7), cost, limit->user));
+			check(hybrid_file_take(user(root ? 0 : 7), cost, 0));
+			check(!hybrid_file_take(user(root ? 0 : 7), cost, 1));
+			hybrid_file_give(user(root ? 0 : 7), cost, 1);
+			check(hybrid_file_take(user(root ? 0 : 7), cost, 1));
+			check(!hybrid_file_take(user(root ? 0 : 7), cost, 1));
+		}
+	}
+}
+
+/* Fills all that users may have together, and returns how many it took. */
+static unsigned int fill(enum hybrid_file_cost cost)
+{
+	const struct hybrid_file_limit *limit = &hybrid_file_limits[cost];
+	u64 left = limit->others, part;
+	uid_t uid = 1000;
+
+	for (; left; left -= part) {
+		part = min(left, limit->user);
+		check(hybrid_file_take(user(uid++), cost, part));
+	}
+	return uid - 1000;
+}
+
+static void all_users(void)
+{
+	unsigned int cost;
+
+	for (cost = 0; cost < HYBRID_NR_FILE_COSTS; cost++) {
+		start();
+		check(fill(cost) >= 1);
+		check(!hybrid_file_take(user(7), cost, 1));
+		/* Whatever they do, root has his share, and no more. */
+		check(hybrid_file_take(user(0), cost, hybrid_file_limits[cost].user));
+		check(!hybrid_file_take(user(0), cost, 1));
+		hybrid_file_give(user(1000), cost, 1);
+		check(hybrid_file_take(user(7), cost, 1));
+		check(!hybrid_file_take(user(7), cost, 1));
+	}
+}
+
+static void time_goes_by(void)
+{
+	const struct hybrid_file_limit *limit;
+	u64 after;
+	unsigned int cost;
+
+	for (cost = 0; cost < HYBRID_NR_FILE_COSTS; cost++) {
+		limit = &hybrid_file_limits[cost];
+		start();
+		check(hybrid_file_take(user(7), cost, limit->user));
+		now += 1000 * MS;
+		after = limit->refill / 1000 * 1000;
+		check(!hybrid_file_take(user(7), cost, after + 1));
+		check(hybrid_file_take(user(7), cost, after));
+		check(!hybrid_file_take(user(7), cost, 1));
+		/* Longer than it takes to forget all. */
+		now += 1000000 * MS;
+		check(hybrid_file_take(user(7), cost, limit->refill ? limit->user : 0));
+		check(!hybrid_file_take(user(7), cost, 1));
+	}
+}
+
+static void many_users(void)
+{
+	struct hybrid_file_user *nobody;
+	uid_t uid;
+
+	start();
+	nobody = user(HYBRID_FILE_NOBODY);
+	check(user(0) != nobody && user(0)->uid == 0);
+	for (uid = 1; uid <= HYBRID_FILE_USERS - 2; uid++) {
+		check(user(uid)->uid == uid);
+		check(user(uid) == user(uid));
+	}
+	check(user(uid) == nobody && user(uid + 1) == nobody);
+	check(user(5)->uid == 5 && user(0)->uid == 0);
+	check(!hybrid_file_user_get(NULL, 5));
+	check(hybrid_file_take(NULL, HYBRID_FILE_READ, ~0ULL));
+}
+
+static int file_with_hole(u64 size)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC);
+
+	check(fd >= 0 && !ftruncate(fd, size) && pwrite(fd, "a", 1, 0) == 1 &&
+	      pwrite(fd, "z", 1, size - 1) == 1);
+	return fd;
+}
+
+static void holes(void)
+{
+	const u64 size = 64ULL << 20;
+	u8 *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd = file_with_hole(size);
+	u64 from = 1 << 20, kept = 0;
+
+	start();
+	same(hybrid_file_read_data(user(7), fd, data, size, 0, &kept), (ssize_t)size);
+	check(data[0] == 'a' && data[size - 1] == 'z');
+	check(user(7)->used[HYBRID_FILE_READ] < 1 << 20 && kept < 1 << 20);
+	same(user(7)->used[HYBRID_FILE_MEMORY], kept);
+	/* Up to the end of what is looked at, and not beyond. */
+	same(hybrid_file_next_data(fd, &from, size - 4096), 0);
+	from = 1 << 20;
+	check(hybrid_file_next_data(fd, &from, size) > 0 && from > 2 << 20);
+	from = size + 1;
+	same(hybrid_file_next_data(fd, &from, ~0ULL >> 1), 0);
+	munmap(data, size);
+	close(fd);
+}
+
+static void reads(void)
+{
+	const u64 most = hybrid_file_limits[HYBRID_FILE_READ].user;
+	int fd = file_with_hole(8192);
+	u8 byte[2];
+
+	start();
+	check(hybrid_file_take(user(7), HYBRID_FILE_READ, most - 1));
+	same(hybrid_file_read(user(7), fd, byte, 2, 0), -1);
+	same(hybrid_file_read(user(8), fd, byte, 2, 0), 2);
+	same(hybrid_file_read(user(7), fd, byte, 1, 0), 1);
+	same(hybrid_file_read(user(7), fd, byte, 1, 0), -1);
+	same(hybrid_file_read(NULL, fd, byte, 1, 0), 1);
+	/* What takes too long. */
+	start();
+	check(hybrid_file_take(user(7), HYBRID_FILE_READ, 1));
+	user(7)->used[HYBRID_FILE_TIME] = hybrid_file_limits[HYBRID_FILE_TIME].user;
+	same(hybrid_file_read(user(7), fd, byte, 1, 0), 1);
+	user(7)->used[HYBRID_FILE_TIME]++;
+	same(hybrid_file_read(user(7), fd, byte, 1, 0), -1);
+	close(fd);
+}
+
+static void expect_line(const char *want)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	hybrid_file_budget_print(&budget, out);
+	fclose(out);
+	same_text(text, want);
+	free(text);
+}
+
+static void line(void)
+{
+	uid_t uid;
+
+	start();
+	expect_line("");
+	hybrid_file_left_out(user(65534), HYBRID_FILE_READ);
+	hybrid_file_left_out(user(65534), HYBRID_FILE_MEMORY);
+	hybrid_file_left_out(user(0), HYBRID_FILE_WAITS);
+	expect_line("hybrid: files left out, as their users were over their shares: "
+		    "1 of root (file systems that do not answer), 2 of uid 65534 (memory)\n");
+	for (uid = 1; uid < 5; uid++)
+		hybrid_file_left_out(user(uid), HYBRID_FILE_COPIES);
+	expect_line("hybrid: files left out, as their users were over their shares: "
+		    "1 of root (file systems that do not answer), 2 of uid 65534 (memory), "
+		    "1 of uid 1 (memory of copies), 1 of uid 2 (memory of copies), "
+		    "and of 2 other users\n");
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "file budget: one user, at each bound and beyond", one_user },
+		{ "file budget: all users, and root", all_users },
+		{ "file budget: what was read is forgotten, what is kept is not", time_goes_by },
+		{ "file budget: more users than are told apart", many_users },
+		{ "file budget: holes are not read", holes },
+		{ "file budget: reads of two users", reads },
+		{ "file budget: the line at the end", line },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
