@@ -1,73 +1,83 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Digests of files. A file system may not answer: threads open and read the files, and others go
- * on while one of them waits.
+ * Digests of files. Threads read those on local file systems. The processes that open all other
+ * files read these, too: see file-helper.h.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 #include <linux/kernel.h>
+#include <linux/time64.h>
 #include <sys/stat.h>
 #include "../rules/clock.h"
+#include "../rules/rows.h"
 #include "background.h"
 #include "file-digest.h"
+#include "file-loader.h"
+#include "helper-pool.h"
 
-/* Threads that read, and threads in all: the others wait for a file system. */
-#define MAX_READING	2
-#define MAX_THREADS	8
-
-/* A file that takes longer than this many ns may be on a file system that does not answer. */
-#define STUCK_NS	500000000ULL
+/* Threads that read. */
+#define MAX_THREADS	2
 
 /* Between two looks at what is done. */
-#define STEP_NS		1000000
+#define STEP_NS		NSEC_PER_MSEC
 
 enum state { WAITING, READING, KNOWN, FAILED };
 
+/**
+ * struct job - one file
+ * @fd: of a file on a local file system (O_PATH), until a thread has read it; else -1
+ * @load: of any other file, until it is done; else NULL
+ * @state: of @fd or @load
+ * @id: which file
+ * @user: whose share @size is of
+ * @digest: if KNOWN
+ */
 struct job {
-	int			fd;
-	enum state		state;
-	u64			began;
-	struct hybrid_file_id	id;
-	u8			digest[HYBRID_DIGEST_SIZE];
+	int			 fd;
+	struct hybrid_load	*load;
+	enum state		 state;
+	struct hybrid_file_id	 id;
+	struct hybrid_file_user	*user;
+	u8			 digest[HYBRID_DIGEST_SIZE];
 };
 
 /**
  * struct hybrid_digests - all files of a recording
- * @lock: of all of it
+ * @loader: of what is not local
  * @jobs: each on its own: a thread has a pointer to the one that it reads
  * @nr: of @jobs
- * @next: those before it are not WAITING
- * @nr_ended: KNOWN or FAILED
+ * @unread: those that had not ended when they were looked at last; each one of HYBRID_FILE_UNREAD
+ * @nr_unread: number of @unread
+ * @lock: of all that follows, and of @state, @fd and @digest of jobs of threads
+ * @queue: of @unread, those that no thread has begun with, in the order they were met
+ * @nr_queue: number of @queue
  * @threads: that run; the last one frees all if @is_deleted
- * @reading: what they read
  * @is_deleted: the owner has none any more
- * @left: bytes that may still be read
  */
 struct hybrid_digests {
-	pthread_mutex_t	  lock;
-	struct job	**jobs;
-	u32		  nr;
-	u32		  next;
-	u32		  nr_ended;
-	unsigned int	  threads;
-	struct job	 *reading[MAX_THREADS];
-	bool		  is_deleted;
-	u64		  left;
+	struct hybrid_loader	 *loader;
+	struct job		**jobs;
+	u32			  nr;
+	struct job		 *unread[HYBRID_DIGESTS_UNREAD];
+	unsigned int		  nr_unread;
+	pthread_mutex_t		  lock;
+	struct job		 *queue[HYBRID_DIGESTS_UNREAD];
+	unsigned int		  nr_queue;
+	unsigned int		  threads;
+	bool			  is_deleted;
 };
 
-struct hybrid_digests *hybrid_digests_new(void)
+struct hybrid_digests *hybrid_digests_new(struct hybrid_loader *loader)
 {
 	struct hybrid_digests *digests = calloc(1, sizeof(*digests));
 
 	if (!digests)
 		return NULL;
 	pthread_mutex_init(&digests->lock, NULL);
-	digests->left = HYBRID_DIGESTS_BYTES;
+	digests->loader = loader;
 	return digests;
 }
 
@@ -87,10 +97,15 @@ static void free_digests(struct hybrid_digests *digests)
 
 void hybrid_digests_delete(struct hybrid_digests *digests)
 {
+	unsigned int i;
 	bool is_last;
 
 	if (!digests)
 		return;
+	for (i = 0; i < digests->nr_unread; i++) {
+		if (digests->unread[i]->load)
+			hybrid_load_forget(digests->unread[i]->load);
+	}
 	pthread_mutex_lock(&digests->lock);
 	digests->is_deleted = true;
 	is_last = !digests->threads;
@@ -99,82 +114,50 @@ void hybrid_digests_delete(struct hybrid_digests *digests)
 		free_digests(digests);
 }
 
-/* Only what fstat() has shown to be a regular file is opened for reading. */
-static int open_file(const struct job *job)
+/* Closes @found. */
+static enum state read_file(int found, const struct hybrid_file_id *id, u8 *digest)
 {
-	char path[64];
-	struct stat st;
-
-	if (fstat(job->fd, &st) || !S_ISREG(st.st_mode) ||
-	    !hybrid_file_id_is_of(&job->id, job->fd))
-		return -1;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", job->fd);
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-}
-
-static bool take_bytes(struct hybrid_digests *digests, int fd)
-{
-	struct stat st;
-	bool may;
-
-	if (fstat(fd, &st))
-		return false;
-	pthread_mutex_lock(&digests->lock);
-	may = (u64)st.st_size <= digests->left;
-	if (may)
-		digests->left -= st.st_size;
-	pthread_mutex_unlock(&digests->lock);
-	return may;
-}
-
-static enum state read_job(struct hybrid_digests *digests, struct job *job)
-{
-	int fd = open_file(job), err;
+	int fd = hybrid_open_found(found);
+	enum state state = FAILED;
 
 	if (fd < 0)
 		return FAILED;
-	err = take_bytes(digests, fd) ? hybrid_content_digest(fd, job->digest) : -EFBIG;
-	if (!err && !hybrid_file_id_is_of(&job->id, fd))
-		err = -ESTALE;
+	if (hybrid_file_id_is_of(id, fd) && !hybrid_content_digest(fd, digest) &&
+	    hybrid_file_id_is_of(id, fd))
+		state = KNOWN;
 	close(fd);
-	return err ? FAILED : KNOWN;
+	return state;
 }
 
 /* The next file to be read; NULL: there is none. Locked. */
 static struct job *take_job(struct hybrid_digests *digests)
 {
-	struct job *job;
+	struct job *job = digests->queue[0];
 
-	if (digests->next == digests->nr || digests->is_deleted)
+	if (!digests->nr_queue || digests->is_deleted)
 		return NULL;
-	job = digests->jobs[digests->next++];
+	memmove(digests->queue, digests->queue + 1, --digests->nr_queue * sizeof(job));
 	job->state = READING;
-	job->began = hybrid_clock_ns(CLOCK_MONOTONIC);
 	return job;
 }
 
 static void *work(void *arg)
 {
 	struct hybrid_digests *digests = arg;
-	unsigned int slot = 0;
+	u8 digest[HYBRID_DIGEST_SIZE];
 	enum state state;
 	struct job *job;
 	bool is_last;
 
 	pthread_mutex_lock(&digests->lock);
-	while (digests->reading[slot])
-		slot++;
 	while ((job = take_job(digests)) != NULL) {
-		digests->reading[slot] = job;
 		pthread_mutex_unlock(&digests->lock);
-		state = read_job(digests, job);
+		state = read_file(job->fd, &job->id, digest);
 		pthread_mutex_lock(&digests->lock);
-		job->state = state;
-		digests->nr_ended++;
-		close(job->fd);
 		job->fd = -1;
+		job->state = state;
+		memcpy(job->digest, digest, sizeof(digest));
 	}
-	digests->reading[slot] = NULL;
 	is_last = !--digests->threads && digests->is_deleted;
 	pthread_mutex_unlock(&digests->lock);
 	if (is_last)
@@ -182,26 +165,12 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Threads that have not read the same file for long. Locked. */
-static unsigned int nr_reading(const struct hybrid_digests *digests)
-{
-	u64 now = hybrid_clock_ns(CLOCK_MONOTONIC);
-	unsigned int nr = digests->threads, i;
-
-	for (i = 0; i < MAX_THREADS; i++) {
-		if (digests->reading[i] && now - digests->reading[i]->began > STUCK_NS)
-			nr--;
-	}
-	return nr;
-}
-
 /* Locked. */
 static void start_thread(struct hybrid_digests *digests)
 {
 	pthread_t thread;
 
-	if (digests->next == digests->nr || digests->threads == MAX_THREADS ||
-	    nr_reading(digests) >= MAX_READING)
+	if (!digests->nr_queue || digests->threads == MAX_THREADS)
 		return;
 	digests->threads++;
 	if (hybrid_background_start(&thread, work, digests))
@@ -210,13 +179,45 @@ static void start_thread(struct hybrid_digests *digests)
 		pthread_detach(thread);
 }
 
-/* Locked. */
+static void end_load(struct job *job)
+{
+	struct hybrid_load *load = job->load;
+
+	if (!load || !load->done)
+		return;
+	job->state = load->error ? FAILED : KNOWN;
+	memcpy(job->digest, load->digest, sizeof(job->digest));
+	job->load = NULL;
+	hybrid_load_forget(load);
+}
+
+void hybrid_digests_look(struct hybrid_digests *digests)
+{
+	unsigned int i, nr = 0;
+	struct job *job;
+
+	if (!digests || !digests->nr_unread)
+		return;
+	hybrid_loader_read(digests->loader);
+	pthread_mutex_lock(&digests->lock);
+	for (i = 0; i < digests->nr_unread; i++) {
+		job = digests->unread[i];
+		end_load(job);
+		if (job->state == WAITING || job->state == READING)
+			digests->unread[nr++] = job;
+		else
+			hybrid_file_give(job->user, HYBRID_FILE_UNREAD, 1);
+	}
+	digests->nr_unread = nr;
+	start_thread(digests);
+	pthread_mutex_unlock(&digests->lock);
+}
+
 static struct job *new_job(struct hybrid_digests *digests)
 {
 	struct job **jobs, *job;
 
-	if (digests->nr - digests->nr_ended == HYBRID_DIGESTS_WAITING ||
-	    digests->nr == HYBRID_DIGESTS_ALL)
+	if (digests->nr == HYBRID_DIGESTS_ALL)
 		return NULL;
 	if (!(digests->nr & (digests->nr - 1))) {
 		jobs = realloc(digests->jobs, max(2 * digests->nr, 1U) * sizeof(*jobs));
@@ -225,48 +226,74 @@ static struct job *new_job(struct hybrid_digests *digests)
 		digests->jobs = jobs;
 	}
 	job = calloc(1, sizeof(*job));
-	if (job)
-		digests->jobs[digests->nr++] = job;
+	if (!job)
+		return NULL;
+	job->fd = -1;
+	digests->jobs[digests->nr++] = job;
 	return job;
 }
 
-u32 hybrid_digests_add(struct hybrid_digests *digests, int fd, const struct hybrid_file_id *id)
+/* For a thread, if its user may have so much read. Closes @found, or keeps it. */
+static void add_local(struct hybrid_digests *digests, struct job *job, int found)
 {
-	struct job *job = NULL;
-	u32 number = 0;
+	struct stat st;
 
-	if (digests && fd >= 0 && id->ino) {
-		pthread_mutex_lock(&digests->lock);
-		job = new_job(digests);
-		if (job) {
-			job->fd = fd;
-			job->id = *id;
-			number = digests->nr;
-			start_thread(digests);
-		}
-		pthread_mutex_unlock(&digests->lock);
+	if (fstat(found, &st) || !hybrid_file_take(job->user, HYBRID_FILE_DIGESTS, st.st_size)) {
+		hybrid_file_left_out(job->user, HYBRID_FILE_DIGESTS);
+		close(found);
+		job->state = FAILED;
+		return;
 	}
-	if (!job && fd >= 0)
-		close(fd);
-	return number;
+	job->fd = found;
+	pthread_mutex_lock(&digests->lock);
+	digests->queue[digests->nr_queue++] = job;
+	pthread_mutex_unlock(&digests->lock);
+}
+
+u32 hybrid_digests_add(struct hybrid_digests *digests, const struct hybrid_mapping *mapping)
+{
+	struct hybrid_file_user *user;
+	struct hybrid_load *load;
+	struct job *job;
+	int found;
+
+	if (!digests || !digests->loader || !mapping->file.ino)
+		return 0;
+	hybrid_digests_look(digests);
+	if (digests->nr_unread == HYBRID_DIGESTS_UNREAD)
+		return 0;
+	load = hybrid_loader_digest(digests->loader, mapping, &found);
+	if (!load && found < 0)
+		return 0;
+	user = load ? load->user : hybrid_mapping_user(mapping, found);
+	job = hybrid_file_take(user, HYBRID_FILE_UNREAD, 1) ? new_job(digests) : NULL;
+	if (!job) {
+		if (load)
+			hybrid_load_forget(load);
+		else
+			close(found);
+		return 0;
+	}
+	job->id = mapping->file;
+	job->user = user;
+	job->load = load;
+	digests->unread[digests->nr_unread++] = job;
+	if (!load)
+		add_local(digests, job, found);
+	hybrid_digests_look(digests);
+	return digests->nr;
 }
 
 void hybrid_digests_wait(struct hybrid_digests *digests, u64 ns)
 {
 	const struct timespec step = { .tv_nsec = STEP_NS };
 	u64 end = hybrid_clock_ns(CLOCK_MONOTONIC) + ns;
-	bool is_done = !digests;
 
-	while (!is_done) {
-		pthread_mutex_lock(&digests->lock);
-		is_done = digests->nr_ended == digests->nr;
-		if (!is_done)
-			start_thread(digests);
-		pthread_mutex_unlock(&digests->lock);
-		if (hybrid_clock_ns(CLOCK_MONOTONIC) >= end)
+	while (digests) {
+		hybrid_digests_look(digests);
+		if (!digests->nr_unread || hybrid_clock_ns(CLOCK_MONOTONIC) >= end)
 			break;
-		if (!is_done)
-			nanosleep(&step, NULL);
+		nanosleep(&step, NULL);
 	}
 }
 

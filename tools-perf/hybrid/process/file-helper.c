@@ -102,27 +102,32 @@ static bool is_changed(int fd, const struct stat *before)
 	       now.st_ctim.tv_nsec != before->st_ctim.tv_nsec;
 }
 
-/* Asks for room, then copies. */
-static int copy(int socket, const struct hybrid_helper_request *request, int fd)
+/* May so many bytes be copied or read? Returns 0 if not; negative: the connection is closed. */
+static s64 ask(int socket, u64 needed)
 {
-	struct hybrid_helper_answer answer = { .needed = hybrid_copy_size(fd) };
+	struct hybrid_helper_answer answer = { .needed = needed, .error = needed ? 0 : EIO };
 	static struct hybrid_helper_request go;
-	int fds[2] = { -1, -1 };
-	struct stat st;
+	int fds[2];
 
-	if (!answer.needed)
-		answer.error = EIO;
 	if (hybrid_helper_send(socket, &answer, sizeof(answer), NULL))
 		return -1;
 	if (answer.error)
 		return 0;
 	if (hybrid_helper_receive(socket, &go, sizeof(go), fds, 0) != sizeof(go))
 		return -1;
-	if (!go.most)
-		return 0;
-	memset(&answer, 0, sizeof(answer));
-	answer.is_copy = true;
-	fds[0] = fstat(fd, &st) ? -1 : hybrid_copy(fd, go.most);
+	return go.most;
+}
+
+static int copy(int socket, const struct hybrid_helper_request *request, int fd)
+{
+	struct hybrid_helper_answer answer = { .is_copy = true };
+	s64 most = ask(socket, hybrid_copy_size(fd));
+	int fds[2] = { -1, -1 };
+	struct stat st;
+
+	if (most <= 0)
+		return most;
+	fds[0] = fstat(fd, &st) ? -1 : hybrid_copy(fd, most);
 	if (fds[0] < 0) {
 		answer.error = EIO;
 	} else if (!is_changed(fd, &st) && is_roots_overlay(fd, request->mapping.pid)) {
@@ -135,6 +140,20 @@ static int copy(int socket, const struct hybrid_helper_request *request, int fd)
 	if (fds[0] >= 0)
 		close(fds[0]);
 	return 0;
+}
+
+static int digest(int socket, const struct hybrid_helper_request *request, int fd)
+{
+	struct hybrid_helper_answer answer = {};
+	struct stat st;
+	s64 most = ask(socket, fstat(fd, &st) ? 0 : st.st_size);
+
+	if (most <= 0)
+		return most;
+	answer.error = -hybrid_content_digest(fd, answer.digest);
+	if (!answer.error && !hybrid_file_id_is_of(&request->file, fd))
+		answer.error = ESTALE;
+	return hybrid_helper_send(socket, &answer, sizeof(answer), NULL);
 }
 
 static int serve(int socket, struct hybrid_helper_request *request, hybrid_open_fn open)
@@ -154,6 +173,8 @@ static int serve(int socket, struct hybrid_helper_request *request, hybrid_open_
 		fds[0] = open(&request->mapping);
 	if (fds[0] < 0)
 		answer.error = errno ?: ENOENT;
+	else if (request->kind == HYBRID_HELPER_DIGEST)
+		err = digest(socket, request, fds[0]);
 	else if (!hybrid_file_is_local(fds[0]))
 		err = copy(socket, request, fds[0]);
 	else if (!fstat(fds[0], &st))

@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <time.h>
+#include "../rules/content.h"
 #include "../rules/space.h"
 
 /*
@@ -19,15 +20,16 @@
 
 enum hybrid_helper_kind {
 	HYBRID_HELPER_OPEN,	/* open the file of a mapping */
-	HYBRID_HELPER_COPY,	/* and copy it, now that it is known how large it is */
+	HYBRID_HELPER_DIGEST,	/* compute the digest of the file of a mapping */
+	HYBRID_HELPER_GO,	/* copy or read it, now that it is known how large it is */
 	HYBRID_HELPER_DEBUG,	/* ask debuginfod for the file of a build-id */
 };
 
 /**
  * struct hybrid_helper_request - what a helper is to do
  * @kind: which of the fields below count
- * @most: HYBRID_HELPER_COPY: bytes that the copy may take; 0: none is wanted
- * @mapping: HYBRID_HELPER_OPEN: without pointers
+ * @most: HYBRID_HELPER_GO: bytes that may be copied or read; 0: don't
+ * @mapping: HYBRID_HELPER_OPEN, HYBRID_HELPER_DIGEST: without pointers
  * @ident: of the mapping's record, without path
  * @file: the file that it was identified as
  * @build_id: HYBRID_HELPER_DEBUG: in @ident
@@ -45,12 +47,13 @@ struct hybrid_helper_request {
 /**
  * struct hybrid_helper_answer - what became of it
  * @error: errno; 0: there is a descriptor, or @needed
- * @needed: bytes of a copy, which is made after HYBRID_HELPER_COPY; 0: there is a descriptor
+ * @needed: bytes to copy or to read, after HYBRID_HELPER_GO; 0: there is a descriptor or a digest
  * @is_ready: the file is closed: that was the last answer about it
  * @is_copy: the descriptor is of a copy
  * @has_file: a second descriptor is of the file, which may be mapped and closed without waiting
  * @dev: of the file; 0: it is not known to be local
  * @ctime: of the file, when it was copied
+ * @digest: HYBRID_HELPER_DIGEST: of the file
  */
 struct hybrid_helper_answer {
 	s32			error;
@@ -60,6 +63,7 @@ struct hybrid_helper_answer {
 	bool			has_file;
 	dev_t			dev;
 	struct timespec		ctime;
+	u8			digest[HYBRID_DIGEST_SIZE];
 };
 
 /**

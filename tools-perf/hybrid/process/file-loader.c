@@ -90,14 +90,14 @@ static bool is_local(struct hybrid_loader *loader, int found, dev_t dev, pid_t p
 	return is;
 }
 
-static struct hybrid_load *new_load(struct hybrid_object *object, u32 kind)
+static struct hybrid_load *new_load(u32 kind)
 {
 	struct hybrid_load *load = calloc(1, sizeof(*load));
 
 	if (!load)
 		return NULL;
 	INIT_LIST_HEAD(&load->list);
-	load->object = object;
+	load->is_wanted = true;
 	load->request.kind = kind;
 	load->asked = hybrid_clock_ns(CLOCK_MONOTONIC);
 	load->waited = load->asked;
@@ -126,10 +126,23 @@ static bool is_over(const struct hybrid_loader *loader, struct hybrid_load *load
 	       hybrid_helpers_use(loader, load->dev).is_silent;
 }
 
-/* Asks for it, and gives it a moment. */
-static void ask(struct hybrid_loader *loader, struct hybrid_load *load)
+/* No helper can be asked. */
+static bool is_refused(const struct hybrid_loader *loader, struct hybrid_load *load)
 {
-	load->object->load = load;
+	if (!loader->is_broken || load->done)
+		return false;
+	list_del_init(&load->list);
+	load->error = ENOENT;
+	hybrid_load_end(load);
+	return true;
+}
+
+/* Asks for it, and gives it a moment. */
+static void ask(struct hybrid_loader *loader, struct hybrid_object *object,
+		struct hybrid_load *load)
+{
+	object->load = load;
+	load->object = object;
 	load->is_counted = hybrid_file_take(load->user, HYBRID_FILE_ASKED, 1);
 	if (!load->is_counted) {
 		hybrid_load_set_over(load, HYBRID_FILE_ASKED);
@@ -138,12 +151,8 @@ static void ask(struct hybrid_loader *loader, struct hybrid_load *load)
 	}
 	list_add_tail(&load->list, &loader->queue);
 	hybrid_helpers_read(loader);
-	if (loader->is_broken && !load->done) {
-		list_del_init(&load->list);
-		load->error = ENOENT;
-		hybrid_load_end(load);
+	if (is_refused(loader, load))
 		return;
-	}
 	if (is_over(loader, load)) {
 		give_up(load);
 		return;
@@ -178,32 +187,45 @@ void hybrid_loader_cancel(struct hybrid_object *object)
 	struct hybrid_load *load = object->load;
 
 	object->load = NULL;
-	if (!load)
-		return;
-	load->object = NULL;
-	/* A helper has begun with it, and its answer ends it. */
-	if (load->done || !list_empty(&load->list))
-		hybrid_load_free(load);
+	if (load)
+		hybrid_load_forget(load);
 }
 
-static struct hybrid_load *load_of(const struct hybrid_mapping *mapping, dev_t dev)
+static struct hybrid_load *load_of(const struct hybrid_mapping *mapping, u32 kind, dev_t dev)
 {
 	const struct hybrid_ident *ident = hybrid_mapping_ident(mapping);
-	struct hybrid_object *object = mapping->object;
-	struct hybrid_load *load = new_load(object, HYBRID_HELPER_OPEN);
+	struct hybrid_objects *objects = mapping->object->objects;
+	struct hybrid_load *load = new_load(kind);
 
 	if (!load)
 		return NULL;
 	load->dev = dev;
-	load->user = object->objects->user_of ? object->objects->user_of(mapping) : NULL;
+	load->user = objects->user_of ? objects->user_of(mapping) : NULL;
 	load->request.mapping = *mapping;
 	load->request.mapping.object = NULL;
 	load->request.mapping.record = NULL;
 	load->request.ident = *ident;
 	load->request.ident.path = NULL;
-	load->request.file = object->file;
+	load->request.file = mapping->object->file;
 	strncpy(load->request.path, ident->path, sizeof(load->request.path) - 1);
 	return load;
+}
+
+/* Found (O_PATH) on a local file system; else -1, with EAGAIN if only a helper can open it. */
+static int find_local(struct hybrid_loader *loader, const struct hybrid_mapping *mapping,
+		      dev_t *dev)
+{
+	int found = loader->ops.find(mapping);
+
+	*dev = 0;
+	if (found < 0)
+		return -1;
+	*dev = device_of(found);
+	if (is_local(loader, found, *dev, mapping->pid))
+		return found;
+	close(found);
+	errno = EAGAIN;
+	return -1;
 }
 
 int hybrid_loader_open(const struct hybrid_mapping *mapping)
@@ -211,7 +233,7 @@ int hybrid_loader_open(const struct hybrid_mapping *mapping)
 	struct hybrid_object *object = mapping->object;
 	struct hybrid_loader *loader = object->objects->open_arg;
 	struct hybrid_load *load = object->load;
-	dev_t dev = 0;
+	dev_t dev;
 	int found;
 
 	/* It is read from the process. */
@@ -228,22 +250,42 @@ int hybrid_loader_open(const struct hybrid_mapping *mapping)
 		return load->done ? take_load(object) : HYBRID_OPEN_LATER;
 	}
 	object->is_copy = false;
-	found = loader->ops.find(mapping);
-	if (found >= 0) {
-		dev = device_of(found);
-		if (is_local(loader, found, dev, mapping->pid))
-			return loader->ops.open_found(mapping, found);
-		close(found);
-	} else if (errno != EAGAIN) {
+	found = find_local(loader, mapping, &dev);
+	if (found >= 0)
+		return loader->ops.open_found(mapping, found);
+	if (errno != EAGAIN)
 		return -1;
-	}
-	load = load_of(mapping, dev);
+	load = load_of(mapping, HYBRID_HELPER_OPEN, dev);
 	if (!load) {
 		errno = ENOMEM;
 		return -1;
 	}
-	ask(loader, load);
+	ask(loader, object, load);
 	return load->done ? take_load(object) : HYBRID_OPEN_LATER;
+}
+
+struct hybrid_load *hybrid_loader_digest(struct hybrid_loader *loader,
+					 const struct hybrid_mapping *mapping, int *found)
+{
+	struct hybrid_load *load;
+	dev_t dev;
+
+	*found = find_local(loader, mapping, &dev);
+	if (*found >= 0 || errno != EAGAIN)
+		return NULL;
+	load = load_of(mapping, HYBRID_HELPER_DIGEST, dev);
+	if (!load)
+		return NULL;
+	load->request.file = mapping->file;
+	list_add_tail(&load->list, &loader->queue);
+	hybrid_helpers_read(loader);
+	is_refused(loader, load);
+	return load;
+}
+
+void hybrid_loader_read(struct hybrid_loader *loader)
+{
+	hybrid_helpers_read(loader);
 }
 
 /* The file is read at once, and closed. */
@@ -264,13 +306,13 @@ int hybrid_loader_fetch(struct hybrid_object *object, const u8 *build_id, size_t
 	struct hybrid_load *load = object->load;
 
 	if (!load) {
-		load = new_load(object, HYBRID_HELPER_DEBUG);
+		load = new_load(HYBRID_HELPER_DEBUG);
 		if (!load)
 			return -1;
 		memcpy(load->request.ident.build_id, build_id, size);
 		load->request.ident.build_id_size = size;
 		load->user = object->user;
-		ask(loader, load);
+		ask(loader, object, load);
 	}
 	hybrid_helpers_read(loader);
 	if (!load->done && !load->late)

@@ -9,6 +9,7 @@
 /* How long samples wait for a file, in ns, from when it was first asked for. */
 #define HYBRID_LOAD_WAIT_NS	2000000000ULL
 
+struct hybrid_load;
 struct hybrid_loader;
 
 enum hybrid_load_state {
@@ -58,6 +59,21 @@ void hybrid_loader_delete(struct hybrid_loader *loader);
  * to be called again.
  */
 int hybrid_loader_open(const struct hybrid_mapping *mapping);
+
+/**
+ * hybrid_loader_digest - have the digest of a file that is not local computed
+ * @loader: loader
+ * @mapping: with an object, and the file
+ * @found: out: the file (O_PATH), if it is local: its caller reads it itself; else -1
+ *
+ * Return: what was asked for; NULL: @found, or there is no file. To be given to
+ * hybrid_load_forget() before @loader is deleted.
+ */
+struct hybrid_load *hybrid_loader_digest(struct hybrid_loader *loader,
+					 const struct hybrid_mapping *mapping, int *found);
+
+/* Goes on with what helpers do, without waiting. */
+void hybrid_loader_read(struct hybrid_loader *loader);
 
 /* Asks debuginfod: the @fetch of struct hybrid_objects. */
 int hybrid_loader_fetch(struct hybrid_object *object, const u8 *build_id, size_t size);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include <sys/socket.h>
 #include <linux/kernel.h>
@@ -14,6 +15,9 @@
 
 /* Of them, those that open files of one file system. */
 #define MAX_OF_DEVICE	4
+
+/* Those that read for digests of one user's files: samples wait for other files. */
+#define MAX_DIGESTING	2
 
 void hybrid_load_free(struct hybrid_load *load)
 {
@@ -98,7 +102,8 @@ struct hybrid_device_use hybrid_helpers_use(const struct hybrid_loader *loader, 
 	unsigned int i;
 
 	for (i = 0; i < loader->nr_helpers; i++) {
-		if (!loader->helpers[i].is_busy || loader->helpers[i].dev != dev)
+		if (!loader->helpers[i].is_busy || loader->helpers[i].is_digesting ||
+		    loader->helpers[i].dev != dev)
 			continue;
 		use.nr++;
 		use.is_silent |= now - loader->helpers[i].began > HYBRID_LOAD_WAIT_NS;
@@ -106,13 +111,31 @@ struct hybrid_device_use hybrid_helpers_use(const struct hybrid_loader *loader, 
 	return use;
 }
 
+/* One that does not answer is one of its user's, and of its file system the only one. */
+static bool may_digest(const struct hybrid_loader *loader, const struct hybrid_load *load)
+{
+	unsigned int i, nr_user = 0;
+
+	for (i = 0; i < loader->nr_helpers; i++) {
+		if (!loader->helpers[i].is_busy || !loader->helpers[i].is_digesting)
+			continue;
+		if (load->dev && loader->helpers[i].dev == load->dev)
+			return false;
+		nr_user += loader->helpers[i].user == load->user;
+	}
+	return nr_user < MAX_DIGESTING;
+}
+
 /* Gives one file to a helper. Returns false if that can't be, now. */
 static bool dispatch(struct hybrid_loader *loader, struct hybrid_load *load)
 {
+	bool is_digest = load->request.kind == HYBRID_HELPER_DIGEST;
 	struct hybrid_helper *helper;
 
-	if (hybrid_helpers_use(loader, load->dev).nr >= MAX_OF_DEVICE ||
-	    !hybrid_file_take(load->user, HYBRID_FILE_WAITS, 1))
+	if (is_digest ? !may_digest(loader, load) :
+			hybrid_helpers_use(loader, load->dev).nr >= MAX_OF_DEVICE)
+		return false;
+	if (!hybrid_file_take(load->user, HYBRID_FILE_WAITS, 1))
 		return false;
 	helper = idle_helper(loader);
 	if (!helper || hybrid_helper_send(helper->socket, &load->request, sizeof(load->request),
@@ -124,6 +147,7 @@ static bool dispatch(struct hybrid_loader *loader, struct hybrid_load *load)
 	}
 	list_del_init(&load->list);
 	helper->is_busy = true;
+	helper->is_digesting = is_digest;
 	helper->load = load;
 	helper->user = load->user;
 	helper->dev = load->dev;
@@ -131,12 +155,19 @@ static bool dispatch(struct hybrid_loader *loader, struct hybrid_load *load)
 	return true;
 }
 
+/* Samples wait for files, and not for digests. */
 static void dispatch_all(struct hybrid_loader *loader)
 {
 	struct hybrid_load *load, *next;
 
-	list_for_each_entry_safe(load, next, &loader->queue, list)
-		dispatch(loader, load);
+	list_for_each_entry_safe(load, next, &loader->queue, list) {
+		if (load->request.kind != HYBRID_HELPER_DIGEST)
+			dispatch(loader, load);
+	}
+	list_for_each_entry_safe(load, next, &loader->queue, list) {
+		if (load->request.kind == HYBRID_HELPER_DIGEST)
+			dispatch(loader, load);
+	}
 }
 
 void hybrid_load_set_over(struct hybrid_load *load, enum hybrid_file_cost cost)
@@ -144,27 +175,35 @@ void hybrid_load_set_over(struct hybrid_load *load, enum hybrid_file_cost cost)
 	load->error = EDQUOT;
 	if (load->object)
 		load->object->over = cost;
+	else if (load->is_wanted)
+		hybrid_file_left_out(load->user, cost);
 }
 
-/* Whether there is room for a copy. Returns 0 if the helper goes on. */
+/* Whether there is room for a copy, or a digest. Returns 0 if the helper goes on. */
 static int allow(struct hybrid_load *load, int socket, u64 needed)
 {
-	struct hybrid_helper_request go = { .kind = HYBRID_HELPER_COPY };
-	bool is_free = load->object &&
-		       hybrid_file_take(load->user, HYBRID_FILE_BACKGROUND, needed);
+	bool is_digest = load->request.kind == HYBRID_HELPER_DIGEST;
+	enum hybrid_file_cost cost = is_digest ? HYBRID_FILE_DIGESTS : HYBRID_FILE_BACKGROUND;
+	struct hybrid_helper_request go = { .kind = HYBRID_HELPER_GO };
+	bool is_free = load->is_wanted && hybrid_file_take(load->user, cost, needed);
 
-	if (is_free && hybrid_file_take(load->user, HYBRID_FILE_COPIES, needed))
+	if (is_free && (is_digest || hybrid_file_take(load->user, HYBRID_FILE_COPIES, needed)))
 		go.most = needed;
-	load->size = go.most;
+	if (!is_digest)
+		load->size = go.most;
 	if (!go.most)
-		hybrid_load_set_over(load, HYBRID_FILE_COPIES);
+		hybrid_load_set_over(load, is_digest ? HYBRID_FILE_DIGESTS : HYBRID_FILE_COPIES);
 	return hybrid_helper_send(socket, &go, sizeof(go), NULL) ?: !go.most;
 }
 
 static void take_file(struct hybrid_load *load, const struct hybrid_helper_answer *answer, int *fds)
 {
 	load->fd = fds[0];
-	load->error = answer->error ?: fds[0] < 0 ? EIO : 0;
+	load->error = answer->error;
+	if (load->request.kind == HYBRID_HELPER_DIGEST)
+		memcpy(load->digest, answer->digest, sizeof(load->digest));
+	else if (!load->error && fds[0] < 0)
+		load->error = EIO;
 	load->copied = answer->is_copy;
 	fds[0] = -1;
 	if (load->error) {
@@ -178,10 +217,19 @@ static void take_file(struct hybrid_load *load, const struct hybrid_helper_answe
 	load->hold.copied = true;
 }
 
+void hybrid_load_forget(struct hybrid_load *load)
+{
+	load->object = NULL;
+	load->is_wanted = false;
+	/* A helper has begun with it, and its answer ends it. */
+	if (load->done || !list_empty(&load->list))
+		hybrid_load_free(load);
+}
+
 void hybrid_load_end(struct hybrid_load *load)
 {
 	load->done = true;
-	if (!load->object)
+	if (!load->is_wanted)
 		hybrid_load_free(load);
 }
 

@@ -15,7 +15,7 @@
 /**
  * struct hybrid_load - a file that is asked for
  * @list: of those that no helper has begun with
- * @object: that it is for; NULL: it is of no use any more
+ * @object: that it is for; NULL: it is for none, or of no use any more
  * @request: what the helper is told
  * @dev: where the file is, as far as that is known without asking; 0: unknown
  * @user: whose share it is
@@ -26,7 +26,9 @@
  * @size: bytes of HYBRID_FILE_COPIES that @fd takes
  * @copied: it is a copy
  * @hold: of what
+ * @digest: of the file, which is HYBRID_HELPER_DIGEST's
  * @is_counted: it is one of HYBRID_FILE_ASKED
+ * @is_wanted: somebody will come for it; else it is freed when it is there
  * @done: it is there, or can't be opened
  * @late: samples wait for it no more
  */
@@ -43,7 +45,9 @@ struct hybrid_load {
 	u64				size;
 	bool				copied;
 	struct hybrid_pinned_file	hold;
+	u8				digest[HYBRID_DIGEST_SIZE];
 	bool				is_counted;
+	bool				is_wanted;
 	bool				done;
 	bool				late;
 };
@@ -52,6 +56,7 @@ struct hybrid_load {
  * struct hybrid_helper - a process that opens files
  * @socket: to it
  * @is_busy: it was given a file, and is not done with it: close() may not return
+ * @is_digesting: that file's digest is wanted
  * @load: that file; NULL: it has answered
  * @user: whose the file is
  * @dev: where it is
@@ -60,6 +65,7 @@ struct hybrid_load {
 struct hybrid_helper {
 	int			socket;
 	bool			is_busy;
+	bool			is_digesting;
 	struct hybrid_load	*load;
 	struct hybrid_file_user	*user;
 	dev_t			dev;
@@ -103,7 +109,7 @@ struct hybrid_loader {
 };
 
 /**
- * struct hybrid_device_use - what helpers do with a file system
+ * struct hybrid_device_use - what helpers do with a file system, but for digests
  * @nr: of them that do something
  * @is_silent: one has waited longer than samples do
  */
@@ -129,5 +135,8 @@ void hybrid_load_set_over(struct hybrid_load *load, enum hybrid_file_cost cost);
 /* It is there, or will not come; freed if nobody asks for it any more. */
 void hybrid_load_end(struct hybrid_load *load);
 void hybrid_load_free(struct hybrid_load *load);
+
+/* Nobody asks for it any more. */
+void hybrid_load_forget(struct hybrid_load *load);
 
 #endif /* __PERF_HYBRID_HELPER_POOL_H */

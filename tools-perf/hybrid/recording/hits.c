@@ -35,12 +35,12 @@
 
 static u32 add_digest(void *arg, const struct hybrid_mapping *mapping)
 {
-	return hybrid_digests_add(arg, hybrid_find_live(mapping), &mapping->file);
+	return hybrid_digests_add(arg, mapping);
 }
 
-void hybrid_hits_init(struct hybrid_hits *hits)
+void hybrid_hits_init(struct hybrid_hits *hits, struct hybrid_loader *loader)
 {
-	hits->digests = hybrid_digests_new();
+	hits->digests = hybrid_digests_new(loader);
 	hits->met.add_digest = add_digest;
 	hits->met.arg = hits->digests;
 }

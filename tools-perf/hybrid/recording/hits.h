@@ -42,7 +42,8 @@ struct hybrid_hits {
 	u64			last;
 };
 
-void hybrid_hits_init(struct hybrid_hits *hits);
+/* @loader: of files, for their digests; NULL: there are none */
+void hybrid_hits_init(struct hybrid_hits *hits, struct hybrid_loader *loader);
 
 /**
  * hybrid_hits_map - map files that records of the kernel do not tell from others

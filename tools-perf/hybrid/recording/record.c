@@ -90,7 +90,7 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 	hybrid_processes_init(&hr->ps, hybrid_open_live);
 	hr->ps.no_build_ids = !opts->build_id;
 	start_loading(hr);
-	hybrid_hits_init(&hr->hits);
+	hybrid_hits_init(&hr->hits, hr->loader);
 	hr->unwinder.memory = hybrid_memory_new();
 	hr->unwinder.jit = hybrid_jit_new(&hr->ps.objects, hr->unwinder.memory);
 	hr->unwinder.runtimes = hybrid_runtimes_new(&hr->ps.objects, hr->unwinder.memory);
@@ -276,12 +276,12 @@ void hybrid_record__delete(struct hybrid_record *hr)
 	hybrid_compiler_stop(hr->walker.compiler);
 	/* Before the compiler: it owns the files of the objects that go. */
 	hybrid_processes_exit(&hr->ps);
+	hybrid_hits_exit(&hr->hits);
 	hybrid_loader_delete(hr->loader);
 	hybrid_walker__exit(&hr->walker);
 	hybrid_lost_exit(&hr->lost);
 	hybrid_off_cpu_exit(&hr->off_cpu);
 	hybrid_names_exit(&hr->names);
-	hybrid_hits_exit(&hr->hits);
 	free(hr->events);
 	free(hr);
 }

@@ -237,6 +237,7 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 		hr->pass.looked = now;
 	}
 	hybrid_objects_age(&hr->ps.objects, now);
+	hybrid_digests_look(hr->hits.digests);
 	delivered = hybrid_order_pass(&hr->rings.order, all ? HYBRID_ORDER_ALL : now,
 				      hr->rings.ring, hr->rings.nr, hr->rings.heap, &ops, hr);
 	hybrid_early_pass(hr);

@@ -192,13 +192,14 @@ static int add_elf(struct content *content)
 
 int hybrid_content_digest(int fd, u8 *digest)
 {
-	struct content content = { .fd = fd, .left = HYBRID_DIGEST_MOST };
+	struct content content = { .fd = fd };
 	struct stat st;
 	int err;
 
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return -EINVAL;
 	content.size = st.st_size;
+	content.left = min_t(u64, st.st_size, HYBRID_DIGEST_MOST);
 	content.buffer = malloc(BUFFER);
 	if (!content.buffer)
 		return -ENOMEM;

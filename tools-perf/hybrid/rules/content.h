@@ -22,7 +22,8 @@
  * can make another file with a given digest.
  *
  * Return: 0; -EINVAL if the file is no ELF file of this machine's byte order, or its headers are
- * wrong; -EFBIG if there is more to be read than HYBRID_DIGEST_MOST; -EIO.
+ * wrong; -EFBIG if there is more to be read than HYBRID_DIGEST_MOST, or more than the file has, as
+ * sections overlap; -EIO.
  */
 int hybrid_content_digest(int fd, u8 *digest);
 

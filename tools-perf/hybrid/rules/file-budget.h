@@ -16,6 +16,8 @@ struct hybrid_file_budget;
  * @HYBRID_FILE_MEMORY: bytes of sections that are in memory now
  * @HYBRID_FILE_BACKGROUND: bytes that are read to copy files, and to compare them
  * @HYBRID_FILE_COPIES: bytes of copies of files that there are now
+ * @HYBRID_FILE_DIGESTS: bytes that are read for digests of files
+ * @HYBRID_FILE_UNREAD: files that wait for their digest now
  * @HYBRID_FILE_TIME: ns in system calls that read files
  * @HYBRID_FILE_ASKED: files that are asked for now, from file systems that may not answer
  * @HYBRID_FILE_WAITS: of them, those that helpers wait for
@@ -26,6 +28,8 @@ enum hybrid_file_cost {
 	HYBRID_FILE_MEMORY,
 	HYBRID_FILE_BACKGROUND,
 	HYBRID_FILE_COPIES,
+	HYBRID_FILE_DIGESTS,
+	HYBRID_FILE_UNREAD,
 	HYBRID_FILE_TIME,
 	HYBRID_FILE_ASKED,
 	HYBRID_FILE_WAITS,

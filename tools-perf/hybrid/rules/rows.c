@@ -11,7 +11,7 @@
 #include "rows.h"
 
 /* Files that only root can write, and that all use, have root's share whoever met them first. */
-static struct hybrid_file_user *user_of(const struct hybrid_mapping *mapping, int fd)
+struct hybrid_file_user *hybrid_mapping_user(const struct hybrid_mapping *mapping, int fd)
 {
 	struct hybrid_objects *objects = mapping->object->objects;
 
@@ -43,7 +43,7 @@ static void object_open(const struct hybrid_mapping *mapping)
 		return;
 	}
 	if (fd >= 0 && !object->is_copy)
-		object->user = user_of(mapping, fd);
+		object->user = hybrid_mapping_user(mapping, fd);
 	hybrid_object_open(object, fd);
 }
 

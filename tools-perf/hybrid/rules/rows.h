@@ -5,6 +5,9 @@
 #include "arch.h"
 #include "space.h"
 
+/* Whose share the file of a mapping is of. @fd: the file; O_PATH is enough */
+struct hybrid_file_user *hybrid_mapping_user(const struct hybrid_mapping *mapping, int fd);
+
 /**
  * hybrid_object_use - open the file that a mapping shows, if it is not open
  * @mapping: with an object

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include "abi.h"
+#include "elf-file.h"
+#include "loader-world.h"
+#include "tap.h"
+
+/* What the tests and the helpers have together. */
+struct shared {
+	bool		answers;
+	unsigned int	opened;
+};
+
+static struct shared *shared;
+
+struct loader_world world;
+
+bool loader_world_init(void)
+{
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	snprintf(world.file, sizeof(world.file), "%s", elf_file_path("frames.so"));
+	return shared != MAP_FAILED;
+}
+
+void loader_world_answer(bool yes)
+{
+	__atomic_store_n(&shared->answers, yes, __ATOMIC_RELEASE);
+}
+
+unsigned int loader_world_opened(void)
+{
+	return __atomic_load_n(&shared->opened, __ATOMIC_RELAXED);
+}
+
+/* In a helper. */
+static int open_slowly(const struct hybrid_mapping *mapping)
+{
+	while (strchr(mapping->object->ident.path, '!') &&
+	       !__atomic_load_n(&shared->answers, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	__atomic_add_fetch(&shared->opened, 1, __ATOMIC_RELAXED);
+	return open(world.file, O_RDONLY | O_CLOEXEC);
+}
+
+static int find(const struct hybrid_mapping *mapping)
+{
+	const char *path = mapping->object->ident.path;
+
+	if (strchr(path, '!')) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return open(strchr(path + 1, '/') ? "/proc/self/maps" : world.file, O_PATH | O_CLOEXEC);
+}
+
+static int open_found(const struct hybrid_mapping *mapping, int found)
+{
+	(void)mapping;
+	return hybrid_open_found(found);
+}
+
+static int start_process(int socket)
+{
+	int status;
+	pid_t pid;
+
+	world.started++;
+	pid = fork();
+	if (!pid) {
+		if (!fork())
+			hybrid_helper_main(socket, open_slowly);
+		_exit(0);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid ? 0 : -1;
+}
+
+void loader_world_start(void)
+{
+	static const struct hybrid_loader_ops ops = {
+		.find = find, .open_found = open_found, .start = start_process,
+	};
+
+	loader_world_answer(false);
+	world.started = 0;
+	hybrid_objects_init(&world.objects, hybrid_loader_open, hybrid_x86_abi);
+	world.loader = hybrid_loader_new(&ops);
+	world.objects.open_arg = world.loader;
+	world.objects.cancel = hybrid_loader_cancel;
+}
+
+void loader_world_end(void)
+{
+	hybrid_objects_exit(&world.objects);
+	hybrid_loader_delete(world.loader);
+	loader_world_answer(true);
+}
+
+struct hybrid_mapping loader_world_map(const char *path)
+{
+	struct hybrid_ident ident = { .path = path };
+
+	return (struct hybrid_mapping) {
+		.start = AT, .end = AT + (1 << 20),
+		.object = hybrid_object_get(&world.objects, &ident),
+	};
+}

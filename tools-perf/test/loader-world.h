@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef LOADER_WORLD_H
+#define LOADER_WORLD_H
+
+#include <limits.h>
+#include "file-loader.h"
+
+/* Where files are mapped. */
+#define AT	0x7f0000000000ULL
+
+/**
+ * struct loader_world - a loader, and processes that open files for it
+ * @objects: all have the same file
+ * @loader: theirs
+ * @started: how often the first of these processes was started
+ * @file: the file
+ */
+struct loader_world {
+	struct hybrid_objects	 objects;
+	struct hybrid_loader	*loader;
+	unsigned int		 started;
+	char			 file[PATH_MAX];
+};
+
+extern struct loader_world world;
+
+/* Once, before the others. Return: false if memory is short. */
+bool loader_world_init(void);
+
+/* Files whose paths have a '!' are opened from now on, or not. */
+void loader_world_answer(bool yes);
+
+/* Files that helpers have opened since loader_world_init(). */
+unsigned int loader_world_opened(void);
+
+/**
+ * loader_world_start - a new loader
+ *
+ * Paths with a '!' can't be found without waiting, and don't answer until they all do; those with a
+ * '/' behind the first are on a file system that is not local.
+ */
+void loader_world_start(void);
+void loader_world_end(void);
+
+/* A mapping of the file, by a path. */
+struct hybrid_mapping loader_world_map(const char *path);
+
+#endif /* LOADER_WORLD_H */
