@@ -2,6 +2,7 @@
 /*
  * What is opened in the place of a debug file: regular files alone, and of local file systems.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -171,13 +172,18 @@ static bool is_local(void *arg, int found)
 	return stat(in_dir("far"), &of_far) || fstat(found, &st) || st.st_ino != of_far.st_ino;
 }
 
-static int open_local(const char *path)
+static int open_from(const char *root, const char *path)
 {
-	int fd = hybrid_open_local(path, is_local, NULL);
+	int fd = hybrid_open_local(root, path, is_local, NULL);
 
 	if (fd >= 0)
 		close(fd);
 	return fd < 0 ? -1 : 0;
+}
+
+static int open_local(const char *path)
+{
+	return open_from("/", path);
 }
 
 static void local_paths(void)
@@ -193,12 +199,19 @@ static void local_paths(void)
 	same(open_local(in_dir("to-near")), 0);
 	same(open_local(in_dir("to-dir/file")), 0);
 	same(open_local(in_dir("far/file")), -1);
+	same(errno, EAGAIN);
+	same(open_local(in_dir("far/nothing")), -1);
+	same(errno, EAGAIN);
 	same(open_local(in_dir("far/../near/file")), -1);
 	same(open_local(in_dir("to-far")), -1);
 	same(open_local(in_dir("near/to-far")), -1);
 	same(open_local(in_dir("loop")), -1);
 	same(open_local(in_dir("near")), -1);
 	same(open_local(in_dir("nothing")), -1);
+	check(errno != EAGAIN);
+	/* An absolute link begins where the path does. */
+	same(open_from(in_dir(""), "/near/file"), 0);
+	same(open_from(in_dir(""), "/to-dir/file"), -1);
 	same(open_local("near/file"), -1);
 	same(open_local(""), -1);
 	check(asked > 10);
@@ -222,6 +235,11 @@ static void mounts(void)
 	check(hybrid_mount_is_local(memory, getpid()));
 	close(proc);
 	close(memory);
+	/* What is not there needs nobody; neither do file systems that root has mounted. */
+	check(hybrid_path_is_at_hand(elf_file_path("small.so"), 0));
+	check(hybrid_path_is_at_hand(elf_file_path("small.so"), getpid()));
+	check(hybrid_path_is_at_hand("/nothing/here", 0));
+	check(hybrid_path_is_at_hand("/proc/version", 0));
 }
 
 int main(void)

@@ -20,6 +20,7 @@
 #include "../../session.h"
 #include "../../symbol.h"
 #include "../../util.h"
+#include "../process/mount.h"
 #include "../rules/content.h"
 #include "../rules/file-id.h"
 #include "identity.h"
@@ -164,18 +165,6 @@ static bool has_build_id(const char *path, struct dso *dso)
 	return filename__read_build_id(path, &bid) > 0 && dso__build_id_equal(dso, &bid);
 }
 
-/* Devices and FIFOs are not opened. @found: O_PATH */
-static int open_regular(int found)
-{
-	char path[64];
-	struct stat st;
-
-	if (fstat(found, &st) || !S_ISREG(st.st_mode))
-		return -1;
-	scnprintf(path, sizeof(path), "/proc/self/fd/%d", found);
-	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-}
-
 static bool has_content(struct hybrid_identity *identity, int fd)
 {
 	u8 digest[HYBRID_DIGEST_SIZE];
@@ -200,12 +189,11 @@ static enum found look_at(struct hybrid_identity *identity, const char *path)
 		close(found);
 		return RIGHT;
 	}
-	fd = open_regular(found);
+	fd = hybrid_open_found(found);
 	if (fd >= 0) {
 		is = has_content(identity, fd) ? RIGHT : WRONG;
 		close(fd);
 	}
-	close(found);
 	return is;
 }
 
@@ -368,12 +356,22 @@ bool hybrid_identity__cached(struct dso *dso, const char *link, char *path)
 	return strcmp(path, link);
 }
 
+bool hybrid_identity__is_at_hand(const struct nsinfo *nsi, const char *path)
+{
+	pid_t pid = nsi && nsinfo__need_setns(nsi) ? nsinfo__pid(nsi) : 0;
+
+	/* It is none, but what the kernel calls a mapping. */
+	return *path != '/' || hybrid_path_is_at_hand(path, pid);
+}
+
 bool hybrid_identity__cache_as(struct dso *dso, const char *name, char *sbuild_id)
 {
 	struct hybrid_identity *identity = dso__identity(dso);
 	struct nscookie nsc;
 	bool is_right;
 
+	if (!dso__kernel(dso) && !hybrid_identity__is_at_hand(dso__nsinfo(dso), name))
+		return false;
 	if (!identity)
 		return true;
 	hybrid_identity__look(dso);

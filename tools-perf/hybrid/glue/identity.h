@@ -14,6 +14,7 @@
  * ignore the digest.
  */
 struct hybrid_file_id;
+struct nsinfo;
 struct perf_record_header_build_id;
 struct perf_session;
 
@@ -98,9 +99,21 @@ bool hybrid_identity__cached(struct dso *dso, const char *link, char *path);
  * @name: path of the file, in the dso's mount namespace
  * @sbuild_id: its build-id; out: the name; room for HYBRID_IDENTITY_NAME more bytes
  *
- * Return: false if the cache has the file already, or @name is not the file that was mapped.
+ * Return: false if the cache has the file already, or @name is not the file that was mapped, or it
+ * is not at hand.
  */
 bool hybrid_identity__cache_as(struct dso *dso, const char *name, char *sbuild_id);
+
+/**
+ * hybrid_identity__is_at_hand - can perf record open a file?
+ * @nsi: mount namespace; NULL: perf's own
+ * @path: of the file in there
+ *
+ * Call it in perf's own mount namespace.
+ *
+ * Return: false if whoever made a FUSE file system could let perf wait for ever.
+ */
+bool hybrid_identity__is_at_hand(const struct nsinfo *nsi, const char *path);
 
 /**
  * hybrid_identity__choose - the user has put a file into the build-id cache
@@ -177,6 +190,12 @@ static inline bool hybrid_identity__cached(struct dso *dso __maybe_unused,
 static inline bool hybrid_identity__cache_as(struct dso *dso __maybe_unused,
 					     const char *name __maybe_unused,
 					     char *sbuild_id __maybe_unused)
+{
+	return true;
+}
+
+static inline bool hybrid_identity__is_at_hand(const struct nsinfo *nsi __maybe_unused,
+					       const char *path __maybe_unused)
 {
 	return true;
 }

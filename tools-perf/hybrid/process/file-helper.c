@@ -5,17 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <linux/kernel.h>
 #include <linux/magic.h>
-#include <linux/nsfs.h>
 #include "../rules/debug-file.h"
 #include "file-copy.h"
 #include "file-helper.h"
+#include "mount.h"
 
 /* Not in perf's own copy of the kernel's list. */
 #ifndef __NR_close_range
@@ -73,25 +72,10 @@ ssize_t hybrid_helper_receive(int socket, void *data, size_t size, int *fds, int
  */
 static bool is_roots_overlay(int fd, pid_t pid)
 {
-	struct stat of_mounts, own;
 	struct statfs fs;
-	char path[32];
-	int ns, user = -1;
-	bool is_own;
 
-	if (fstatfs(fd, &fs) || (u32)fs.f_type != OVERLAYFS_SUPER_MAGIC)
-		return false;
-	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
-	ns = open(path, O_RDONLY | O_CLOEXEC);
-	if (ns >= 0) {
-		user = ioctl(ns, NS_GET_USERNS);
-		close(ns);
-	}
-	is_own = user >= 0 && !fstat(user, &of_mounts) && !stat("/proc/self/ns/user", &own) &&
-		 of_mounts.st_ino == own.st_ino;
-	if (user >= 0)
-		close(user);
-	return is_own;
+	return !fstatfs(fd, &fs) && (u32)fs.f_type == OVERLAYFS_SUPER_MAGIC &&
+	       hybrid_mounts_are_own(pid);
 }
 
 static bool is_changed(int fd, const struct stat *before)

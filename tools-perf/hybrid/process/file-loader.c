@@ -15,11 +15,6 @@
 #include "helper-pool.h"
 #include "mount.h"
 
-/* Not in the headers of all C libraries. */
-#ifndef STATX_MNT_ID_UNIQUE
-#define STATX_MNT_ID_UNIQUE	0x4000U
-#endif
-
 /* A file that is at hand is there in less, in ns: no sample has to be looked at twice. */
 #define FIRST_WAIT	10000000ULL
 
@@ -59,20 +54,10 @@ static dev_t device_of(int found)
 	return makedev(st.stx_dev_major, st.stx_dev_minor);
 }
 
-static u64 mount_of(int found)
-{
-	struct statx st;
-
-	if (statx(found, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID_UNIQUE, &st) ||
-	    !(st.stx_mask & STATX_MNT_ID_UNIQUE))
-		return 0;
-	return st.stx_mnt_id;
-}
-
 /* Is what was found on a file system that waits for nobody? */
 static bool is_local(struct hybrid_loader *loader, int found, dev_t dev, pid_t pid)
 {
-	u64 mount = mount_of(found);
+	u64 mount = hybrid_mount_id(found);
 	unsigned int i;
 	bool is;
 
@@ -327,7 +312,7 @@ static bool is_local_here(void *arg, int found)
 
 int hybrid_loader_open_path(struct hybrid_objects *objects, const char *path)
 {
-	return hybrid_open_local(path, is_local_here, objects->open_arg);
+	return hybrid_open_local("/", path, is_local_here, objects->open_arg);
 }
 
 void hybrid_loader_give_up(struct hybrid_object *object)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -6,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 #include <linux/kernel.h>
+#include <linux/nsfs.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -14,6 +17,11 @@
 
 /* Lines of a process's mounts that are read; a machine with a thousand containers has 30,000. */
 #define MAX_LINES	65536
+
+/* Not in the headers of all C libraries. */
+#ifndef STATX_MNT_ID_UNIQUE
+#define STATX_MNT_ID_UNIQUE	0x4000U
+#endif
 
 /* As the kernel's path lookup: symbolic links on the way. */
 #define MAX_LINKS	40
@@ -104,13 +112,45 @@ bool hybrid_mount_is_local(int fd, pid_t pid)
 	return is_shared_memory(fd);
 }
 
+u64 hybrid_mount_id(int fd)
+{
+	struct statx st;
+
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID_UNIQUE, &st) ||
+	    !(st.stx_mask & STATX_MNT_ID_UNIQUE))
+		return 0;
+	return st.stx_mnt_id;
+}
+
+bool hybrid_mounts_are_own(pid_t pid)
+{
+	struct stat of_mounts, own;
+	int ns, user = -1;
+	char path[32];
+	bool are_own;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/mnt", pid);
+	ns = open(path, O_RDONLY | O_CLOEXEC);
+	if (ns >= 0) {
+		user = ioctl(ns, NS_GET_USERNS);
+		close(ns);
+	}
+	are_own = user >= 0 && !fstat(user, &of_mounts) && !stat("/proc/self/ns/user", &own) &&
+		  of_mounts.st_ino == own.st_ino;
+	if (user >= 0)
+		close(user);
+	return are_own;
+}
+
 /**
  * struct lookup - the way to a file
+ * @root: where absolute paths begin
  * @at: directory, or what was found (O_PATH); -1: nothing
  * @rest: of the path
  * @nr_links: symbolic links that were followed
  */
 struct lookup {
+	const char	*root;
 	int		at;
 	char		rest[PATH_MAX];
 	unsigned int	nr_links;
@@ -136,7 +176,7 @@ static bool follow(struct lookup *lookup, int link)
 	path[len] = '/';
 	memcpy(path + len + 1, lookup->rest, rest + 1);
 	if (path[0] == '/')
-		move(lookup, open("/", O_PATH | O_CLOEXEC));
+		move(lookup, open(lookup->root, O_PATH | O_CLOEXEC));
 	memcpy(lookup->rest, path, len + rest + 2);
 	return lookup->at >= 0;
 }
@@ -165,20 +205,81 @@ static bool step(struct lookup *lookup)
 	return true;
 }
 
-int hybrid_open_local(const char *path, bool (*is_local)(void *arg, int found), void *arg)
+int hybrid_open_local(const char *root, const char *path, bool (*is_local)(void *arg, int found),
+		      void *arg)
 {
-	struct lookup lookup = { .at = -1 };
-	bool found = path[0] == '/' && strlen(path) < sizeof(lookup.rest);
+	struct lookup lookup = { .root = root, .at = -1 };
+	bool found = path[0] == '/' && strlen(path) < sizeof(lookup.rest), waits = false;
 
+	errno = 0;
 	if (!found)
 		return -1;
 	strcpy(lookup.rest, path);
-	move(&lookup, open("/", O_PATH | O_CLOEXEC));
-	while (found && lookup.at >= 0 && (found = is_local(arg, lookup.at)) &&
+	move(&lookup, open(root, O_PATH | O_CLOEXEC));
+	while (found && lookup.at >= 0 && !(waits = !is_local(arg, lookup.at)) &&
 	       lookup.rest[strspn(lookup.rest, "/")])
 		found = step(&lookup);
-	if (found)
+	if (found && !waits)
 		return hybrid_open_found(lookup.at);
 	move(&lookup, -1);
+	errno = waits ? EAGAIN : ENOENT;
 	return -1;
+}
+
+/**
+ * struct mount_seen - a mount that was met last
+ * @id: hybrid_mount_id()
+ * @pid: of whose mounts it is one
+ * @is_at_hand: what was found
+ */
+struct mount_seen {
+	u64	id;
+	pid_t	pid;
+	bool	is_at_hand;
+};
+
+static bool mount_is_at_hand(int found, pid_t pid)
+{
+	char path[40], type[32];
+	long mount = mount_of(found);
+
+	if (find_type("/proc/self/mountinfo", mount, type))
+		return strncmp(type, "fuse", strlen("fuse"));
+	snprintf(path, sizeof(path), "/proc/%d/mountinfo", pid);
+	if (!find_type(path, mount, type))
+		return false;
+	return is_local_type(type) ||
+	       (strncmp(type, "fuse", strlen("fuse")) && hybrid_mounts_are_own(pid));
+}
+
+/* Most are on the mount that the one before was on. */
+static bool is_at_hand(void *arg, int found)
+{
+	struct mount_seen *seen = arg;
+	u64 id = hybrid_mount_id(found);
+
+	if (!id || id != seen->id)
+		seen->is_at_hand = mount_is_at_hand(found, seen->pid);
+	seen->id = id;
+	return seen->is_at_hand;
+}
+
+bool hybrid_path_is_at_hand(const char *path, pid_t pid)
+{
+	static struct mount_seen own, other;
+	char roots[2][32] = { "/" };
+	unsigned int i;
+	int fd;
+
+	snprintf(roots[1], sizeof(roots[1]), "/proc/%d/root", pid);
+	if (other.pid != pid)
+		other = (struct mount_seen) { .pid = pid };
+	for (i = 0; i < 1 + !!pid; i++) {
+		fd = hybrid_open_local(roots[i], path, is_at_hand, i ? &other : &own);
+		if (fd >= 0)
+			close(fd);
+		else if (errno == EAGAIN)
+			return false;
+	}
+	return true;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/kernel.h>
+#include <sys/stat.h>
 #include "elf-bounds.h"
 #include "elf-image.h"
 
@@ -165,6 +166,14 @@ static bool unpack(Elf *part, Elf_Scn *scn, bool is_gnu)
 	return false;
 }
 
+static bool is_in_file(int fd, const GElf_Shdr *shdr)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && shdr->sh_offset <= (u64)st.st_size &&
+	       shdr->sh_size <= (u64)st.st_size - shdr->sh_offset;
+}
+
 Elf *hybrid_elf_part(int fd, struct hybrid_file_user *user, Elf *elf, const size_t *sections,
 		     unsigned int nr)
 {
@@ -177,7 +186,8 @@ Elf *hybrid_elf_part(int fd, struct hybrid_file_user *user, Elf *elf, const size
 
 	for (i = 0; i < nr; i++) {
 		if (!gelf_getshdr(elf_getscn(elf, sections[i]), &parts[i].shdr) ||
-		    parts[i].shdr.sh_type == SHT_NOBITS || parts[i].shdr.sh_size > MAX_SECTION) {
+		    parts[i].shdr.sh_type == SHT_NOBITS || parts[i].shdr.sh_size > MAX_SECTION ||
+		    !is_in_file(fd, &parts[i].shdr)) {
 			errno = E2BIG;
 			return NULL;
 		}
