@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # A program that means harm, and beside it an honest one whose chains are judged. Sourced; $dir has
-# deep60.nofp, and an empty directory away.
+# deep60.nofp, and an empty directory away. $after is called after each recording.
 
 # MiB: 300 and the rings. Honest programs take less, and the files claim much more.
 memory=$((300 + 64 * $(nproc)))
@@ -26,6 +26,7 @@ beside()
 	pkill -x -f "$dir/hostile.*"
 	pkill -x -f "$dir/many.*"
 	pkill -x -f "$dir/fifo.*"
+	${after:-:}
 	# The judge, and perf script, read all of the files that they find.
 	mv "$dir"/*.so "$dir/away/"
 	status=0
