@@ -68,12 +68,12 @@ truth()
 
 # perf_test [COMMAND...]: by that command. From perf's source: in the build directory
 # stand logs in place of shell tests. With perf record's other options there are fifty
-# recordings: too long to be quick.
+# recordings: four minutes of a processor.
 perf_test()
 {
 	local perf=$PWD/out/bin/perf tests=(hybrid to-pprof "only in callchains")
 
-	[ -z "$short" ] || tests=("hybrid: chains" "hybrid: bad" "hybrid of stacks"
+	[ -n "$all" ] || tests=("hybrid: chains" "hybrid: bad" "hybrid of stacks"
 		"hybrid while" "hybrid unwinding" to-pprof "only in callchains")
 	cd out/series/perf/tools/perf && "$@" "$perf" test -v "${tests[@]}"
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -74,6 +75,9 @@ int hybrid_helper__start(int socket)
 
 void hybrid_helper__run(int argc, const char **argv)
 {
-	if (argc == 2 && !strcmp(argv[1], HYBRID_HELPER_COMMAND))
-		hybrid_helper_main(SOCKET, hybrid_open_live);
+	if (argc != 2 || strcmp(argv[1], HYBRID_HELPER_COMMAND))
+		return;
+	/* It would be that of the link that was executed, "exe". */
+	prctl(PR_SET_NAME, "perf-files");
+	hybrid_helper_main(SOCKET, hybrid_open_live);
 }
