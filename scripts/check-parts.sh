@@ -73,7 +73,7 @@ perf_test()
 {
 	local perf=$PWD/out/bin/perf tests=(hybrid to-pprof "only in callchains")
 
-	[ -n "$all" ] || tests=("hybrid: chains" "hybrid: bad" "hybrid of stacks"
+	[ -n "$all" ] || tests=("hybrid: chains" "hybrid: bad" "hybrid of"
 		"hybrid while" "hybrid unwinding" to-pprof "only in callchains")
 	cd out/series/perf/tools/perf && "$@" "$perf" test -v "${tests[@]}"
 }
