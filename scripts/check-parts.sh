@@ -48,6 +48,16 @@ check_series()
 	fi
 }
 
+# What was not changed lately was checked when it was: all files take ten minutes of a processor.
+style()
+{
+	if [ -n "$all" ]; then
+		scripts/check-style
+	else
+		scripts/check-style --recent
+	fi
+}
+
 frame()
 {
 	make -s -C selftests/frame check LINUX="$(scripts/kernel-source)" OUT="$here/out"
@@ -146,7 +156,7 @@ of_host()
 
 of_sources()
 {
-	part style check tap style "source build" scripts/check-style ${short:+--recent}
+	part style check tap style "source build" style
 	part setup ci tap sources source selftests/setup/run
 	part awk ci tap sources "${all:+build}" selftests/awk/run ${all:+--all}
 	# First, as parts of the lane host wait for it.
