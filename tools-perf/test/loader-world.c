@@ -23,7 +23,8 @@ struct loader_world world;
 
 bool loader_world_init(void)
 {
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
 	snprintf(world.file, sizeof(world.file), "%s", elf_file_path("frames.so"));
 	return shared != MAP_FAILED;
 }

@@ -19,7 +19,7 @@
 #include "tap.h"
 
 #define AT	0x7f0000000000ULL
-#define MIB	(1ULL << 20)
+#define MIB	0x100000ULL
 
 /* More than any of the files has without its holes. */
 #define FEW	(1 * MIB)
@@ -192,7 +192,9 @@ static void no_sections(void)
 /* What a section says of its size and place. */
 static void lying_sections(void)
 {
-	static const char * const names[] = { ".eh_frame", ".eh_frame_hdr", ".shstrtab", ".dynsym" };
+	static const char * const names[] = {
+		".eh_frame", ".eh_frame_hdr", ".shstrtab", ".dynsym",
+	};
 	static const u64 sizes[] = {
 		1ULL << 21, 60 * MIB, 64 * MIB, 64 * MIB + 1, 1ULL << 31, 1ULL << 40, ~0ULL,
 	};
