@@ -44,7 +44,7 @@ check_series()
 	if [ -n "$short" ]; then
 		scripts/check-series
 	else
-		scripts/check-series orig
+		ALL_PATCHES=$all scripts/check-series orig
 	fi
 }
 

@@ -97,3 +97,17 @@ run_logged()
 		die "failed; the whole log is ${log#"$here/"}"
 	fi
 }
+
+# The last tag, or the commit 50 before HEAD where that is later; fails without a history.
+recent_base()
+{
+	local most=50 nr tag
+
+	if tag=$(git -C "$here" describe --tags --abbrev=0 2> /dev/null) &&
+	   [ "$(git -C "$here" rev-list --count "$tag..HEAD")" -le $most ]; then
+		echo "$tag"
+		return
+	fi
+	nr=$(git -C "$here" rev-list --count --first-parent HEAD 2> /dev/null) && [ "$nr" -gt 1 ] || return 1
+	git -C "$here" rev-parse "HEAD~$((nr > most ? most : nr - 1))"
+}
