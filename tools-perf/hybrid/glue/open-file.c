@@ -289,7 +289,7 @@ int hybrid_open_live(const struct hybrid_mapping *mapping)
 	fd = mapping->is_moved ? -1 : checked(open_map_file(mapping, OPEN_FLAGS), ident);
 	if (fd < 0)
 		fd = checked(hybrid_open_found(open_in_root(mapping->pid, ident->path,
-						     O_PATH | O_CLOEXEC, 0)), ident);
+							    O_PATH | O_CLOEXEC, 0)), ident);
 	if (fd < 0)
 		fd = checked(hybrid_open_found(open_gone(mapping, O_PATH | O_CLOEXEC, 0)), ident);
 	return as_identified(fd, mapping->object);

@@ -22,8 +22,8 @@
 #define CHUNK		65536ULL
 
 /*
- * Parts of a file that are looked at, one for each segment, section and hole. Parts that overlap are
- * read more than once.
+ * Parts of a file that are looked at, one for each segment, section and hole. Parts that overlap
+ * are read more than once.
  */
 #define MAX_PARTS	65536
 

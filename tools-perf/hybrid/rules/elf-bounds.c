@@ -53,7 +53,8 @@ struct hybrid_elf_image *hybrid_elf_image_new(struct hybrid_file_user *user, u64
 	if (size < LARGE) {
 		image = calloc(1, size);
 	} else {
-		image = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		image = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			     0);
 		if (image == MAP_FAILED)
 			image = NULL;
 	}

@@ -9,9 +9,9 @@
 
 /*
  * A file may have holes: its size, and that of each section, is whatever its owner likes. libelf
- * and libdw would read what a file says of itself, as a whole. So they get no descriptor: perf reads
- * what they need, within the bounds of this file and the share of the file's user, and gives them
- * that as a file in memory.
+ * and libdw would read what a file says of itself, as a whole. So they get no descriptor: perf
+ * reads what they need, within the bounds of this file and the share of the file's user, and gives
+ * them that as a file in memory.
  */
 
 /**

@@ -308,9 +308,11 @@ static inline bool hybrid_object_is_compared(const struct hybrid_object *object)
  */
 static inline bool hybrid_object_waits(const struct hybrid_object *object)
 {
-	return object && ((object->load && (object->state == HYBRID_OBJECT_NEW ||
-					    (object->state == HYBRID_OBJECT_READY &&
-					     !object->debug_tried))) || object->is_left_out || hybrid_object_is_compared(object));
+	bool is_unread = object && (object->state == HYBRID_OBJECT_NEW ||
+				    (object->state == HYBRID_OBJECT_READY && !object->debug_tried));
+
+	return object && ((object->load && is_unread) || object->is_left_out ||
+			  hybrid_object_is_compared(object));
 }
 
 /* A copy that was made to serve several files. */

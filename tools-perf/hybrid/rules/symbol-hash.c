@@ -54,8 +54,8 @@ static u64 hashed_value(const struct hybrid_symbol_hash *table, u32 index, const
 	Elf64_Sym symbol;
 
 	if ((index + 1ULL) * sizeof(symbol) > table->symbols.sh_size ||
-	    hybrid_object_read(table->object, &symbol, sizeof(symbol),
-			       table->symbols.sh_offset + (u64)index * sizeof(symbol)) != sizeof(symbol) ||
+	    hybrid_object_read(table->object, &symbol, sizeof(symbol), table->symbols.sh_offset +
+			       (u64)index * sizeof(symbol)) != sizeof(symbol) ||
 	    symbol.st_shndx == SHN_UNDEF || symbol.st_name >= table->names.sh_size ||
 	    len > table->names.sh_size - symbol.st_name ||
 	    hybrid_object_read(table->object, text, len,

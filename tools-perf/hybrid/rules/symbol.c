@@ -49,8 +49,9 @@ static void add_places(struct places *places, unsigned int number, unsigned int 
 }
 
 /* Finds names in a section that is not too large; @most: places of each, MAX_PLACES at most. */
-static void find_places(const struct hybrid_object *object, const GElf_Shdr *section, const char *const *names,
-			unsigned int nr, unsigned int most, struct places *places)
+static void find_places(const struct hybrid_object *object, const GElf_Shdr *section,
+			const char *const *names, unsigned int nr, unsigned int most,
+			struct places *places)
 {
 	bool is_full = false;
 	char buffer[CHUNK];
@@ -103,8 +104,9 @@ static bool are_found(const struct places *places, const u64 *values, unsigned i
 }
 
 /* The values of symbols, by the section of symbols and that of their names; @values are 0. */
-static void find_symbols(const struct hybrid_object *object, const GElf_Shdr *symbols, const GElf_Shdr *text,
-			 const char *const *names, u64 *values, unsigned int nr)
+static void find_symbols(const struct hybrid_object *object, const GElf_Shdr *symbols,
+			 const GElf_Shdr *text, const char *const *names, u64 *values,
+			 unsigned int nr)
 {
 	Elf64_Sym buffer[CHUNK / sizeof(Elf64_Sym)];
 	struct places places;
