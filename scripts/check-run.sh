@@ -177,7 +177,8 @@ run_part()
 	} 9>> "$state/totals"
 }
 
-# pause SECONDS: nobody writes to that. No sleep: it would be left behind by who ends here.
+# pause SECONDS: by a read that gets nothing. A sleep is a process, which runs on if this shell is
+# killed.
 pause()
 {
 	read -r -t "$1" <> "$state/never" || :
@@ -210,7 +211,7 @@ parts_of()
 }
 
 # take NAME...: sets $taken to the first of these parts that nobody has taken and that waits for no
-# other; fails if none is left. Who waits starts no process: several lanes do for most of the time.
+# other; fails if none is left. To wait starts no process: several lanes wait for most of the time.
 take()
 {
 	local name other first

@@ -111,8 +111,8 @@ says_nothing()
 	tap "$([ -z "$said" ]; echo $?)" "$name: $1" "$said"
 }
 
-# Was the patch written lately, or is it no commit's? The others were checked when they were, and
-# all take ten minutes of a processor.
+# Is the patch of the last 50 commits, or in none? Older ones were checked when they were written;
+# all of them take ten minutes of a processor.
 is_recent()
 {
 	[ -n "$recent" ] || return 0

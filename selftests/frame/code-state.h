@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What tests of the walk by code share: code, a stack, and a state of a walk. It includes the
- * source, so that a test can call each function alone: with the steps as the kernel has them or,
- * with -DMODULE, as the module does. Each test is built both ways.
+ * source, so that a test can call each function alone: with the kernel's steps or, with -DMODULE,
+ * the module's. Each test is built both ways.
  */
 #ifndef _CODE_STATE_H
 #define _CODE_STATE_H
@@ -36,7 +36,7 @@ void proc_do_static_key(void)
 #include "walk-state.h"
 
 #define CODE		0x400000UL
-#define STACK		0x7ff00000UL	/* 32-bit code has it, too */
+#define STACK		0x7ff00000UL	/* below 2 GiB, for 32-bit code */
 #define WORDS		8
 
 /* Return address @i: a call is before it, and a return at it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What tests of exact states share: pages of code of which each may be missing, patterns of bytes
+ * What tests of exact states share: pages of code, any of which may be missing, patterns of bytes,
  * and the signal trampolines. It includes the source of the look.
  */
 #ifndef _LOOK_STATE_H

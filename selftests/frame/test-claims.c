@@ -105,7 +105,7 @@ static bool check_code(bool is_64bit)
 		make_insn();
 		if (!decode_text(&code))
 			return false;
-		/* The exit of a function that realigned its stack: no other code has it. */
+		/* Only the exit of a function that realigned its stack does this. */
 		if (code.op == 0x8d && x86_modrm_reg(&code) == X86_REG_SP)
 			if (x86_mem_base(&code) == (is_64bit ? 10 : 1) || x86_mem_base(&code) == 13)
 				return true;

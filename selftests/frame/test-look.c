@@ -2,8 +2,8 @@
 /*
  * The exact states against a model: patterns of bytes, as the psABI, the C library and compilers
  * have them. Each pattern is tried with every bit of it changed, in both modes, and at all places
- * around the ends of pages of which each may be missing. And entries that are guessed by their
- * alignment. Prints TAP.
+ * around the ends of pages, any of which may be missing. And entries of functions, which the look
+ * guesses by their alignment. Prints TAP.
  */
 #include "look-state.h"
 

@@ -36,4 +36,3 @@ beside()
 		"$(head -n 20 <<< "$said")"
 	mv "$dir/away"/*.so "$dir/"
 }
-

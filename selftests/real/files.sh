@@ -8,8 +8,8 @@
 
 all=(--min-exact 99.9 --min-root 99.9)
 
-# The file from before it was stripped, which has the same build-id: as its content is another, perf
-# takes names from it where the user has put it into the cache.
+# With the file from before it was stripped: its build-id is the same and its content is not, so perf
+# takes names from it only if the user has put it into the build-id cache.
 whole_file()
 {
 	local home=$PWD/whole.home

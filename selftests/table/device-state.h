@@ -139,7 +139,7 @@ static inline int load(const struct perf_unwind_load *load)
 	return call(PERF_UNWIND_LOAD, load, sizeof(*load));
 }
 
-/* Rules of any offsets, and rows that have them one after another. */
+/* Rules whose CFA offsets count up from @cfa, and rows that take them in turn. */
 static inline void make_rows(u32 start, u32 nr_rows, u32 nr_rules, s32 cfa)
 {
 	u32 i;
