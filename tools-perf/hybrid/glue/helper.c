@@ -18,11 +18,6 @@
 #include "helper.h"
 #include "open-file.h"
 
-/* Not in perf's own copy of the kernel's list. */
-#ifndef __NR_close_range
-#define __NR_close_range	436
-#endif
-
 /* The helper's socket; its other descriptors are /dev/null. */
 #define SOCKET	3
 

@@ -2,6 +2,8 @@
 #ifndef __PERF_HYBRID_HELPER_H
 #define __PERF_HYBRID_HELPER_H
 
+#include <linux/compiler.h>
+
 #ifdef HAVE_HYBRID_SUPPORT
 
 /* Starts perf as a helper of itself: see hybrid_helper_start_fn. */
@@ -9,8 +11,8 @@ int hybrid_helper__start(int socket);
 
 /**
  * hybrid_helper__run - be the helper, if perf was started as one
- * @argc: as main() has it
- * @argv: the same
+ * @argc: number of perf's arguments
+ * @argv: perf's arguments
  *
  * Returns if it was not.
  */
@@ -18,9 +20,8 @@ void hybrid_helper__run(int argc, const char **argv);
 
 #else
 
-static inline void hybrid_helper__run(int argc, const char **argv)
+static inline void hybrid_helper__run(int argc __maybe_unused, const char **argv __maybe_unused)
 {
-	(void)argc, (void)argv;
 }
 
 #endif

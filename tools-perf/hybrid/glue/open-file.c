@@ -300,13 +300,10 @@ static bool has_code_of(Elf *elf, const struct hybrid_mapping *mapping)
 {
 	u64 page = sysconf(_SC_PAGESIZE), size = mapping->end - mapping->start;
 	GElf_Phdr phdr;
-	size_t nr, i;
+	size_t i = 0;
 
-	if (!elf || elf_getphdrnum(elf, &nr))
-		return false;
-	for (i = 0; i < nr; i++) {
-		if (gelf_getphdr(elf, i, &phdr) && phdr.p_type == PT_LOAD &&
-		    phdr.p_flags & PF_X && phdr.p_offset < mapping->pgoff + page &&
+	while (hybrid_elf_next_segment(elf, PT_LOAD, &i, &phdr)) {
+		if (phdr.p_flags & PF_X && phdr.p_offset < mapping->pgoff + page &&
 		    phdr.p_offset + phdr.p_filesz + page > mapping->pgoff + size)
 			return true;
 	}

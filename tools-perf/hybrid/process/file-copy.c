@@ -5,19 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 #include <linux/kernel.h>
-#include <linux/magic.h>
 #include <linux/types.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include "../rules/elf-bounds.h"
 #include "file-copy.h"
-
-/* Not in linux/magic.h of all headers that perf is built with. */
-#define MAGIC_XFS	0x58465342
-#define MAGIC_F2FS	0xf2f52010
-#define MAGIC_ZFS	0x2fc12fc1
-#define MAGIC_BCACHEFS	0xca451a4e
 
 #define CHUNK		65536ULL
 
@@ -50,28 +42,6 @@ struct copier {
 	u64			 taken;
 	unsigned int		 nr_parts;
 };
-
-bool hybrid_file_is_local(int fd)
-{
-	struct statfs fs;
-
-	if (fstatfs(fd, &fs))
-		return false;
-	switch ((u32)fs.f_type) {
-	case EXT4_SUPER_MAGIC:
-	case BTRFS_SUPER_MAGIC:
-	case TMPFS_MAGIC:
-	case RAMFS_MAGIC:
-	case SQUASHFS_MAGIC:
-	case MAGIC_XFS:
-	case MAGIC_F2FS:
-	case MAGIC_ZFS:
-	case MAGIC_BCACHEFS:
-		return true;
-	default:
-		return false;
-	}
-}
 
 /* What a file does not have is zeros. */
 static bool read_chunk(int fd, u8 *bytes, u64 size, u64 at)
@@ -165,8 +135,7 @@ static bool do_segments(struct copier *copier, Elf *elf)
 static bool is_needed(const char *name)
 {
 	return !strcmp(name, ".gnu_debuglink") || !strcmp(name, ".note.gnu.build-id") ||
-	       !strcmp(name, ".debug_frame") ||
-	       !strcmp(name, ".zdebug_frame");
+	       !strcmp(name, ".debug_frame") || !strcmp(name, ".zdebug_frame");
 }
 
 static bool do_sections(struct copier *copier, Elf *elf)
@@ -185,7 +154,7 @@ static bool do_sections(struct copier *copier, Elf *elf)
 	return true;
 }
 
-/* The headers, and the names of sections, as the file has them. */
+/* ELF header, program headers, section headers, and the names of sections. */
 static bool do_headers(struct copier *copier)
 {
 	struct hybrid_elf_places places;

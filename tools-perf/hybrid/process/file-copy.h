@@ -10,9 +10,6 @@
  * and CFI. Holes of a file are neither read nor copied.
  */
 
-/* Is a file on a disk or in memory, so that to read it is to wait for nobody? */
-bool hybrid_file_is_local(int fd);
-
 /**
  * hybrid_copy_size - bytes that a copy of a file takes
  * @fd: any file

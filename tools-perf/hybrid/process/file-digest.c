@@ -198,7 +198,7 @@ void hybrid_digests_look(struct hybrid_digests *digests)
 
 	if (!digests || !digests->nr_unread)
 		return;
-	hybrid_loader_read(digests->loader);
+	hybrid_helpers_read(digests->loader);
 	pthread_mutex_lock(&digests->lock);
 	for (i = 0; i < digests->nr_unread; i++) {
 		job = digests->unread[i];

@@ -16,11 +16,6 @@
 #include "file-helper.h"
 #include "mount.h"
 
-/* Not in perf's own copy of the kernel's list. */
-#ifndef __NR_close_range
-#define __NR_close_range	436
-#endif
-
 int hybrid_helper_send(int socket, const void *data, size_t size, const int *fds)
 {
 	char control[CMSG_SPACE(2 * sizeof(int))] = {};

@@ -15,8 +15,13 @@
  * their file system answers.
  */
 
-/* What perf calls itself with, before the number of the descriptor. */
+/* The only argument of a perf that is a helper. */
 #define HYBRID_HELPER_COMMAND	"hybrid-file-helper"
+
+/* Not in perf's own copy of the kernel's list. */
+#ifndef __NR_close_range
+#define __NR_close_range	436
+#endif
 
 enum hybrid_helper_kind {
 	HYBRID_HELPER_OPEN,	/* open the file of a mapping */

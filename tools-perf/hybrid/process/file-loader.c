@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
@@ -43,15 +41,6 @@ void hybrid_loader_delete(struct hybrid_loader *loader)
 		hybrid_load_free(load);
 	hybrid_helpers_exit(loader);
 	free(loader);
-}
-
-static dev_t device_of(int found)
-{
-	struct statx st;
-
-	if (statx(found, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st))
-		return 0;
-	return makedev(st.stx_dev_major, st.stx_dev_minor);
 }
 
 /* Is what was found on a file system that waits for nobody? */
@@ -205,7 +194,7 @@ static int find_local(struct hybrid_loader *loader, const struct hybrid_mapping 
 	*dev = 0;
 	if (found < 0)
 		return -1;
-	*dev = device_of(found);
+	*dev = hybrid_device_of(found);
 	if (is_local(loader, found, *dev, mapping->pid))
 		return found;
 	close(found);
@@ -268,11 +257,6 @@ struct hybrid_load *hybrid_loader_digest(struct hybrid_loader *loader,
 	return load;
 }
 
-void hybrid_loader_read(struct hybrid_loader *loader)
-{
-	hybrid_helpers_read(loader);
-}
-
 /* The file is read at once, and closed. */
 static int take_debug(struct hybrid_object *object)
 {
@@ -307,7 +291,7 @@ int hybrid_loader_fetch(struct hybrid_object *object, const u8 *build_id, size_t
 
 static bool is_local_here(void *arg, int found)
 {
-	return is_local(arg, found, device_of(found), getpid());
+	return is_local(arg, found, hybrid_device_of(found), getpid());
 }
 
 int hybrid_loader_open_path(struct hybrid_objects *objects, const char *path)

@@ -72,9 +72,6 @@ int hybrid_loader_open(const struct hybrid_mapping *mapping);
 struct hybrid_load *hybrid_loader_digest(struct hybrid_loader *loader,
 					 const struct hybrid_mapping *mapping, int *found);
 
-/* Goes on with what helpers do, without waiting. */
-void hybrid_loader_read(struct hybrid_loader *loader);
-
 /* Asks debuginfod: the @fetch of struct hybrid_objects. */
 int hybrid_loader_fetch(struct hybrid_object *object, const u8 *build_id, size_t size);
 

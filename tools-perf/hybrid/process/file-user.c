@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <linux/kernel.h>
 #include <linux/nsfs.h>
 #include "file-user.h"
+#include "proc-number.h"
 
 /* include/linux/user_namespace.h: the kernel allows so many, one in the other. */
 #define MAX_NAMESPACES	32
@@ -19,22 +18,14 @@
  */
 static bool read_uid(pid_t pid, uid_t *uid)
 {
-	char path[32], text[1024], *found;
-	ssize_t got = -1;
-	int fd;
+	char path[32];
+	long number = HYBRID_FILE_NOBODY;
+	bool found;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		got = read(fd, text, sizeof(text) - 1);
-		close(fd);
-	}
-	if (got <= 0)
-		return false;
-	text[got] = 0;
 	/* The name of a process has no newlines here: the kernel escapes them. */
-	found = strstr(text, "\nUid:\t");
-	*uid = found ? strtoul(found + strlen("\nUid:\t"), NULL, 10) : HYBRID_FILE_NOBODY;
+	found = hybrid_proc_number(path, "\nUid:\t", &number);
+	*uid = number;
 	return found;
 }
 

@@ -7,13 +7,16 @@
 #include <string.h>
 #include <unistd.h>
 #include <linux/kernel.h>
+#include <linux/magic.h>
 #include <linux/nsfs.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include "../rules/file-id.h"
 #include "mount.h"
+#include "proc-number.h"
 
 /* Lines of a process's mounts that are read; a machine with a thousand containers has 30,000. */
 #define MAX_LINES	65536
@@ -23,43 +26,75 @@
 #define STATX_MNT_ID_UNIQUE	0x4000U
 #endif
 
+/* Of the name of a type. */
+#define TYPE_SIZE	32
+
 /* As the kernel's path lookup: symbolic links on the way. */
 #define MAX_LINKS	40
 
-/* As hybrid_file_is_local() has them, by number. */
-static bool is_local_type(const char *type)
+/* Not in linux/magic.h of all headers that perf is built with. */
+#define MAGIC_XFS	0x58465342
+#define MAGIC_F2FS	0xf2f52010
+#define MAGIC_ZFS	0x2fc12fc1
+#define MAGIC_BCACHEFS	0xca451a4e
+
+/* Those on a disk or in memory: the type of the mount, and statfs(2)'s f_type. */
+static const struct {
+	const char	*type;
+	u32		magic;
+} local_types[] = {
+	{ "ext2", EXT4_SUPER_MAGIC }, { "ext3", EXT4_SUPER_MAGIC }, { "ext4", EXT4_SUPER_MAGIC },
+	{ "xfs", MAGIC_XFS }, { "btrfs", BTRFS_SUPER_MAGIC }, { "f2fs", MAGIC_F2FS },
+	{ "zfs", MAGIC_ZFS }, { "bcachefs", MAGIC_BCACHEFS }, { "tmpfs", TMPFS_MAGIC },
+	{ "ramfs", RAMFS_MAGIC }, { "rootfs", RAMFS_MAGIC }, { "squashfs", SQUASHFS_MAGIC },
+};
+
+bool hybrid_file_is_local(int fd)
 {
-	static const char * const types[] = {
-		"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "zfs", "bcachefs", "tmpfs", "ramfs",
-		"rootfs", "squashfs",
-	};
+	struct statfs fs;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(types); i++) {
-		if (!strcmp(types[i], type))
+	if (fstatfs(fd, &fs))
+		return false;
+	for (i = 0; i < ARRAY_SIZE(local_types); i++) {
+		if (local_types[i].magic == (u32)fs.f_type)
 			return true;
 	}
 	return false;
 }
 
+static bool is_local_type(const char *type)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(local_types); i++) {
+		if (!strcmp(local_types[i].type, type))
+			return true;
+	}
+	return false;
+}
+
+/* No file system is asked. */
+static bool look(int fd, unsigned int mask, struct statx *st)
+{
+	return !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, st);
+}
+
+dev_t hybrid_device_of(int fd)
+{
+	struct statx st;
+
+	return look(fd, STATX_TYPE, &st) ? makedev(st.stx_dev_major, st.stx_dev_minor) : 0;
+}
+
 /* The number of the mount that a descriptor is of; -1: unknown. */
 static long mount_of(int fd)
 {
-	char path[40], text[256], *found = NULL;
-	ssize_t got = -1;
-	int info;
+	char path[40];
+	long mount;
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	info = open(path, O_RDONLY | O_CLOEXEC);
-	if (info >= 0) {
-		got = read(info, text, sizeof(text) - 1);
-		close(info);
-	}
-	if (got > 0) {
-		text[got] = 0;
-		found = strstr(text, "mnt_id:");
-	}
-	return found ? strtol(found + strlen("mnt_id:"), NULL, 10) : -1;
+	return hybrid_proc_number(path, "mnt_id:", &mount) ? mount : -1;
 }
 
 /* proc(5): the type follows a field of a single "-". */
@@ -83,18 +118,24 @@ static bool find_type(const char *path, long mount, char *type)
 	return found;
 }
 
+/* The type of the mount that a descriptor is of; @is_own: it is one of perf's own. */
+static bool type_of(int fd, pid_t pid, char *type, bool *is_own)
+{
+	long mount = mount_of(fd);
+	char path[40];
+
+	*is_own = mount >= 0 && find_type("/proc/self/mountinfo", mount, type);
+	snprintf(path, sizeof(path), "/proc/%d/mountinfo", pid);
+	return *is_own || (mount >= 0 && find_type(path, mount, type));
+}
+
 /* Memory that processes share is on a mount that nobody sees. */
 static bool is_shared_memory(int fd)
 {
-	struct statx of_fd, of_memory;
 	int memory = memfd_create("device", MFD_CLOEXEC);
-	bool is_same;
+	bool is_same = memory >= 0 && hybrid_device_of(memory) &&
+		       hybrid_device_of(fd) == hybrid_device_of(memory);
 
-	is_same = memory >= 0 &&
-		  !statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &of_fd) &&
-		  !statx(memory, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &of_memory) &&
-		  of_fd.stx_dev_minor == of_memory.stx_dev_minor &&
-		  of_fd.stx_dev_major == of_memory.stx_dev_major;
 	if (memory >= 0)
 		close(memory);
 	return is_same;
@@ -102,22 +143,17 @@ static bool is_shared_memory(int fd)
 
 bool hybrid_mount_is_local(int fd, pid_t pid)
 {
-	long mount = mount_of(fd);
-	char path[40], type[32];
+	char type[TYPE_SIZE];
+	bool is_own;
 
-	snprintf(path, sizeof(path), "/proc/%d/mountinfo", pid);
-	if (mount >= 0 && (find_type("/proc/self/mountinfo", mount, type) ||
-			   find_type(path, mount, type)))
-		return is_local_type(type);
-	return is_shared_memory(fd);
+	return type_of(fd, pid, type, &is_own) ? is_local_type(type) : is_shared_memory(fd);
 }
 
 u64 hybrid_mount_id(int fd)
 {
 	struct statx st;
 
-	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID_UNIQUE, &st) ||
-	    !(st.stx_mask & STATX_MNT_ID_UNIQUE))
+	if (!look(fd, STATX_MNT_ID_UNIQUE, &st) || !(st.stx_mask & STATX_MNT_ID_UNIQUE))
 		return 0;
 	return st.stx_mnt_id;
 }
@@ -198,8 +234,7 @@ static bool step(struct lookup *lookup)
 	next = openat(lookup->at, part, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (next < 0)
 		return false;
-	if (!statx(next, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) &&
-	    S_ISLNK(st.stx_mode))
+	if (look(next, STATX_TYPE, &st) && S_ISLNK(st.stx_mode))
 		return follow(lookup, next);
 	move(lookup, next);
 	return true;
@@ -240,16 +275,14 @@ struct mount_seen {
 
 static bool mount_is_at_hand(int found, pid_t pid)
 {
-	char path[40], type[32];
-	long mount = mount_of(found);
+	char type[TYPE_SIZE];
+	bool is_own;
 
-	if (find_type("/proc/self/mountinfo", mount, type))
-		return strncmp(type, "fuse", strlen("fuse"));
-	snprintf(path, sizeof(path), "/proc/%d/mountinfo", pid);
-	if (!find_type(path, mount, type))
+	if (!type_of(found, pid, type, &is_own))
 		return false;
-	return is_local_type(type) ||
-	       (strncmp(type, "fuse", strlen("fuse")) && hybrid_mounts_are_own(pid));
+	if (!strncmp(type, "fuse", strlen("fuse")))
+		return false;
+	return is_own || is_local_type(type) || hybrid_mounts_are_own(pid);
 }
 
 /* Most are on the mount that the one before was on. */

@@ -6,8 +6,11 @@
 #include <sys/types.h>
 #include <linux/types.h>
 
+/* Is a file on a disk or in memory, so that no read waits for anyone? Asks the file system. */
+bool hybrid_file_is_local(int fd);
+
 /**
- * hybrid_mount_is_local - is a file on a disk or in memory?
+ * hybrid_mount_is_local - the same, without asking it
  * @fd: descriptor (O_PATH), of which no file system is asked
  * @pid: a process that may have it in a mount namespace of its own
  *
@@ -16,6 +19,9 @@
  * Return: false, too, if the mount is not found.
  */
 bool hybrid_mount_is_local(int fd, pid_t pid);
+
+/* The device that a file is on, as far as that is known without asking; 0: unknown */
+dev_t hybrid_device_of(int fd);
 
 /* The number of the mount that a descriptor is of; 0: the kernel has none (before 6.8) */
 u64 hybrid_mount_id(int fd);

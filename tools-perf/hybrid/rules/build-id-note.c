@@ -9,11 +9,6 @@
 /* Segments of notes that are looked at; programs have two or three. */
 #define MAX_SEGMENTS	16
 
-static u64 padded(u64 size, u64 align)
-{
-	return (size + align - 1) & ~(align - 1);
-}
-
 /* A note: three words, the name and what it is about, both padded. */
 static bool find_note(const u8 *data, u64 size, u64 align, struct hybrid_build_id *id)
 {
@@ -22,7 +17,7 @@ static bool find_note(const u8 *data, u64 size, u64 align, struct hybrid_build_i
 
 	while (at + sizeof(note) <= size) {
 		memcpy(&note, data + at, sizeof(note));
-		desc = at + padded(sizeof(note) + note.n_namesz, align);
+		desc = at + PERF_ALIGN(sizeof(note) + note.n_namesz, align);
 		if (desc > size || note.n_descsz > size - desc)
 			return false;
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof("GNU") &&
@@ -33,7 +28,7 @@ static bool find_note(const u8 *data, u64 size, u64 align, struct hybrid_build_i
 			id->size = note.n_descsz;
 			return true;
 		}
-		at = padded(desc + note.n_descsz, align);
+		at = PERF_ALIGN(desc + note.n_descsz, align);
 	}
 	return false;
 }
@@ -62,15 +57,10 @@ bool hybrid_build_id_read(int fd, struct hybrid_file_user *user, Elf *elf,
 {
 	unsigned int nr_looked = 0;
 	GElf_Phdr phdr;
-	size_t nr, i;
+	size_t i = 0;
 
 	id->size = 0;
-	if (!elf || elf_getphdrnum(elf, &nr))
-		return false;
-	for (i = 0; i < nr && nr_looked < MAX_SEGMENTS; i++) {
-		if (!gelf_getphdr(elf, i, &phdr) || phdr.p_type != PT_NOTE)
-			continue;
-		nr_looked++;
+	while (nr_looked++ < MAX_SEGMENTS && hybrid_elf_next_segment(elf, PT_NOTE, &i, &phdr)) {
 		if (read_notes(fd, user, phdr.p_offset, phdr.p_filesz, phdr.p_align, id))
 			return true;
 	}

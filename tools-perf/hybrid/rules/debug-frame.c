@@ -19,6 +19,19 @@ static bool is_debug(const char *name)
 	return name && (!strncmp(name, ".debug_", 7) || !strncmp(name, ".zdebug_", 8));
 }
 
+/* The next section of debug information, with its name; NULL: there is none. */
+static Elf_Scn *next_debug(Elf *elf, Elf_Scn *scn, GElf_Shdr *shdr, const char **name)
+{
+	while (elf && (scn = elf_nextscn(elf, scn)) != NULL) {
+		if (!gelf_getshdr(scn, shdr))
+			return NULL;
+		*name = hybrid_elf_name(elf, shdr);
+		if (is_debug(*name))
+			return scn;
+	}
+	return NULL;
+}
+
 /* What a file has, and where. */
 static enum what find_frame(Elf *elf, size_t *index)
 {
@@ -27,11 +40,8 @@ static enum what find_frame(Elf *elf, size_t *index)
 	const char *name;
 	GElf_Shdr shdr;
 
-	while (elf && (scn = elf_nextscn(elf, scn)) != NULL) {
-		if (!gelf_getshdr(scn, &shdr))
-			break;
-		name = hybrid_elf_name(elf, &shdr);
-		if (shdr.sh_type == SHT_NOBITS || !is_debug(name))
+	while ((scn = next_debug(elf, scn, &shdr, &name)) != NULL) {
+		if (shdr.sh_type == SHT_NOBITS)
 			continue;
 		what = NO_FRAME;
 		if (strcmp(name, ".debug_frame") && strcmp(name, ".zdebug_frame"))
@@ -53,12 +63,8 @@ static Elf *frame_of_image(const struct hybrid_object *object)
 	const char *name;
 	GElf_Shdr shdr;
 
-	while (elf && (scn = elf_nextscn(elf, scn)) != NULL) {
-		if (!gelf_getshdr(scn, &shdr))
-			break;
-		name = hybrid_elf_name(elf, &shdr);
-		if (!is_debug(name) || (!strcmp(name, ".debug_frame") &&
-					!(shdr.sh_flags & SHF_COMPRESSED)))
+	while ((scn = next_debug(elf, scn, &shdr, &name)) != NULL) {
+		if (!strcmp(name, ".debug_frame") && !(shdr.sh_flags & SHF_COMPRESSED))
 			continue;
 		shdr.sh_type = SHT_NOBITS;
 		gelf_update_shdr(scn, &shdr);
@@ -95,26 +101,12 @@ static void end_frame(struct hybrid_object *object, Elf *part)
 		hybrid_elf_end(part);
 }
 
-/* The next loaded segment from @i on; false: there is none. */
-static bool next_load(Elf *elf, size_t *i, GElf_Phdr *phdr)
-{
-	size_t nr;
-
-	if (elf_getphdrnum(elf, &nr))
-		return false;
-	while (*i < nr) {
-		if (gelf_getphdr(elf, (*i)++, phdr) && phdr->p_type == PT_LOAD)
-			return true;
-	}
-	return false;
-}
-
 static u64 first_address(Elf *elf)
 {
 	GElf_Phdr phdr;
 	size_t i = 0;
 
-	return next_load(elf, &i, &phdr) ? phdr.p_vaddr : 0;
+	return hybrid_elf_next_segment(elf, PT_LOAD, &i, &phdr) ? phdr.p_vaddr : 0;
 }
 
 /*
@@ -129,8 +121,8 @@ static bool is_debug_of(Elf *debug, Elf *elf)
 	bool more;
 
 	do {
-		more = next_load(elf, &j, &of_elf);
-		if (next_load(debug, &i, &of_debug) != more)
+		more = hybrid_elf_next_segment(elf, PT_LOAD, &j, &of_elf);
+		if (hybrid_elf_next_segment(debug, PT_LOAD, &i, &of_debug) != more)
 			return false;
 		if (more && (of_debug.p_vaddr + bias != of_elf.p_vaddr ||
 			     of_debug.p_memsz != of_elf.p_memsz ||

@@ -344,3 +344,27 @@ size_t hybrid_elf_find(Elf *elf, const char *name, GElf_Shdr *shdr)
 	}
 	return 0;
 }
+
+bool hybrid_elf_next_segment(Elf *elf, u32 type, size_t *i, GElf_Phdr *phdr)
+{
+	size_t nr;
+
+	if (elf_getphdrnum(elf, &nr))
+		return false;
+	while (*i < nr) {
+		if (gelf_getphdr(elf, (*i)++, phdr) && phdr->p_type == type)
+			return true;
+	}
+	return false;
+}
+
+bool hybrid_elf_segment_of(Elf *elf, u64 vaddr, GElf_Phdr *phdr)
+{
+	size_t i = 0;
+
+	while (hybrid_elf_next_segment(elf, PT_LOAD, &i, phdr)) {
+		if (vaddr - phdr->p_vaddr < phdr->p_filesz)
+			return true;
+	}
+	return false;
+}

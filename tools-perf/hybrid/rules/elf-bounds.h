@@ -95,6 +95,20 @@ bool hybrid_elf_charge(Elf *elf, u64 size);
 size_t hybrid_elf_find(Elf *elf, const char *name, GElf_Shdr *shdr);
 
 /**
+ * hybrid_elf_next_segment - the next segment of a type
+ * @elf: headers; may be NULL
+ * @type: PT_*
+ * @i: number of the first segment to look at; out: of the one behind what was found
+ * @phdr: out: its header
+ *
+ * Return: false if there is none.
+ */
+bool hybrid_elf_next_segment(Elf *elf, u32 type, size_t *i, GElf_Phdr *phdr);
+
+/* Finds the loaded segment that has the byte at @vaddr in the file. */
+bool hybrid_elf_segment_of(Elf *elf, u64 vaddr, GElf_Phdr *phdr);
+
+/**
  * hybrid_elf_name - the name of a section
  * @elf: that it is of, from hybrid_elf_begin()
  * @shdr: its header

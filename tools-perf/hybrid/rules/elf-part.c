@@ -25,11 +25,6 @@ struct part {
 	GElf_Shdr	 shdr;
 };
 
-static u64 aligned(u64 at)
-{
-	return (at + ALIGN_DATA - 1) & ~(u64)(ALIGN_DATA - 1);
-}
-
 static void put_shdr(u8 *at, bool is_64, const GElf_Shdr *shdr)
 {
 	Elf32_Shdr short_shdr = {
@@ -96,19 +91,19 @@ static Elf *make(int fd, struct hybrid_file_user *user, Elf *elf, const struct p
 	struct hybrid_elf_image *image;
 	unsigned int i;
 
-	at = aligned(sizeof(Elf64_Ehdr));
+	at = PERF_ALIGN(sizeof(Elf64_Ehdr), ALIGN_DATA);
 	for (i = 0; i < nr; i++) {
-		at = aligned(at + parts[i].shdr.sh_size);
+		at = PERF_ALIGN(at + parts[i].shdr.sh_size, ALIGN_DATA);
 		names += strlen(parts[i].name) + 1;
 	}
 	strings.sh_offset = at;
 	strings.sh_size = names;
-	shoff = aligned(at + names);
+	shoff = PERF_ALIGN(at + names, ALIGN_DATA);
 	image = hybrid_elf_image_new(user, shoff + (nr + 2) * shsize, 0);
 	if (!image)
 		return NULL;
 	put_ehdr(image->bytes, elf, is_64, shoff, nr + 2);
-	at = aligned(sizeof(Elf64_Ehdr));
+	at = PERF_ALIGN(sizeof(Elf64_Ehdr), ALIGN_DATA);
 	for (i = 0, names = 1; i < nr; i++) {
 		shdr = parts[i].shdr;
 		if (!read_data(fd, image, at, &shdr))
@@ -119,7 +114,7 @@ static Elf *make(int fd, struct hybrid_file_user *user, Elf *elf, const struct p
 		put_shdr(image->bytes + shoff + (i + 1) * shsize, is_64, &shdr);
 		memcpy(image->bytes + strings.sh_offset + names, parts[i].name,
 		       strlen(parts[i].name));
-		at = aligned(at + shdr.sh_size);
+		at = PERF_ALIGN(at + shdr.sh_size, ALIGN_DATA);
 		names += strlen(parts[i].name) + 1;
 	}
 	put_shdr(image->bytes + shoff + (nr + 1) * shsize, is_64, &strings);
@@ -209,34 +204,6 @@ Elf *hybrid_elf_part(int fd, struct hybrid_file_user *user, Elf *elf, const size
 	return part;
 }
 
-/* The segment that has an address; false: none has. */
-static bool find_load(Elf *elf, u64 vaddr, GElf_Phdr *phdr)
-{
-	size_t nr, i;
-
-	if (elf_getphdrnum(elf, &nr))
-		return false;
-	for (i = 0; i < nr; i++) {
-		if (gelf_getphdr(elf, i, phdr) && phdr->p_type == PT_LOAD &&
-		    vaddr - phdr->p_vaddr < phdr->p_filesz)
-			return true;
-	}
-	return false;
-}
-
-static bool find_header(Elf *elf, GElf_Phdr *phdr)
-{
-	size_t nr, i;
-
-	if (elf_getphdrnum(elf, &nr))
-		return false;
-	for (i = 0; i < nr; i++) {
-		if (gelf_getphdr(elf, i, phdr) && phdr->p_type == PT_GNU_EH_FRAME)
-			return true;
-	}
-	return false;
-}
-
 /*
  * Of a program without section headers. .eh_frame ends with its segment, or where its header
  * begins: linkers write the two one behind the other. The rest of a segment that is larger than any
@@ -249,16 +216,18 @@ static Elf *cfi_of_segments(int fd, struct hybrid_file_user *user, Elf *elf)
 	GElf_Shdr *hdr = &parts[0].shdr, *frame = &parts[1].shdr;
 	GElf_Phdr phdr, load;
 	u64 addr, offset;
+	size_t i = 0;
 	u8 bytes[8];
 	s32 at;
 
-	if (!find_header(elf, &phdr) || phdr.p_filesz > MAX_SECTION ||
+	if (!hybrid_elf_next_segment(elf, PT_GNU_EH_FRAME, &i, &phdr) ||
+	    phdr.p_filesz > MAX_SECTION ||
 	    hybrid_file_read(user, fd, bytes, sizeof(bytes), phdr.p_offset) != sizeof(bytes) ||
 	    memcmp(bytes, usual, sizeof(usual)))
 		return NULL;
 	memcpy(&at, bytes + 4, sizeof(at));
 	addr = phdr.p_vaddr + 4 + at;
-	if (!find_load(elf, addr, &load))
+	if (!hybrid_elf_segment_of(elf, addr, &load))
 		return NULL;
 	offset = load.p_offset + (addr - load.p_vaddr);
 	*hdr = (GElf_Shdr) {

@@ -303,8 +303,8 @@ static inline bool hybrid_object_is_compared(const struct hybrid_object *object)
 }
 
 /*
- * Do samples wait for the object's file, or for what it is compared with? Or did its user have too
- * many?
+ * Do samples wait for the object's file, or for what it is compared with? True also for a file that
+ * was left out, as its user was over his share.
  */
 static inline bool hybrid_object_waits(const struct hybrid_object *object)
 {

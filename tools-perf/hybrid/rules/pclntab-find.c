@@ -202,13 +202,10 @@ static bool scan_segments(struct hybrid_object *object)
 {
 	u64 left = MAX_SCAN;
 	GElf_Phdr phdr;
-	size_t nr, i;
+	size_t i = 0;
 
-	if (elf_getphdrnum(object->elf, &nr))
-		return false;
-	for (i = 0; i < nr; i++) {
-		if (gelf_getphdr(object->elf, i, &phdr) && phdr.p_type == PT_LOAD &&
-		    !(phdr.p_flags & PF_X) && phdr.p_offset + phdr.p_filesz >= phdr.p_offset &&
+	while (hybrid_elf_next_segment(object->elf, PT_LOAD, &i, &phdr)) {
+		if (!(phdr.p_flags & PF_X) && phdr.p_offset + phdr.p_filesz >= phdr.p_offset &&
 		    scan_segment(object, &phdr, &left))
 			return true;
 	}

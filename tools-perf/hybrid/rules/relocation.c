@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
+#include "elf-bounds.h"
 #include "pages.h"
 #include "relocation.h"
 
@@ -32,18 +33,11 @@ bool hybrid_relocation_find(const struct hybrid_object *object, u64 vaddr, size_
 static bool find_offset(const struct hybrid_object *object, u64 vaddr, u64 *offset)
 {
 	GElf_Phdr phdr;
-	size_t i, nr;
 
-	if (elf_getphdrnum(object->elf, &nr))
+	if (!hybrid_elf_segment_of(object->elf, vaddr, &phdr))
 		return false;
-	for (i = 0; i < nr; i++) {
-		if (gelf_getphdr(object->elf, i, &phdr) && phdr.p_type == PT_LOAD &&
-		    vaddr - phdr.p_vaddr < phdr.p_filesz) {
-			*offset = vaddr - phdr.p_vaddr + phdr.p_offset;
-			return true;
-		}
-	}
-	return false;
+	*offset = vaddr - phdr.p_vaddr + phdr.p_offset;
+	return true;
 }
 
 bool hybrid_relocation_word(const struct hybrid_object *object, u64 vaddr, size_t max, u64 *word)

@@ -47,8 +47,9 @@ static bool indirect_before(const struct x86_frame_mem *mem, u64 ret)
 }
 
 /*
- * Does it call, and return when that has? Then the callee can stand beside the caller's caller: so
- * does libgcc's __morestack(), which code of -fsplit-stack calls and whose CFI leaves out the call.
+ * Is it a call, and a return behind it? CFI of the callee may leave that call out: the frame
+ * outside of the callee's is then that of the caller's caller. libgcc's __morestack(), which code of
+ * -fsplit-stack calls so, has such CFI.
  */
 static bool is_tail_call(const struct x86_frame_mem *mem, const struct insn *insn, u64 addr)
 {
