@@ -48,8 +48,8 @@ static bool indirect_before(const struct x86_frame_mem *mem, u64 ret)
 
 /*
  * Is it a call, and a return behind it? CFI of the callee may leave that call out: the frame
- * outside of the callee's is then that of the caller's caller. libgcc's __morestack(), which code of
- * -fsplit-stack calls so, has such CFI.
+ * outside of the callee's is then that of the caller's caller. libgcc's __morestack() has such CFI;
+ * code of -fsplit-stack calls it so.
  */
 static bool is_tail_call(const struct x86_frame_mem *mem, const struct insn *insn, u64 addr)
 {
