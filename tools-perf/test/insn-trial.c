@@ -155,6 +155,15 @@ static void make_vex(struct trial *t, const struct trial_op *op)
 	put(t, bits);
 }
 
+/* Once, or more often than the decoder has bytes for prefixes. */
+static void put_prefix(struct trial *t, u8 prefix)
+{
+	unsigned int i, nr = tap_random() % 8 ? 1 : 6;
+
+	for (i = 0; i < nr; i++)
+		put(t, prefix);
+}
+
 static void make_prefixes(struct trial *t, const struct trial_op *op, bool is_general)
 {
 	if (op->vex) {
@@ -162,9 +171,9 @@ static void make_prefixes(struct trial *t, const struct trial_op *op, bool is_ge
 		return;
 	}
 	if (op->prefix)
-		put(t, op->prefix);
+		put_prefix(t, op->prefix);
 	else if (is_general && !(tap_random() % 8))
-		put(t, PREFIX_16);
+		put_prefix(t, PREFIX_16);
 	if (tap_random() % 4)
 		put(t, 0x40 | tap_random() % 16);
 	if (op->two || op->map)

@@ -7,6 +7,7 @@
  * has them, with the bit of its REX prefix (Intel SDM, volume 2, 2.2.1).
  */
 #include <stdbool.h>
+#include <linux/kernel.h>
 #include <asm/insn.h>
 
 /* The one that ModRM.reg names. */
@@ -33,12 +34,15 @@ static inline bool hybrid_insn_is_register(const struct insn *insn)
 	return X86_MODRM_MOD(insn->modrm.value) == 3;
 }
 
-/* Is it one of the prefixes before REX? Any instruction may have them. */
+/*
+ * Is it one of the prefixes before REX? Any instruction may have them. The decoder keeps each of
+ * them once, and counts those that come again, too.
+ */
 static inline bool hybrid_insn_has_prefix(const struct insn *insn, u8 prefix)
 {
 	unsigned int i;
 
-	for (i = 0; i < insn->prefixes.nbytes; i++) {
+	for (i = 0; i < ARRAY_SIZE(insn->prefixes.bytes); i++) {
 		if (insn->prefixes.bytes[i] == prefix)
 			return true;
 	}
