@@ -47,7 +47,10 @@ static void clobber(struct hybrid_run_state *state, const struct insn *insn)
 		hybrid_run_clobber(state, hybrid_insn_rm(insn));
 }
 
-/* A displacement of EVEX may be a multiple of what the decoder says. */
+/*
+ * Before the registers are clobbered: one of them may be the operand's base. A displacement of EVEX
+ * may be a multiple of what the decoder says.
+ */
 static bool store(struct hybrid_run_state *state, const struct insn *insn)
 {
 	if (hybrid_insn_is_register(insn))
@@ -59,13 +62,16 @@ static bool store(struct hybrid_run_state *state, const struct insn *insn)
 /* Behind 0f, and of the first map of VEX. */
 static bool run_first_map(struct hybrid_run_state *state, const struct insn *insn, u8 op)
 {
+	bool is_stored;
+
 	switch (op) {
 	case 0x11: case 0x13: case 0x17: case 0x29: case 0x2b: case 0x7f: case 0xc3: case 0xd6:
 	case 0xe7:
 		return store(state, insn);
 	case 0x7e:
+		is_stored = store(state, insn);
 		clobber(state, insn);
-		return store(state, insn);
+		return is_stored;
 	case 0x2c: case 0x2d: case 0x50: case 0x78: case 0x79: case 0x93: case 0xc5: case 0xd7:
 		clobber(state, insn);
 		return true;
@@ -84,6 +90,7 @@ static bool run_first_map(struct hybrid_run_state *state, const struct insn *ins
 bool hybrid_run_vector(struct hybrid_run_state *state, const struct insn *insn)
 {
 	u8 op = insn->opcode.bytes[0];
+	bool is_stored;
 
 	if (insn->vex_prefix.nbytes) {
 		if (insn_vex_m_bits((struct insn *)insn) == 1)
@@ -94,6 +101,7 @@ bool hybrid_run_vector(struct hybrid_run_state *state, const struct insn *insn)
 			return run_first_map(state, insn, op);
 		op = insn->opcode.bytes[2];
 	}
+	is_stored = store(state, insn);
 	/* pcmpestri, pcmpistri */
 	if (op == 0x61 || op == 0x63)
 		hybrid_run_clobber(state, CX);
@@ -101,5 +109,5 @@ bool hybrid_run_vector(struct hybrid_run_state *state, const struct insn *insn)
 	state->flags_known = 0;
 	if (op >= 0xf0 || (op >= 0x14 && op <= 0x17))
 		clobber(state, insn);
-	return store(state, insn);
+	return is_stored;
 }
