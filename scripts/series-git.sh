@@ -133,17 +133,28 @@ identity()
 		g "$@"
 }
 
-# field NAME: that line of what "git mailinfo" printed.
-field()
+# read_fields FILE: what "git mailinfo" printed there, in $author, $mail, $when and $subject. No
+# process is started for it: there are hundreds of patches.
+read_fields()
 {
-	sed -n "s/^$1: //p" "$work/info" | head -n 1
+	local key value
+
+	author='' mail='' when='' subject=''
+	while IFS=' ' read -r key value; do
+		case $key in
+		Author:) author=$value ;;
+		Email:) mail=$value ;;
+		Date:) when=$value ;;
+		Subject:) subject=$value ;;
+		esac
+	done < "$1"
 }
 
 # commit_patches BASE [OPTION]: one commit for each patch; prints the last one. git
 # apply takes no fuzz, all of the context must be there, unless OPTION says otherwise.
 commit_patches()
 {
-	local parent=$1 option=${2:-} patch tree work
+	local parent=$1 option=${2:-} patch tree work author mail when subject
 
 	work=$(mktemp -d)
 	GIT_INDEX_FILE=$work/index g read-tree "$parent"
@@ -153,8 +164,9 @@ commit_patches()
 		GIT_INDEX_FILE=$work/index g apply --cached ${option:+"$option"} --whitespace=nowarn "$work/diff" ||
 			die "${patch#"$here/"} does not apply to $src"
 		tree=$(GIT_INDEX_FILE=$work/index g write-tree)
-		{ field Subject; echo; cat "$work/body"; } | git stripspace > "$work/message"
-		parent=$(identity "$(field Author)" "$(field Email)" "$(field Date)" \
+		read_fields "$work/info"
+		{ printf '%s\n\n' "$subject"; cat "$work/body"; } | git stripspace > "$work/message"
+		parent=$(identity "$author" "$mail" "$when" \
 			commit-tree "$tree" -p "$parent" < "$work/message")
 	done
 	rm -rf "$work"
