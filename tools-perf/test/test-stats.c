@@ -399,11 +399,12 @@ static void others(void)
 {
 	count(HYBRID_COMPLETE, 2, &libc);
 	stats.dropped = 3;
+	stats.over_time = 4;
 	stats.shed_dumps = 1;
 	stats.dump_bytes = 1 << 19;
 	stats.file_bytes = 3 << 20;
 	expect(print_line,
-	       "[ perf record: hybrid: 2 samples: complete 2 (100.00 %); lost to other BPF programs 3; 0.500 MB of stack unwound, 3.000 MB of samples written ]\n");
+	       "[ perf record: hybrid: 2 samples: complete 2 (100.00 %); lost to other BPF programs 3; not walked 4 (walks take too much of a task's time); 0.500 MB of stack unwound, 3.000 MB of samples written ]\n");
 	expect(print_failures, "hybrid: 1 stack dumps shed: perf could not keep up\n");
 	hybrid_stats_exit(&stats);
 }

@@ -234,12 +234,24 @@ static __always_inline void append_code_hash(struct state *st)
 	st->record.head.nr_kernel |= HYBRID_WALK_CODE_HASH;
 }
 
+/* The sample is not to have a dump. Returns false where the kernel is to write it nevertheless. */
+static __always_inline bool write_kernel_chain(void *ctx, struct state *st)
+{
+	__u32 nr = copy_chain(st);
+
+	st->record.head.nr_kernel = nr;
+	if (nr)
+		return write_chain_of(ctx, st, nr);
+	/* Why it was not walked. */
+	write_record(ctx, st, 0);
+	return false;
+}
+
 /* Returns false where the kernel is to write the sample. */
 static __always_inline bool write_sample(void *ctx, struct state *st, struct mm_struct___h *mm)
 {
 	struct hybrid_walk_head *head = &st->record.head;
 	__u64 room, most;
-	__u32 nr;
 
 	head->info = st->end | PERF_UNWIND_INNERMOST_RULE << 8 | (st->nr & 0xffff) << 16;
 	if (st->end == PERF_UNWIND_END_OUTERMOST) {
@@ -249,15 +261,37 @@ static __always_inline bool write_sample(void *ctx, struct state *st, struct mm_
 	}
 	write_interpreted(ctx, st);
 	room = room_for_dumps(st, &most);
-	if (room && dump_sample(ctx, st, mm, room, most))
+	if (!room)
+		return write_kernel_chain(ctx, st);
+	if (dump_sample(ctx, st, mm, room, most))
 		return true;
-	nr = room ? 0 : copy_chain(st);
-	head->nr_kernel = nr;
-	if (nr)
-		return write_chain_of(ctx, st, nr);
+	head->nr_kernel = 0;
 	/* Why it was not walked. */
 	write_record(ctx, st, 0);
 	return false;
+}
+
+/* Returns false where the kernel is to write the sample. */
+static __always_inline bool walk_sample(void *ctx, struct state *st, struct task_struct___h *task,
+					struct mm_struct___h *mm)
+{
+	__u32 at = st->record.head.nr_kernel;
+	__u64 most;
+
+	if (!has_time(st, task)) {
+		st->counts.over_time++;
+		st->end = PERF_UNWIND_END_NONE;
+		st->record.head.info = st->end | PERF_UNWIND_INNERMOST_RULE << 8;
+		return write_kernel_chain(ctx, st);
+	}
+	if (at < HYBRID_WALK_IPS)
+		st->record.ips[at] = st->ip;
+	walk(st, task, mm);
+	follow_natives(st);
+	read_functions(st, task);
+	if (st->nr_untold)
+		tell_functions(ctx, st, room_for_dumps(st, &most));
+	return write_sample(ctx, st, mm);
 }
 
 /* What the kernel has of the sample, and the event. */
@@ -277,25 +311,19 @@ SEC("perf_event")
 int hybrid_walk(void *ctx)
 {
 	struct task_struct___h *task = (void *)bpf_get_current_task_btf();
-	__u32 cpu = bpf_get_smp_processor_id(), at;
+	__u32 cpu = bpf_get_smp_processor_id();
 	struct state *st = bpf_map_lookup_elem(&states, &cpu);
 	struct mm_struct___h *mm = task->mm;
-	__u64 most;
+	bool written;
 
 	if (!st || !find_sample(st, ctx))
 		return 1;
 	st->output = by_thread ? bpf_get_attach_cookie(ctx) : BPF_F_CURRENT_CPU;
 	note_run(st, (void *)st->event);
 	if (mm && begin(st, ctx, task)) {
-		at = st->record.head.nr_kernel;
-		if (at < HYBRID_WALK_IPS)
-			st->record.ips[at] = st->ip;
-		walk(st, task, mm);
-		follow_natives(st);
-		read_functions(st, task);
-		if (st->nr_untold)
-			tell_functions(ctx, st, room_for_dumps(st, &most));
-		if (write_sample(ctx, st, mm))
+		written = walk_sample(ctx, st, task, mm);
+		take_time(st, task);
+		if (written)
 			return 0;
 	}
 	st->counts.dumped++;

@@ -451,6 +451,8 @@ struct hybrid_walk_dump {
  *	@dumped for whose record it had none, or too many dumps
  * @dropped: of clock events, by the kernel, as it was running another BPF program
  * @single: of sleeps that are @whole, such for whose chain there was no number, or no room
+ * @over_time: of @shed, such that were not walked: walks took too much of the task's time; of
+ *	sleeps, of @full
  * @timed: of clock events, samples whose time was measured
  * @timed_ns: that they took, from the program's start to where the event's timer had run
  */
@@ -461,6 +463,7 @@ struct hybrid_walk_counts {
 	__u64	full;
 	__u64	dropped;
 	__u64	single;
+	__u64	over_time;
 	__u64	timed;
 	__u64	timed_ns;
 };

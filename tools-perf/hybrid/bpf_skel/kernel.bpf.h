@@ -210,12 +210,20 @@ struct thread_struct___h {
 	unsigned long fsbase;
 } __attribute__((preserve_access_index));
 
+/* include/linux/sched.h. */
+struct sched_entity___h {
+	__u64 sum_exec_runtime;
+} __attribute__((preserve_access_index));
+
 struct task_struct___h {
 	unsigned int flags;
+	struct sched_entity___h se;
 	int pid;
 	int tgid;
 	struct mm_struct___h *mm;
 	struct task_struct___h *group_leader;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
 	__u64 start_time;
 	__u64 self_exec_id;
 	struct thread_struct___h thread;

@@ -122,7 +122,13 @@ int hybrid_sleep(__u64 *ctx)
 	if (!mm)
 		return 0;
 	st->output = BPF_F_CURRENT_CPU;
-	word = find_chain(ctx, st, task, mm, sleep->timestamp);
+	word = 0;
+	if (has_time(st, task)) {
+		word = find_chain(ctx, st, task, mm, sleep->timestamp);
+		take_time(st, task);
+	} else {
+		st->counts.over_time++;
+	}
 	if (word) {
 		sleep->stack_id = word & HYBRID_WALK_CHAIN ? (__u32)word : 0;
 		sleep->stack.array[0] = word;

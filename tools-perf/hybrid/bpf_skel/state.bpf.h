@@ -66,6 +66,24 @@ struct mapping {
 #define ROW_BITS	10
 #define ROW_PLACE_BITS	34
 
+/**
+ * struct task_time - what walks took from a task
+ * @pid: of the task; 0: of none
+ * @began: the last walk, in ns
+ * @ran: the task's run time then, as the scheduler counts it, in ns
+ * @switches: how often it had been switched from
+ * @left: what walks may take of its time now, in ns
+ */
+struct task_time {
+	__u64 pid;
+	__u64 began;
+	__u64 ran;
+	__u64 switches;
+	__s64 left;
+};
+
+#define NR_TASK_TIMES	64
+
 #define NR_MAPPINGS	8
 #define NR_RAN		8
 
@@ -75,6 +93,7 @@ struct mapping {
  * @counts: what became of samples
  * @timed_from: when a sample began that is measured, in ns; 0: none is
  * @ran: events that the program has run for, by their address
+ * @times: of tasks that were walked last, by their pid
  * @walk: number of this walk
  * @mm: that is walked: as a number, for functions that the verifier looks at by themselves
  * @space: that @mappings are of
@@ -143,6 +162,7 @@ struct state {
 	struct hybrid_walk_counts counts;
 	__u64 timed_from;
 	__u64 ran[NR_RAN];
+	struct task_time times[NR_TASK_TIMES];
 	__u64 walk;
 	__u64 mm;
 	struct space space;

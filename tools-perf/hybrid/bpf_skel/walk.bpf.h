@@ -53,6 +53,52 @@ static __always_inline void begin_at(struct state *st, struct pt_regs___h *user)
 		st->moment = bpf_ktime_get_ns() >> MARK_TIME;
 }
 
+/*
+ * Of a task's time walks of its stack may take so much, in percent. What they may take at once, in
+ * ns: the scheduler counts a task's time at its ticks, 10 ms from each other at most.
+ */
+#define TIME_SHARE	50
+#define TIME_AT_ONCE	20000000LL
+
+static __always_inline struct task_time *time_of(struct state *st, struct task_struct___h *task)
+{
+	return &st->times[(__u32)task->pid % NR_TASK_TIMES];
+}
+
+/*
+ * May the task be walked? What it runs for until the next walk is what is counted. If it was not
+ * switched from, that is the time that has passed, of which the scheduler may not know yet.
+ */
+static __always_inline bool has_time(struct state *st, struct task_struct___h *task)
+{
+	__u64 now = bpf_ktime_get_ns(), switches = task->nvcsw + task->nivcsw;
+	struct task_time *time = time_of(st, task);
+	__u64 ran = now - time->began;
+
+	if (time->pid != task->pid)
+		time->left = TIME_AT_ONCE;
+	else if (time->switches != switches && ran > task->se.sum_exec_runtime - time->ran)
+		ran = task->se.sum_exec_runtime - time->ran;
+	if (ran > TIME_AT_ONCE)
+		ran = TIME_AT_ONCE;
+	time->left += ran * TIME_SHARE / 100;
+	if (time->left > TIME_AT_ONCE)
+		time->left = TIME_AT_ONCE;
+	time->pid = task->pid;
+	time->began = now;
+	time->ran = task->se.sum_exec_runtime;
+	time->switches = switches;
+	return time->left > 0;
+}
+
+/* The walk has ended, and what it led to was written. */
+static __always_inline void take_time(struct state *st, struct task_struct___h *task)
+{
+	struct task_time *time = time_of(st, task);
+
+	time->left -= bpf_ktime_get_ns() - time->began;
+}
+
 /* What the mappings that were looked up are of. */
 static __always_inline void enter_space(struct state *st, struct task_struct___h *task,
 					struct mm_struct___h *mm, __u32 seq)

@@ -232,6 +232,7 @@ void hybrid_record__print(struct hybrid_record *hr, bool failures)
 	hybrid_compiler_stop(hr->walker.compiler);
 	hybrid_walker__stats(&hr->walker, &hr->stats.store, &walks);
 	hr->stats.dropped = walks.dropped;
+	hr->stats.over_time = walks.over_time;
 	hr->stats.lost += walks.full;
 	hybrid_stats_print(&hr->stats, failures, stderr);
 	hybrid_names_print(hr);

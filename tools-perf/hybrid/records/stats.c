@@ -240,6 +240,9 @@ void hybrid_stats_print(const struct hybrid_stats *stats, bool all, FILE *out)
 		fprintf(out, "; lost %" PRIu64, stats->lost);
 	if (stats->dropped)
 		fprintf(out, "; lost to other BPF programs %" PRIu64, stats->dropped);
+	if (stats->over_time)
+		fprintf(out, "; not walked %" PRIu64 " (walks take too much of a task's time)",
+			stats->over_time);
 	fprintf(out, "; %.3f MB of stack unwound, %.3f MB of samples written",
 		stats->dump_bytes / 1024.0 / 1024.0, stats->file_bytes / 1024.0 / 1024.0);
 	if (stats->loaded)

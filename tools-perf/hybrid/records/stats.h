@@ -36,6 +36,7 @@ struct hybrid_live {
  * @shed: samples left out: there was no time even to write them, or @bad
  * @bad: of @shed, samples whose sizes contradict each other
  * @dropped: samples of clock events that the kernel dropped as it ran another BPF program
+ * @over_time: samples that were not walked, as walks took too much of the task's time
  * @lost: samples of the events with a hybrid callchain that the kernel had no room for
  * @ring_bytes: of samples read, as the kernel wrote them, by when they came: see
  *	@first
@@ -66,6 +67,7 @@ struct hybrid_stats {
 	u64			 bad;
 	u64			 lost;
 	u64			 dropped;
+	u64			 over_time;
 	u64			 ring_bytes[64];
 	u64			 deeper;
 	u32			 deeper_than;

@@ -95,6 +95,7 @@ void hybrid_bpf__counts(const struct hybrid_bpf *bpf, const struct bpf_map *stat
 		counts->full += cpu->full;
 		counts->dropped += cpu->dropped;
 		counts->single += cpu->single;
+		counts->over_time += cpu->over_time;
 		counts->timed += cpu->timed;
 		counts->timed_ns += cpu->timed_ns;
 	}
