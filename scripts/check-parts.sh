@@ -135,6 +135,7 @@ of_host()
 	part ends check tap both build selftests/ends/run
 	part hostile ci tap host build selftests/hostile/run
 	part hostile-files ci tap host build selftests/hostile/files
+	part damaged ci tap host build selftests/hostile/damaged ${all:+1000}
 	part replay ci tap host build selftests/replay/run
 	part real ci tap host build selftests/real/run
 	part flame ci tap host build selftests/flame/run
