@@ -146,7 +146,7 @@ of_host()
 	part fleet ci tap host build selftests/fleet/run
 	part identity ci tap host "build stock" selftests/isolation/identity
 	part users ci tap host "build stock" selftests/isolation/users
-	part mutated ci tap host "build stock" selftests/mutated/run ${all:+2000}
+	part mutated ci tap host "build stock" selftests/mutated/run ${all:+10000}
 	part compat kernel tap host "build stock" selftests/compat/run
 	part perf-suite kernel tap host "build stock" selftests/perf-suite/run
 	part perf-test-slow all perf host build slow_perf_test
