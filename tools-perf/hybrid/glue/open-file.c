@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -164,19 +165,57 @@ static int open_in_root(pid_t pid, const char *path, u64 flags, u64 resolve)
 	return fd;
 }
 
+/* What the kernel adds to the path of a file that is gone. */
+#define DELETED		" (deleted)"
+
+static void cut_deleted(char *path)
+{
+	size_t size = strlen(path), tail = strlen(DELETED);
+
+	if (size > tail && !strcmp(path + size - tail, DELETED))
+		path[size - tail] = 0;
+}
+
 /*
- * Of a process that runs: the mapping itself, or the path in its root. What /proc says of one
- * that is gone takes 10 us.
+ * Has an open file the last part of the path? The rest depends on the roots of the process and of
+ * perf.
+ */
+static bool has_name(int fd, const char *path)
+{
+	char link[32], is[PATH_MAX], was[PATH_MAX];
+	ssize_t size;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	size = readlink(link, is, sizeof(is) - 1);
+	if (size < 0)
+		return true;
+	is[size] = 0;
+	snprintf(was, sizeof(was), "%s", path);
+	cut_deleted(is);
+	cut_deleted(was);
+	return !strcmp(basename(is), basename(was));
+}
+
+/*
+ * Of a process that runs: the mapping itself, or the path in its root. Another library may be at
+ * the address by now: that has another name. What /proc says of a process that is gone takes 10 us.
  */
 static int find_running(const struct hybrid_mapping *mapping)
 {
-	int fd;
+	const char *path = hybrid_mapping_ident(mapping)->path;
+	int fd, named;
 
 	if (kill(mapping->pid, 0) && errno == ESRCH)
 		return -1;
 	fd = mapping->is_moved ? -1 : open_map_file(mapping, O_PATH | O_CLOEXEC);
-	return fd >= 0 ? fd : open_in_root(mapping->pid, hybrid_mapping_ident(mapping)->path,
-					   O_PATH | O_CLOEXEC, RESOLVE_CACHED);
+	if (fd >= 0 && has_name(fd, path))
+		return fd;
+	named = open_in_root(mapping->pid, path, O_PATH | O_CLOEXEC, RESOLVE_CACHED);
+	if (named < 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return named;
 }
 
 /* Of one that is gone: in the root of those that it was of, or in ours. */
