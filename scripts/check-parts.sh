@@ -15,6 +15,12 @@
 # What is in no such lane runs at a lower priority until host is over.
 # shellcheck disable=SC2154 # scripts/check sets $here, $short, $all and $other_linux
 
+# with_seed COMMAND...: the same files each time, and others each night.
+with_seed()
+{
+	SEED=${SEED:-${all:+$RANDOM$RANDOM}} "$@"
+}
+
 # builds TARGET...: each as one test; make's own output is in the log.
 builds()
 {
@@ -135,7 +141,7 @@ of_host()
 	part ends check tap both build selftests/ends/run
 	part hostile ci tap host build selftests/hostile/run
 	part hostile-files ci tap host build selftests/hostile/files
-	part damaged ci tap host build selftests/hostile/damaged ${all:+1000}
+	part damaged ci tap host build with_seed selftests/hostile/damaged ${all:+1000}
 	part replay ci tap host build selftests/replay/run
 	part real ci tap host build selftests/real/run
 	part flame ci tap host build selftests/flame/run
@@ -146,7 +152,7 @@ of_host()
 	part fleet ci tap host build selftests/fleet/run
 	part identity ci tap host "build stock" selftests/isolation/identity
 	part users ci tap host "build stock" selftests/isolation/users
-	part mutated ci tap host "build stock" selftests/mutated/run ${all:+10000}
+	part mutated ci tap host "build stock" with_seed selftests/mutated/run ${all:+10000}
 	part compat kernel tap host "build stock" selftests/compat/run
 	part perf-suite kernel tap host "build stock" selftests/perf-suite/run
 	part perf-test-slow all perf host build slow_perf_test
@@ -163,7 +169,7 @@ of_sources()
 	part awk ci tap sources "${all:+build}" selftests/awk/run ${all:+--all}
 	# First, as parts of the lane host wait for it.
 	part stock kernel tap sources source builds perf-stock
-	part series kernel tap sources source check_series
+	part series kernel tap style source check_series
 	part layers check tap sources "" scripts/check-layers
 	part figures check tap sources "" scripts/check-figures
 	part unit check tap sources source make -s -C tools-perf/test check
