@@ -59,6 +59,19 @@ static void direct(void)
 	same(asked(256), HYBRID_REACH_FAR);
 }
 
+/* What is no code, or none any more, refutes nothing. */
+static void unreadable(void)
+{
+	const unsigned long outside[] = { CODE_BASE, CODE_BASE + CODE_SIZE + 16, 16, 0 };
+	unsigned int i;
+
+	begin();
+	for (i = 0; i < ARRAY_SIZE(outside); i++)
+		same(hybrid_call_reaches(&code_mem, outside[i], CODE_BASE, &slot),
+		     HYBRID_REACH_MAYBE);
+	same(hybrid_call_reaches(&code_mem, CODE_BASE + 1, CODE_BASE, &slot), HYBRID_REACH_NOT);
+}
+
 static void branches(void)
 {
 	begin();
@@ -179,6 +192,7 @@ int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "leads: a direct call", direct },
+		{ "leads: code that can't be read", unreadable },
 		{ "leads: jumps on the way", branches },
 		{ "leads: calls without a target", indirect },
 		{ "leads: a PLT, a jump table", plt },

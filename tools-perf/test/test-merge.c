@@ -213,19 +213,25 @@ static void no_frame_pointer(void)
 
 	scene_start(&s, scene_at("bpframe_at"));
 	scene_reg(&s, BP, SCENE_STACK);
-	scene_push_bpframe(&s, SCENE_STACK + 32, scene_at("once_ret"));
+	scene_push_bpframe(&s, SCENE_STACK + 48, scene_at("pushed_ret"));
+	scene_push(&s, 0);
+	scene_push(&s, 0);
 	scene_push(&s, 0);
 	scene_push(&s, scene_at("bpframe_ret"));
 	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
 	chain_start(start, 1);
 	chain_add(scene_at("bpframe_at"));
-	chain_add(scene_at("once_ret"));
+	chain_add(scene_at("pushed_ret"));
 	chain_add(scene_at("outer_ret"));
-	s.u.dump_size = 3 * 8;
+	s.u.dump_size = 5 * 8;
 	same(merge(), HYBRID_TRUNCATED);
-	merge_expect(USER, scene_at("bpframe_at"), scene_at("once_ret") - 1, CUT_OFF);
+	merge_expect(USER, scene_at("bpframe_at"), scene_at("pushed_ret") - 1, CUT_OFF);
 
 	/* Behind the dump: what once() calls is leaf(). */
+	chain_start(start, 1);
+	chain_add(scene_at("bpframe_at"));
+	chain_add(scene_at("once_ret"));
+	chain_add(scene_at("outer_ret"));
 	s.u.dump_size = 0;
 	same(merge(), HYBRID_FP_ONLY);
 	merge_expect(USER, scene_at("bpframe_at"), CUT_OFF);

@@ -193,15 +193,14 @@ static void framed(void)
 	mapping = hybrid_space_find(s.u.space, at);
 	bp = scene_top(&s);
 	scene_reg(&s, BP, bp);
-	scene_push_bpframe(&s, bp + 16, scene_at("once_ret"));
-	scene_push(&s, 0);
+	scene_push_bpframe(&s, bp + 16, scene_at("calls_anything_ret"));
 	scene_push(&s, scene_at("outer_ret"));
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_NO_CFI, at);
 	s.u.space->entries_id = mapping->object->id;
 	s.u.space->entries_end = at - mapping->start + mapping->pgoff + 1;
 	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_OUTERMOST, at, scene_at("once_ret") - 1,
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, at, scene_at("calls_anything_ret") - 1,
 		     scene_at("outer_ret") - 1);
 	same(s.u.sure, 1);
 	s.u.space->entries_id = 0;

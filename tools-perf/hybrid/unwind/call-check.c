@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include "../rules/function.h"
 #include "../rules/rows.h"
 #include "call-check.h"
 
@@ -34,4 +35,24 @@ enum hybrid_reach hybrid_check_call(struct hybrid_unwinder *unwinder, struct hyb
 	if (hybrid_space_is_entry(space, mapping, ret))
 		return HYBRID_REACH_INDIRECT;
 	return hybrid_object_leads(mapping, ret, hybrid_space_find(space, callee), callee);
+}
+
+static u64 function_of(const struct hybrid_unwind *u, u64 ip)
+{
+	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, ip);
+
+	return mapping ? hybrid_function_start(mapping, ip) : 0;
+}
+
+enum hybrid_reach hybrid_leads_to(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
+				  u64 ret, u64 callee)
+{
+	u64 start = function_of(u, callee);
+	enum hybrid_reach leads = HYBRID_REACH_NOT;
+
+	if (start)
+		leads = hybrid_check_call(unwinder, u->space, u->pid, u->abi, ret, start);
+	if (leads > HYBRID_REACH_FAR)
+		return leads;
+	return hybrid_check_call(unwinder, u->space, u->pid, u->abi, ret, callee);
 }

@@ -22,4 +22,16 @@
 enum hybrid_reach hybrid_check_call(struct hybrid_unwinder *unwinder, struct hybrid_space *space,
 				    pid_t pid, const struct hybrid_abi *abi, u64 ret, u64 callee);
 
+/**
+ * hybrid_leads_to - the same of a frame of a sample
+ * @unwinder: caches
+ * @u: the sample
+ * @ret: the return address, as above
+ * @callee: as above
+ *
+ * Most calls lead to where a function begins: that is soon found, and kept.
+ */
+enum hybrid_reach hybrid_leads_to(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
+				  u64 ret, u64 callee);
+
 #endif /* __PERF_HYBRID_CALL_CHECK_H */

@@ -13,14 +13,8 @@
 #include "call-check.h"
 #include "walk.h"
 
-/* Frames of one function are seldom further from each other. */
-#define NEAR		4096
-
 /* Of callees in one line it is enough to know one. */
 #define LINE_BITS	6
-
-/* Refuted calls of a chain of which it is looked whether they come again. */
-#define MAX_REFUTED	16
 
 /* There is no code to look at after the last instruction of a segment. */
 static bool is_behind_call(const struct hybrid_mapping *mapping, u64 ret)
@@ -69,8 +63,8 @@ static bool is_other_call(struct hybrid_unwinder *unwinder, const struct hybrid_
 
 	return mapping->object && !outermost_row(unwinder, u, ret) &&
 	       hybrid_function_start(mapping, ret) == ret &&
-	       hybrid_check_call(unwinder, u->space, u->pid, u->abi, ret, u->frames[i - 1].ip) ==
-	       HYBRID_REACH_NOT;
+	       hybrid_check_call(unwinder, u->space, u->pid, u->abi, ret, u->frames[i - 1].ip) <=
+	       HYBRID_REACH_ELSEWHERE;
 }
 
 bool hybrid_called_frame(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
@@ -108,32 +102,18 @@ unsigned int hybrid_called_frames(struct hybrid_unwinder *unwinder, const struct
 	return nr;
 }
 
-/* Returns the address of the function that holds @ip, or 0 if no CFI tells. */
-static u64 function_at(const struct hybrid_unwind *u, u64 ip)
-{
-	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, ip);
-
-	return mapping && mapping->object && mapping->object->state == HYBRID_OBJECT_READY ?
-		hybrid_function_start(mapping, ip) : 0;
-}
-
-static bool is_one_function(const struct hybrid_unwind *u, unsigned int i)
-{
-	u64 function = function_at(u, u->frames[i].ret - 1);
-
-	return function && function == function_at(u, u->frames[i - 1].ip);
-}
-
 static struct hybrid_called_pair *pair_of(struct hybrid_unwinder *unwinder, u64 gen, u64 callee,
 					  u64 ret)
 {
 	return &unwinder->called[hash_64(ret + (callee >> LINE_BITS) + gen, HYBRID_CALLED_BITS)];
 }
 
+/* Another address in the line of a callee that was not called may be in one that was. */
 static bool is_of(const struct hybrid_called_pair *pair, u64 gen, u64 callee, u64 ret)
 {
-	return pair->ret == ret && pair->callee >> LINE_BITS == callee >> LINE_BITS &&
-	       pair->gen == gen;
+	unsigned int bits = pair->is_called ? LINE_BITS : 0;
+
+	return pair->ret == ret && pair->callee >> bits == callee >> bits && pair->gen == gen;
 }
 
 bool hybrid_is_called_pair(struct hybrid_unwinder *unwinder, const struct hybrid_space *space,
@@ -144,74 +124,56 @@ bool hybrid_is_called_pair(struct hybrid_unwinder *unwinder, const struct hybrid
 	return pair->is_called && is_of(pair, space->gen, callee, ret);
 }
 
+/* The code of a file, if it is known where its functions begin. */
+static bool has_functions(const struct hybrid_mapping *mapping, u64 ip)
+{
+	return mapping && mapping->object && mapping->object->state == HYBRID_OBJECT_READY &&
+		hybrid_function_start(mapping, ip);
+}
+
 /*
- * Does the code refute that frame @i of @u has called the one inside of it? @any: also if they
- * are two functions. What a signal has interrupted has called nothing.
+ * Does the code refute that frame @i of @u has called the one inside of it? What a signal has
+ * interrupted has called nothing.
  */
 static bool is_refuted(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
-		       unsigned int i, bool any)
+		       unsigned int i)
 {
 	u64 callee = u->frames[i - 1].ip, ret = u->frames[i].ret, gen = u->space->gen;
+	struct hybrid_cache_entry *entry = hybrid_cache_find(unwinder, gen, callee);
 	struct hybrid_called_pair *pair = pair_of(unwinder, gen, callee, ret);
+	enum hybrid_reach reach = HYBRID_REACH_INDIRECT;
+	const struct hybrid_mapping *mapping;
 
-	if (u->frames[i].ip == ret ||
-	    (is_of(pair, gen, callee, ret) && (pair->is_called || !any)))
+	if (u->frames[i].ip == ret || (entry && entry->called_by == ret))
 		return false;
-	*pair = (struct hybrid_called_pair) { .gen = gen, .callee = callee, .ret = ret };
-	if (any ? !function_at(u, ret - 1) : !is_one_function(u, i))
-		return false;
-	pair->is_called = hybrid_check_call(unwinder, u->space, u->pid, u->abi, ret, callee) !=
-		HYBRID_REACH_NOT;
-	/* Another address in the same line may be that of a function which was called. */
-	pair->gen = pair->is_called ? gen : 0;
+	if (is_of(pair, gen, callee, ret)) {
+		if (entry && pair->is_called)
+			entry->called_by = ret;
+		return !pair->is_called;
+	}
+	mapping = hybrid_space_find(u->space, ret - 1);
+	/* Code written by hand also returns to addresses that it has pushed. */
+	if (has_functions(mapping, ret - 1) && is_behind_call(mapping, ret))
+		reach = hybrid_leads_to(unwinder, u, ret, callee);
+	*pair = (struct hybrid_called_pair) {
+		.gen		= reach == HYBRID_REACH_MAYBE ? 0 : gen,
+		.callee		= callee,
+		.ret		= ret,
+		.is_called	= reach != HYBRID_REACH_NOT,
+	};
 	return !pair->is_called;
 }
 
-/* Does the call of frame @i come again, or is it one of a function to itself? */
-static bool comes_again(const struct hybrid_unwind *u, unsigned int i)
-{
-	unsigned int j;
-
-	for (j = 1; j < u->nr; j++) {
-		if (j != i && u->frames[j].ret == u->frames[i].ret &&
-		    u->frames[j - 1].ret == u->frames[i - 1].ret)
-			return true;
-	}
-	return is_one_function(u, i);
-}
-
-/* In a circle: the first frame whose call is refuted, and comes again; @u->nr: there is none. */
-static unsigned int first_refuted(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u)
-{
-	unsigned int i, nr = 0;
-
-	for (i = 1; i < u->nr && nr < MAX_REFUTED; i++) {
-		if (!is_refuted(unwinder, u, i, true))
-			continue;
-		if (comes_again(u, i))
-			return i;
-		nr++;
-	}
-	return u->nr;
-}
-
-/* The same of all chains, as cheaply as can be: Brent's way to find a circle. */
+/* The first frame whose call is refuted; @u->nr: there is none. */
 static unsigned int find_refuted(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u)
 {
-	const struct hybrid_frame *frames = u->frames;
 	unsigned int i;
-	u64 again = 0;
 
 	for (i = 1; i < u->nr; i++) {
-		if (frames[i].ret == again)
-			return first_refuted(unwinder, u);
-		if (frames[i].ret - frames[i - 1].ip + NEAR < 2 * NEAR &&
-		    is_refuted(unwinder, u, i, false))
-			return i;
-		if (!(i & (i - 1)))
-			again = frames[i].ret;
+		if (is_refuted(unwinder, u, i))
+			break;
 	}
-	return u->nr;
+	return min(i, u->nr);
 }
 
 void hybrid_cut_refuted(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
@@ -225,6 +187,7 @@ void hybrid_cut_refuted(struct hybrid_unwinder *unwinder, struct hybrid_unwind *
 	u->nr = nr;
 	u->sure = min(u->sure, nr);
 	u->stop = HYBRID_STOP_BAD_FRAME;
+	u->is_refuted = true;
 	u->failed_in = mapping ? mapping->object : NULL;
 	u->rule.kind = HYBRID_RULE_NONE;
 	u->sp = nr > 1 ? u->frames[nr - 2].cfa : u->regs.value[u->abi->sp];

@@ -40,14 +40,15 @@ bool hybrid_called_frame(struct hybrid_unwinder *unwinder, const struct hybrid_u
 unsigned int hybrid_called_frames(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u);
 
 /**
- * hybrid_cut_refuted - end a chain before a recursion that the code refutes
+ * hybrid_cut_refuted - end a chain before a caller that the code refutes
  * @unwinder: caches
  * @u: the sample, from hybrid_unwind() or from a walk in the kernel
  *
- * CFI that lies may make a function its own caller, or lead in a circle until there is no room.
- * Where two frames in a row are of one function, and in all of a chain in which a return address
- * comes again, each call must be able to have led to its callee. The chain ends before the first
- * frame whose call can't, as after CFI that leads nowhere. What can't be read refutes nothing.
+ * The first function of a coroutine finds what was on its stack before; CFI that lies may make a
+ * function its own caller, or lead in a circle until there is no room. The call of each frame must
+ * be able to have led to the frame inside. The chain ends before the first one that can't, as after
+ * CFI that leads nowhere. What can't be read, and code of which no CFI tells where its functions
+ * begin, refutes nothing.
  */
 void hybrid_cut_refuted(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u);
 

@@ -63,6 +63,7 @@ bool hybrid_add_caller(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u
 		return add_to_framed(unwinder, u, ret);
 	switch (hybrid_check_call(unwinder, u->space, u->pid, u->abi, ret, callee)) {
 	case HYBRID_REACH_NOT:
+	case HYBRID_REACH_ELSEWHERE:
 	case HYBRID_REACH_FAR:
 		return false;
 	case HYBRID_REACH_MAYBE:

@@ -61,15 +61,6 @@ static bool is_behind_signal(struct hybrid_unwinder *unwinder, struct hybrid_unw
 	return row && row->rule.signal;
 }
 
-/* The same is asked of nearly all that a program's samples have. */
-static struct hybrid_cache_entry *entry_of(struct hybrid_unwinder *unwinder,
-					   const struct hybrid_unwind *u, u64 ret)
-{
-	struct hybrid_cache_entry *entry = hybrid_cache_at(unwinder, u->space->gen, ret - 1);
-
-	return entry->ip == ret - 1 && entry->gen == u->space->gen ? entry : NULL;
-}
-
 /* Does what hybrid_called_frame() said of it hold as long as the mappings are the same? */
 static bool is_lasting(const struct hybrid_cache_entry *entry)
 {
@@ -93,7 +84,9 @@ static bool confirm(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u, u
 		u->stop = HYBRID_STOP_BAD_FRAME;
 		return false;
 	}
-	entry = outermost || frame->ip == frame->ret ? NULL : entry_of(unwinder, u, frame->ret);
+	if (outermost || frame->ip == frame->ret)
+		return true;
+	entry = hybrid_cache_find(unwinder, u->space->gen, frame->ret - 1);
 	if (entry && is_lasting(entry))
 		entry->is_caller = true;
 	return true;
@@ -136,8 +129,8 @@ static bool leads(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 	const struct hybrid_mapping *mapping;
 
 	if (!row || row->rule.kind != HYBRID_RULE_NONE ||
-	    hybrid_check_call(unwinder, u->space, u->pid, u->abi, ret, last->ip) !=
-	    HYBRID_REACH_NOT)
+	    hybrid_check_call(unwinder, u->space, u->pid, u->abi, ret, last->ip) >
+	    HYBRID_REACH_ELSEWHERE)
 		return true;
 	mapping = hybrid_space_find(u->space, last->ip);
 	u->failed_in = mapping ? mapping->object : NULL;
@@ -180,7 +173,8 @@ void hybrid_kernel_walk_frames(struct hybrid_unwinder *unwinder, struct hybrid_u
 		/* What a signal interrupted has called nothing. */
 		if (!confirmed && !exact && !leads(unwinder, u, row, &frame[-1], chain[i]))
 			break;
-		entry = exact || confirmed || i + 1 == nr ? NULL : entry_of(unwinder, u, chain[i]);
+		entry = exact || confirmed || i + 1 == nr ? NULL :
+			hybrid_cache_find(unwinder, u->space->gen, chain[i] - 1);
 		if (entry && entry->is_caller) {
 			*frame = (struct hybrid_frame) { .ip = chain[i] - 1, .ret = chain[i] };
 			row = entry->row;

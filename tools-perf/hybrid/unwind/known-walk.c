@@ -5,59 +5,35 @@
 #include "known-walk.h"
 #include "walk.h"
 
-/* The entry of an address in that state of a space; NULL if there is none. */
-static struct hybrid_cache_entry *entry_of(struct hybrid_unwinder *unwinder, u64 gen, u64 ip)
-{
-	struct hybrid_cache_entry *entry = hybrid_cache_at(unwinder, gen, ip);
-
-	return entry->ip == ip && entry->gen == gen ? entry : NULL;
-}
-
 bool hybrid_known_walk_first(struct hybrid_unwinder *unwinder, const struct hybrid_space *space,
 			     u64 ip)
 {
-	const struct hybrid_cache_entry *entry = entry_of(unwinder, space->gen, ip);
+	const struct hybrid_cache_entry *entry = hybrid_cache_find(unwinder, space->gen, ip);
 
 	return entry && entry->is_known_first;
-}
-
-/* In a circle each call counts. */
-static bool is_circle_known(struct hybrid_unwinder *unwinder, const struct hybrid_space *space,
-			    const u64 *ips, unsigned int nr, const u64 *out)
-{
-	unsigned int i;
-
-	for (i = 1; i < nr; i++) {
-		if (!hybrid_is_called_pair(unwinder, space, out[i - 1], ips[i]))
-			return false;
-	}
-	return true;
 }
 
 bool hybrid_known_walk(struct hybrid_unwinder *unwinder, const struct hybrid_space *space,
 		       const u64 *ips, unsigned int nr, u64 *out)
 {
-	const struct hybrid_cache_entry *entry = NULL;
-	u64 gen = space->gen, again = 0;
-	bool is_circle = false;
+	const struct hybrid_cache_entry *entry, *inner;
 	unsigned int i;
 
 	if (nr < 2)
 		return false;
-	if (!hybrid_known_walk_first(unwinder, space, ips[0]))
+	inner = hybrid_cache_find(unwinder, space->gen, ips[0]);
+	if (!inner || !inner->is_known_first)
 		return false;
 	out[0] = ips[0];
-	for (i = 1; i < nr; i++) {
+	for (i = 1; i < nr; i++, inner = entry) {
 		out[i] = ips[i] - 1;
-		entry = entry_of(unwinder, gen, out[i]);
-		if (!entry || !entry->is_known_caller)
+		entry = hybrid_cache_find(unwinder, space->gen, out[i]);
+		if (!entry || !entry->is_known_caller ||
+		    (inner->called_by != ips[i] &&
+		     !hybrid_is_called_pair(unwinder, space, out[i - 1], ips[i])))
 			return false;
-		is_circle |= ips[i] == again;
-		if (!(i & (i - 1)))
-			again = ips[i];
 	}
-	return entry->is_known_last &&
-	       (!is_circle || is_circle_known(unwinder, space, ips, nr, out));
+	return inner->is_known_last;
 }
 
 /* Does the entry tell all of a frame there? */
@@ -84,7 +60,7 @@ void hybrid_known_walk_learn(struct hybrid_unwinder *unwinder, const struct hybr
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		entry = entry_of(unwinder, space->gen, frames[i]);
+		entry = hybrid_cache_find(unwinder, space->gen, frames[i]);
 		if (!entry || !is_plain(entry))
 			continue;
 		if (!i && frames[i] == ips[i])

@@ -59,31 +59,20 @@ static bool same_function(struct hybrid_unwinder *unwinder, const struct hybrid_
 	return start && start == function_of(u, other);
 }
 
-/* Most calls lead to where a function begins: that is soon found, and kept. */
-static enum hybrid_reach leads_to(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
-				  u64 ret, u64 callee)
-{
-	u64 start = function_of(u, callee);
-	enum hybrid_reach leads = HYBRID_REACH_NOT;
-
-	if (start)
-		leads = hybrid_check_call(unwinder, u->space, u->pid, u->abi, ret, start);
-	if (leads > HYBRID_REACH_FAR)
-		return leads;
-	return hybrid_check_call(unwinder, u->space, u->pid, u->abi, ret, callee);
-}
-
 static enum verdict judge(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u)
 {
 	enum verdict verdict = FITS;
 	unsigned int i;
 
+	if (u->is_refuted && u->nr <= MAX_CHECKED)
+		return REFUTED;
 	for (i = 0; i + 1 < u->nr && i < MAX_CHECKED; i++) {
 		/* What a signal interrupted has called nothing. */
 		if (u->frames[i + 1].ip == u->frames[i + 1].ret)
 			continue;
-		switch (leads_to(unwinder, u, u->frames[i + 1].ret, u->frames[i].ip)) {
+		switch (hybrid_leads_to(unwinder, u, u->frames[i + 1].ret, u->frames[i].ip)) {
 		case HYBRID_REACH_NOT:
+		case HYBRID_REACH_ELSEWHERE:
 			return REFUTED;
 		case HYBRID_REACH_FAR:
 			verdict = UNCLEAR;
@@ -166,7 +155,7 @@ static bool was_followed(struct hybrid_unwinder *unwinder, struct hybrid_unwind 
 	u64 ret = u->nr > 1 ? u->frames[1].ret : 0;
 
 	if (!ret || u->frames[1].ip == ret ||
-	    leads_to(unwinder, u, ret, u->frames[0].ip) != HYBRID_REACH_INDIRECT ||
+	    hybrid_leads_to(unwinder, u, ret, u->frames[0].ip) != HYBRID_REACH_INDIRECT ||
 	    same_function(unwinder, u, retired->ip, interrupt->ip))
 		return false;
 	return try(unwinder, u, interrupt) == FITS && u->nr > 1 && u->frames[1].ret == ret;

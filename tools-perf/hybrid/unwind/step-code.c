@@ -106,6 +106,7 @@ enum hybrid_stop hybrid_step_frame_pointer(struct hybrid_walk *w,
 	mapping = hybrid_space_find(w->u->space, frame->ip);
 	switch (hybrid_step_reaches(w, caller->ip)) {
 	case HYBRID_REACH_NOT:
+	case HYBRID_REACH_ELSEWHERE:
 		w->guess = true;
 		return is_between_made(w, caller->ip) || is_framed_outside(w, mapping, caller->ip) ?
 			stop : HYBRID_STOP_NO_CFI;
@@ -214,7 +215,7 @@ enum hybrid_stop hybrid_step_code(struct hybrid_walk *w, struct hybrid_row *row,
 	/* Assembler has frames of tens of kilobytes. */
 	u->by_code = stop == HYBRID_STOP_DUMP_END;
 	if (!u->by_code && (stop != HYBRID_STOP_NR ||
-			    hybrid_step_reaches(w, caller->ip) == HYBRID_REACH_NOT)) {
+			    hybrid_step_reaches(w, caller->ip) <= HYBRID_REACH_ELSEWHERE)) {
 		if (row)
 			row->code_failed = true;
 		return HYBRID_STOP_NO_CFI;

@@ -50,7 +50,7 @@ static bool run_on(struct hybrid_walk *w, const struct hybrid_mapping *mapping,
 static bool is_believed(struct hybrid_walk *w, bool framed, u64 ret)
 {
 	return framed ? hybrid_step_is_return(w, ret) :
-			hybrid_step_reaches(w, ret) != HYBRID_REACH_NOT;
+			hybrid_step_reaches(w, ret) > HYBRID_REACH_ELSEWHERE;
 }
 
 enum hybrid_stop hybrid_step_run(struct hybrid_walk *w, bool framing,

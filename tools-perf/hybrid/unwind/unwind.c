@@ -62,7 +62,7 @@ static enum hybrid_stop step_made(struct hybrid_walk *w, struct hybrid_row *row,
 	u->rule = row->rule;
 	stop = step_said(w, caller);
 	if (stop != HYBRID_STOP_NR || caller->exact || !caller->ip ||
-	    hybrid_step_reaches(w, caller->ip) != HYBRID_REACH_NOT)
+	    hybrid_step_reaches(w, caller->ip) > HYBRID_REACH_ELSEWHERE)
 		return stop;
 	u->rule = none;
 	return HYBRID_STOP_NO_CFI;
@@ -166,6 +166,7 @@ static void start(struct hybrid_walk *w)
 	u->fiber_end = 0;
 	u->fiber_ret = 0;
 	u->by_code = false;
+	u->is_refuted = false;
 }
 
 /*
@@ -193,7 +194,7 @@ static void check_innermost(struct hybrid_walk *w, struct hybrid_row *row,
 static bool is_overwritten(const struct hybrid_walk *w, const struct hybrid_caller *caller)
 {
 	return w->u->overwritten && caller->ip && !caller->exact &&
-	       hybrid_step_reaches(w, caller->ip) == HYBRID_REACH_NOT;
+	       hybrid_step_reaches(w, caller->ip) <= HYBRID_REACH_ELSEWHERE;
 }
 
 /*

@@ -53,6 +53,8 @@ struct hybrid_frame {
  * @is_known_first: hybrid_known_walk() may begin with it,
  * @is_known_caller: have it further out,
  * @is_known_last: and end with it
+ * @called_by: the return address of a frame that hybrid_cut_refuted() has found to have called it,
+ *	perhaps; 0: none
  * @row: that it has; NULL: none
  * @object: that it is in; NULL: none
  */
@@ -63,6 +65,7 @@ struct hybrid_cache_entry {
 	u64			 is_known_first : 1;
 	u64			 is_known_caller : 1;
 	u64			 is_known_last : 1;
+	u64			 called_by;
 	struct hybrid_row	*row;
 	struct hybrid_object	*object;
 };
@@ -75,8 +78,8 @@ struct hybrid_cache_entry {
  * @gen: state of the address space
  * @callee: address in the callee
  * @ret: return address in the caller
- * @is_called: the call may have led to the callee; else they are two functions, and nobody has
- *	looked
+ * @is_called: the call may have led to the callee, or to another address in the same line of 64
+ *	bytes; else it may not have
  */
 struct hybrid_called_pair {
 	u64	gen;
@@ -85,7 +88,7 @@ struct hybrid_called_pair {
 	bool	is_called;
 };
 
-#define HYBRID_CALLED_BITS	8
+#define HYBRID_CALLED_BITS	10
 
 struct hybrid_unwind;
 
@@ -184,6 +187,7 @@ struct hybrid_unwinder {
  * @fiber_ret: out: that return address
  * @by_code: out: where @stop is HYBRID_STOP_DUMP_END without a @rule, the code has told
  *	where the caller is; else a register did, which need not be a frame pointer
+ * @is_refuted: out: the chain ends before a frame whose call leads elsewhere
  */
 struct hybrid_unwind {
 	const struct hybrid_abi		*abi;
@@ -221,6 +225,7 @@ struct hybrid_unwind {
 	u64				 fiber_end;
 	u64				 fiber_ret;
 	bool				 by_code;
+	bool				 is_refuted;
 };
 
 /**

@@ -79,6 +79,7 @@ struct hybrid_row *hybrid_unwind_row(struct hybrid_unwinder *unwinder,
 	entry->is_known_first = false;
 	entry->is_known_caller = false;
 	entry->is_known_last = false;
+	entry->called_by = 0;
 	entry->object = mapping->object;
 	/* It is to be asked for once more. */
 	if (!entry->row && hybrid_object_waits(mapping->object))

@@ -60,6 +60,15 @@ static inline struct hybrid_cache_entry *hybrid_cache_at(struct hybrid_unwinder 
 	return &unwinder->cache[hash_64(ip + gen, HYBRID_CACHE_BITS)];
 }
 
+/* The entry of an address in that state of a space; NULL if there is none. */
+static inline struct hybrid_cache_entry *hybrid_cache_find(struct hybrid_unwinder *unwinder,
+							   u64 gen, u64 ip)
+{
+	struct hybrid_cache_entry *entry = hybrid_cache_at(unwinder, gen, ip);
+
+	return entry->ip == ip && entry->gen == gen ? entry : NULL;
+}
+
 /**
  * hybrid_walk_fast - go on from the last frame, as far as each step is a plain one
  * @w: under way; of a task with words of 8 bytes

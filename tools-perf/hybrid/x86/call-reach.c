@@ -107,9 +107,12 @@ enum hybrid_reach hybrid_call_reaches(const struct x86_frame_mem *mem, u64 ret, 
 				      u64 *slot)
 {
 	u64 target;
+	u8 last;
 
 	*slot = 0;
-
+	/* The file may have been changed, or cut off. */
+	if (!hybrid_flow_fetch(mem, ret - 1, &last, 1))
+		return HYBRID_REACH_MAYBE;
 	if (!x86_frame_call_before(mem, ret))
 		return HYBRID_REACH_NOT;
 	if (!is_direct(mem, ret, &target))

@@ -336,6 +336,10 @@ bool hybrid_code_is_uprobe(const struct hybrid_object *object, u64 vaddr, u64 *l
 	return has_code(&mem, vaddr - sizeof(nop5), nop5, sizeof(nop5));
 }
 
+/*
+ * By a PLT's entry another file's function may be called, and that may jump to one which it was
+ * given. Until a function is known the entry goes on to the dynamic linker.
+ */
 enum hybrid_reach hybrid_code_reaches(const struct hybrid_object *object, u64 ret, u64 callee)
 {
 	struct x86_frame_mem mem;
@@ -351,9 +355,10 @@ enum hybrid_reach hybrid_code_reaches(const struct hybrid_object *object, u64 re
 		return leads;
 	switch (hybrid_plt_target(object, slot, &target)) {
 	case HYBRID_PLT_HERE:
-		return hybrid_target_reaches(&mem, target, callee, &slot);
+		leads = hybrid_target_reaches(&mem, target, callee, &slot);
+		return leads == HYBRID_REACH_NOT ? HYBRID_REACH_ELSEWHERE : leads;
 	case HYBRID_PLT_ELSEWHERE:
-		return HYBRID_REACH_NOT;
+		return HYBRID_REACH_ELSEWHERE;
 	case HYBRID_PLT_UNKNOWN:
 	default:
 		return leads;

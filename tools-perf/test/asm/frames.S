@@ -86,6 +86,25 @@ calls_opaque_ret:
 	ret
 	.cfi_endproc
 
+/* Where its call leads to in the end nobody can say. */
+	.p2align 4
+calls_anything:
+	.cfi_startproc
+	call	anything
+calls_anything_ret:
+	ret
+	.cfi_endproc
+
+	.p2align 4
+anything:
+	.cfi_startproc
+	inc	%eax
+	inc	%eax
+	inc	%eax
+	inc	%eax
+	jmp	*%rax
+	.cfi_endproc
+
 	.p2align 4
 leaf:
 	.cfi_startproc

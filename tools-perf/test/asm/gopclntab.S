@@ -104,7 +104,7 @@ later:
 later_body:
 	mov	%rsp, %rbp
 	mov	0x38(%rsi), %rsp
-	call	later
+	call	pad
 later_ret:
 	mov	0x8(%rsp), %rdi
 	mov	0x8(%rdi), %rsi
@@ -314,6 +314,10 @@ c_leaf:
 c_leaf_at:
 	ret
 	.cfi_endproc
+
+/* It is given the function, and jumps there. */
+pad:
+	jmp	*%rax
 
 /* Pairs of a change, times two, and how many bytes of code it is there for. */
 	.macro	distances from, size, body, behind

@@ -17,7 +17,7 @@ bpframe:
 	mov	%esp, %ebp
 	.cfi_def_cfa_register %ebp
 bpframe_at:
-	call	leaf
+	call	*%eax
 bpframe_ret:
 	leave
 	ret
@@ -41,7 +41,7 @@ pushed_ret:
 wraps:
 	.cfi_startproc
 	.cfi_escape 0x0f, 0x08, 0x74, 0x08, 0x0c, 0xfc, 0xff, 0xff, 0xff, 0x22
-	call	leaf
+	call	*%eax
 wraps_ret:
 	ret
 	.cfi_endproc
@@ -50,7 +50,7 @@ wraps_ret:
 outer:
 	.cfi_startproc
 	.cfi_undefined 8
-	call	leaf
+	call	*%eax
 outer_ret:
 	hlt
 	.cfi_endproc
