@@ -14,6 +14,7 @@
 /* What the tests and the helpers have together. */
 struct shared {
 	bool		answers;
+	unsigned int	start_ms;
 	unsigned int	opened;
 };
 
@@ -32,6 +33,11 @@ bool loader_world_init(void)
 void loader_world_answer(bool yes)
 {
 	__atomic_store_n(&shared->answers, yes, __ATOMIC_RELEASE);
+}
+
+void loader_world_start_slowly(unsigned int ms)
+{
+	shared->start_ms = ms;
 }
 
 unsigned int loader_world_opened(void)
@@ -74,8 +80,10 @@ static int start_process(int socket)
 	world.started++;
 	pid = fork();
 	if (!pid) {
-		if (!fork())
+		if (!fork()) {
+			usleep(shared->start_ms * 1000);
 			hybrid_helper_main(socket, open_slowly);
+		}
 		_exit(0);
 	}
 	return pid > 0 && waitpid(pid, &status, 0) == pid ? 0 : -1;

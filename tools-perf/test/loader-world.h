@@ -30,6 +30,9 @@ bool loader_world_init(void);
 /* Files whose paths have a '!' are opened from now on, or not. */
 void loader_world_answer(bool yes);
 
+/* The first of these processes takes so long to start from now on. */
+void loader_world_start_slowly(unsigned int ms);
+
 /* Files that helpers have opened since loader_world_init(). */
 unsigned int loader_world_opened(void);
 

@@ -89,6 +89,25 @@ static void does_not_answer(void)
 	loader_world_end();
 }
 
+/* The time until a process can open files is not the file system's. */
+static void starts_slowly(void)
+{
+	enum hybrid_load_state state;
+	struct hybrid_mapping mapping;
+	struct hybrid_row *row;
+
+	loader_world_start_slowly(HYBRID_LOAD_WAIT_NS / 1000000 + 500);
+	loader_world_start();
+	mapping = loader_world_map("/far/a");
+	do {
+		row = row_of(&mapping);
+		state = hybrid_loader_state(mapping.object, false);
+	} while (!row && state != HYBRID_LOAD_LATE && !usleep(1000));
+	check(row && state == HYBRID_LOAD_DONE);
+	loader_world_end();
+	loader_world_start_slowly(0);
+}
+
 /* Who has nothing else to do waits, and not for ever. */
 static void waits(void)
 {
@@ -181,6 +200,7 @@ int main(void)
 		{ "load: a file that is at hand", at_hand },
 		{ "load: file systems that are local", local },
 		{ "load: a file that does not answer", does_not_answer },
+		{ "load: processes that start slowly", starts_slowly },
 		{ "load: with nothing else to do", waits },
 		{ "load: objects that go meanwhile", goes },
 		{ "load: more files than processes", many },

@@ -162,8 +162,14 @@ static int serve(int socket, struct hybrid_helper_request *request, hybrid_open_
 		err = hybrid_helper_send(socket, &answer, sizeof(answer), fds);
 	if (fds[0] >= 0)
 		close(fds[0]);
-	answer = (struct hybrid_helper_answer) { .is_ready = true };
-	return err ?: hybrid_helper_send(socket, &answer, sizeof(answer), NULL);
+	return err;
+}
+
+static int say_ready(int socket)
+{
+	const struct hybrid_helper_answer answer = { .is_ready = true };
+
+	return hybrid_helper_send(socket, &answer, sizeof(answer), NULL);
 }
 
 static void work(int socket, hybrid_open_fn open) __attribute__((noreturn));
@@ -173,7 +179,8 @@ static void work(int socket, hybrid_open_fn open)
 	static struct hybrid_helper_request request;
 	int fds[2];
 
-	while (hybrid_helper_receive(socket, &request, sizeof(request), fds, 0) ==
+	while (!say_ready(socket) &&
+	       hybrid_helper_receive(socket, &request, sizeof(request), fds, 0) ==
 	       sizeof(request)) {
 		errno = 0;
 		if (serve(socket, &request, open))

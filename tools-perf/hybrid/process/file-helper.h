@@ -53,7 +53,7 @@ struct hybrid_helper_request {
  * struct hybrid_helper_answer - what became of it
  * @error: errno; 0: there is a descriptor, or @needed
  * @needed: bytes to copy or to read, after HYBRID_HELPER_GO; 0: there is a descriptor or a digest
- * @is_ready: the file is closed: that was the last answer about it
+ * @is_ready: the process has begun; or the file is closed: that was the last answer about it
  * @is_copy: the descriptor is of a copy
  * @has_file: a second descriptor is of the file, which may be mapped and closed without waiting
  * @dev: of the file; 0: it is not known to be local

@@ -89,12 +89,19 @@ static void give_up(struct hybrid_load *load)
 		load->object->why = "its file system did not answer in time";
 }
 
-/* Have samples waited for it as long as they do? A user whose files answer slowly has a share. */
+/*
+ * Have samples waited for it as long as they do? A user whose files answer slowly has a share. No
+ * time is counted until a process runs that can open it.
+ */
 static bool is_over(const struct hybrid_loader *loader, struct hybrid_load *load)
 {
 	u64 now = hybrid_clock_ns(CLOCK_MONOTONIC), waited = now - load->waited;
 
 	load->waited = now;
+	if (hybrid_helpers_start(loader)) {
+		load->asked += waited;
+		return false;
+	}
 	return now - load->asked >= HYBRID_LOAD_WAIT_NS ||
 	       !hybrid_file_take(load->user, HYBRID_FILE_WAITED, waited + 1) ||
 	       hybrid_helpers_use(loader, load->dev).is_silent;

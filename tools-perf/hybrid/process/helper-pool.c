@@ -16,6 +16,9 @@
 /* Of them, those that open files of one file system. */
 #define MAX_OF_DEVICE	4
 
+/* One that has not started by then, in ns, has its file's time counted. */
+#define START_NS	(30 * NSEC_PER_SEC)
+
 /* Those that read for digests of one user's files: samples wait for other files. */
 #define MAX_DIGESTING	2
 
@@ -95,6 +98,19 @@ static struct hybrid_helper *idle_helper(struct hybrid_loader *loader)
 	return start_helper(loader);
 }
 
+bool hybrid_helpers_start(const struct hybrid_loader *loader)
+{
+	u64 now = hybrid_clock_ns(CLOCK_MONOTONIC);
+	unsigned int i;
+
+	for (i = 0; i < loader->nr_helpers; i++) {
+		if (loader->helpers[i].is_busy && !loader->helpers[i].is_started &&
+		    now - loader->helpers[i].began < START_NS)
+			return true;
+	}
+	return false;
+}
+
 struct hybrid_device_use hybrid_helpers_use(const struct hybrid_loader *loader, dev_t dev)
 {
 	u64 now = hybrid_clock_ns(CLOCK_MONOTONIC);
@@ -106,7 +122,8 @@ struct hybrid_device_use hybrid_helpers_use(const struct hybrid_loader *loader, 
 		    loader->helpers[i].dev != dev)
 			continue;
 		use.nr++;
-		use.is_silent |= now - loader->helpers[i].began > HYBRID_LOAD_WAIT_NS;
+		use.is_silent |= loader->helpers[i].is_started &&
+				 now - loader->helpers[i].began > HYBRID_LOAD_WAIT_NS;
 	}
 	return use;
 }
@@ -245,6 +262,11 @@ static bool read_answer(struct hybrid_loader *loader, struct hybrid_helper *help
 	got = hybrid_helper_receive(helper->socket, &answer, sizeof(answer), fds, MSG_DONTWAIT);
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
+	if (got == sizeof(answer) && answer.is_ready && !helper->is_started) {
+		helper->is_started = true;
+		helper->began = hybrid_clock_ns(CLOCK_MONOTONIC);
+		return true;
+	}
 	helper->load = NULL;
 	if (got != sizeof(answer)) {
 		if (load)

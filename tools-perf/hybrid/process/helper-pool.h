@@ -55,15 +55,17 @@ struct hybrid_load {
 /**
  * struct hybrid_helper - a process that opens files
  * @socket: to it
+ * @is_started: it runs: the program has been loaded
  * @is_busy: it was given a file, and is not done with it: close() may not return
  * @is_digesting: that file's digest is wanted
  * @load: that file; NULL: it has answered
  * @user: whose the file is
  * @dev: where it is
- * @began: with it, in ns
+ * @began: with it, in ns; before @is_started, when it was to start
  */
 struct hybrid_helper {
 	int			socket;
+	bool			is_started;
 	bool			is_busy;
 	bool			is_digesting;
 	struct hybrid_load	*load;
@@ -117,6 +119,9 @@ struct hybrid_device_use {
 	unsigned int	nr;
 	bool		is_silent;
 };
+
+/* Is a process still being started? On a slow machine that takes seconds. */
+bool hybrid_helpers_start(const struct hybrid_loader *loader);
 
 struct hybrid_device_use hybrid_helpers_use(const struct hybrid_loader *loader, dev_t dev);
 
