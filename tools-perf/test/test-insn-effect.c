@@ -52,6 +52,39 @@ static void goes_on(void)
 	check(!hybrid_returns(&code_mem, CODE_BASE + CODE_SIZE - 1));
 }
 
+/* Does code leave its stack, all of it, and behind two nops? */
+#define LEAVES(bytes) ({						\
+	code_fill(0x90);						\
+	CODE_PUT(2, bytes);						\
+	hybrid_leaves_stack(&code_mem, CODE_BASE, CODE_BASE + 1 + sizeof(bytes));	\
+})
+
+static void leaves(void)
+{
+	/* mov %rdi,%rsp, both ways; mov 0x38(%rsi),%rsp; lea -8(%r10),%rsp; xchg; pop %rsp */
+	check(LEAVES("\x48\x89\xfc"));
+	check(LEAVES("\x48\x8b\xe7"));
+	check(LEAVES("\x48\x8b\x66\x38"));
+	check(LEAVES("\x49\x8d\x62\xf8"));
+	check(LEAVES("\x48\x87\xc4"));
+	check(LEAVES("\x5c"));
+	/* mov %rbp,%rsp; lea -40(%rbp),%rsp; lea 8(%rsp),%rsp; leave; and $-32,%rsp; sub, add */
+	check(!LEAVES("\x48\x89\xec"));
+	check(!LEAVES("\x48\x8d\x65\xd8"));
+	check(!LEAVES("\x48\x8d\x64\x24\x08"));
+	check(!LEAVES("\xc9"));
+	check(!LEAVES("\x48\x83\xe4\xe0"));
+	check(!LEAVES("\x48\x83\xec\x08\x48\x83\xc4\x08\xc3"));
+	/* mov %rsp,%rdi */
+	check(!LEAVES("\x48\x89\xe7"));
+	/* What can't be read, or is too long. */
+	code_fill(0x90);
+	check(hybrid_leaves_stack(&code_mem, CODE_BASE + CODE_SIZE - 2,
+				  CODE_BASE + CODE_SIZE + 8));
+	check(!hybrid_leaves_stack(&code_mem, CODE_BASE, CODE_BASE + 512));
+	check(hybrid_leaves_stack(&code_mem, CODE_BASE, CODE_BASE + 513));
+}
+
 static void jumps(void)
 {
 	u64 next;
@@ -76,6 +109,7 @@ int main(void)
 		{ "instructions: code that returns",	returns },
 		{ "instructions: code that goes on",	goes_on },
 		{ "instructions: where they jump",	jumps },
+		{ "instructions: another stack",	leaves },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

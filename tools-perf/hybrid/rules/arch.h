@@ -45,6 +45,7 @@ enum hybrid_effect {
  *	file
  * @sets_sp: the first instruction of [start, end) that sets sp to what is not some bytes
  *	from what it was, or can't be read; @end: none
+ * @leaves_stack: may the function in [start, end) go to another stack?
  * @saves_bp: does the function in [start, end) begin by saving bp @off bytes above its sp?
  * @call_target: where the call before a return address leads, where that is a direct one;
  *	0: unknown
@@ -68,6 +69,7 @@ struct hybrid_arch {
 	bool (*is_uprobe)(const struct hybrid_object *object, u64 vaddr, u64 *left);
 	enum hybrid_reach (*leads)(const struct hybrid_object *object, u64 ret, u64 callee);
 	u64 (*sets_sp)(const struct hybrid_object *object, u64 start, u64 end);
+	bool (*leaves_stack)(const struct hybrid_object *object, u64 start, u64 end);
 	bool (*saves_bp)(const struct hybrid_object *object, u64 start, u64 end, s32 off);
 	u64 (*call_target)(const struct hybrid_object *object, u64 ret);
 	u64 (*call_site)(const struct hybrid_object *object, u64 start, u64 end, u64 target,

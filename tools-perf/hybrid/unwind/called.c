@@ -7,6 +7,7 @@
  * function before that address is no caller: the chain ends before it.
  */
 #include <linux/kernel.h>
+#include "../rules/fde.h"
 #include "../rules/function.h"
 #include "../rules/rows.h"
 #include "called.h"
@@ -132,6 +133,24 @@ static bool has_functions(const struct hybrid_mapping *mapping, u64 ip)
 }
 
 /*
+ * May the function that holds @ip go to another stack? It makes the caller's frame there, for
+ * those who walk it: Go's cgocallback() has the goroutine's function that had called C.
+ */
+static bool leaves_stack(const struct hybrid_unwind *u, u64 ip)
+{
+	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, ip);
+	const struct hybrid_fde *fde;
+	u64 vaddr;
+
+	if (!has_functions(mapping, ip) ||
+	    !hybrid_object_vaddr(mapping->object, ip - mapping->start + mapping->pgoff, &vaddr))
+		return false;
+	fde = hybrid_function_fde(mapping, vaddr);
+	return fde && mapping->object->cfi.abi->arch->leaves_stack(mapping->object, fde->start,
+								   fde->end);
+}
+
+/*
  * Does the code refute that frame @i of @u has called the one inside of it? What a signal has
  * interrupted has called nothing.
  */
@@ -155,6 +174,8 @@ static bool is_refuted(struct hybrid_unwinder *unwinder, const struct hybrid_unw
 	/* Code written by hand also returns to addresses that it has pushed. */
 	if (has_functions(mapping, ret - 1) && is_behind_call(mapping, ret))
 		reach = hybrid_leads_to(unwinder, u, ret, callee);
+	if (reach == HYBRID_REACH_NOT && leaves_stack(u, callee))
+		reach = HYBRID_REACH_INDIRECT;
 	*pair = (struct hybrid_called_pair) {
 		.gen		= reach == HYBRID_REACH_MAYBE ? 0 : gen,
 		.callee		= callee,

@@ -21,6 +21,7 @@ static const struct hybrid_arch x86 = {
 	.is_uprobe	= hybrid_code_is_uprobe,
 	.leads		= hybrid_code_reaches,
 	.sets_sp	= hybrid_code_sets_sp,
+	.leaves_stack	= hybrid_code_leaves_stack,
 	.saves_bp	= hybrid_code_saves_bp,
 	.call_target	= hybrid_code_call_target,
 	.call_site	= hybrid_code_call_site,

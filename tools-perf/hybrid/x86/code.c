@@ -374,6 +374,15 @@ u64 hybrid_code_sets_sp(const struct hybrid_object *object, u64 start, u64 end)
 	return hybrid_sets_sp(&mem, start, end);
 }
 
+bool hybrid_code_leaves_stack(const struct hybrid_object *object, u64 start, u64 end)
+{
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	reader_init(&reader, &mem, object);
+	return hybrid_leaves_stack(&mem, start, end);
+}
+
 bool hybrid_code_saves_bp(const struct hybrid_object *object, u64 start, u64 end, s32 off)
 {
 	struct x86_frame_mem mem;

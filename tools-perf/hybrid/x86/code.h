@@ -90,6 +90,9 @@ enum hybrid_reach hybrid_code_reaches(const struct hybrid_object *object, u64 re
  */
 u64 hybrid_code_sets_sp(const struct hybrid_object *object, u64 start, u64 end);
 
+/* hybrid_leaves_stack() of a file, by the same addresses. */
+bool hybrid_code_leaves_stack(const struct hybrid_object *object, u64 start, u64 end);
+
 /* hybrid_saves_bp() of a file, by its own addresses. */
 bool hybrid_code_saves_bp(const struct hybrid_object *object, u64 start, u64 end, s32 off);
 

@@ -171,6 +171,37 @@ u64 hybrid_sets_sp(const struct x86_frame_mem *mem, u64 start, u64 end)
 	return min(start, end);
 }
 
+/* From where neither the frame pointer nor sp leads: mov, lea, xchg, pop %rsp. */
+static bool is_left(const struct insn *insn)
+{
+	unsigned int from = hybrid_insn_rm(insn);
+
+	if (!is_set(insn))
+		return false;
+	switch (insn->opcode.bytes[0]) {
+	case 0x89:
+		return hybrid_insn_reg(insn) != X86_REG_BP;
+	case 0x8b: case 0x8d:
+		return from != X86_REG_BP && from != X86_REG_SP;
+	case 0x87: case 0x5c:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool hybrid_leaves_stack(const struct x86_frame_mem *mem, u64 start, u64 end)
+{
+	struct insn insn;
+	unsigned int i;
+
+	for (i = 0; start < end; i++, start += insn.length) {
+		if (i == MAX_SETS_SP || !hybrid_decode_insn(mem, start, &insn) || is_left(&insn))
+			return true;
+	}
+	return false;
+}
+
 /* mov %rbp,N(%rsp) */
 static bool is_save(const struct insn *insn)
 {

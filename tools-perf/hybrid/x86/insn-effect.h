@@ -33,6 +33,16 @@ bool hybrid_returns(const struct x86_frame_mem *mem, u64 ip);
 u64 hybrid_sets_sp(const struct x86_frame_mem *mem, u64 start, u64 end);
 
 /**
+ * hybrid_leaves_stack - may a function go to another stack?
+ * @mem: reads the code
+ * @start: of its first instruction
+ * @end: behind the last
+ *
+ * Return: true, too, if it can't be read or is too long.
+ */
+bool hybrid_leaves_stack(const struct x86_frame_mem *mem, u64 start, u64 end);
+
+/**
  * hybrid_saves_bp - does a function save the frame pointer as Go's assembler has it do?
  * @mem: reads the code
  * @start: of the function
