@@ -252,7 +252,7 @@ realign_r10:
 	/* DW_CFA_def_cfa_expression: breg6 - 8; deref */
 	.cfi_escape 0x0f, 0x03, 0x76, 0x78, 0x06
 realign_at:
-	call	leaf
+	call	*%rax
 realign_ret:
 	pop	%r10
 	.cfi_def_cfa %r10, 0
