@@ -234,15 +234,16 @@ static __always_inline void append_code_hash(struct state *st)
 	st->record.head.nr_kernel |= HYBRID_WALK_CODE_HASH;
 }
 
-/* The sample is not to have a dump. Returns false where the kernel is to write it nevertheless. */
-static __always_inline bool write_kernel_chain(void *ctx, struct state *st)
+/*
+ * Writes the sample with the first @nr addresses of the kernel's callchain, and without a dump. If
+ * there are none it writes only why the stack was not walked, and returns false: the kernel is to
+ * write the sample.
+ */
+static __always_inline bool write_kernel_chain(void *ctx, struct state *st, __u32 nr)
 {
-	__u32 nr = copy_chain(st);
-
 	st->record.head.nr_kernel = nr;
 	if (nr)
 		return write_chain_of(ctx, st, nr);
-	/* Why it was not walked. */
 	write_record(ctx, st, 0);
 	return false;
 }
@@ -261,14 +262,9 @@ static __always_inline bool write_sample(void *ctx, struct state *st, struct mm_
 	}
 	write_interpreted(ctx, st);
 	room = room_for_dumps(st, &most);
-	if (!room)
-		return write_kernel_chain(ctx, st);
-	if (dump_sample(ctx, st, mm, room, most))
+	if (room && dump_sample(ctx, st, mm, room, most))
 		return true;
-	head->nr_kernel = 0;
-	/* Why it was not walked. */
-	write_record(ctx, st, 0);
-	return false;
+	return write_kernel_chain(ctx, st, room ? 0 : copy_chain(st));
 }
 
 /* Returns false where the kernel is to write the sample. */
@@ -282,7 +278,7 @@ static __always_inline bool walk_sample(void *ctx, struct state *st, struct task
 		st->counts.over_time++;
 		st->end = PERF_UNWIND_END_NONE;
 		st->record.head.info = st->end | PERF_UNWIND_INNERMOST_RULE << 8;
-		return write_kernel_chain(ctx, st);
+		return write_kernel_chain(ctx, st, copy_chain(st));
 	}
 	if (at < HYBRID_WALK_IPS)
 		st->record.ips[at] = st->ip;

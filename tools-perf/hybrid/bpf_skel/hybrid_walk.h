@@ -448,11 +448,12 @@ struct hybrid_walk_dump {
  * @dumped: left to perf, with their dump
  * @shed: written by the program without the dump that they need: the ring was filling up
  * @full: lost, as the ring had no room for the program's record; of sleeps, such of
- *	@dumped for whose record it had none, or too many dumps
+ *	@dumped for whose record it had none, or too many dumps, and those that were not walked
+ *	because walks had taken too much of the task's time
  * @dropped: of clock events, by the kernel, as it was running another BPF program
  * @single: of sleeps that are @whole, such for whose chain there was no number, or no room
- * @over_time: of @shed, such that were not walked: walks took too much of the task's time; of
- *	sleeps, of @full
+ * @over_time: samples that were not walked, because walks had taken too much of the task's time;
+ *	most count as @shed, too
  * @timed: of clock events, samples whose time was measured
  * @timed_ns: that they took, from the program's start to where the event's timer had run
  */

@@ -126,8 +126,6 @@ int hybrid_sleep(__u64 *ctx)
 	if (has_time(st, task)) {
 		word = find_chain(ctx, st, task, mm, sleep->timestamp);
 		take_time(st, task);
-	} else {
-		st->counts.over_time++;
 	}
 	if (word) {
 		sleep->stack_id = word & HYBRID_WALK_CHAIN ? (__u32)word : 0;

@@ -67,12 +67,12 @@ struct mapping {
 #define ROW_PLACE_BITS	34
 
 /**
- * struct task_time - what walks took from a task
+ * struct task_time - how much of a task's time walks may take
  * @pid: of the task; 0: of none
- * @began: the last walk, in ns
- * @ran: the task's run time then, as the scheduler counts it, in ns
- * @switches: how often it had been switched from
- * @left: what walks may take of its time now, in ns
+ * @began: when the last walk began, in ns
+ * @ran: the scheduler's figure of the task's run time then, in ns
+ * @switches: how often the task had been switched out then
+ * @left: how long walks may take now, in ns; negative: they took more than their share
  */
 struct task_time {
 	__u64 pid;

@@ -53,11 +53,13 @@ static __always_inline void begin_at(struct state *st, struct pt_regs___h *user)
 		st->moment = bpf_ktime_get_ns() >> MARK_TIME;
 }
 
-/*
- * Of a task's time walks of its stack may take so much, in percent. What they may take at once, in
- * ns: the scheduler counts a task's time at its ticks, 10 ms from each other at most.
- */
+/* Walks of a task's stack may take this share of the task's time, in percent. */
 #define TIME_SHARE	50
+
+/*
+ * How much walks may take at once, in ns. The scheduler updates a task's run time at each tick, and
+ * two ticks are 10 ms apart at most.
+ */
 #define TIME_AT_ONCE	20000000LL
 
 static __always_inline struct task_time *time_of(struct state *st, struct task_struct___h *task)
@@ -66,8 +68,9 @@ static __always_inline struct task_time *time_of(struct state *st, struct task_s
 }
 
 /*
- * May the task be walked? What it runs for until the next walk is what is counted. If it was not
- * switched from, that is the time that has passed, of which the scheduler may not know yet.
+ * Adds the share of the time that the task has run since its last walk, and returns whether it may
+ * be walked now. If the task was not switched out since then it has run all the time. The
+ * scheduler's figure may be one tick old, and is only used if the task was switched out.
  */
 static __always_inline bool has_time(struct state *st, struct task_struct___h *task)
 {
@@ -91,7 +94,7 @@ static __always_inline bool has_time(struct state *st, struct task_struct___h *t
 	return time->left > 0;
 }
 
-/* The walk has ended, and what it led to was written. */
+/* Subtracts what the walk took, with the record that was written of it. */
 static __always_inline void take_time(struct state *st, struct task_struct___h *task)
 {
 	struct task_time *time = time_of(st, task);

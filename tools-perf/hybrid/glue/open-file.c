@@ -165,40 +165,45 @@ static int open_in_root(pid_t pid, const char *path, u64 flags, u64 resolve)
 	return fd;
 }
 
-/* What the kernel adds to the path of a file that is gone. */
+/* The kernel adds this to the path of an unlinked file. */
 #define DELETED		" (deleted)"
 
-static void cut_deleted(char *path)
+/* The last part of a path, and its length without DELETED. */
+static const char *last_part(const char *path, size_t *len)
 {
-	size_t size = strlen(path), tail = strlen(DELETED);
+	const size_t tail = strlen(DELETED);
+	const char *part = basename(path);
 
-	if (size > tail && !strcmp(path + size - tail, DELETED))
-		path[size - tail] = 0;
+	*len = strlen(part);
+	if (*len > tail && !strcmp(part + *len - tail, DELETED))
+		*len -= tail;
+	return part;
 }
 
 /*
- * Has an open file the last part of the path? The rest depends on the roots of the process and of
- * perf.
+ * Does the last part of an open file's path agree with @path? The rest depends on the roots of the
+ * process and of perf.
  */
 static bool has_name(int fd, const char *path)
 {
-	char link[32], is[PATH_MAX], was[PATH_MAX];
+	const char *is, *was;
+	char link[32], now[PATH_MAX];
+	size_t is_len, was_len;
 	ssize_t size;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	size = readlink(link, is, sizeof(is) - 1);
+	size = readlink(link, now, sizeof(now) - 1);
 	if (size < 0)
 		return true;
-	is[size] = 0;
-	snprintf(was, sizeof(was), "%s", path);
-	cut_deleted(is);
-	cut_deleted(was);
-	return !strcmp(basename(is), basename(was));
+	now[size] = 0;
+	is = last_part(now, &is_len);
+	was = last_part(path, &was_len);
+	return is_len == was_len && !memcmp(is, was, is_len);
 }
 
 /*
- * Of a process that runs: the mapping itself, or the path in its root. Another library may be at
- * the address by now: that has another name. What /proc says of a process that is gone takes 10 us.
+ * Of a process that runs: the mapping itself, or the path in its root if another library is mapped
+ * there by now. What /proc says of a process that is gone takes 10 us.
  */
 static int find_running(const struct hybrid_mapping *mapping)
 {

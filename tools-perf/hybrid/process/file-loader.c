@@ -98,7 +98,7 @@ static bool is_over(const struct hybrid_loader *loader, struct hybrid_load *load
 	u64 now = hybrid_clock_ns(CLOCK_MONOTONIC), waited = now - load->waited;
 
 	load->waited = now;
-	if (hybrid_helpers_start(loader)) {
+	if (hybrid_helpers_are_starting(loader)) {
 		load->asked += waited;
 		return false;
 	}

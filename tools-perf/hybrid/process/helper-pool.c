@@ -16,7 +16,7 @@
 /* Of them, those that open files of one file system. */
 #define MAX_OF_DEVICE	4
 
-/* One that has not started by then, in ns, has its file's time counted. */
+/* How long a helper may take to start, in ns, before its file's time is counted nevertheless. */
 #define START_NS	(30 * NSEC_PER_SEC)
 
 /* Those that read for digests of one user's files: samples wait for other files. */
@@ -98,7 +98,7 @@ static struct hybrid_helper *idle_helper(struct hybrid_loader *loader)
 	return start_helper(loader);
 }
 
-bool hybrid_helpers_start(const struct hybrid_loader *loader)
+bool hybrid_helpers_are_starting(const struct hybrid_loader *loader)
 {
 	u64 now = hybrid_clock_ns(CLOCK_MONOTONIC);
 	unsigned int i;

@@ -55,13 +55,13 @@ struct hybrid_load {
 /**
  * struct hybrid_helper - a process that opens files
  * @socket: to it
- * @is_started: it runs: the program has been loaded
+ * @is_started: it has said that it runs
  * @is_busy: it was given a file, and is not done with it: close() may not return
  * @is_digesting: that file's digest is wanted
  * @load: that file; NULL: it has answered
  * @user: whose the file is
  * @dev: where it is
- * @began: with it, in ns; before @is_started, when it was to start
+ * @began: when it was given that file, in ns; of its first file, when it said that it runs
  */
 struct hybrid_helper {
 	int			socket;
@@ -120,8 +120,8 @@ struct hybrid_device_use {
 	bool		is_silent;
 };
 
-/* Is a process still being started? On a slow machine that takes seconds. */
-bool hybrid_helpers_start(const struct hybrid_loader *loader);
+/* Has any helper not begun to run yet? On a slow machine the first one needs seconds for that. */
+bool hybrid_helpers_are_starting(const struct hybrid_loader *loader);
 
 struct hybrid_device_use hybrid_helpers_use(const struct hybrid_loader *loader, dev_t dev);
 

@@ -13,7 +13,7 @@ struct hybrid_rule;
 /* Did the call before a return address lead to what runs? */
 enum hybrid_reach {
 	HYBRID_REACH_NOT,	/* there is no call, or its target can't come there */
-	HYBRID_REACH_ELSEWHERE,	/* nor that of a PLT, which may jump to what it was given */
+	HYBRID_REACH_ELSEWHERE,	/* a PLT's target can't, unless it jumps to a callback */
 	HYBRID_REACH_FAR,	/* its target does not come there soon, or by a jump table */
 	HYBRID_REACH_MAYBE,	/* the code can't be read */
 	HYBRID_REACH_INDIRECT,	/* a call through a register, a pointer or a PLT */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions of mapped files, for samples of precise events.
+ * Functions of mapped files, as the CFI lists them.
  */
 #include "fde.h"
 #include "function.h"
@@ -53,6 +53,18 @@ const struct hybrid_fde *hybrid_function_fde(const struct hybrid_mapping *mappin
 		return NULL;
 	fdes = functions(mapping->object);
 	return hybrid_fdes_find(&fdes, vaddr);
+}
+
+bool hybrid_function_leaves_stack(const struct hybrid_mapping *mapping, u64 ip)
+{
+	const struct hybrid_fde *fde;
+	u64 vaddr;
+
+	if (!mapping || !vaddr_of(mapping, ip, &vaddr))
+		return false;
+	fde = hybrid_function_fde(mapping, vaddr);
+	return fde && mapping->object->cfi.abi->arch->leaves_stack(mapping->object, fde->start,
+								   fde->end);
 }
 
 enum hybrid_effect hybrid_function_after(const struct hybrid_mapping *mapping, u64 ip, u64 *next)

@@ -20,6 +20,9 @@ u64 hybrid_function_start(const struct hybrid_mapping *mapping, u64 ip);
 /* The same as an FDE has it, by the addresses of the file; NULL if none does. */
 const struct hybrid_fde *hybrid_function_fde(const struct hybrid_mapping *mapping, u64 vaddr);
 
+/* May the function that holds @ip go to another stack? False without a mapping or an FDE of @ip. */
+bool hybrid_function_leaves_stack(const struct hybrid_mapping *mapping, u64 ip);
+
 /**
  * hybrid_function_after - hybrid_insn_effect() of the code of a file
  * @mapping: that holds @ip, with an object

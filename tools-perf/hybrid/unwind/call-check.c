@@ -37,7 +37,7 @@ enum hybrid_reach hybrid_check_call(struct hybrid_unwinder *unwinder, struct hyb
 	return hybrid_object_leads(mapping, ret, hybrid_space_find(space, callee), callee);
 }
 
-static u64 function_of(const struct hybrid_unwind *u, u64 ip)
+u64 hybrid_function_of(const struct hybrid_unwind *u, u64 ip)
 {
 	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, ip);
 
@@ -47,7 +47,7 @@ static u64 function_of(const struct hybrid_unwind *u, u64 ip)
 enum hybrid_reach hybrid_leads_to(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
 				  u64 ret, u64 callee)
 {
-	u64 start = function_of(u, callee);
+	u64 start = hybrid_function_of(u, callee);
 	enum hybrid_reach leads = HYBRID_REACH_NOT;
 
 	if (start)

@@ -22,6 +22,9 @@
 enum hybrid_reach hybrid_check_call(struct hybrid_unwinder *unwinder, struct hybrid_space *space,
 				    pid_t pid, const struct hybrid_abi *abi, u64 ret, u64 callee);
 
+/* Where the function that holds @ip begins, in the process; 0: unknown. */
+u64 hybrid_function_of(const struct hybrid_unwind *u, u64 ip);
+
 /**
  * hybrid_leads_to - the same of a frame of a sample
  * @unwinder: caches
@@ -29,7 +32,8 @@ enum hybrid_reach hybrid_check_call(struct hybrid_unwinder *unwinder, struct hyb
  * @ret: the return address, as above
  * @callee: as above
  *
- * Most calls lead to where a function begins: that is soon found, and kept.
+ * Looks first at the start of the callee's function: most calls lead there, and one result serves
+ * all addresses of the function.
  */
 enum hybrid_reach hybrid_leads_to(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
 				  u64 ret, u64 callee);

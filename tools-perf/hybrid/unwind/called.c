@@ -7,7 +7,6 @@
  * function before that address is no caller: the chain ends before it.
  */
 #include <linux/kernel.h>
-#include "../rules/fde.h"
 #include "../rules/function.h"
 #include "../rules/rows.h"
 #include "called.h"
@@ -109,7 +108,10 @@ static struct hybrid_called_pair *pair_of(struct hybrid_unwinder *unwinder, u64 
 	return &unwinder->called[hash_64(ret + (callee >> LINE_BITS) + gen, HYBRID_CALLED_BITS)];
 }
 
-/* Another address in the line of a callee that was not called may be in one that was. */
+/*
+ * Is @pair about that call? "Called" holds for each address in the callee's line of 64 bytes, "not
+ * called" for one address: another function may begin in the line.
+ */
 static bool is_of(const struct hybrid_called_pair *pair, u64 gen, u64 callee, u64 ret)
 {
 	unsigned int bits = pair->is_called ? LINE_BITS : 0;
@@ -125,7 +127,7 @@ bool hybrid_is_called_pair(struct hybrid_unwinder *unwinder, const struct hybrid
 	return pair->is_called && is_of(pair, space->gen, callee, ret);
 }
 
-/* The code of a file, if it is known where its functions begin. */
+/* Does an FDE cover @ip? Then the file was read, and a call's target is a function. */
 static bool has_functions(const struct hybrid_mapping *mapping, u64 ip)
 {
 	return mapping && mapping->object && mapping->object->state == HYBRID_OBJECT_READY &&
@@ -133,26 +135,8 @@ static bool has_functions(const struct hybrid_mapping *mapping, u64 ip)
 }
 
 /*
- * May the function that holds @ip go to another stack? It makes the caller's frame there, for
- * those who walk it: Go's cgocallback() has the goroutine's function that had called C.
- */
-static bool leaves_stack(const struct hybrid_unwind *u, u64 ip)
-{
-	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, ip);
-	const struct hybrid_fde *fde;
-	u64 vaddr;
-
-	if (!has_functions(mapping, ip) ||
-	    !hybrid_object_vaddr(mapping->object, ip - mapping->start + mapping->pgoff, &vaddr))
-		return false;
-	fde = hybrid_function_fde(mapping, vaddr);
-	return fde && mapping->object->cfi.abi->arch->leaves_stack(mapping->object, fde->start,
-								   fde->end);
-}
-
-/*
- * Does the code refute that frame @i of @u has called the one inside of it? What a signal has
- * interrupted has called nothing.
+ * Returns whether the code shows that frame @i of @u did not call frame @i - 1. A frame that a
+ * signal interrupted needs no call.
  */
 static bool is_refuted(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
 		       unsigned int i)
@@ -171,10 +155,15 @@ static bool is_refuted(struct hybrid_unwinder *unwinder, const struct hybrid_unw
 		return !pair->is_called;
 	}
 	mapping = hybrid_space_find(u->space, ret - 1);
-	/* Code written by hand also returns to addresses that it has pushed. */
+	/* Hand-written code also returns to addresses that it pushed: no call is before these. */
 	if (has_functions(mapping, ret - 1) && is_behind_call(mapping, ret))
 		reach = hybrid_leads_to(unwinder, u, ret, callee);
-	if (reach == HYBRID_REACH_NOT && leaves_stack(u, callee))
+	/*
+	 * A function that goes to another stack makes its caller's frame there. Go's cgocallback()
+	 * goes to the goroutine's stack, where the goroutine had called C.
+	 */
+	if (reach == HYBRID_REACH_NOT &&
+	    hybrid_function_leaves_stack(hybrid_space_find(u->space, callee), callee))
 		reach = HYBRID_REACH_INDIRECT;
 	*pair = (struct hybrid_called_pair) {
 		.gen		= reach == HYBRID_REACH_MAYBE ? 0 : gen,

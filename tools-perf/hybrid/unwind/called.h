@@ -44,11 +44,10 @@ unsigned int hybrid_called_frames(struct hybrid_unwinder *unwinder, const struct
  * @unwinder: caches
  * @u: the sample, from hybrid_unwind() or from a walk in the kernel
  *
- * The first function of a coroutine finds what was on its stack before; CFI that lies may make a
- * function its own caller, or lead in a circle until there is no room. The call of each frame must
- * be able to have led to the frame inside. The chain ends before the first one that can't, as after
- * CFI that leads nowhere. What can't be read, and code of which no CFI tells where its functions
- * begin, refutes nothing.
+ * For each frame this checks whether the call before the return address can lead to the callee, and
+ * ends the chain before the first caller whose call can't. Without this check the first function of
+ * a coroutine has a caller from old data on its stack, and damaged CFI makes a function its own
+ * caller. A caller stays if its code can't be read, or if no FDE covers it.
  */
 void hybrid_cut_refuted(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u);
 

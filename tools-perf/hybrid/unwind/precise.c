@@ -36,13 +36,6 @@ struct candidate {
 	u64			sp;
 };
 
-static u64 function_of(const struct hybrid_unwind *u, u64 ip)
-{
-	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, ip);
-
-	return mapping ? hybrid_function_start(mapping, ip) : 0;
-}
-
 /* Looked up as a frame is: so its mapping is there, if it can be. */
 static bool same_function(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
 			  u64 ip, u64 other)
@@ -55,8 +48,8 @@ static bool same_function(struct hybrid_unwinder *unwinder, const struct hybrid_
 	if (!mapped)
 		return false;
 	hybrid_unwind_row(unwinder, u->space, other, &mapped, &object);
-	start = mapped ? function_of(u, ip) : 0;
-	return start && start == function_of(u, other);
+	start = mapped ? hybrid_function_of(u, ip) : 0;
+	return start && start == hybrid_function_of(u, other);
 }
 
 static enum verdict judge(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u)

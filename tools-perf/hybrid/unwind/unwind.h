@@ -53,8 +53,7 @@ struct hybrid_frame {
  * @is_known_first: hybrid_known_walk() may begin with it,
  * @is_known_caller: have it further out,
  * @is_known_last: and end with it
- * @called_by: the return address of a frame that hybrid_cut_refuted() has found to have called it,
- *	perhaps; 0: none
+ * @called_by: return address whose call can lead here, from hybrid_cut_refuted(); 0: none yet
  * @row: that it has; NULL: none
  * @object: that it is in; NULL: none
  */
@@ -78,8 +77,8 @@ struct hybrid_cache_entry {
  * @gen: state of the address space
  * @callee: address in the callee
  * @ret: return address in the caller
- * @is_called: the call may have led to the callee, or to another address in the same line of 64
- *	bytes; else it may not have
+ * @is_called: the call can lead to @callee, or to another address in its line of 64 bytes; false:
+ *	it can't lead to @callee
  */
 struct hybrid_called_pair {
 	u64	gen;

@@ -337,8 +337,8 @@ bool hybrid_code_is_uprobe(const struct hybrid_object *object, u64 vaddr, u64 *l
 }
 
 /*
- * By a PLT's entry another file's function may be called, and that may jump to one which it was
- * given. Until a function is known the entry goes on to the dynamic linker.
+ * A call through a PLT never gives HYBRID_REACH_NOT. The function that it calls may jump to a
+ * callback, as twalk() does, and before lazy binding the entry jumps to the dynamic linker.
  */
 enum hybrid_reach hybrid_code_reaches(const struct hybrid_object *object, u64 ret, u64 callee)
 {

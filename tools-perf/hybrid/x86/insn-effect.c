@@ -159,19 +159,10 @@ static bool is_set(const struct insn *insn)
 	}
 }
 
-u64 hybrid_sets_sp(const struct x86_frame_mem *mem, u64 start, u64 end)
-{
-	struct insn insn;
-	unsigned int i;
-
-	for (i = 0; i < MAX_SETS_SP && start < end; i++, start += insn.length) {
-		if (!hybrid_decode_insn(mem, start, &insn) || is_set(&insn))
-			return start;
-	}
-	return min(start, end);
-}
-
-/* From where neither the frame pointer nor sp leads: mov, lea, xchg, pop %rsp. */
+/*
+ * Is sp set to what neither the frame pointer nor sp itself leads to? By mov or lea from another
+ * register or memory, xchg, pop %rsp.
+ */
 static bool is_left(const struct insn *insn)
 {
 	unsigned int from = hybrid_insn_rm(insn);
@@ -190,16 +181,28 @@ static bool is_left(const struct insn *insn)
 	}
 }
 
-bool hybrid_leaves_stack(const struct x86_frame_mem *mem, u64 start, u64 end)
+/* The first instruction of that kind, or that can't be read; @end: there is none. */
+static u64 find_insn(const struct x86_frame_mem *mem, u64 start, u64 end,
+		     bool (*is_kind)(const struct insn *insn))
 {
 	struct insn insn;
 	unsigned int i;
 
-	for (i = 0; start < end; i++, start += insn.length) {
-		if (i == MAX_SETS_SP || !hybrid_decode_insn(mem, start, &insn) || is_left(&insn))
-			return true;
+	for (i = 0; i < MAX_SETS_SP && start < end; i++, start += insn.length) {
+		if (!hybrid_decode_insn(mem, start, &insn) || is_kind(&insn))
+			return start;
 	}
-	return false;
+	return min(start, end);
+}
+
+u64 hybrid_sets_sp(const struct x86_frame_mem *mem, u64 start, u64 end)
+{
+	return find_insn(mem, start, end, is_set);
+}
+
+bool hybrid_leaves_stack(const struct x86_frame_mem *mem, u64 start, u64 end)
+{
+	return find_insn(mem, start, end, is_left) < end;
 }
 
 /* mov %rbp,N(%rsp) */

@@ -35,8 +35,8 @@ static inline bool hybrid_insn_is_register(const struct insn *insn)
 }
 
 /*
- * Is it one of the prefixes before REX? Any instruction may have them. The decoder keeps each of
- * them once, and counts those that come again, too.
+ * Does a legacy prefix (before REX) have this value? insn->prefixes.nbytes also counts repeated
+ * prefixes, which the decoder does not store again.
  */
 static inline bool hybrid_insn_has_prefix(const struct insn *insn, u8 prefix)
 {

@@ -48,8 +48,8 @@ static void clobber(struct hybrid_run_state *state, const struct insn *insn)
 }
 
 /*
- * Before the registers are clobbered: one of them may be the operand's base. A displacement of EVEX
- * may be a multiple of what the decoder says.
+ * To be called before registers are clobbered, as one of them may be the operand's base. A
+ * displacement of EVEX may be a multiple of what the decoder says.
  */
 static bool store(struct hybrid_run_state *state, const struct insn *insn)
 {
