@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stops its parent, perf, while it calls a function of a library, unloads that, and loads another
- * one, which comes to lie where the first one was. perf goes on then, and sees only the second one.
+ * Stops its parent, perf. Calls a function of a library, unloads the library, and loads another one
+ * at the same address. Then perf goes on, and /proc shows it the second library only.
  *
  * usage: successor FIRST SECOND
  */

@@ -200,8 +200,8 @@ test_quiet()
 
 test_verbose()
 {
-	# A dump that ends inside of the second frame: the sooner perf is, the more it reads of the
-	# process.
+	# A dump that ends inside of the second frame. If perf is early it reads the rest from the
+	# process, so only few chains are truncated.
 	record -v -e cpu-clock:u -F 1000 --no-kernel-walk --call-graph hybrid,16 "$calls" 0.3 ||
 		return 1
 	grep hybrid "$log"

@@ -155,7 +155,7 @@ static void make_vex(struct trial *t, const struct trial_op *op)
 	put(t, bits);
 }
 
-/* Once, or more often than the decoder has bytes for prefixes. */
+/* Once, or more often than struct insn has room for prefixes. */
 static void put_prefix(struct trial *t, u8 prefix)
 {
 	unsigned int i, nr = tap_random() % 8 ? 1 : 6;

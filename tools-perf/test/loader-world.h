@@ -30,7 +30,7 @@ bool loader_world_init(void);
 /* Files whose paths have a '!' are opened from now on, or not. */
 void loader_world_answer(bool yes);
 
-/* The first of these processes takes so long to start from now on. */
+/* From now on the first of these processes takes @ms milliseconds to start. */
 void loader_world_start_slowly(unsigned int ms);
 
 /* Files that helpers have opened since loader_world_init(). */

@@ -59,7 +59,7 @@ static void direct(void)
 	same(asked(256), HYBRID_REACH_FAR);
 }
 
-/* What is no code, or none any more, refutes nothing. */
+/* If the code before the return address can't be read the result is "maybe". */
 static void unreadable(void)
 {
 	const unsigned long outside[] = { CODE_BASE, CODE_BASE + CODE_SIZE + 16, 16, 0 };

@@ -327,7 +327,7 @@ static void own_caller(void)
 	}
 }
 
-/* In a circle of two, of which one call leads elsewhere. */
+/* odd() and even() call each other. Then CFI leads in a circle with once(), which calls neither. */
 static void circle(void)
 {
 	const u64 want[] = {
@@ -351,16 +351,13 @@ static void circle(void)
 	merge_finish();
 }
 
-/*
- * The first function of a coroutine, and a return address that was on its stack before: the call
- * before that leads elsewhere.
- */
+/* A coroutine's first function, and old data as its return address: that call leads to even(). */
 static void other_caller(void)
 {
 	const u64 want[] = { scene_at("leaf_at") };
 	unsigned int round;
 
-	/* What is found is kept, and found again. */
+	/* The second round finds the result of the first. */
 	for (round = 0; round < 2; round++) {
 		start_at("leaf_at");
 		scene_push(&s, scene_at("odd_ret"));

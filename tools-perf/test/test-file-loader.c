@@ -89,7 +89,7 @@ static void does_not_answer(void)
 	loader_world_end();
 }
 
-/* The time until a process can open files is not the file system's. */
+/* A file is not late because its helper took longer to start than samples wait for a file. */
 static void starts_slowly(void)
 {
 	enum hybrid_load_state state;

@@ -52,7 +52,7 @@ static void goes_on(void)
 	check(!hybrid_returns(&code_mem, CODE_BASE + CODE_SIZE - 1));
 }
 
-/* Does code leave its stack, all of it, and behind two nops? */
+/* What hybrid_leaves_stack() returns for these instructions after two nops. */
 #define LEAVES(bytes) ({						\
 	code_fill(0x90);						\
 	CODE_PUT(2, bytes);						\
@@ -77,7 +77,7 @@ static void leaves(void)
 	check(!LEAVES("\x48\x83\xec\x08\x48\x83\xc4\x08\xc3"));
 	/* mov %rsp,%rdi */
 	check(!LEAVES("\x48\x89\xe7"));
-	/* What can't be read, or is too long. */
+	/* Code that can't be read, and a function that is too long. */
 	code_fill(0x90);
 	check(hybrid_leaves_stack(&code_mem, CODE_BASE + CODE_SIZE - 2,
 				  CODE_BASE + CODE_SIZE + 8));

@@ -323,7 +323,7 @@ static void overwritten(void)
 	scene_unwind(&s);
 	expect_chain();
 
-	/* An address that some code may have pushed: no call stands before it. */
+	/* No call is before this return address. Hand-written code may have pushed it. */
 	scene_start(&s, scene_at("bpframe_entry"));
 	scene_push(&s, scene_at("leaf_at") + 1);
 	scene_push(&s, scene_at("outer_ret"));

@@ -86,7 +86,7 @@ calls_opaque_ret:
 	ret
 	.cfi_endproc
 
-/* Where its call leads to in the end nobody can say. */
+/* Calls a function that ends in a jump through a register: the call may lead anywhere. */
 	.p2align 4
 calls_anything:
 	.cfi_startproc

@@ -315,7 +315,7 @@ c_leaf_at:
 	ret
 	.cfi_endproc
 
-/* It is given the function, and jumps there. */
+/* Jumps to the function in rax. */
 pad:
 	jmp	*%rax
 
