@@ -202,6 +202,7 @@ parts_of()
 	case $1 in
 	host) lanes="host both" ;;
 	host2) lanes=both ;;
+	style) lanes="style sources" ;;
 	esac
 	for lane in $lanes; do
 		for name in "${chosen[@]}"; do
