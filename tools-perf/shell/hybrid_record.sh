@@ -88,7 +88,7 @@ test_callbacks()
 
 	build_callbacks && record -e cpu-clock:u -F 1000 "$dir/callbacks" 0.5 || return 1
 	# libc's own functions may have no symbol, but there are not many of them.
-	chains "$data" --comm callbacks |
+	chains_without_loader "$data" --comm callbacks |
 		true_chains "^((leaf;)?compare;$libc+sorter;|$libc*sorter;|$libc?comparer;|$libc?$libc?$libc?$libc?)main;$libc*_start\$" \
 			'.' 100 || return 1
 	# memcmp has no frame of its own: a frame-pointer walk loses comparer.

@@ -201,6 +201,21 @@ chains()
 	END { if (chain) print chain }'
 }
 
+# chains_without_loader FILE [OPTION...]: the same without the chains that end at the first
+# instructions of the dynamic linker or of the program: the slower memory is given to a new
+# program, the more samples its start has.
+chains_without_loader()
+{
+	local file=$1
+
+	shift
+	perf script -i "$file" -F ip,sym,dso --no-inline "$@" 2> /dev/null | awk '
+	/^[ \t]*$/ { if (chain && !start) print chain; chain = ""; next }
+	{ start = ($2 == "_start" || $2 == "[unknown]") && ($NF ~ /\/ld-/ || !chain) }
+	{ chain = chain (chain ? ";" : "") $2 }
+	END { if (chain && !start) print chain }'
+}
+
 # ips FILE [OPTION...]: the same with addresses.
 ips()
 {
