@@ -9,6 +9,9 @@ import chains
 ROOT = re.compile(r"^_start$|clone|^__start_context$")
 CLOCK = re.compile(r"clock_gettime|getrusage|plt$|^_dl_vdso|^\[vdso")
 
+# What a program calls the code that it has made, in its log.
+MADE = "made"
+
 EXACT, CUT, WRONG = "exact", "cut off", "wrong"
 
 
@@ -58,7 +61,7 @@ class Judge:
         """By the path that fits best; what is wrong, by the logged one."""
         found = None
         for window in log.near(number, time, self.guard):
-            for path in log.candidates(window):
+            for path in self.begun(log.candidates(window)):
                 verdict = self.by_path(log, user, path)
                 verdict.changing = found is not None
                 if verdict.kind == EXACT:
@@ -66,6 +69,14 @@ class Judge:
                 if not found or (verdict.kind == CUT and found.kind == WRONG):
                     found = verdict
         return found
+
+    @staticmethod
+    def begun(paths):
+        """Its caller logs made code, so that the call may not have been made yet."""
+        for path in paths:
+            yield path
+            if path and path.name == MADE:
+                yield path.caller
 
     def by_path(self, log, user, path):
         try:

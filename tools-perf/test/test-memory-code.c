@@ -113,6 +113,24 @@ static void add_frame(unsigned int at, u64 cfa, bool exact)
 	u.sure = u.nr;
 }
 
+/* Is the hash that of the code from @key on which is there, with all of @size bytes at @at? */
+static bool is_proof_of(const struct hybrid_walk_proof *proof, u64 key, unsigned int at,
+			unsigned int size)
+{
+	u64 hash = 0, start = key - proof->before, word;
+	u32 i;
+
+	if (!check(proof->words <= HYBRID_CODE_WORDS && start >= (u64)code &&
+		   start + proof->words * sizeof(word) <= (u64)code + PAGE))
+		return false;
+	for (i = 0; i < proof->words; i++) {
+		memcpy(&word, (u8 *)start + i * sizeof(word), sizeof(word));
+		hash = hybrid_code_hash(hash, word);
+	}
+	return hash == proof->hash && start <= (u64)code + at &&
+	       start + proof->words * sizeof(word) >= (u64)code + at + size;
+}
+
 static void sample(unsigned int stopped)
 {
 	hybrid_memory_code_sample(&known, &ops, NULL, &unwinder, &u, stopped);
@@ -129,13 +147,13 @@ static void test_fibers(void)
 	sample(0);
 	check(nr_put >= 3);
 	same(put[0].key.ip, 0x4711);
-	same(put[0].code.code[0], HYBRID_WALK_FIBER);
+	same(put[0].code.proof.hash, HYBRID_WALK_FIBER);
 	same(HYBRID_WALK_KIND(put[0].code.row), PERF_UNWIND_OUTERMOST);
 	same(put[1].key.ip, 0x7008);
-	same(put[1].code.code[0], 0x4711);
+	same(put[1].code.proof.hash, 0x4711);
 	same(HYBRID_WALK_KIND(put[1].code.row), PERF_UNWIND_OUTERMOST);
 	same(put[2].key.ip, 0);
-	same(put[2].code.code[0], HYBRID_WALK_FIBER);
+	same(put[2].code.proof.hash, HYBRID_WALK_FIBER);
 	end();
 
 	/* 0 is the return address of all that have none. */
@@ -145,9 +163,9 @@ static void test_fibers(void)
 	u.fiber_end = 0x7008;
 	sample(0);
 	same(put[0].key.ip, 0x7008);
-	same(put[0].code.code[0], 0);
+	same(put[0].code.proof.hash, 0);
 	same(put[1].key.ip, 0);
-	same(put[1].code.code[0], HYBRID_WALK_FIBER);
+	same(put[1].code.proof.hash, HYBRID_WALK_FIBER);
 	end();
 }
 
@@ -161,7 +179,7 @@ static void test_rules(void)
 	same(nr_put, 2);
 	same(put[0].key.space, SPACE);
 	same(put[0].key.ip, (u64)code + FRAMELESS);
-	check(!memcmp(put[0].code.code, code + FRAMELESS - HYBRID_WALK_CODE_BEFORE, 16));
+	check(is_proof_of(&put[0].code.proof, put[0].key.ip, FRAMELESS, sizeof(frameless)));
 	same(HYBRID_WALK_KIND(put[0].code.row), PERF_UNWIND_CFA);
 	same(HYBRID_WALK_BASE(put[0].code.row), PERF_UNWIND_BASE_SP);
 	same(HYBRID_WALK_CFA_OFF(put[0].code.row), 8);
@@ -194,7 +212,10 @@ static void test_blocks(void)
 	same(blocks[1].key.ip, (u64)code + FRAMED);
 	/* The call, and leave. */
 	same(blocks[1].block.begins, 5);
-	check(!memcmp(blocks[1].block.code, code + FRAMED, HYBRID_WALK_CODE_BLOCK));
+	check(is_proof_of(&blocks[1].block.proof, blocks[1].key.ip, FRAMED,
+			  HYBRID_WALK_CODE_BLOCK));
+	/* The first block's code has a frame as that of the second one shows it. */
+	check(is_proof_of(&blocks[0].block.proof, blocks[0].key.ip, 0, FRAMED + sizeof(framed)));
 	same(HYBRID_WALK_BASE(blocks[1].block.row), PERF_UNWIND_BASE_FP);
 	/* Again only if the walk ended there. */
 	sample_blocks(UINT_MAX);
@@ -227,7 +248,8 @@ static void test_again(void)
 	hybrid_memory_forget(unwinder.memory);
 	sample(0);
 	same(nr_put, 2);
-	same(((u8 *)put[1].code.code)[HYBRID_WALK_CODE_BEFORE - 1], 0x90);
+	check(put[1].code.proof.hash != put[0].code.proof.hash);
+	check(is_proof_of(&put[1].code.proof, put[1].key.ip, FRAMELESS, sizeof(frameless)));
 	end();
 }
 

@@ -60,7 +60,8 @@ static s64 cfa_at(unsigned int offset)
 {
 	struct hybrid_rule rule = {};
 
-	if (!hybrid_memory_rule(memory, space, sampled, &hybrid_abi_64, (u64)code + offset, &rule))
+	if (!hybrid_memory_rule(memory, space, sampled, &hybrid_abi_64, (u64)code + offset, &rule,
+				NULL))
 		return 0;
 	same(rule.kind, HYBRID_RULE_CFA);
 	same(rule.base, HYBRID_BASE_SP);
@@ -93,7 +94,8 @@ static void test_sigreturn(void)
 
 	begin(getpid());
 	memcpy(code + 64, restore, sizeof(restore));
-	check(hybrid_memory_rule(memory, space, sampled, &hybrid_abi_64, (u64)code + 64, &rule));
+	check(hybrid_memory_rule(memory, space, sampled, &hybrid_abi_64, (u64)code + 64, &rule,
+				 NULL));
 	same(rule.kind, HYBRID_RULE_SIGRETURN);
 	check(rule.signal);
 	end();

@@ -40,6 +40,24 @@ static long copy_page(__u32 i, void *arg)
 	return 0;
 }
 
+/* The code at the address that no rule was found for, of one page, in whole words. */
+static __always_inline void copy_code(struct state *st)
+{
+	__u64 ip = READ_WORD(&st->unknown), page = ip & ~(PAGE - 1ULL);
+	__u64 from = ip - page < HYBRID_SEEN_BEFORE ? page : (ip - HYBRID_SEEN_BEFORE) & ~7ULL;
+	__u64 size = page + PAGE - from;
+
+	st->dump.code_ip = ip;
+	st->dump.code_start = from;
+	st->dump.code_size = 0;
+	if (size > HYBRID_SEEN_CODE)
+		size = HYBRID_SEEN_CODE;
+	barrier_var(size);
+	if (ip && size <= HYBRID_SEEN_CODE &&
+	    !bpf_probe_read_user(st->dump.code, size, (void *)from))
+		st->dump.code_size = size;
+}
+
 /* Pages of the stack from that with sp on, as far as it is mapped. */
 static __always_inline __u64 stack_pages(struct state *st, __u64 sp)
 {
@@ -80,6 +98,7 @@ static __always_inline long write_dump(void *ctx, struct state *st, struct mm_st
 	st->dump.size = 0;
 	st->dump.holes = 0;
 	st->dump.space = st->code_key.space;
+	copy_code(st);
 	bpf_loop(pages, copy_page, &loop, 0);
 	size = offsetof(struct hybrid_walk_dump, stack) + st->dump.size;
 	/* What is compared is what is passed: the verifier of 6.1 sees no other way. */

@@ -70,10 +70,30 @@ static __always_inline __u64 find_row(struct state *st, __u64 addr)
 	return st->rows[slot].row;
 }
 
+/* Is the code that a row was made from still there? @at: the address of the row's key */
+__noinline int is_proven(struct state *st, const struct hybrid_walk_proof *proof, __u64 at)
+{
+	__u64 hash = 0, size;
+	__u32 words, i;
+
+	if (!st || !proof)
+		return false;
+	words = proof->words;
+	size = (__u64)words * 8;
+	barrier_var(size);
+	if (!size || size > sizeof(st->code) ||
+	    bpf_probe_read_user(st->code, size, (void *)(at - proof->before)))
+		return false;
+	for (i = 0; i < HYBRID_CODE_WORDS && i < words; i++)
+		hash = hybrid_code_hash(hash, st->code[i]);
+	return hash == proof->hash;
+}
+
 /* The row of the frame's address, where no file has its code; 0 for none. */
 static __always_inline __u64 find_code_row(struct state *st)
 {
 	struct hybrid_walk_code_key key = { .space = st->code_key.space, .ip = st->ip };
+	struct hybrid_walk_proof proof;
 	struct hybrid_walk_code *found;
 	__u64 row;
 
@@ -81,42 +101,28 @@ static __always_inline __u64 find_code_row(struct state *st)
 	if (!found)
 		return 0;
 	row = READ_WORD(&found->row);
-	if (READ_WORD(&found->code[0]) == HYBRID_WALK_ROOT)
+	if (READ_WORD(&found->proof.hash) == HYBRID_WALK_ROOT)
 		return HYBRID_WALK_KIND(row) == PERF_UNWIND_OUTERMOST ? row : 0;
-	if (bpf_probe_read_user(st->code, sizeof(st->code),
-				(void *)(st->ip - HYBRID_WALK_CODE_BEFORE)) ||
-	    st->code[0] != READ_WORD(&found->code[0]) ||
-	    st->code[1] != READ_WORD(&found->code[1]))
-		return 0;
-	return row;
+	proof = found->proof;
+	return is_proven(st, &proof, st->ip) ? row : 0;
 }
 
-/*
- * The same, of a block of such code. The words that are compared are that of the address and the
- * one before it; of the first word, the one after it.
- */
+/* The same, of a block of such code. */
 static __always_inline __u64 find_block_row(struct state *st)
 {
 	__u64 in_block = st->ip & (HYBRID_WALK_CODE_BLOCK - 1), row;
 	struct hybrid_walk_code_key key = {
 		.space = st->code_key.space, .ip = st->ip - in_block
 	};
+	struct hybrid_walk_proof proof;
 	struct hybrid_walk_block *found;
-	__u32 word;
 
 	found = bpf_map_lookup_elem(&code_blocks, &key);
 	if (!found || !(READ_WORD(&found->begins) >> in_block & 1))
 		return 0;
 	row = READ_WORD(&found->row);
-	st->at = in_block < 16 ? 0 : in_block / 8 - 1;
-	word = st->at;
-	if (word >= HYBRID_WALK_CODE_WORDS - 1 ||
-	    bpf_probe_read_user(st->code, sizeof(st->code),
-				(void *)(key.ip + word * 8)) ||
-	    st->code[0] != READ_WORD(&found->code[word]) ||
-	    st->code[1] != READ_WORD(&found->code[word + 1]))
-		return 0;
-	return row;
+	proof = found->proof;
+	return is_proven(st, &proof, key.ip) ? row : 0;
 }
 
 /*
@@ -265,7 +271,7 @@ static __always_inline bool is_fiber_key(struct state *st, __u64 key, __u64 code
 	struct hybrid_walk_code *found;
 
 	found = bpf_map_lookup_elem(&codes, &at);
-	return found && READ_WORD(&found->code[0]) == code &&
+	return found && READ_WORD(&found->proof.hash) == code &&
 	       HYBRID_WALK_KIND(READ_WORD(&found->row)) == PERF_UNWIND_OUTERMOST;
 }
 

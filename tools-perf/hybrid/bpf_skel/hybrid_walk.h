@@ -6,6 +6,7 @@
 #ifndef __bpf__
 #include <linux/types.h>
 #endif
+#include "made-code.h"
 
 /*
  * What hybrid_walk.bpf.c and perf share: the table of rules, and the records that
@@ -103,11 +104,9 @@ struct hybrid_walk_object {
 
 /*
  * Code that no file has, which the process compiled or copied: the rule of one address of one
- * address space, and the code around it when the rule was made. Where that has changed
- * since, there is none.
+ * address space, and the code that it was made from. Where that has changed since, there is none.
  */
 #define HYBRID_WALK_CODES	16384
-#define HYBRID_WALK_CODE_BEFORE	8
 
 /**
  * struct hybrid_walk_code_key - an address of code
@@ -120,40 +119,48 @@ struct hybrid_walk_code_key {
 };
 
 /**
+ * struct hybrid_walk_proof - the code that a row was made from
+ * @hash: hybrid_code_hash() of its words
+ * @before: where it begins: so many bytes before the key's address
+ * @words: of 8 bytes, at most HYBRID_CODE_WORDS
+ */
+struct hybrid_walk_proof {
+	__u64	hash;
+	__s32	before;
+	__u32	words;
+};
+
+/**
  * struct hybrid_walk_code - what holds there
- * @code: from HYBRID_WALK_CODE_BEFORE bytes before the address on
- * @row: as in the table, its offset 0. Behind @code: the place may be given to another key while
+ * @proof: of @row
+ * @row: as in the table, its offset 0. Behind @proof: the place may be given to another key while
  *	the program reads it, and is written from its beginning on
  */
 struct hybrid_walk_code {
-	__u64	code[2];
-	__u64	row;
+	struct hybrid_walk_proof	proof;
+	__u64				row;
 };
 
-/*
- * Instructions in 64 bytes of such code that have one rule. The two words of the code at an
- * address are compared.
- */
+/* Instructions in 64 bytes of such code that have one rule. */
 #define HYBRID_WALK_CODE_BLOCK	64
-#define HYBRID_WALK_CODE_WORDS	(HYBRID_WALK_CODE_BLOCK / 8)
 
 /**
  * struct hybrid_walk_block - what holds in them; the key has the address of the first byte
- * @code: the bytes
+ * @proof: of all of them
  * @begins: a bit for each byte at which an instruction with the rule begins
  * @row: as in struct hybrid_walk_code
  */
 struct hybrid_walk_block {
-	__u64	code[HYBRID_WALK_CODE_WORDS];
-	__u64	begins;
-	__u64	row;
+	struct hybrid_walk_proof	proof;
+	__u64				begins;
+	__u64				row;
 };
 
 /*
  * The map of single addresses has the ends of fibers, as perf has found them. A fiber's first
  * function has a return address that no call made. Under that address, and under 0 if an address
  * space has any end of a fiber, the map has a row of PERF_UNWIND_OUTERMOST, and HYBRID_WALK_FIBER
- * as the code. Under the function's CFA it has such a row, and the return address as the code.
+ * as the hash. Under the function's CFA it has such a row, and the return address as the hash.
  */
 #define HYBRID_WALK_FIBER	0x0123456789abcdefULL
 
@@ -415,7 +422,7 @@ struct hybrid_walk_record {
 #define HYBRID_WALK_DUMP_IPS	127
 #define HYBRID_WALK_REGS	21
 #define HYBRID_WALK_STACK	((HYBRID_WALK_IPS - HYBRID_WALK_DUMP_IPS - \
-				  HYBRID_WALK_REGS - 3) * 8)
+				  HYBRID_WALK_REGS - 6) * 8 - HYBRID_SEEN_CODE)
 
 /**
  * struct hybrid_walk_dump - raw data where a stack was not walked to its end
@@ -428,6 +435,10 @@ struct hybrid_walk_record {
  * @holes: pages of @stack that are not, bit 0 for that with sp
  * @room_ends: 1 if the mapping of the stack ends right after @room bytes, else 0
  * @space: a number of the address space, that of no other one; 0: unknown
+ * @code_ip: where a walk ended that had no rule
+ * @code_start: address of @code
+ * @code_size: bytes of @code; 0: none, or they can't be read
+ * @code: around @code_ip
  * @stack: from sp on; the record ends with it
  */
 struct hybrid_walk_dump {
@@ -439,6 +450,10 @@ struct hybrid_walk_dump {
 	__u32			holes;
 	__u32			room_ends;
 	__u64			space;
+	__u64			code_ip;
+	__u64			code_start;
+	__u64			code_size;
+	__u8			code[HYBRID_SEEN_CODE];
 	__u8			stack[HYBRID_WALK_STACK];
 };
 

@@ -134,6 +134,7 @@ struct task_time {
  * @nr_words: of @record's chain, the functions among them
  * @last_function: of which frame the last of them is
  * @end: enum perf_unwind_end
+ * @unknown: the address that no rule was found for; 0: there is none
  * @at: an index that is looked for: here, as the verifier tries each value that it
  *	knows of
  * @place: the same, of @mappings
@@ -175,7 +176,7 @@ struct state {
 		__u64 row;
 	} rows[1 << ROW_BITS];
 	struct hybrid_walk_code_key code_key;
-	__u64 code[2];
+	__u64 code[HYBRID_CODE_WORDS];
 	struct hybrid_walk_jvm jvm;
 	__u64 jvm_space;
 	__u32 jvm_seen;
@@ -206,6 +207,7 @@ struct state {
 	__u32 last_function;
 	__u32 nr_words;
 	__u32 end;
+	__u64 unknown;
 	volatile __u32 at;
 	volatile __u32 place;
 	__u32 changing;

@@ -49,6 +49,7 @@ static __always_inline void begin_at(struct state *st, struct pt_regs___h *user)
 	st->last_function = 0;
 	st->code_hash = 0;
 	st->is_new_file = 0;
+	st->unknown = 0;
 	if (any_interpreters)
 		st->moment = bpf_ktime_get_ns() >> MARK_TIME;
 }
@@ -161,6 +162,8 @@ static __always_inline void walk(struct state *st, struct task_struct___h *task,
 	enter_space(st, task, mm, seq);
 	st->end = PERF_UNWIND_END_LIMIT;
 	bpf_loop(HYBRID_WALK_IPS, step, &loop, 0);
+	if (st->end == PERF_UNWIND_END_NO_RULE)
+		st->unknown = st->ip;
 	if (st->locked || (st->end == PERF_UNWIND_END_OUTERMOST &&
 			   ((!st->changing && space_changes(mm)) || space_sequence(mm) != seq)))
 		st->end = PERF_UNWIND_END_BUSY;

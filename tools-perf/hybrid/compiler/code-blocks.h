@@ -24,6 +24,15 @@ struct hybrid_code_blocks {
 	struct hybrid_known_block	entries[1 << HYBRID_CODE_BLOCK_BITS];
 };
 
+/* As the store has it: of the key's address @at. */
+static inline struct hybrid_walk_proof hybrid_walk_proof(const struct hybrid_code_proof *proof,
+							 u64 at)
+{
+	return (struct hybrid_walk_proof) {
+		.hash = proof->hash, .before = at - proof->start, .words = proof->words,
+	};
+}
+
 /**
  * hybrid_code_blocks_put - give a store the rule of an address and of the code around it
  * @known: what the store was given
@@ -34,6 +43,7 @@ struct hybrid_code_blocks {
  * @ip: of the next instruction, in memory that no file backs; the code shows that bp points to
  *	the frame there
  * @row: of such a frame
+ * @proof: the code that shows it; without words: the code of the block does, as it is a runtime's
  *
  * The addresses that samples of JIT code have are nearly all new: a rule of one address would
  * serve few samples.
@@ -42,6 +52,7 @@ struct hybrid_code_blocks {
  */
 bool hybrid_code_blocks_put(struct hybrid_code_blocks *known, const struct hybrid_store_ops *ops,
 			    void *store, struct hybrid_unwinder *unwinder,
-			    const struct hybrid_unwind *u, u64 ip, u64 row);
+			    const struct hybrid_unwind *u, u64 ip, u64 row,
+			    const struct hybrid_code_proof *proof);
 
 #endif /* __PERF_HYBRID_CODE_BLOCKS_H */

@@ -25,20 +25,22 @@ static bool is_rule_of(const struct hybrid_unwind *u, unsigned int i,
 /*
  * Finds the rule by which perf stepped from the frame: from the process's runtime, from the code,
  * from CFI of the process, or by the frame pointer. The frame pointer is not used for frame 0,
- * which may be in a prologue.
+ * which may be in a prologue. @proof: the code that was read for it; no words: none was.
  */
 static bool frame_rule(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
-		       unsigned int i, struct hybrid_rule *rule)
+		       unsigned int i, struct hybrid_rule *rule, struct hybrid_code_proof *proof)
 {
 	const struct hybrid_frame *frame = &u->frames[i];
 	const struct hybrid_row *row;
 	struct hybrid_cfi *made;
 
+	proof->words = 0;
 	if (unwinder->runtime_rule && unwinder->runtime_rule(unwinder->runtimes, u, i, rule) &&
 	    is_rule_of(u, i, rule))
 		return true;
 	row = hybrid_jit_row(unwinder->jit, u->space, u->pid, u->abi, frame->ip, &made);
-	if (hybrid_memory_rule(unwinder->memory, u->space, u->pid, u->abi, frame->ret, rule) &&
+	if (hybrid_memory_rule(unwinder->memory, u->space, u->pid, u->abi, frame->ret, rule,
+			       proof) &&
 	    is_rule_of(u, i, rule))
 		return true;
 	if (row) {
@@ -105,19 +107,21 @@ static bool is_wanted(struct hybrid_known_code *entry, struct hybrid_unwinder *u
 
 /* Finds the rule for the store: the file's if there is one, otherwise the rule of the code. */
 static bool store_rule(const struct hybrid_store_ops *ops, struct hybrid_unwinder *unwinder,
-		       const struct hybrid_unwind *u, unsigned int i, struct perf_unwind_rule *to)
+		       const struct hybrid_unwind *u, unsigned int i, struct perf_unwind_rule *to,
+		       struct hybrid_code_proof *proof)
 {
 	struct hybrid_object *object;
 	struct hybrid_rule rule;
 	struct hybrid_row *row;
 	bool mapped;
 
+	proof->words = 0;
 	row = hybrid_unwind_row(unwinder, u->space, u->frames[i].ip, &mapped, &object);
 	if (row && row->rule.kind != HYBRID_RULE_NONE) {
 		hybrid_batch_rule(u->abi, row, to);
 		return true;
 	}
-	if (!frame_rule(unwinder, u, i, &rule))
+	if (!frame_rule(unwinder, u, i, &rule, proof))
 		return false;
 	hybrid_batch_code_rule(u->abi, &rule, ops->takes_registers, to);
 	return true;
@@ -132,18 +136,28 @@ static bool is_framed(struct hybrid_unwinder *unwinder, const struct hybrid_unwi
 
 	return mapping && !mapping->object && HYBRID_WALK_KIND(row) == PERF_UNWIND_CFA &&
 	       HYBRID_WALK_BASE(row) == PERF_UNWIND_BASE_FP && HYBRID_WALK_CFA_OFF(row) == 16 &&
-	       hybrid_memory_rule(unwinder->memory, u->space, u->pid, u->abi, key->ip, &rule) &&
+	       hybrid_memory_rule(unwinder->memory, u->space, u->pid, u->abi, key->ip, &rule,
+				  NULL) &&
 	       rule.base == HYBRID_BASE_BP;
 }
 
-/* A row without the code at the address: hybrid_walk.h says which. */
+/* Is the code that the rule was made from there now? If none was read: the code at the address. */
+static bool prove(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u, u64 ip,
+		  struct hybrid_code_proof *proof)
+{
+	if (!proof->words)
+		hybrid_code_proof_of(proof, ip - sizeof(u64), ip + sizeof(u64));
+	return hybrid_memory_prove(unwinder->memory, u->space, u->pid, u->abi, proof);
+}
+
+/* A row without a proof: hybrid_walk.h says which. */
 static void put_end(const struct hybrid_store_ops *ops, void *store, const struct hybrid_unwind *u,
 		    u64 at, u64 code)
 {
 	const struct hybrid_walk_code_key key = { .space = u->walker_space, .ip = at };
 	const struct perf_unwind_rule rule = { .kind = PERF_UNWIND_OUTERMOST };
 	const struct hybrid_walk_code end = {
-		.code = { code }, .row = hybrid_table_row(&rule),
+		.proof.hash = code, .row = hybrid_table_row(&rule),
 	};
 
 	ops->put_code(store, &key, &end);
@@ -155,6 +169,7 @@ static void put_frame(struct hybrid_memory_code *known, const struct hybrid_stor
 {
 	struct hybrid_walk_code_key key = { .space = u->walker_space, .ip = u->frames[i].ret };
 	struct hybrid_known_code *entry = entry_of(known, &key);
+	struct hybrid_code_proof proof;
 	struct perf_unwind_rule rule;
 	struct hybrid_walk_code code;
 
@@ -164,16 +179,21 @@ static void put_frame(struct hybrid_memory_code *known, const struct hybrid_stor
 		put_end(ops, store, u, key.ip, HYBRID_WALK_ROOT);
 		return;
 	}
-	if (!store_rule(ops, unwinder, u, i, &rule) ||
-	    hybrid_memory_code(unwinder->memory, u->space, u->pid, u->abi,
-			       key.ip - HYBRID_WALK_CODE_BEFORE, code.code, sizeof(code.code)))
+	if (!store_rule(ops, unwinder, u, i, &rule, &proof))
 		return;
 	code.row = hybrid_table_row(&rule);
 	if (HYBRID_WALK_KIND(code.row) == PERF_UNWIND_UNKNOWN)
 		return;
-	if ((is_framed(unwinder, u, &key, code.row) &&
-	     hybrid_code_blocks_put(&known->blocks, ops, store, unwinder, u, key.ip, code.row)) ||
-	    !ops->put_code(store, &key, &code))
+	if (is_framed(unwinder, u, &key, code.row) &&
+	    hybrid_code_blocks_put(&known->blocks, ops, store, unwinder, u, key.ip, code.row,
+				   &proof)) {
+		*entry = (struct hybrid_known_code) { .key = key, .is_given = true };
+		return;
+	}
+	if (!prove(unwinder, u, key.ip, &proof))
+		return;
+	code.proof = hybrid_walk_proof(&proof, key.ip);
+	if (!ops->put_code(store, &key, &code))
 		*entry = (struct hybrid_known_code) { .key = key, .is_given = true };
 }
 

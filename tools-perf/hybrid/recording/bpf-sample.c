@@ -20,6 +20,7 @@ static void set_current(struct hybrid_current *current, const struct hybrid_walk
 	current->holes = walked->holes;
 	current->room_ends = walked->room_ends;
 	current->space = walked->space;
+	current->code = walked->code;
 	current->functions = walked->functions;
 	current->nr_functions = walked->nr_functions;
 }
@@ -29,6 +30,7 @@ static void clear_current(struct hybrid_current *current)
 	current->holes = 0;
 	current->room_ends = false;
 	current->space = 0;
+	current->code.size = 0;
 	current->nr_functions = 0;
 }
 

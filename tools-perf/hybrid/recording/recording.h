@@ -137,6 +137,7 @@ void hybrid_forget_functions(struct hybrid_ring *ring);
  * @holes: of its dump, as struct hybrid_unwind has them
  * @room_ends: the same
  * @space: the BPF program's number of its address space; 0: unknown
+ * @code: around where BPF's walk has ended
  * @functions: of frames of interpreters that BPF has met; NULL: none
  * @nr_functions: number of @functions
  * @code_hash: which code of a JVM BPF's walk came through; 0: none, or unknown
@@ -150,6 +151,7 @@ struct hybrid_current {
 	u32			 holes;
 	bool			 room_ends;
 	u64			 space;
+	struct hybrid_made_code	 code;
 	const u8		*functions;
 	u32			 nr_functions;
 	u64			 code_hash;

@@ -83,6 +83,7 @@ static bool prepare(struct hybrid_record *hr, const struct hybrid_event *event,
 	u->dump_room = sample->stack_room;
 	u->holes = hr->current.holes;
 	u->room_ends = hr->current.room_ends;
+	u->code = hr->current.code;
 	u->max_frames = event->max_stack;
 	u->frames = hr->current.frames;
 	return true;

@@ -38,6 +38,17 @@ static const u8 *raw_of(u64 type, const struct perf_event_header *header,
 	return *size <= room ? at : NULL;
 }
 
+static void parse_code(const u8 *raw, struct hybrid_made_code *code)
+{
+	u64 size;
+
+	memcpy(&code->ip, raw + offsetof(struct hybrid_walk_dump, code_ip), sizeof(u64));
+	memcpy(&code->start, raw + offsetof(struct hybrid_walk_dump, code_start), sizeof(u64));
+	memcpy(&size, raw + offsetof(struct hybrid_walk_dump, code_size), sizeof(u64));
+	code->bytes = raw + offsetof(struct hybrid_walk_dump, code);
+	code->size = size <= HYBRID_SEEN_CODE ? size : 0;
+}
+
 /* A callchain of the kernel, and what to unwind; of a sleep that is one of user space alone. */
 static int parse_dump(const u8 *raw, u32 size, struct hybrid_walked *walked)
 {
@@ -59,6 +70,7 @@ static int parse_dump(const u8 *raw, u32 size, struct hybrid_walked *walked)
 	    walked->stack_room % 8 || walked->stack_size % 8 ||
 	    walked->stack_size > size - stack_at)
 		return -EINVAL;
+	parse_code(raw, &walked->code);
 	walked->dump = raw;
 	walked->ips = raw + offsetof(struct hybrid_walk_dump, ips);
 	if (!head->id) {
@@ -124,6 +136,7 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 	walked->holes = 0;
 	walked->room_ends = false;
 	walked->space = 0;
+	walked->code.size = 0;
 	if (head->nr_kernel & HYBRID_WALK_DUMP)
 		return parse_dump(raw, size, walked);
 	if (head->nr_kernel == HYBRID_WALK_TEXT)

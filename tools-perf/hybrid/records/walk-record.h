@@ -40,6 +40,7 @@
  * @holes: pages of these that were not, as struct hybrid_walk_dump has them
  * @room_ends: the mapping of the stack ends right after @stack_room bytes
  * @space: the program's number of the address space; 0: it says none
+ * @code: around the address at which the walk ended
  */
 struct hybrid_walked {
 	u64			 ids;
@@ -62,6 +63,7 @@ struct hybrid_walked {
 	u32			 holes;
 	bool			 room_ends;
 	u64			 space;
+	struct hybrid_made_code	 code;
 };
 
 /* Process and thread in one word, as records have them. */

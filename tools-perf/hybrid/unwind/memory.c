@@ -22,6 +22,7 @@
 #include "../x86/flow.h"
 #include "../x86/frame-around.h"
 #include "memory.h"
+#include "seen-code.h"
 #include "x86_frame.h"
 
 #define PAGE	4096
@@ -53,8 +54,8 @@ struct code_page {
 	u8	bytes[PAGE];
 };
 
-/* Bytes on both sides of an address that show that the code there is the same. */
-#define AROUND	8
+/* Code from so many bytes before an address on counts as what its rule was made from. */
+#define BEFORE	64
 
 #define RULES	1024
 
@@ -63,17 +64,17 @@ struct code_page {
  * @gen: of the space that it is in
  * @pid: of the process that was sampled
  * @ip: the address; 0: none
- * @code: around it, when it was asked
+ * @proof: the code that was asked
  * @told: @rule is valid: else it did not tell
  * @rule: for the caller
  */
 struct code_rule {
-	u64			gen;
-	pid_t			pid;
-	u64			ip;
-	u8			code[2 * AROUND];
-	bool			told;
-	struct hybrid_rule	rule;
+	u64				gen;
+	pid_t				pid;
+	u64				ip;
+	struct hybrid_code_proof	proof;
+	bool				told;
+	struct hybrid_rule		rule;
 };
 
 /**
@@ -87,6 +88,7 @@ struct code_rule {
  * @again: what is asked for is known from before
  * @pages: what was read, by address, space and process
  * @rules: what the code told, by address, space and process
+ * @seen: of the sample
  */
 struct hybrid_memory {
 	int			 fd;
@@ -98,6 +100,7 @@ struct hybrid_memory {
 	bool			 again;
 	struct code_page	 pages[PAGES];
 	struct code_rule	 rules[RULES];
+	struct hybrid_seen_code	 seen;
 };
 
 /**
@@ -107,6 +110,9 @@ struct hybrid_memory {
  * @mapping: that was read last
  * @gen: of @space
  * @pid: the process
+ * @ip: what is read around it counts as read
+ * @from: of what was read in memory that no file backs, the first byte
+ * @to: behind the last one; 0: nothing was read
  */
 struct reader {
 	struct hybrid_memory		*memory;
@@ -114,6 +120,9 @@ struct reader {
 	const struct hybrid_mapping	*mapping;
 	u64				 gen;
 	pid_t				 pid;
+	u64				 ip;
+	u64				 from;
+	u64				 to;
 };
 
 struct hybrid_memory *hybrid_memory_new(void)
@@ -270,11 +279,41 @@ static int read_file(const struct hybrid_mapping *mapping, u64 addr, void *dst, 
 	return 0;
 }
 
+/* Of what is far from the address no walk can tell that it is the same. */
+static void note_read(struct reader *reader, u64 addr, unsigned int len)
+{
+	u64 from = (reader->ip - BEFORE) & -sizeof(u64);
+	u64 to = from + HYBRID_CODE_WORDS * sizeof(u64);
+
+	if (addr < from || addr + len > to)
+		return;
+	reader->from = reader->to ? min(reader->from, addr) : addr;
+	reader->to = max(reader->to, addr + len);
+}
+
+/* As the sample had it; or as it is, if that is known to stay. */
+static int read_made(const struct reader *reader, u64 addr, void *dst, unsigned int len)
+{
+	const struct hybrid_memory *memory = reader->memory;
+	u64 at = addr & (PAGE - 1);
+	const struct code_page *page;
+
+	if (hybrid_seen_code_read(&memory->seen, reader->gen, reader->pid, addr, dst, len))
+		return 0;
+	if (hybrid_seen_code_is_rewritten(&memory->seen, reader->gen, reader->pid, addr,
+					  memory->pass))
+		return -1;
+	page = read_page(reader, addr - at);
+	if (!page->readable)
+		return -1;
+	memcpy(dst, page->bytes + at, len);
+	return 0;
+}
+
 /* Never across a page: see struct x86_frame_mem. */
 static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
 {
 	struct reader *reader = ctx;
-	const struct code_page *page;
 	u64 at = addr & (PAGE - 1);
 
 	if (addr < reader->mapping->start || addr >= reader->mapping->end)
@@ -283,11 +322,8 @@ static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
 		return -1;
 	if (reader->mapping->object)
 		return read_file(reader->mapping, addr, dst, len);
-	page = read_page(reader, addr - at);
-	if (!page->readable)
-		return -1;
-	memcpy(dst, page->bytes + at, len);
-	return 0;
+	note_read(reader, addr, len);
+	return read_made(reader, addr, dst, len);
 }
 
 static bool reader_init(struct reader *reader, struct x86_frame_mem *mem,
@@ -299,6 +335,9 @@ static bool reader_init(struct reader *reader, struct x86_frame_mem *mem,
 	reader->mapping = memory ? hybrid_space_find(space, ip) : NULL;
 	reader->gen = space->gen;
 	reader->pid = pid;
+	reader->ip = ip;
+	reader->from = 0;
+	reader->to = 0;
 	mem->read = read_code;
 	mem->ctx = reader;
 	mem->is_64bit = abi->word == 8;
@@ -306,29 +345,68 @@ static bool reader_init(struct reader *reader, struct x86_frame_mem *mem,
 	return reader->mapping;
 }
 
-bool hybrid_memory_rule(struct hybrid_memory *memory, struct hybrid_space *space,
-			pid_t pid, const struct hybrid_abi *abi, u64 ip, struct hybrid_rule *rule)
+/* Sets the hash of a proof; false: not all of the code can be read. */
+static bool prove(const struct x86_frame_mem *mem, struct hybrid_code_proof *proof)
 {
+	unsigned int size = proof->words * sizeof(u64), i;
+	u64 words[HYBRID_CODE_WORDS];
+
+	if (!size || hybrid_flow_fetch(mem, proof->start, (u8 *)words, size) < size)
+		return false;
+	proof->hash = 0;
+	for (i = 0; i < proof->words; i++)
+		proof->hash = hybrid_code_hash(proof->hash, words[i]);
+	return true;
+}
+
+/* The words that have what was read. */
+static bool prove_read(const struct reader *reader, const struct x86_frame_mem *mem,
+		       struct hybrid_code_proof *proof)
+{
+	hybrid_code_proof_of(proof, reader->from, reader->to);
+	return prove(mem, proof);
+}
+
+bool hybrid_memory_rule(struct hybrid_memory *memory, struct hybrid_space *space,
+			pid_t pid, const struct hybrid_abi *abi, u64 ip, struct hybrid_rule *rule,
+			struct hybrid_code_proof *proof)
+{
+	struct hybrid_code_proof now;
 	struct x86_frame_mem mem;
 	struct code_rule *known;
 	struct reader reader;
-	u8 code[2 * AROUND];
 
+	if (proof)
+		proof->words = 0;
 	if (!reader_init(&reader, &mem, memory, space, pid, abi, ip))
 		return false;
-	if (hybrid_flow_fetch(&mem, ip - AROUND, code, sizeof(code)) < sizeof(code))
-		return hybrid_code_ask(&mem, ip, rule);
 	known = &memory->rules[hash_64(ip + space->gen + ((u64)pid << 32), 10)];
+	now = known->proof;
 	if (known->ip != ip || known->gen != space->gen || known->pid != pid ||
-	    memcmp(known->code, code, sizeof(code))) {
+	    !prove(&mem, &now) || now.hash != known->proof.hash) {
+		reader.from = 0;
+		reader.to = 0;
 		known->ip = ip;
 		known->gen = space->gen;
 		known->pid = pid;
-		memcpy(known->code, code, sizeof(code));
 		known->told = hybrid_code_ask(&mem, ip, &known->rule);
+		if (!prove_read(&reader, &mem, &known->proof))
+			known->ip = 0;
 	}
 	*rule = known->rule;
+	if (proof && known->ip)
+		*proof = known->proof;
 	return known->told;
+}
+
+bool hybrid_memory_prove(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
+			 const struct hybrid_abi *abi, struct hybrid_code_proof *proof)
+{
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	return reader_init(&reader, &mem, memory, space, pid, abi, proof->start) &&
+	       prove(&mem, proof);
 }
 
 int hybrid_memory_code(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
@@ -339,6 +417,41 @@ int hybrid_memory_code(struct hybrid_memory *memory, struct hybrid_space *space,
 
 	return reader_init(&reader, &mem, memory, space, pid, abi, addr) &&
 	       hybrid_flow_fetch(&mem, addr, dst, size) == size ? 0 : -1;
+}
+
+void hybrid_memory_see(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
+		       const struct hybrid_abi *abi, const struct hybrid_made_code *code)
+{
+	u64 at = code->start & (PAGE - 1);
+	struct hybrid_seen_code *seen;
+	const struct code_page *page;
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	if (!memory)
+		return;
+	seen = &memory->seen;
+	seen->size = 0;
+	if (code->ip - code->start >= code->size ||
+	    code->size > min_t(u64, PAGE - at, HYBRID_SEEN_CODE) ||
+	    !reader_init(&reader, &mem, memory, space, pid, abi, code->ip) ||
+	    reader.mapping->object)
+		return;
+	seen->gen = space->gen;
+	seen->pid = pid;
+	seen->start = code->start;
+	seen->size = code->size;
+	memcpy(seen->bytes, code->bytes, code->size);
+	page = read_page(&reader, code->start - at);
+	if (page->readable && hybrid_seen_code_differs(seen, page->bytes + at, code->ip))
+		hybrid_seen_code_rewritten(seen, memory->pass);
+}
+
+bool hybrid_memory_is_rewritten(const struct hybrid_memory *memory,
+				const struct hybrid_space *space, pid_t pid, u64 addr)
+{
+	return memory && hybrid_seen_code_is_rewritten(&memory->seen, space->gen, pid, addr,
+						       memory->pass);
 }
 
 bool hybrid_memory_around(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,

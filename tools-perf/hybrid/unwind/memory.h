@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_MEMORY_H
 #define __PERF_HYBRID_MEMORY_H
 
+#include "../bpf_skel/made-code.h"
 #include "../rules/arch.h"
 #include "../rules/space.h"
 
@@ -42,6 +43,43 @@ bool hybrid_memory_is_asked(const struct hybrid_memory *memory);
 void hybrid_memory_look_again(struct hybrid_memory *memory, bool again);
 
 /**
+ * hybrid_memory_see - code as the walker in the kernel has read it for the next sample
+ * @memory: may be NULL
+ * @space: of the sample
+ * @pid: of its process
+ * @abi: of its task
+ * @code: is copied
+ *
+ * What is asked about code from now on is answered by this code. If the process has other code
+ * there by now, the rest of the page is not read for a while: what is there proves nothing.
+ */
+void hybrid_memory_see(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
+		       const struct hybrid_abi *abi, const struct hybrid_made_code *code);
+
+/* Is the code at an address replaced now and then? Arguments as hybrid_memory_read() has them. */
+bool hybrid_memory_is_rewritten(const struct hybrid_memory *memory,
+				const struct hybrid_space *space, pid_t pid, u64 addr);
+
+/**
+ * struct hybrid_code_proof - the code that a rule was made from
+ * @start: address, a multiple of 8
+ * @words: of 8 bytes, at most HYBRID_CODE_WORDS
+ * @hash: hybrid_code_hash() of them
+ */
+struct hybrid_code_proof {
+	u64	start;
+	u32	words;
+	u64	hash;
+};
+
+/* Sets @proof, but for the hash, to the words that have all from @start to before @end. */
+static inline void hybrid_code_proof_of(struct hybrid_code_proof *proof, u64 start, u64 end)
+{
+	proof->start = start & -sizeof(u64);
+	proof->words = (end + sizeof(u64) - 1 - proof->start) / sizeof(u64);
+}
+
+/**
  * hybrid_memory_rule - work out from the code itself where the caller is
  * @memory: may be NULL
  * @space: with the mapping that holds @ip
@@ -49,11 +87,27 @@ void hybrid_memory_look_again(struct hybrid_memory *memory, bool again);
  * @abi: of the task
  * @ip: the next instruction, in memory that no file backs
  * @rule: out
+ * @proof: out, even if the code does not tell: what was read for it near @ip; no words: it could
+ *	not be read; may be NULL
  *
  * Return: false where it can't be read, or does not tell.
  */
 bool hybrid_memory_rule(struct hybrid_memory *memory, struct hybrid_space *space,
-			pid_t pid, const struct hybrid_abi *abi, u64 ip, struct hybrid_rule *rule);
+			pid_t pid, const struct hybrid_abi *abi, u64 ip, struct hybrid_rule *rule,
+			struct hybrid_code_proof *proof);
+
+/**
+ * hybrid_memory_prove - the code of a proof, as it is
+ * @memory: may be NULL
+ * @space: with the mapping that holds all of it
+ * @pid: the process that was sampled
+ * @abi: of the task
+ * @proof: @start and @words are set; @hash: out
+ *
+ * Return: false where not all of it can be read.
+ */
+bool hybrid_memory_prove(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
+			 const struct hybrid_abi *abi, struct hybrid_code_proof *proof);
 
 /**
  * hybrid_memory_code - the code that hybrid_memory_rule() was asked about

@@ -117,7 +117,9 @@ enum hybrid_stop hybrid_step_frame_pointer(struct hybrid_walk *w,
 	case HYBRID_REACH_THERE:
 		return stop;
 	case HYBRID_REACH_INDIRECT:
-		w->guess = mapping && mapping->object;
+		w->guess = mapping && (mapping->object ||
+				       hybrid_memory_is_rewritten(w->unwinder->memory, w->u->space,
+								  w->u->pid, frame->ip));
 		return stop;
 	case HYBRID_REACH_MAYBE:
 	default:
@@ -134,7 +136,8 @@ static bool code_rule(const struct hybrid_walk *w, struct hybrid_row *row, struc
 	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, ret);
 
 	if (mapping && !mapping->object)
-		return hybrid_memory_rule(w->unwinder->memory, u->space, u->pid, u->abi, ret, rule);
+		return hybrid_memory_rule(w->unwinder->memory, u->space, u->pid, u->abi, ret,
+					  rule, NULL);
 	if (!mapping || !row)
 		return false;
 	*rule = *hybrid_object_code_rule(row, mapping, ret);

@@ -250,6 +250,7 @@ void hybrid_unwind(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
 	bool mapped;
 
 	start(&w);
+	hybrid_memory_see(unwinder->memory, u->space, u->pid, u->abi, &u->code);
 	while (stop == HYBRID_STOP_NR) {
 		struct hybrid_caller caller = {};
 		struct hybrid_frame *frame;

@@ -165,6 +165,7 @@ struct hybrid_unwinder {
  * @user_fp: where on the stack,
  * @user_plain: whether its frames begin behind the sampled address, and
  * @user_one_more: behind one more: hybrid_uretprobe_return()'s own
+ * @code: around where the walker's walk has ended, as it has read it
  * @functions: of frames that a walk in the kernel has met, as struct hybrid_walk_record has them;
  *	they need not be aligned; NULL: none
  * @nr_functions: number of @functions
@@ -207,6 +208,7 @@ struct hybrid_unwind {
 	u64				 user_fp;
 	bool				 user_plain;
 	bool				 user_one_more;
+	struct hybrid_made_code		 code;
 	const void			*functions;
 	unsigned int			 nr_functions;
 	unsigned int			 max_frames;

@@ -13,7 +13,7 @@ int hybrid_bpf__put_code(void *store, const struct hybrid_walk_code_key *key,
 {
 	struct hybrid_bpf *bpf = store;
 
-	if (code->code[0] == HYBRID_WALK_FIBER)
+	if (code->proof.hash == HYBRID_WALK_FIBER)
 		bpf->skel->bss->any_fibers = 1;
 	return bpf_map__update_elem(bpf->skel->maps.codes, key, sizeof(*key), code, sizeof(*code),
 				    BPF_ANY);

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Code that is made at run time: two threads replace it at its place by code with another frame,
+ * and call it on stacks that still have the return addresses of earlier calls.
+ */
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+#include "callers.h"
+
+#define NR_THREADS	2
+#define NR_SLOTS	16
+#define SLOT_SIZE	256
+#define MAX_DEPTH	3
+
+struct task;
+typedef void next_fn(struct task *);
+typedef void made_fn(unsigned long rounds, struct task *task, next_fn *next);
+
+/**
+ * struct task - what a thread has
+ * @state: of its random numbers
+ * @number: of the thread
+ * @depth: of the calls of made code
+ * @calls: for each slot, so many until it has other code
+ * @busy: it is being called
+ */
+struct task {
+	uint32_t	state;
+	unsigned int	number;
+	unsigned int	depth;
+	unsigned int	calls[NR_SLOTS];
+	bool		busy[NR_SLOTS];
+};
+
+const char *prefix;
+uint8_t *region;
+
+#define PUT(to, ...) do {						\
+	static const uint8_t bytes[] = { __VA_ARGS__ };			\
+									\
+	memcpy(to, bytes, sizeof(bytes));				\
+	(to) += sizeof(bytes);						\
+} while (0)
+
+/* Up to 40 bytes, the same everywhere. */
+__spin void put_filler(uint8_t **to, uint32_t *state)
+{
+	unsigned int nr = any(state) >> 5 & 3 ? any(state) % 8 : any(state) % 41;
+
+	memset(*to, 0x90, nr);
+	*to += nr;
+}
+
+/* One of four kinds of frames; all keep the stack aligned to 16 bytes where they call. */
+__spin uint8_t *put_prologue(uint8_t *to, unsigned int kind, unsigned int more)
+{
+	unsigned int i;
+
+	switch (kind) {
+	case 0:
+		PUT(to, 0x48, 0x83, 0xec);		/* sub $8 + 16 * more, %rsp */
+		*to++ = 8 + 16 * more;
+		break;
+	case 1:
+		for (i = 0; i < 1 + 2 * more; i++)
+			PUT(to, 0x53);			/* push %rbx */
+		break;
+	case 2:
+		PUT(to, 0x55, 0x48, 0x89, 0xe5);	/* push %rbp; mov %rsp, %rbp */
+		PUT(to, 0x48, 0x83, 0xec);
+		*to++ = 16 * more;
+		break;
+	default:
+		PUT(to, 0x55);
+		break;
+	}
+	return to;
+}
+
+__spin void put_epilogue(uint8_t *to, unsigned int kind, unsigned int more)
+{
+	unsigned int i;
+
+	switch (kind) {
+	case 0:
+		PUT(to, 0x48, 0x83, 0xc4);
+		*to++ = 8 + 16 * more;
+		break;
+	case 1:
+		for (i = 0; i < 1 + 2 * more; i++)
+			PUT(to, 0x5b);
+		break;
+	case 2:
+		PUT(to, 0xc9);				/* leave */
+		break;
+	default:
+		PUT(to, 0x5d);
+		break;
+	}
+	PUT(to, 0xc3);
+}
+
+/* A function of made_fn. */
+FN_A(void, make, (uint8_t *at, uint32_t *state), "@any")
+{
+	unsigned int kind = any(state) >> 7 & 3, more = any(state) % 7;
+	uint8_t *to = put_prologue(at, kind, more);
+
+	PUT(to, 0x48, 0x83, 0xef, 0x01, 0x75, 0xfa);	/* 1: sub $1, %rdi; jnz 1b */
+	put_filler(&to, state);
+	PUT(to, 0x48, 0x89, 0xf7, 0xff, 0xd2);		/* mov %rsi, %rdi; call *%rdx */
+	put_filler(&to, state);
+	PUT(to, 0xb8, 0x00, 0x40, 0x00, 0x00);		/* mov $0x4000, %eax */
+	PUT(to, 0x83, 0xe8, 0x01, 0x75, 0xfb);		/* 1: sub $1, %eax; jnz 1b */
+	put_filler(&to, state);
+	put_epilogue(to, kind, more);
+}
+
+/* The slots of both threads are next to each other. */
+__spin uint8_t *slot_at(const struct task *task, unsigned int i)
+{
+	return region + (i * NR_THREADS + task->number) * SLOT_SIZE;
+}
+
+__spin unsigned int free_slot(struct task *task)
+{
+	unsigned int i;
+
+	do {
+		i = any(&task->state) % NR_SLOTS;
+	} while (task->busy[i]);
+	if (!task->calls[i]) {
+		make(slot_at(task, i), &task->state);
+		task->calls[i] = any(&task->state) >> 9 & 3 ? some(&task->state, 4) :
+			some(&task->state, 100);
+	}
+	task->calls[i]--;
+	return i;
+}
+
+/* Stands for made code in the log, and in the chain: check-callers gives it the name. */
+FN_A(void, made, (void), "@logged")
+{
+}
+
+/* Leaves return addresses on the stack below its caller. */
+FN_B(void, soil, (unsigned int depth), "@any")
+{
+	volatile char room[48];
+
+	room[depth % sizeof(room)] = 1;
+	if (depth)
+		soil(depth - 1);
+	room[1] = 2;
+}
+
+__spin void call_made(struct task *task, next_fn *next)
+{
+	unsigned int slot = free_slot(task);
+	made_fn *fn = (made_fn *)slot_at(task, slot);
+	unsigned long rounds = some(&task->state, 40000);
+
+	soil(12);
+	task->busy[slot] = true;
+	ENTER(made);
+	fn(rounds, task, next);
+	LEAVE(made);
+	task->busy[slot] = false;
+}
+
+FN_B(void, leaf, (struct task *task), "@logged")
+{
+	ENTER(leaf);
+	burn(some(&task->state, 60000));
+	LEAVE(leaf);
+}
+
+next_fn again;
+
+#define CALLER(half, name)						\
+FN_##half(void, name, (struct task *task), "@logged libc")		\
+{									\
+	ENTER(name);							\
+	call_made(task, task->depth < MAX_DEPTH &&			\
+		  any(&task->state) >> 8 & 1 ? again : leaf);		\
+	LEAVE(name);							\
+}
+
+CALLER(A, parse)
+CALLER(B, format)
+CALLER(A, compare)
+
+FN_B(void, again, (struct task *task), "@logged")
+{
+	ENTER(again);
+	task->depth++;
+	switch (any(&task->state) % 3) {
+	case 0:
+		parse(task);
+		break;
+	case 1:
+		format(task);
+		break;
+	default:
+		compare(task);
+	}
+	task->depth--;
+	LEAVE(again);
+}
+
+FN_B(void *, worker, (void *number), "@logged")
+{
+	struct task task = { .state = 11 + (uintptr_t)number, .number = (uintptr_t)number & 1 };
+	unsigned int i;
+
+	open_log(prefix);
+	ENTER(worker);
+	for (i = 0; i < 1000; i++)
+		again(&task);
+	LEAVE(worker);
+	return NULL;
+}
+
+FN_A(void, run_threads, (uintptr_t round), "@logged libc")
+{
+	pthread_t threads[NR_THREADS];
+	uintptr_t i;
+
+	ENTER(run_threads);
+	if (!region)
+		region = mmap(NULL, NR_THREADS * NR_SLOTS * SLOT_SIZE,
+			      PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (region == MAP_FAILED)
+		exit(77);
+	for (i = 0; i < NR_THREADS; i++) {
+		if (pthread_create(&threads[i], NULL, worker, (void *)(round * NR_THREADS + i)))
+			abort();
+	}
+	for (i = 0; i < NR_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	LEAVE(run_threads);
+}
+
+uintptr_t round_nr;
+
+#define WORK() do {			\
+	prefix = argv[2];		\
+	run_threads(round_nr++);	\
+} while (0)
+
+#include "main.h"

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Code that no file has may be replaced between a sample and the moment at which perf reads it.
+ * The walker in the kernel reads the code around the address at which its walk ends. That is what
+ * proves where the caller of that frame is. If it differs from what the process has by now, its
+ * page is one whose code is replaced: of such a page nothing but what a walker has read is used,
+ * for a while.
+ */
+#include <string.h>
+#include <linux/hash.h>
+#include <linux/kernel.h>
+#include "seen-code.h"
+
+#define PAGE	4096ULL
+
+/* As many bytes of no code end the code. */
+#define UNWRITTEN	8
+
+/* Where the code ends that has byte @at, or begins if @step is -1: how many bytes in between. */
+static unsigned int code_bytes(const u8 *at, unsigned int most, int step)
+{
+	unsigned int run = 0, i;
+
+	for (i = 0; i < most && run < UNWRITTEN; i++, at += step)
+		run = *at == 0 || *at == 0xcc ? run + 1 : 0;
+	return i - run;
+}
+
+bool hybrid_seen_code_differs(const struct hybrid_seen_code *seen, const u8 *now, u64 ip)
+{
+	unsigned int at = ip - seen->start, before, behind;
+
+	behind = code_bytes(seen->bytes + at, seen->size - at, 1);
+	before = code_bytes(seen->bytes + at - 1, at, -1);
+	return memcmp(seen->bytes + at - before, now + at - before, before + behind);
+}
+
+static struct hybrid_rewritten_page *page_of(const struct hybrid_seen_code *seen, u64 gen,
+					     pid_t pid, u64 addr)
+{
+	u64 key = addr / PAGE + gen + ((u64)pid << 32);
+
+	return (void *)&seen->pages[hash_64(key, 8)];
+}
+
+void hybrid_seen_code_rewritten(struct hybrid_seen_code *seen, u64 pass)
+{
+	u64 addr = seen->start & -PAGE;
+
+	*page_of(seen, seen->gen, seen->pid, addr) = (struct hybrid_rewritten_page) {
+		.gen = seen->gen, .addr = addr, .pid = seen->pid, .pass = pass,
+	};
+}
+
+bool hybrid_seen_code_is_rewritten(const struct hybrid_seen_code *seen, u64 gen, pid_t pid,
+				   u64 addr, u64 pass)
+{
+	const struct hybrid_rewritten_page *page;
+
+	addr &= -PAGE;
+	page = page_of(seen, gen, pid, addr);
+	return page->pass && page->gen == gen && page->pid == pid && page->addr == addr &&
+	       pass - page->pass < HYBRID_REWRITTEN_PASSES;
+}
+
+bool hybrid_seen_code_read(const struct hybrid_seen_code *seen, u64 gen, pid_t pid, u64 addr,
+			   void *dst, unsigned int len)
+{
+	if (!seen->size || seen->gen != gen || seen->pid != pid || addr < seen->start ||
+	    addr - seen->start > seen->size || len > seen->size - (addr - seen->start))
+		return false;
+	memcpy(dst, seen->bytes + (addr - seen->start), len);
+	return true;
+}
