@@ -147,12 +147,12 @@ FN_A(void, made, (void), "@logged")
 /* Leaves return addresses on the stack below its caller. */
 FN_B(void, soil, (unsigned int depth), "@any")
 {
-	volatile char room[48];
+	char room[48];
 
-	room[depth % sizeof(room)] = 1;
+	keep(room);
 	if (depth)
 		soil(depth - 1);
-	room[1] = 2;
+	keep(room);
 }
 
 __spin void call_made(struct task *task, next_fn *next)
@@ -230,7 +230,8 @@ FN_A(void, run_threads, (uintptr_t round), "@logged libc")
 	ENTER(run_threads);
 	if (!region)
 		region = mmap(NULL, NR_THREADS * NR_SLOTS * SLOT_SIZE,
-			      PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			      PROT_READ | PROT_WRITE | PROT_EXEC,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (region == MAP_FAILED)
 		exit(77);
 	for (i = 0; i < NR_THREADS; i++) {
