@@ -277,8 +277,7 @@ static __always_inline bool walk_sample(void *ctx, struct state *st, struct task
 	if (!has_time(st, task)) {
 		st->counts.over_time++;
 		st->end = PERF_UNWIND_END_NONE;
-		st->record.head.info = st->end | PERF_UNWIND_INNERMOST_RULE << 8;
-		return write_kernel_chain(ctx, st, copy_chain(st));
+		return write_sample(ctx, st, mm);
 	}
 	if (at < HYBRID_WALK_IPS)
 		st->record.ips[at] = st->ip;

@@ -467,8 +467,8 @@ struct hybrid_walk_dump {
  *	because walks had taken too much of the task's time
  * @dropped: of clock events, by the kernel, as it was running another BPF program
  * @single: of sleeps that are @whole, such for whose chain there was no number, or no room
- * @over_time: samples that were not walked, because walks had taken too much of the task's time;
- *	most count as @shed, too
+ * @over_time: samples that were not walked, because walks had taken too much of the task's time:
+ *	they count as @dumped or @shed, too
  * @timed: of clock events, samples whose time was measured
  * @timed_ns: that they took, from the program's start to where the event's timer had run
  */
