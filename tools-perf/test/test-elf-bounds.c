@@ -311,6 +311,43 @@ static void two_users(void)
 	end();
 }
 
+static int identify_none(const struct hybrid_mapping *mapping, struct hybrid_file_id *id)
+{
+	(void)mapping;
+	(void)id;
+	return -1;
+}
+
+/* The vDSO is no file: it has root's share, and, left out or not, it is compared with nothing. */
+static void vdso_of_all(void)
+{
+	struct hybrid_ident ident = { .path = HYBRID_VDSO_64 };
+	struct hybrid_object *again;
+	struct hybrid_mapping mapping;
+
+	start("frames.so");
+	objects.identify = identify_none;
+	write_file(0);
+	check(hybrid_file_take(hybrid_file_user_get(&budget, 7), HYBRID_FILE_READ,
+			       hybrid_file_limits[HYBRID_FILE_READ].user));
+	mapping = map();
+	hybrid_object_put(mapping.object);
+	mapping.object = hybrid_object_get(&objects, &ident);
+	mapping.record = mapping.object;
+	check(has_rule(row_of(&mapping)));
+	same(mapping.object->user->uid, 0);
+	hybrid_object_leave_out(mapping.object, HYBRID_FILE_READ);
+	again = hybrid_object_get(&objects, &ident);
+	check(again == mapping.object);
+	objects.waiting = NULL;
+	hybrid_object_row(&mapping, AT + elf_file_symbol("frames.so", "outer_ret"));
+	same(mapping.object->state, HYBRID_OBJECT_READY);
+	check(!objects.waiting && !hybrid_object_waits(mapping.object));
+	hybrid_object_put(again);
+	hybrid_object_put(mapping.object);
+	end();
+}
+
 /* What another file of the user has in memory gives way; it is read again when it is needed. */
 static void gives_way(void)
 {
@@ -350,6 +387,7 @@ int main(void)
 		{ "elf bounds: sections that are unpacked", bombs },
 		{ "elf bounds: FDEs that can't be searched", many_fdes },
 		{ "elf bounds: two users of a file", two_users },
+		{ "elf bounds: the vDSO is of all users", vdso_of_all },
 		{ "elf bounds: memory is given back", gives_way },
 	};
 

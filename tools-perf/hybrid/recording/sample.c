@@ -190,6 +190,9 @@ static int unwind_once(struct hybrid_record *hr, struct hybrid_event *event,
 	return 1;
 }
 
+/* In each one a file has come: more than the chain of a sample leads through. */
+#define MAX_ROUNDS	256
+
 /*
  * The same. If a file is not there yet, or is compared with another one, the sample waits for
  * that, up to a bound: -EAGAIN.
@@ -201,6 +204,7 @@ static int unwind_sample(struct hybrid_record *hr, struct hybrid_event *event,
 	struct hybrid_objects *objects = &hr->ps.objects;
 	const struct hybrid_regs regs = u->regs;
 	enum hybrid_load_state state;
+	unsigned int rounds = 0;
 	int unwound;
 
 	do {
@@ -210,8 +214,8 @@ static int unwind_sample(struct hybrid_record *hr, struct hybrid_event *event,
 		unwound = unwind_once(hr, event, sample, walk, u);
 		state = objects->waiting ?
 			hybrid_await(objects->waiting, hr->pass.draining) : HYBRID_LOAD_LATE;
-	} while (state == HYBRID_LOAD_DONE);
-	if (state == HYBRID_LOAD_LATE)
+	} while (state == HYBRID_LOAD_DONE && ++rounds < MAX_ROUNDS);
+	if (state != HYBRID_LOAD_WAIT)
 		return unwound;
 	hr->pass.waiting = objects->waiting;
 	return -EAGAIN;

@@ -31,7 +31,7 @@ struct hybrid_object *hybrid_object_new(struct hybrid_objects *objects,
 	object->rows = RB_ROOT;
 	INIT_LIST_HEAD(&object->idle);
 	INIT_LIST_HEAD(&object->opened);
-	object->is_settled = !objects->identify || ident->path[0] == '[';
+	object->is_settled = hybrid_object_is_alone(object);
 	objects->nr++;
 	return object;
 }

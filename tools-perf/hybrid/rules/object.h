@@ -302,6 +302,12 @@ static inline bool hybrid_object_is_compared(const struct hybrid_object *object)
 	       (object->comparison ? !object->is_late : !object->same);
 }
 
+/* Is it no file, or are files told apart by their idents? Then it is compared with no other one. */
+static inline bool hybrid_object_is_alone(const struct hybrid_object *object)
+{
+	return !object->objects->identify || object->ident.path[0] == '[';
+}
+
 /*
  * Do samples wait for the object's file, or for what it is compared with? True also for a file that
  * was left out, as its user was over his share.

@@ -124,7 +124,7 @@ static struct hybrid_object *use(struct hybrid_object *object)
 	if (object->state == HYBRID_OBJECT_FAILED) {
 		object->state = HYBRID_OBJECT_NEW;
 		object->is_left_out = false;
-		object->is_settled = !object->objects->identify;
+		object->is_settled = hybrid_object_is_alone(object);
 	}
 	object->refs++;
 	return object;
