@@ -24,16 +24,18 @@
  * copied from a container's file system; Node.js has 12 MiB of names of symbols.
  */
 const struct hybrid_file_limit hybrid_file_limits[HYBRID_NR_FILE_COSTS] = {
-	[HYBRID_FILE_READ]	 = { 256 * MIB, 384 * MIB, 32 * MIB },
-	[HYBRID_FILE_MEMORY]	 = { 96 * MIB, 128 * MIB, 0 },
-	[HYBRID_FILE_BACKGROUND] = { 2048 * MIB, 3072 * MIB, 64 * MIB },
-	[HYBRID_FILE_COPIES]	 = { 320 * MIB, 320 * MIB, 0 },
-	[HYBRID_FILE_DIGESTS]	 = { 2048 * MIB, 3072 * MIB, 64 * MIB },
-	[HYBRID_FILE_UNREAD]	 = { 32, 96, 0 },
-	[HYBRID_FILE_TIME]	 = { 2 * NSEC_PER_SEC, 3 * NSEC_PER_SEC, NSEC_PER_SEC / 20 },
-	[HYBRID_FILE_ASKED]	 = { 64, 192, 0 },
-	[HYBRID_FILE_WAITS]	 = { 8, 24, 0 },
-	[HYBRID_FILE_WAITED]	 = { 10 * NSEC_PER_SEC, 15 * NSEC_PER_SEC, NSEC_PER_SEC / 5 },
+	[HYBRID_FILE_READ]	 = { 256 * MIB, 256 * MIB, 384 * MIB, 32 * MIB },
+	[HYBRID_FILE_MEMORY]	 = { 160 * MIB, 64 * MIB, 96 * MIB, 0 },
+	[HYBRID_FILE_BACKGROUND] = { 2048 * MIB, 2048 * MIB, 3072 * MIB, 64 * MIB },
+	[HYBRID_FILE_COPIES]	 = { 320 * MIB, 320 * MIB, 320 * MIB, 0 },
+	[HYBRID_FILE_DIGESTS]	 = { 2048 * MIB, 2048 * MIB, 3072 * MIB, 64 * MIB },
+	[HYBRID_FILE_UNREAD]	 = { 32, 32, 96, 0 },
+	[HYBRID_FILE_TIME]	 = { 2 * NSEC_PER_SEC, 2 * NSEC_PER_SEC, 3 * NSEC_PER_SEC,
+				     NSEC_PER_SEC / 20 },
+	[HYBRID_FILE_ASKED]	 = { 64, 64, 192, 0 },
+	[HYBRID_FILE_WAITS]	 = { 8, 8, 24, 0 },
+	[HYBRID_FILE_WAITED]	 = { 10 * NSEC_PER_SEC, 10 * NSEC_PER_SEC, 15 * NSEC_PER_SEC,
+				     NSEC_PER_SEC / 5 },
 };
 
 static const char * const cost_names[HYBRID_NR_FILE_COSTS] = {
@@ -132,7 +134,7 @@ bool hybrid_file_take(struct hybrid_file_user *user, enum hybrid_file_cost cost,
 	pthread_mutex_lock(&budget->lock);
 	if (limit->refill)
 		refill(budget);
-	is_free = fits(user->used[cost], amount, limit->user) &&
+	is_free = fits(user->used[cost], amount, hybrid_file_share(limit, user->uid)) &&
 		  (!user->uid || fits(budget->others[cost], amount, limit->others));
 	if (is_free) {
 		user->used[cost] += amount;

@@ -61,17 +61,25 @@ struct hybrid_file_user {
 
 /**
  * struct hybrid_file_limit - bounds of one cost
- * @user: of one user
+ * @root: of root, who has the files that all use
+ * @user: of one other user
  * @others: of all users but root together, so that root's share is there whatever they do
  * @refill: what is forgotten in each second; 0: it is given back
  */
 struct hybrid_file_limit {
+	u64	root;
 	u64	user;
 	u64	others;
 	u64	refill;
 };
 
 extern const struct hybrid_file_limit hybrid_file_limits[HYBRID_NR_FILE_COSTS];
+
+/* The share of one user. */
+static inline u64 hybrid_file_share(const struct hybrid_file_limit *limit, uid_t uid)
+{
+	return uid ? limit->user : limit->root;
+}
 
 /**
  * struct hybrid_file_budget - what the files of a recording may cost
