@@ -297,9 +297,10 @@ void hybrid_identity__look(struct dso *dso)
 		look_live(dso);
 	if (!identity || identity->first != UNKNOWN)
 		return;
+	/* The recording has left which file that is: it need not be read again. */
+	look_at_path(dso, identity);
 	identity->first = look_in_cache(dso, identity, false);
 	identity->beside = identity->first == RIGHT ? ABSENT : look_in_cache(dso, identity, true);
-	look_at_path(dso, identity);
 	if (identity->first == WRONG || identity->at_path == WRONG)
 		pr_debug("%s: %s is not the file that was mapped\n", dso__long_name(dso),
 			 identity->at_path == WRONG ? "the file at its path" :
