@@ -188,6 +188,90 @@ static void known_short(void)
 	merge_finish();
 }
 
+#define LONGEST	(HYBRID_LAST_WALK + 2)
+
+static u64 made[LONGEST], with_last[LONGEST], without[LONGEST];
+
+/* The walk before it changes neither whether a walk is known nor its frames. */
+static bool known_either_way(const struct hybrid_space *space, unsigned int nr)
+{
+	struct hybrid_last_walk last = scene_unwinder.last_walk;
+	bool is_known, is_known_alone;
+
+	is_known = hybrid_known_walk(&scene_unwinder, space, made, nr, with_last);
+	memset(&scene_unwinder.last_walk, 0, sizeof(scene_unwinder.last_walk));
+	is_known_alone = hybrid_known_walk(&scene_unwinder, space, made, nr, without);
+	same(is_known, is_known_alone);
+	if (is_known && is_known_alone)
+		check(!memcmp(with_last, without, nr * sizeof(*made)));
+	if (!is_known)
+		scene_unwinder.last_walk = last;
+	return is_known;
+}
+
+/* Chains that differ in any way from the walk before. */
+static void known_by_last(void)
+{
+	struct hybrid_space *other = hybrid_space_new();
+	unsigned int nr, i, at, nr_known = 0;
+	u64 all[MERGE_MAX], unknown = 0x4711;
+
+	forget();
+	walked_pushed(19);
+	learn();
+	nr = s.u.nr;
+	memcpy(all, user_ips(), nr * sizeof(*all));
+	for (i = 0; i < 20000; i++) {
+		unsigned int left_out = tap_random() % 4, from = tap_random() % nr;
+
+		memcpy(made, all, nr * sizeof(*all));
+		at = tap_random() % nr;
+		switch (tap_random() % 6) {
+		case 0:
+			made[at] = unknown;
+			break;
+		case 1:
+			made[at] = all[from];
+			break;
+		case 2:
+			made[at] = all[at] + 1;
+			break;
+		default:
+			break;
+		}
+		if (left_out >= nr - 2)
+			left_out = 0;
+		memmove(made + 1, made + 1 + left_out, (nr - 1 - left_out) * sizeof(*made));
+		nr_known += known_either_way(s.u.space, nr - left_out);
+	}
+	check(nr_known > 1000 && nr_known < i);
+	/* The same addresses are others in another space. */
+	memcpy(made, all, nr * sizeof(*all));
+	check(known_either_way(s.u.space, nr));
+	check(!known_either_way(other, nr));
+	check(known_either_way(s.u.space, nr));
+	merge_finish();
+	hybrid_space_put(other);
+}
+
+/* As long as what is kept, and longer. */
+static void known_long(void)
+{
+	unsigned int nr, i;
+
+	forget();
+	walked_pushed(19);
+	learn();
+	for (nr = LONGEST - 4; nr <= LONGEST; nr++) {
+		/* The innermost one, the same recursion again and again, the outermost ones. */
+		for (i = 0; i < nr; i++)
+			made[i] = user_ips()[i < 2 ? i : i + 3 > nr ? s.u.nr + i - nr : 2];
+		check(known_either_way(s.u.space, nr) == known_either_way(s.u.space, nr));
+		check(scene_unwinder.last_walk.nr <= HYBRID_LAST_WALK);
+	}
+	merge_finish();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -197,6 +281,8 @@ int main(void)
 		{ "known: never through code without CFI", known_by_code },
 		{ "known: through code without a file", made_code },
 		{ "known: the shortest walk", known_short },
+		{ "known: the walk before", known_by_last },
+		{ "known: as long a walk as is kept", known_long },
 	};
 	int ret = tap_run(tests, ARRAY_SIZE(tests));
 

@@ -165,12 +165,15 @@ static bool is_refuted(struct hybrid_unwinder *unwinder, const struct hybrid_unw
 	if (reach == HYBRID_REACH_NOT &&
 	    hybrid_function_leaves_stack(hybrid_space_find(u->space, callee), callee))
 		reach = HYBRID_REACH_INDIRECT;
+	unwinder->is_call_unsure |= reach == HYBRID_REACH_MAYBE;
 	*pair = (struct hybrid_called_pair) {
 		.gen		= reach == HYBRID_REACH_MAYBE ? 0 : gen,
 		.callee		= callee,
 		.ret		= ret,
 		.is_called	= reach != HYBRID_REACH_NOT,
 	};
+	if (entry && pair->is_called && pair->gen)
+		entry->called_by = ret;
 	return !pair->is_called;
 }
 
@@ -188,9 +191,11 @@ static unsigned int find_refuted(struct hybrid_unwinder *unwinder, const struct 
 
 void hybrid_cut_refuted(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
 {
-	unsigned int nr = find_refuted(unwinder, u);
 	const struct hybrid_mapping *mapping;
+	unsigned int nr;
 
+	unwinder->is_call_unsure = false;
+	nr = find_refuted(unwinder, u);
 	if (nr == u->nr)
 		return;
 	mapping = hybrid_space_find(u->space, u->frames[nr - 1].ip);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Walks in the kernel through addresses that are known from walks before them. */
+#include <string.h>
+#include <linux/kernel.h>
 #include "../rules/rows.h"
 #include "called.h"
 #include "known-walk.h"
@@ -13,11 +15,35 @@ bool hybrid_known_walk_first(struct hybrid_unwinder *unwinder, const struct hybr
 	return entry && entry->is_known_first;
 }
 
+/* How many of the outermost addresses are those of the walk before. */
+static unsigned int count_same(const struct hybrid_last_walk *last, u64 gen, const u64 *ips,
+			       unsigned int nr)
+{
+	const u64 *end = last->ips + HYBRID_LAST_WALK;
+	unsigned int most = last->gen == gen ? min(nr, last->nr) : 0, same;
+
+	for (same = 0; same < most && ips[nr - 1 - same] == end[-1 - (int)same]; same++)
+		;
+	return same;
+}
+
+static void keep_walk(struct hybrid_last_walk *last, u64 gen, const u64 *ips, unsigned int nr,
+		      unsigned int same)
+{
+	if (nr > HYBRID_LAST_WALK) {
+		last->nr = 0;
+		return;
+	}
+	memcpy(last->ips + HYBRID_LAST_WALK - nr, ips, (nr - same) * sizeof(*ips));
+	last->gen = gen;
+	last->nr = nr;
+}
+
 bool hybrid_known_walk(struct hybrid_unwinder *unwinder, const struct hybrid_space *space,
 		       const u64 *ips, unsigned int nr, u64 *out)
 {
 	const struct hybrid_cache_entry *entry, *inner;
-	unsigned int i;
+	unsigned int i, same, checked;
 
 	if (nr < 2)
 		return false;
@@ -25,7 +51,10 @@ bool hybrid_known_walk(struct hybrid_unwinder *unwinder, const struct hybrid_spa
 	if (!inner || !inner->is_known_first)
 		return false;
 	out[0] = ips[0];
-	for (i = 1; i < nr; i++, inner = entry) {
+	same = count_same(&unwinder->last_walk, space->gen, ips, nr);
+	/* The first of these, too: it may have another callee now. */
+	checked = min(nr - same + 1, nr);
+	for (i = 1; i < checked; i++, inner = entry) {
 		out[i] = ips[i] - 1;
 		entry = hybrid_cache_find(unwinder, space->gen, out[i]);
 		if (!entry || !entry->is_known_caller ||
@@ -33,7 +62,12 @@ bool hybrid_known_walk(struct hybrid_unwinder *unwinder, const struct hybrid_spa
 		     !hybrid_is_called_pair(unwinder, space, out[i - 1], ips[i])))
 			return false;
 	}
-	return inner->is_known_last;
+	if (!same && !inner->is_known_last)
+		return false;
+	for (; i < nr; i++)
+		out[i] = ips[i] - 1;
+	keep_walk(&unwinder->last_walk, space->gen, ips, nr, same);
+	return true;
 }
 
 /* Does the entry tell all of a frame there? */
@@ -53,21 +87,42 @@ static bool is_outermost(const struct hybrid_cache_entry *entry)
 	return entry->row && entry->row->rule.kind == HYBRID_RULE_OUTERMOST;
 }
 
-void hybrid_known_walk_learn(struct hybrid_unwinder *unwinder, const struct hybrid_space *space,
+/* Of two addresses of a long walk that have one place in the cache it has the second. */
+static struct hybrid_cache_entry *entry_of(struct hybrid_unwinder *unwinder,
+					   struct hybrid_space *space, u64 ip)
+{
+	struct hybrid_cache_entry *entry = hybrid_cache_find(unwinder, space->gen, ip);
+	struct hybrid_object *object;
+	bool mapped;
+
+	if (entry)
+		return entry;
+	hybrid_unwind_row(unwinder, space, ip, &mapped, &object);
+	return hybrid_cache_find(unwinder, space->gen, ip);
+}
+
+void hybrid_known_walk_learn(struct hybrid_unwinder *unwinder, struct hybrid_space *space,
 			     const u64 *ips, unsigned int nr, const u64 *frames)
 {
-	struct hybrid_cache_entry *entry;
+	bool is_known = nr > 1 && !unwinder->is_call_unsure;
+	struct hybrid_cache_entry *entry = NULL;
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		entry = hybrid_cache_find(unwinder, space->gen, frames[i]);
-		if (!entry || !is_plain(entry))
+		entry = entry_of(unwinder, space, frames[i]);
+		if (!entry || !is_plain(entry)) {
+			is_known = false;
 			continue;
+		}
 		if (!i && frames[i] == ips[i])
 			entry->is_known_first = true;
 		else if (i && frames[i] == ips[i] - 1)
 			entry->is_known_caller = true;
+		else
+			is_known = false;
 		if (i && i + 1 == nr && is_outermost(entry))
 			entry->is_known_last = true;
 	}
+	if (is_known && is_outermost(entry))
+		keep_walk(&unwinder->last_walk, space->gen, ips, nr, 0);
 }

@@ -36,7 +36,7 @@ bool hybrid_known_walk_first(struct hybrid_unwinder *unwinder, const struct hybr
  * An address is not remembered if more than itself decides: it is a signal's, or in code
  * without CFI.
  */
-void hybrid_known_walk_learn(struct hybrid_unwinder *unwinder, const struct hybrid_space *space,
+void hybrid_known_walk_learn(struct hybrid_unwinder *unwinder, struct hybrid_space *space,
 			     const u64 *ips, unsigned int nr, const u64 *frames);
 
 #endif /* __PERF_HYBRID_KNOWN_WALK_H */

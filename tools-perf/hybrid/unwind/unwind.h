@@ -89,6 +89,21 @@ struct hybrid_called_pair {
 
 #define HYBRID_CALLED_BITS	10
 
+/* Deep stacks change in a few inner frames from one sample to the next. */
+#define HYBRID_LAST_WALK	1024
+
+/**
+ * struct hybrid_last_walk - the walk in the kernel that hybrid_known_walk() has known last
+ * @gen: state of its address space
+ * @nr: number of its addresses; 0: there is none
+ * @ips: they end where this ends, with the outermost frame's
+ */
+struct hybrid_last_walk {
+	u64		gen;
+	unsigned int	nr;
+	u64		ips[HYBRID_LAST_WALK];
+};
+
 struct hybrid_unwind;
 
 struct hybrid_walk_jvm;
@@ -120,6 +135,8 @@ typedef bool (*hybrid_runtime_range_fn)(void *runtimes, const struct hybrid_unwi
  * struct hybrid_unwinder - what an unwinder keeps from sample to sample
  * @cache: rows by address and space; direct-mapped, 256 KiB
  * @called: by addresses of both; direct-mapped, 8 KiB
+ * @is_call_unsure: of a call in the chain before, hybrid_cut_refuted() could not tell where it leads
+ * @last_walk: of all spaces
  * @add_mapping: adds to a space the mapping that holds an address, where mappings
  *	come on demand; NULL where spaces are complete
  * @add_mapping_arg: for @add_mapping
@@ -133,6 +150,8 @@ typedef bool (*hybrid_runtime_range_fn)(void *runtimes, const struct hybrid_unwi
 struct hybrid_unwinder {
 	struct hybrid_cache_entry	 cache[1 << HYBRID_CACHE_BITS];
 	struct hybrid_called_pair	 called[1 << HYBRID_CALLED_BITS];
+	bool				 is_call_unsure;
+	struct hybrid_last_walk		 last_walk;
 	void (*add_mapping)(struct hybrid_space *space, u64 ip, void *arg);
 	void				*add_mapping_arg;
 	struct hybrid_memory		*memory;
