@@ -23,6 +23,8 @@ SAN = "-fsanitize=address,undefined -fno-sanitize-recover=all"
 UNALIGNED = "-fno-sanitize=alignment"
 # Lines are as they were written; tests that take single steps end.
 COVERAGE = "-O1 -fno-inline --coverage"
+# Children that end by _exit() write down their lines, too.
+CHILDREN = f"-include {HERE}/scripts/mutatelib/children.h"
 LIBC = "/lib/x86_64-linux-gnu/libc.so.6"
 
 
@@ -46,7 +48,8 @@ SUITES = {
         "variants": {
             "plain": (f"{HERE}/out/test/plain", f"{HERE}/out/test", []),
             "asan": (f"{HERE}/out/test/asan", f"{HERE}/out/test", []),
-            "coverage": (f"{OUT}/unit/plain", f"{OUT}/unit", [f"FLAGS_plain=gcc {COVERAGE}"]),
+            "coverage": (f"{OUT}/unit/plain", f"{OUT}/unit",
+                         [f"FLAGS_plain=gcc {COVERAGE} {CHILDREN}"]),
         },
     },
     "frame": {
