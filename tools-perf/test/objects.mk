@@ -4,12 +4,14 @@
 # this behind its first target. It gets OBJECTS, the names of the files in $(OUT)/objects.
 
 PYTHONS	:= 3.8 3.11 3.13 3.99 other lies silent pypy
+INTERPRETERS := perl php python ruby
 RUBIES	:= ruby ruby-program ruby-relaxed ruby-general ruby-other ruby-hidden
 OBJECTS	:= eh-frame entry entry-noreturn frames live small debug debug-based debug-split \
 	   debug-split-based debug-split-lies nocfi many many-large i386 jit jit-debug \
 	   jit-list jit-unlinked gopclntab gopclntab-old gopclntab-hidden gopclntab-lies \
 	   gopclntab-moved gopclntab-module gopclntab-other jvm symbols \
-	   needs needs-elsewhere v8 v8-pointer v8-hidden $(PYTHONS:%=python-%) $(RUBIES)
+	   needs needs-elsewhere v8 v8-pointer v8-hidden $(PYTHONS:%=python-%) $(RUBIES) \
+	   $(INTERPRETERS:%=interpreter-%)
 
 # "small" is one page.
 LINK	:= $(CC) -shared -nostdlib -Wl,--build-id=none
@@ -93,6 +95,15 @@ $(OUT)/objects/ruby-hidden.so: RUBY += -DHIDDEN
 $(RUBIES:%=$(OUT)/objects/%.so): asm/ruby.S objects.mk
 	@mkdir -p $(@D)
 	$(LINK) $(RUBY) -o $@ $<
+
+# With evaluators.
+$(OUT)/objects/interpreter-perl.so: EVALUATOR := -DPERL -DEVALUATOR=Perl_runops_standard
+$(OUT)/objects/interpreter-php.so: EVALUATOR := -DPHP -DEVALUATOR=execute_ex
+$(OUT)/objects/interpreter-python.so: EVALUATOR := -DPYTHON -DEVALUATOR=_PyEval_EvalFrameDefault
+$(OUT)/objects/interpreter-ruby.so: EVALUATOR := -DRUBY -DEVALUATOR=vm_exec_core
+$(INTERPRETERS:%=$(OUT)/objects/interpreter-%.so): asm/interpreter.S asm/ruby.S objects.mk
+	@mkdir -p $(@D)
+	$(LINK) $(EVALUATOR) -o $@ $<
 
 # As of linkers that leave an address to the relocation alone: it is the fourth word.
 $(OUT)/objects/gopclntab-moved.so: $(OUT)/objects/gopclntab.so
