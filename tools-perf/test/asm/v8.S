@@ -11,7 +11,9 @@ v8dbg_\name: .long \value
 
 	.text
 	.balign	64
-blob:	.skip	192, 0xcc
+blob:	.skip	16, 0xcc
+in_blob:
+	.skip	176, 0xcc
 
 	.balign	16
 #ifdef HIDDEN
