@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <linux/string.h>
 #include "abi.h"
 #include "elf-file.h"
 #include "loader-world.h"
@@ -48,10 +49,20 @@ unsigned int loader_world_opened(void)
 /* In a helper. */
 static int open_slowly(const struct hybrid_mapping *mapping)
 {
-	while (strchr(mapping->object->ident.path, '!') &&
-	       !__atomic_load_n(&shared->answers, __ATOMIC_ACQUIRE))
+	const char *path = mapping->object->ident.path;
+
+	while (strchr(path, '!') && !__atomic_load_n(&shared->answers, __ATOMIC_ACQUIRE))
 		usleep(1000);
 	__atomic_add_fetch(&shared->opened, 1, __ATOMIC_RELAXED);
+	if (strstr(path, LOADER_DIES))
+		_exit(1);
+	return open(strstarts(path, LOADER_REAL) ? path + strlen(LOADER_REAL) : world.file,
+		    O_RDONLY | O_CLOEXEC);
+}
+
+static int open_vdso(const struct hybrid_mapping *mapping)
+{
+	(void)mapping;
 	return open(world.file, O_RDONLY | O_CLOEXEC);
 }
 
@@ -78,6 +89,8 @@ static int start_process(int socket)
 	pid_t pid;
 
 	world.started++;
+	if (world.is_broken)
+		return -1;
 	pid = fork();
 	if (!pid) {
 		if (!fork()) {
@@ -92,7 +105,8 @@ static int start_process(int socket)
 void loader_world_start(void)
 {
 	static const struct hybrid_loader_ops ops = {
-		.find = find, .open_found = open_found, .start = start_process,
+		.find = find, .open_found = open_found, .open = open_vdso,
+		.start = start_process,
 	};
 
 	loader_world_answer(false);

@@ -8,17 +8,25 @@
 /* Where files are mapped. */
 #define AT	0x7f0000000000ULL
 
+/* After this in a path is that of a file that the helper opens instead of the one of all others. */
+#define LOADER_REAL	"/real"
+
+/* The helper ends when it opens a file with this in its path. */
+#define LOADER_DIES	"/dies"
+
 /**
  * struct loader_world - a loader, and processes that open files for it
  * @objects: all have the same file
  * @loader: theirs
  * @started: how often the first of these processes was started
+ * @is_broken: it can't be started
  * @file: the file
  */
 struct loader_world {
 	struct hybrid_objects	 objects;
 	struct hybrid_loader	*loader;
 	unsigned int		 started;
+	bool			 is_broken;
 	char			 file[PATH_MAX];
 };
 

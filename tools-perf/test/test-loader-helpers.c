@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What helpers answer: copies of files that are not local, and errors; and helpers that end, or
+ * can't be started.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include "helper-pool.h"
+#include "loader-world.h"
+#include "tap.h"
+
+/* On a file system that is not local, and no ELF file: its first bytes are copied. */
+#define NOTES	"/sys/kernel/notes"
+#define COPIED	64
+
+#define USER	1000
+
+static struct hybrid_file_budget budget;
+static struct hybrid_file_user *user;
+
+static struct hybrid_file_user *user_of(const struct hybrid_mapping *mapping)
+{
+	(void)mapping;
+	return user;
+}
+
+/* Nothing is forgotten meanwhile. */
+static u64 stopped(void)
+{
+	return 0;
+}
+
+static void start(void)
+{
+	loader_world_start();
+	hybrid_file_budget_init(&budget);
+	budget.clock = stopped;
+	world.objects.budget = &budget;
+	world.objects.user_of = user_of;
+	user = hybrid_file_user_get(&budget, USER);
+}
+
+/* However long it takes. The errno is kept. */
+static int open_at_last(struct hybrid_mapping *mapping)
+{
+	int fd;
+
+	do {
+		fd = hybrid_loader_open(mapping);
+	} while (fd == HYBRID_OPEN_LATER && !usleep(1000));
+	return fd;
+}
+
+/* The beginning of a file, by its path. */
+static ssize_t read_path(const char *path, char *bytes, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = read(fd, bytes, size);
+
+	close(fd);
+	return got;
+}
+
+static void copied(void)
+{
+	char bytes[2 * COPIED], expected[COPIED];
+	struct hybrid_mapping mapping;
+	int fd;
+
+	if (read_path(NOTES, expected, COPIED) != COPIED)
+		return;
+	start();
+	mapping = loader_world_map(LOADER_REAL NOTES);
+	fd = open_at_last(&mapping);
+	check(fd >= 0 && mapping.object->is_copy && mapping.object->user == user);
+	same(mapping.object->copied, COPIED);
+	same(user->used[HYBRID_FILE_COPIES], COPIED);
+	same(user->used[HYBRID_FILE_BACKGROUND], COPIED);
+	same(user->used[HYBRID_FILE_ASKED], 0);
+	/* What is not copied is a hole. */
+	same(pread(fd, bytes, sizeof(bytes), 0), sizeof(bytes));
+	check(!memcmp(bytes, expected, COPIED));
+	memset(expected, 0, COPIED);
+	check(!memcmp(bytes + COPIED, expected, COPIED));
+	check(pwrite(fd, "x", 1, 0) < 0);
+	close(fd);
+	/* A local one is none, even if a helper has opened it. */
+	mapping = loader_world_map("/far/a");
+	fd = open_at_last(&mapping);
+	check(fd >= 0 && !mapping.object->is_copy);
+	same(mapping.object->copied, 0);
+	close(fd);
+	loader_world_end();
+}
+
+/* A copy takes a share of what all copies, and all reads for them, may take. */
+static void shares(void)
+{
+	static const enum hybrid_file_cost costs[] = {
+		HYBRID_FILE_COPIES, HYBRID_FILE_BACKGROUND,
+	};
+	struct hybrid_mapping mapping;
+	unsigned int i, over;
+	int fd;
+
+	if (access(NOTES, R_OK))
+		return;
+	for (i = 0; i < 2 * ARRAY_SIZE(costs); i++) {
+		over = i % 2;
+		start();
+		check(hybrid_file_take(user, costs[i / 2], hybrid_file_limits[costs[i / 2]].user -
+				       COPIED + over));
+		mapping = loader_world_map(LOADER_REAL NOTES);
+		fd = open_at_last(&mapping);
+		same(fd < 0, over);
+		if (over) {
+			same(errno, EDQUOT);
+			same(mapping.object->over, HYBRID_FILE_COPIES);
+			same(mapping.object->copied, 0);
+		}
+		close(fd);
+		/* The helper goes on with others. */
+		mapping = loader_world_map("/far/a");
+		fd = open_at_last(&mapping);
+		check(fd >= 0);
+		close(fd);
+		same(world.started, 1);
+		loader_world_end();
+	}
+}
+
+/* What can't be opened, has nothing to copy, or is no regular file. */
+static void errors(void)
+{
+	static const struct {
+		const char	*path;
+		int		error;
+	} cases[] = {
+		{ LOADER_REAL "/nothing/there", ENOENT }, { LOADER_REAL "/proc/self/maps", EIO },
+		{ LOADER_REAL "/proc/self", EIO }, { LOADER_DIES "/a", EIO },
+	};
+	struct hybrid_mapping mapping;
+	unsigned int i;
+	int fd;
+
+	start();
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		mapping = loader_world_map(cases[i].path);
+		errno = 0;
+		fd = open_at_last(&mapping);
+		same(fd, -1);
+		same(errno, cases[i].error);
+		check(!mapping.object->is_copy);
+		mapping = loader_world_map("/far/a");
+		fd = open_at_last(&mapping);
+		check(fd >= 0);
+		close(fd);
+	}
+	/* The first process has started another helper in place of that which has ended. */
+	same(world.started, 1);
+	same(user->used[HYBRID_FILE_ASKED], 0);
+	same(user->used[HYBRID_FILE_WAITS], 0);
+	loader_world_end();
+}
+
+static void no_process(void)
+{
+	struct hybrid_load *digest;
+	struct hybrid_mapping mapping;
+	unsigned int i;
+	int found;
+
+	start();
+	world.is_broken = true;
+	for (i = 0; i < 3; i++) {
+		mapping = loader_world_map(i ? "/far/a" : "/far/b");
+		same(hybrid_loader_open(&mapping), -1);
+		same(errno, ENOENT);
+		check(!mapping.object->load);
+	}
+	/* It is tried once. */
+	same(world.started, 1);
+	digest = hybrid_loader_digest(world.loader, &mapping, &found);
+	check(digest && digest->done);
+	same(found, -1);
+	hybrid_load_forget(digest);
+	world.is_broken = false;
+	/* What is local needs none, nor does a vDSO. */
+	mapping = loader_world_map("/a");
+	check(!close(hybrid_loader_open(&mapping)));
+	mapping = loader_world_map(HYBRID_VDSO_64);
+	check(!close(hybrid_loader_open(&mapping)));
+	loader_world_end();
+}
+
+/* So many files of a user may be asked for; those that go make room. */
+static void asked(void)
+{
+	u64 limit = hybrid_file_limits[HYBRID_FILE_ASKED].user;
+	struct hybrid_mapping mapping;
+
+	start();
+	check(hybrid_file_take(user, HYBRID_FILE_ASKED, limit));
+	mapping = loader_world_map("/far/a");
+	same(hybrid_loader_open(&mapping), -1);
+	same(errno, EDQUOT);
+	same(mapping.object->over, HYBRID_FILE_ASKED);
+	same(user->used[HYBRID_FILE_ASKED], limit);
+	hybrid_file_give(user, HYBRID_FILE_ASKED, 1);
+	check(!close(open_at_last(&mapping)));
+	same(user->used[HYBRID_FILE_ASKED], limit - 1);
+	loader_world_end();
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "helpers: a copy of a file", copied },
+		{ "helpers: shares of copies", shares },
+		{ "helpers: errors, and one that ends", errors },
+		{ "helpers: they can't be started", no_process },
+		{ "helpers: how many files are asked for", asked },
+	};
+
+	if (!loader_world_init())
+		return 2;
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
