@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <time.h>
@@ -95,6 +97,33 @@ static void stop_coarse_clock(void)
 	tap_pass(time.tv_sec * 1000000000ULL + time.tv_nsec);
 }
 
+/* Descriptors that are looked at: no test has more. */
+#define MAX_FILES	1024
+
+static unsigned int files_before;
+
+static unsigned int open_files(void)
+{
+	unsigned int nr = 0;
+	int fd;
+
+	for (fd = 0; fd < MAX_FILES; fd++)
+		nr += fcntl(fd, F_GETFD) >= 0;
+	return nr;
+}
+
+/* At the end of the program, when all is given back. */
+static void check_files(void)
+{
+	unsigned int nr = open_files();
+
+	if (nr <= files_before)
+		return;
+	printf("# %u descriptors are still open\n", nr - files_before);
+	fflush(stdout);
+	_exit(1);
+}
+
 /* Ends this program if it goes on for that long. */
 static void limit(unsigned int cpu_seconds, unsigned int seconds)
 {
@@ -112,6 +141,10 @@ int tap_run(const struct tap_test *tests, unsigned int nr)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("1..%u\n", nr);
 	stop_coarse_clock();
+	/* 0 is a descriptor as any other: the next file that is opened has it. */
+	close(STDIN_FILENO);
+	files_before = open_files();
+	atexit(check_files);
 	for (i = 0; i < nr; i++) {
 		failed = 0;
 		tap_seed(i);
