@@ -77,6 +77,7 @@ void interpreter_map_code(u64 start)
 	interp.made = start + 16;
 }
 
+/* The letter of a function's name; 0: it is none. */
 static char letter_of(u64 ip)
 {
 	u64 start, size;
@@ -91,7 +92,7 @@ static char letter_of(u64 ip)
 		name += strcspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 		return *name ?: '?';
 	}
-	return '.';
+	return 0;
 }
 
 const char *interpreter_name(struct hybrid_frame *frames, unsigned int nr, const u64 *functions,
@@ -104,15 +105,22 @@ const char *interpreter_name(struct hybrid_frame *frames, unsigned int nr, const
 		.gen = 1, .out = out, .max = ARRAY_SIZE(out),
 	};
 	static char text[4 * MOST + 1];
-	unsigned int i;
+	unsigned int i, at = 0;
 
+	memset(out, 0xff, sizeof(out));
 	for (i = 0; i < nr; i++) {
 		frames[i].ip = frames[i].ret - !!i;
 		chain[i + 1] = frames[i].ip;
 	}
 	hybrid_name_chain(interp.namer, interp.names, &c);
-	for (i = 1; i < c.nr_out; i++)
-		text[i - 1] = letter_of(out[i]);
+	for (i = 1; i < c.nr_out; i++) {
+		text[i - 1] = letter_of(out[i]) ?: '!';
+		/* Native frames are in their order, and compiled code may have lost them. */
+		while (text[i - 1] == '!' && at < nr) {
+			if (out[i] == frames[at++].ip)
+				text[i - 1] = '.';
+		}
+	}
 	text[i - 1] = 0;
 	return text;
 }

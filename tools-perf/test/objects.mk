@@ -4,14 +4,15 @@
 # this behind its first target. It gets OBJECTS, the names of the files in $(OUT)/objects.
 
 PYTHONS	:= 3.8 3.11 3.13 3.99 other lies silent pypy
+V8S	:= pointer hidden lies
 INTERPRETERS := perl php python ruby
 RUBIES	:= ruby ruby-program ruby-relaxed ruby-general ruby-other ruby-hidden
 OBJECTS	:= eh-frame entry entry-noreturn frames live small debug debug-based debug-split \
 	   debug-split-based debug-split-lies nocfi many many-large i386 jit jit-debug \
 	   jit-list jit-unlinked gopclntab gopclntab-old gopclntab-hidden gopclntab-lies \
 	   gopclntab-moved gopclntab-module gopclntab-other jvm symbols \
-	   needs needs-elsewhere v8 v8-pointer v8-hidden $(PYTHONS:%=python-%) $(RUBIES) \
-	   $(INTERPRETERS:%=interpreter-%)
+	   needs needs-elsewhere v8 v8-pointer v8-hidden v8-lies \
+	   perl-old perl-elsewhere php-old $(PYTHONS:%=python-%) $(RUBIES) $(INTERPRETERS:%=interpreter-%)
 
 # "small" is one page.
 LINK	:= $(CC) -shared -nostdlib -Wl,--build-id=none
@@ -44,7 +45,8 @@ $(OUT)/objects/jit-debug.so: asm/jit.S objects.mk
 # Where V8 says in different ways what it has.
 $(OUT)/objects/v8-pointer.so: V8 := -DBLOB
 $(OUT)/objects/v8-hidden.so: V8 := -DHIDDEN
-$(OUT)/objects/v8-pointer.so $(OUT)/objects/v8-hidden.so: asm/v8.S objects.mk
+$(OUT)/objects/v8-lies.so: V8 := -DLIES
+$(V8S:%=$(OUT)/objects/v8-%.so): asm/v8.S objects.mk
 	@mkdir -p $(@D)
 	$(LINK) $(V8) -o $@ $<
 
@@ -101,7 +103,11 @@ $(OUT)/objects/interpreter-perl.so: EVALUATOR := -DPERL -DEVALUATOR=Perl_runops_
 $(OUT)/objects/interpreter-php.so: EVALUATOR := -DPHP -DEVALUATOR=execute_ex
 $(OUT)/objects/interpreter-python.so: EVALUATOR := -DPYTHON -DEVALUATOR=_PyEval_EvalFrameDefault
 $(OUT)/objects/interpreter-ruby.so: EVALUATOR := -DRUBY -DEVALUATOR=vm_exec_core
-$(INTERPRETERS:%=$(OUT)/objects/interpreter-%.so): asm/interpreter.S asm/ruby.S objects.mk
+$(OUT)/objects/perl-old.so: EVALUATOR := -DPERL -DEVALUATOR=Perl_runops_standard -DOLD
+$(OUT)/objects/perl-elsewhere.so: EVALUATOR := -DPERL -DEVALUATOR=Perl_runops_standard -DELSEWHERE
+$(OUT)/objects/php-old.so: EVALUATOR := -DPHP -DEVALUATOR=execute_ex -DOLD
+$(patsubst %,$(OUT)/objects/%.so,$(INTERPRETERS:%=interpreter-%) perl-old perl-elsewhere php-old): \
+		asm/interpreter.S asm/ruby.S objects.mk
 	@mkdir -p $(@D)
 	$(LINK) $(EVALUATOR) -o $@ $<
 

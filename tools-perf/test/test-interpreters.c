@@ -8,13 +8,17 @@
 #include "../hybrid/bpf_skel/hybrid_interpreter.h"
 #include "../hybrid/bpf_skel/python-text.h"
 #include "../hybrid/bpf_skel/ruby-object.h"
+#include "elf-file.h"
 #include "interpreter-world.h"
+#include "runtime-private.h"
 #include "tap.h"
 
 #define ENDS	HYBRID_WALK_RUN_ENDS
 
-/* No process has this number. */
+/* No process has this number, or one that is a little less. */
 #define CHILD	0x7fffffff
+
+#define BIAS	0x50000000ULL
 
 /* Functions that nobody can read in the process: BPF has. */
 #define A	0x11000ULL
@@ -73,7 +77,10 @@ static void perl(void)
 			  HYBRID_RUNTIME_PERL);
 	tell(A, "A", 0);
 	tell(B, "B", 0);
-	for (i = 0; i < 2; i++) {
+	/* As chains that are named first, that are known, and that were named long ago. */
+	for (i = 0; i < 3; i++) {
+		if (i == 2)
+			tap_pass(2000000000);
 		/* What docatch() has called goes on with what its caller ran. */
 		same_chain(a_and_b, "..A....B.", "out called restarted called out in_cold out");
 		/* A block is a part of what the next frame runs. */
@@ -276,6 +283,73 @@ static void ruby(void)
 	}
 }
 
+/* Files that have an interpreter's symbol, and not what is needed; perf says so. */
+static void unreadable(void)
+{
+	static const struct {
+		const char	*file;
+		u32		language;
+	} files[] = {
+		{ "perl-old.so", HYBRID_WALK_PERL }, { "perl-elsewhere.so", HYBRID_WALK_PERL },
+		{ "php-old.so", HYBRID_WALK_PHP }, { "python-other.so", HYBRID_WALK_PYTHON },
+		{ "ruby-other.so", HYBRID_WALK_RUBY }, { "v8-lies.so", HYBRID_WALK_V8 },
+	};
+	struct hybrid_walk_interpreter interpreter;
+	const struct hybrid_mapping *mapping;
+	unsigned int i, k;
+	u64 vaddr;
+	pid_t pid;
+
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		own_begin();
+		elf_file_map(&own.ps, own.pm.pid, files[i].file, BIAS);
+		interp.runtimes = hybrid_runtimes_new(&own.ps.objects, own.memory);
+		same(hybrid_runtimes_failed(interp.runtimes, &pid), 0);
+		for (k = 0; k < 2; k++)
+			check(!hybrid_runtime_namer(interp.runtimes, own.pm.pid, 0, own.pm.space,
+						    files[i].language + 1));
+		same(hybrid_runtimes_failed(interp.runtimes, &pid), 1);
+		same(pid, own.pm.pid);
+		same(hybrid_runtimes_opened(interp.runtimes), 0);
+		mapping = hybrid_space_find(own.pm.space, BIAS + 0x1000);
+		/* What is in another mapping only a process can show. */
+		if (check(mapping && mapping->object) && i != 1)
+			check(!hybrid_runtime_file(interp.runtimes, mapping, &interpreter,
+						   &vaddr));
+		hybrid_runtimes_delete(interp.runtimes);
+		own_end();
+	}
+}
+
+/* Processes are forgotten, those that were asked for longest ago, and are opened again. */
+static void many_processes(void)
+{
+	unsigned int nr = 3 * WAYS, i;
+
+	interpreter_begin("interpreter-php.so", "executor_globals", HYBRID_WALK_PHP,
+			  HYBRID_RUNTIME_PHP);
+	tell(A, "A", 0);
+	tell(B, "B", 0);
+	/* All of one set; the first one's parent is there. */
+	for (i = 0; i < nr; i++) {
+		interp.namer = interpreter_namer(CHILD - i * SETS, i ? 0 : own.pm.pid);
+		check(interp.namer);
+		same_chain(a_and_b, i ? "..?..?." : "..A..B.", "out called out in_cold out");
+	}
+	same(hybrid_runtimes_opened(interp.runtimes), 1 + nr);
+	for (i = nr - WAYS; i < nr; i++)
+		check(interpreter_namer(CHILD - i * SETS, 0));
+	same(hybrid_runtimes_opened(interp.runtimes), 1 + nr);
+	check(interpreter_namer(CHILD, 0));
+	same(hybrid_runtimes_opened(interp.runtimes), 2 + nr);
+	/* The one that was asked for longest ago had to go. */
+	check(interpreter_namer(CHILD - (nr - WAYS + 1) * SETS, 0));
+	same(hybrid_runtimes_opened(interp.runtimes), 2 + nr);
+	check(interpreter_namer(CHILD - (nr - WAYS) * SETS, 0));
+	same(hybrid_runtimes_opened(interp.runtimes), 3 + nr);
+	interpreter_end();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -283,6 +357,8 @@ int main(void)
 		{ "interpreters: PHP", php },
 		{ "interpreters: Python", python },
 		{ "interpreters: Ruby", ruby },
+		{ "interpreters: files that can't be read", unreadable },
+		{ "interpreters: many processes", many_processes },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * As the files of interpreters. EVALUATOR is the function that interprets, and one of PERL, PHP,
- * PYTHON and RUBY says what else the file defines.
+ * PYTHON and RUBY says what else the file defines. OLD: its version is not known. ELSEWHERE: code of
+ * Perl's is in another mapping.
  *
- * GCC has put a part of the evaluator elsewhere. CRuby's is larger than a page, so this one is, too.
+ * GCC has put a part of the evaluator elsewhere. CRuby's is larger than a page; so is this one.
  */
 #ifdef RUBY
 #define VERSION "3.1.2"
@@ -64,10 +65,15 @@ out:
 	end_code native
 
 #ifdef PERL
+#ifdef ELSEWHERE
+	/* In no code. */
+	.data
+#endif
 	.globl	Perl_pp_nextstate
 	code Perl_pp_nextstate
 	ret
 	end_code Perl_pp_nextstate
+	.text
 
 	/* There is no symbol of it. */
 	code entertry
@@ -88,7 +94,11 @@ restarted:
 
 	.section .rodata, "a"
 	data PL_version, 1
+#ifdef OLD
+	.byte	34
+#else
 	.byte	36
+#endif
 	.p2align 1
 	data PL_interp_size, 2
 	.short	3768
@@ -110,7 +120,11 @@ restarted:
 	end_code zend_get_executed_scope
 
 	.section .rodata, "a"
+#ifdef OLD
+	.asciz	"API20210902,NTS"
+#else
 	.asciz	"API20220829,NTS"
+#endif
 	.data
 	.p2align 3
 	data executor_globals, 1024

@@ -2,7 +2,7 @@
 /*
  * What a file with V8 12.4 says of it, as runtime/v8/v8-layout.c reads that. BLOB: as V8 10, a
  * function returns what a pointer has. HIDDEN: no function is exported, but the symbols of the data
- * are there.
+ * are there. LIES: the type of scripts is missing.
  */
 	.macro	says name:req, value:req
 	.globl	v8dbg_\name
@@ -54,7 +54,9 @@ _ZN2v88internal7Version6minor_E: .long 4
 	says	OneByteStringTag, 8
 	says	type_SharedFunctionInfo__SHARED_FUNCTION_INFO_TYPE, 262
 	says	type_ScopeInfo__SCOPE_INFO_TYPE, 261
+#ifndef LIES
 	says	type_Script__SCRIPT_TYPE, 167
+#endif
 	says	class_Map__instance_type__uint16_t, 12
 	says	class_JSFunction__shared__SharedFunctionInfo, 24
 	says	class_SharedFunctionInfo__name_or_scope_info__Tagged_NameOrScopeInfoT_, 16
