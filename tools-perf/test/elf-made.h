@@ -6,7 +6,7 @@
 #include "object.h"
 
 #define ELF_MADE_SECTIONS	24
-#define ELF_MADE_SEGMENTS	8
+#define ELF_MADE_SEGMENTS	20
 
 /* Where the data of the first section is in the file. */
 #define ELF_MADE_DATA		0x1000

@@ -94,6 +94,9 @@ static int start_process(int socket)
 	pid = fork();
 	if (!pid) {
 		if (!fork()) {
+			/* The other end of the socket may be 0; perf's helper is another program. */
+			if (socket != STDIN_FILENO)
+				close(STDIN_FILENO);
 			usleep(shared->start_ms * 1000);
 			hybrid_helper_main(socket, open_slowly);
 		}

@@ -7,8 +7,8 @@ PYTHONS	:= 3.8 3.11 3.13 3.99 other lies silent pypy
 V8S	:= pointer hidden lies
 INTERPRETERS := perl php python ruby
 RUBIES	:= ruby ruby-program ruby-relaxed ruby-general ruby-other ruby-hidden
-OBJECTS	:= eh-frame entry entry-noreturn frames live small debug debug-based debug-split \
-	   debug-split-based debug-split-lies nocfi many many-large i386 jit jit-debug \
+OBJECTS	:= debuginfod debug-id debug-id-other eh-frame entry entry-noreturn frames live small \
+	   debug debug-based debug-split debug-split-based debug-split-lies nocfi many many-large i386 jit jit-debug \
 	   jit-list jit-unlinked gopclntab gopclntab-old gopclntab-hidden gopclntab-lies \
 	   gopclntab-moved gopclntab-module gopclntab-other jvm symbols \
 	   needs needs-elsewhere v8 v8-pointer v8-hidden v8-lies \
@@ -132,6 +132,16 @@ $(OUT)/objects/debug-split-lies.so: $(OUT)/objects/debug.so
 	objcopy --only-keep-debug $< $(@:.so=.debug)
 	printf '\1' | dd of=$(@:.so=.debug) bs=1 seek=106 conv=notrunc status=none
 	objcopy --strip-debug --add-gnu-debuglink=$(@:.so=.debug) $< $@
+
+# Two that differ in their build-ids, and their debug files.
+$(OUT)/objects/debug-id.so: BUILD_ID := 0x0102030405060708090a0b0c0d0e0f1011121314
+$(OUT)/objects/debug-id-other.so: BUILD_ID := 0x0102030405060708090a0b0c0d0e0f1011121315
+$(OUT)/objects/debug-id.so $(OUT)/objects/debug-id-other.so: asm/debug.S objects.mk
+	@mkdir -p $(@D)
+	$(LINK) $(SMALL) -Wl,--build-id=$(BUILD_ID) -o $@ $<
+	objcopy --only-keep-debug $@ $(@:.so=.debug)
+
+$(OUT)/objects/debuginfod.so: LINK_FLAGS := -Wl,-soname,libdebuginfod.so.1
 
 # With their own .debug_frame in files beside them.
 $(OUT)/objects/debug-split.so: $(OUT)/objects/debug.so

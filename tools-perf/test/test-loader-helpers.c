@@ -3,10 +3,12 @@
  * What helpers answer: copies of files that are not local, and errors; and helpers that end, or
  * can't be started.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+#include "elf-file.h"
 #include "helper-pool.h"
 #include "loader-world.h"
 #include "tap.h"
@@ -216,6 +218,41 @@ static void asked(void)
 	loader_world_end();
 }
 
+/* A helper asks debuginfod; see asm/debuginfod.S. */
+static void fetched(void)
+{
+	u8 id[20] = { 1 };
+	struct hybrid_mapping mapping;
+	struct hybrid_object *object;
+	unsigned int i;
+	int fd;
+
+	check(dlopen(elf_file_path("debuginfod.so"), RTLD_NOW | RTLD_GLOBAL));
+	start();
+	mapping = loader_world_map("/a");
+	object = mapping.object;
+	for (i = 0; i < 2; i++) {
+		id[0] = 1 + i;
+		do {
+			fd = hybrid_loader_fetch(object, id, sizeof(id));
+			check(fd != HYBRID_OPEN_LATER || object->load);
+		} while (fd == HYBRID_OPEN_LATER && !usleep(1000));
+		same(fd >= 0, !i);
+		check(!object->load);
+		if (fd >= 0)
+			close(fd);
+	}
+	/* The file itself is opened meanwhile, or the object goes. */
+	for (i = 0; i < 100; i++) {
+		fd = hybrid_loader_fetch(object, id, sizeof(id));
+		same(fd, object->load ? HYBRID_OPEN_LATER : -1);
+		check(!close(hybrid_loader_open(&mapping)));
+		check(!object->load);
+	}
+	hybrid_loader_fetch(object, id, sizeof(id));
+	loader_world_end();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -224,6 +261,7 @@ int main(void)
 		{ "helpers: errors, and one that ends", errors },
 		{ "helpers: they can't be started", no_process },
 		{ "helpers: how many files are asked for", asked },
+		{ "helpers: a file of debuginfod", fetched },
 	};
 
 	if (!loader_world_init())
