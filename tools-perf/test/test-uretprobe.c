@@ -2,7 +2,10 @@
 /*
  * Return probes: the kernel's chain has the addresses that their trampoline replaced.
  */
+#include <stdlib.h>
+#include <string.h>
 #include "merge-scene.h"
+#include "uretprobe.h"
 #include "tap.h"
 
 #define BP	HYBRID_X86_64_BP
@@ -154,9 +157,141 @@ static void return_probes_frameless(void)
 	merge_finish();
 }
 
+/* Where a chain has user addresses: after its mark, up to another mark. */
+static void user_parts(void)
+{
+	static const struct {
+		u64		chain[6];
+		unsigned int	nr, first, nr_user;
+	} cases[] = {
+		{ { 1, 2 }, 2, 0, 0 }, { { USER }, 1, 1, 0 }, { { 1, USER, 2, 3 }, 4, 2, 2 },
+		{ { 1, USER, 2, (u64)PERF_CONTEXT_MAX, 3 }, 5, 2, 1 },
+		{ { 1, USER, 2, (u64)PERF_CONTEXT_MAX - 1, 3 }, 5, 2, 3 }, { { 0 }, 0, 0, 0 },
+		{ { USER, USER, 2 }, 3, 1, 0 },
+	};
+	struct hybrid_unwind u = { .user_at = 7 };
+	const u64 *user;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		u.user_at = 7;
+		hybrid_uretprobe_chain(&u, cases[i].chain, cases[i].nr);
+		user = cases[i].chain + cases[i].first;
+		check(cases[i].first ? u.user == user : !u.user);
+		same(u.nr_user, cases[i].nr_user);
+		same(u.user_at, 0);
+	}
+}
+
+#define MOST	6
+
+/* Frames with bp, the innermost first: where they are, and their return addresses. */
+static struct {
+	u64		fp[MOST], ret[MOST];
+	unsigned int	nr;
+} model;
+
+/* A few values, so that they are often the same. */
+static u64 any_return(bool trampoline)
+{
+	u64 n = tap_random() % (trampoline ? 4 : 2);
+
+	return n < 2 ? scene_at(n ? "bpframe_ret" : "pushed_ret") : TRAMPOLINE;
+}
+
+static void make_frames(void)
+{
+	unsigned int i;
+	u64 end;
+
+	scene_start(&s, scene_at("bpframe_at"));
+	scene_fill(&s, tap_random() % 3, 1);
+	model.nr = tap_random() % MOST;
+	scene_reg(&s, BP, scene_top(&s));
+	for (i = 0; i < model.nr; i++) {
+		unsigned int gap = tap_random() % 2;
+
+		model.fp[i] = scene_top(&s);
+		model.ret[i] = any_return(true);
+		/* The last one leads nowhere, down, to itself, or out of the dump. */
+		end = (const u64[]) { 0, scene_top(&s) - 8, scene_top(&s), scene_top(&s) + 800 }
+			[tap_random() % 4];
+		scene_push(&s, i + 1 < model.nr ? scene_top(&s) + 16 + 8 * gap : end);
+		scene_push(&s, model.ret[i]);
+		scene_fill(&s, gap, 2);
+	}
+}
+
+/* Do the frames' return addresses, or trampolines, follow each other from @at on? */
+static bool fits(const u64 *user, unsigned int nr_user, unsigned int at)
+{
+	unsigned int i;
+
+	for (i = 0; i < model.nr; i++) {
+		if (at + i >= nr_user)
+			return false;
+		if (model.ret[i] != TRAMPOLINE && model.ret[i] != user[at + i])
+			return false;
+	}
+	return true;
+}
+
+static u64 returns_to(const u64 *user, bool plain, bool one_more, u64 at)
+{
+	unsigned int i;
+
+	for (i = 0; i < model.nr; i++) {
+		if (model.fp[i] + 8 != at)
+			continue;
+		if (plain && (!one_more || user[1 + i] == user[2 + i]))
+			return user[1 + i];
+		if (one_more && !plain)
+			return user[2 + i];
+	}
+	return 0x1234;
+}
+
+static void against_model(void)
+{
+	unsigned int round, nr_user, i, nr_known = 0;
+	bool plain, one_more;
+	u64 user[MOST + 4], *copy, at, found;
+
+	for (round = 0; round < 50000; round++) {
+		make_frames();
+		nr_user = tap_random() % ARRAY_SIZE(user);
+		user[0] = USER;
+		for (i = 1; i < ARRAY_SIZE(user); i++)
+			user[i] = tap_random() % 4 && i >= 2 && i - 2 < model.nr &&
+				  model.ret[i - 2] != TRAMPOLINE ?
+				  model.ret[i - 2] : any_return(false);
+		/* Nothing is read beyond its end. */
+		nr_user = min(nr_user, MOST + 3U);
+		copy = malloc((1 + nr_user) * sizeof(u64));
+		if (!check(copy))
+			return;
+		memcpy(copy, user, (1 + nr_user) * sizeof(u64));
+		hybrid_uretprobe_chain(&s.u, copy, 1 + nr_user);
+		s.u.nr = 1 + tap_random() % 2;
+		s.frames[1].ret = any_return(false);
+		plain = fits(user + 1, s.u.nr_user, 1);
+		one_more = s.u.nr > 1 && s.u.nr_user > 1 && user[2] == s.frames[1].ret &&
+			   fits(user + 1, s.u.nr_user, 2);
+		for (at = s.u.dump_start; at < scene_top(&s) + 16; at += 8) {
+			found = hybrid_uretprobe_return(&s.u, at, 0x1234);
+			same(found, returns_to(user + 1, plain, one_more, at));
+			nr_known += found != 0x1234;
+		}
+		free(copy);
+	}
+	check(nr_known > 1000);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
+		{ "return probes: the user part of a chain", user_parts },
+		{ "return probes: as a model", against_model },
 		{ "merge: return probes", return_probes },
 		{ "merge: return probes, and a caller by sp", return_probes_one_more },
 		{ "merge: return probes that the kernel's chain has not", return_probes_unknown },
