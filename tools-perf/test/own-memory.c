@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <string.h>
 #include <unistd.h>
 #include "elf-file.h"
 #include "own-memory.h"
@@ -10,6 +11,8 @@ void own_begin(void)
 {
 	pid_t pid = getpid();
 
+	/* Whatever was there before. */
+	memset(&own.ps, 0xa5, sizeof(own.ps));
 	hybrid_processes_init(&own.ps, elf_file_open);
 	elf_file_map(&own.ps, pid, "jvm.so", 0x40000000);
 	own.memory = hybrid_memory_new();

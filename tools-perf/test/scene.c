@@ -16,6 +16,8 @@ static void scene_init(void)
 		.start = SCENE_JIT, .end = SCENE_JIT + 4096, .pid = SCENE_PID,
 	};
 
+	/* Whatever was there before. */
+	memset(&scene_ps, 0xa5, sizeof(scene_ps));
 	hybrid_processes_init(&scene_ps, elf_file_open);
 	thread = hybrid_thread_get(&scene_ps, SCENE_PID, SCENE_PID);
 	elf_file_map(&scene_ps, SCENE_PID, "frames.so", SCENE_BIAS);

@@ -419,9 +419,33 @@ static void test_begin(void)
 	end();
 }
 
+/* The list of an object's blocks has room for 64 more than it needs, and moves when it is full. */
+static void room_for_blocks(void)
+{
+	u64 head, last = (64ULL << HYBRID_WALK_BLOCK_BITS) + 0x10, used;
+
+	begin();
+	same(load_one(0, 0x10, 0x20, &plain), 0);
+	head = objects[0].head;
+	same(head >> 32, 65);
+	used = table.used;
+	same(load_one(0, last, last + 0x10, &plain), 0);
+	same(objects[0].head, head);
+	/* Three rows: what is before the rule, the rule, and where it ends. */
+	same(table.used, used + 3);
+	same(kind_at(0, last), PERF_UNWIND_CFA);
+	last += 1ULL << HYBRID_WALK_BLOCK_BITS;
+	same(load_one(0, last, last + 0x10, &plain), 0);
+	check(objects[0].head >> 32 > 65);
+	same(kind_at(0, last), PERF_UNWIND_CFA);
+	same(kind_at(0, 0x10), PERF_UNWIND_CFA);
+	end();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
+		{ "table: room for blocks", room_for_blocks },
 		{ "rules stay what they are", test_rules },
 		{ "what a row can't say is unknown", test_no_words },
 		{ "what lies between functions stays", test_keep },

@@ -163,7 +163,7 @@ static void user_parts(void)
 	static const struct {
 		u64		chain[6];
 		unsigned int	nr, first, nr_user;
-	} cases[] = {
+	} parts[] = {
 		{ { 1, 2 }, 2, 0, 0 }, { { USER }, 1, 1, 0 }, { { 1, USER, 2, 3 }, 4, 2, 2 },
 		{ { 1, USER, 2, (u64)PERF_CONTEXT_MAX, 3 }, 5, 2, 1 },
 		{ { 1, USER, 2, (u64)PERF_CONTEXT_MAX - 1, 3 }, 5, 2, 3 }, { { 0 }, 0, 0, 0 },
@@ -173,12 +173,12 @@ static void user_parts(void)
 	const u64 *user;
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
 		u.user_at = 7;
-		hybrid_uretprobe_chain(&u, cases[i].chain, cases[i].nr);
-		user = cases[i].chain + cases[i].first;
-		check(cases[i].first ? u.user == user : !u.user);
-		same(u.nr_user, cases[i].nr_user);
+		hybrid_uretprobe_chain(&u, parts[i].chain, parts[i].nr);
+		user = parts[i].chain + parts[i].first;
+		check(parts[i].first ? u.user == user : !u.user);
+		same(u.nr_user, parts[i].nr_user);
 		same(u.user_at, 0);
 	}
 }
