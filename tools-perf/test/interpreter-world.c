@@ -143,6 +143,7 @@ const struct hybrid_mapping *interpreter_is_told(u64 ip,
 {
 	struct hybrid_frame frame = { .ip = ip };
 	struct hybrid_unwind u = interpreter_walk(&frame);
+	u8 bytes[2][sizeof(*interpreter)];
 	struct hybrid_walk_interpreter of_file;
 	const struct hybrid_mapping *mapping = hybrid_space_find(u.space, ip);
 	u64 vaddr;
@@ -157,6 +158,9 @@ const struct hybrid_mapping *interpreter_is_told(u64 ip,
 	check(!hybrid_runtime_file(interp.runtimes, mapping, &of_file, &vaddr));
 	mapping->object->interpreter_told = false;
 	check(hybrid_runtime_interpreter(interp.runtimes, &u, interpreter));
-	check(!memcmp(interpreter, &of_file, sizeof(of_file)));
+	/* Both were zeroed. */
+	memcpy(bytes[0], interpreter, sizeof(bytes[0]));
+	memcpy(bytes[1], &of_file, sizeof(bytes[1]));
+	check(!memcmp(bytes[0], bytes[1], sizeof(bytes[0])));
 	return mapping;
 }

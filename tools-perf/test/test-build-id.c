@@ -239,7 +239,7 @@ static void debug_files(void)
 static void debuginfod(void)
 {
 	u8 id[20] = { 1 };
-	struct stat found, program;
+	struct stat found = {}, program = {};
 	int fd;
 
 	check(dlopen(elf_file_path("debuginfod.so"), RTLD_NOW | RTLD_GLOBAL));
