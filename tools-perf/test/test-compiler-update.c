@@ -203,6 +203,31 @@ static void new_generation(void)
 	store_end();
 }
 
+static int put_interpreter(void *arg __maybe_unused,
+			   const struct hybrid_pinned_file *file __maybe_unused,
+			   const struct hybrid_walk_interpreter *told __maybe_unused)
+{
+	return 0;
+}
+
+/* The thread's priority is raised until the store is told of an interpreter. */
+static void raised(void)
+{
+	struct hybrid_request note = { .kind = HYBRID_REQUEST_WHOLE, .stored = begin() };
+
+	store_ops.put_interpreter = put_interpreter;
+	compiler->raised = true;
+	same(hybrid_requests_add(&compiler->handed, &note), 0);
+	hybrid_compiler_work(compiler);
+	check(compiler->raised);
+	note.kind = HYBRID_REQUEST_INTERPRETER;
+	same(hybrid_requests_add(&compiler->handed, &note), 0);
+	hybrid_compiler_work(compiler);
+	check(!compiler->raised);
+	store_end();
+	store_ops.put_interpreter = NULL;
+}
+
 static unsigned int nr_begun;
 
 static void begin_thread(void *arg)
@@ -235,6 +260,7 @@ int main(void)
 		{ "update: files that are not used", ages },
 		{ "update: an object that goes", gone },
 		{ "update: all is forgotten", new_generation },
+		{ "update: an interpreter, with a raised priority", raised },
 		{ "update: the thread begins", thread_begins },
 	};
 

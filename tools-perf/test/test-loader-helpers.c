@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+#include "clock.h"
 #include "elf-file.h"
 #include "helper-pool.h"
 #include "loader-world.h"
@@ -253,6 +254,34 @@ static void fetched(void)
 	loader_world_end();
 }
 
+/* Which helpers are at a file system, whether it does not answer, and whether one still starts. */
+static void uses(void)
+{
+	static struct hybrid_loader loader;
+	u64 now = hybrid_clock_ns(CLOCK_MONOTONIC);
+	struct hybrid_device_use use;
+	unsigned int n;
+
+	loader.nr_helpers = 2;
+	loader.helpers[1] = (struct hybrid_helper) {
+		.is_busy = true, .is_started = true, .dev = 7, .began = now,
+	};
+	for (n = 0; n < 1 << 5; n++) {
+		bool busy = n & 1, digests = n & 2, started = n & 4, is_at = n & 8, late = n & 16;
+		bool counts = busy && !digests && is_at;
+
+		loader.helpers[0] = (struct hybrid_helper) {
+			.is_busy = busy, .is_digesting = digests, .is_started = started,
+			.dev = is_at ? 7 : 8,
+			.began = late ? now - HYBRID_LOAD_WAIT_NS - 1000000000 : now,
+		};
+		use = hybrid_helpers_use(&loader, 7);
+		same(use.nr, 1 + counts);
+		same(use.is_silent, counts && started && late);
+		same(hybrid_helpers_are_starting(&loader), busy && !started);
+	}
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -262,6 +291,7 @@ int main(void)
 		{ "helpers: they can't be started", no_process },
 		{ "helpers: how many files are asked for", asked },
 		{ "helpers: a file of debuginfod", fetched },
+		{ "helpers: at which file systems they are", uses },
 	};
 
 	if (!loader_world_init())
