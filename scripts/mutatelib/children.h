@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Included before each source that is compiled for gcov. A process writes down which lines it ran
- * when it ends by exit(). With this it does so, too, if it ends by _exit(), as the children of tests
- * and perf's helper processes do.
+ * when it ends by exit(). With this it does so, too, if it ends by _exit(), as the children of
+ * tests and perf's helper processes do.
  */
 #ifndef _MUTATE_CHILDREN_H
 #define _MUTATE_CHILDREN_H

@@ -94,7 +94,7 @@ static int start_process(int socket)
 	pid = fork();
 	if (!pid) {
 		if (!fork()) {
-			/* The other end of the socket may be 0; perf's helper is another program. */
+			/* This may be the socket's other end. perf's helper is another program. */
 			if (socket != STDIN_FILENO)
 				close(STDIN_FILENO);
 			usleep(shared->start_ms * 1000);

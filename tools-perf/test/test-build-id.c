@@ -120,17 +120,18 @@ static void others(void)
 		{ "", NT_GNU_BUILD_ID, 1, false }, { "GN", NT_GNU_BUILD_ID, 5, false },
 		{ "GNUX", NT_GNU_BUILD_ID, 3, false },
 	};
+	u32 align, size;
 	unsigned int i;
-	u32 align;
 
 	for (align = 4; align <= 8; align += 4)
 		for (i = 0; i < ARRAY_SIZE(cases); i++) {
 			begin();
 			add_note(cases[i].name, cases[i].type, cases[i].desc, align);
-			check_notes(align, cases[i].is_id ? cases[i].desc : 0);
+			size = cases[i].is_id * cases[i].desc;
+			check_notes(align, size);
 			/* One that is none goes before. */
 			add_note("GNU", NT_GNU_BUILD_ID, 20, align);
-			check_notes(align, cases[i].is_id ? cases[i].desc : 20);
+			check_notes(align, size ?: 20);
 		}
 }
 
@@ -159,11 +160,12 @@ static const char *by_id, *fetched;
 static int answer;
 static unsigned int nr_fetched;
 
+#define DEBUG_PATH "/usr/lib/debug/.build-id/01/02030405060708090a0b0c0d0e0f1011121314.debug"
+
 static int open_path(struct hybrid_objects *of, const char *path)
 {
 	check(of == &objects);
-	if (!by_id || strcmp(path, "/usr/lib/debug/.build-id/01/"
-			     "02030405060708090a0b0c0d0e0f1011121314.debug"))
+	if (!by_id || strcmp(path, DEBUG_PATH))
 		return -1;
 	return open(elf_file_path(by_id), O_RDONLY | O_CLOEXEC);
 }
@@ -236,7 +238,7 @@ static void debug_files(void)
 }
 
 /* The library is not linked: one that is loaded serves. */
-static void debuginfod(void)
+static void from_debuginfod(void)
 {
 	u8 id[20] = { 1 };
 	struct stat found = {}, program = {};
@@ -259,7 +261,7 @@ int main(void)
 		{ "build-id: other notes", others },
 		{ "build-id: bounds", bounds },
 		{ "build-id: debug files", debug_files },
-		{ "build-id: debuginfod", debuginfod },
+		{ "build-id: debuginfod", from_debuginfod },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

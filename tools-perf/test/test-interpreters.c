@@ -138,7 +138,8 @@ static void php(void)
 {
 	const u64 untold[] = { UNTOLD | ENDS, 8, A | ENDS, 8 };
 	const u64 whole_file[] = { A | ENDS | HYBRID_WALK_PHP_FILE, 7 };
-	u64 shared = interpreter_make_code(MAP_SHARED), private = interpreter_make_code(MAP_PRIVATE);
+	u64 private = interpreter_make_code(MAP_PRIVATE);
+	u64 shared = interpreter_make_code(MAP_SHARED);
 	struct hybrid_namer *child;
 	unsigned int i;
 

@@ -11,14 +11,15 @@
 #include "rows.h"
 
 /*
- * Files that only root can write, and that all use, have root's share whoever met them first. So has
- * the vDSO, which is one for all.
+ * Files that only root can write, and that all use, have root's share whoever met them first. So
+ * has the vDSO, which is one for all.
  */
 struct hybrid_file_user *hybrid_mapping_user(const struct hybrid_mapping *mapping, int fd)
 {
 	struct hybrid_objects *objects = mapping->object->objects;
 
-	if (!objects->user_of || mapping->object->ident.path[0] == '[' || hybrid_file_is_guarded(fd))
+	if (!objects->user_of || mapping->object->ident.path[0] == '[' ||
+	    hybrid_file_is_guarded(fd))
 		return hybrid_file_user_get(objects->budget, 0);
 	return objects->user_of(mapping);
 }

@@ -135,7 +135,8 @@ typedef bool (*hybrid_runtime_range_fn)(void *runtimes, const struct hybrid_unwi
  * struct hybrid_unwinder - what an unwinder keeps from sample to sample
  * @cache: rows by address and space; direct-mapped, 256 KiB
  * @called: by addresses of both; direct-mapped, 8 KiB
- * @is_call_unsure: of a call in the chain before, hybrid_cut_refuted() could not tell where it leads
+ * @is_call_unsure: of a call in the chain before, hybrid_cut_refuted() could not tell where it
+ *	leads
  * @last_walk: of all spaces
  * @add_mapping: adds to a space the mapping that holds an address, where mappings
  *	come on demand; NULL where spaces are complete
