@@ -105,10 +105,11 @@ void hybrid_known_walk_learn(struct hybrid_unwinder *unwinder, struct hybrid_spa
 			     const u64 *ips, unsigned int nr, const u64 *frames)
 {
 	bool is_known = nr > 1 && !unwinder->is_call_unsure;
-	struct hybrid_cache_entry *entry = NULL;
+	struct hybrid_cache_entry *entry;
 	unsigned int i;
 
-	for (i = 0; i < nr; i++) {
+	/* The innermost ones last: these are what the next walk looks up. */
+	for (i = nr; i-- > 0;) {
 		entry = entry_of(unwinder, space, frames[i]);
 		if (!entry || !is_plain(entry)) {
 			is_known = false;
@@ -120,9 +121,11 @@ void hybrid_known_walk_learn(struct hybrid_unwinder *unwinder, struct hybrid_spa
 			entry->is_known_caller = true;
 		else
 			is_known = false;
-		if (i && i + 1 == nr && is_outermost(entry))
-			entry->is_known_last = true;
+		if (i + 1 < nr)
+			continue;
+		is_known &= is_outermost(entry);
+		entry->is_known_last |= i && is_outermost(entry);
 	}
-	if (is_known && is_outermost(entry))
+	if (is_known)
 		keep_walk(&unwinder->last_walk, space->gen, ips, nr, 0);
 }
