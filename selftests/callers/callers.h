@@ -152,6 +152,20 @@ __spin unsigned long some(uint32_t *state, uint32_t most)
 	return 1 + any(state) % most;
 }
 
+/* Runs NR_THREADS threads, which are given numbers that none had in another round. */
+#define RUN_THREADS(worker, round) do {						\
+	pthread_t threads[NR_THREADS];						\
+	uintptr_t i;								\
+										\
+	for (i = 0; i < NR_THREADS; i++) {					\
+		if (pthread_create(&threads[i], NULL, worker,			\
+				   (void *)((round) * NR_THREADS + i)))		\
+			abort();						\
+	}									\
+	for (i = 0; i < NR_THREADS; i++)					\
+		pthread_join(threads[i], NULL);					\
+} while (0)
+
 /* main.h's main() logs, too. usage: PROGRAM SECONDS LOG */
 #define SETUP() do {			\
 	if (argc < 3)			\

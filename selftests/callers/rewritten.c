@@ -224,9 +224,6 @@ FN_B(void *, worker, (void *number), "@logged")
 
 FN_A(void, run_threads, (uintptr_t round), "@logged libc")
 {
-	pthread_t threads[NR_THREADS];
-	uintptr_t i;
-
 	ENTER(run_threads);
 	if (!region)
 		region = mmap(NULL, NR_THREADS * NR_SLOTS * SLOT_SIZE,
@@ -234,12 +231,7 @@ FN_A(void, run_threads, (uintptr_t round), "@logged libc")
 			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (region == MAP_FAILED)
 		exit(77);
-	for (i = 0; i < NR_THREADS; i++) {
-		if (pthread_create(&threads[i], NULL, worker, (void *)(round * NR_THREADS + i)))
-			abort();
-	}
-	for (i = 0; i < NR_THREADS; i++)
-		pthread_join(threads[i], NULL);
+	RUN_THREADS(worker, round);
 	LEAVE(run_threads);
 }
 

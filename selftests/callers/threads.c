@@ -95,16 +95,8 @@ FN_B(void *, worker, (void *number), "@logged")
 
 FN_A(void, run_threads, (uintptr_t round), "@logged libc")
 {
-	pthread_t threads[NR_THREADS];
-	uintptr_t i;
-
 	ENTER(run_threads);
-	for (i = 0; i < NR_THREADS; i++) {
-		if (pthread_create(&threads[i], NULL, worker, (void *)(round * NR_THREADS + i)))
-			abort();
-	}
-	for (i = 0; i < NR_THREADS; i++)
-		pthread_join(threads[i], NULL);
+	RUN_THREADS(worker, round);
 	LEAVE(run_threads);
 }
 
