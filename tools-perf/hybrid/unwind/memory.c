@@ -17,6 +17,7 @@
 #include <linux/bits.h>
 #include <linux/hash.h>
 #include <linux/kernel.h>
+#include <asm/insn.h>
 #include "../rules/rows.h"
 #include "../x86/code.h"
 #include "../x86/flow.h"
@@ -419,12 +420,28 @@ int hybrid_memory_code(struct hybrid_memory *memory, struct hybrid_space *space,
 	       hybrid_flow_fetch(&mem, addr, dst, size) == size ? 0 : -1;
 }
 
+/* Is what tells of the frame at @ip not as the sample had it? Of what is read last one byte counts. */
+static bool is_replaced(const struct hybrid_seen_code *seen, struct reader *reader,
+			const struct x86_frame_mem *mem, u64 ip)
+{
+	const struct code_page *page = read_page(reader, seen->start & -PAGE);
+	u8 now[HYBRID_SEEN_CODE];
+	struct hybrid_rule rule;
+
+	if (!page->readable)
+		return false;
+	memcpy(now, page->bytes + seen->start % PAGE, seen->size);
+	if (!hybrid_seen_code_differs(seen, now, 0, ~0ULL))
+		return false;
+	hybrid_code_ask(mem, ip, &rule);
+	return reader->to &&
+	       hybrid_seen_code_differs(seen, now, reader->from, reader->to - MAX_INSN_SIZE + 1);
+}
+
 void hybrid_memory_see(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
 		       const struct hybrid_abi *abi, const struct hybrid_made_code *code)
 {
-	u64 at = code->start & (PAGE - 1);
 	struct hybrid_seen_code *seen;
-	const struct code_page *page;
 	struct x86_frame_mem mem;
 	struct reader reader;
 
@@ -433,7 +450,7 @@ void hybrid_memory_see(struct hybrid_memory *memory, struct hybrid_space *space,
 	seen = &memory->seen;
 	seen->size = 0;
 	if (code->ip - code->start >= code->size ||
-	    code->size > min_t(u64, PAGE - at, HYBRID_SEEN_CODE) ||
+	    code->size > HYBRID_SEEN_CODE || code->start % PAGE + code->size > PAGE ||
 	    !reader_init(&reader, &mem, memory, space, pid, abi, code->ip) ||
 	    reader.mapping->object)
 		return;
@@ -442,16 +459,8 @@ void hybrid_memory_see(struct hybrid_memory *memory, struct hybrid_space *space,
 	seen->start = code->start;
 	seen->size = code->size;
 	memcpy(seen->bytes, code->bytes, code->size);
-	page = read_page(&reader, code->start - at);
-	if (page->readable && hybrid_seen_code_differs(seen, page->bytes + at, code->ip))
+	if (is_replaced(seen, &reader, &mem, code->ip))
 		hybrid_seen_code_rewritten(seen, memory->pass);
-}
-
-bool hybrid_memory_is_rewritten(const struct hybrid_memory *memory,
-				const struct hybrid_space *space, pid_t pid, u64 addr)
-{
-	return memory && hybrid_seen_code_is_rewritten(&memory->seen, space->gen, pid, addr,
-						       memory->pass);
 }
 
 bool hybrid_memory_around(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,

@@ -56,10 +56,6 @@ void hybrid_memory_look_again(struct hybrid_memory *memory, bool again);
 void hybrid_memory_see(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
 		       const struct hybrid_abi *abi, const struct hybrid_made_code *code);
 
-/* Is the code at an address replaced now and then? Arguments as hybrid_memory_read() has them. */
-bool hybrid_memory_is_rewritten(const struct hybrid_memory *memory,
-				const struct hybrid_space *space, pid_t pid, u64 addr);
-
 /**
  * struct hybrid_code_proof - the code that a rule was made from
  * @start: address, a multiple of 8

@@ -13,26 +13,14 @@
 
 #define PAGE	4096ULL
 
-/* As many bytes of no code end the code. */
-#define UNWRITTEN	8
-
-/* Where the code ends that has byte @at, or begins if @step is -1: how many bytes in between. */
-static unsigned int code_bytes(const u8 *at, unsigned int most, int step)
+bool hybrid_seen_code_differs(const struct hybrid_seen_code *seen, const u8 *now, u64 from, u64 to)
 {
-	unsigned int run = 0, i;
+	u64 end = seen->start + seen->size;
 
-	for (i = 0; i < most && run < UNWRITTEN; i++, at += step)
-		run = *at == 0 || *at == 0xcc ? run + 1 : 0;
-	return i - run;
-}
-
-bool hybrid_seen_code_differs(const struct hybrid_seen_code *seen, const u8 *now, u64 ip)
-{
-	unsigned int at = ip - seen->start, before, behind;
-
-	behind = code_bytes(seen->bytes + at, seen->size - at, 1);
-	before = code_bytes(seen->bytes + at - 1, at, -1);
-	return memcmp(seen->bytes + at - before, now + at - before, before + behind);
+	from = max(from, seen->start);
+	to = min(to, end);
+	return from < to && memcmp(seen->bytes + (from - seen->start), now + (from - seen->start),
+				   to - from);
 }
 
 static struct hybrid_rewritten_page *page_of(const struct hybrid_seen_code *seen, u64 gen,

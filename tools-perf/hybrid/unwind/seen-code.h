@@ -45,15 +45,14 @@ struct hybrid_seen_code {
 };
 
 /**
- * hybrid_seen_code_differs - is the code around an address another one than the sample had?
- * @seen: of the sample, with @ip in its bytes
- * @now: the same bytes of the process, as they are by now
- * @ip: the address
- *
- * From eight bytes on that had not been written, all 0 or all 0xcc, there is other code, and a
- * runtime may have written more of it.
+ * hybrid_seen_code_differs - is code another one than the sample had?
+ * @seen: of the sample
+ * @now: as many bytes as the sample has, as they are by now
+ * @from: address of the code that counts: a runtime may have written other code next to it
+ * @to: where it ends
  */
-bool hybrid_seen_code_differs(const struct hybrid_seen_code *seen, const u8 *now, u64 ip);
+bool hybrid_seen_code_differs(const struct hybrid_seen_code *seen, const u8 *now, u64 from,
+			      u64 to);
 
 /* The page of the sample's code is not as the sample had it. @pass: over the rings */
 void hybrid_seen_code_rewritten(struct hybrid_seen_code *seen, u64 pass);

@@ -117,9 +117,7 @@ enum hybrid_stop hybrid_step_frame_pointer(struct hybrid_walk *w,
 	case HYBRID_REACH_THERE:
 		return stop;
 	case HYBRID_REACH_INDIRECT:
-		w->guess = mapping && (mapping->object ||
-				       hybrid_memory_is_rewritten(w->unwinder->memory, w->u->space,
-								  w->u->pid, frame->ip));
+		w->guess = mapping && mapping->object;
 		return stop;
 	case HYBRID_REACH_MAYBE:
 	default:
