@@ -420,7 +420,7 @@ int hybrid_memory_code(struct hybrid_memory *memory, struct hybrid_space *space,
 	       hybrid_flow_fetch(&mem, addr, dst, size) == size ? 0 : -1;
 }
 
-/* Is what tells of the frame at @ip not as the sample had it? Of what is read last one byte counts. */
+/* Is the code that tells of the frame at @ip not as the sample had it? */
 static bool is_replaced(const struct hybrid_seen_code *seen, struct reader *reader,
 			const struct x86_frame_mem *mem, u64 ip)
 {
