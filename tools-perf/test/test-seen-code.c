@@ -160,8 +160,8 @@ static void test_far_epilogue(void)
 }
 
 /*
- * From the address to the end of the function each byte's change is noticed, and none of other code,
- * but for what is read with an instruction.
+ * From the address to the end of the function each byte's change is noticed, and none of other
+ * code, but for what is read with an instruction.
  */
 static void test_each_byte(void)
 {
