@@ -2,9 +2,7 @@
 #ifndef __HYBRID_JAVA_CODE_HASH_H
 #define __HYBRID_JAVA_CODE_HASH_H
 
-#ifndef __bpf__
-#include <linux/types.h>
-#endif
+#include "made-code.h"
 
 /**
  * hybrid_java_code_hash - tell the blobs of one walk from those of another
@@ -19,11 +17,9 @@
 static inline __u64 hybrid_java_code_hash(__u64 code_hash, __u64 blob, __u64 name, __u32 compile_id,
 					  __u32 frame_words)
 {
-	code_hash = (code_hash ^ blob) * 0x9e3779b97f4a7c15ULL;
-	code_hash = (code_hash ^ code_hash >> 32 ^ name) * 0x9e3779b97f4a7c15ULL;
-	code_hash ^= code_hash >> 32 ^ ((__u64)compile_id << 32 | frame_words);
-	code_hash *= 0x9e3779b97f4a7c15ULL;
-	return code_hash ^ code_hash >> 32;
+	code_hash = hybrid_code_hash(code_hash, blob);
+	code_hash = hybrid_code_hash(code_hash, name);
+	return hybrid_code_hash(code_hash, (__u64)compile_id << 32 | frame_words);
 }
 
 #endif /* __HYBRID_JAVA_CODE_HASH_H */

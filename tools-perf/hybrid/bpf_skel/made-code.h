@@ -33,9 +33,9 @@ struct hybrid_made_code {
 };
 
 /**
- * hybrid_code_hash - tell code from other code
- * @hash: that of the words before; 0: none
- * @word: of the code
+ * hybrid_code_hash - add a word to a hash by which code is told from other code
+ * @hash: of the words before; 0: there are none
+ * @word: of the code, or one that stands for it
  *
  * Return: the hash with this word.
  */
