@@ -435,7 +435,7 @@ struct hybrid_walk_record {
  * @holes: pages of @stack that are not, bit 0 for that with sp
  * @room_ends: 1 if the mapping of the stack ends right after @room bytes, else 0
  * @space: a number of the address space, that of no other one; 0: unknown
- * @code_ip: where a walk ended that had no rule
+ * @code_ip: address of the frame that the walk had no rule for; 0: it ended for another reason
  * @code_start: address of @code
  * @code_size: bytes of @code; 0: none, or they can't be read
  * @code: around @code_ip

@@ -24,7 +24,7 @@ struct hybrid_code_blocks {
 	struct hybrid_known_block	entries[1 << HYBRID_CODE_BLOCK_BITS];
 };
 
-/* As the store has it: of the key's address @at. */
+/* The proof in the form of the store, which counts from the key's address @at. */
 static inline struct hybrid_walk_proof hybrid_walk_proof(const struct hybrid_code_proof *proof,
 							 u64 at)
 {

@@ -420,7 +420,10 @@ int hybrid_memory_code(struct hybrid_memory *memory, struct hybrid_space *space,
 	       hybrid_flow_fetch(&mem, addr, dst, size) == size ? 0 : -1;
 }
 
-/* Is the code that tells of the frame at @ip not as the sample had it? */
+/*
+ * Has the process replaced the code from which the rule for @ip is worked out? The analysis may
+ * read other pages in place of this one, so the bytes are copied before.
+ */
 static bool is_replaced(const struct hybrid_seen_code *seen, struct reader *reader,
 			const struct x86_frame_mem *mem, u64 ip)
 {

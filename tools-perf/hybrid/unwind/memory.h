@@ -50,8 +50,9 @@ void hybrid_memory_look_again(struct hybrid_memory *memory, bool again);
  * @abi: of its task
  * @code: is copied
  *
- * What is asked about code from now on is answered by this code. If the process has other code
- * there by now, the rest of the page is not read for a while: what is there proves nothing.
+ * Until the next call perf reads these bytes in place of the process's. If the process has replaced
+ * the frame's code since, perf does not read the rest of the page for a while, because that may be
+ * newer than the sample, too.
  */
 void hybrid_memory_see(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
 		       const struct hybrid_abi *abi, const struct hybrid_made_code *code);
