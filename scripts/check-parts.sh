@@ -12,7 +12,7 @@
 #   kernels  building kernels
 #   vms, vms2  what runs in VMs, which take one processor each
 #
-# What is in no such lane runs at a lower priority until host is over.
+# style and sources run at a lower priority until host is over.
 # shellcheck disable=SC2154 # scripts/check sets $here, $short, $all and $other_linux
 
 # with_seed COMMAND...: the same files each time, and others each night.

@@ -103,15 +103,13 @@ left_behind()
 }
 
 # print_part NAME: what it prints, until there is no time left. Then all that it has
-# started is killed at once: a test that lost its program would fail. Beside what
-# samples all else comes second, and what nothing waits for third.
+# started is killed at once: a test that lost its program would fail. What needs nothing but the
+# sources has the longest to wait: kernels and VMs take all the time there is.
 print_part()
 {
 	local command=() left
 
-	if [ "${part_lane[$1]}" = kernels ]; then
-		command=(nice -n 3)
-	elif [[ ! ${part_lane[$1]} =~ ^(host|both)$ ]] && [ ! -e "$state/host.over" ]; then
+	if [[ ${part_lane[$1]} =~ ^(style|sources)$ ]] && [ ! -e "$state/host.over" ]; then
 		command=(nice -n 10)
 	fi
 	if [ -n "${CHECK_ENDS:-}" ]; then
