@@ -422,6 +422,24 @@ static void flags(void)
 	}
 }
 
+/* It has a caller: what the kernel has pushed for a signal. */
+static void signal_handler(void)
+{
+	struct hybrid_object *object;
+	struct hybrid_row row;
+
+	begin();
+	add(64, "runtime.sigtramp", TOP_FRAME | IS_ASM);
+	pair(17, 64);
+	object = open_go();
+	check(hybrid_pclntab_find(object));
+	check(hybrid_pclntab_row(object, TEXT + 40, &row));
+	same(row.rule.kind, HYBRID_RULE_CFA);
+	same(row.rule.base, HYBRID_BASE_SP);
+	same(row.rule.cfa_off, 24);
+	elf_made_close(object);
+}
+
 /* The function that a closure was written in, by its name. */
 static void closures(void)
 {
@@ -467,6 +485,7 @@ int main(void)
 		{ "made pclntab: odd distances",	odd_distances },
 		{ "made pclntab: many steps",		many_steps },
 		{ "made pclntab: flags",		flags },
+		{ "made pclntab: a signal's handler",	signal_handler },
 		{ "made pclntab: closures",		closures },
 	};
 

@@ -32,7 +32,7 @@
 #define PCSP_AT		16
 
 /* Flags of a function: src/runtime/symtab.go (later src/internal/abi), funcFlag_*. */
-#define TOP_FRAME	1	/* nobody has called it: goexit, mstart, rt0_go, sigtramp */
+#define TOP_FRAME	1	/* no Go function has called it: goexit, mstart, rt0_go, sigtramp */
 #define SP_WRITE	2	/* it sets sp to what the table can't say */
 #define IS_ASM		4
 
@@ -235,6 +235,7 @@ static void frame_rule(const struct hybrid_object *object, const struct function
 	rule->bp_off = rule->bp == HYBRID_BP_AT_CFA ? -16 : 0;
 }
 
+/* The kernel has called sigtramp() for a signal: its frame leads to what that interrupted. */
 bool hybrid_pclntab_row(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
 {
 	struct hybrid_fde range;
@@ -246,7 +247,7 @@ bool hybrid_pclntab_row(struct hybrid_object *object, u64 vaddr, struct hybrid_r
 	memset(row, 0, sizeof(*row));
 	row->start = vaddr;
 	row->end = vaddr + 1;
-	if (fn.flags & TOP_FRAME) {
+	if (fn.flags & TOP_FRAME && !is_named(object, &fn, "runtime.sigtramp")) {
 		row->rule.kind = HYBRID_RULE_OUTERMOST;
 		row->start = fn.start;
 		row->end = fn.end;
