@@ -194,12 +194,25 @@ static bool is_by_stack(const struct hybrid_rule *rule)
 	return rule->base < HYBRID_BASE_REG;
 }
 
+/* Before, at or behind the system call of a trampoline sp is the same. */
+static bool is_sigreturn(const struct x86_frame_mem *mem, u64 ip)
+{
+	static const u8 syscall[] = { 0x0f, 0x05 };
+	u8 bytes[sizeof(syscall)];
+
+	if (x86_frame_in_sigreturn(mem, ip) == X86_SIGRETURN_64)
+		return true;
+	return mem->is_64bit && x86_frame_fetch(mem, ip, bytes, sizeof(bytes)) == sizeof(bytes) &&
+	       !memcmp(bytes, syscall, sizeof(bytes)) &&
+	       x86_frame_in_sigreturn(mem, ip + sizeof(bytes)) == X86_SIGRETURN_64;
+}
+
 bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule *rule)
 {
 	unsigned int took;
 	u64 run;
 
-	if (x86_frame_sigreturn(mem, ip) == X86_SIGRETURN_64) {
+	if (is_sigreturn(mem, ip)) {
 		*rule = (struct hybrid_rule) { .kind = HYBRID_RULE_SIGRETURN, .signal = true };
 		return true;
 	}
