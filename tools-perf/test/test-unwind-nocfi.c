@@ -353,12 +353,81 @@ static void sigreturn(void)
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_DUMP_END, scene_at("leaf_at"), restore);
 
+	/* At its system call, and in it: the task is in the kernel, and ip is behind. */
+	for (at = 7; at <= 9; at += 2) {
+		scene_start(&s, restore + at);
+		scene_fill(&s, 32, 0xdead);
+		bp = scene_top(&s);
+		s.stack[120 / 8] = bp;
+		s.stack[160 / 8] = bp;
+		s.stack[168 / 8] = scene_at("bpframe_at");
+		scene_push_bpframe(&s, 0, scene_at("outer_ret"));
+		scene_unwind(&s);
+		scene_expect(&s, HYBRID_STOP_OUTERMOST, restore + at, scene_at("bpframe_at"),
+			     scene_at("outer_ret") - 1);
+	}
+
 	/* From the trampoline on: no other way to leave it, and no second try. */
 	scene_start(&s, restore);
 	scene_fill(&s, 32, 0x1000);
 	s.stack[160 / 8] = scene_top(&s);
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_NO_MAP, restore);
+}
+
+static u64 bare_at(const char *label)
+{
+	return SCENE_NOCFI + elf_file_symbol("nocfi.so", label);
+}
+
+/* never_returns() calls leaf(): @words on the stack behind its frame, then @ret. */
+static void start_thread(unsigned int words, u64 word, u64 ret)
+{
+	scene_start(&s, scene_at("leaf_at"));
+	scene_push(&s, bare_at("never_returns_ret"));
+	scene_fill(&s, words, word);
+	scene_push(&s, ret);
+	scene_fill(&s, 2, 0);
+	scene_unwind(&s);
+}
+
+/* Nothing but the words on the stack says who called what does not return. */
+static void outermost(void)
+{
+	u64 leaf = scene_at("leaf_at"), callee = bare_at("never_returns_ret");
+	u64 begins = bare_at("begins_ret"), too = bare_at("begins_too_ret");
+	u64 restore = bare_at("restore_rt");
+
+	start_thread(3, 0xdead, begins);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, leaf, callee - 1, begins - 1);
+	same(s.frames[1].cfa, SCENE_STACK + 5 * 8);
+	start_thread(63, callee - 1, too);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, leaf, callee - 1, too - 1);
+	start_thread(0, 0, scene_at("outer_ret"));
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, leaf, callee - 1, scene_at("outer_ret") - 1);
+
+	/* It is too far, behind the dump's end, or not where a process or a thread begins. */
+	start_thread(64, 0, begins);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, leaf, callee - 1);
+	start_thread(3, 0, begins);
+	s.u.dump_size = 4 * 8;
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, leaf, callee - 1);
+	start_thread(3, 0, bare_at("ends_all_ret"));
+	scene_expect(&s, HYBRID_STOP_NO_CFI, leaf, callee - 1);
+
+	/* What may be another's return address stands before it; code that no file backs may, too. */
+	start_thread(1, bare_at("bare_ret"), begins);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, leaf, callee - 1);
+	start_thread(1, restore, begins);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, leaf, callee - 1);
+	start_thread(1, scene_at("sigframe"), begins);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, leaf, callee - 1);
+	start_thread(1, SCENE_JIT + 100, begins);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, leaf, callee - 1);
+	/* Nobody has called where it begins. */
+	start_thread(1, begins + 2, begins);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, leaf, callee - 1, begins - 1);
 }
 
 /*
@@ -408,6 +477,7 @@ int main(void)
 		{ "unwind: a frame pointer that nothing confirms", unconfirmed },
 		{ "unwind: a call to what jumps elsewhere", dispatched },
 		{ "unwind: a signal without CFI", sigreturn },
+		{ "unwind: a thread's first function, without CFI", outermost },
 		{ "unwind: interpreters push return addresses", made_without_call },
 		{ "unwind: a function that is run on", run_on },
 		{ "unwind: a function that makes its caller's frame", makes_frame },

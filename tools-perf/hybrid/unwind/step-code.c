@@ -8,6 +8,9 @@
 #include "step.h"
 #include "step-run.h"
 
+/* Words of a stack among which the outermost frame's return address is looked for. */
+#define OUTERMOST_WORDS	64
+
 /* What nobody called tells of no target: Go leaves such an address on a stack it has left. */
 enum hybrid_reach hybrid_step_reaches(const struct hybrid_walk *w, u64 ret)
 {
@@ -224,4 +227,59 @@ enum hybrid_stop hybrid_step_code(struct hybrid_walk *w, struct hybrid_row *row,
 	if (row)
 		row->code_led = true;
 	return stop;
+}
+
+/* Does a signal handler return to @ret? */
+static bool is_trampoline(const struct hybrid_walk *w, struct hybrid_row *row, u64 ret)
+{
+	const struct hybrid_mapping *mapping = hybrid_space_find(w->u->space, ret);
+
+	return mapping && row && (row->rule.signal || hybrid_object_code_rule(row, mapping, ret)->kind ==
+				  HYBRID_RULE_SIGRETURN);
+}
+
+/* May @ret be where a call, or a signal handler, returns to? What can't be read may be. */
+static bool may_be_return(const struct hybrid_walk *w, u64 ret)
+{
+	struct hybrid_object *object;
+	struct hybrid_row *row;
+	bool mapped;
+
+	row = hybrid_unwind_row(w->unwinder, w->u->space, ret, &mapped, &object);
+	if (!mapped)
+		return false;
+	return !object || !row || hybrid_step_is_return(w, ret) || is_trampoline(w, row, ret);
+}
+
+/* Does a process or a thread begin in the code that returns to @ret? */
+static bool is_outermost(const struct hybrid_walk *w, u64 ret)
+{
+	struct hybrid_object *object;
+	struct hybrid_row *row;
+	bool mapped;
+
+	row = hybrid_unwind_row(w->unwinder, w->u->space, ret - 1, &mapped, &object);
+	return row && row->rule.kind == HYBRID_RULE_OUTERMOST && hybrid_step_is_return(w, ret);
+}
+
+enum hybrid_stop hybrid_step_outermost(struct hybrid_walk *w, struct hybrid_caller *caller)
+{
+	struct hybrid_unwind *u = w->u;
+	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, u->frames[u->nr - 1].ip);
+	u64 addr, ret, end = u->sp + OUTERMOST_WORDS * u->abi->word;
+
+	if (u->nr < 2 || !mapping || !mapping->object || u->sp % u->abi->word)
+		return HYBRID_STOP_NO_CFI;
+	for (addr = u->sp; addr < end; addr += u->abi->word) {
+		if (hybrid_walk_word(u, addr, &ret))
+			return HYBRID_STOP_NO_CFI;
+		ret = hybrid_step_true_return(w, addr, ret);
+		if (!may_be_return(w, ret))
+			continue;
+		if (!is_outermost(w, ret) || hybrid_step_reaches(w, ret) == HYBRID_REACH_NOT)
+			return HYBRID_STOP_NO_CFI;
+		*caller = (struct hybrid_caller){ .cfa = addr + u->abi->word, .ip = ret };
+		return HYBRID_STOP_NR;
+	}
+	return HYBRID_STOP_NO_CFI;
 }

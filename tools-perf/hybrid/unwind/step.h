@@ -61,6 +61,20 @@ enum hybrid_stop hybrid_step_runtime(struct hybrid_walk *w, struct hybrid_caller
 enum hybrid_stop hybrid_step_frame_pointer(struct hybrid_walk *w,
 					   struct hybrid_caller *caller);
 
+/**
+ * hybrid_step_outermost - leave the last frame for the outermost one
+ * @w: under way
+ * @caller: out
+ *
+ * For code without CFI of which nothing says where its caller is, as musl's functions that call
+ * main() and a thread's function, and do not return. The return address of a function that has
+ * called is on the stack above its sp; the sampled one may have it in a register. If the first word there that may be one is of the code that a process or a thread
+ * begins with, no other frame is between.
+ *
+ * Return: HYBRID_STOP_NO_CFI if the first one is another, or none is near.
+ */
+enum hybrid_stop hybrid_step_outermost(struct hybrid_walk *w, struct hybrid_caller *caller);
+
 /* Did the call before @ret lead to the last frame? */
 enum hybrid_reach hybrid_step_reaches(const struct hybrid_walk *w, u64 ret);
 

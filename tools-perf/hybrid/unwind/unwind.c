@@ -90,6 +90,8 @@ static enum hybrid_stop step_row(struct hybrid_walk *w, struct hybrid_row *row,
 		stop = hybrid_step_code(w, row, caller);
 	if (stop == HYBRID_STOP_NO_CFI)
 		stop = hybrid_step_run(w, false, caller);
+	if (stop == HYBRID_STOP_NO_CFI)
+		stop = hybrid_step_outermost(w, caller);
 	return stop == HYBRID_STOP_NO_CFI ? hybrid_step_frame_pointer(w, caller) : stop;
 }
 

@@ -145,6 +145,20 @@ static bool is_context_start(struct hybrid_object *object, u64 vaddr)
 	       !hybrid_code_is_return(object, vaddr);
 }
 
+/*
+ * Does the code behind a call end the thread with what the call returned? So clone() of musl calls
+ * the function that a thread runs: mov %eax,%edi; xor %eax,%eax; mov $SYS_exit,%al; syscall.
+ */
+static bool is_thread_start(struct hybrid_object *object, u64 ret)
+{
+	static const u8 by_al[] = { 0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05 };
+	static const u8 by_eax[] = { 0x89, 0xc7, 0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05 };
+
+	return object->cfi.abi->word == 8 && hybrid_code_is_return(object, ret) &&
+	       (is_code(object, ret, by_al, sizeof(by_al)) ||
+		is_code(object, ret, by_eax, sizeof(by_eax)));
+}
+
 /**
  * struct stack_switch - code of Go's runtime that runs on another stack than its caller
  * @code: bytes
@@ -339,9 +353,9 @@ static void save_bp(struct hybrid_object *object, u64 vaddr, struct hybrid_row *
 /* Code without CFI at which a stack is known to end. */
 static void complete_root(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
 {
-	if (vaddr - object->entry < hybrid_entry_size(object)) {
-		row->rule.kind = HYBRID_RULE_OUTERMOST;
 	/* The byte before it is asked for: the return address is its name. */
+	if (vaddr - object->entry < hybrid_entry_size(object) || is_thread_start(object, vaddr + 1)) {
+		row->rule.kind = HYBRID_RULE_OUTERMOST;
 	} else if (is_context_start(object, vaddr + 1)) {
 		row->rule.kind = HYBRID_RULE_OUTERMOST;
 		row->rule.signal = true;

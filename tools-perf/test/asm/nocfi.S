@@ -63,4 +63,47 @@ makes_at:
 	push	%r15
 	ret
 
+/* As musl's start(): it calls a thread's function, and does not return. */
+	.p2align 4
+never_returns:
+	push	%rbx
+	sub	$16, %rsp
+	call	*(%rbx)
+never_returns_ret:
+	mov	%rax, %rdi
+	call	leaves
+
+	.p2align 4
+leaves:
+	mov	%rdi, %rsp
+	jmp	*%rdi
+
+/* As musl's clone(). */
+	.p2align 4
+begins:
+	xor	%ebp, %ebp
+	call	*%r9
+begins_ret:
+	mov	%eax, %edi
+	xor	%eax, %eax
+	mov	$60, %al
+	syscall
+	hlt
+
+/* The same by a program's own hand; exit_group(2) may end what others have called. */
+	.p2align 4
+begins_too:
+	call	*%r9
+begins_too_ret:
+	mov	%eax, %edi
+	mov	$60, %eax
+	syscall
+	.p2align 4
+ends_all:
+	call	*%r9
+ends_all_ret:
+	mov	%eax, %edi
+	mov	$231, %eax
+	syscall
+
 	.section .note.GNU-stack, "", @progbits
