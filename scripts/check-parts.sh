@@ -9,7 +9,7 @@
 #   both     the same, in host and in a second lane: any of these may run beside any of host. The
 #            longest come first, so that none is alone at the end
 #   style, sources  what needs nothing but the sources
-#   kernels  building kernels
+#   kernels  building kernels, and the unpatched perf
 #   vms, vms2  what runs in VMs, which take one processor each
 #
 # style and sources run at a lower priority until host is over.
@@ -167,8 +167,6 @@ of_sources()
 	part style check tap style "source build" style
 	part setup ci tap sources source selftests/setup/run
 	part awk ci tap sources "${all:+build}" selftests/awk/run ${all:+--all}
-	# First, as parts of the lane host wait for it.
-	part stock kernel tap sources source builds perf-stock
 	part series kernel tap style source check_series
 	part layers check tap sources "" scripts/check-layers
 	part figures check tap sources "" scripts/check-figures
@@ -187,6 +185,8 @@ of_sources()
 of_kernels()
 {
 	part kernel kernel tap kernels source builds kernel-debug
+	# Parts of the lane host wait for it: at the priority of style and sources it would take an hour.
+	part stock kernel tap kernels source builds perf-stock
 	part vm kernel tap vms "kernel build" selftests/vm/run-tests
 	part callchain kernel tap vms "kernel build" selftests/callchain/run-tests check
 	part module kernel tap vms2 "kernel build" selftests/module/run-tests check
