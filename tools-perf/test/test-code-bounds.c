@@ -197,6 +197,59 @@ static void reaches(void)
 	}
 }
 
+/* Is sp moved at that byte, in a row of all of the code with 72 bytes pushed? */
+static void sp_is_moved(unsigned int at, bool is_moved, unsigned int from, unsigned int to)
+{
+	u64 first, end;
+
+	check(hybrid_sp_is_moved(&code_mem, CODE_BASE, CODE_BASE + at, CODE_BASE + CODE_SIZE, 72,
+				 &first, &end) == is_moved);
+	same(first, CODE_BASE + from);
+	same(end, CODE_BASE + to);
+}
+
+/* One row for code that pushes, calls and jumps, as assembler has it. */
+static void moves(void)
+{
+	u64 from, to;
+
+	code_fill(0x90);
+	/* push %rax; call; pop %rax */
+	CODE_PUT(16, "\x50\xe8\x00\x01\x00\x00\x58");
+	/* push %rbp, %rbx, %r15, %r14; sub $40,%rsp: a function's entry; jmp */
+	CODE_PUT(64, "\xeb\x00\x55\x53\x41\x57\x41\x56\x48\x83\xec\x28\x90\xeb\x00");
+	/* mov %rcx,%rsp; jmp */
+	CODE_PUT(96, "\x48\x89\xcc\x90\xff\xe0");
+	/* je, with sp moved: lea -8(%rsp),%rsp; vmovdqa; and back */
+	CODE_PUT(128, "\x48\x8d\x64\x24\xf8\x74\x10\xc5\xf9\x6f\xc0\x48\x8d\x64\x24\x08");
+	code[CODE_SIZE - 1] = 0xc3;
+	sp_is_moved(0, false, 0, 17);
+	sp_is_moved(16, false, 0, 17);
+	/* Within the call, too: its return address is asked for so. */
+	sp_is_moved(17, true, 17, 23);
+	sp_is_moved(21, true, 17, 23);
+	sp_is_moved(22, true, 17, 23);
+	sp_is_moved(23, false, 23, 67);
+	sp_is_moved(67, true, 67, 76);
+	sp_is_moved(75, true, 67, 76);
+	sp_is_moved(76, false, 76, 99);
+	sp_is_moved(100, true, 99, 102);
+	sp_is_moved(102, false, 102, 133);
+	sp_is_moved(139, true, 133, 144);
+	sp_is_moved(144, false, 144, CODE_SIZE);
+	/* What can't be read, and more instructions than are looked at. */
+	CODE_PUT(512, "\x50\x62\x00");
+	sp_is_moved(300, false, 144, 513);
+	check(!hybrid_sp_is_moved(&code_mem, CODE_BASE, CODE_BASE + 513, CODE_BASE + 1024, 72,
+				  &from, &to));
+	code_fill(0x90);
+	CODE_PUT(0, "\x50");
+	check(hybrid_sp_is_moved(&code_mem, CODE_BASE, CODE_BASE + 1, CODE_BASE + 16384, 72, &from,
+				 &to));
+	check(!hybrid_sp_is_moved(&code_mem, CODE_BASE, CODE_BASE + 1, CODE_BASE + 16385, 72, &from,
+				  &to));
+}
+
 static void effects(void)
 {
 	unsigned int nr;
@@ -293,6 +346,7 @@ int main(void)
 		{ "bounds: the frame of a caller",	callers_frame },
 		{ "bounds: from a call on",		reaches },
 		{ "bounds: effects of instructions",	effects },
+		{ "bounds: where sp is moved",		moves },
 		{ "bounds: switches of stacks",		switches },
 		{ "bounds: special frames",		special_frames },
 	};

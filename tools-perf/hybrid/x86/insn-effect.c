@@ -14,6 +14,9 @@
 /* Instructions of a function that are looked at for one that sets sp. */
 #define MAX_SETS_SP	512
 
+/* And of a row, for those that move sp. */
+#define MAX_SP_MOVES	16384
+
 /* And for one that saves the frame pointer. */
 #define MAX_SAVES_BP	8
 
@@ -203,6 +206,60 @@ u64 hybrid_sets_sp(const struct x86_frame_mem *mem, u64 start, u64 end)
 bool hybrid_leaves_stack(const struct x86_frame_mem *mem, u64 start, u64 end)
 {
 	return find_insn(mem, start, end, is_left) < end;
+}
+
+/* Follows sp over one instruction; false: it can't be read. */
+static bool follow_sp(const struct x86_frame_mem *mem, u64 at, u64 *next, struct x86_path *path)
+{
+	static const struct x86_path begin = { .sp_base = X86_BASE_SP };
+	u8 bytes[MAX_INSN_SIZE];
+	struct x86_code code;
+	enum x86_step step;
+	struct insn insn;
+	s32 target;
+
+	if (!hybrid_decode_insn(mem, at, &insn) ||
+	    hybrid_flow_fetch(mem, at, bytes, insn.length) < insn.length)
+		return false;
+	*next = at + insn.length;
+	if (insn.vex_prefix.nbytes)
+		return true;
+	if (!x86_frame_decode(&insn, bytes, insn.length, true, &code))
+		return false;
+	if (hybrid_is_call(&code))
+		return true;
+	step = x86_frame_step(&code, path, &target);
+	if (step != X86_STEP_NEXT && step != X86_STEP_BRANCH)
+		*path = begin;
+	return true;
+}
+
+bool hybrid_sp_is_moved(const struct x86_frame_mem *mem, u64 start, u64 vaddr, u64 end, s64 pushed,
+			u64 *from, u64 *to)
+{
+	struct x86_path path = { .sp_base = X86_BASE_SP };
+	bool is_moved = false, was_moved;
+	unsigned int i;
+	u64 at = start;
+	s64 down;
+
+	*from = start;
+	*to = end;
+	for (i = 0; i < MAX_SP_MOVES && at < end; i++) {
+		if (!follow_sp(mem, at, &at, &path))
+			return false;
+		was_moved = is_moved;
+		down = -(s64)path.sp * (s64)sizeof(u64);
+		is_moved = path.sp_base != X86_BASE_SP || (down && down != pushed);
+		if (is_moved == was_moved)
+			continue;
+		if (vaddr < at) {
+			*to = at;
+			return was_moved;
+		}
+		*from = at;
+	}
+	return is_moved && at >= end;
 }
 
 /* mov %rbp,N(%rsp) */

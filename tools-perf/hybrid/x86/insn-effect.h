@@ -43,6 +43,24 @@ u64 hybrid_sets_sp(const struct x86_frame_mem *mem, u64 start, u64 end);
 bool hybrid_leaves_stack(const struct x86_frame_mem *mem, u64 start, u64 end);
 
 /**
+ * hybrid_sp_is_moved - is sp at an instruction what one row of the CFI says of all the code?
+ * @mem: reads the code; of 64 bits
+ * @start: of the row
+ * @vaddr: the instruction, or a byte of it
+ * @end: of the row
+ * @pushed: bytes that are on the stack behind the return address, as the row says
+ * @from: out: where the code begins for which the answer is the same
+ * @to: out: and where it ends
+ *
+ * Assembler may push registers and have one row for all of it. Behind an instruction that never
+ * goes on sp is taken for what the row says, or for that at a function's entry.
+ *
+ * Return: false, too, if the code can't be read or is too long.
+ */
+bool hybrid_sp_is_moved(const struct x86_frame_mem *mem, u64 start, u64 vaddr, u64 end, s64 pushed,
+			u64 *from, u64 *to);
+
+/**
  * hybrid_saves_bp - does a function save the frame pointer as Go's assembler has it do?
  * @mem: reads the code
  * @start: of the function
