@@ -456,6 +456,71 @@ static void context_start(void)
 	close_text();
 }
 
+/* One row for all of a function of more than a page, which pushes a register for a call. */
+static void long_row(void)
+{
+	static const u8 call[] = { 0x50, 0xe8, 0, 0, 0, 0, 0x58 };
+	struct hybrid_rule rule = { .kind = HYBRID_RULE_CFA, .cfa_off = 80, .ra_off = -8 };
+	static u8 code[8192];
+	struct elf_made elf;
+
+	memset(code, 0x90, sizeof(code));
+	memcpy(code + 100, call, sizeof(call));
+	elf_made_begin(&elf);
+	elf_made_loaded(&elf, ".text", SHF_EXECINSTR, TEXT, code, sizeof(code));
+	object = elf_made_object(&elf);
+	object->pclntab.tried = true;
+	refine(0, 4096, 101, &rule);
+	same(row.rule.kind, HYBRID_RULE_NONE);
+	same(row.start, TEXT + 101);
+	same(row.end, TEXT + 107);
+	refine(0, 4096, 100, &rule);
+	same(row.rule.cfa_off, 80);
+	same(row.start, TEXT);
+	same(row.end, TEXT + 101);
+	refine(0, 4096, 107, &rule);
+	same(row.rule.cfa_off, 80);
+	same(row.start, TEXT + 107);
+	same(row.end, TEXT + 4096);
+	/* A shorter one, of a frame by bp, and of 32 bits. */
+	refine(0, 4095, 101, &rule);
+	same(row.end, TEXT + 4095);
+	rule.base = HYBRID_BASE_BP;
+	refine(0, 4096, 101, &rule);
+	same(row.end, TEXT + 4096);
+	rule.base = HYBRID_BASE_SP;
+	object->cfi.abi = &hybrid_abi_32;
+	refine(0, 4096, 101, &rule);
+	same(row.end, TEXT + 4096);
+	close_text();
+}
+
+/* clone() of musl calls the thread's function: each byte of what is around counts. */
+static void thread_start(void)
+{
+	static const u8 code[] = { 0x31, 0xed, 0x5f, 0x41, 0xff, 0xd1,
+				   0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05 };
+	const struct hybrid_rule none = {};
+	unsigned int byte, at;
+
+	for (byte = 0; byte <= sizeof(code); byte++) {
+		fill(0x90);
+		memcpy(text + AT - 6, code, sizeof(code));
+		if (byte < sizeof(code))
+			text[AT - 6 + byte] ^= 0x80;
+		open_text(SIZE, 0);
+		for (at = AT - 8; at < AT + 10; at++) {
+			refine(at, at + 1, at, &none);
+			same(row.rule.kind, byte == sizeof(code) && at == AT - 1 ?
+			     HYBRID_RULE_OUTERMOST : HYBRID_RULE_NONE);
+		}
+		object->cfi.abi = &hybrid_abi_32;
+		refine(AT - 1, AT, AT - 1, &none);
+		same(row.rule.kind, HYBRID_RULE_NONE);
+	}
+	close_text();
+}
+
 /* The code that a process begins with: xor %ebp,%ebp; mov %rsp,%rdi; call; hlt */
 static void entry(void)
 {
@@ -487,6 +552,8 @@ int main(void)
 		{ "refine: bytes of two pages, or of none",	pages },
 		{ "refine: where a context begins",		context_start },
 		{ "refine: where a process begins",		entry },
+		{ "refine: where a thread begins",		thread_start },
+		{ "refine: a long row",				long_row },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

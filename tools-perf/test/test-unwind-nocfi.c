@@ -353,7 +353,7 @@ static void sigreturn(void)
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_DUMP_END, scene_at("leaf_at"), restore);
 
-	/* At its system call, and in it: the task is in the kernel, and ip is behind. */
+	/* At its system call; behind it another function may begin. */
 	for (at = 7; at <= 9; at += 2) {
 		scene_start(&s, restore + at);
 		scene_fill(&s, 32, 0xdead);
@@ -363,8 +363,11 @@ static void sigreturn(void)
 		s.stack[168 / 8] = scene_at("bpframe_at");
 		scene_push_bpframe(&s, 0, scene_at("outer_ret"));
 		scene_unwind(&s);
-		scene_expect(&s, HYBRID_STOP_OUTERMOST, restore + at, scene_at("bpframe_at"),
-			     scene_at("outer_ret") - 1);
+		if (at < 9)
+			scene_expect(&s, HYBRID_STOP_OUTERMOST, restore + at,
+				     scene_at("bpframe_at"), scene_at("outer_ret") - 1);
+		else
+			scene_expect(&s, HYBRID_STOP_NO_CFI, restore + at);
 	}
 
 	/* From the trampoline on: no other way to leave it, and no second try. */
@@ -380,14 +383,14 @@ static u64 bare_at(const char *label)
 	return SCENE_NOCFI + elf_file_symbol("nocfi.so", label);
 }
 
-/* never_returns() calls leaf(): @words on the stack behind its frame, then @ret. */
-static void start_thread(unsigned int words, u64 word, u64 ret)
+/* @callee calls leaf(): @words on the stack behind its frame, then @ret, the top of a stack. */
+static void start_thread(u64 callee, unsigned int words, u64 word, u64 ret)
 {
 	scene_start(&s, scene_at("leaf_at"));
-	scene_push(&s, bare_at("never_returns_ret"));
+	scene_push(&s, callee);
 	scene_fill(&s, words, word);
 	scene_push(&s, ret);
-	scene_fill(&s, 2, 0);
+	scene_fill(&s, 130, 0);
 	scene_unwind(&s);
 }
 
@@ -395,39 +398,72 @@ static void start_thread(unsigned int words, u64 word, u64 ret)
 static void outermost(void)
 {
 	u64 leaf = scene_at("leaf_at"), callee = bare_at("never_returns_ret");
-	u64 begins = bare_at("begins_ret"), too = bare_at("begins_too_ret");
-	u64 restore = bare_at("restore_rt");
+	u64 begins = bare_at("begins_ret"), child = bare_at("ends_child_ret");
+	u64 goes_on = bare_at("goes_on_ret");
 
-	start_thread(3, 0xdead, begins);
+	start_thread(callee, 3, 0xdead, begins);
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, leaf, callee - 1, begins - 1);
 	same(s.frames[1].cfa, SCENE_STACK + 5 * 8);
-	start_thread(63, callee - 1, too);
-	scene_expect(&s, HYBRID_STOP_OUTERMOST, leaf, callee - 1, too - 1);
-	start_thread(0, 0, scene_at("outer_ret"));
+	start_thread(callee, 63, begins + 2, begins);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, leaf, callee - 1, begins - 1);
+	start_thread(callee, 0, 0, scene_at("outer_ret"));
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, leaf, callee - 1, scene_at("outer_ret") - 1);
 
 	/* It is too far, behind the dump's end, or not where a process or a thread begins. */
-	start_thread(64, 0, begins);
+	start_thread(callee, 64, 0, begins);
 	scene_expect(&s, HYBRID_STOP_NO_CFI, leaf, callee - 1);
-	start_thread(3, 0, begins);
+	start_thread(callee, 3, 0, begins);
 	s.u.dump_size = 4 * 8;
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_NO_CFI, leaf, callee - 1);
-	start_thread(3, 0, bare_at("ends_all_ret"));
+	start_thread(callee, 3, 0, child);
 	scene_expect(&s, HYBRID_STOP_NO_CFI, leaf, callee - 1);
 
-	/* What may be another's return address stands before it; code that no file backs may, too. */
-	start_thread(1, bare_at("bare_ret"), begins);
+	/* What may be another's return address stands before it, or behind: it was left there. */
+	start_thread(callee, 1, bare_at("bare_ret"), begins);
 	scene_expect(&s, HYBRID_STOP_NO_CFI, leaf, callee - 1);
-	start_thread(1, restore, begins);
+	start_thread(callee, 1, SCENE_JIT + 100, begins);
 	scene_expect(&s, HYBRID_STOP_NO_CFI, leaf, callee - 1);
-	start_thread(1, scene_at("sigframe"), begins);
+	start_thread(callee, 1, 0, begins);
+	s.stack[3 + 127] = bare_at("bare_ret");
+	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_NO_CFI, leaf, callee - 1);
-	start_thread(1, SCENE_JIT + 100, begins);
-	scene_expect(&s, HYBRID_STOP_NO_CFI, leaf, callee - 1);
-	/* Nobody has called where it begins. */
-	start_thread(1, begins + 2, begins);
+	s.stack[3 + 127] = 0;
+	s.stack[3 + 128] = bare_at("bare_ret");
+	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, leaf, callee - 1, begins - 1);
+
+	/* The function goes on, may have no call here, or has its return address in a register. */
+	start_thread(goes_on, 1, 0, begins);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, leaf, goes_on - 1);
+	start_thread(callee - 2, 1, 0, begins);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, leaf, callee - 3);
+	scene_start(&s, callee);
+	scene_push(&s, begins);
+	scene_fill(&s, 130, 0);
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, callee);
+}
+
+/* A frame pointer of 0 is the deepest one: of what was left by its code alone it is none. */
+static void zero_by_code(void)
+{
+	u64 ret = bare_at("never_returns_ret"), bp;
+
+	scene_start(&s, bare_at("bare"));
+	scene_reg(&s, BP, 0);
+	scene_push(&s, ret);
+	scene_fill(&s, 70, 0);
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, bare_at("bare"), ret - 1);
+
+	scene_start(&s, bare_at("bare_at"));
+	bp = scene_top(&s);
+	scene_reg(&s, BP, bp);
+	scene_push_bpframe(&s, 0, ret);
+	scene_fill(&s, 70, 0);
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, bare_at("bare_at"), ret - 1);
 }
 
 /*
@@ -478,6 +514,7 @@ int main(void)
 		{ "unwind: a call to what jumps elsewhere", dispatched },
 		{ "unwind: a signal without CFI", sigreturn },
 		{ "unwind: a thread's first function, without CFI", outermost },
+		{ "unwind: a frame pointer of 0 behind code", zero_by_code },
 		{ "unwind: interpreters push return addresses", made_without_call },
 		{ "unwind: a function that is run on", run_on },
 		{ "unwind: a function that makes its caller's frame", makes_frame },

@@ -186,6 +186,11 @@ static struct hybrid_row *compile_row(const struct hybrid_mapping *mapping, u64 
 		free(row);
 		return NULL;
 	}
+	/* It keeps what the code at one address tells. */
+	if (row->rule.kind == HYBRID_RULE_NONE) {
+		row->start = vaddr;
+		row->end = vaddr + 1;
+	}
 	insert_row(object, row, vaddr);
 	return row;
 }
@@ -291,6 +296,17 @@ bool hybrid_object_is_return(const struct hybrid_mapping *mapping, u64 ret)
 	if (!mapping->object || !is_known(mapping))
 		return true;
 	return hybrid_object_vaddr(mapping->object, offset, &vaddr) && found_return(mapping, vaddr);
+}
+
+bool hybrid_object_passes_on(const struct hybrid_mapping *mapping, u64 ret)
+{
+	u64 vaddr;
+
+	return mapping->object && hybrid_object_use(mapping) &&
+	       hybrid_object_vaddr(mapping->object, ret - mapping->start + mapping->pgoff,
+				   &vaddr) &&
+	       arch_of(mapping)->passes_on(mapping->object, vaddr) &&
+	       hybrid_object_is_current(mapping->object);
 }
 
 bool hybrid_object_is_uprobe(const struct hybrid_mapping *mapping, u64 ret, u64 *left)

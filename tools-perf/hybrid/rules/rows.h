@@ -66,6 +66,13 @@ const struct hybrid_rule *hybrid_object_code_rule(struct hybrid_row *row,
 bool hybrid_object_is_return(const struct hybrid_mapping *mapping, u64 ret);
 
 /**
+ * hybrid_object_passes_on - does code give what a call has returned to another function at once?
+ * @mapping: that holds it; may have no object
+ * @ret: behind the call
+ */
+bool hybrid_object_passes_on(const struct hybrid_mapping *mapping, u64 ret);
+
+/**
  * hybrid_object_is_uprobe - may an optimized uprobe be before an address?
  * @mapping: that holds it; may have no object
  * @ret: the address

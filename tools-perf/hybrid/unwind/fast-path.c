@@ -63,5 +63,6 @@ struct hybrid_object *hybrid_walk_fast(struct hybrid_walk *w)
 	u->bp_known = bp_known;
 	u->rule = left->row->rule;
 	w->by_bp = false;
+	w->framed = false;
 	return left->object;
 }

@@ -42,8 +42,7 @@ static bool is_behind_mapping(const struct hybrid_unwind *u, u64 addr)
 	return u->room_ends && addr - u->dump_start >= u->dump_room;
 }
 
-/* Is @cfa the top of a stack, above which no frame is? */
-static bool is_top(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u, u64 cfa)
+bool hybrid_is_stack_top(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u, u64 cfa)
 {
 	u8 size = u->abi->word;
 	u64 addr, word;
@@ -82,7 +81,7 @@ void hybrid_fiber_end(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u)
 		cfa = u->frames[i - 1].cfa;
 		if (cfa && cfa % u->abi->word == 0 &&
 		    !hybrid_called_frame(unwinder, u, i, true, &object) &&
-		    is_top(unwinder, u, cfa)) {
+		    hybrid_is_stack_top(unwinder, u, cfa)) {
 			u->fiber_ret = u->frames[i].ret;
 			end_at(u, i);
 			return;

@@ -24,4 +24,15 @@
  */
 void hybrid_fiber_end(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u);
 
+/**
+ * hybrid_is_stack_top - is a place the top of a stack, above which no frame is?
+ * @unwinder: caches
+ * @u: the sample
+ * @cfa: the place, in the task
+ *
+ * Return: does none of the next 1,024 bytes, as far as they are memory of the process and of the
+ * stack's mapping, hold an address after a call?
+ */
+bool hybrid_is_stack_top(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u, u64 cfa);
+
 #endif /* __PERF_HYBRID_FIBER_H */

@@ -5,6 +5,7 @@
  */
 #include "../rules/rows.h"
 #include "call-check.h"
+#include "fiber.h"
 #include "step.h"
 #include "step-run.h"
 
@@ -28,7 +29,8 @@ enum hybrid_reach hybrid_step_reaches(const struct hybrid_walk *w, u64 ret)
 /*
  * Code without CFI (psABI x86-64 3.2.2: a frame pointer of 0 is the deepest). What
  * code with CFI, or none, has in the register need not be a frame pointer: 0 is
- * often none, as below code that PHP compiles.
+ * often none, as below code that PHP compiles. So is 0 if the frame inside was left by its
+ * code alone: musl's dynamic linker has 0 there, and callers.
  */
 static enum hybrid_stop read_frame_pointer(struct hybrid_walk *w, struct hybrid_caller *caller)
 {
@@ -38,7 +40,7 @@ static enum hybrid_stop read_frame_pointer(struct hybrid_walk *w, struct hybrid_
 	if (!u->bp_known)
 		return HYBRID_STOP_NO_CFI;
 	if (!u->bp)
-		return w->by_bp ? HYBRID_STOP_OUTERMOST : HYBRID_STOP_NO_CFI;
+		return w->framed ? HYBRID_STOP_OUTERMOST : HYBRID_STOP_NO_CFI;
 	if (u->bp < u->sp || u->bp % word)
 		return HYBRID_STOP_NO_CFI;
 	caller->cfa = u->bp + 2 * word;
@@ -48,6 +50,7 @@ static enum hybrid_stop read_frame_pointer(struct hybrid_walk *w, struct hybrid_
 	caller->ip = hybrid_step_true_return(w, u->bp + word, caller->ip);
 	caller->bp_known = true;
 	caller->exact = false;
+	caller->framed = true;
 	return HYBRID_STOP_NR;
 }
 
@@ -104,8 +107,11 @@ enum hybrid_stop hybrid_step_frame_pointer(struct hybrid_walk *w,
 	enum hybrid_stop stop = read_frame_pointer(w, caller);
 	const struct hybrid_mapping *mapping;
 
-	if (stop != HYBRID_STOP_NR || !caller->ip)
+	if (stop != HYBRID_STOP_NR)
 		return stop;
+	/* A return address of 0 is the deepest, as a frame pointer of 0 is. */
+	if (!caller->ip)
+		return w->framed ? stop : HYBRID_STOP_NO_CFI;
 	mapping = hybrid_space_find(w->u->space, frame->ip);
 	switch (hybrid_step_reaches(w, caller->ip)) {
 	case HYBRID_REACH_NOT:
@@ -226,29 +232,22 @@ enum hybrid_stop hybrid_step_code(struct hybrid_walk *w, struct hybrid_row *row,
 	}
 	if (row)
 		row->code_led = true;
+	caller->framed = rule.base == HYBRID_BASE_BP;
 	return stop;
 }
 
-/* Does a signal handler return to @ret? */
-static bool is_trampoline(const struct hybrid_walk *w, struct hybrid_row *row, u64 ret)
-{
-	const struct hybrid_mapping *mapping = hybrid_space_find(w->u->space, ret);
-
-	return mapping && row && (row->rule.signal || hybrid_object_code_rule(row, mapping, ret)->kind ==
-				  HYBRID_RULE_SIGRETURN);
-}
-
-/* May @ret be where a call, or a signal handler, returns to? What can't be read may be. */
+/*
+ * May @ret be where a call returns to? What can't be read may be. What a signal handler returns to
+ * is none: the kernel's frame above that is larger than what is looked at.
+ */
 static bool may_be_return(const struct hybrid_walk *w, u64 ret)
 {
 	struct hybrid_object *object;
 	struct hybrid_row *row;
 	bool mapped;
 
-	row = hybrid_unwind_row(w->unwinder, w->u->space, ret, &mapped, &object);
-	if (!mapped)
-		return false;
-	return !object || !row || hybrid_step_is_return(w, ret) || is_trampoline(w, row, ret);
+	row = hybrid_unwind_row(w->unwinder, w->u->space, ret - 1, &mapped, &object);
+	return mapped && (!object || !row || hybrid_step_is_return(w, ret));
 }
 
 /* Does a process or a thread begin in the code that returns to @ret? */
@@ -262,13 +261,28 @@ static bool is_outermost(const struct hybrid_walk *w, u64 ret)
 	return row && row->rule.kind == HYBRID_RULE_OUTERMOST && hybrid_step_is_return(w, ret);
 }
 
+/*
+ * Is the last frame of code that passes on what it called returns, as exit(main()) does? Who makes
+ * a stack puts the address of any function there, so that the call has to lead to what is inside.
+ */
+static bool passes_on(const struct hybrid_walk *w)
+{
+	const struct hybrid_unwind *u = w->u;
+	const struct hybrid_frame *frame = &u->frames[u->nr - 1];
+	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, frame->ip);
+
+	return u->nr > 1 && frame->ip != frame->ret && mapping &&
+	       hybrid_object_passes_on(mapping, frame->ret) &&
+	       hybrid_check_call(w->unwinder, u->space, u->pid, u->abi, frame->ret, frame[-1].ip) >
+		       HYBRID_REACH_ELSEWHERE;
+}
+
 enum hybrid_stop hybrid_step_outermost(struct hybrid_walk *w, struct hybrid_caller *caller)
 {
 	struct hybrid_unwind *u = w->u;
-	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, u->frames[u->nr - 1].ip);
 	u64 addr, ret, end = u->sp + OUTERMOST_WORDS * u->abi->word;
 
-	if (u->nr < 2 || !mapping || !mapping->object || u->sp % u->abi->word)
+	if (u->sp % u->abi->word || !passes_on(w))
 		return HYBRID_STOP_NO_CFI;
 	for (addr = u->sp; addr < end; addr += u->abi->word) {
 		if (hybrid_walk_word(u, addr, &ret))
@@ -276,7 +290,8 @@ enum hybrid_stop hybrid_step_outermost(struct hybrid_walk *w, struct hybrid_call
 		ret = hybrid_step_true_return(w, addr, ret);
 		if (!may_be_return(w, ret))
 			continue;
-		if (!is_outermost(w, ret) || hybrid_step_reaches(w, ret) == HYBRID_REACH_NOT)
+		if (!is_outermost(w, ret) || hybrid_step_reaches(w, ret) == HYBRID_REACH_NOT ||
+		    !hybrid_is_stack_top(w->unwinder, u, addr + u->abi->word))
 			return HYBRID_STOP_NO_CFI;
 		*caller = (struct hybrid_caller){ .cfa = addr + u->abi->word, .ip = ret };
 		return HYBRID_STOP_NR;

@@ -67,9 +67,9 @@ enum hybrid_stop hybrid_step_frame_pointer(struct hybrid_walk *w,
  * @caller: out
  *
  * For code without CFI of which nothing says where its caller is, as musl's functions that call
- * main() and a thread's function, and do not return. The return address of a function that has
- * called is on the stack above its sp; the sampled one may have it in a register. If the first word there that may be one is of the code that a process or a thread
- * begins with, no other frame is between.
+ * main() and a thread's function: they give what that returns to a function that does not return.
+ * If the first word above sp that may be a return address is of the code that a process or a thread
+ * begins with, and that is at the top of the stack, no other frame is between.
  *
  * Return: HYBRID_STOP_NO_CFI if the first one is another, or none is near.
  */

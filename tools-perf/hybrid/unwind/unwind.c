@@ -145,6 +145,7 @@ static enum hybrid_stop enter(struct hybrid_walk *w, const struct hybrid_caller 
 	u->bp = caller->bp;
 	u->bp_known = caller->bp_known;
 	w->by_bp = u->rule.kind == HYBRID_RULE_NONE;
+	w->framed = w->by_bp && caller->framed;
 	return HYBRID_STOP_NR;
 }
 
@@ -156,6 +157,7 @@ static void start(struct hybrid_walk *w)
 	w->full = u->regs;
 	w->full_at = 0;
 	w->by_bp = false;
+	w->framed = false;
 	w->guessed = false;
 	u->sure = 1;
 	u->frames[0] = (struct hybrid_frame) { .ip = ip, .ret = ip };

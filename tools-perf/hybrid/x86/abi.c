@@ -18,6 +18,7 @@ static const struct hybrid_arch x86 = {
 	.rule_run	= hybrid_code_rule_run,
 	.rules		= hybrid_code_rules,
 	.is_return	= hybrid_code_is_return,
+	.passes_on	= hybrid_code_passes_on,
 	.is_uprobe	= hybrid_code_is_uprobe,
 	.leads		= hybrid_code_reaches,
 	.sets_sp	= hybrid_code_sets_sp,

@@ -194,13 +194,16 @@ static bool is_by_stack(const struct hybrid_rule *rule)
 	return rule->base < HYBRID_BASE_REG;
 }
 
-/* Before, at or behind the system call of a trampoline sp is the same. */
+/*
+ * At the first instruction of a trampoline, or at its system call. Behind that another function may
+ * begin: in musl's static programs that is memcpy(), as often as not.
+ */
 static bool is_sigreturn(const struct x86_frame_mem *mem, u64 ip)
 {
 	static const u8 syscall[] = { 0x0f, 0x05 };
 	u8 bytes[sizeof(syscall)];
 
-	if (x86_frame_in_sigreturn(mem, ip) == X86_SIGRETURN_64)
+	if (x86_frame_sigreturn(mem, ip) == X86_SIGRETURN_64)
 		return true;
 	return mem->is_64bit && x86_frame_fetch(mem, ip, bytes, sizeof(bytes)) == sizeof(bytes) &&
 	       !memcmp(bytes, syscall, sizeof(bytes)) &&
@@ -327,6 +330,29 @@ bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr)
 	return x86_frame_call_before(&mem, vaddr);
 }
 
+bool hybrid_code_passes_on(const struct hybrid_object *object, u64 vaddr)
+{
+	/* mov %eax,%edi; mov %rax,%rdi; movslq %eax,%rdi */
+	static const u8 moves[][4] = {
+		{ 2, 0x89, 0xc7 }, { 3, 0x48, 0x89, 0xc7 }, { 3, 0x48, 0x63, 0xf8 },
+	};
+	struct x86_frame_mem mem;
+	struct reader reader;
+	u8 bytes[4];
+	unsigned int i, len;
+
+	reader_init(&reader, &mem, object);
+	if (!mem.is_64bit)
+		return false;
+	for (i = 0; i < ARRAY_SIZE(moves); i++) {
+		len = moves[i][0];
+		if (x86_frame_fetch(&mem, vaddr, bytes, len + 1) > len && bytes[len] == 0xe8 &&
+		    !memcmp(bytes, moves[i] + 1, len))
+			return true;
+	}
+	return false;
+}
+
 static bool has_code(const struct x86_frame_mem *mem, u64 vaddr, const u8 *code, unsigned int len)
 {
 	u8 found[MAX_INSN];
@@ -385,6 +411,16 @@ u64 hybrid_code_sets_sp(const struct hybrid_object *object, u64 start, u64 end)
 
 	reader_init(&reader, &mem, object);
 	return hybrid_sets_sp(&mem, start, end);
+}
+
+bool hybrid_code_sp_is_moved(const struct hybrid_object *object, u64 start, u64 vaddr, u64 end,
+			     s64 pushed, u64 *from, u64 *to)
+{
+	struct x86_frame_mem mem;
+	struct reader reader;
+
+	reader_init(&reader, &mem, object);
+	return hybrid_sp_is_moved(&mem, start, vaddr, end, pushed, from, to);
 }
 
 bool hybrid_code_leaves_stack(const struct hybrid_object *object, u64 start, u64 end)

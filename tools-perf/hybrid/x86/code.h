@@ -61,6 +61,16 @@ unsigned int hybrid_code_rules(const struct hybrid_object *object, u64 first,
 bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr);
 
 /**
+ * hybrid_code_passes_on - is what a call has returned given to another function at once?
+ * @object: open
+ * @vaddr: behind the call, as the ELF file numbers them
+ *
+ * As exit(main()) is compiled: the result goes to the first argument's register, and a call
+ * follows.
+ */
+bool hybrid_code_passes_on(const struct hybrid_object *object, u64 vaddr);
+
+/**
  * hybrid_code_is_uprobe - may an optimized uprobe be before an address?
  * @object: open
  * @vaddr: as the ELF file numbers them
@@ -81,6 +91,19 @@ bool hybrid_code_is_uprobe(const struct hybrid_object *object, u64 vaddr, u64 *l
  * A signal trampoline needs no call.
  */
 enum hybrid_reach hybrid_code_reaches(const struct hybrid_object *object, u64 ret, u64 callee);
+
+/**
+ * hybrid_code_sp_is_moved - hybrid_sp_is_moved() of a file of 64 bits
+ * @object: open
+ * @start: as the ELF file numbers them
+ * @vaddr: the same
+ * @end: the same
+ * @pushed: see there
+ * @from: out: as @start
+ * @to: out: as @start
+ */
+bool hybrid_code_sp_is_moved(const struct hybrid_object *object, u64 start, u64 vaddr, u64 end,
+			     s64 pushed, u64 *from, u64 *to);
 
 /**
  * hybrid_code_sets_sp - hybrid_sets_sp() of a file

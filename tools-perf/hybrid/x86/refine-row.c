@@ -10,6 +10,9 @@
 #include "entry.h"
 #include "refine-row.h"
 
+/* A row of more bytes is that of a function in assembler, all of it. */
+#define LONG_ROW	4096
+
 /* Bytes of a row around an address in which a switch of stacks is looked for. */
 #define MAX_SWITCH	256
 
@@ -146,17 +149,18 @@ static bool is_context_start(struct hybrid_object *object, u64 vaddr)
 }
 
 /*
- * Does the code behind a call end the thread with what the call returned? So clone() of musl calls
- * the function that a thread runs: mov %eax,%edi; xor %eax,%eax; mov $SYS_exit,%al; syscall.
+ * Does clone() of musl call the function that a thread runs here? The argument is all that is on
+ * the new stack, and the thread ends with what the function returns: xor %ebp,%ebp; pop %rdi;
+ * call *%r9; mov %eax,%edi; xor %eax,%eax; mov $SYS_exit,%al; syscall
+ * (src/thread/x86_64/clone.s).
  */
 static bool is_thread_start(struct hybrid_object *object, u64 ret)
 {
-	static const u8 by_al[] = { 0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05 };
-	static const u8 by_eax[] = { 0x89, 0xc7, 0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05 };
+	static const u8 code[] = { 0x31, 0xed, 0x5f, 0x41, 0xff, 0xd1,
+				   0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05 };
 
-	return object->cfi.abi->word == 8 && hybrid_code_is_return(object, ret) &&
-	       (is_code(object, ret, by_al, sizeof(by_al)) ||
-		is_code(object, ret, by_eax, sizeof(by_eax)));
+	return object->cfi.abi->word == 8 && ret >= 6 &&
+	       is_code(object, ret - 6, code, sizeof(code));
 }
 
 /**
@@ -350,11 +354,29 @@ static void save_bp(struct hybrid_object *object, u64 vaddr, struct hybrid_row *
 	}
 }
 
+/*
+ * All of LuaJIT's interpreter has one row. Where it moves sp, as for all registers when it leaves
+ * compiled code, the row is not true, and what it reads as a return address may be 0.
+ */
+static void leave_moved(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
+{
+	u64 word = object->cfi.abi->word, from, to;
+
+	if (row->end - row->start < LONG_ROW || row->rule.base != HYBRID_BASE_SP || word != 8)
+		return;
+	if (hybrid_code_sp_is_moved(object, row->start, vaddr, row->end, row->rule.cfa_off - word,
+				    &from, &to))
+		row->rule = (struct hybrid_rule) { .kind = HYBRID_RULE_NONE };
+	row->start = from;
+	row->end = to;
+}
+
 /* Code without CFI at which a stack is known to end. */
 static void complete_root(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
 {
 	/* The byte before it is asked for: the return address is its name. */
-	if (vaddr - object->entry < hybrid_entry_size(object) || is_thread_start(object, vaddr + 1)) {
+	if (vaddr - object->entry < hybrid_entry_size(object) ||
+	    is_thread_start(object, vaddr + 1)) {
 		row->rule.kind = HYBRID_RULE_OUTERMOST;
 	} else if (is_context_start(object, vaddr + 1)) {
 		row->rule.kind = HYBRID_RULE_OUTERMOST;
@@ -370,6 +392,8 @@ void hybrid_refine_row(struct hybrid_object *object, u64 vaddr, struct hybrid_ro
 	code_before(object, start, before);
 	if (row->rule.kind == HYBRID_RULE_NONE)
 		complete_root(object, vaddr, row);
+	if (row->rule.kind == HYBRID_RULE_CFA)
+		leave_moved(object, vaddr, row);
 	if (row->rule.kind != HYBRID_RULE_NONE)
 		leave_realigned(object, vaddr, row, before);
 	/* Go's CFI is all in .debug_frame; its table tells nothing behind a switch. */

@@ -82,6 +82,7 @@ leaves:
 	.p2align 4
 begins:
 	xor	%ebp, %ebp
+	pop	%rdi
 	call	*%r9
 begins_ret:
 	mov	%eax, %edi
@@ -90,20 +91,22 @@ begins_ret:
 	syscall
 	hlt
 
-/* The same by a program's own hand; exit_group(2) may end what others have called. */
+/* Who ends a child so may have callers. */
 	.p2align 4
-begins_too:
-	call	*%r9
-begins_too_ret:
+ends_child:
+	call	leaves
+ends_child_ret:
 	mov	%eax, %edi
 	mov	$60, %eax
 	syscall
+
+/* Goes on behind the call. */
 	.p2align 4
-ends_all:
-	call	*%r9
-ends_all_ret:
-	mov	%eax, %edi
-	mov	$231, %eax
-	syscall
+goes_on:
+	push	%rbx
+	call	*(%rbx)
+goes_on_ret:
+	mov	%rax, %rsi
+	call	leaves
 
 	.section .note.GNU-stack, "", @progbits
