@@ -13,10 +13,14 @@
  *			or a thread begins, without a mark; where the file has marks at
  *			all, every chain without one
  *	exceptions	refuted, but for frame_is_unwinding()
+ *	ends		no mark, and the last frame is not where a process or a thread begins
  *	callers, shown	of all chains, and those whose call leads to the inner frame;
  *			of the others the code does not tell
  *
- * -v: the callers that are refuted; --unknown: those of which the code does not tell.
+ * --max-ends allows one such sample in any case.
+ *
+ * -v: the callers that are refuted, and where such chains end; --unknown: those of which the code
+ * does not tell.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -54,6 +58,9 @@ struct pair {
 
 static struct pair *pairs[PAIR_LISTS];
 
+/* Where chains end without a mark, each with itself for its caller. */
+static struct pair *ends[PAIR_LISTS];
+
 /* Chains, by what they are. */
 static struct {
 	unsigned long	samples;
@@ -61,6 +68,8 @@ static struct {
 	unsigned long	verdicts[REFUTED + 1];
 	unsigned long	marked;
 	unsigned long	rooted;
+	/* Neither marked nor, as far as can be known, rooted. */
+	unsigned long	ends;
 	/* Refuted but for frame_is_unwinding(). */
 	unsigned long	unwinding;
 	/* Refuted ones that end in a root and have no mark, and those with neither. */
@@ -78,10 +87,11 @@ static bool same(const struct frame *a, const struct frame *b)
 	return a->object == b->object && a->addr == b->addr && a->mapped == b->mapped;
 }
 
-static struct pair *pair_of(const struct frame *callee, const struct frame *caller, bool exact)
+static struct pair *pair_in(struct pair **lists, const struct frame *callee,
+			    const struct frame *caller, bool exact)
 {
 	u64 hash = (callee->addr * 0x9e3779b97f4a7c15ull ^ caller->addr) * 0x9e3779b97f4a7c15ull;
-	struct pair **list = &pairs[hash >> 48], *pair;
+	struct pair **list = &lists[hash >> 48], *pair;
 
 	for (pair = *list; pair; pair = pair->next) {
 		if (same(&pair->callee, callee) && same(&pair->caller, caller) &&
@@ -99,7 +109,16 @@ static struct pair *pair_of(const struct frame *callee, const struct frame *call
 	pair->caller.symbol = strdup(caller->symbol);
 	pair->head = strdup(head);
 	pair->exact = exact;
-	pair->verdict = verdict_of(callee, caller, exact, &pair->why);
+	pair->verdict = UNKNOWN;
+	return pair;
+}
+
+static struct pair *pair_of(const struct frame *callee, const struct frame *caller, bool exact)
+{
+	struct pair *pair = pair_in(pairs, callee, caller, exact);
+
+	if (!pair->count)
+		pair->verdict = verdict_of(callee, caller, exact, &pair->why);
 	return pair;
 }
 
@@ -154,6 +173,7 @@ static bool take_marks(void)
 
 static void judge_chain(void)
 {
+	const struct frame *last;
 	enum verdict verdict;
 	bool rooted, marked;
 
@@ -169,9 +189,14 @@ static void judge_chain(void)
 		totals.unwinding++;
 		verdict = UNKNOWN;
 	}
-	rooted = !marked && frame_is_root(&frames[nr_frames - 1]);
+	last = &frames[nr_frames - 1];
+	rooted = !marked && frame_is_root(last);
 	totals.verdicts[verdict]++;
 	totals.rooted += rooted;
+	if (!marked && !frame_may_be_root(last)) {
+		pair_in(ends, last, last, false)->count++;
+		totals.ends++;
+	}
 	if (verdict == REFUTED && !marked)
 		(*(rooted ? &totals.refuted_rooted : &totals.refuted_plain))++;
 }
@@ -252,13 +277,14 @@ static void print_frame(const char *what, const struct frame *frame)
 }
 
 /* The commonest pairs with a verdict. */
-static void print_pairs(enum verdict verdict, const char *word, unsigned int most)
+static void print_pairs(struct pair *const *lists, enum verdict verdict, const char *word,
+			unsigned int most)
 {
 	struct pair *found = NULL, *pair;
 	size_t nr = 0, i;
 
 	for (i = 0; i < PAIR_LISTS; i++) {
-		for (pair = pairs[i]; pair; pair = pair->next) {
+		for (pair = lists[i]; pair; pair = pair->next) {
 			if (pair->verdict != verdict)
 				continue;
 			found = realloc(found, (nr + 1) * sizeof(*found));
@@ -273,8 +299,9 @@ static void print_pairs(enum verdict verdict, const char *word, unsigned int mos
 		printf("  %s: %lu times%s%s; one of them, %s\n", word, found[i].count,
 		       found[i].why ? ", " : "", found[i].why ? found[i].why : "",
 		       found[i].head);
-		print_frame("callee", &found[i].callee);
-		print_frame("caller", &found[i].caller);
+		print_frame(lists == ends ? "last" : "callee", &found[i].callee);
+		if (lists != ends)
+			print_frame("caller", &found[i].caller);
 	}
 	free(found);
 }
@@ -300,16 +327,16 @@ static void print_totals(void)
 	printf("samples=%lu refuted=%lu (%.3f %%) refuted_complete=%lu ",
 	       totals.samples, totals.verdicts[REFUTED], share(totals.verdicts[REFUTED]),
 	       refuted_complete());
-	printf("to_root=%lu marked=%lu exceptions=%lu no_chain=%lu ",
-	       totals.rooted, totals.marked, totals.unwinding, totals.empty);
+	printf("to_root=%lu marked=%lu ends=%lu exceptions=%lu no_chain=%lu ",
+	       totals.rooted, totals.marked, totals.ends, totals.unwinding, totals.empty);
 	printf("callers=%lu shown=%lu (%.1f %%)\n", callers, totals.pairs[SHOWN],
 	       callers ? 100.0 * totals.pairs[SHOWN] / callers : 0);
 }
 
 static int usage(void)
 {
-	fputs("check-calls: options are -v, --unknown, --max-refuted PERCENT, --max-complete N\n",
-	      stderr);
+	fputs("check-calls: options are -v, --unknown, --max-refuted PERCENT, ", stderr);
+	fputs("--max-complete N, --max-ends PERCENT\n", stderr);
 	return 2;
 }
 
@@ -320,10 +347,11 @@ int main(int argc, char **argv)
 		{ "unknown", no_argument, NULL, 'u' },
 		{ "max-refuted", required_argument, NULL, 'r' },
 		{ "max-complete", required_argument, NULL, 'c' },
+		{ "max-ends", required_argument, NULL, 'e' },
 		{}
 	};
 	long max_complete = -1;
-	double max_refuted = -1;
+	double max_refuted = -1, max_ends = -1;
 	bool verbose = false, unknown = false;
 	int option;
 
@@ -336,17 +364,22 @@ int main(int argc, char **argv)
 			max_refuted = atof(optarg);
 		else if (option == 'c')
 			max_complete = atol(optarg);
+		else if (option == 'e')
+			max_ends = atof(optarg);
 		else
 			return usage();
 	}
 	read_chains(stdin);
 	print_totals();
-	if (verbose)
-		print_pairs(REFUTED, "refuted", 10);
+	if (verbose) {
+		print_pairs(pairs, REFUTED, "refuted", 10);
+		print_pairs(ends, UNKNOWN, "ends", 10);
+	}
 	if (unknown)
-		print_pairs(UNKNOWN, "unknown", 10);
+		print_pairs(pairs, UNKNOWN, "unknown", 10);
 	if (!totals.samples)
 		return 1;
 	return (max_refuted >= 0 && share(totals.verdicts[REFUTED]) > max_refuted) ||
-	       (max_complete >= 0 && refuted_complete() > (unsigned long)max_complete);
+	       (max_complete >= 0 && refuted_complete() > (unsigned long)max_complete) ||
+	       (max_ends >= 0 && totals.ends > 1 && share(totals.ends) > max_ends);
 }

@@ -201,7 +201,6 @@ static void read_sections(struct object *object)
 static void open_object(struct object *object)
 {
 	const char *name = strrchr(object->path, '/');
-	struct cfi_rows rows;
 	GElf_Ehdr ehdr;
 
 	if (!name || elf_image_open(&object->image, object->path))
@@ -210,7 +209,7 @@ static void open_object(struct object *object)
 	object->is_loader = !strncmp(name, "/ld-", 4);
 	if (gelf_getehdr(object->image.elf, &ehdr))
 		object->entry = ehdr.e_entry;
-	cfi_rows_walk(&rows, &object->image, add_function, object);
+	cfi_rows_walk(&object->rows, &object->image, add_function, object);
 	sort_functions(object);
 	read_sections(object);
 	sort_functions(object);
@@ -289,6 +288,13 @@ const struct function *object_function(const struct object *object, u64 addr)
 	size_t i = behind(object, addr);
 
 	return i && addr < object->functions[i - 1].end ? &object->functions[i - 1] : NULL;
+}
+
+bool object_is_outermost(struct object *object, u64 addr)
+{
+	struct truth row = {};
+
+	return object->rows.cfi && truth_at(&object->rows, addr, &row) && row.kind == TRUTH_NONE;
 }
 
 const struct function *object_function_behind(const struct object *object, u64 addr)

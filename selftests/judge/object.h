@@ -52,6 +52,7 @@ struct slot {
  * @has_landing: functions of it have landing pads for exceptions
  * @is_go: Go's linker made it, which writes a table of lines of its own
  * @image: its bytes
+ * @rows: its unwind tables; without @cfi it has none
  * @entry: where a process begins
  * @functions: by address
  * @nr_functions: of @functions
@@ -70,6 +71,7 @@ struct object {
 	bool			has_landing;
 	bool			is_go;
 	struct elf_image	image;
+	struct cfi_rows		rows;
 	u64			entry;
 	struct function		*functions;
 	size_t			nr_functions;
@@ -98,6 +100,9 @@ const u8 *object_bytes(const struct object *object, u64 addr, u64 size);
 
 /* The function that holds an address, or NULL. */
 const struct function *object_function(const struct object *object, u64 addr);
+
+/* Do the unwind tables say that nobody has called the code at an address? */
+bool object_is_outermost(struct object *object, u64 addr);
 
 /* The first function behind an address, or NULL. */
 const struct function *object_function_behind(const struct object *object, u64 addr);

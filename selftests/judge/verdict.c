@@ -8,6 +8,9 @@
 /* A function that jumps to another file's, that jumps on, and so on. */
 #define MAX_JUMPS	4
 
+/* Of the code at an entry without a table: what is longer does more than to begin. */
+#define ENTRY_SIZE	64
+
 static enum verdict leads(struct object *object, u64 from, const struct frame *callee,
 			  u64 addr, int left);
 
@@ -281,18 +284,69 @@ bool frame_is_unwinding(const struct frame *frame)
 	return false;
 }
 
+/*
+ * Go's runtime: where a program, a thread and a goroutine begin, and what a goroutine that has
+ * stopped calls on its thread's stack.
+ */
+static bool is_go_root(const struct frame *frame)
+{
+	static const char * const names[] = {
+		"_rt0_amd64", "runtime.rt0_go", "runtime.mstart", "runtime.mcall",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!strncmp(frame->symbol, names[i], strlen(names[i])))
+			return true;
+	}
+	return is_goexit(frame);
+}
+
+/*
+ * Does the code behind a call end the thread with what was returned? That is mov %eax,%edi, xor
+ * %eax,%eax, mov $60,%al and a system call in clone() of musl. perf's entries may be one less.
+ */
+static bool ends_thread(const struct frame *frame)
+{
+	static const u8 code[] = { 0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05 };
+	const u8 *bytes;
+	int at;
+
+	for (at = 0; at < 2; at++) {
+		bytes = object_bytes(frame->object, frame->addr + at, sizeof(code));
+		if (bytes && !memcmp(bytes, code, sizeof(code)))
+			return true;
+	}
+	return false;
+}
+
+/* In the code at the file's entry, which may be known by no table and no symbol? */
+static bool is_entry(const struct frame *frame)
+{
+	const struct object *object = frame->object;
+	const struct function *function = object_function(object, object->entry);
+	u64 end = function ? function->end : object->entry + ENTRY_SIZE;
+
+	return object->entry && frame->addr >= object->entry && frame->addr < end;
+}
+
 bool frame_is_root(const struct frame *frame)
 {
-	const struct function *function;
-
 	if (!strcmp(frame->symbol, "_start") || strstr(frame->symbol, "clone") ||
-	    !strcmp(frame->symbol, "__start_context") ||
-	    is_goexit(frame))
+	    !strcmp(frame->symbol, "__start_context") || is_go_root(frame))
 		return true;
 	if (!frame->mapped || !frame->object->readable)
 		return false;
-	function = object_function(frame->object, frame->object->entry);
-	return function && frame->addr >= function->start && frame->addr < function->end;
+	return is_entry(frame) || ends_thread(frame) ||
+	       object_is_outermost(frame->object, frame->addr);
+}
+
+bool frame_may_be_root(const struct frame *frame)
+{
+	if (!frame->mapped)
+		return false;
+	return !frame->object->readable || has_names_alone(frame) || frame_is_root(frame) ||
+	       (frame->object->is_go && frame->symbol[0] == '[');
 }
 
 bool frame_is_mark(const struct frame *frame)

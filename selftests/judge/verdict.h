@@ -55,6 +55,9 @@ bool frame_is_unwinding(const struct frame *frame);
 /* Is it where a process or a thread begins? */
 bool frame_is_root(const struct frame *frame);
 
+/* The same, or nothing tells: the file is not there, or Go's runtime has lost its symbols. */
+bool frame_may_be_root(const struct frame *frame);
+
 /* Is it no frame, but says that the chain is cut off or guessed from there on? */
 bool frame_is_mark(const struct frame *frame);
 

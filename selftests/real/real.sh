@@ -141,14 +141,16 @@ complete()
 
 # calls FILE: the callers in its chains have called what the chains say, by the code
 # (selftests/judge). None may be false that looks complete, and one in two hundred of a
-# recording that does not, as most have few samples: all_calls sums up.
+# recording that does not, as most have few samples: all_calls sums up. A chain without a mark ends
+# where a process or a thread begins.
 calls()
 {
 	local said status=0
 
 	said=$("$perf" script -i "$1" -F tid,time,ip,sym,dso,dsoff --ns --no-inline \
 		--max-stack 1200 2> /dev/null |
-		"$work/../judge/check-calls" -v --max-refuted 0.5 --max-complete 0) || status=1
+		"$work/../judge/check-calls" -v --max-refuted 0.5 --max-complete 0 \
+			--max-ends 0.1) || status=1
 	tap $status "calls of ${1#./}: $(head -n 1 <<< "$said")" "$said"
 	head -n 1 <<< "$said" >> judged
 }
