@@ -5,6 +5,7 @@
 #include <string.h>
 #include <linux/kernel.h>
 #include "named-chains.h"
+#include "short-memory.h"
 #include "tap.h"
 
 #define NR_FUNCTIONS	2
@@ -175,6 +176,124 @@ static void test_all(void)
 	hybrid_named_chains__exit(&known[0]);
 }
 
+/* Functions are taken for the same for a second, and addresses for good. */
+static void test_old(void)
+{
+	struct hybrid_named_chain c = chain_of(0, false);
+	struct hybrid_chain_key key = hybrid_chain_key(&c, 5, functions, NR_FUNCTIONS);
+	struct hybrid_named_chains known = {};
+	struct hybrid_kept_chain *chain;
+	bool is_old = true;
+
+	begin();
+	check(keep(&known, 0));
+	tap_pass(999999999);
+	check(hybrid_named_chains__find(&known, &c, &key));
+	chain = hybrid_named_chains__find_old(&known, &c, &key, &is_old);
+	check(chain && !is_old);
+	tap_pass(1);
+	check(!hybrid_named_chains__find(&known, &c, &key));
+	check(hybrid_named_chains__find_old(&known, &c, &key, &is_old) == chain && is_old);
+	hybrid_named_chains__renew(chain);
+	check(hybrid_named_chains__find(&known, &c, &key));
+	key = hybrid_chain_key(&c, 5, NULL, 0);
+	c.nr_out = 2;
+	check(hybrid_named_chains__keep(&known, &c, &key));
+	tap_pass(2000000000);
+	check(hybrid_named_chains__find_old(&known, &c, &key, &is_old) && !is_old);
+	hybrid_named_chains__exit(&known);
+}
+
+/* A chain of @nr entries, which become @nr_named words. */
+static struct hybrid_kept_chain *keep_words(struct hybrid_named_chains *known, u32 nr,
+					    u32 nr_named)
+{
+	static u64 words[HYBRID_CHAIN_WORDS + 2], named[HYBRID_CHAIN_WORDS + 2];
+	struct hybrid_named_chain c = {
+		.chain = words, .nr = nr, .out = named, .nr_out = nr_named,
+	};
+	struct hybrid_chain_key key = hybrid_chain_key(&c, 5, NULL, 0);
+	u32 i;
+
+	for (i = 0; i < nr_named; i++)
+		named[i] = 1000 * nr_named + i;
+	return hybrid_named_chains__keep(known, &c, &key);
+}
+
+static void check_words(const struct hybrid_kept_chain *chain, u32 nr_named)
+{
+	u32 i;
+
+	if (!check(chain))
+		return;
+	same(chain->nr_named, nr_named);
+	for (i = 0; i < nr_named; i++)
+		same(hybrid_kept_chain_named(chain)[i], 1000 * nr_named + i);
+}
+
+/* As many words as are kept of a chain; and one that is kept again has room for what it is now. */
+static void test_lengths(void)
+{
+	struct hybrid_named_chains known = {};
+
+	check_words(keep_words(&known, HYBRID_CHAIN_WORDS / 2 + 1, HYBRID_CHAIN_WORDS / 2),
+		    HYBRID_CHAIN_WORDS / 2);
+	same(known.nr_words, HYBRID_CHAIN_WORDS);
+	check(!keep_words(&known, HYBRID_CHAIN_WORDS / 2 + 2, HYBRID_CHAIN_WORDS / 2));
+	check(!keep_words(&known, HYBRID_CHAIN_WORDS / 2 + 1, HYBRID_CHAIN_WORDS / 2 + 1));
+	same(known.nr_words, HYBRID_CHAIN_WORDS);
+	hybrid_named_chains__exit(&known);
+	/* Its first frame alone: it is kept, in a word. */
+	check_words(keep_words(&known, 1, 0), 0);
+	same(known.nr_words, 1);
+	hybrid_named_chains__exit(&known);
+	check_words(keep_words(&known, 3, 4), 4);
+	same(known.nr_words, 6);
+	check_words(keep_words(&known, 3, 2), 2);
+	check_words(keep_words(&known, 3, 4), 4);
+	same(known.nr_words, 6);
+	check_words(keep_words(&known, 3, 5), 5);
+	same(known.nr_words, 7);
+	hybrid_named_chains__exit(&known);
+	same(known.nr_words, 0);
+}
+
+/* Of chains that share a set the one goes that was used longest ago. */
+static void test_least_used(void)
+{
+	enum { NR = 1 << (HYBRID_CHAINS_BITS + 3) };
+	struct hybrid_named_chains known = {};
+	unsigned int i;
+
+	begin();
+	check(keep(&known, 0));
+	for (i = 0; i < NR; i++) {
+		ips[1] = 1000 + i;
+		check(keep(&known, 0));
+		ips[1] = 20;
+		check(is_named(&known, 5, 8));
+	}
+	hybrid_named_chains__exit(&known);
+}
+
+static void test_short(void)
+{
+	struct hybrid_named_chains known = {};
+	unsigned int nr;
+
+	begin();
+	for (nr = 0; nr < 2; nr++) {
+		short_memory_begin(nr);
+		check(!keep(&known, 0));
+		check(short_memory_end());
+		check(!is_named(&known, 5, 8));
+		same(known.nr_words, 0);
+	}
+	check(keep(&known, 0));
+	check(is_named(&known, 5, 8));
+	hybrid_named_chains__exit(&known);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -182,6 +301,10 @@ int main(void)
 		{ "chains that nobody has looked at",	test_unseen },
 		{ "many chains",			test_many },
 		{ "chains of all processes",		test_all },
+		{ "chains that were named long ago",	test_old },
+		{ "chains of all lengths",		test_lengths },
+		{ "which chain goes",			test_least_used },
+		{ "chains without memory",		test_short },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));
