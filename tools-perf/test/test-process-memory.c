@@ -122,6 +122,193 @@ static void many_mappings(void)
 	close(file);
 }
 
+/* Two pages of the process's own, which other memory is not behind. */
+static char *map_own(unsigned int nr)
+{
+	char *at = mmap(NULL, (nr + 1) * PAGE, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned int i;
+
+	check(at != MAP_FAILED && !munmap(at + nr * PAGE, PAGE));
+	for (i = 0; i < nr * PAGE; i++)
+		at[i] = tap_random();
+	return at;
+}
+
+static int read_own(const char *at, void *out, size_t size)
+{
+	return hybrid_process_memory_read(&own.pm, (u64)at, out, size);
+}
+
+/* What is read ends at the end of memory, and begins anywhere; pages that are kept are the same. */
+static void pages(void)
+{
+	char *at = map_own(2), out[2 * PAGE + 8];
+	unsigned int kept;
+
+	own_begin();
+	for (kept = 0; kept < 2; kept++) {
+		hybrid_process_memory_keep(&own.pm, kept);
+		check(!read_own(at, out, 2 * PAGE) && !memcmp(out, at, 2 * PAGE));
+		check(!read_own(at + PAGE - 4, out, 8) && !memcmp(out, at + PAGE - 4, 8));
+		check(!read_own(at + 2 * PAGE - 8, out, 8) &&
+		      !memcmp(out, at + 2 * PAGE - 8, 8));
+		check(read_own(at, out, 2 * PAGE + 1));
+		check(read_own(at + 2 * PAGE - 7, out, 8));
+		check(read_own(at + 2 * PAGE, out, 1));
+		check(!read_own(at + 2 * PAGE, out, 0));
+		/* Beyond the last address there is. */
+		check(read_own((char *)-8, out, 16));
+		check(read_own((char *)-8, out, 8));
+		check(read_own((char *)8, out, 8));
+		same(hybrid_process_word(&own.pm, (u64)at + 8), *(u64 *)(at + 8));
+		same(hybrid_process_word(&own.pm, (u64)at + 2 * PAGE - 4), 0);
+	}
+	own_end();
+	munmap(at, 2 * PAGE);
+}
+
+/* A page is read once while pages are kept, and again after that. */
+static void kept_pages(void)
+{
+	char *at = map_own(1), out[8];
+
+	own_begin();
+	at[0] = 1;
+	hybrid_process_memory_keep(&own.pm, true);
+	check(!read_own(at, out, 1) && out[0] == 1);
+	at[0] = 2;
+	check(!read_own(at, out, 1) && out[0] == 1);
+	hybrid_process_memory_keep(&own.pm, true);
+	check(!read_own(at, out, 1) && out[0] == 2);
+	at[0] = 3;
+	hybrid_process_memory_keep(&own.pm, false);
+	check(!read_own(at, out, 1) && out[0] == 3);
+	own_end();
+	munmap(at, PAGE);
+}
+
+/* Strings of each length, before the end of memory and across pages. */
+static void strings(void)
+{
+	char *at = map_own(2), out[HYBRID_PROCESS_STRING];
+	unsigned int len;
+	char *from;
+
+	memset(at, 'a', 2 * PAGE);
+	own_begin();
+	for (len = 0; len < HYBRID_PROCESS_STRING + 3; len++) {
+		from = at + PAGE - len / 2;
+		from[len] = 0;
+		memset(out, 'b', sizeof(out));
+		same((u64)hybrid_process_memory_string(&own.pm, (u64)from, out),
+		     len < HYBRID_PROCESS_STRING ? 0 : -1ULL);
+		if (len < HYBRID_PROCESS_STRING)
+			same_text(out, from);
+		from[len] = 'a';
+	}
+	/* The end of memory comes before that of the string, or with it. */
+	check(hybrid_process_memory_string(&own.pm, (u64)at + 2 * PAGE - 20, out));
+	at[2 * PAGE - 1] = 0;
+	check(!hybrid_process_memory_string(&own.pm, (u64)at + 2 * PAGE - 20, out));
+	same(strlen(out), 19);
+	check(hybrid_process_memory_string(&own.pm, (u64)at + 2 * PAGE, out));
+	own_end();
+	munmap(at, 2 * PAGE);
+}
+
+/* A mapping of a file that ends before the file, and one that begins at its second page. */
+static void parts_of_file(void)
+{
+	static char text[3 * PAGE];
+	char out[PAGE];
+	unsigned int i;
+	char *at;
+
+	for (i = 0; i < sizeof(text); i++)
+		text[i] = tap_random();
+	file = memfd_create("spam", MFD_CLOEXEC);
+	same(write(file, text, sizeof(text)), sizeof(text));
+	at = mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, file, PAGE);
+	check(at != MAP_FAILED && !munmap(at + PAGE, PAGE));
+	own_begin();
+	own.ps.objects.open = open_late;
+	fails = 0;
+	check(!read_own(at, out, 16) && !memcmp(out, text + PAGE, 16));
+	check(!read_own(at + PAGE - 16, out, 16) && !memcmp(out, text + 2 * PAGE - 16, 16));
+	check(read_own(at + PAGE - 15, out, 16));
+	check(read_own(at + PAGE, out, 1));
+	check(read_own(at - 1, out, 1) || memcmp(out, text + PAGE - 1, 1));
+	/* The file has become shorter. */
+	check(!ftruncate(file, PAGE + 8));
+	check(!read_own(at, out, 8) && !memcmp(out, text + PAGE, 8));
+	check(read_own(at, out, 9));
+	own_end();
+	munmap(at, PAGE);
+	close(file);
+}
+
+/* What is mapped later is found when the mappings are read again: 20 ms after that, then 40. */
+static void mapped_late(void)
+{
+	const char *at[3];
+	char out[4];
+	unsigned int i;
+	int files[3];
+
+	own_begin();
+	own.ps.objects.open = open_late;
+	fails = 0;
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		at[i] = map_file();
+		files[i] = file;
+		tap_pass((20000000ULL << i) - 1);
+		check(hybrid_process_memory_read(&own.pm, (u64)at[i], out, sizeof(out)));
+		tap_pass(1);
+		check(!hybrid_process_memory_read(&own.pm, (u64)at[i], out, sizeof(out)));
+		check(!memcmp(out, "spam", sizeof(out)));
+	}
+	own_end();
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		munmap((void *)at[i], PAGE);
+		close(files[i]);
+	}
+}
+
+/* More files than are opened: at most eight. */
+static void many_files(void)
+{
+	enum { NR = 9 };
+	const char *at[NR];
+	unsigned int i, nr = 0;
+	int files[NR];
+	char out[4];
+
+	for (i = 0; i < NR; i++) {
+		at[i] = map_file();
+		files[i] = file;
+	}
+	own_begin();
+	own.ps.objects.open = open_late;
+	fails = 0;
+	for (i = 0; i < NR; i++)
+		nr += !hybrid_process_memory_read(&own.pm, (u64)at[i], out, sizeof(out));
+	same(nr, NR - 1);
+	own_end();
+	for (i = 0; i < NR; i++) {
+		munmap((void *)at[i], PAGE);
+		close(files[i]);
+	}
+}
+
+static void gone(void)
+{
+	own_begin();
+	own.pm.pid = 0x7ffffff0;
+	same((u64)hybrid_process_memory_map(&own.pm), -1ULL);
+	own_end();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -129,6 +316,13 @@ int main(void)
 		{ "process-memory: one that can't be opened at first",	opened_late },
 		{ "process-memory: memory that is shared",		shared_memory },
 		{ "process-memory: many mappings, and few",		many_mappings },
+		{ "process-memory: pages, and parts of them",		pages },
+		{ "process-memory: pages that are kept",		kept_pages },
+		{ "process-memory: strings",				strings },
+		{ "process-memory: parts of a file",			parts_of_file },
+		{ "process-memory: what is mapped later",		mapped_late },
+		{ "process-memory: more files than are opened",		many_files },
+		{ "process-memory: a process that is gone",		gone },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));
