@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include "elf-made.h"
 #include "file-copy.h"
 #include "tap.h"
@@ -288,6 +289,145 @@ static void shorter(void)
 	close(b);
 }
 
+/* As many bytes as a copy may take, and one less. */
+static void most(void)
+{
+	u64 bytes_of;
+	int fd, copy;
+
+	begin();
+	segment(PT_LOAD, data_at(3000), 2 * CHUNK + 100);
+	fd = open_made();
+	bytes_of = hybrid_copy_size(fd);
+	check(bytes_of > 2 * CHUNK + 100 && bytes_of < DATA);
+	copy = hybrid_copy(fd, bytes_of);
+	check(copy >= 0);
+	close(copy);
+	same((u64)hybrid_copy(fd, bytes_of - 1), -1ULL);
+	close(fd);
+}
+
+#define PAGE	4096
+
+/* A file whose last @nr pages are data, a hole, data and so on, and so many segments of it all. */
+static int with_holes(unsigned int nr_segments, unsigned int nr, unsigned int nr_of_last)
+{
+	Elf64_Ehdr ehdr = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
+		.e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT,
+		.e_phoff = sizeof(ehdr), .e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = nr_segments, .e_ehsize = sizeof(ehdr),
+	};
+	Elf64_Phdr phdr = { .p_type = PT_LOAD, .p_offset = 1 << 20 };
+	int fd = memfd_create("holes", MFD_CLOEXEC);
+	unsigned int i;
+
+	check(write(fd, &ehdr, sizeof(ehdr)) == sizeof(ehdr));
+	for (i = 0; i < nr_segments; i++) {
+		phdr.p_filesz = (i + 1 < nr_segments ? nr : nr_of_last) * 2 * PAGE - PAGE;
+		check(write(fd, &phdr, sizeof(phdr)) == sizeof(phdr));
+	}
+	for (i = 0; i < nr; i++)
+		check(pwrite(fd, "a", 1, phdr.p_offset + i * 2 * PAGE) == 1);
+	check(!ftruncate(fd, phdr.p_offset + 2 * nr * PAGE));
+	return fd;
+}
+
+/* The header and the program headers are a part each, and each page of data is one. */
+static void parts(void)
+{
+	/* 2 + 4095 * 16 + 14 are 65536. */
+	int fd = with_holes(4096, 16, 14);
+
+	check(hybrid_copy_size(fd) > 4095ULL * 16 * PAGE);
+	close(fd);
+	fd = with_holes(4096, 16, 15);
+	same(hybrid_copy_size(fd), 0);
+	close(fd);
+}
+
+/* One of the files has data where the other one has a hole. */
+static void holes(void)
+{
+	int a = with_holes(3, 4, 4), b = with_holes(3, 4, 4);
+	u64 at[] = { (1 << 20) + PAGE + 5, (1 << 20) + 5 * PAGE };
+	unsigned int i;
+
+	check(compare(a, true, b, true, NULL));
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		/* Zeros that are there are the same as those of a hole. */
+		check(pwrite(b, "", 1, at[i]) == 1);
+		check(compare(a, true, b, true, NULL) && compare(b, true, a, true, NULL));
+		check(pwrite(b, "b", 1, at[i]) == 1);
+		check(!compare(a, true, b, true, NULL) && !compare(b, true, a, true, NULL));
+		check(pwrite(b, "", 1, at[i]) == 1);
+	}
+	/* Behind the last segment nothing is compared. */
+	check(pwrite(b, "b", 1, (1 << 20) + 7 * PAGE) == 1);
+	check(compare(a, true, b, true, NULL) && compare(b, true, a, true, NULL));
+	close(a);
+	close(b);
+}
+
+/* What a comparison takes of a user's shares, and what it does if one is used up. */
+static void shares(void)
+{
+	int a = with_holes(1, 4, 4), b = with_holes(1, 4, 4), copy;
+	struct hybrid_file_budget budget;
+	struct hybrid_file_user *user;
+	u64 taken = 1, left;
+
+	hybrid_file_budget_init(&budget);
+	user = hybrid_file_user_get(&budget, 7);
+	check(hybrid_copy_is_same(a, b, user, NULL, &taken));
+	same(taken, 0);
+	same(user->used[HYBRID_FILE_COPIES], 0);
+	check(hybrid_copy_is_same(a, b, user, NULL, NULL));
+	check(hybrid_copy_is_same(a, b, user, &copy, &taken) && copy >= 0);
+	same(taken, hybrid_copy_size(a));
+	same(user->used[HYBRID_FILE_COPIES], taken);
+	close(copy);
+	/* There is room for one more, and not for another one. */
+	left = hybrid_file_limits[HYBRID_FILE_COPIES].user - 2 * taken;
+	check(hybrid_file_take(user, HYBRID_FILE_COPIES, left));
+	check(hybrid_copy_is_same(a, b, user, &copy, &taken) && copy >= 0);
+	close(copy);
+	check(!hybrid_copy_is_same(a, b, user, &copy, &taken));
+	same((u64)copy, -1ULL);
+	hybrid_file_give(user, HYBRID_FILE_COPIES, left + taken);
+	/* Files that differ at their ends take nothing in the end. */
+	check(pwrite(b, "b", 1, (1 << 20) + 6 * PAGE) == 1);
+	check(!hybrid_copy_is_same(a, b, user, &copy, &taken));
+	same((u64)copy, -1ULL);
+	same(user->used[HYBRID_FILE_COPIES], taken);
+	left = hybrid_file_limits[HYBRID_FILE_BACKGROUND].user -
+	       user->used[HYBRID_FILE_BACKGROUND];
+	check(hybrid_file_take(user, HYBRID_FILE_BACKGROUND, left - taken + 1));
+	check(!hybrid_copy_is_same(a, a, user, NULL, NULL));
+	close(a);
+	close(b);
+}
+
+/* Without a descriptor for the copy the files are not the same, as nobody could have it. */
+static void no_descriptor(void)
+{
+	int a = with_holes(1, 4, 4), copy = 0, next = dup(a);
+	struct rlimit limit, none;
+
+	close(next);
+	check(!getrlimit(RLIMIT_NOFILE, &limit));
+	none = limit;
+	none.rlim_cur = next;
+	check(!setrlimit(RLIMIT_NOFILE, &none));
+	check(!hybrid_copy_is_same(a, a, NULL, &copy, NULL));
+	same((u64)copy, -1ULL);
+	check(hybrid_copy_is_same(a, a, NULL, NULL, NULL));
+	same((u64)hybrid_copy(a, ~0ULL), -1ULL);
+	check(!setrlimit(RLIMIT_NOFILE, &limit));
+	close(a);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -299,6 +439,11 @@ int main(void)
 		{ "copy: no ELF file", no_elf },
 		{ "copy: two files that hold the same", comparisons },
 		{ "copy: one that is shorter", shorter },
+		{ "copy: as many bytes as there may be", most },
+		{ "copy: many parts", parts },
+		{ "copy: holes of two files", holes },
+		{ "copy: a user's shares", shares },
+		{ "copy: no descriptor is left", no_descriptor },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));
