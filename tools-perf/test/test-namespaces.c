@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include "abi.h"
 #include "file-user.h"
@@ -244,6 +245,101 @@ static void local_files(void)
 	close(ends[1]);
 }
 
+/* Where children mount something in a namespace of their own. */
+#define AT	"/mnt"
+
+static bool mount_there(int namespaces, const char *type, const char *options)
+{
+	return !unshare(namespaces) && !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	       !mount("none", AT, type, 0, options);
+}
+
+static bool have_own_terminals(void)
+{
+	return mount_there(CLONE_NEWNS, "devpts", NULL);
+}
+
+static bool have_terminals(void)
+{
+	return mount_there(CLONE_NEWUSER | CLONE_NEWNS, "devpts", "newinstance");
+}
+
+static bool have_memory(void)
+{
+	return mount_there(CLONE_NEWUSER | CLONE_NEWNS, "tmpfs", NULL);
+}
+
+/* Nobody serves it. */
+static bool have_fuse(void)
+{
+	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	char options[64];
+
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", fd);
+	return fd >= 0 && mount_there(CLONE_NEWNS, "fuse", options);
+}
+
+/*
+ * What is in another mount namespace is at hand if it is local, or if somebody in perf's own user
+ * namespace has mounted it; FUSE never is.
+ */
+static void at_hand(void)
+{
+	struct {
+		bool	(*become)(void);
+		bool	is_at_hand;
+	} const cases[] = {
+		{ have_own_terminals, true }, { have_terminals, false }, { have_memory, true },
+		{ have_fuse, false },
+	};
+	unsigned int i;
+	pid_t pid;
+
+	/* Whatever file system it is, and whether it is there. */
+	check(hybrid_path_is_at_hand("/proc/self/maps", 0));
+	check(hybrid_path_is_at_hand("/proc/self/none", 0));
+	check(hybrid_path_is_at_hand("/none/at/all", getpid()));
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		pid = start(cases[i].become);
+		if (!pid)
+			continue;
+		check(hybrid_path_is_at_hand(AT, 0));
+		same(hybrid_path_is_at_hand(AT, pid), cases[i].is_at_hand);
+		end(pid);
+	}
+}
+
+static void local_mounts(void)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC), ends[2];
+	pid_t pid;
+	char path[32];
+
+	/* It is on no mount that anybody sees. */
+	check(hybrid_mount_is_local(fd, getpid()));
+	check(hybrid_device_of(fd));
+	close(fd);
+	check(!hybrid_mount_is_local(-1, getpid()));
+	same(hybrid_device_of(-1), 0);
+	same(hybrid_mount_id(-1), 0);
+	fd = open("/proc/self/maps", O_PATH | O_CLOEXEC);
+	check(!hybrid_mount_is_local(fd, getpid()));
+	close(fd);
+	check(!pipe(ends) && !hybrid_mount_is_local(ends[0], getpid()));
+	close(ends[0]);
+	close(ends[1]);
+	pid = start(have_memory);
+	if (!pid)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/root" AT, pid);
+	fd = open(path, O_PATH | O_CLOEXEC);
+	check(hybrid_mount_is_local(fd, pid));
+	/* The mounts of another process do not have it. */
+	check(!hybrid_mount_is_local(fd, getpid()));
+	close(fd);
+	end(pid);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -251,6 +347,8 @@ int main(void)
 		{ "namespaces: of a process that is gone", ancestors },
 		{ "namespaces: whose mounts they are", mounts },
 		{ "namespaces: files on disks and in memory", local_files },
+		{ "namespaces: paths that lead to other mounts", at_hand },
+		{ "namespaces: mounts on disks and in memory", local_mounts },
 	};
 	struct hybrid_ident ident = { .path = "/file" };
 	int status;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include "own-memory.h"
+#include "short-memory.h"
 #include "tap.h"
 
 #define PAGE	4096
@@ -108,7 +109,15 @@ static void many_mappings(void)
 	for (i = 0; i < NR; i++)
 		at[i] = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
 	check(!hybrid_process_memory_map(&own.pm));
-	check(own.pm.nr_ranges > NR);
+	check(own.pm.nr_ranges > NR && own.pm.nr_ranges <= 512);
+	/* For 64, 128, 256 and 512. */
+	short_memory_begin(4);
+	check(!hybrid_process_memory_map(&own.pm));
+	check(!short_memory_end());
+	short_memory_begin(3);
+	check(hybrid_process_memory_map(&own.pm));
+	check(short_memory_end());
+	check(!hybrid_process_memory_map(&own.pm));
 	for (i = 0; i < NR; i++) {
 		memset(out, 0, sizeof(out));
 		check(!hybrid_process_memory_read(&own.pm, (u64)at[i], out, sizeof(out)));
