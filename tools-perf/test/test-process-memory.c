@@ -310,6 +310,35 @@ static void many_files(void)
 	}
 }
 
+/* Memory without a file has no file to be read; and so many mappings are looked at. */
+static void bounds(void)
+{
+	enum { NR = 4200 };
+	char *untouched = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const char *of_file = map_file();
+	static void *at[NR];
+	char out[4];
+	int i;
+
+	own_begin();
+	own.ps.objects.open = open_late;
+	fails = 0;
+	check(read_own(untouched, out, sizeof(out)));
+	tap_pass(1000000000);
+	check(read_own(untouched, out, sizeof(out)));
+	same(own.pm.nr_files, 0);
+	for (i = 0; i < NR; i++)
+		at[i] = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
+	check(!hybrid_process_memory_map(&own.pm));
+	same(own.pm.nr_ranges, 4096);
+	own_end();
+	for (i = 0; i < NR; i++)
+		munmap(at[i], PAGE);
+	munmap((void *)of_file, PAGE);
+	munmap(untouched, PAGE);
+	close(file);
+}
+
 static void gone(void)
 {
 	own_begin();
@@ -331,6 +360,7 @@ int main(void)
 		{ "process-memory: parts of a file",			parts_of_file },
 		{ "process-memory: what is mapped later",		mapped_late },
 		{ "process-memory: more files than are opened",		many_files },
+		{ "process-memory: no files, and too many mappings",	bounds },
 		{ "process-memory: a process that is gone",		gone },
 	};
 
