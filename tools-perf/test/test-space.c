@@ -2,9 +2,11 @@
 /*
  * Mappings of an address space, held to a model that knows each page.
  */
+#include <errno.h>
 #include <string.h>
 #include "abi.h"
 #include "open-nothing.h"
+#include "short-memory.h"
 #include "space.h"
 #include "tap.h"
 
@@ -388,11 +390,70 @@ static void copies(void)
 	end(space);
 }
 
+/* A mapping that is split takes room for two, however many there are before it. */
+static void room(void)
+{
+	struct hybrid_space *space;
+	struct model model;
+	unsigned int i, nr;
+
+	for (nr = 1; nr < 30; nr++) {
+		space = start(&model);
+		map(space, &model, 0, 3, 1, true);
+		for (i = 1; i < nr; i++)
+			map(space, &model, 2 + 2 * i, 1, 2, true);
+		same(space->nr, nr);
+		same(map(space, &model, 1, 1, 3, true), 0);
+		same(space->nr, nr + 2);
+		check(space->nr <= space->alloc);
+		compare(space, &model);
+		end(space);
+	}
+}
+
+/* If memory is short, the space stays as it was. */
+static void short_memory(void)
+{
+	struct hybrid_mapping mapping = { .start = BASE + PAGE, .end = BASE + 2 * PAGE };
+	struct hybrid_space *space, *copy;
+	struct model model;
+	unsigned int i;
+	u64 gen;
+
+	short_memory_begin(0);
+	check(!hybrid_space_new());
+	check(short_memory_end());
+	space = start(&model);
+	map(space, &model, 0, 3, 1, true);
+	for (i = 0; i < 2; i++) {
+		short_memory_begin(i);
+		check(!hybrid_space_copy(space));
+		check(short_memory_end());
+	}
+	for (i = 2; space->nr + 2 <= space->alloc; i++)
+		map(space, &model, 2 * i, 1, 2, true);
+	gen = space->gen;
+	short_memory_begin(0);
+	same((u64)hybrid_space_map(space, &mapping, true), (u64)-ENOMEM);
+	check(short_memory_end());
+	same(space->gen, gen);
+	compare(space, &model);
+	copy = hybrid_space_copy(space);
+	check(copy && copy->nr == space->nr);
+	compare(copy, &model);
+	hybrid_space_put(copy);
+	same(map(space, &model, 1, 1, 3, true), 0);
+	compare(space, &model);
+	end(space);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "space: one mapping over another, in every way", overlaps },
 		{ "space: a mapping is split", split },
+		{ "space: room for mappings that are split", room },
+		{ "space: memory is short", short_memory },
 		{ "space: each state has a number of its own", generations },
 		{ "space: empty and last ranges", empty_range },
 		{ "space: mappings that replace others", replaces },
