@@ -184,6 +184,57 @@ static void reads(void)
 	close(fd);
 }
 
+#define SMALL	65536
+
+static ssize_t read_data(int fd, void *data, size_t size, u64 offset, u64 *kept)
+{
+	return hybrid_file_read_data(user(7), fd, data, size, offset, kept);
+}
+
+/* What takes memory: a small part as a whole, and of a larger one what is no hole. */
+static void memory(void)
+{
+	const u64 most = hybrid_file_limits[HYBRID_FILE_MEMORY].user;
+	static u8 data[4 * SMALL];
+	int fd = file_with_hole(sizeof(data));
+	u64 kept = 0;
+
+	start();
+	same(read_data(fd, data, SMALL, 4096, &kept), SMALL);
+	same(kept, SMALL);
+	same(user(7)->used[HYBRID_FILE_MEMORY], SMALL);
+	same(read_data(fd, data, SMALL + 1, 4096, &kept), SMALL + 1);
+	same(kept, SMALL);
+	same(read_data(fd, data, sizeof(data), 0, &kept), sizeof(data));
+	same(kept, SMALL + 2 * 4096);
+	same(user(7)->used[HYBRID_FILE_MEMORY], kept);
+	/* Nothing of it is kept. */
+	same(read_data(fd, data, sizeof(data), 0, NULL), sizeof(data));
+	same(user(7)->used[HYBRID_FILE_MEMORY], kept);
+	/* The share is used up: for a small part, and after the first part of a larger one. */
+	start();
+	check(hybrid_file_take(user(7), HYBRID_FILE_MEMORY, most - SMALL + 1));
+	kept = 0;
+	same((u64)read_data(fd, data, SMALL, 0, &kept), -1ULL);
+	same(kept, 0);
+	same(read_data(fd, data, SMALL - 1, 0, &kept), SMALL - 1);
+	start();
+	check(hybrid_file_take(user(7), HYBRID_FILE_MEMORY, most - 2 * 4096 + 1));
+	kept = 0;
+	same((u64)read_data(fd, data, sizeof(data), 0, &kept), -1ULL);
+	same(kept, 4096);
+	/* So are the bytes that are read. */
+	start();
+	check(hybrid_file_take(user(7), HYBRID_FILE_READ,
+			       hybrid_file_limits[HYBRID_FILE_READ].user - 4096));
+	same((u64)read_data(fd, data, sizeof(data), 0, NULL), -1ULL);
+	/* The file ends before. */
+	start();
+	same(read_data(fd, data, SMALL, sizeof(data) - 5, NULL), 5);
+	same(read_data(fd, data, SMALL, sizeof(data), NULL), 0);
+	close(fd);
+}
+
 static void expect_line(const char *want)
 {
 	char *text = NULL;
@@ -224,6 +275,7 @@ int main(void)
 		{ "file budget: more users than are told apart", many_users },
 		{ "file budget: holes are not read", holes },
 		{ "file budget: reads of two users", reads },
+		{ "file budget: parts that are kept", memory },
 		{ "file budget: the line at the end", line },
 	};
 
