@@ -18,6 +18,12 @@
 #define MAX_FUNCTIONS	0x1000000
 #define MAX_STEPS	16384
 
+/* Where the function of a closure is looked for. */
+#define NEAR		4096
+
+/* Of functions that a program has here. */
+#define MOST		4200
+
 /* Of struct _func, with what is read of it; the others are 0. */
 #define FUNC_SIZE	48
 #define FLAG_AT		41
@@ -53,10 +59,10 @@ struct header {
 static struct {
 	struct header		header;
 	unsigned int		nr;
-	u32			start[32];
-	const char		*name[32];
-	u8			flags[32];
-	u32			pcsp[32];
+	u32			start[MOST];
+	const char		*name[MOST];
+	u8			flags[MOST];
+	u32			pcsp[MOST];
 	u8			pctab[65536];
 	unsigned int		pctab_nr;
 	u64			table_size;
@@ -100,7 +106,7 @@ static void add(u32 size, const char *name, u8 flags)
 
 static struct hybrid_object *open_go(void)
 {
-	static u8 table[131072];
+	static u8 table[1 << 19];
 	unsigned int at = sizeof(struct header), functab, func, names, i;
 	struct elf_made elf;
 
@@ -476,6 +482,43 @@ static void closures(void)
 	}
 }
 
+/* The nearest one of those that are not too far; and names that are not too long. */
+static void far_closures(void)
+{
+	static const int distances[] = { -NEAR, 1 - NEAR, NEAR - 1, NEAR };
+	struct hybrid_object *object;
+	struct hybrid_fde fde;
+	char name[2][260];
+	unsigned int i, k;
+
+	for (i = 0; i < ARRAY_SIZE(distances); i++) {
+		begin();
+		for (k = 0; k < MOST; k++)
+			add(2, "a", 0);
+		k = distances[i] < 0 ? MOST - 1 : 0;
+		go.name[k] = "p.f.func1";
+		go.name[k + distances[i]] = "p.f";
+		object = open_go();
+		same(hybrid_pclntab_parent(object, TEXT + 2 * k, &fde), i == 1 || i == 2);
+		if (i == 1 || i == 2)
+			same(fde.start, TEXT + 2 * (k + distances[i]));
+		elf_made_close(object);
+	}
+	for (i = 254; i < 257; i++) {
+		memset(name, 'n', sizeof(name));
+		strcpy(&name[0][i - strlen(".func1")], ".func1");
+		name[1][i - strlen(".func1")] = 0;
+		begin();
+		add(16, name[0], 0);
+		add(16, name[1], 0);
+		object = open_go();
+		same(hybrid_pclntab_parent(object, TEXT, &fde), i <= 255);
+		check(!hybrid_pclntab_parent(object, TEXT + 16, &fde));
+		check(!hybrid_pclntab_parent(object, TEXT + 32, &fde));
+		elf_made_close(object);
+	}
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -487,6 +530,7 @@ int main(void)
 		{ "made pclntab: flags",		flags },
 		{ "made pclntab: a signal's handler",	signal_handler },
 		{ "made pclntab: closures",		closures },
+		{ "made pclntab: far from closures",	far_closures },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));
