@@ -212,6 +212,147 @@ static void lies(void)
 	close(fd);
 }
 
+#define MIB	(1ULL << 20)
+
+/* Where the part is that a header of a made file describes. */
+#define PART	0x1000
+
+/**
+ * struct part - what the only section, or segment, of a file says
+ * @type: SHT_* or PT_*
+ * @flags: of it
+ * @size: bytes, from PART on
+ * @is_read: as its bytes change the digest
+ */
+struct part {
+	u32	type;
+	u32	flags;
+	u64	size;
+	bool	is_read;
+};
+
+static int file_of_class_64(const struct part *part, bool is_section)
+{
+	Elf64_Ehdr ehdr = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB },
+	};
+	Elf64_Shdr shdr[2] = { {}, { .sh_type = part->type, .sh_flags = part->flags,
+				     .sh_offset = PART, .sh_size = part->size } };
+	Elf64_Phdr phdr = { .p_type = part->type, .p_flags = part->flags, .p_offset = PART,
+			    .p_filesz = part->size };
+	int fd = memfd_create("made", MFD_CLOEXEC);
+
+	ehdr.e_shoff = is_section ? sizeof(ehdr) : 0;
+	ehdr.e_shnum = 2 * is_section;
+	ehdr.e_phoff = is_section ? 0 : sizeof(ehdr);
+	ehdr.e_phnum = !is_section;
+	same(write(fd, &ehdr, sizeof(ehdr)), sizeof(ehdr));
+	if (is_section)
+		same(write(fd, shdr, sizeof(shdr)), sizeof(shdr));
+	else
+		same(write(fd, &phdr, sizeof(phdr)), sizeof(phdr));
+	return fd;
+}
+
+static int file_of_class_32(const struct part *part, bool is_section)
+{
+	Elf32_Ehdr ehdr = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS32, ELFDATA2LSB },
+	};
+	Elf32_Shdr shdr[2] = { {}, { .sh_type = part->type, .sh_flags = part->flags,
+				     .sh_offset = PART, .sh_size = part->size } };
+	Elf32_Phdr phdr = { .p_type = part->type, .p_flags = part->flags, .p_offset = PART,
+			    .p_filesz = part->size };
+	int fd = memfd_create("made", MFD_CLOEXEC);
+
+	ehdr.e_shoff = is_section ? sizeof(ehdr) : 0;
+	ehdr.e_shnum = 2 * is_section;
+	ehdr.e_phoff = is_section ? 0 : sizeof(ehdr);
+	ehdr.e_phnum = !is_section;
+	same(write(fd, &ehdr, sizeof(ehdr)), sizeof(ehdr));
+	if (is_section)
+		same(write(fd, shdr, sizeof(shdr)), sizeof(shdr));
+	else
+		same(write(fd, &phdr, sizeof(phdr)), sizeof(phdr));
+	return fd;
+}
+
+/* Bytes at both ends of the part and of what is read at once, and one behind it. */
+static void check_part(const struct part *part, bool is_64, bool is_section)
+{
+	const u64 at[] = { 0, part->size - 1, min_t(u64, part->size, 128 * 1024) - 1,
+			   min_t(u64, part->size - 1, 128 * 1024) };
+	int fd = is_64 ? file_of_class_64(part, is_section) : file_of_class_32(part, is_section);
+	u8 before[HYBRID_DIGEST_SIZE];
+	unsigned int i;
+
+	same(ftruncate(fd, PART + part->size + 1), 0);
+	same(hybrid_content_digest(fd, before), 0);
+	for (i = 0; i < ARRAY_SIZE(at); i++)
+		same(is_changed_by(fd, before, PART + at[i]), part->is_read);
+	check(!is_changed_by(fd, before, PART + part->size));
+	check(!is_changed_by(fd, before, PART - 1));
+	close(fd);
+}
+
+static void parts(void)
+{
+	static const struct part sections[] = {
+		{ SHT_NULL, 0, 64, false }, { SHT_NOBITS, SHF_ALLOC | SHF_EXECINSTR, 64, false },
+		{ SHT_SYMTAB, 0, 64, true }, { SHT_DYNSYM, SHF_ALLOC, 64, true },
+		{ SHT_STRTAB, SHF_ALLOC, 64, true }, { SHT_NOTE, SHF_ALLOC, 64, true },
+		{ SHT_REL, SHF_ALLOC, 64, true }, { SHT_RELA, SHF_ALLOC, 64, true },
+		{ SHT_PROGBITS, SHF_ALLOC, 64, false },
+		{ SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 64, true },
+		{ SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 300000, true },
+		{ SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 16 * MIB + 1, true },
+		{ SHT_PROGBITS, 0, 64, true }, { SHT_PROGBITS, SHF_EXECINSTR, 64, true },
+		{ SHT_PROGBITS, 0, 16 * MIB, true }, { SHT_PROGBITS, 0, 16 * MIB + 1, false },
+		{ SHT_STRTAB, 0, 16 * MIB + 1, true },
+	};
+	static const struct part segments[] = {
+		{ PT_NULL, PF_X, 64, false }, { PT_NOTE, 0, 64, true },
+		{ PT_LOAD, PF_R, 64, false }, { PT_LOAD, PF_R | PF_X, 64, true }, { PT_LOAD, PF_X, 128 * 1024, true },
+		{ PT_LOAD, PF_X, 128 * 1024 + 1, true }, { PT_INTERP, PF_X, 64, false },
+	};
+	unsigned int i, is_64;
+
+	for (is_64 = 0; is_64 < 2; is_64++) {
+		for (i = 0; i < ARRAY_SIZE(sections); i++)
+			check_part(&sections[i], is_64, true);
+		for (i = 0; i < ARRAY_SIZE(segments); i++)
+			check_part(&segments[i], is_64, false);
+	}
+}
+
+/* A file that ends with a header of its class, or before. */
+static void short_files(void)
+{
+	static const struct part none;
+	u8 digest[HYBRID_DIGEST_SIZE];
+	int fd = file_of_class_64(&none, false);
+
+	same(ftruncate(fd, sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr)), 0);
+	same(hybrid_content_digest(fd, digest), 0);
+	same(ftruncate(fd, sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) - 1), 0);
+	same((u64)hybrid_content_digest(fd, digest), (u64)-EINVAL);
+	same(ftruncate(fd, sizeof(Elf64_Ehdr) - 1), 0);
+	same((u64)hybrid_content_digest(fd, digest), (u64)-EINVAL);
+	close(fd);
+	fd = file_of_class_32(&none, false);
+	same(ftruncate(fd, sizeof(Elf32_Ehdr) + sizeof(Elf32_Phdr)), 0);
+	same(hybrid_content_digest(fd, digest), 0);
+	same(ftruncate(fd, sizeof(Elf32_Ehdr) + sizeof(Elf32_Phdr) - 1), 0);
+	same((u64)hybrid_content_digest(fd, digest), (u64)-EINVAL);
+	same(ftruncate(fd, sizeof(Elf32_Ehdr) - 1), 0);
+	same((u64)hybrid_content_digest(fd, digest), (u64)-EINVAL);
+	/* Of the other byte order. */
+	same(pwrite(fd, (u8 []) { ELFDATA2MSB }, 1, EI_DATA), 1);
+	same(ftruncate(fd, 4096), 0);
+	same((u64)hybrid_content_digest(fd, digest), (u64)-EINVAL);
+	close(fd);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -219,6 +360,8 @@ int main(void)
 		{ "content: a byte of each section",		each_section },
 		{ "content: a byte of each header, and the size",	headers },
 		{ "content: headers that lie",			lies },
+		{ "content: kinds of sections and segments",	parts },
+		{ "content: files that are too short",		short_files },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));
