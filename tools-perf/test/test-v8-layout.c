@@ -117,9 +117,13 @@ static const struct value usual[] = {
 	{ "v8dbg_class_ConsString__second__String", 24 },
 	{ "v8dbg_scopeinfo_idx_first_vars", 3 },
 	{ "v8dbg_scopeinfo_idx_ncontextlocals", 4 },
+	/* Another name of a field, which a file does not have unless a test says so. */
+	{ NULL, 88 },
 };
 
 #define NR_VALUES	ARRAY_SIZE(usual)
+#define OTHER_NAME	(NR_VALUES - 1)
+#define SHARED_NAME	(FIRST_FIELD + 7)
 
 static const char code_name[] = "_ZN2v88internal23DefaultEmbeddedBlobCodeEv";
 static const char size_name[] = "_ZN2v88internal27DefaultEmbeddedBlobCodeSizeEv";
@@ -129,6 +133,8 @@ static u8 code_bytes[16], size_bytes[16];
 static struct value values[NR_VALUES];
 /* Of symbols that are not exported; 0: there are none. */
 static u64 own_code, own_size;
+/* The number that the file does not have, as it is in .bss; 0: it has all. */
+static unsigned int in_bss;
 
 static u64 value_at(unsigned int i)
 {
@@ -148,6 +154,7 @@ static void begin(void)
 	memcpy(values, usual, sizeof(values));
 	own_code = 0;
 	own_size = 0;
+	in_bss = 0;
 	set_code(code_bytes, "\x48\x8d\x05", 3, RIP(CODE, 7, BLOB), "\xc3");
 	set_code(size_bytes, "\x8b\x05", 2, RIP(SIZE_CODE, 6, value_at(SIZE)), "\xc3");
 }
@@ -203,7 +210,8 @@ static void add_exported(struct elf_made *elf)
 	add_symbol(&to, size_name, SIZE_CODE);
 	for (i = MAJOR; i < NR_VALUES; i++) {
 		if (values[i].name)
-			add_symbol(&to, values[i].name, value_at(i));
+			add_symbol(&to, values[i].name,
+				   i == in_bss ? DATA + 0x8000 : value_at(i));
 	}
 	to.hash[7 + to.nr - 2] |= 1;
 	table = add_table(elf, &to, SHT_DYNSYM);
@@ -287,7 +295,7 @@ static void missing(void)
 	struct v8_layout layout;
 	unsigned int i;
 
-	for (i = MAJOR; i < NR_VALUES; i++) {
+	for (i = MAJOR; i < OTHER_NAME; i++) {
 		begin();
 		values[i].name = NULL;
 		same(read_made(&layout), i == FP_POSITION ? 0 : -1);
@@ -298,6 +306,33 @@ static void missing(void)
 	values[FP_POSITION].name = NULL;
 	same(read_made(&layout), 0);
 	same(layout.walk.below_position, 40);
+}
+
+/* What is 0 is not in the file; and of two names of a field the last one counts. */
+static void zeros(void)
+{
+	struct v8_layout layout;
+
+	begin();
+	same(read_made(&layout), 0);
+	same(layout.version, 12 << 8 | 4);
+	same(layout.walk.objects.name, 16);
+	in_bss = MAJOR;
+	same(read_made(&layout), 0);
+	same(layout.version, 4);
+	in_bss = MINOR;
+	same(read_made(&layout), 0);
+	same(layout.version, 12 << 8);
+	in_bss = 0;
+	values[OTHER_NAME].name = "v8dbg_class_SharedFunctionInfo__name_or_scope_info__Object";
+	same(read_made(&layout), 0);
+	same(layout.walk.objects.name, 16);
+	in_bss = SHARED_NAME;
+	same(read_made(&layout), 0);
+	same(layout.walk.objects.name, 0);
+	values[SHARED_NAME].name = NULL;
+	same(read_made(&layout), 0);
+	same(layout.walk.objects.name, 88);
 }
 
 /* Of the file as it is now. */
@@ -391,6 +426,7 @@ int main(void)
 		{ "V8 layout: of a file without V8",	none },
 		{ "V8 layout: bounds of numbers",	bounds },
 		{ "V8 layout: symbols that are missing", missing },
+		{ "V8 layout: numbers that are 0",	zeros },
 		{ "V8 layout: what functions return",	forms },
 		{ "V8 layout: one function of two",	one_function },
 	};
