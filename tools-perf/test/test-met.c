@@ -9,6 +9,7 @@
 #include "abi.h"
 #include "met.h"
 #include "open-nothing.h"
+#include "short-memory.h"
 #include "tap.h"
 
 #define PAGE	4096ULL
@@ -368,6 +369,70 @@ static void kernel_pages(void)
 	end(space);
 }
 
+/* At least twice as many slots as there are files, whose number may grow. */
+static void room(void)
+{
+	struct hybrid_ident ident = { .path = "/a" };
+	struct hybrid_space *space = start();
+	u32 i, slots = 64;
+
+	for (i = 0; i < 300; i++) {
+		ident.ino = 1 + i;
+		check(hybrid_met_file(&met, &ident, NULL, 1) == &met.files[i]);
+		slots *= 2 * (i + 1) > slots ? 2 : 1;
+		same(met.nr_file_slots, slots);
+	}
+	for (i = 0; i < 300; i++) {
+		ident.ino = 1 + i;
+		check(hybrid_met_file(&met, &ident, NULL, 1) == &met.files[i]);
+	}
+	same(met.nr_files, 300);
+	end(space);
+}
+
+/* After memory was short no more is noted. */
+static void short_of_memory(void)
+{
+	struct hybrid_ident ident = { .path = "/a", .ino = 1 };
+	struct hybrid_space *space;
+	unsigned int nr;
+	u64 i;
+
+	for (nr = 0; nr < 3; nr++) {
+		space = start();
+		short_memory_begin(nr);
+		check(!hybrid_met_file(&met, &ident, NULL, 1));
+		check(short_memory_end());
+		check(met.failed && !hybrid_met_file(&met, &ident, NULL, 1));
+		same(met.nr_files, 0);
+		end(space);
+	}
+	/* The second time that room is made. */
+	for (nr = 0; nr < 2; nr++) {
+		space = start();
+		for (i = 0; i < 32; i++) {
+			ident.ino = 1 + i;
+			check(hybrid_met_file(&met, &ident, NULL, 1));
+		}
+		ident.ino++;
+		short_memory_begin(nr);
+		check(!hybrid_met_file(&met, &ident, NULL, 1));
+		check(short_memory_end());
+		check(met.failed && !hybrid_met_file(&met, &ident, NULL, 1));
+		end(space);
+		space = start();
+		for (i = 0; i < 32 * nr; i++)
+			hybrid_met_kernel(&met, KERNEL + i * PAGE);
+		short_memory_begin(0);
+		hybrid_met_kernel(&met, KERNEL + i * PAGE);
+		check(short_memory_end());
+		check(met.failed);
+		hybrid_met_kernel(&met, KERNEL + (i + 1) * PAGE);
+		same(met.nr_pages, i);
+		end(space);
+	}
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -378,6 +443,8 @@ int main(void)
 		{ "met: each file has its digest computed once", digests },
 		{ "met: the vDSO of a process of 32 bits", low_vdso },
 		{ "met: many files, and all pages", many },
+		{ "met: room for files", room },
+		{ "met: memory is short", short_of_memory },
 		{ "met: what tells files apart", idents },
 		{ "met: the edges of mappings", edges },
 		{ "met: each file once", noted_once },
