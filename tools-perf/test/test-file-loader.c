@@ -10,6 +10,7 @@
 #include "file-copy.h"
 #include "elf-file.h"
 #include "file-loader.h"
+#include "helper-pool.h"
 #include "loader-world.h"
 #include "rows.h"
 #include "tap.h"
@@ -60,6 +61,57 @@ static void local(void)
 		same(loader_world_opened() - before, by_helper[i]);
 		same(world.started, !!by_helper[i]);
 	}
+	loader_world_end();
+}
+
+/* Is a file given to a helper? */
+static bool is_far(const char *path)
+{
+	unsigned int before = loader_world_opened();
+	struct hybrid_mapping mapping = loader_world_map(path);
+
+	check(row_at_last(&mapping));
+	return loader_world_opened() != before;
+}
+
+/* A file system is known by its number and that of its mount. */
+static void known_devices(void)
+{
+	struct hybrid_device *devices, device;
+	unsigned int i;
+
+	loader_world_start();
+	devices = world.loader->devices;
+	check(!is_far("/a") && !is_far("/b"));
+	check(is_far("/far/a") && is_far("/far/b"));
+	/* Without a number of its mount a file system that is on no disk is not kept. */
+	check(world.loader->nr_devices == 2 || !devices[0].mount);
+	check(devices[0].is_local);
+	device = devices[0];
+	world.loader->nr_devices = 1;
+	devices[0].is_local = false;
+	check(is_far("/c"));
+	devices[0].dev++;
+	check(!is_far("/d"));
+	devices[0] = device;
+	devices[0].is_local = false;
+	devices[0].mount++;
+	world.loader->nr_devices = 1;
+	check(!is_far("/e"));
+	/* As many as there is room for: another one takes the place of one. */
+	for (i = 0; i < HYBRID_MAX_DEVICES; i++)
+		devices[i] = (struct hybrid_device) { .dev = device.dev + 1 + i };
+	world.loader->nr_devices = HYBRID_MAX_DEVICES - 1;
+	check(!is_far("/f"));
+	same(world.loader->nr_devices, HYBRID_MAX_DEVICES);
+	same(devices[HYBRID_MAX_DEVICES - 1].dev, device.dev);
+	devices[HYBRID_MAX_DEVICES - 1].dev++;
+	check(!is_far("/g"));
+	same(world.loader->nr_devices, HYBRID_MAX_DEVICES);
+	i = (device.dev + device.mount) % HYBRID_MAX_DEVICES;
+	same(devices[i].dev, device.dev);
+	same(devices[i].mount, device.mount);
+	check(devices[i].is_local);
 	loader_world_end();
 }
 
@@ -199,6 +251,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "load: a file that is at hand", at_hand },
 		{ "load: file systems that are local", local },
+		{ "load: file systems that are known", known_devices },
 		{ "load: a file that does not answer", does_not_answer },
 		{ "load: processes that start slowly", starts_slowly },
 		{ "load: with nothing else to do", waits },
