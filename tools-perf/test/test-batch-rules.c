@@ -7,6 +7,7 @@
 #define hybrid_row_exit		made_row_exit
 #include "../hybrid/compiler/batch.c"
 #include "abi.h"
+#include "short-memory.h"
 #include "tap.h"
 
 static struct hybrid_full_row full;
@@ -477,6 +478,61 @@ static void most_rules(void)
 	hybrid_batch_exit(&batch);
 }
 
+/* What there is stays if memory is short: for rules, the list of those, and rows. */
+static void short_memory(void)
+{
+	struct perf_unwind_rule rule = { .kind = PERF_UNWIND_CFA };
+	unsigned int nr, i;
+
+	for (nr = 0; nr < 3; nr++) {
+		begin();
+		batch.start = 1;
+		batch.end = 2;
+		short_memory_begin(nr);
+		same(add_code(0x401010, 0x401020, 8), (u64)-ENOMEM);
+		check(short_memory_end());
+		same(batch.nr_rows, 0);
+		same(batch.start, 1);
+		same(batch.end, 2);
+		same(add_code(0x401010, 0x401020, 8), 0);
+		same(batch.nr_rows, 1);
+		same(batch.nr_rules, 1);
+		same(batch.start, 0x1010);
+		same(batch.end, 0x1020);
+		hybrid_batch_exit(&batch);
+	}
+	/* Room for 64 rules, then for twice as many and as many again; the same for 256 rows. */
+	begin();
+	for (i = 0; i < 64; i++) {
+		rule.cfa_off = 8 * i;
+		same(add_row(&batch, i, &rule), 0);
+	}
+	same(batch.alloc_rules, 64);
+	for (nr = 0; nr < 2; nr++) {
+		rule.cfa_off = 8 * 64;
+		short_memory_begin(nr);
+		same(add_row(&batch, 64, &rule), (u64)-ENOMEM);
+		check(short_memory_end());
+		same(batch.nr_rules, 64);
+		same(batch.nr_rows, 64);
+	}
+	same(add_row(&batch, 64, &rule), 0);
+	check(batch.alloc_rules > 64);
+	for (i = 65; i < 256; i++) {
+		rule.cfa_off = 8 * (i % 2);
+		same(add_row(&batch, i, &rule), 0);
+	}
+	same(batch.alloc_rows, 256);
+	rule.cfa_off = 16;
+	short_memory_begin(0);
+	same(add_row(&batch, 256, &rule), (u64)-ENOMEM);
+	check(short_memory_end());
+	same(batch.nr_rows, 256);
+	same(add_row(&batch, 256, &rule), 0);
+	same(batch.nr_rows, 257);
+	hybrid_batch_exit(&batch);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -490,6 +546,7 @@ int main(void)
 		{ "batch: functions", functions },
 		{ "batch: as many rows as a function may have", most_rows },
 		{ "batch: as many rules as there may be", most_rules },
+		{ "batch: memory is short", short_memory },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));
