@@ -142,6 +142,13 @@ static void leaving(void)
 			same_text(cases[i].code, "");
 		same(saved, cases[i].cfa != 8);
 	}
+	/* Less code than what is looked for. */
+	for (i = 0; i < 10; i++) {
+		set_method("", FRAME, 0);
+		same(cfa_at(i, &saved), FRAME);
+		set_method("", 16, 0);
+		same(cfa_at(i, &saved), 16);
+	}
 	end();
 }
 

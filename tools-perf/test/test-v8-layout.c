@@ -135,6 +135,8 @@ static struct value values[NR_VALUES];
 static u64 own_code, own_size;
 /* The number that the file does not have, as it is in .bss; 0: it has all. */
 static unsigned int in_bss;
+/* Nor does it have the function that returns the size. */
+static bool has_no_function;
 
 static u64 value_at(unsigned int i)
 {
@@ -155,6 +157,7 @@ static void begin(void)
 	own_code = 0;
 	own_size = 0;
 	in_bss = 0;
+	has_no_function = false;
 	set_code(code_bytes, "\x48\x8d\x05", 3, RIP(CODE, 7, BLOB), "\xc3");
 	set_code(size_bytes, "\x8b\x05", 2, RIP(SIZE_CODE, 6, value_at(SIZE)), "\xc3");
 }
@@ -207,7 +210,7 @@ static void add_exported(struct elf_made *elf)
 	unsigned int i, table;
 
 	add_symbol(&to, code_name, CODE);
-	add_symbol(&to, size_name, SIZE_CODE);
+	add_symbol(&to, size_name, has_no_function ? DATA + 0x8000 : SIZE_CODE);
 	for (i = MAJOR; i < NR_VALUES; i++) {
 		if (values[i].name)
 			add_symbol(&to, values[i].name,
@@ -361,6 +364,15 @@ static void forms(void)
 	set_code(code_bytes, "\x48\x8d\x05", 3, RIP(CODE, 7, pointer), "\x48\x8b");
 	code_bytes[9] = 0;
 	SAME_BLOB(BLOB, 192);
+	/* lea blob(%rip),%rax; and what does not load from there */
+	set_code(code_bytes, "\x48\x8d\x05", 3, RIP(CODE, 7, BLOB), "\x48\x8b\x01");
+	SAME_BLOB(BLOB, 192);
+	set_code(code_bytes, "\x48\x8d\x05", 3, RIP(CODE, 7, BLOB), "\x48\x8a");
+	code_bytes[9] = 0;
+	SAME_BLOB(BLOB, 192);
+	set_code(code_bytes, "\x48\x8d\x05", 3, RIP(CODE, 7, BLOB), "\x49\x8b");
+	code_bytes[9] = 0;
+	SAME_BLOB(BLOB, 192);
 	/* mov pointer(%rip),%rax */
 	set_code(code_bytes, "\x48\x8b\x05", 3, RIP(CODE, 7, pointer), "\xc3");
 	SAME_BLOB(BLOB, 192);
@@ -387,6 +399,9 @@ static void forms(void)
 	SAME_BLOB(BLOB, 192);
 	set_code(size_bytes, "\xb8", 1, value_at(SIZE), "\xc3");
 	SAME_BLOB(BLOB, 192);
+	/* mov size(%rip),%ecx */
+	set_code(size_bytes, "\x8b\x0d", 2, RIP(SIZE_CODE, 6, value_at(SIZE)), "\xc3");
+	SAME_BLOB(0, 0);
 	/* What is in no section has no size. */
 	set_code(size_bytes, "\xb8", 1, DATA + 0x8000, "\xc3");
 	SAME_BLOB(0, 0);
@@ -412,6 +427,12 @@ static void one_function(void)
 	SAME_BLOB(BLOB + 16, 12);
 	own_size = 0;
 	SAME_BLOB(0, 0);
+	begin();
+	own_code = BLOB + 16;
+	own_size = value_at(MAJOR);
+	set_code(code_bytes, "\xb8", 1, BLOB, "\xc3");
+	has_no_function = true;
+	SAME_BLOB(BLOB + 16, 12);
 	own_size = value_at(MAJOR);
 	own_code = 0;
 	SAME_BLOB(0, 0);
