@@ -3,6 +3,7 @@
  * Code that no file backs, read from the process that has it: this one.
  */
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -12,6 +13,7 @@
 #include "memory.h"
 #include "process.h"
 #include "tap.h"
+#include "walk.h"
 
 #define PAGE	4096
 
@@ -440,8 +442,66 @@ static void test_no_reader(void)
 	end();
 }
 
+/* Below the stack's copy a leaf has 128 bytes, which are read from the process. */
+static void test_red_zone(void)
+{
+	static const struct {
+		s64		from;
+		unsigned int	size;
+		int		err;
+		bool		below;
+	} cases[] = {
+		{ 0, 8, 0, false }, { 24, 8, 0, false }, { 25, 8, -1, false },
+		{ 32, 8, -1, false }, { -8, 8, 0, true }, { -4, 4, 0, true }, { -4, 8, -1, false },
+		{ -7, 8, -1, false }, { -128, 8, 0, true }, { -129, 8, -1, false },
+		{ -136, 8, -1, false },
+	};
+	struct hybrid_unwinder *unwinder = calloc(1, sizeof(*unwinder));
+	u64 dump[4] = { 1, 2, 3, 4 }, value, want;
+	struct hybrid_unwind u = {};
+	struct hybrid_walk w = { .unwinder = unwinder, .u = &u };
+	const u8 *from;
+	unsigned int i;
+
+	begin(getpid());
+	for (i = 0; i < PAGE; i++)
+		code[i] = i * 7 + i / 256;
+	unwinder->memory = memory;
+	u = (struct hybrid_unwind) {
+		.abi = &hybrid_abi_64, .space = space, .pid = sampled, .dump = (u8 *)dump,
+		.dump_size = sizeof(dump), .dump_start = (u64)code + 1024,
+	};
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		w.below = false;
+		want = 0;
+		from = code + 1024 + cases[i].from;
+		if (!cases[i].below)
+			from = (u8 *)&dump[cases[i].from / 8 % 4];
+		memcpy(&want, from, cases[i].size);
+		same((u64)hybrid_walk_read(&w, u.dump_start + cases[i].from, cases[i].size, &value),
+		     (u64)cases[i].err);
+		if (!cases[i].err)
+			same(value, want);
+		same(w.below, cases[i].below);
+	}
+	/* The other ABI has no such bytes. */
+	u.abi = &hybrid_abi_32;
+	same((u64)hybrid_walk_read(&w, u.dump_start - 8, 8, &value), -1ULL);
+	/* What is missing is above the copy, or sp is not in it; else it is no frame's. */
+	u.sp = u.dump_start;
+	same(hybrid_walk_unreadable(&u, u.dump_start), HYBRID_STOP_DUMP_END);
+	same(u.missing, u.dump_start);
+	same(hybrid_walk_unreadable(&u, u.dump_start - 1), HYBRID_STOP_BAD_FRAME);
+	same(u.missing, u.dump_start - 1);
+	u.sp--;
+	same(hybrid_walk_unreadable(&u, u.dump_start - 1), HYBRID_STOP_DUMP_END);
+	free(unwinder);
+	end();
+}
+
 static const struct tap_test tests[] = {
 	{ "memory: words and more", test_reads },
+	{ "memory: below the copy of a stack", test_red_zone },
 	{ "memory: what is absent", test_absent },
 	{ "memory: a jump to a file's code", test_jump_to_file },
 	{ "memory: no reader, or one that looks again", test_no_reader },
