@@ -117,12 +117,12 @@ static const struct value usual[] = {
 	{ "v8dbg_class_ConsString__second__String", 24 },
 	{ "v8dbg_scopeinfo_idx_first_vars", 3 },
 	{ "v8dbg_scopeinfo_idx_ncontextlocals", 4 },
-	/* Another name of a field, which a file does not have unless a test says so. */
-	{ NULL, 88 },
+	/* Other names, which a file does not have unless a test says so. */
+	{ NULL, 88 }, { NULL, 96 },
 };
 
 #define NR_VALUES	ARRAY_SIZE(usual)
-#define OTHER_NAME	(NR_VALUES - 1)
+#define OTHER_NAME	(NR_VALUES - 2)
 #define SHARED_NAME	(FIRST_FIELD + 7)
 
 static const char code_name[] = "_ZN2v88internal23DefaultEmbeddedBlobCodeEv";
@@ -338,6 +338,61 @@ static void zeros(void)
 	same(layout.walk.objects.name, 88);
 }
 
+/* What a file says besides, and what follows from it. */
+static void versions(void)
+{
+	struct v8_layout layout;
+
+	begin();
+	same(read_made(&layout), 0);
+	same(layout.type_stream, 0);
+	same(layout.code_deopt, 16);
+	same(layout.code_bytecode, 16);
+	same(layout.bytecode_positions, 32);
+	check(!layout.walk.objects.positions_first);
+	/* From 12.8 on. */
+	values[MINOR].value = 7;
+	same(read_made(&layout), 0);
+	check(!layout.walk.objects.positions_first);
+	values[MINOR].value = 8;
+	same(read_made(&layout), 0);
+	check(layout.walk.objects.positions_first);
+	/* Without a type of their own instructions are in the code. */
+	values[OTHER_NAME].name = "v8dbg_type_Code__CODE_TYPE";
+	same(read_made(&layout), 0);
+	same(layout.type_code, 88);
+	same(layout.type_stream, 88);
+	values[OTHER_NAME + 1].name = "v8dbg_type_InstructionStream__INSTRUCTION_STREAM_TYPE";
+	same(read_made(&layout), 0);
+	same(layout.type_code, 88);
+	same(layout.type_stream, 96);
+	values[OTHER_NAME].name = "v8dbg_class_Code__wrapper__Tagged_CodeWrapper_";
+	values[OTHER_NAME + 1].name = "v8dbg_class_BytecodeArray__wrapper__Tagged_BytecodeWrapper_";
+	same(read_made(&layout), 0);
+	same(layout.code_deopt, 88 - 16);
+	same(layout.code_bytecode, 88 - 16);
+	same(layout.bytecode_positions, 96 + 8);
+}
+
+/* All that BPF reads of objects. */
+static void objects(void)
+{
+	static const struct hybrid_walk_v8_objects want = {
+		.map_type = 12, .name = 16, .script_name = 16, .script_source = 8,
+		.string_length = 12, .string_chars = 16, .external_chars = 24, .cons_first = 16,
+		.cons_second = 24, .sliced_parent = 16, .sliced_offset = 24, .thin_actual = 16,
+		.first_nonstring = 128, .type_shared = 262, .type_scope_info = 261,
+		.type_script = 167, .one_byte = 8, .scope_nr_locals = 32, .scope_vars = 24,
+	};
+	struct v8_layout layout;
+
+	begin();
+	same(read_made(&layout), 0);
+	check(!memcmp(&layout.walk.objects, &want, sizeof(want)));
+	same(layout.walk.owner, 32);
+	same(layout.walk.mark, 48 + 4);
+}
+
 /* Of the file as it is now. */
 static void same_blob(int line, u64 at, u32 size)
 {
@@ -430,6 +485,8 @@ static void one_function(void)
 	begin();
 	own_code = BLOB + 16;
 	own_size = value_at(MAJOR);
+	set_code(code_bytes, "\x48\x8b\x05", 3, RIP(CODE, 7, value_at(POINTER) + 4), "\xc3");
+	SAME_BLOB(BLOB + 16, 12);
 	set_code(code_bytes, "\xb8", 1, BLOB, "\xc3");
 	has_no_function = true;
 	SAME_BLOB(BLOB + 16, 12);
@@ -448,6 +505,8 @@ int main(void)
 		{ "V8 layout: bounds of numbers",	bounds },
 		{ "V8 layout: symbols that are missing", missing },
 		{ "V8 layout: numbers that are 0",	zeros },
+		{ "V8 layout: versions",		versions },
+		{ "V8 layout: objects",			objects },
 		{ "V8 layout: what functions return",	forms },
 		{ "V8 layout: one function of two",	one_function },
 	};
