@@ -207,6 +207,42 @@ static void prologues(void)
 	end();
 }
 
+static struct java_interpreter interpreter;
+
+/* Code that has such a kind, of which a frame is at @at. */
+static bool rule_of(unsigned int kind, unsigned int at, bool innermost, struct hybrid_rule *rule)
+{
+	struct hybrid_frame frames[2] = { { .ret = 1 }, { .ret = (u64)code + at } };
+
+	blob.kind = kind;
+	if (innermost)
+		frames[0].ret = frames[1].ret;
+	u.frames = frames;
+	return java_frame_rule(&vm, &interpreter, &blob, &u, !innermost, rule);
+}
+
+/* Code that can't be read, after some that could. */
+static void unreadable(void)
+{
+	struct hybrid_rule rule;
+	bool saved;
+
+	begin();
+	set_method("55 48 83 ec 20", FRAME, 5);
+	same(cfa_at(0, &saved), 8);
+	blob.code += PAGE;
+	blob.end += PAGE;
+	same(cfa_at(PAGE, &saved), 0);
+	same(cfa_at(PAGE + 10, &saved), 0);
+	put(code + PAGE - 1, "ff");
+	u.regs.value[JAVA_R13] = SP + 40;
+	check(!rule_of(JAVA_BLOB_HANDLES, PAGE, true, &rule));
+	check(rule_of(JAVA_BLOB_HANDLES, PAGE - 1, true, &rule));
+	check(!rule_of(JAVA_BLOB_ADAPTER, PAGE, true, &rule));
+	check(!rule_of(JAVA_BLOB_OTHER, PAGE + 20, false, &rule));
+	end();
+}
+
 /* It is looked for in 512 bytes, and in 64 where a loop is entered. */
 static void far_prologues(void)
 {
@@ -265,8 +301,6 @@ static void pushed_words(void)
 	same(java_pushed_words(&vm, (u64)code + PAGE - 7), 0);
 	end();
 }
-
-static struct java_interpreter interpreter;
 
 /* An entry that is those bytes up to where it makes the frame. */
 static void set_entry(const char *hex)
@@ -333,6 +367,13 @@ static void entries(void)
 	same(interpreted_at(600, JAVA_R13, true), 'b');
 	interpreter.entries[0].start++;
 	same(interpreted_at(0, JAVA_R13, true), 'b');
+	/* Code that can't be read, after some that could. */
+	set_entry("58 50");
+	same(interpreted_at(0, JAVA_R13, true), 'r');
+	interpreter.entries[0].start = (u64)code + PAGE;
+	interpreter.entries[0].enter = (u64)code + PAGE + 2;
+	interpreter.entries[0].end = (u64)code + PAGE + 600;
+	same(interpreted_at(PAGE, JAVA_R13, true), '-');
 	end();
 }
 
@@ -444,18 +485,6 @@ static void ranges(void)
 	check(!range_at(0x1300, &start, &end));
 	check(!range_at(0x13ff, &start, &end));
 	check(range_at(0x1400, &start, &end) && start == 0x1400 && end == 0x2000);
-}
-
-/* Code that has such a kind, of which a frame is at @at. */
-static bool rule_of(unsigned int kind, unsigned int at, bool innermost, struct hybrid_rule *rule)
-{
-	struct hybrid_frame frames[2] = { { .ret = 1 }, { .ret = (u64)code + at } };
-
-	blob.kind = kind;
-	if (innermost)
-		frames[0].ret = frames[1].ret;
-	u.frames = frames;
-	return java_frame_rule(&vm, &interpreter, &blob, &u, !innermost, rule);
 }
 
 /* '-': none; 'r': the return address is at sp; 's': it is, and the caller's sp is in r13. */
@@ -583,6 +612,7 @@ int main(void)
 		{ "java rules: a method's frame is left",	leaving },
 		{ "java rules: a method's frame is made",	prologues },
 		{ "java rules: it is made far from the beginning", far_prologues },
+		{ "java rules: code that can't be read",	unreadable },
 		{ "java rules: words that are popped",		pushed_words },
 		{ "java rules: entries of interpreted methods",	entries },
 		{ "java rules: long entries",			long_entries },
