@@ -249,10 +249,13 @@ static bool set_kind(struct java_code_cache *cache, struct java_vm *vm, struct j
 	char name[HYBRID_PROCESS_STRING];
 	unsigned int i;
 
+	/* An entry of @named without a name is free. */
+	if (!blob->name)
+		return false;
 	for (i = 0; i < JAVA_NAMED && named[i].addr != blob->name; i++)
 		;
 	if (i == JAVA_NAMED) {
-		if (!blob->name || hybrid_process_memory_string(&vm->pm, blob->name, name))
+		if (hybrid_process_memory_string(&vm->pm, blob->name, name))
 			return false;
 		i = cache->next_named++ % JAVA_NAMED;
 		named[i] = name_says(name);
