@@ -175,6 +175,9 @@ static void lies(void)
 	static const Elf64_Shdr strings = { .sh_type = SHT_STRTAB, .sh_size = 3ULL << 30 };
 	static const Elf64_Shdr whole = { .sh_type = SHT_STRTAB, .sh_size = 4096 };
 	static const Elf64_Shdr debug = { .sh_type = SHT_PROGBITS, .sh_size = 3ULL << 30 };
+	static const Elf64_Shdr longer = {
+		.sh_type = SHT_SYMTAB, .sh_offset = 4000, .sh_size = ~0ULL,
+	};
 	static const Elf64_Shdr behind = {
 		.sh_type = SHT_SYMTAB, .sh_offset = ~0ULL - 5, .sh_size = ~0ULL,
 	};
@@ -188,6 +191,7 @@ static void lies(void)
 		{ 2, &strings, 4ULL << 30, -EFBIG },
 		{ 2, &debug, 4ULL << 30, 0 },
 		{ 2, &behind, 4096, 0 },
+		{ 2, &longer, 4096, 0 },
 		/* Sections that overlap are not read more often than the file is large. */
 		{ 2, &whole, 4096, 0 },
 		{ 3, &whole, 4096, -EFBIG },
@@ -312,7 +316,8 @@ static void parts(void)
 	};
 	static const struct part segments[] = {
 		{ PT_NULL, PF_X, 64, false }, { PT_NOTE, 0, 64, true },
-		{ PT_LOAD, PF_R, 64, false }, { PT_LOAD, PF_R | PF_X, 64, true }, { PT_LOAD, PF_X, 128 * 1024, true },
+		{ PT_LOAD, PF_R, 64, false }, { PT_LOAD, PF_R | PF_X, 64, true },
+		{ PT_LOAD, PF_X, 128 * 1024, true },
 		{ PT_LOAD, PF_X, 128 * 1024 + 1, true }, { PT_INTERP, PF_X, 64, false },
 	};
 	unsigned int i, is_64;
