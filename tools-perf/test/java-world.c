@@ -120,6 +120,14 @@ void java_add_type(const char *name, u64 size)
 
 void java_add_int(const char *name, s32 value)
 {
+	unsigned int i;
+
+	for (i = 0; i < nr_ints; i++) {
+		if (!strcmp(vm.ints[i].name, name)) {
+			vm.ints[i].value = (u32)value;
+			return;
+		}
+	}
 	check(nr_ints < ARRAY_SIZE(vm.ints) - 1);
 	vm.ints[nr_ints++] = (struct value_entry) { name, (u32)value };
 }

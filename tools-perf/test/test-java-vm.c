@@ -8,6 +8,7 @@
 #include "abi.h"
 #include "code-cache.h"
 #include "elf-file.h"
+#include "interpreter-rule.h"
 #include "java-world.h"
 #include "tap.h"
 
@@ -185,6 +186,26 @@ static void offsets(void)
 	end();
 	/* Nothing is known of a JVM that is closed. */
 	check(!java_vm__constant(&vm, "a constant", &of));
+}
+
+/* Where a frame of the interpreter has its caller's sp: below bp, and not far. */
+static void sender_sp(void)
+{
+	static const struct {
+		s32	words;
+		bool	is_known;
+	} cases[] = { { 1, false }, { 0, false }, { -1, true }, { -16, true }, { -17, false } };
+	struct hybrid_rule rule;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		java_begin();
+		java_add_int("frame::interpreter_frame_sender_sp_offset", cases[i].words);
+		same(open_vm(), 0);
+		same(java_saved_sp_rule(&vm, &rule), cases[i].is_known);
+		same((u64)rule.cfa_off, (u64)(s64)(8 * cases[i].words));
+		end();
+	}
 }
 
 /* Without any of these the heap of code can't be read. */
@@ -557,6 +578,7 @@ int main(void)
 		{ "java vm: sizes of fields by their types",	types },
 		{ "java vm: values of fields",			values },
 		{ "java vm: offsets, sizes and constants",	offsets },
+		{ "java vm: sp of an interpreted caller",	sender_sp },
 		{ "java vm: fields that are needed",		fields },
 		{ "java vm: how much is read",			sizes },
 		{ "java vm: heaps",				heaps },
