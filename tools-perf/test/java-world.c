@@ -114,6 +114,14 @@ void java_add_static(const char *type, const char *field, void *address)
 
 void java_add_type(const char *name, u64 size)
 {
+	unsigned int i;
+
+	for (i = 0; i < nr_types; i++) {
+		if (!strcmp(vm.types[i].name, name)) {
+			vm.types[i].value = size;
+			return;
+		}
+	}
 	check(nr_types < ARRAY_SIZE(vm.types) - 1);
 	vm.types[nr_types++] = (struct value_entry) { name, size };
 }

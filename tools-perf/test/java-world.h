@@ -49,8 +49,8 @@ void java_end(void);
  */
 void java_add_field(const char *type, const char *field, const char *of, u64 offset);
 void java_add_static(const char *type, const char *field, void *address);
-void java_add_type(const char *name, u64 size);
 /* Or changes it, if there is one of that name. */
+void java_add_type(const char *name, u64 size);
 void java_add_int(const char *name, s32 value);
 
 /* The tables have no field of that name; also before. */

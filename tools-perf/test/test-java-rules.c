@@ -262,6 +262,7 @@ static void far_prologues(void)
 		put(code + at, "55 48 83 ec 20");
 		same(cfa_at(at, &saved), i ? FRAME : 8);
 		same(cfa_at(at + 1, &saved), i ? FRAME : 16);
+		same(cfa_at(at + 4, &saved), i ? FRAME : 16);
 	}
 	set_method("", FRAME, 0);
 	put(code + 100, "90 55 48 83 ec 20");
@@ -273,8 +274,10 @@ static void far_prologues(void)
 	same(cfa_at(102, &saved), 16);
 	same(cfa_at(106, &saved), FRAME);
 	/* Where it is said to be entered is not in its code. */
-	blob.end = blob.osr_entry;
-	same(cfa_at(101, &saved), FRAME);
+	for (i = 0; i < 2; i++) {
+		blob.end = blob.osr_entry - i;
+		same(cfa_at(101, &saved), FRAME);
+	}
 	end();
 }
 
@@ -525,6 +528,7 @@ static void adapters(void)
 	ADAPTER("58 4c 8b ec 48 83 ed 20 48 89 4 24", "------------");
 	ADAPTER("58 4c 8b ec 48 83 ec 20 48 89 4", "-----------");
 	ADAPTER("4c 8b ec 48 83 ec 20 48 89 4 24", "-----------");
+	ADAPTER("4c 8b 58 48 83 ec 20 50 90 90 90", "-----------");
 	end();
 }
 

@@ -272,6 +272,13 @@ static void sizes(void)
 			end();
 		}
 	}
+	for (beyond = 0; beyond < 2; beyond++) {
+		java_begin();
+		java_add_type("HeapBlock", 64 + beyond);
+		same(open_vm(), 0);
+		same((u64)java_code_cache__init(&cache, &vm), beyond ? -1ULL : 0);
+		end();
+	}
 }
 
 static struct array *array(void)
