@@ -216,7 +216,7 @@ static void lies(void)
 	close(fd);
 }
 
-#define MIB	(1ULL << 20)
+#define MIB	0x100000ULL
 
 /* Where the part is that a header of a made file describes. */
 #define PART	0x1000

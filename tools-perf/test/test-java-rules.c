@@ -212,11 +212,11 @@ static struct java_interpreter interpreter;
 /* Code that has such a kind, of which a frame is at @at. */
 static bool rule_of(unsigned int kind, unsigned int at, bool innermost, struct hybrid_rule *rule)
 {
-	struct hybrid_frame frames[2] = { { .ret = 1 }, { .ret = (u64)code + at } };
+	static struct hybrid_frame frames[2];
 
 	blob.kind = kind;
-	if (innermost)
-		frames[0].ret = frames[1].ret;
+	frames[1].ret = (u64)code + at;
+	frames[0].ret = innermost ? frames[1].ret : 1;
 	u.frames = frames;
 	return java_frame_rule(&vm, &interpreter, &blob, &u, !innermost, rule);
 }
