@@ -59,7 +59,7 @@ struct header {
 static struct {
 	struct header		header;
 	unsigned int		nr;
-	u32			start[MOST];
+	u32			start[MOST + 1];
 	const char		*name[MOST];
 	u8			flags[MOST];
 	u32			pcsp[MOST];
