@@ -39,7 +39,7 @@ enum hybrid_effect {
  * @rules: the rules of code without CFI that begins with functions of which the first one is at an
  *	address or behind it; how much of that budget it took
  * @is_return: does a call stand before an address?
- * @passes_on: is what the call before an address has returned given to another function at once?
+ * @calls_with_result: is a call's result the argument of the next call? By its return address
  * @is_uprobe: may an optimized uprobe be before an address? How many bytes of the stack it
  *	leaves alone below sp before it calls the kernel's code
  * @leads: did the call before a return address lead to a callee? 0: it is in another
@@ -67,7 +67,7 @@ struct hybrid_arch {
 	unsigned int (*rules)(const struct hybrid_object *object, u64 first,
 			      struct hybrid_code_rules *rules);
 	bool (*is_return)(const struct hybrid_object *object, u64 vaddr);
-	bool (*passes_on)(const struct hybrid_object *object, u64 vaddr);
+	bool (*calls_with_result)(const struct hybrid_object *object, u64 vaddr);
 	bool (*is_uprobe)(const struct hybrid_object *object, u64 vaddr, u64 *left);
 	enum hybrid_reach (*leads)(const struct hybrid_object *object, u64 ret, u64 callee);
 	u64 (*sets_sp)(const struct hybrid_object *object, u64 start, u64 end);

@@ -235,7 +235,6 @@ static void frame_rule(const struct hybrid_object *object, const struct function
 	rule->bp_off = rule->bp == HYBRID_BP_AT_CFA ? -16 : 0;
 }
 
-/* The kernel has called sigtramp() for a signal: its frame leads to what that interrupted. */
 bool hybrid_pclntab_row(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
 {
 	struct hybrid_fde range;
@@ -247,6 +246,7 @@ bool hybrid_pclntab_row(struct hybrid_object *object, u64 vaddr, struct hybrid_r
 	memset(row, 0, sizeof(*row));
 	row->start = vaddr;
 	row->end = vaddr + 1;
+	/* The kernel calls sigtramp(): its caller is what the signal interrupted. */
 	if (fn.flags & TOP_FRAME && !is_named(object, &fn, "runtime.sigtramp")) {
 		row->rule.kind = HYBRID_RULE_OUTERMOST;
 		row->start = fn.start;

@@ -186,7 +186,7 @@ static struct hybrid_row *compile_row(const struct hybrid_mapping *mapping, u64 
 		free(row);
 		return NULL;
 	}
-	/* It keeps what the code at one address tells. */
+	/* See hybrid_object_code_rule(): it caches what the code says at this address. */
 	if (row->rule.kind == HYBRID_RULE_NONE) {
 		row->start = vaddr;
 		row->end = vaddr + 1;
@@ -298,14 +298,14 @@ bool hybrid_object_is_return(const struct hybrid_mapping *mapping, u64 ret)
 	return hybrid_object_vaddr(mapping->object, offset, &vaddr) && found_return(mapping, vaddr);
 }
 
-bool hybrid_object_passes_on(const struct hybrid_mapping *mapping, u64 ret)
+bool hybrid_object_calls_with_result(const struct hybrid_mapping *mapping, u64 ret)
 {
 	u64 vaddr;
 
 	return mapping->object && hybrid_object_use(mapping) &&
 	       hybrid_object_vaddr(mapping->object, ret - mapping->start + mapping->pgoff,
 				   &vaddr) &&
-	       arch_of(mapping)->passes_on(mapping->object, vaddr) &&
+	       arch_of(mapping)->calls_with_result(mapping->object, vaddr) &&
 	       hybrid_object_is_current(mapping->object);
 }
 

@@ -66,11 +66,11 @@ const struct hybrid_rule *hybrid_object_code_rule(struct hybrid_row *row,
 bool hybrid_object_is_return(const struct hybrid_mapping *mapping, u64 ret);
 
 /**
- * hybrid_object_passes_on - does code give what a call has returned to another function at once?
+ * hybrid_object_calls_with_result - is a call's result the argument of the next call?
  * @mapping: that holds it; may have no object
- * @ret: behind the call
+ * @ret: the first call's return address
  */
-bool hybrid_object_passes_on(const struct hybrid_mapping *mapping, u64 ret);
+bool hybrid_object_calls_with_result(const struct hybrid_mapping *mapping, u64 ret);
 
 /**
  * hybrid_object_is_uprobe - may an optimized uprobe be before an address?

@@ -29,8 +29,8 @@ enum hybrid_reach hybrid_step_reaches(const struct hybrid_walk *w, u64 ret)
 /*
  * Code without CFI (psABI x86-64 3.2.2: a frame pointer of 0 is the deepest). What
  * code with CFI, or none, has in the register need not be a frame pointer: 0 is
- * often none, as below code that PHP compiles. So is 0 if the frame inside was left by its
- * code alone: musl's dynamic linker has 0 there, and callers.
+ * often none, as below code that PHP compiles. It counts only if the callee was left by its frame
+ * pointer: in musl's dynamic linker the register is 0, and functions have callers.
  */
 static enum hybrid_stop read_frame_pointer(struct hybrid_walk *w, struct hybrid_caller *caller)
 {
@@ -109,7 +109,7 @@ enum hybrid_stop hybrid_step_frame_pointer(struct hybrid_walk *w,
 
 	if (stop != HYBRID_STOP_NR)
 		return stop;
-	/* A return address of 0 is the deepest, as a frame pointer of 0 is. */
+	/* A return address of 0 counts as a frame pointer of 0 does. */
 	if (!caller->ip)
 		return w->framed ? stop : HYBRID_STOP_NO_CFI;
 	mapping = hybrid_space_find(w->u->space, frame->ip);
@@ -237,8 +237,8 @@ enum hybrid_stop hybrid_step_code(struct hybrid_walk *w, struct hybrid_row *row,
 }
 
 /*
- * May @ret be where a call returns to? What can't be read may be. What a signal handler returns to
- * is none: the kernel's frame above that is larger than what is looked at.
+ * May @ret be a return address? What can't be read may be one. The return address of a signal
+ * handler is not looked for: the kernel's signal frame above it is longer than OUTERMOST_WORDS.
  */
 static bool may_be_return(const struct hybrid_walk *w, u64 ret)
 {
@@ -262,17 +262,18 @@ static bool is_outermost(const struct hybrid_walk *w, u64 ret)
 }
 
 /*
- * Is the last frame of code that passes on what it called returns, as exit(main()) does? Who makes
- * a stack puts the address of any function there, so that the call has to lead to what is inside.
+ * Has the last frame called its callee so that the result is the next call's argument, as in
+ * exit(main())? On a stack that a program has made, any function's address may be in the place of
+ * a return address: so the call has to lead to the callee.
  */
-static bool passes_on(const struct hybrid_walk *w)
+static bool calls_with_result(const struct hybrid_walk *w)
 {
 	const struct hybrid_unwind *u = w->u;
 	const struct hybrid_frame *frame = &u->frames[u->nr - 1];
 	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, frame->ip);
 
 	return u->nr > 1 && frame->ip != frame->ret && mapping &&
-	       hybrid_object_passes_on(mapping, frame->ret) &&
+	       hybrid_object_calls_with_result(mapping, frame->ret) &&
 	       hybrid_check_call(w->unwinder, u->space, u->pid, u->abi, frame->ret, frame[-1].ip) >
 		       HYBRID_REACH_ELSEWHERE;
 }
@@ -282,7 +283,7 @@ enum hybrid_stop hybrid_step_outermost(struct hybrid_walk *w, struct hybrid_call
 	struct hybrid_unwind *u = w->u;
 	u64 addr, ret, end = u->sp + OUTERMOST_WORDS * u->abi->word;
 
-	if (u->sp % u->abi->word || !passes_on(w))
+	if (u->sp % u->abi->word || !calls_with_result(w))
 		return HYBRID_STOP_NO_CFI;
 	for (addr = u->sp; addr < end; addr += u->abi->word) {
 		if (hybrid_walk_word(u, addr, &ret))

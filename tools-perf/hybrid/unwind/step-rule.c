@@ -76,6 +76,7 @@ static enum hybrid_stop step_saved_sp(struct hybrid_walk *w, const struct hybrid
 	caller->ip = hybrid_step_true_return(w, u->bp + word, caller->ip);
 	caller->bp_known = true;
 	caller->exact = false;
+	caller->framed = false;
 	return HYBRID_STOP_NR;
 }
 
@@ -109,6 +110,7 @@ enum hybrid_stop hybrid_step_rule(struct hybrid_walk *w, const struct hybrid_rul
 	else if (rule->bp == HYBRID_BP_UNDEFINED)
 		caller->bp_known = false;
 	caller->exact = rule->signal;
+	caller->framed = false;
 	return HYBRID_STOP_NR;
 }
 

@@ -66,10 +66,10 @@ enum hybrid_stop hybrid_step_frame_pointer(struct hybrid_walk *w,
  * @w: under way
  * @caller: out
  *
- * For code without CFI of which nothing says where its caller is, as musl's functions that call
- * main() and a thread's function: they give what that returns to a function that does not return.
- * If the first word above sp that may be a return address is of the code that a process or a thread
- * begins with, and that is at the top of the stack, no other frame is between.
+ * For functions without CFI that never return, so that no path of their code shows a frame: musl's
+ * callers of main() and of a thread's function, which pass the result to exit() or pthread_exit().
+ * The first word above sp that may be a return address is their caller's, if a process or a thread
+ * begins in that code, and if no other return address is above it.
  *
  * Return: HYBRID_STOP_NO_CFI if the first one is another, or none is near.
  */

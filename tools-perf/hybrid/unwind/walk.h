@@ -13,7 +13,7 @@
  * @full_at: index of a frame
  * @below: this step took a word from below the stack, from the process
  * @by_bp: the last frame's callee was left by its frame pointer, or by its code
- * @framed: the last frame's callee had a frame by the frame pointer
+ * @framed: the last frame's callee has no CFI, and was left by its frame pointer
  * @guess: this step was by a frame pointer that nothing confirms
  * @guessed: one of the steps was
  * @unframed: the sampled function was to make the frame of its caller
@@ -34,8 +34,9 @@ struct hybrid_walk {
 };
 
 /*
- * What one step found: the caller, where @stop is HYBRID_STOP_NR. @framed: bp shows where.
- * @takes_no_room: the CFA is at sp, as the return address is in a register.
+ * What one step found: the caller, where @stop is HYBRID_STOP_NR. @framed: a step
+ * without CFI found it by the frame pointer. @takes_no_room: the CFA is at sp, as the return
+ * address is in a register.
  */
 struct hybrid_caller {
 	u64	cfa;

@@ -194,20 +194,25 @@ static bool is_by_stack(const struct hybrid_rule *rule)
 	return rule->base < HYBRID_BASE_REG;
 }
 
+static bool has_code(const struct x86_frame_mem *mem, u64 vaddr, const u8 *code, unsigned int len)
+{
+	u8 found[MAX_INSN];
+
+	return x86_frame_fetch(mem, vaddr, found, len) == len && !memcmp(found, code, len);
+}
+
 /*
- * At the first instruction of a trampoline, or at its system call. Behind that another function may
- * begin: in musl's static programs that is memcpy(), as often as not.
+ * Is @ip at a signal trampoline's first instruction, or at its system call? The address after that
+ * is none of it: another function may begin there, as memcpy() often does in static musl programs.
  */
 static bool is_sigreturn(const struct x86_frame_mem *mem, u64 ip)
 {
 	static const u8 syscall[] = { 0x0f, 0x05 };
-	u8 bytes[sizeof(syscall)];
 
 	if (x86_frame_sigreturn(mem, ip) == X86_SIGRETURN_64)
 		return true;
-	return mem->is_64bit && x86_frame_fetch(mem, ip, bytes, sizeof(bytes)) == sizeof(bytes) &&
-	       !memcmp(bytes, syscall, sizeof(bytes)) &&
-	       x86_frame_in_sigreturn(mem, ip + sizeof(bytes)) == X86_SIGRETURN_64;
+	return mem->is_64bit && has_code(mem, ip, syscall, sizeof(syscall)) &&
+	       x86_frame_in_sigreturn(mem, ip + sizeof(syscall)) == X86_SIGRETURN_64;
 }
 
 bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule *rule)
@@ -330,34 +335,18 @@ bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr)
 	return x86_frame_call_before(&mem, vaddr);
 }
 
-bool hybrid_code_passes_on(const struct hybrid_object *object, u64 vaddr)
+bool hybrid_code_calls_with_result(const struct hybrid_object *object, u64 vaddr)
 {
-	/* mov %eax,%edi; mov %rax,%rdi; movslq %eax,%rdi */
-	static const u8 moves[][4] = {
-		{ 2, 0x89, 0xc7 }, { 3, 0x48, 0x89, 0xc7 }, { 3, 0x48, 0x63, 0xf8 },
-	};
+	static const u8 eax[] = { 0x89, 0xc7, 0xe8 };		/* mov %eax,%edi; call */
+	static const u8 rax[] = { 0x48, 0x89, 0xc7, 0xe8 };	/* mov %rax,%rdi; call */
+	static const u8 sext[] = { 0x48, 0x63, 0xf8, 0xe8 };	/* movslq %eax,%rdi; call */
 	struct x86_frame_mem mem;
 	struct reader reader;
-	u8 bytes[4];
-	unsigned int i, len;
 
 	reader_init(&reader, &mem, object);
-	if (!mem.is_64bit)
-		return false;
-	for (i = 0; i < ARRAY_SIZE(moves); i++) {
-		len = moves[i][0];
-		if (x86_frame_fetch(&mem, vaddr, bytes, len + 1) > len && bytes[len] == 0xe8 &&
-		    !memcmp(bytes, moves[i] + 1, len))
-			return true;
-	}
-	return false;
-}
-
-static bool has_code(const struct x86_frame_mem *mem, u64 vaddr, const u8 *code, unsigned int len)
-{
-	u8 found[MAX_INSN];
-
-	return x86_frame_fetch(mem, vaddr, found, len) == len && !memcmp(found, code, len);
+	return mem.is_64bit && (has_code(&mem, vaddr, eax, sizeof(eax)) ||
+				has_code(&mem, vaddr, rax, sizeof(rax)) ||
+				has_code(&mem, vaddr, sext, sizeof(sext)));
 }
 
 bool hybrid_code_is_uprobe(const struct hybrid_object *object, u64 vaddr, u64 *left)

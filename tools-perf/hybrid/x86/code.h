@@ -61,14 +61,14 @@ unsigned int hybrid_code_rules(const struct hybrid_object *object, u64 first,
 bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr);
 
 /**
- * hybrid_code_passes_on - is what a call has returned given to another function at once?
+ * hybrid_code_calls_with_result - is a call's result the argument of the next call?
  * @object: open
- * @vaddr: behind the call, as the ELF file numbers them
+ * @vaddr: the first call's return address, as the ELF file numbers it
  *
- * As exit(main()) is compiled: the result goes to the first argument's register, and a call
+ * As exit(main()) is compiled: the result is moved to the first argument's register, and a call
  * follows.
  */
-bool hybrid_code_passes_on(const struct hybrid_object *object, u64 vaddr);
+bool hybrid_code_calls_with_result(const struct hybrid_object *object, u64 vaddr);
 
 /**
  * hybrid_code_is_uprobe - may an optimized uprobe be before an address?

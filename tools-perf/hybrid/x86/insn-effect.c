@@ -14,7 +14,7 @@
 /* Instructions of a function that are looked at for one that sets sp. */
 #define MAX_SETS_SP	512
 
-/* And of a row, for those that move sp. */
+/* Instructions of a row that are looked at for those that move sp. */
 #define MAX_SP_MOVES	16384
 
 /* And for one that saves the frame pointer. */
@@ -208,7 +208,7 @@ bool hybrid_leaves_stack(const struct x86_frame_mem *mem, u64 start, u64 end)
 	return find_insn(mem, start, end, is_left) < end;
 }
 
-/* Follows sp over one instruction; false: it can't be read. */
+/* What one instruction does to sp; false: it can't be read. */
 static bool follow_sp(const struct x86_frame_mem *mem, u64 at, u64 *next, struct x86_path *path)
 {
 	static const struct x86_path begin = { .sp_base = X86_BASE_SP };

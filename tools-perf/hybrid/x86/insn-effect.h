@@ -43,19 +43,20 @@ u64 hybrid_sets_sp(const struct x86_frame_mem *mem, u64 start, u64 end);
 bool hybrid_leaves_stack(const struct x86_frame_mem *mem, u64 start, u64 end);
 
 /**
- * hybrid_sp_is_moved - is sp at an instruction what one row of the CFI says of all the code?
+ * hybrid_sp_is_moved - does sp differ from what a row of the CFI says?
  * @mem: reads the code; of 64 bits
  * @start: of the row
  * @vaddr: the instruction, or a byte of it
  * @end: of the row
- * @pushed: bytes that are on the stack behind the return address, as the row says
- * @from: out: where the code begins for which the answer is the same
- * @to: out: and where it ends
+ * @pushed: bytes between sp and the return address, as the row says
+ * @from: out: first address with the same answer as @vaddr
+ * @to: out: the end of these addresses
  *
- * Assembler may push registers and have one row for all of it. Behind an instruction that never
- * goes on sp is taken for what the row says, or for that at a function's entry.
+ * Assembler may push registers in the middle of a row. After a jump or a return sp is taken to be
+ * where the row says. After pushes it is there again if they are @pushed bytes: then the code
+ * before was a function's prologue.
  *
- * Return: false, too, if the code can't be read or is too long.
+ * Return: true: the row is wrong at @vaddr. False, too, if the code can't be read or is too long.
  */
 bool hybrid_sp_is_moved(const struct x86_frame_mem *mem, u64 start, u64 vaddr, u64 end, s64 pushed,
 			u64 *from, u64 *to);

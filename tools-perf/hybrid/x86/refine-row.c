@@ -10,7 +10,7 @@
 #include "entry.h"
 #include "refine-row.h"
 
-/* A row of more bytes is that of a function in assembler, all of it. */
+/* Bytes of a row from which on it is taken for one of assembler, which may be wrong. */
 #define LONG_ROW	4096
 
 /* Bytes of a row around an address in which a switch of stacks is looked for. */
@@ -355,8 +355,8 @@ static void save_bp(struct hybrid_object *object, u64 vaddr, struct hybrid_row *
 }
 
 /*
- * All of LuaJIT's interpreter has one row. Where it moves sp, as for all registers when it leaves
- * compiled code, the row is not true, and what it reads as a return address may be 0.
+ * All of LuaJIT's interpreter has one row. It is wrong where the code pushes registers, as when it
+ * leaves compiled code. The return address that it reads there may be 0, which ends a chain.
  */
 static void leave_moved(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
 {
