@@ -38,23 +38,6 @@ struct block {
 	u8	pad[3];
 };
 
-struct space {
-	u64	low;
-	u64	high;
-	u64	reserved;
-};
-
-struct heap {
-	struct space	memory;
-	struct space	segmap;
-	u32		bits;
-};
-
-struct array {
-	u32		 len;
-	struct heap	**data;
-};
-
 struct queue {
 	u64	buffer;
 	u32	end;
@@ -72,10 +55,10 @@ static struct {
 	struct value_entry	types[8];
 	struct value_entry	ints[4];
 	struct value_entry	longs[4];
-	struct heap		heap;
-	struct heap		*heaps[1];
-	struct array		array;
-	struct array		*array_at;
+	struct java_test_heap		heap;
+	struct java_test_heap		*heaps[1];
+	struct java_test_array		array;
+	struct java_test_array		*array_at;
 	struct queue		queue;
 	struct queue		*queue_at;
 	u64			return_pc;
@@ -141,6 +124,7 @@ void java_add_int(const char *name, s32 value)
 }
 
 #define BLOB(field)	offsetof(struct java_test_blob, field)
+#define HEAP(field)	offsetof(struct java_test_heap, field)
 
 static void add_fields(void)
 {
@@ -154,16 +138,17 @@ static void add_fields(void)
 	java_add_field("nmethod", "_compile_id", "int", BLOB(compile_id));
 	java_add_field("nmethod", "_osr_entry_point", "address", BLOB(osr_entry));
 	java_add_field("nmethod", "_entry_bci", "int16_t", BLOB(entry_bci));
-	java_add_field("CodeHeap", "_memory", "VirtualSpace", offsetof(struct heap, memory));
-	java_add_field("CodeHeap", "_segmap", "VirtualSpace", offsetof(struct heap, segmap));
-	java_add_field("CodeHeap", "_log2_segment_size", "int", offsetof(struct heap, bits));
-	java_add_field("VirtualSpace", "_low", "char*", offsetof(struct space, low));
-	java_add_field("VirtualSpace", "_high", "char*", offsetof(struct space, high));
+	java_add_field("CodeHeap", "_memory", "VirtualSpace", HEAP(memory));
+	java_add_field("CodeHeap", "_segmap", "VirtualSpace", HEAP(segmap));
+	java_add_field("CodeHeap", "_log2_segment_size", "int", HEAP(bits));
+	java_add_field("VirtualSpace", "_low", "char*", offsetof(struct java_test_space, low));
+	java_add_field("VirtualSpace", "_high", "char*", offsetof(struct java_test_space, high));
 	java_add_field("VirtualSpace", "_high_boundary", "char*",
-		       offsetof(struct space, reserved));
+		       offsetof(struct java_test_space, reserved));
 	java_add_field("HeapBlock::Header", "_used", "bool", offsetof(struct block, used));
-	java_add_field("GrowableArrayBase", "_len", "int", offsetof(struct array, len));
-	java_add_field("GrowableArray<int>", "_data", "int*", offsetof(struct array, data));
+	java_add_field("GrowableArrayBase", "_len", "int", offsetof(struct java_test_array, len));
+	java_add_field("GrowableArray<int>", "_data", "int*",
+		       offsetof(struct java_test_array, data));
 	java_add_field("StubQueue", "_stub_buffer", "address", offsetof(struct queue, buffer));
 	java_add_field("StubQueue", "_queue_end", "int", offsetof(struct queue, end));
 	java_add_field("StubQueue", "_number_of_stubs", "int", offsetof(struct queue, nr));
@@ -258,14 +243,14 @@ void java_begin(void)
 	add_fields();
 	set_words();
 	memset(vm.segments, 0xff, sizeof(vm.segments));
-	vm.heap = (struct heap) {
+	vm.heap = (struct java_test_heap) {
 		.memory = { .low = JAVA_CODE, .reserved = JAVA_CODE + JAVA_CODE_SIZE },
 		.segmap = { (u64)vm.segments, .reserved = (u64)vm.segments + SEGMENTS },
 		.bits = 7,
 	};
 	java_commit(JAVA_CODE_SIZE);
 	vm.heaps[0] = &vm.heap;
-	vm.array = (struct array) { .len = 1, .data = vm.heaps };
+	vm.array = (struct java_test_array) { .len = 1, .data = vm.heaps };
 	vm.array_at = &vm.array;
 	java.unwinder.memory = hybrid_memory_new();
 	java.unwinder.runtimes = hybrid_runtimes_new(&java.ps.objects, java.unwinder.memory);

@@ -27,6 +27,24 @@ struct java_test_blob {
 	u32		 compile_id;
 };
 
+/* The same of the heap of code, and of the array of such heaps. */
+struct java_test_space {
+	u64	low;
+	u64	high;
+	u64	reserved;
+};
+
+struct java_test_heap {
+	struct java_test_space	memory;
+	struct java_test_space	segmap;
+	u32			bits;
+};
+
+struct java_test_array {
+	s32			  len;
+	struct java_test_heap	**data;
+};
+
 /* The process: this one, which says that it is a JVM. */
 struct java_world {
 	struct hybrid_processes		 ps;
@@ -49,7 +67,7 @@ void java_end(void);
  */
 void java_add_field(const char *type, const char *field, const char *of, u64 offset);
 void java_add_static(const char *type, const char *field, void *address);
-/* Or changes it, if there is one of that name. */
+/* An entry of that name is changed, if there is one. */
 void java_add_type(const char *name, u64 size);
 void java_add_int(const char *name, s32 value);
 

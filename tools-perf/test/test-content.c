@@ -235,51 +235,38 @@ struct part {
 	bool	is_read;
 };
 
-static int file_of_class_64(const struct part *part, bool is_section)
-{
-	Elf64_Ehdr ehdr = {
-		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB },
-	};
-	Elf64_Shdr shdr[2] = { {}, { .sh_type = part->type, .sh_flags = part->flags,
-				     .sh_offset = PART, .sh_size = part->size } };
-	Elf64_Phdr phdr = { .p_type = part->type, .p_flags = part->flags, .p_offset = PART,
-			    .p_filesz = part->size };
-	int fd = memfd_create("made", MFD_CLOEXEC);
-
-	ehdr.e_shoff = is_section ? sizeof(ehdr) : 0;
-	ehdr.e_shnum = 2 * is_section;
-	ehdr.e_phoff = is_section ? 0 : sizeof(ehdr);
-	ehdr.e_phnum = !is_section;
-	same(write(fd, &ehdr, sizeof(ehdr)), sizeof(ehdr));
-	if (is_section)
-		same(write(fd, shdr, sizeof(shdr)), sizeof(shdr));
-	else
-		same(write(fd, &phdr, sizeof(phdr)), sizeof(phdr));
-	return fd;
+#define FILE_OF_CLASS(bits)								\
+static int file_of_class_##bits(const struct part *part, bool is_section)		\
+{											\
+	Elf##bits##_Ehdr ehdr = {							\
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS##bits,	\
+			     ELFDATA2LSB },						\
+	};										\
+	Elf##bits##_Shdr shdr[2] = { {}, {						\
+		.sh_type = part->type, .sh_flags = part->flags, .sh_offset = PART,	\
+		.sh_size = part->size,							\
+	} };										\
+	Elf##bits##_Phdr phdr = {							\
+		.p_type = part->type, .p_flags = part->flags, .p_offset = PART,		\
+		.p_filesz = part->size,							\
+	};										\
+	int fd = memfd_create("made", MFD_CLOEXEC);					\
+											\
+	ehdr.e_shoff = is_section ? sizeof(ehdr) : 0;					\
+	ehdr.e_shnum = 2 * is_section;							\
+	ehdr.e_phoff = is_section ? 0 : sizeof(ehdr);					\
+	ehdr.e_phnum = !is_section;							\
+	same(write(fd, &ehdr, sizeof(ehdr)), sizeof(ehdr));				\
+	if (is_section)									\
+		same(write(fd, shdr, sizeof(shdr)), sizeof(shdr));			\
+	else										\
+		same(write(fd, &phdr, sizeof(phdr)), sizeof(phdr));			\
+	return fd;									\
 }
 
-static int file_of_class_32(const struct part *part, bool is_section)
-{
-	Elf32_Ehdr ehdr = {
-		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS32, ELFDATA2LSB },
-	};
-	Elf32_Shdr shdr[2] = { {}, { .sh_type = part->type, .sh_flags = part->flags,
-				     .sh_offset = PART, .sh_size = part->size } };
-	Elf32_Phdr phdr = { .p_type = part->type, .p_flags = part->flags, .p_offset = PART,
-			    .p_filesz = part->size };
-	int fd = memfd_create("made", MFD_CLOEXEC);
-
-	ehdr.e_shoff = is_section ? sizeof(ehdr) : 0;
-	ehdr.e_shnum = 2 * is_section;
-	ehdr.e_phoff = is_section ? 0 : sizeof(ehdr);
-	ehdr.e_phnum = !is_section;
-	same(write(fd, &ehdr, sizeof(ehdr)), sizeof(ehdr));
-	if (is_section)
-		same(write(fd, shdr, sizeof(shdr)), sizeof(shdr));
-	else
-		same(write(fd, &phdr, sizeof(phdr)), sizeof(phdr));
-	return fd;
-}
+/* A file with one section, or segment. */
+FILE_OF_CLASS(64)
+FILE_OF_CLASS(32)
 
 /* Bytes at both ends of the part and of what is read at once, and one behind it. */
 static void check_part(const struct part *part, bool is_64, bool is_section)

@@ -43,13 +43,13 @@ static struct hybrid_file_user *user_of(const struct hybrid_mapping *mapping)
 	return hybrid_file_user_get(mapping->object->objects->budget, uid);
 }
 
-/* The file is user 7's: nobody guards it. */
-/* What may be read in some time does not come back while a test runs. */
+/* It stands still: what may be read in a second does not come back while a test runs. */
 static u64 clock_of_test(void)
 {
 	return 1000000000;
 }
 
+/* The file is user 7's: nobody guards it. */
 static void start(const char *name)
 {
 	int fd = open(elf_file_path(name), O_RDONLY);

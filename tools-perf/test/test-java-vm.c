@@ -20,24 +20,6 @@
 #define MAX_FRAME	0x100000
 #define MAX_HOPS	4200
 
-/* As java-world.c has them. */
-struct space {
-	u64	low;
-	u64	high;
-	u64	reserved;
-};
-
-struct heap {
-	struct space	memory;
-	struct space	segmap;
-	u32		bits;
-};
-
-struct array {
-	s32		  len;
-	struct heap	**data;
-};
-
 static struct java_vm vm;
 static struct java_code_cache cache;
 static struct hybrid_objects objects;
@@ -281,12 +263,12 @@ static void sizes(void)
 	}
 }
 
-static struct array *array(void)
+static struct java_test_array *array(void)
 {
 	u64 address;
 
 	check(java_vm__static(&vm, "CodeCache", "_heaps", &address));
-	return *(struct array **)address;
+	return *(struct java_test_array **)address;
 }
 
 static int refresh(void)
@@ -300,7 +282,7 @@ static void heaps(void)
 		u32	bits;
 		int	err;
 	} bits[] = { { 3, -1 }, { 4, 0 }, { 16, 0 }, { 17, -1 } };
-	struct heap *heap, was, *many[10];
+	struct java_test_heap *heap, was, *many[10];
 	unsigned int i;
 
 	begin();
@@ -368,7 +350,7 @@ static void segments(void)
 	static u8 map[MAX_HOPS + 2];
 	static const u8 code[3 * JAVA_SEGMENT];
 	unsigned int number = BLOB / JAVA_SEGMENT, i;
-	struct heap *heap;
+	struct java_test_heap *heap;
 	u64 blob = JAVA_CODE + BLOB + 8;
 
 	begin();
