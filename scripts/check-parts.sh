@@ -185,7 +185,7 @@ of_sources()
 of_kernels()
 {
 	part kernel kernel tap kernels source builds kernel-debug
-	# Parts of the lane host wait for it: at the priority of style and sources it would take an hour.
+	# Parts of the lane host wait for it, so that it is not in sources, which has a lower priority.
 	part stock kernel tap kernels source builds perf-stock
 	part vm kernel tap vms "kernel build" selftests/vm/run-tests
 	part callchain kernel tap vms "kernel build" selftests/callchain/run-tests check

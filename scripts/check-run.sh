@@ -103,8 +103,8 @@ left_behind()
 }
 
 # print_part NAME: what it prints, until there is no time left. Then all that it has
-# started is killed at once: a test that lost its program would fail. What needs nothing but the
-# sources has the longest to wait: kernels and VMs take all the time there is.
+# started is killed at once: a test that lost its program would fail. The lanes style and sources
+# have a lower priority: kernels and VMs take longest, and nothing may delay them.
 print_part()
 {
 	local command=() left

@@ -133,9 +133,9 @@ identity()
 		g "$@"
 }
 
-# commit_stream PARENT: reads "TREE PATCH" lines; prints for git fast-import a commit of each tree, with
-# what git format-patch has written of it in the patch. To start some processes for each of hundreds
-# of patches took minutes beside a build.
+# commit_stream PARENT: reads "TREE PATCH" lines; prints a commit of each tree for git fast-import,
+# with author, date and message from the header of the patch. All in one process: with some for
+# each of the hundreds of patches it took minutes beside a build.
 commit_stream()
 {
 	awk -v parent="$1" '

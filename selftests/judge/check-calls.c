@@ -17,10 +17,8 @@
  *	callers, shown	of all chains, and those whose call leads to the inner frame;
  *			of the others the code does not tell
  *
- * --max-ends allows one such sample in any case.
- *
- * -v: the callers that are refuted, and where such chains end; --unknown: those of which the code
- * does not tell.
+ * -v prints the callers that are refuted, and the last frames of what "ends" counts; --unknown
+ * the callers of which the code does not tell. --max-ends allows one sample in any case.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -58,7 +56,7 @@ struct pair {
 
 static struct pair *pairs[PAIR_LISTS];
 
-/* Where chains end without a mark, each with itself for its caller. */
+/* The last frames of chains that "ends" counts: each is its own caller here. */
 static struct pair *ends[PAIR_LISTS];
 
 /* Chains, by what they are. */

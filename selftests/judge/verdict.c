@@ -303,17 +303,19 @@ static bool is_go_root(const struct frame *frame)
 }
 
 /*
- * Does the code behind a call end the thread with what was returned? That is mov %eax,%edi, xor
- * %eax,%eax, mov $60,%al and a system call in clone() of musl. perf's entries may be one less.
+ * Does clone() of musl call a thread's function here? xor %ebp,%ebp; pop %rdi; call *%r9, and the
+ * thread ends with the result: mov %eax,%edi; xor %eax,%eax; mov $60,%al; syscall. perf's address
+ * may be one less than the return address.
  */
-static bool ends_thread(const struct frame *frame)
+static bool starts_thread(const struct frame *frame)
 {
-	static const u8 code[] = { 0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05 };
+	static const u8 code[] = { 0x31, 0xed, 0x5f, 0x41, 0xff, 0xd1,
+				   0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05 };
 	const u8 *bytes;
 	int at;
 
 	for (at = 0; at < 2; at++) {
-		bytes = object_bytes(frame->object, frame->addr + at, sizeof(code));
+		bytes = object_bytes(frame->object, frame->addr + at - 6, sizeof(code));
 		if (bytes && !memcmp(bytes, code, sizeof(code)))
 			return true;
 	}
@@ -337,7 +339,7 @@ bool frame_is_root(const struct frame *frame)
 		return true;
 	if (!frame->mapped || !frame->object->readable)
 		return false;
-	return is_entry(frame) || ends_thread(frame) ||
+	return is_entry(frame) || starts_thread(frame) ||
 	       object_is_outermost(frame->object, frame->addr);
 }
 

@@ -55,7 +55,7 @@ bool frame_is_unwinding(const struct frame *frame);
 /* Is it where a process or a thread begins? */
 bool frame_is_root(const struct frame *frame);
 
-/* The same, or nothing tells: the file is not there, or Go's runtime has lost its symbols. */
+/* May it be? Also if the file is gone, or is a Go program without symbols: then nothing tells. */
 bool frame_may_be_root(const struct frame *frame);
 
 /* Is it no frame, but says that the chain is cut off or guessed from there on? */
