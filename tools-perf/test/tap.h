@@ -36,6 +36,9 @@ void tap_seed(u64 seed);
  */
 void tap_pass(u64 ns);
 
+/* A clock that stands still, for shares of which each second gives some back. */
+u64 tap_stopped_clock(void);
+
 /* A condition that fails the running test where it does not hold. */
 #define check(cond)		tap_check(cond, __FILE__, __LINE__, #cond)
 #define same(got, want)		tap_same(got, want, __FILE__, __LINE__, #got)

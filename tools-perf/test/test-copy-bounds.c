@@ -17,6 +17,12 @@
 
 static struct hybrid_file_budget budget;
 
+static void start(void)
+{
+	hybrid_file_budget_init(&budget);
+	budget.clock = tap_stopped_clock;
+}
+
 static struct hybrid_file_user *user(void)
 {
 	return hybrid_file_user_get(&budget, 7);
@@ -86,7 +92,7 @@ static void compares(void)
 	u64 size = 0;
 
 	for (i = 0; i < ARRAY_SIZE(others); i++) {
-		hybrid_file_budget_init(&budget);
+		start();
 		b = make(others[i].hole, others[i].last);
 		same(hybrid_copy_is_same(a, b, user(), NULL, NULL), others[i].is_same);
 		same(hybrid_copy_is_same(b, a, user(), &copy, &size), others[i].is_same);
@@ -125,7 +131,7 @@ static void over_the_share(void)
 	int a = make(1 << 20, 'z'), b = make(1 << 20, 'z'), copy;
 	u64 size = 0;
 
-	hybrid_file_budget_init(&budget);
+	start();
 	check(hybrid_file_take(user(), HYBRID_FILE_COPIES, most - 4096));
 	check(!hybrid_copy_is_same(a, b, user(), &copy, &size) && copy == -1);
 	same(user()->used[HYBRID_FILE_COPIES], most - 4096);

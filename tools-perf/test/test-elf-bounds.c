@@ -43,12 +43,6 @@ static struct hybrid_file_user *user_of(const struct hybrid_mapping *mapping)
 	return hybrid_file_user_get(mapping->object->objects->budget, uid);
 }
 
-/* It stands still: what may be read in a second does not come back while a test runs. */
-static u64 clock_of_test(void)
-{
-	return 1000000000;
-}
-
 /* The file is user 7's: nobody guards it. */
 static void start(const char *name)
 {
@@ -58,7 +52,7 @@ static void start(const char *name)
 	close(fd);
 	check(size > 0 && size < (ssize_t)sizeof(image));
 	hybrid_file_budget_init(&budget);
-	budget.clock = clock_of_test;
+	budget.clock = tap_stopped_clock;
 	hybrid_objects_init(&objects, open_file, hybrid_x86_abi);
 	objects.budget = &budget;
 	objects.user_of = user_of;

@@ -167,11 +167,6 @@ static void does_not_answer(void)
 	end();
 }
 
-static u64 stopped(void)
-{
-	return 0;
-}
-
 /* Files that only root can write are of root's share, if they are local. */
 static struct hybrid_file_user *user_for(const char *path)
 {
@@ -193,7 +188,7 @@ static void shares(void)
 
 	for (i = 0; i < ARRAY_SIZE(paths); i++) {
 		start();
-		budget.clock = stopped;
+		budget.clock = tap_stopped_clock;
 		of = user_for(paths[i]);
 		check(hybrid_file_take(of, HYBRID_FILE_DIGESTS, limit - 2 * file_size + 1));
 		first = add(paths[i], 0);

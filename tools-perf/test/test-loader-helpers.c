@@ -29,17 +29,11 @@ static struct hybrid_file_user *user_of(const struct hybrid_mapping *mapping)
 	return user;
 }
 
-/* Nothing is forgotten meanwhile. */
-static u64 stopped(void)
-{
-	return 0;
-}
-
 static void start(void)
 {
 	loader_world_start();
 	hybrid_file_budget_init(&budget);
-	budget.clock = stopped;
+	budget.clock = tap_stopped_clock;
 	world.objects.budget = &budget;
 	world.objects.user_of = user_of;
 	user = hybrid_file_user_get(&budget, USER);
