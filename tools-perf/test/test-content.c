@@ -345,6 +345,31 @@ static void short_files(void)
 	close(fd);
 }
 
+static void compared(void)
+{
+	int a = copy_of_self(), b = copy_of_self(), pipes[2];
+	const u64 size = lseek(a, 0, SEEK_END), changed[] = { 0, size / 2, size - 1 };
+	unsigned int i;
+
+	check(hybrid_content_is_same(a, b));
+	for (i = 0; i < ARRAY_SIZE(changed); i++) {
+		flip(b, changed[i]);
+		check(!hybrid_content_is_same(a, b) && !hybrid_content_is_same(b, a));
+		flip(b, changed[i]);
+	}
+	check(!ftruncate(b, size - 1) && !hybrid_content_is_same(a, b));
+	check(!ftruncate(a, size - 1) && hybrid_content_is_same(a, b));
+	check(!hybrid_content_is_same(-1, a) && !hybrid_content_is_same(a, -1));
+	check(!pipe(pipes) && !hybrid_content_is_same(pipes[0], pipes[0]));
+	close(pipes[0]);
+	close(pipes[1]);
+	/* Holes, of which no digest is computed. */
+	check(!ftruncate(a, HYBRID_DIGEST_MOST + 1) && !ftruncate(b, HYBRID_DIGEST_MOST + 1));
+	check(!hybrid_content_is_same(a, b));
+	close(a);
+	close(b);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -354,6 +379,7 @@ int main(void)
 		{ "content: headers that lie",			lies },
 		{ "content: kinds of sections and segments",	parts },
 		{ "content: files that are too short",		short_files },
+		{ "content: files that are the same",		compared },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

@@ -165,35 +165,39 @@ static bool has_build_id(const char *path, struct dso *dso)
 	return filename__read_build_id(path, &bid) > 0 && dso__build_id_equal(dso, &bid);
 }
 
-static bool has_content(struct hybrid_identity *identity, int fd)
+static bool has_content(struct hybrid_identity *identity, int fd, int right)
 {
 	u8 digest[HYBRID_DIGEST_SIZE];
 
-	if (hybrid_content_digest(fd, digest) ||
-	    memcmp(digest, identity->digest, sizeof(digest)))
+	if (!hybrid_content_is_same(right, fd) &&
+	    (hybrid_content_digest(fd, digest) ||
+	     memcmp(digest, identity->digest, sizeof(digest))))
 		return false;
 	/* The cache has links to the files at the paths. */
 	hybrid_file_id_read(fd, &identity->file);
 	return true;
 }
 
-/* In the present mount namespace. */
-static enum found look_at(struct hybrid_identity *identity, const char *path)
+/*
+ * In the present mount namespace. @right: NULL; or a file that was found and is right (-1: none
+ * yet). It saves the digests of others, and is to be closed by the caller.
+ */
+static enum found look_at(struct hybrid_identity *identity, const char *path, int *right)
 {
 	int found = open(path, O_PATH | O_CLOEXEC), fd;
 	enum found is = ABSENT;
 
 	if (found < 0)
 		return ABSENT;
-	if (identity->file.ino && hybrid_file_id_is_of(&identity->file, found)) {
-		close(found);
-		return RIGHT;
-	}
-	fd = hybrid_open_found(found);
-	if (fd >= 0) {
-		is = has_content(identity, fd) ? RIGHT : WRONG;
+	if (identity->file.ino && hybrid_file_id_is_of(&identity->file, found))
+		is = RIGHT;
+	fd = is == RIGHT && (!right || *right >= 0) ? found : hybrid_open_found(found);
+	if (is != RIGHT && fd >= 0)
+		is = has_content(identity, fd, right ? *right : -1) ? RIGHT : WRONG;
+	if (is == RIGHT && right && *right < 0)
+		*right = fd;
+	else if (fd >= 0)
 		close(fd);
-	}
 	return is;
 }
 
@@ -228,7 +232,8 @@ static bool is_chosen(const char *folder)
 	return !access(path, F_OK);
 }
 
-static enum found look_in_cache(struct dso *dso, struct hybrid_identity *identity, bool beside)
+static enum found look_in_cache(struct dso *dso, struct hybrid_identity *identity, bool beside,
+				int *right)
 {
 	char folder[PATH_MAX], path[PATH_MAX + 8];
 	enum found is;
@@ -236,7 +241,7 @@ static enum found look_in_cache(struct dso *dso, struct hybrid_identity *identit
 	if (!folder_of(dso, identity, beside, folder))
 		return ABSENT;
 	scnprintf(path, sizeof(path), "%s/elf", folder);
-	is = look_at(identity, path);
+	is = look_at(identity, path, right);
 	if (is == WRONG && !beside && is_chosen(folder))
 		is = RIGHT;
 	if (is == RIGHT && !identity->folder)
@@ -244,18 +249,18 @@ static enum found look_in_cache(struct dso *dso, struct hybrid_identity *identit
 	return is;
 }
 
-static void look_at_path(struct dso *dso, struct hybrid_identity *identity)
+static void look_at_path(struct dso *dso, struct hybrid_identity *identity, int *right)
 {
 	char path[PATH_MAX], *other;
 	struct nscookie nsc;
 
 	__symbol__join_symfs(path, sizeof(path), dso__long_name(dso));
 	nsinfo__mountns_enter(dso__nsinfo(dso), &nsc);
-	identity->at_path = look_at(identity, path);
+	identity->at_path = look_at(identity, path, right);
 	if (identity->at_path == ABSENT && errno == ENOENT && dso__nsinfo(dso)) {
 		other = dso__filename_with_chroot(dso, path);
 		if (other)
-			identity->at_path = look_at(identity, other);
+			identity->at_path = look_at(identity, other, right);
 		free(other);
 	}
 	/* Another version is no file that claims to be this one. */
@@ -292,15 +297,19 @@ static void look_live(struct dso *dso)
 void hybrid_identity__look(struct dso *dso)
 {
 	struct hybrid_identity *identity = dso__identity(dso);
+	int right = -1;
 
 	if (!identity)
 		look_live(dso);
 	if (!identity || identity->first != UNKNOWN)
 		return;
 	/* The recording has left which file that is: it need not be read again. */
-	look_at_path(dso, identity);
-	identity->first = look_in_cache(dso, identity, false);
-	identity->beside = identity->first == RIGHT ? ABSENT : look_in_cache(dso, identity, true);
+	look_at_path(dso, identity, &right);
+	identity->first = look_in_cache(dso, identity, false, &right);
+	identity->beside = identity->first == RIGHT ? ABSENT :
+						      look_in_cache(dso, identity, true, &right);
+	if (right >= 0)
+		close(right);
 	if (identity->first == WRONG || identity->at_path == WRONG)
 		pr_debug("%s: %s is not the file that was mapped\n", dso__long_name(dso),
 			 identity->at_path == WRONG ? "the file at its path" :
@@ -379,7 +388,7 @@ bool hybrid_identity__cache_as(struct dso *dso, const char *name, char *sbuild_i
 	if (identity->folder)
 		return false;
 	nsinfo__mountns_enter(dso__nsinfo(dso), &nsc);
-	is_right = look_at(identity, name) == RIGHT;
+	is_right = look_at(identity, name, NULL) == RIGHT;
 	nsinfo__mountns_exit(&nsc);
 	if (is_right && identity->first == WRONG)
 		append_digits(identity, sbuild_id + strlen(sbuild_id));
@@ -398,7 +407,7 @@ void hybrid_identity__choose(const char *sbuild_id, const char *name)
 	if (err || !build_id_cache__linkname(sbuild_id, folder, sizeof(folder)))
 		return;
 	scnprintf(path, sizeof(path), "%s/elf", folder);
-	if (look_at(&added, path) != RIGHT) {
+	if (look_at(&added, path, NULL) != RIGHT) {
 		pr_warning("The build-id cache has another file with the build-id of %s: see perf buildid-cache --update\n",
 			   name);
 		return;
@@ -453,7 +462,7 @@ static const char *in_own_namespace(struct dso *dso, struct hybrid_identity *ide
 		return identity->line_file;
 	}
 	chroot = dso__filename_with_chroot(dso, dso__long_name(dso));
-	if (chroot && !identity->is_live && look_at(identity, chroot) != RIGHT)
+	if (chroot && !identity->is_live && look_at(identity, chroot, NULL) != RIGHT)
 		zfree(&chroot);
 	identity->line_file = chroot;
 	return chroot;
