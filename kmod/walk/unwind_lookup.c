@@ -100,24 +100,3 @@ bool perf_unwind_find_mapping(struct perf_unwind_walk *walk, unsigned long ip)
 	}
 	return ip >= walk->start && ip < walk->end;
 }
-
-/**
- * perf_unwind_find_stack - let a walk read the mapping of a stack pointer
- * @walk: state of the walk
- * @sp: address in user space
- *
- * Rules can refer to any address near sp, and to pointers on the stack.  Other mappings
- * are not read, because a stack dump would not contain them either.
- *
- * Context: any, including NMI, under RCU.
- *
- * Return: false if nothing is mapped there.
- */
-bool perf_unwind_find_stack(struct perf_unwind_walk *walk, unsigned long sp)
-{
-	struct vm_area_struct *vma = vma_lookup(walk->mm, sp);
-
-	walk->stack = vma ? READ_ONCE(vma->vm_start) : 0;
-	walk->stack_end = vma ? READ_ONCE(vma->vm_end) : 0;
-	return vma;
-}

@@ -18,6 +18,7 @@ static bool attr_fits(const struct perf_event_attr *attr)
 	u64 regs = arch_perf_unwind_regs();
 
 	return (attr->sample_type & need) == need && (attr->sample_regs_user & regs) == regs &&
+	       attr->sample_stack_user &&
 	       /* No user chain, or one that is taken later and by frame pointers. */
 	       !attr->exclude_callchain_user && !attr->defer_callchain;
 }
@@ -100,6 +101,18 @@ static enum perf_unwind_end walk_by_rules(struct perf_unwind_walk *walk,
 	return end;
 }
 
+/* What perf_output_sample_ustack() would copy, and no byte more: see perf_ustack_task_size(). */
+static void set_stack(struct perf_unwind_walk *walk, const struct perf_event *event,
+		      struct pt_regs *regs)
+{
+	unsigned long sp = user_stack_pointer(regs);
+
+	walk->stack = sp;
+	walk->stack_end = sp;
+	if (sp < TASK_SIZE)
+		walk->stack_end += min_t(u64, event->attr.sample_stack_user, TASK_SIZE - sp);
+}
+
 /**
  * perf_unwind_callchain_user - take the user callchain of an event with a table
  * @ctx: receives PERF_CONTEXT_USER_RULES, the word that describes the walk,
@@ -129,6 +142,7 @@ void perf_unwind_callchain_user(struct perf_callchain_entry_ctx *ctx,
 		return;
 	from = entry->nr;
 	nr = ctx->nr;
+	set_stack(&walk, event, regs);
 	end = walk_by_rules(&walk, ctx, regs);
 	if (end != PERF_UNWIND_END_OUTERMOST) {
 		entry->nr = from;

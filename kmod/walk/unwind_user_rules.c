@@ -4,6 +4,7 @@
 #include <linux/perf_unwind_rules.h>
 #include <linux/text-patching.h>
 #include <linux/uaccess.h>
+#include <asm/sigframe.h>
 #include <asm/tlbflush.h>
 
 #include "unwind_user_code.h"
@@ -17,11 +18,17 @@ struct frame {
 	bool				fp_known;
 };
 
-/* Is @addr aligned, and within the mapping of the stack? */
+/* Are @size bytes from @addr on within what a dump of the stack would contain? */
+static __always_inline bool in_dump(const struct perf_unwind_walk *walk, unsigned long addr,
+				    unsigned int size)
+{
+	return addr >= walk->stack && addr <= walk->stack_end && walk->stack_end - addr >= size;
+}
+
 static __always_inline bool may_read(const struct perf_unwind_walk *walk, unsigned long addr,
 				     unsigned int ws)
 {
-	return !(addr & (ws - 1)) && addr >= walk->stack && addr < walk->stack_end;
+	return !(addr & (ws - 1)) && in_dump(walk, addr, ws);
 }
 
 static __always_inline bool rule_cfa(const struct perf_unwind_walk *walk,
@@ -174,11 +181,13 @@ static __always_inline enum perf_unwind_end step(struct perf_unwind_walk *walk,
 		end = step_rule(walk, rule, frame, ws);
 		break;
 	case PERF_UNWIND_SIGNAL:
+		if (!in_dump(walk, state->sp, sizeof(struct rt_sigframe)))
+			return PERF_UNWIND_END_UNREADABLE;
 		if (state->nr_code++ >= UNWIND_USER_CODE_MAX ||
 		    !unwind_user_code_leave_signal(state))
 			return PERF_UNWIND_END_NO_RULE;
 		/* The interrupted code may run on another stack. */
-		if (!perf_unwind_find_stack(walk, state->sp))
+		if (!in_dump(walk, state->sp, ws))
 			return PERF_UNWIND_END_UNREADABLE;
 		/* The signal frame contains all registers. */
 		frame->fp_known = true;
@@ -235,8 +244,6 @@ enum perf_unwind_end arch_perf_unwind_walk(struct perf_unwind_walk *walk,
 	    (regs->cs != __USER_CS && (regs->cs != __USER32_CS || regs->ss != __USER_DS)))
 		return PERF_UNWIND_END_NO_RULE;
 	if (!nmi_uaccess_okay())
-		return PERF_UNWIND_END_UNREADABLE;
-	if (!perf_unwind_find_stack(walk, regs->sp))
 		return PERF_UNWIND_END_UNREADABLE;
 	if (perf_callchain_store(ctx, regs->ip))
 		return PERF_UNWIND_END_LIMIT;

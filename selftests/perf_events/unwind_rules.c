@@ -162,11 +162,11 @@ TEST_F(unwind_rules, wrong_rules)
 	}
 }
 
-/* What a function saved below its stack, where no dump reaches. */
+/* What a function saved on its stack, and below, where no dump reaches. */
 TEST_F(unwind_rules, dereference)
 {
-	static const struct perf_unwind_rule rule = {
-		.kind = PERF_UNWIND_DEREF, .deref_off = 8, .cfa_off = -8, .ra_off = -8,
+	struct perf_unwind_rule rule = {
+		.kind = PERF_UNWIND_DEREF, .deref_off = 8, .cfa_off = 16, .ra_off = -8,
 	};
 	const __u32 at = CODE_OFFSET(rules_leaf);
 	const struct perf_unwind_row row = { .offset = at };
@@ -177,6 +177,11 @@ TEST_F(unwind_rules, dereference)
 	ASSERT_EQ(0, load_rules(self->table, self->file, at, at + 3, &row, 1, &rule, 1));
 	SAMPLE(self->code, &sample);
 	EXPECT_TRUE(is_whole(&sample, self->code));
+	rule.cfa_off = -8;
+	ASSERT_EQ(0, load_rules(self->table, self->file, at, at + 3, &row, 1, &rule, 1));
+	SAMPLE(self->code, &sample);
+	EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_UNREADABLE));
+	EXPECT_EQ(0, PERF_UNWIND_INFO_FRAMES(sample.info));
 }
 
 TEST_F(unwind_rules, max_stack)
@@ -343,30 +348,40 @@ static void run_on(char *stack, const char *code)
 /* From rules_leaf()'s sp to what @stack was. */
 #define STACK_USED	104
 
-/* Rules reach all of the mapping that the stack is in, and no other. */
-TEST_F(unwind_rules, stack_mapping)
+/* Rules reach all that a dump would contain, and no byte more. */
+TEST_F(unwind_rules, end_of_dump)
 {
 	const __u32 at = CODE_OFFSET(rules_leaf);
 	const struct perf_unwind_row row = { .offset = at };
-	const struct perf_unwind_rule behind = CFA_SP(STACK_USED + 256 + 8);
+	const struct perf_unwind_rule last = CFA_SP(DUMP_SIZE);
+	const struct perf_unwind_rule behind = CFA_SP(DUMP_SIZE + 8);
 	long page = sysconf(_SC_PAGESIZE);
 	struct sample sample;
+	const char **words;
 	char *stack;
 
 	stack = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, stack);
-	/* Behind it, in a mapping of its own, a return address as there could be one. */
-	ASSERT_EQ(0, mprotect(stack + page, page, PROT_READ | PROT_WRITE | PROT_EXEC));
-	*(const char **)(stack + page) = self->code + CODE_OFFSET(rules_middle_ret);
+	stack += page;
+	/* Return addresses as there could be. */
+	words = (const char **)(stack - STACK_USED + DUMP_SIZE);
+	words[-1] = self->code + CODE_OFFSET(rules_middle_ret);
+	words[0] = words[-1];
 	ATTACH();
 	ASSERT_EQ(0, load_code(self->table, self->file, 0));
-	run_on(stack + page - 256, self->code);
+	run_on(stack, self->code);
 	ASSERT_LT(0, ring_last(self->ring, &sample));
 	EXPECT_TRUE(is_whole(&sample, self->code));
-	ASSERT_EQ(0, load_rules(self->table, self->file, at, at + 3, &row, 1, &behind, 1));
-	run_on(stack + page - 256, self->code);
+	ASSERT_EQ(0, load_rules(self->table, self->file, at, at + 3, &row, 1, &last, 1));
+	run_on(stack, self->code);
 	ASSERT_LT(0, ring_last(self->ring, &sample));
 	EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_UNREADABLE));
+	EXPECT_EQ(1, PERF_UNWIND_INFO_FRAMES(sample.info));
+	ASSERT_EQ(0, load_rules(self->table, self->file, at, at + 3, &row, 1, &behind, 1));
+	run_on(stack, self->code);
+	ASSERT_LT(0, ring_last(self->ring, &sample));
+	EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_UNREADABLE));
+	EXPECT_EQ(0, PERF_UNWIND_INFO_FRAMES(sample.info));
 }
 
 /* An inherited event uses the table of its parent, whenever that was attached. */
@@ -465,6 +480,87 @@ TEST_F(unwind_rules, executed)
 	ASSERT_EQ(1, ring_last(self->ring, &sample));
 	EXPECT_EQ(pid, sample.pid);
 	EXPECT_TRUE(is_whole(&sample, EXECUTED_AT));
+}
+
+static void fault_attr(struct perf_event_attr *attr)
+{
+	rules_attr(attr, NULL);
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_PAGE_FAULTS;
+	attr->bp_type = 0;
+	attr->bp_len = 0;
+}
+
+/* Whatever the compiler has in the frame pointer, the chain is the same. */
+static void touch(volatile char *page)
+{
+	asm volatile("push %%rbp\n\t"
+		     "xor %%ebp, %%ebp\n\t"
+		     "movb $1, (%0)\n\t"
+		     "pop %%rbp"
+		     : : "r" (page) : "memory", "cc");
+}
+
+/* Another user's event samples a fault of this task alone, and one beside an event of root's. */
+static int sample_faults(int ready, int go)
+{
+	struct perf_event_mmap_page *ring;
+	struct sample samples[2];
+	struct perf_event_attr attr;
+	volatile char *page;
+	int event, i;
+	char byte;
+
+	fault_attr(&attr);
+	attr.sample_stack_user = 64;
+	attr.disabled = 1;
+	page = mmap(NULL, 2, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED || setresuid(1, 1, 1))
+		return 2;
+	event = event_open(&attr, -1);
+	ring = ring_map(event);
+	if (event < 0 || ring == MAP_FAILED)
+		return 3;
+	for (i = 0; i < 2; i++) {
+		if (madvise((char *)page, 2, MADV_DONTNEED))
+			return 4;
+		ioctl(event, PERF_EVENT_IOC_ENABLE, 0);
+		touch(page);
+		ioctl(event, PERF_EVENT_IOC_DISABLE, 0);
+		if (ring_last(ring, &samples[i]) <= i)
+			return 5;
+		if (!i && (write(ready, "", 1) != 1 || read(go, &byte, 1) != 1))
+			return 6;
+	}
+	/* Chain, registers and stack: all is as it was without the other event. */
+	return memcmp(&samples[0], &samples[1], sizeof(samples[0])) ? 7 : 0;
+}
+
+TEST_F(unwind_rules, other_user)
+{
+	int ready[2], go[2], event, status;
+	struct perf_event_attr attr;
+	char byte;
+	pid_t pid;
+
+	if (geteuid())
+		SKIP(return, "it takes root to be two users");
+	ASSERT_EQ(0, pipe(ready));
+	ASSERT_EQ(0, pipe(go));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(sample_faults(ready[1], go[0]));
+	close(ready[1]);
+	ASSERT_EQ(1, read(ready[0], &byte, 1));
+	fault_attr(&attr);
+	event = syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	ASSERT_LE(0, event);
+	ASSERT_EQ(0, attach(self->table, event));
+	ASSERT_EQ(1, write(go[1], "", 1));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	close(event);
 }
 
 /* The event keeps its table, with the rules in it. */

@@ -21,8 +21,9 @@ rules_middle:
 	push	%rbx
 	push	%r12
 	sub	$40, %rsp
-	/* For a rule of rules_leaf(): one word below what will be its CFA. */
+	/* For rules of rules_leaf(), above its stack and below: what will be its sp. */
 	lea	-8(%rsp), %rax
+	mov	%rax, 8(%rsp)
 	mov	%rax, -16(%rsp)
 	call	rules_leaf
 rules_middle_ret:

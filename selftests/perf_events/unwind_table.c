@@ -83,7 +83,8 @@ TEST_F(unwind_table, attr)
 	EXPECT_ATTR(EINVAL, attr.sample_regs_user &= ~(1ULL << PERF_REG_X86_IP));
 	EXPECT_ATTR(EINVAL, attr.exclude_callchain_user = 1);
 	EXPECT_ATTR(EINVAL, attr.defer_callchain = 1);
-	EXPECT_ATTR(0, attr.sample_stack_user = 0);
+	EXPECT_ATTR(EINVAL, attr.sample_stack_user = 0);
+	EXPECT_ATTR(0, attr.sample_stack_user = 8);
 }
 
 TEST_F(unwind_table, attach)

@@ -6,7 +6,31 @@
 #ifndef _RULES_STATE_H
 #define _RULES_STATE_H
 
+#include "../../kmod/walk/unwind_user_code.h"
+
+/* What rules may read of one walk, and whether they read anything else. */
+static unsigned long words_from, words_end;
+static bool has_strayed;
+
+static inline void note_word(unsigned long addr, unsigned int size)
+{
+	has_strayed |= addr < words_from || addr + size > words_end;
+}
+
+/* All reads of unwind_user_rules.c: words of the stack, and one byte of the code before a call. */
+#define unwind_user_read_word(state, addr, size, word)				\
+	(note_word(addr, size), (unwind_user_read_word)(state, addr, size, word))
+#undef unsafe_get_user
+#define unsafe_get_user(x, ptr, label) do {					\
+	typeof(x) word_;							\
+	if (sizeof(*(ptr)) > 1)							\
+		note_word((unsigned long)(ptr), sizeof(*(ptr)));		\
+	if (walk_read(&word_, (unsigned long)(ptr), sizeof(*(ptr))))		\
+		goto label;							\
+	(x) = word_;								\
+} while (0)
 #include "../../kmod/walk/unwind_user_rules.c"
+
 #include "../../kmod/table/table.h"
 #include "table-state.h"
 #include "user-memory.h"
@@ -28,11 +52,19 @@
 /* Of the task, in bytes. */
 static unsigned int ws = 8;
 
+/* sample_stack_user of the event */
+static unsigned int dump_size;
+
 const struct vdso_image vdso64_image, vdso32_image;
 
 u64 perf_sample_time_left(void)
 {
 	return U64_MAX;
+}
+
+unsigned long user_stack_pointer(struct pt_regs *regs)
+{
+	return regs->sp;
 }
 
 bool table_copy(void *dst, const void *src, size_t size)
@@ -125,13 +157,11 @@ static inline void begin(unsigned int word_size)
 			user_put(RETURN(f, i) - 5, "\xe8\0\0\0", 5);
 	user_put(TRAMPOLINE, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9);
 	user_map(1, STACK, WORDS * ws, 0);
+	dump_size = WORDS * ws;
 	memset(vmas, 0, sizeof(vmas));
 	vmas[0] = (struct vm_area_struct) {
 		.vm_start = CODE, .vm_end = CODE + CODE_SIZE, .vm_flags = VM_EXEC | 1,
 		.vm_pgoff = CODE_OFFSET >> PAGE_SHIFT, .vm_file = &file,
-	};
-	vmas[1] = (struct vm_area_struct) {
-		.vm_start = STACK, .vm_end = STACK + WORDS * ws, .vm_flags = VM_WRITE,
 	};
 	vma_checks = 0;
 	vma_changes_at = 0;
@@ -155,10 +185,13 @@ static inline enum perf_unwind_end walk_now(unsigned int max_stack)
 	};
 	walk = (struct perf_unwind_walk) {
 		.table = &table, .rules = &rules.rules, .mm = &walk_mm, .seq = 77,
+		.stack = regs.sp, .stack_end = regs.sp + dump_size,
 	};
 	walk_regs = regs;
+	words_from = walk.stack;
+	words_end = walk.stack_end;
 	end = arch_perf_unwind_walk(&walk, &ctx, &regs);
-	if (walk_no_faults || walk_preempt_count || ctx.nr != chain[0])
+	if (walk_no_faults || walk_preempt_count || ctx.nr != chain[0] || has_strayed)
 		abort();
 	return end;
 }

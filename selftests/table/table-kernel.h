@@ -263,7 +263,10 @@ extern const struct miscdevice *const table_device;
 /* How a sample finds a rule is wanted, too. */
 #define CONFIG_HAVE_PERF_UNWIND_RULES
 #include <linux/perf_event.h>
+#define TASK_SIZE			0x7ffffffff000UL
+
 struct pt_regs;
+unsigned long user_stack_pointer(struct pt_regs *regs);
 struct perf_callchain_entry;
 struct perf_callchain_entry_ctx;
 struct perf_event {

@@ -12,6 +12,7 @@ static struct perf_event_attr good_attr(void)
 		.sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
 			       PERF_SAMPLE_STACK_USER,
 		.sample_regs_user = 1 << 6 | 1 << 7 | 1 << 8,
+		.sample_stack_user = WORDS * 8,
 	};
 }
 
@@ -58,6 +59,9 @@ static void check_attach(void)
 		ok &= refused(EVENT_FD, -EINVAL);
 	}
 	event.attr = good_attr();
+	event.attr.sample_stack_user = 0;
+	ok &= refused(EVENT_FD, -EINVAL);
+	event.attr = good_attr();
 	event.attr.exclude_callchain_user = 1;
 	ok &= refused(EVENT_FD, -EINVAL);
 	event.attr = good_attr();
@@ -66,6 +70,7 @@ static void check_attach(void)
 	event.attr = good_attr();
 	event.attr.sample_type = ~0ULL;
 	event.attr.sample_regs_user = ~0ULL;
+	event.attr.sample_stack_user = 8;
 	ok &= !perf_unwind_has_table(&event);
 	perf_unwind_free(&event);
 	ok &= !perf_unwind_attach(&table_file, EVENT_FD) && event.unwind_table == &table_file &&
@@ -102,12 +107,15 @@ static bool is_fallback(u64 info, enum perf_unwind_end end)
 
 static void check_samples(void)
 {
+	static const unsigned long sps[] = { TASK_SIZE - 8, TASK_SIZE, TASK_SIZE + PAGE_SIZE, -8UL };
 	struct perf_event child = { .parent = &event };
 	unsigned int i;
 	u64 info;
 	bool ok;
 
 	event.unwind_table = &table_file;
+	event.attr = good_attr();
+	child.attr = event.attr;
 	make_frames();
 	info = sample(&event, 1);
 	ok = info == (PERF_UNWIND_END_OUTERMOST | PERF_UNWIND_INNERMOST_RULE << 8 | 7 << 16);
@@ -142,6 +150,24 @@ static void check_samples(void)
 	     PERF_UNWIND_INFO_INNERMOST(info) == PERF_UNWIND_INNERMOST_RULE;
 	report(ok, "samples: the kernel's own chain if rules end early");
 
+	/* What a dump lacks is not read: the words behind it, and all if sp is no user's address. */
+	words_from = STACK;
+	words_end = STACK + 8 * 8;
+	has_strayed = false;
+	event.attr.sample_stack_user = 8 * 8;
+	make_frames();
+	ok = is_fallback(sample(&event, 1), PERF_UNWIND_END_UNREADABLE) &&
+	     PERF_UNWIND_INFO_FRAMES(chain[4]) == 4 && !has_strayed;
+	for (i = 0; i < ARRAY_SIZE(sps); i++) {
+		make_frames();
+		regs.sp = sps[i];
+		words_from = sps[i];
+		words_end = max(TASK_SIZE, sps[i]);
+		ok &= is_fallback(sample(&event, 1), PERF_UNWIND_END_UNREADABLE) && !has_strayed;
+	}
+	event.attr = good_attr();
+	report(ok, "samples: only what a dump has is read");
+
 	/* No room for three words. */
 	make_frames();
 	ok = true;
@@ -164,7 +190,7 @@ static void check_many(void)
 	for (n = 0xfffe; n <= 0x10000; n++) {
 		make_frames();
 		user_map(1, STACK, MANY * 8, 0);
-		vmas[1].vm_end = STACK + MANY * 8;
+		event.attr.sample_stack_user = MANY * 8;
 		rule_of(0)->cfa_off = 8;
 		for (i = 0; i < n; i++)
 			user_put_word(STACK + 8 * i, i + 1 < n ? RETURN(0, 1) : RETURN(7, 1), 8);

@@ -13,8 +13,8 @@ static void check_failed(void)
 
 	make_frames();
 	ok = walk_now(MAX_STACK) == PERF_UNWIND_END_OUTERMOST && walk.frames == 7;
-	/* bp is in memory of the mapping that can't be read. */
-	vmas[1].vm_end += 64;
+	/* bp is in memory of the dump that can't be read. */
+	dump_size += 64;
 	for (i = 0; i < NR_FUNCTIONS - 1; i++) {
 		rule_of(i)->fp = PERF_UNWIND_FP_AT_CFA;
 		rule_of(i)->fp_off = STACK + WORDS * 8 - (STACK + 16 * (i + 1));
@@ -73,7 +73,7 @@ static void check_registers(void)
 	ok &= walk_now(MAX_STACK) == PERF_UNWIND_END_UNREADABLE && !ctx.nr && !user.reads;
 	walk_uaccess_okay = true;
 	regs.sp = STACK + WORDS * 8;
-	ok &= walk_now(MAX_STACK) == PERF_UNWIND_END_UNREADABLE && !ctx.nr;
+	ok &= walk_now(MAX_STACK) == PERF_UNWIND_END_UNREADABLE && ctx.nr == 1;
 	regs.sp--;
 	ok &= walk_now(MAX_STACK) == PERF_UNWIND_END_UNREADABLE && ctx.nr == 1;
 	report(ok, "walks: only of flat user space");
@@ -121,7 +121,7 @@ static void check_signals(void)
 	for (n = 1; n < SIGNALS; n++) {
 		begin(8);
 		user_map(1, STACK, SIGNALS * SIGNAL_SIZE, 0);
-		vmas[1].vm_end = STACK + SIGNALS * SIGNAL_SIZE;
+		dump_size = SIGNALS * SIGNAL_SIZE;
 		*rule_of(0) = (struct perf_unwind_rule) {
 			.kind = PERF_UNWIND_CFA, .cfa_off = 8, .ra_off = -8,
 		};
@@ -143,15 +143,13 @@ static void check_signals(void)
 /* The interrupted code may have another stack, and has its frame pointer. */
 static void check_other_stack(void)
 {
+	const unsigned int frame = sizeof(struct rt_sigframe);
 	bool ok;
 
 	begin(8);
 	user_map(1, STACK, SIGNAL_SIZE, 0);
-	vmas[1].vm_end = STACK + SIGNAL_SIZE;
 	user_map(2, STACK + 0x10000, 64, 0);
-	vmas[2] = (struct vm_area_struct) {
-		.vm_start = STACK + 0x10000, .vm_end = STACK + 0x10000 + 64,
-	};
+	dump_size = 0x10000 + 64;
 	*rule_of(0) = (struct perf_unwind_rule) {
 		.kind = PERF_UNWIND_CFA, .cfa_off = 8, .ra_off = -8, .fp = PERF_UNWIND_FP_UNDEFINED,
 	};
@@ -165,9 +163,17 @@ static void check_other_stack(void)
 	user_put_word(STACK + 0x10000 + 24, RETURN(2, 1), 8);
 	ok = walk_now(MAX_STACK) == PERF_UNWIND_END_OUTERMOST && ctx.nr == 4 &&
 	     chain[4] == RETURN(2, 1);
-	/* Nothing is mapped there. */
-	memset(&vmas[2], 0, sizeof(vmas[2]));
+	/* The dump ends behind that stack pointer, before it, and behind the signal frame. */
+	dump_size = 0x10000 + 8;
+	ok &= walk_now(MAX_STACK) == PERF_UNWIND_END_UNREADABLE && ctx.nr == 3;
+	dump_size = 0x10000 + 7;
 	ok &= walk_now(MAX_STACK) == PERF_UNWIND_END_UNREADABLE && ctx.nr == 2;
+	dump_size = 8 + frame;
+	ok &= walk_now(MAX_STACK) == PERF_UNWIND_END_UNREADABLE && ctx.nr == 2;
+	user.reads = 0;
+	dump_size--;
+	ok &= walk_now(MAX_STACK) == PERF_UNWIND_END_UNREADABLE && ctx.nr == 2;
+	dump_size = 0x10000 + 64;
 	/* No frame of a signal: another mode. */
 	user_put_word(STACK + 8 + 40 + 18 * 8, __USER32_CS, 8);
 	ok &= walk_now(MAX_STACK) == PERF_UNWIND_END_NO_RULE && ctx.nr == 2;

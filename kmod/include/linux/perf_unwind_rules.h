@@ -121,8 +121,8 @@ struct perf_unwind_table {
  * @end:	end of that mapping, exclusive
  * @offset:	file offset of @start
  * @rows:	rows of the file that is mapped there; NULL if there are none
- * @stack:	start of the mapping that sp is in; rules read no other memory
- * @stack_end:	end of that mapping, exclusive
+ * @stack:	sp of the sample: rules read what a stack dump contains, and no other memory
+ * @stack_end:	end of that, exclusive
  * @frames:	number of frames found by rules
  * @innermost:	how the innermost caller was found
  */
@@ -196,7 +196,6 @@ static inline bool perf_unwind_has_table(const struct perf_event *event)
 void perf_unwind_callchain_user(struct perf_callchain_entry_ctx *ctx,
 				struct perf_event *event, struct pt_regs *regs);
 bool perf_unwind_find_mapping(struct perf_unwind_walk *walk, unsigned long ip);
-bool perf_unwind_find_stack(struct perf_unwind_walk *walk, unsigned long sp);
 
 /*
  * Returns the index of the last row that begins at or before @offset.  The caller has

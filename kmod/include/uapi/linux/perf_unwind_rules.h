@@ -168,7 +168,8 @@ struct perf_unwind_unload {
  * struct perf_unwind_attach - an event whose user stacks are walked by the rules
  * @size:	sizeof(struct perf_unwind_attach)
  * @fd:		of the event.  It needs PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_STACK_USER and
- *		PERF_SAMPLE_REGS_USER, with ip, sp and fp in sample_regs_user.
+ *		PERF_SAMPLE_REGS_USER, with ip, sp and fp in sample_regs_user.  Rules read
+ *		the sample_stack_user bytes from sp on, which must not be 0.
  * @flags:	0
  * @__reserved:	0
  */
