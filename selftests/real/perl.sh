@@ -14,6 +14,7 @@ test_perl()
 	record functions.data perl "$here/selftests/perl/truth.pl" 5
 	complete "Perl" functions.data 100 99
 	perl_functions
+	perl_evals
 	perl_lies
 }
 
@@ -56,6 +57,32 @@ perl_clones()
 	ok "$1: of a thread that copies its interpreter" has_share clones.data \
 		'>perl_(clone|destruct)>' '>pl::main::begin:' 90
 	rm -f clones.data
+}
+
+# Subs stand at the evaluator that has called them, if an eval has begun one more.
+perl_evals()
+{
+	local name="Perl's evals in what C code calls" of
+	local run='Perl_runops_standard>' inner='>[^:>]*>Perl_runops_standard>' at=':[^>]*'
+	local -A runs=(
+		[in_first]="pl::main::first_eval$at${inner}pl::main::first_eval$at"
+		[in_deeper]="pl::main::deeper_eval$at>pl::main::outer_eval$at${inner}pl::main::outer_eval$at"
+		[in_later]="pl::main::later_eval$at>pl::main::ended_eval$at"
+		[after_eval]="pl::main::no_eval$at"
+		[in_text]="pl::[(]eval[)]${inner}pl::main::text_eval$at"
+		[in_block]="pl::[(]program[)]$at${inner}"
+	)
+
+	if ! grep -q '^hybrid: BPF walked' functions.data.log; then
+		tap_skip "$name" "no BPF here"
+		return
+	fi
+	record evals.data perl "$here/selftests/perl/docatch.pl" 4
+	complete "$name" evals.data 100 99
+	for of in "${!runs[@]}"; do
+		ok "$name: $of()" has_share evals.data "pl::main::$of:" \
+			"${run}pl::main::spin$at>pl::main::$of$at>${runs[$of]}>?pl::[(]program[)]" 99
+	done
 }
 
 # A program that says it is Perl: perf ends, and its file is small enough.

@@ -509,6 +509,43 @@ static void frames(void)
 	same(out.nr, 0);
 }
 
+/* docatch() has called the evals of a block and of a string; between them is nothing. */
+static void tried_frames(void)
+{
+	static struct perl_frames out;
+	const u64 words[] = {
+		HYBRID_WALK_PERL_TRIED | HYBRID_WALK_RUN_ENDS, 0x8000,
+		0, 0x8010,
+		HYBRID_WALK_PERL_CODE | HYBRID_WALK_PERL_EVAL | HYBRID_WALK_PERL_TRIED |
+			HYBRID_WALK_RUN_ENDS, 0x8020,
+		HYBRID_WALK_PERL_TRIED | 0x1000 | HYBRID_WALK_RUN_ENDS, 0x8030,
+	};
+	const u64 ends = HYBRID_WALK_RUN_ENDS | HYBRID_RUN_CROSSES;
+	struct hybrid_named_chain c = { .functions = words, .nr_functions = ARRAY_SIZE(words) / 2 };
+	unsigned int nr;
+
+	perl_frames__read(&out, &c);
+	same(out.nr, 3);
+	/* The block is in the string. */
+	same(out.frames[1].function, words[4] & ~HYBRID_WALK_PERL_TRIED);
+	same(out.frames[0].function, out.frames[1].function);
+	same(out.frames[0].position, 0x8000);
+	same(out.runs[0] & 7, ends);
+	same(out.runs[2] & 7, ends);
+	/* The bit is one of the address of a sub. */
+	same(out.frames[2].function, words[6]);
+	same(out.runs[4] & 7, HYBRID_WALK_RUN_ENDS);
+	same(perl_frames__read_first(&out, &c), 1);
+	same(out.nr, 1);
+	/* Nothing, and no more. */
+	c.functions = words + 2;
+	c.nr_functions = 1;
+	same(perl_frames__read_first(&out, &c), 1);
+	same(out.nr, 0);
+	nr = perl_frames__read_first(&out, &(struct hybrid_named_chain){});
+	same(nr + out.nr, 0);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -523,6 +560,7 @@ int main(void)
 		{ "records of these",			told_texts },
 		{ "files, evaluated code, BEGIN",	code },
 		{ "frames of a record",			frames },
+		{ "evals of a record",			tried_frames },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

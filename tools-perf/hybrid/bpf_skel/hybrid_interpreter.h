@@ -195,6 +195,7 @@ struct hybrid_walk_v8 {
  * @function: in a frame: the sub that it runs
  * @position: the caller's statement
  * @goes_on: where that goes on
+ * @jump: of an eval: what die() jumps by, on the stack of what has begun the evaluator
  * @file: the name of a file that is loaded
  * @root: in the body of a sub: the root of its code, which closures share
  * @flags: its flags
@@ -205,6 +206,7 @@ struct hybrid_walk_perl {
 	__u16	function;
 	__u16	position;
 	__u16	goes_on;
+	__u16	jump;
 	__u16	file;
 	__u16	root;
 	__u16	flags;
@@ -280,12 +282,15 @@ struct hybrid_walk_interpreter {
  * address is of the root of its code. HYBRID_WALK_PERL_CODE: no sub, but what the address says, or
  * a sub that is gone when it has run, as BEGIN; the upper bits of @position are the line. Behind a
  * file that is loaded stand HYBRID_WALK_PERL_TEXT pairs of words, with its name.
+ * HYBRID_WALK_PERL_TRIED, of a block, and of what is evaluated or loaded: an eval for which
+ * docatch() has begun the evaluator anew. A pair whose @function is 0 is nothing.
  */
 #define HYBRID_WALK_PERL_CODE		2ULL
 #define HYBRID_WALK_PERL_ANONYMOUS	4ULL
 #define HYBRID_WALK_PERL_PROGRAM	8ULL
 #define HYBRID_WALK_PERL_EVAL		16ULL
 #define HYBRID_WALK_PERL_FILE		24ULL
+#define HYBRID_WALK_PERL_TRIED		32ULL
 #define HYBRID_WALK_PERL_TEXT		4U
 #define HYBRID_WALK_PERL_LINE(position)	((__u32)((position) >> 48))
 #define HYBRID_WALK_PERL_AT(statement, line) \

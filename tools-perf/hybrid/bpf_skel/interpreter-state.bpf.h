@@ -150,6 +150,8 @@ struct interpreter_space {
  * @specific: a number of pthread_getspecific()
  * @perl: of Perl: the stack that @frame is in
  * @perl_before: the interpreter that the thread ran functions of last; 0: none
+ * @tried: of the last eval that has HYBRID_WALK_PERL_TRIED, what die() jumps by; 0: there is none
+ * @tried_at: its number in @interpreted
  * @env_at: address of @env
  * @env_size: bytes that are there
  * @env: words that frames refer to
@@ -196,6 +198,8 @@ struct interpreter_frames {
 	__u32 specific;
 	struct perl_stack perl;
 	__u64 perl_before;
+	__u64 tried;
+	__u32 tried_at;
 };
 
 /**

@@ -28,6 +28,14 @@
 #define SUB_ANONYMOUS	0x80
 #define SUB_UNIQUE	0x100
 
+/* op.h: in an operation: the next one, its code; of some: another one that it goes on with. */
+#define OP_NEXT		0
+#define OP_CODE		16
+#define OP_OTHER	48
+
+/* Words below what die() jumps by, in the frame of docatch(). */
+#define CATCH_WORDS	4
+
 /* In an SV: its string. */
 #define SV_STRING	16
 
@@ -144,16 +152,85 @@ static __always_inline bool ends_run(struct state *st, __u64 frame)
 	return !frame_word(st, frame, st->interpreter.perl.goes_on) && !is_in_block(st, frame);
 }
 
+/*
+ * The operation that docatch() runs in a new evaluator. Its compiler has put that, and the code of
+ * the operation, below what die() jumps by: both are used after setjmp() has returned.
+ */
+static __always_inline __u64 caught_operation(__u64 jump)
+{
+	__u64 words[CATCH_WORDS], code;
+	__u32 i, j;
+
+	if (bpf_probe_read_user(words, sizeof(words), (void *)(jump - sizeof(words))))
+		return 0;
+	for (i = 0; i < CATCH_WORDS; i++) {
+		code = user_word(words[i] + OP_CODE);
+		for (j = 0; code && j < CATCH_WORDS; j++) {
+			if (j != i && code == words[j])
+				return words[i];
+		}
+	}
+	return 0;
+}
+
+/*
+ * Has docatch() begun an evaluator for the eval? Not if it has for one before it, which is over:
+ * that evaluator goes on after the eval, and all that it calls has the same to jump by.
+ */
+static __always_inline bool is_caught(__u64 jump, __u64 goes_on)
+{
+	__u64 operation = caught_operation(jump), other;
+
+	if (!operation)
+		return false;
+	other = user_word(operation + OP_OTHER);
+	return goes_on == user_word(operation + OP_NEXT) || goes_on == other ||
+	       goes_on == user_word(other + OP_NEXT);
+}
+
+/*
+ * What is at @frame, the next of the record, counts as tried if it is. An eval that is further in
+ * and has the same operation, as of a sub that calls itself, does not.
+ */
+__noinline int tried(struct state *st, __u64 frame)
+{
+	__u64 jump;
+	__u32 at;
+
+	if (!st)
+		return 0;
+	jump = frame_word(st, frame, st->interpreter.perl.jump);
+	if (!jump || !is_caught(jump, frame_word(st, frame, st->interpreter.perl.goes_on)))
+		return 0;
+	at = st->tried_at;
+	if (st->tried == jump && at < HYBRID_WALK_FUNCTIONS)
+		st->interpreted.frames[at].function &=
+			~(HYBRID_WALK_PERL_TRIED | HYBRID_WALK_RUN_ENDS);
+	st->tried = jump;
+	st->tried_at = st->nr_interpreted;
+	return HYBRID_WALK_PERL_TRIED | HYBRID_WALK_RUN_ENDS;
+}
+
+/* A block. Returns whether it is a frame of its own. */
+static __always_inline bool put_eval_block(struct state *st, __u64 frame)
+{
+	__u64 word = tried(st, frame);
+
+	if (word)
+		put_function(st, word, st->statement);
+	return word;
+}
+
 /* A string that is evaluated, or a file that is loaded. */
 __noinline int put_eval(struct state *st, __u64 frame)
 {
-	__u64 name;
-	bool ends;
+	__u64 name, ends;
 
 	if (!st)
 		return 0;
 	name = frame_word(st, frame, st->interpreter.perl.file);
-	ends = ends_run(st, frame);
+	ends = tried(st, frame);
+	ends |= ends_run(st, frame);
 	if (st->nr_interpreted > HYBRID_WALK_FUNCTIONS - HYBRID_WALK_PERL_TEXT - 1)
 		name = 0;
 	put_perl_code(st, (name ? HYBRID_WALK_PERL_FILE : HYBRID_WALK_PERL_EVAL) | ends);
@@ -242,7 +319,7 @@ static long perl_frame(__u32 i, void *arg)
 		put_sub(st, frame);
 	else if (!(type & PERL_IN_SUB))
 		put_eval(st, frame);
-	else
+	else if (!put_eval_block(st, frame))
 		return 0;
 	st->statement = statement;
 	return 0;
@@ -258,6 +335,7 @@ __noinline int read_perl(struct state *st, __u64 interpreter)
 		return 0;
 	st->chain_at = 0;
 	st->window_size = 0;
+	st->tried = 0;
 	/* The statement, a word, and the stack. */
 	words = (__u64 *)&st->perl;
 	if (bpf_probe_read_user(words, 3 * sizeof(*words),

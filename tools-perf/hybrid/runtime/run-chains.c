@@ -47,17 +47,29 @@ static unsigned int first_run(const struct hybrid_named_chain *c, unsigned int n
 	return at;
 }
 
-/* @first: what the first frame is. If it is the evaluator's, its run is not in the key. */
+/* That its run ends with HYBRID_RUN_CROSSES, beside what the first frame is. */
+#define CROSSES		(1U << 31)
+
+/*
+ * @first: what the first frame is. If it is the evaluator's, its run is not in the key, but whether
+ * that crosses: this decides which frame has the next run.
+ */
 static struct hybrid_chain_key key_of(const struct hybrid_run_names *how,
 				      const struct hybrid_named_chain *c, unsigned int first)
 {
 	bool is_own = first & HYBRID_EVALUATOR_OWN;
-	unsigned int at = 0;
+	const struct hybrid_named_chain *run = c;
+	unsigned int at = 0, nr = 0;
 
-	if (is_own && how->first)
-		how->first(how->arg, c, &at);
-	else if (is_own)
+	if (is_own && how->first) {
+		run = how->first(how->arg, c, &at);
+		nr = run->nr_functions;
+	} else if (is_own) {
 		at = first_run(c, c->nr_functions);
+		nr = at;
+	}
+	if (nr && hybrid_named_function(run, nr - 1, 0) & HYBRID_RUN_CROSSES)
+		first |= CROSSES;
 	return hybrid_chain_key(c, first, (const u8 *)c->functions + 2 * sizeof(u64) * at,
 				2 * (c->nr_functions - at));
 }

@@ -17,48 +17,64 @@ u64 hybrid_named_function(const struct hybrid_named_chain *c, unsigned int i, un
 	return value;
 }
 
-static unsigned int nr_runs(const struct hybrid_named_chain *c)
+static bool crosses(const struct hybrid_runs *runs, u64 function)
+{
+	return runs->evaluator->restart && function & HYBRID_RUN_CROSSES;
+}
+
+/* Those that end with HYBRID_RUN_CROSSES are not counted, and neither are their native frames. */
+static unsigned int nr_runs(const struct hybrid_runs *runs, const struct hybrid_named_chain *c)
 {
 	unsigned int i, nr = 0;
 	bool ends = true;
+	u64 function;
 
 	for (i = 0; i < c->nr_functions; i++) {
-		ends = hybrid_named_function(c, i, 0) & HYBRID_WALK_RUN_ENDS;
-		nr += ends;
+		function = hybrid_named_function(c, i, 0);
+		ends = function & HYBRID_WALK_RUN_ENDS;
+		nr += ends && !crosses(runs, function);
 	}
 	return nr + !ends;
 }
 
 /*
- * From the innermost frame on, each frame of the chain once: what has been begun anew runs no
- * others.
+ * From the innermost frame on, each frame of the chain once. Returns whether it surely runs
+ * functions, or has run them: what has called @restart may have left all of them to a frame further
+ * in.
  */
 static bool look_at(u64 ip, void *arg)
 {
 	struct hybrid_runs *runs = arg;
 	unsigned int of = hybrid_evaluator__of(runs->evaluator, runs->space, ip);
 	unsigned int at = runs->frame++;
-	bool is_own = of & HYBRID_EVALUATOR_OWN && !runs->is_restarted;
+	bool is_own = of & HYBRID_EVALUATOR_OWN;
+	bool is_again = is_own && runs->is_restarted && runs->first_own;
 
+	if (is_own && !runs->first_own) {
+		runs->first_own = ip;
+		runs->is_first_again = runs->is_restarted;
+	}
 	runs->is_restarted = of & HYBRID_EVALUATOR_RESTART;
 	if (at >= HYBRID_RUNS_FRAMES)
 		return false;
-	if (!(at % 64))
+	if (!(at % 64)) {
 		runs->own[at / 64] = 0;
+		runs->again[at / 64] = 0;
+	}
 	runs->own[at / 64] |= (u64)is_own << at % 64;
-	if (is_own && !runs->first_own)
-		runs->first_own = ip;
-	return is_own;
+	runs->again[at / 64] |= (u64)is_again << at % 64;
+	return is_own && !is_again;
 }
 
 static bool is_next_own(struct hybrid_runs *runs)
 {
 	unsigned int at = runs->frame++;
 
-	return at < HYBRID_RUNS_FRAMES && runs->own[at / 64] >> at % 64 & 1;
+	return at < HYBRID_RUNS_FRAMES && runs->own[at / 64] >> at % 64 & 1 &&
+	       (runs->crosses || !(runs->again[at / 64] >> at % 64 & 1));
 }
 
-/* All but @own, of which look_at() sets what is used. */
+/* All but @own and @again, of which look_at() sets what is used. */
 static void begin(struct hybrid_runs *runs, const struct hybrid_named_chain *c)
 {
 	runs->chain = c;
@@ -67,6 +83,8 @@ static void begin(struct hybrid_runs *runs, const struct hybrid_named_chain *c)
 	runs->more = 0;
 	runs->frame = 0;
 	runs->is_restarted = false;
+	runs->is_first_again = false;
+	runs->crosses = false;
 	runs->is_even = false;
 	runs->first_own = 0;
 }
@@ -126,12 +144,15 @@ void hybrid_runs__begin(struct hybrid_runs *runs, const struct hybrid_evaluator 
 	runs->frame = 0;
 	if (!c->functions_are_whole || !c->is_whole)
 		return;
-	nr_of_runs = nr_runs(c);
-	runs->is_even = nr == nr_of_runs;
+	nr_of_runs = nr_runs(runs, c);
 	if (nr >= nr_of_runs)
 		runs->skip = nr_to_skip(runs, nr - nr_of_runs);
 	else if (nr)
 		runs->more = nr_of_runs - nr;
+	/* The eval's evaluator has not begun. */
+	if (runs->is_first_again && crosses(runs, hybrid_named_function(c, 0, 0)))
+		runs->more++;
+	runs->is_even = nr == nr_of_runs && !runs->more;
 }
 
 unsigned int hybrid_runs__begin_first(struct hybrid_runs *runs, const struct hybrid_named_chain *c)
@@ -140,6 +161,7 @@ unsigned int hybrid_runs__begin_first(struct hybrid_runs *runs, const struct hyb
 
 	begin(runs, c);
 	runs->own[0] = of & HYBRID_EVALUATOR_OWN;
+	runs->again[0] = 0;
 	return of;
 }
 
@@ -154,6 +176,7 @@ static unsigned int name_runs(struct hybrid_runs *runs, const struct hybrid_run_
 	for (; runs->at < c->nr_functions && left; runs->at++) {
 		function = hybrid_named_function(c, runs->at, 0);
 		left -= function & HYBRID_WALK_RUN_ENDS;
+		runs->crosses = crosses(runs, function);
 		if (!(function & HYBRID_WALK_FUNCTION_ADDR))
 			continue;
 		position = hybrid_named_function(c, runs->at, 1);

@@ -14,6 +14,12 @@
 /* A callchain has no more of them: HYBRID_MAX_RECORD. */
 #define HYBRID_RUNS_FRAMES	8192
 
+/*
+ * Of a function that a run ends with, beside HYBRID_WALK_RUN_ENDS: what begins the evaluator anew
+ * has run it, and what has called that runs the next run. Of languages that have a @restart.
+ */
+#define HYBRID_RUN_CROSSES	2ULL
+
 /* Functions whose place is remembered. */
 #define HYBRID_RUN_ROOTS	64
 
@@ -37,9 +43,13 @@ struct hybrid_run_root {
  * @more: runs that have no native frame yet, the next ones
  * @frame: number of the next native frame
  * @is_restarted: the frame that was looked at last is of @evaluator's @restart
+ * @is_first_again: the innermost frame of the evaluator has called what begins it anew
+ * @crosses: the last run ends with HYBRID_RUN_CROSSES
  * @is_even: there are as many runs as native frames of the evaluator, and no others
  * @first_own: address of the innermost frame that runs functions, or has run them; 0: there is none
  * @own: bits of native frames: those that run functions
+ * @again: bits of those: an evaluator that they have begun runs all that is theirs, if the run
+ *	before does not end with HYBRID_RUN_CROSSES
  * @roots: HYBRID_RUN_ROOTS of them, of a language that has coroutines which share the thread's
  *	stack; NULL: it has none
  */
@@ -52,9 +62,12 @@ struct hybrid_runs {
 	unsigned int			 more;
 	unsigned int			 frame;
 	bool				 is_restarted;
+	bool				 is_first_again;
+	bool				 crosses;
 	bool				 is_even;
 	u64				 first_own;
 	u64				 own[HYBRID_RUNS_FRAMES / 64];
+	u64				 again[HYBRID_RUNS_FRAMES / 64];
 	struct hybrid_run_root		*roots;
 };
 

@@ -20,6 +20,14 @@ static bool is_block(const struct perl_frame *frame)
 	return !(frame->function & HYBRID_WALK_FUNCTION_ADDR);
 }
 
+/* For an eval docatch() has begun the evaluator anew. */
+static bool is_tried(u64 function)
+{
+	u64 what = function & HYBRID_WALK_FUNCTION_ADDR;
+
+	return what < 2 * HYBRID_WALK_PERL_TRIED && what & HYBRID_WALK_PERL_TRIED;
+}
+
 /* A file that is loaded has its name behind it: returns how many pairs of words that are. */
 static unsigned int take_text(struct perl_frames *frames, struct perl_frame *frame,
 			      const struct hybrid_named_chain *c, unsigned int at)
@@ -36,20 +44,26 @@ static unsigned int take_text(struct perl_frames *frames, struct perl_frame *fra
 	return HYBRID_WALK_PERL_TEXT;
 }
 
-/* One frame more, at pair @at of the words. Returns the pair behind it. */
+/* One frame more, at pair @at of the words, or nothing. Returns the pair behind it. */
 static unsigned int take_frame(struct perl_frames *frames, const struct hybrid_named_chain *c,
 			       unsigned int at)
 {
 	struct perl_frame *frame = &frames->frames[frames->nr];
+	u64 function = hybrid_named_function(c, at, 0), crosses = 0;
 
+	if (!function)
+		return at + 1;
+	if (is_tried(function)) {
+		function &= ~HYBRID_WALK_PERL_TRIED;
+		crosses = HYBRID_RUN_CROSSES;
+	}
 	*frame = (struct perl_frame) {
-		.function = hybrid_named_function(c, at, 0),
-		.position = hybrid_named_function(c, at, 1),
+		.function = function, .position = hybrid_named_function(c, at, 1),
 	};
 	at++;
 	at += take_text(frames, frame, c, at);
 	frames->runs[2 * frames->nr + 1] = 0;
-	frames->runs[2 * frames->nr] = (frame->function & HYBRID_WALK_RUN_ENDS) |
+	frames->runs[2 * frames->nr] = (function & HYBRID_WALK_RUN_ENDS) | crosses |
 		(u64)(frames->nr + 1) << NUMBER_BIT;
 	frames->nr++;
 	return at;
@@ -78,6 +92,8 @@ static unsigned int take_first(struct perl_frames *frames, const struct hybrid_n
 	*nr = c->nr_functions;
 	while (at < c->nr_functions && frames->nr < HYBRID_WALK_FUNCTIONS) {
 		at = take_frame(frames, c, at);
+		if (!frames->nr)
+			continue;
 		last = &frames->frames[frames->nr - 1];
 		if (nr_first && !is_block(last))
 			break;

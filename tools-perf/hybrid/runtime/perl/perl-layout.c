@@ -18,7 +18,7 @@ struct version {
 
 /* Icurcop; a PERL_CONTEXT; in it, its old_namesv; CvROOT and CvFLAGS. */
 #define WALK	{ .statement = 208, .frame_size = 104, .position = 16, .goes_on = 48, \
-		  .function = 72, .file = 64, .root = 48, .flags = 92 }
+		  .jump = 96, .function = 72, .file = 64, .root = 48, .flags = 92 }
 
 static const struct version versions[] = {
 	{ 36, { WALK, .interpreter = 3768, .packages = 2608, .nextstate = 195, .entertry = 347 } },
