@@ -116,8 +116,8 @@ enum x86_frame_sigreturn {
  * @sp_base:	enum x86_base
  * @bp_kind:	enum x86_bp
  * @bp_base:	enum x86_base
- * @saved:	@save, @save_bp and @save_kind are valid
- * @save_kind:	@bp_kind when bp was stored: X86_BP_SAME, or X86_BP_LOADED from an offset to sp
+ * @saved:	@save, @save_bp, @save_kind and @save_base are valid
+ * @save_kind:	@bp_kind when bp was stored: X86_BP_SAME, or X86_BP_LOADED
  * @called:	number of calls that the path went over, at most 3
  * @bp_used:	the path used the bp of ip as a value
  * @cold:	the path made a far jump, to the unlikely part of the function
@@ -125,6 +125,7 @@ enum x86_frame_sigreturn {
  * @tail:	the path made a far jump that has to be a tail call, see may_follow()
  * @kept:	enum x86_kept
  * @kept_reg:	register that sp was copied to
+ * @save_base:	@bp_base when bp was stored: X86_BASE_SP or X86_BASE_BP
  *
  * Offsets of stack slots are in words, so that 16 bits are enough: a search keeps many paths.
  */
@@ -150,6 +151,7 @@ struct x86_path {
 	u16	cold_call:1;
 	u8	kept:2;
 	u8	kept_reg:5;
+	u8	save_base:1;
 };
 
 /*

@@ -89,7 +89,7 @@ static void store_bp(struct x86_path *path, int base, s16 words)
 {
 	if (path->bp_kind > X86_BP_LOADED || base != X86_BASE_SP)
 		return;
-	if (path->bp_kind == X86_BP_LOADED && path->bp_base != X86_BASE_SP)
+	if (path->bp_kind == X86_BP_LOADED && path->bp_base > X86_BASE_BP)
 		return;
 	/* As long as the first copy is on the stack, later ones do not count. */
 	if (path->saved)
@@ -98,6 +98,7 @@ static void store_bp(struct x86_path *path, int base, s16 words)
 	path->save = words;
 	path->save_bp = path->bp;
 	path->save_kind = path->bp_kind;
+	path->save_base = path->bp_base;
 }
 
 /* bp is loaded from @base + @words. */
@@ -107,7 +108,7 @@ static void load_bp(struct x86_path *path, int base, s16 words)
 		path->bp_kind = X86_BP_LOST;
 	} else if (base == X86_BASE_SP && path->saved && path->save == words) {
 		path->bp_kind = path->save_kind;
-		path->bp_base = X86_BASE_SP;
+		path->bp_base = path->save_base;
 		path->bp = path->save_bp;
 	} else if (base == X86_BASE_SP &&
 		   (words < 0 || (path->saved && path->save < 0))) {

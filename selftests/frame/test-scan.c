@@ -30,6 +30,27 @@ static enum x86_frame_kind analyze(unsigned int limit, int *cfa_off)
 	return kind;
 }
 
+/*
+ * The end of one of V8's builtins: the caller's bp is loaded by the own one, and code that has a
+ * frame of its own is jumped to. Its slot of bp is above the sp of ip, and had another word then.
+ */
+static void check_other_frame(void)
+{
+	/* mov 0(%rbp),%rbp; add $64,%rsp; push %rbp; mov %rsp,%rbp; mov %rbp,%rsp; pop %rbp; ret */
+	static const char end[] = "\x48\x8b\x6d\0\x48\x83\xc4\x40"
+		"\x55\x48\x89\xe5\x48\x89\xec\x5d\xc3";
+	bool ok;
+
+	begin();
+	put(CODE, end, sizeof(end) - 1);
+	ok = analyze(1024, NULL) == X86_FRAME_UNKNOWN;
+	/* By sp, the place is known. */
+	put(CODE, "\x48\x8b\x6c\x24\x08\x48\x83\xc4\x40", 9);
+	put(CODE + 9, end + 8, sizeof(end) - 9);
+	ok &= analyze(1024, NULL) == X86_FRAME_SCAN_SP;
+	report(ok, "bp: loaded by bp, and stored in another frame");
+}
+
 /* Functions that call one another with sp at the return address. */
 static void check_callees(void)
 {
@@ -272,6 +293,7 @@ static void check_padding(void)
 int main(void)
 {
 	setvbuf(stdout, NULL, _IONBF, 0);
+	check_other_frame();
 	check_callees();
 	check_limits();
 	check_thunks();

@@ -183,9 +183,14 @@ static void check_saved(void)
 	path = (struct x86_path) { .bp_kind = X86_BP_VALUE };
 	STEP(&path, true, "\x55");
 	ok &= !path.saved;
-	path = (struct x86_path) { .bp_kind = X86_BP_LOADED, .bp_base = X86_BASE_BP };
+	path = (struct x86_path) { .bp_kind = X86_BP_LOADED, .bp_base = X86_BASE_MEM_SP };
 	STEP(&path, true, "\x55");
 	ok &= !path.saved;
+	path = (struct x86_path) { .bp_kind = X86_BP_LOADED, .bp_base = X86_BASE_BP, .sp = 8 };
+	STEP(&path, true, "\x55");
+	STEP(&path, true, "\x31\xed");
+	STEP(&path, true, "\x5d");
+	ok &= path.bp_kind == X86_BP_LOADED && !path.bp && path.bp_base == X86_BASE_BP;
 	path = (struct x86_path) { .bp_kind = X86_BP_LOADED, .bp_base = X86_BASE_SP, .bp = 3 };
 	STEP(&path, true, "\x55");
 	ok &= path.saved && path.save == -1 && path.save_bp == 3 && path.save_kind == X86_BP_LOADED;

@@ -40,6 +40,9 @@ test_node()
 	# Where the machine has no huge pages for it the code stays where it is.
 	record huge.data node --use-largepages=on "$real/node.js" 3
 	complete "Node.js, --use-largepages" huge.data 100 90
+	# Its loops end in a builtin that goes on to another one with a frame of its own.
+	record loops.data node --jitless "$real/node.js" 3
+	complete "Node.js, loops without a JIT" loops.data 100 99
 	record server.data node "$real/node-server.js" 6
 	complete "Node.js, a server" server.data 100 90
 
