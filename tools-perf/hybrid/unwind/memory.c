@@ -301,8 +301,7 @@ static int read_made(const struct reader *reader, u64 addr, void *dst, unsigned 
 
 	if (hybrid_seen_code_read(&memory->seen, reader->gen, reader->pid, addr, dst, len))
 		return 0;
-	if (hybrid_seen_code_is_rewritten(&memory->seen, reader->gen, reader->pid, addr,
-					  memory->pass))
+	if (hybrid_seen_code_is_rewritten(&memory->seen, reader->pid, addr, memory->pass))
 		return -1;
 	page = read_page(reader, addr - at);
 	if (!page->readable)

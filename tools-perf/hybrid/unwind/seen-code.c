@@ -23,10 +23,11 @@ bool hybrid_seen_code_differs(const struct hybrid_seen_code *seen, const u8 *now
 				   to - from);
 }
 
-static struct hybrid_rewritten_page *page_of(const struct hybrid_seen_code *seen, u64 gen,
-					     pid_t pid, u64 addr)
+/* In all states of the space: a process may map other memory, and go on to replace its code. */
+static struct hybrid_rewritten_page *page_of(const struct hybrid_seen_code *seen, pid_t pid,
+					     u64 addr)
 {
-	u64 key = addr / PAGE + gen + ((u64)pid << 32);
+	u64 key = addr / PAGE + ((u64)pid << 32);
 
 	return (void *)&seen->pages[hash_64(key, 8)];
 }
@@ -35,19 +36,19 @@ void hybrid_seen_code_rewritten(struct hybrid_seen_code *seen, u64 pass)
 {
 	u64 addr = seen->start & -PAGE;
 
-	*page_of(seen, seen->gen, seen->pid, addr) = (struct hybrid_rewritten_page) {
-		.gen = seen->gen, .addr = addr, .pid = seen->pid, .pass = pass,
+	*page_of(seen, seen->pid, addr) = (struct hybrid_rewritten_page) {
+		.addr = addr, .pid = seen->pid, .pass = pass,
 	};
 }
 
-bool hybrid_seen_code_is_rewritten(const struct hybrid_seen_code *seen, u64 gen, pid_t pid,
-				   u64 addr, u64 pass)
+bool hybrid_seen_code_is_rewritten(const struct hybrid_seen_code *seen, pid_t pid, u64 addr,
+				   u64 pass)
 {
 	const struct hybrid_rewritten_page *page;
 
 	addr &= -PAGE;
-	page = page_of(seen, gen, pid, addr);
-	return page->pass && page->gen == gen && page->pid == pid && page->addr == addr &&
+	page = page_of(seen, pid, addr);
+	return page->pass && page->pid == pid && page->addr == addr &&
 	       pass - page->pass < HYBRID_REWRITTEN_PASSES;
 }
 

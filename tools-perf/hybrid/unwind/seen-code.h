@@ -14,13 +14,11 @@
 
 /**
  * struct hybrid_rewritten_page - a page of code that is not as a sample had it
- * @gen: of its space
  * @addr: of its first byte
  * @pid: of the process
  * @pass: over the rings, in which that was seen last; 0: never
  */
 struct hybrid_rewritten_page {
-	u64	gen;
 	u64	addr;
 	pid_t	pid;
 	u64	pass;
@@ -33,7 +31,7 @@ struct hybrid_rewritten_page {
  * @start: address of @bytes
  * @size: of @bytes; 0: there are none
  * @bytes: read by the walker in the kernel, around the address at which its walk ended
- * @pages: by a hash of address, space and process
+ * @pages: by a hash of address and process
  */
 struct hybrid_seen_code {
 	u64				 gen;
@@ -58,8 +56,8 @@ bool hybrid_seen_code_differs(const struct hybrid_seen_code *seen, const u8 *now
 void hybrid_seen_code_rewritten(struct hybrid_seen_code *seen, u64 pass);
 
 /* Was that so of the page at @addr lately? */
-bool hybrid_seen_code_is_rewritten(const struct hybrid_seen_code *seen, u64 gen, pid_t pid,
-				   u64 addr, u64 pass);
+bool hybrid_seen_code_is_rewritten(const struct hybrid_seen_code *seen, pid_t pid, u64 addr,
+				   u64 pass);
 
 /**
  * hybrid_seen_code_read - code as the sample had it
