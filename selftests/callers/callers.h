@@ -32,6 +32,8 @@
  * @CALL_SIGNAL: a signal's handler was called by the kernel
  * @CALL_SIGNAL_END: it returns to what it interrupted
  * @CALL_SWITCH: the thread goes on with another stack
+ * @CALL_CODE: the code with the number @what is written, or freed
+ * @CALL_MADE: the next function that is entered runs the code with that number
  */
 enum call_kind {
 	CALL_ENTER = 1,
@@ -39,13 +41,16 @@ enum call_kind {
 	CALL_SIGNAL,
 	CALL_SIGNAL_END,
 	CALL_SWITCH,
+	CALL_CODE,
+	CALL_MADE,
 };
 
 /**
  * struct call_event - an event of the log, 16 bytes
  * @time: ns, CLOCK_MONOTONIC
  * @kind: enum call_kind; 0 behind the last one
- * @what: offset of the function's name in section call_names, or the stack's number
+ * @what: offset of the function's name in section call_names, or the number of the stack or of
+ *	the code
  */
 struct call_event {
 	uint64_t	time;

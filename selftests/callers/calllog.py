@@ -4,18 +4,28 @@
 import bisect
 import struct
 
-ENTER, LEAVE, SIGNAL, SIGNAL_END, SWITCH = range(1, 6)
+ENTER, LEAVE, SIGNAL, SIGNAL_END, SWITCH, CODE, MADE = range(1, 8)
 EVENT = struct.Struct("<QII")
 
 
 class Call:
     """A function that runs, and what called it; name None: a signal came, and base
-    is the number of that event."""
+    is the number of that event. code: the number of the code that it runs, if the program has
+    made that."""
 
-    __slots__ = ("name", "caller", "base")
+    __slots__ = ("name", "caller", "base", "code")
 
-    def __init__(self, name, caller, base=None):
-        self.name, self.caller, self.base = name, caller, base
+    def __init__(self, name, caller, base=None, code=None):
+        self.name, self.caller, self.base, self.code = name, caller, base, code
+
+    def codes(self):
+        """Of it and of what called it."""
+        call, found = self, []
+        while call:
+            if call.code is not None:
+                found.append(call.code)
+            call = call.caller
+        return found
 
     def functions(self):
         """Innermost first."""
@@ -31,11 +41,19 @@ class CallLog:
 
     def __init__(self, data, names):
         """names: of section call_names."""
-        events = []
+        events, made = [], None
+        # {number of code: times at which it was written}
+        self.written = {}
         for time, kind, what in EVENT.iter_unpack(data):
             if not kind:
                 break
-            events.append((time, kind, what))
+            if kind == CODE:
+                self.written.setdefault(what, []).append(time)
+            elif kind == MADE:
+                made = what
+            else:
+                events.append((time, kind, what, made))
+                made = None
         # A handler's events come before one that it interrupted.
         events.sort(key=lambda event: event[0])
         self.times = [event[0] for event in events]
@@ -60,7 +78,7 @@ class CallLog:
         """The call that runs from each event on, None for a stack's begin."""
         paths, stacks, stack, path = [], {}, 0, None
         called = {}
-        for number, (_, kind, what) in enumerate(events):
+        for number, (_, kind, what, made) in enumerate(events):
             if kind == SWITCH:
                 stacks[stack] = path
                 stack, path = what, stacks.get(what)
@@ -70,7 +88,7 @@ class CallLog:
             if not name:
                 name = called[what] = names[what:names.index(b"\0", what)].decode()
             if kind == ENTER:
-                path = Call(name, path)
+                path = Call(name, path, code=made)
             elif kind == SIGNAL:
                 path = Call(name, Call(None, path, number))
             elif not path or path.name != name:

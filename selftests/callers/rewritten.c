@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Code that is made at run time: two threads replace it at its place by code with another frame,
- * and call it on stacks that still have the return addresses of earlier calls.
+ * move it, free its page and use that again. They call it on stacks that still have the return
+ * addresses of earlier calls. The log has the times at which code was written.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -9,8 +10,11 @@
 #include "callers.h"
 
 #define NR_THREADS	2
-#define NR_SLOTS	16
+#define NR_SHARED	16
+#define NR_SLOTS	32
 #define SLOT_SIZE	256
+#define OWN_SIZE	((NR_SLOTS - NR_SHARED) * SLOT_SIZE)
+#define SHARED_SIZE	(NR_THREADS * NR_SHARED * SLOT_SIZE)
 #define MAX_DEPTH	3
 
 struct task;
@@ -24,6 +28,7 @@ typedef void made_fn(unsigned long rounds, struct task *task, next_fn *next);
  * @depth: of the calls of made code
  * @calls: for each slot, so many until it has other code
  * @busy: it is being called
+ * @has_code: it has been written
  */
 struct task {
 	uint32_t	state;
@@ -31,6 +36,7 @@ struct task {
 	unsigned int	depth;
 	unsigned int	calls[NR_SLOTS];
 	bool		busy[NR_SLOTS];
+	bool		has_code[NR_SLOTS];
 };
 
 const char *prefix;
@@ -117,23 +123,88 @@ FN_A(void, make, (uint8_t *at, uint32_t *state), "@any")
 	put_epilogue(to, kind, more);
 }
 
-/* The slots of both threads are next to each other. */
+/* Some slots of both threads are next to each other; the others are in a page of the thread. */
 __spin uint8_t *slot_at(const struct task *task, unsigned int i)
 {
-	return region + (i * NR_THREADS + task->number) * SLOT_SIZE;
+	if (i < NR_SHARED)
+		return region + (i * NR_THREADS + task->number) * SLOT_SIZE;
+	return region + SHARED_SIZE + task->number * OWN_SIZE + (i - NR_SHARED) * SLOT_SIZE;
 }
 
-__spin unsigned int free_slot(struct task *task)
+__spin uint32_t code_number(const struct task *task, unsigned int i)
+{
+	return i * NR_THREADS + task->number;
+}
+
+__spin void set_calls(struct task *task, unsigned int i)
+{
+	static const uint32_t most[] = { 1000, 100, 1000, 4 };
+
+	task->calls[i] = some(&task->state, most[i % 4]);
+	task->has_code[i] = true;
+}
+
+__spin unsigned int idle_slot(struct task *task)
 {
 	unsigned int i;
 
 	do {
 		i = any(&task->state) % NR_SLOTS;
 	} while (task->busy[i]);
+	return i;
+}
+
+/* The code of a slot goes to another one. */
+__spin unsigned int move(struct task *task, unsigned int from)
+{
+	unsigned int to = idle_slot(task);
+
+	if (to == from)
+		return to;
+	call_event(CALL_CODE, code_number(task, to));
+	memcpy(slot_at(task, to), slot_at(task, from), SLOT_SIZE);
+	set_calls(task, to);
+	call_event(CALL_CODE, code_number(task, from));
+	memset(slot_at(task, from), 0xcc, SLOT_SIZE);
+	task->has_code[from] = false;
+	return to;
+}
+
+/* Memory without code is at the address of the thread's page, if none of that is being called. */
+__spin void free_page(struct task *task)
+{
+	unsigned int i;
+
+	for (i = NR_SHARED; i < NR_SLOTS; i++) {
+		if (task->busy[i])
+			return;
+	}
+	for (i = NR_SHARED; i < NR_SLOTS; i++) {
+		call_event(CALL_CODE, code_number(task, i));
+		task->has_code[i] = false;
+		task->calls[i] = 0;
+	}
+	if (mmap(slot_at(task, NR_SHARED), OWN_SIZE, PROT_READ | PROT_WRITE | PROT_EXEC,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+		abort();
+}
+
+/* A slot with code. */
+__spin unsigned int slot_of(struct task *task)
+{
+	unsigned int i = idle_slot(task), how;
+
 	if (!task->calls[i]) {
+		how = any(&task->state) >> 5 & 63;
+		if (!how)
+			free_page(task);
+		if (how % 8 == 1 && task->has_code[i])
+			i = move(task, i);
+	}
+	if (!task->calls[i] || !task->has_code[i]) {
+		call_event(CALL_CODE, code_number(task, i));
 		make(slot_at(task, i), &task->state);
-		task->calls[i] = any(&task->state) >> 9 & 3 ? some(&task->state, 4) :
-			some(&task->state, 100);
+		set_calls(task, i);
 	}
 	task->calls[i]--;
 	return i;
@@ -157,12 +228,13 @@ FN_B(void, soil, (unsigned int depth), "@any")
 
 __spin void call_made(struct task *task, next_fn *next)
 {
-	unsigned int slot = free_slot(task);
+	unsigned int slot = slot_of(task);
 	made_fn *fn = (made_fn *)slot_at(task, slot);
 	unsigned long rounds = some(&task->state, 40000);
 
 	soil(12);
 	task->busy[slot] = true;
+	call_event(CALL_MADE, code_number(task, slot));
 	ENTER(made);
 	fn(rounds, task, next);
 	LEAVE(made);
@@ -226,7 +298,7 @@ FN_A(void, run_threads, (uintptr_t round), "@logged libc")
 {
 	ENTER(run_threads);
 	if (!region)
-		region = mmap(NULL, NR_THREADS * NR_SLOTS * SLOT_SIZE,
+		region = mmap(NULL, SHARED_SIZE + NR_THREADS * OWN_SIZE,
 			      PROT_READ | PROT_WRITE | PROT_EXEC,
 			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (region == MAP_FAILED)
