@@ -67,7 +67,8 @@ style()
 
 frame()
 {
-	make -s -C selftests/frame check LINUX="$(scripts/kernel-source)" OUT="$here/out"
+	COST_SECONDS=${all:+600} with_seed \
+		make -s -C selftests/frame check LINUX="$(scripts/kernel-source)" OUT="$here/out"
 }
 
 table()

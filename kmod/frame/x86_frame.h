@@ -155,11 +155,11 @@ struct x86_path {
 };
 
 /*
- * Most instructions of one analysis, and of all analyses of a walk. Reads of code and jumps count
- * as instructions, see X86_SCAN_READ. Tests use other limits.
+ * Most units of one analysis, and of all analyses of a walk. An instruction is one unit; those that
+ * take longer, reads of code and jumps are more, see X86_SCAN_READ. Tests use other limits.
  */
 #ifndef X86_FRAME_INSNS
-#define X86_FRAME_INSNS	1024
+#define X86_FRAME_INSNS	2048
 #endif
 /* Most waiting paths, and most remembered stretches of code. */
 #define X86_FRAME_TODO	24
@@ -181,9 +181,9 @@ struct x86_path {
  * @aside:	a second path: to follow code that is not on @path
  * @callees:	targets of the direct calls that the paths went over, as offsets from ip
  * @nr_callees:	length of @callees; X86_FRAME_CALLEES + 1: one of the calls may never return
- * @limit:	limit of @insns; reads of code and jumps reduce it
+ * @limit:	limit of @insns; all that takes more than one unit reduces it
  * @insns:	number of instructions that the search looked at
- * @took:	result: @insns, and the reads and jumps
+ * @took:	result: the units that the search took
  * @run:	result: the rule holds for all instructions that begin within so many bytes
  *		from ip on
  *

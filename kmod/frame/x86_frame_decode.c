@@ -44,11 +44,19 @@ static __always_inline insn_attr_t two_byte_attr(u8 op, u8 pfx)
 {
 	insn_attr_t attr = inat_escape_table_1[op];
 
-	/* 66, f2 and f3 make other SSE instructions of it. */
-	if (inat_has_variant(attr) && pfx)
-		attr = inat_get_escape_attribute(op, inat_get_last_prefix_id(pfx),
-						 inat_primary_table[0x0f]);
-	return attr;
+	if (!inat_has_variant(attr))
+		return attr;
+	/* These make other SSE instructions of it. */
+	switch (pfx) {
+	case 0x66:
+		return inat_escape_table_1_1[op];
+	case 0xf3:
+		return inat_escape_table_1_2[op];
+	case 0xf2:
+		return inat_escape_table_1_3[op];
+	default:
+		return attr;
+	}
 }
 
 /* How many bytes the ModRM byte adds: SIB and displacement. */
@@ -432,7 +440,7 @@ bool x86_frame_decode(struct insn *insn, const u8 *p, int len, bool is_64bit,
 }
 
 /**
- * x86_frame_scan_read - read code, and count the read as instructions
+ * x86_frame_scan_read - read code, and take units of the budget
  * @scan:	the search
  * @addr:	its address
  * @dst:	out: the bytes
@@ -461,6 +469,21 @@ void x86_frame_fill_window(struct x86_scan *scan, s32 pc)
 					    X86_FRAME_WINDOW);
 }
 
+/**
+ * x86_frame_decode_window - decode by the kernel's decoder, and take units of the budget
+ * @scan:	the search
+ * @off:	where the instruction is in the window
+ *
+ * Returns: false if it is no instruction
+ */
+bool x86_frame_decode_window(struct x86_scan *scan, unsigned int off)
+{
+	static_assert(sizeof(struct insn) <= sizeof(scan->work->decoder));
+	x86_charge(scan, X86_SCAN_SLOW);
+	return x86_frame_decode((struct insn *)scan->work->decoder, scan->work->window + off,
+				scan->win_len - off, scan->mem->is_64bit, &scan->code);
+}
+
 /* Does the window end at a byte that can't be read? Then it can't be filled any further. */
 static bool is_cut(const struct x86_scan *scan, unsigned int off)
 {
@@ -472,14 +495,11 @@ static noinline bool decode_slow(struct x86_scan *scan)
 {
 	unsigned int off = scan->work->path.pc - scan->win_pc;
 
-	static_assert(sizeof(struct insn) <= sizeof(scan->work->decoder));
 	if (off + MAX_INSN_SIZE > scan->win_len && !is_cut(scan, off)) {
 		x86_frame_fill_window(scan, scan->work->path.pc);
 		off = 0;
 	}
-	return x86_frame_decode((struct insn *)scan->work->decoder,
-			  scan->work->window + off, scan->win_len - off,
-			  scan->mem->is_64bit, &scan->code);
+	return x86_frame_decode_window(scan, off);
 }
 
 /* Decodes the next instruction that may matter. */
@@ -509,8 +529,10 @@ static __always_inline bool decode(struct x86_scan *scan)
 				   &skipped);
 		work->insns += skipped;
 		work->path.pc += next - p;
-		if (scan->code.len)
+		if (scan->code.len) {
+			x86_charge(scan, X86_SCAN_LOUD);
 			return true;
+		}
 		/* The skipped code may run into another stretch. */
 		if (work->path.pc >= scan->stop)
 			return false;

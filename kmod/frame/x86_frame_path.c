@@ -282,7 +282,7 @@ static void note_code(struct x86_table *t, s32 next)
 }
 
 /* Follows the instruction at @pc, which is in the window. Returns where the next one starts. */
-static s32 follow(const struct x86_scan *scan, struct x86_table *t, s32 pc)
+static s32 follow(struct x86_scan *scan, struct x86_table *t, s32 pc)
 {
 	const u8 *p = scan->work->window + (pc - scan->win_pc);
 	struct x86_code *code = &t->code;
@@ -297,6 +297,7 @@ static s32 follow(const struct x86_scan *scan, struct x86_table *t, s32 pc)
 	}
 	if (!code->len)
 		return X86_SCAN_REACH;
+	x86_charge(scan, X86_SCAN_LOUD);
 	next += code->len;
 	note_code(t, next);
 	return next;
@@ -346,6 +347,7 @@ bool x86_frame_find_table(struct x86_scan *scan)
 		return true;
 	if (!scan->mem->is_64bit)
 		return false;
+	x86_charge(scan, X86_SCAN_TABLE);
 	x86_frame_fill_window(scan, pc - X86_TABLE_BEHIND);
 	if (scan->win_len < X86_TABLE_BEHIND)
 		return false;
@@ -412,19 +414,15 @@ bool x86_frame_follow_table(struct x86_scan *scan)
  */
 static bool comes_to(struct x86_scan *scan, s32 pc, s32 end, int reg, bool *written)
 {
-	struct x86_frame_work *work = scan->work;
-	struct x86_path *path = &work->aside;
-	unsigned int off;
+	struct x86_path *path = &scan->work->aside;
 	s32 target;
 
 	path->kept = X86_KEPT_SP;
 	path->kept_reg = reg;
 	*written = false;
 	while (pc < end) {
-		work->insns++;
-		off = pc - scan->win_pc;
-		if (!x86_frame_decode((struct insn *)work->decoder, work->window + off,
-				      scan->win_len - off, scan->mem->is_64bit, &scan->code)) {
+		scan->work->insns++;
+		if (x86_is_spent(scan) || !x86_frame_decode_window(scan, pc - scan->win_pc)) {
 			*written = true;
 			return false;
 		}

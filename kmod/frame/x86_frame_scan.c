@@ -329,7 +329,7 @@ static bool scan_step(struct x86_scan *scan, struct x86_frame_rule *rule,
 		    step == X86_STEP_JUMP || step == X86_STEP_TABLE)
 			x86_frame_end_run(path);
 	}
-	if (step == X86_STEP_BRANCH || step == X86_STEP_JUMP)
+	if (step != X86_STEP_NEXT)
 		x86_charge(scan, X86_SCAN_JUMP);
 	switch (step) {
 	case X86_STEP_BRANCH:
@@ -410,7 +410,7 @@ static enum x86_frame_kind scan_paths(const struct x86_frame_mem *mem,
  * @ip:		the instruction, not yet executed
  * @rule:	the rule, valid unless X86_FRAME_UNKNOWN or X86_FRAME_SIGNAL is returned
  * @work:	memory to work with, used by nobody else meanwhile
- * @limit:	how many instructions it may look at, X86_FRAME_INSNS at most
+ * @limit:	how many units it may take, X86_FRAME_INSNS at most
  *
  * Context: any. It takes no lock, allocates nothing, does not recurse, and reads only through
  *	@mem.

@@ -58,6 +58,9 @@ struct x86_code {
  */
 extern const insn_attr_t inat_primary_table[INAT_OPCODE_TABLE_SIZE];
 extern const insn_attr_t inat_escape_table_1[INAT_OPCODE_TABLE_SIZE];
+extern const insn_attr_t inat_escape_table_1_1[INAT_OPCODE_TABLE_SIZE];
+extern const insn_attr_t inat_escape_table_1_2[INAT_OPCODE_TABLE_SIZE];
+extern const insn_attr_t inat_escape_table_1_3[INAT_OPCODE_TABLE_SIZE];
 
 static inline int x86_word_size(const struct x86_code *code)
 {
@@ -142,10 +145,18 @@ enum x86_bp {
 	X86_BP_LOST,		/* not known */
 };
 
-/* What counts as instructions: a read of code, a read that fails, and a branch or a jump. */
+/*
+ * What takes more than one unit of X86_FRAME_INSNS, and how many more: a read of code, a read that
+ * fails, a branch, jump or end of a path, a search for the table of a jump, an instruction that is
+ * not quiet, and one that insn.c decodes. In hostile code none takes the kernel more than some 120
+ * instructions a unit: selftests/frame/test-cost looks for such code.
+ */
 #define X86_SCAN_READ		2
-#define X86_SCAN_FAILED		64
-#define X86_SCAN_JUMP		1
+#define X86_SCAN_FAILED		128
+#define X86_SCAN_JUMP		3
+#define X86_SCAN_TABLE		8
+#define X86_SCAN_LOUD		4
+#define X86_SCAN_SLOW		11
 
 /* No function is larger than this, in bytes to either side of ip. */
 #define X86_SCAN_REACH	0x10000000
@@ -199,12 +210,12 @@ static inline s32 x86_pc_add(s32 pc, s32 offset)
 							       X86_SCAN_REACH;
 }
 
-/* Counts something that is no instruction as @insns instructions. */
-static inline void x86_charge(struct x86_scan *scan, unsigned int insns)
+/* Takes @units of the budget, besides the instruction's own one. */
+static inline void x86_charge(struct x86_scan *scan, unsigned int units)
 {
 	struct x86_frame_work *work = scan->work;
 
-	work->limit = insns < work->limit ? work->limit - insns : 0;
+	work->limit = units < work->limit ? work->limit - units : 0;
 }
 
 /* Has the search reached its limit? */
@@ -230,6 +241,7 @@ bool x86_frame_decode(struct insn *insn, const u8 *p, int len, bool is_64bit,
 unsigned int x86_frame_scan_read(struct x86_scan *scan, unsigned long addr, u8 *dst,
 				 unsigned int len);
 void x86_frame_fill_window(struct x86_scan *scan, s32 pc);
+bool x86_frame_decode_window(struct x86_scan *scan, unsigned int off);
 bool x86_frame_scan_decode(struct x86_scan *scan);
 
 /* x86_frame_step.c */

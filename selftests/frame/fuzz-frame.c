@@ -16,12 +16,12 @@
 #define PAGES		2
 #define PAGE		4096UL
 /*
- * What the documentation promises: a read of the scan counts as 2 instructions, one
- * that fails as 64. One that began may go beyond, and 12 are made before and behind
+ * What the documentation promises: a read of the scan takes 2 units of the budget, one
+ * that fails 128. One that began may go beyond, and 12 are made before and behind
  * the scan; a read over two pages is two.
  */
 #define READ_COST	2
-#define FAILED_COST	64
+#define FAILED_COST	128
 #define MAX_READS	(2 * X86_FRAME_INSNS / READ_COST + 12)
 #define MAX_FAILED	(X86_FRAME_INSNS / FAILED_COST + 6)
 

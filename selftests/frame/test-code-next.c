@@ -154,9 +154,9 @@ static void check_exact(void)
 static void check_search_limit(void)
 {
 #ifndef MODULE
-	static const u64 times[] = { 0, 1, 99, 100, X86_FRAME_INSNS / 8 * 100 - 1,
-		X86_FRAME_INSNS / 8 * 100, X86_FRAME_INSNS / 8 * 100 + 99,
-		X86_FRAME_INSNS * 100 - 1, X86_FRAME_INSNS * 100, 1ULL << 40, ~0ULL };
+	static const u64 times[] = { 0, 1, 49, 50, X86_FRAME_INSNS / 8 * 50 - 1,
+		X86_FRAME_INSNS / 8 * 50, X86_FRAME_INSNS / 8 * 50 + 49,
+		X86_FRAME_INSNS * 50 - 1, X86_FRAME_INSNS * 50, 1ULL << 40, ~0ULL };
 	unsigned int i, want;
 	int credit;
 	bool ok = true;
@@ -164,7 +164,7 @@ static void check_search_limit(void)
 	for (i = 0; i < ARRAY_SIZE(times); i++)
 		for (credit = -3; credit <= 3; credit++) {
 			time_left = times[i];
-			want = times[i] / 100 > X86_FRAME_INSNS ? X86_FRAME_INSNS : times[i] / 100;
+			want = times[i] / 50 > X86_FRAME_INSNS ? X86_FRAME_INSNS : times[i] / 50;
 			if (want < X86_FRAME_INSNS / 8 || credit <= 0)
 				want = 0;
 			ok &= search_limit(credit) == want;
@@ -183,7 +183,7 @@ static void check_credit(void)
 	int credit;
 
 	for (credit = -100; credit <= UNWIND_USER_CREDIT_MAX; credit++) {
-		int want = credit + 80 > 4096 ? 4096 : credit + 80;
+		int want = credit + 160 > 8192 ? 8192 : credit + 160;
 
 		search_credit = credit;
 		state->nr_code = 2;
@@ -219,7 +219,7 @@ static void check_credit(void)
 	state->ip = CODE;
 	ok = find_rule(state, &mem, &rule) == X86_FRAME_SCAN_SP;
 	search_credit = 5;
-	ok &= find_rule(state, &mem, &rule) == X86_FRAME_SCAN_SP && search_credit == 85;
+	ok &= find_rule(state, &mem, &rule) == X86_FRAME_SCAN_SP && search_credit == 165;
 	report(ok, "searches: each walk brings credit");
 	search_credit = UNWIND_USER_CREDIT_MAX;
 }

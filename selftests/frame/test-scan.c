@@ -65,7 +65,7 @@ static void check_callees(void)
 		for (i = 1; i < n; i++, at += 0x10)
 			put(put_call(at, at + 0x10), "\xc3", 1);
 		put(at, "\xc3", 1);
-		ok &= (analyze(1024, NULL) == X86_FRAME_SCAN_SP) == (n <= 8);
+		ok &= (analyze(X86_FRAME_INSNS, NULL) == X86_FRAME_SCAN_SP) == (n <= 8);
 	}
 	report(ok, "callees: 8 of them");
 	/* Its push and pop, again and again, then its return. */
@@ -81,7 +81,7 @@ static void check_callees(void)
 			for (k = 0; k < n; k += 2)
 				at = put(at, "\x50\x58", 2);
 			put(at, "\xc3", 1);
-			ok &= (analyze(1024, NULL) == X86_FRAME_SCAN_SP) ==
+			ok &= (analyze(X86_FRAME_INSNS, NULL) == X86_FRAME_SCAN_SP) ==
 			      (n + 3 * i + 1 <= X86_CALLEE_INSNS);
 		}
 	}
@@ -95,7 +95,7 @@ static void check_callees(void)
 		begin();
 		put(put_call(CODE, CODE + 0x100), "\xc3", 1);
 		put(CODE + 0x100, others[i], 8);
-		ok &= analyze(1024, NULL) == X86_FRAME_UNKNOWN;
+		ok &= analyze(X86_FRAME_INSNS, NULL) == X86_FRAME_UNKNOWN;
 	}
 	report(ok, "callees: that do not return at once");
 	begin();
@@ -117,6 +117,8 @@ static void check_limits(void)
 		{ "\x90", 1 }, { "\x50\x58", 2 }, { "\x74\x00", 2 }, { "\x48\x01\xd8", 3 },
 		{ "\xeb\x00", 2 }, { "\xc4\xe2\x7d\x18\xc1", 5 },
 	};
+	/* What the return takes, after its one unit. */
+	const unsigned int last = X86_SCAN_LOUD + X86_SCAN_JUMP;
 	unsigned int u, n, took, limit;
 	bool ok = true;
 
@@ -129,15 +131,16 @@ static void check_limits(void)
 			for (i = 0; i < n; i++)
 				at = put(at, units[u].bytes, units[u].len);
 			put(at, "\x90\xc3", 2);
-			if (analyze(1024, NULL) != X86_FRAME_SCAN_SP)
+			if (analyze(X86_FRAME_INSNS, NULL) != X86_FRAME_SCAN_SP)
 				continue;
 			took = work.took;
-			for (limit = took < 5 ? 0 : took - 5; limit <= took + 2; limit++) {
+			for (limit = took < last + 5 ? 0 : took - last - 5; limit <= took + 2;
+			     limit++) {
 				enum x86_frame_kind kind = analyze(limit, NULL);
 
-				ok &= (kind == X86_FRAME_SCAN_SP) == (limit > took);
+				ok &= (kind == X86_FRAME_SCAN_SP) == (limit > took - last);
 				/* What was begun is brought to its end: a read, an instruction. */
-				ok &= work.took <= limit + X86_SCAN_READ + 1;
+				ok &= work.took <= limit + X86_SCAN_READ + 1 + last;
 			}
 		}
 	report(ok, "limits: a search takes what it says");
@@ -199,7 +202,7 @@ static void check_tables(void)
 				put(CODE + 0x100 + k * forms[i].ws, &entry, forms[i].ws);
 			entry = CODE + 0x200;
 			put(CODE + 0x100 + k * forms[i].ws, &entry, forms[i].ws);
-			ok &= (analyze(1024, NULL) == X86_FRAME_SCAN_SP) ==
+			ok &= (analyze(X86_FRAME_INSNS, NULL) == X86_FRAME_SCAN_SP) ==
 			      (forms[i].found && known < 4);
 		}
 	report(ok, "tables: 4 entries are tried");
@@ -212,7 +215,7 @@ static void check_tables(void)
 		begin();
 		put(CODE, "\x90\xff\x24\xc5\0\x11\x40\0", 8);
 		put(CODE + 0x100, &far[i], 8);
-		ok &= analyze(1024, NULL) == X86_FRAME_UNKNOWN;
+		ok &= analyze(X86_FRAME_INSNS, NULL) == X86_FRAME_UNKNOWN;
 	}
 	report(ok, "tables: entries that lead far away");
 
@@ -230,7 +233,8 @@ static void check_tables(void)
 		put(CODE + 0x100, &entry, 4);
 		put(CODE + 0x200, "\x5b\xc3", 2);
 		put(CODE, "\xeb\x3e", 2);
-		ok &= (analyze(1024, NULL) == X86_FRAME_SCAN_SP) == (k <= X86_TABLE_BEHIND);
+		ok &= (analyze(X86_FRAME_INSNS, NULL) == X86_FRAME_SCAN_SP) ==
+		      (k <= X86_TABLE_BEHIND);
 	}
 	report(ok, "tables: 56 bytes after their lea");
 }
@@ -250,7 +254,7 @@ static void check_registers(void)
 		at = put(at, "\x48\x31\xdb", 3);
 		memset(code + (at - CODE), 0x90, gap);
 		put(at + gap, "\x48\x89\xdc\xc3", 4);
-		if (analyze(1024, NULL) == X86_FRAME_SCAN_REG)
+		if (analyze(X86_FRAME_INSNS, NULL) == X86_FRAME_SCAN_REG)
 			first = gap < first ? gap : first;
 		else
 			last = gap;
@@ -258,11 +262,11 @@ static void check_registers(void)
 		at = put(CODE, "\x90\x48\x31\xdb", 4);
 		memset(code + (at - CODE), 0x90, gap);
 		put(at + gap, "\x48\x89\xdc\xc3", 4);
-		ok &= analyze(1024, NULL) == X86_FRAME_UNKNOWN;
+		ok &= analyze(X86_FRAME_INSNS, NULL) == X86_FRAME_UNKNOWN;
 		begin();
 		memset(code, 0x90, gap + 2);
 		put(CODE + gap + 1, "\x48\x89\xdc\xc3", 4);
-		ok &= analyze(1024, NULL) == X86_FRAME_SCAN_REG;
+		ok &= analyze(X86_FRAME_INSNS, NULL) == X86_FRAME_SCAN_REG;
 	}
 	printf("# %u bytes before, and %u\n", first, last);
 	report(ok && first == last + 1 && first > 40,
@@ -277,16 +281,16 @@ static void check_padding(void)
 
 	begin();
 	put(CODE, "\xeb\x02\xf4\xf4\x0f\x1f\x00\x58\xc3", 9);
-	ok &= analyze(1024, NULL) == X86_FRAME_UNKNOWN;
+	ok &= analyze(X86_FRAME_INSNS, NULL) == X86_FRAME_UNKNOWN;
 	begin();
 	put(CODE, "\xeb\x02\xf4\xf4\x90\x90\x90\x58\xc3", 9);
-	ok &= analyze(1024, &cfa) == X86_FRAME_SCAN_SP && cfa == 16;
+	ok &= analyze(X86_FRAME_INSNS, &cfa) == X86_FRAME_SCAN_SP && cfa == 16;
 	begin();
 	put(CODE, "\x0f\x1f\x00\x58\xc3", 5);
-	ok &= analyze(1024, &cfa) == X86_FRAME_SCAN_SP && cfa == 16;
+	ok &= analyze(X86_FRAME_INSNS, &cfa) == X86_FRAME_SCAN_SP && cfa == 16;
 	begin();
 	put(CODE, "\xeb\x02\xf4\xf4\x50\x0f\x1f\x00\x58\x58\xc3", 11);
-	ok &= analyze(1024, &cfa) == X86_FRAME_SCAN_SP && cfa == 16;
+	ok &= analyze(X86_FRAME_INSNS, &cfa) == X86_FRAME_SCAN_SP && cfa == 16;
 	report(ok, "padding: no code jumps there");
 }
 

@@ -121,27 +121,27 @@ int main(void)
 {
 	if (unwind_user_code_prepare())
 		return 2;
-	run(50, SAMPLE_NS, 25);
+	run(50, SAMPLE_NS, 12);
 	report(!nr_lowered && result.found == SAMPLES, "throttle: small functions are searched");
-	run(200, SAMPLE_NS, 25);
+	run(200, SAMPLE_NS, 12);
 	report(!nr_lowered, "throttle: large functions");
 	report(result.found > SAMPLES / 100, "throttle: ... of which some are searched");
-	run(4000, SAMPLE_NS, 25);
+	run(4000, SAMPLE_NS, 12);
 	report(!nr_lowered, "throttle: as much as a walk may search");
-	run(4000, SAMPLE_NS, 70);
+	run(4000, SAMPLE_NS, 35);
 	report(!nr_lowered, "throttle: ... on a slow machine");
-	run(200, DEFAULT_NS * 24 / 25, 25);
+	run(200, DEFAULT_NS * 24 / 25, 12);
 	report(!nr_lowered && result.found < SAMPLES / 100,
 	       "throttle: samples near what is allowed search nothing");
 	walk_in_nmi = false;
-	run(200, DEFAULT_NS * 24 / 25, 25);
+	run(200, DEFAULT_NS * 24 / 25, 12);
 	report(result.found > SAMPLES / 100, "throttle: ... but where nothing is measured");
 	walk_in_nmi = true;
 	perf_sample_allowed_ns = 0;
-	run(200, DEFAULT_NS * 24 / 25, 25);
+	run(200, DEFAULT_NS * 24 / 25, 12);
 	report(result.found > SAMPLES / 100, "throttle: ... or nothing is throttled");
 	perf_sample_allowed_ns = DEFAULT_NS;
-	run(200, DEFAULT_NS * 2, 25);
+	run(200, DEFAULT_NS * 2, 12);
 	report(nr_lowered, "throttle: samples that take too long themselves are");
 	printf("1..%d\n", nr_tests);
 	return !!nr_failed;

@@ -361,7 +361,7 @@ static void check_bounds(unsigned int samples)
 	       "walk: reads that fail");
 	report(most.analyses == UNWIND_USER_CODE_MAX, "walk: analyses");
 	/* What is begun within the budget is brought to its end. */
-	report(most.spent >= X86_FRAME_INSNS && most.spent <= X86_FRAME_INSNS + 128,
+	report(most.spent >= X86_FRAME_INSNS && most.spent <= X86_FRAME_INSNS + X86_FRAME_INSNS / 8,
 	       "walk: the budget");
 	report(most.frames == MAX_STACK, "walk: frames");
 	printf("# %u hostile samples: at most %u reads, %u that fail, ", samples, most.reads,

@@ -14,10 +14,10 @@
 #include "x86_frame_scan.h"
 
 /*
- * Instructions that an analysis of a file's code may take: there is more time than in
- * the kernel, and assembler has functions of thousands without a branch that leaves.
+ * Units that an analysis of a file's code may take, see X86_FRAME_INSNS: there is more time than
+ * in the kernel, and assembler has functions of thousands without a branch that leaves.
  */
-#define MAX_INSNS	16384
+#define MAX_UNITS	32768
 
 /* Bytes of the longest instruction. */
 #define MAX_INSN	15
@@ -132,7 +132,7 @@ static bool loop_rule(const struct x86_frame_mem *mem, u64 end, s32 from_sp,
 	struct x86_frame_work work;
 	enum x86_frame_kind kind;
 
-	kind = x86_frame_analyze_within(mem, end, &found, &work, MAX_INSNS);
+	kind = x86_frame_analyze_within(mem, end, &found, &work, MAX_UNITS);
 	*took = work.took + 1;
 	if (!to_rule(kind, &found, mem->is_64bit, rule))
 		return false;
@@ -177,7 +177,7 @@ static bool ask(const struct x86_frame_mem *mem, u64 ip, bool framed, struct hyb
 		return loop_rule(mem, end, from_sp, rule, took);
 	if (framed && ask_frame_pointer(mem, ip, rule, run, took))
 		return true;
-	kind = x86_frame_analyze_within(mem, ip, &found, &work, MAX_INSNS);
+	kind = x86_frame_analyze_within(mem, ip, &found, &work, MAX_UNITS);
 	*took += work.took;
 	if (to_rule(kind, &found, mem->is_64bit, rule)) {
 		*run = work.run;
