@@ -23,6 +23,8 @@
  * perf_callchain_user() is not left half done by that, no one reads registers
  * that we handed out any more.
  */
+#include <linux/build_bug.h>
+#include <linux/compiler.h>
 #include <linux/ftrace.h>
 #include <linux/hardirq.h>
 #include <linux/module.h>
@@ -68,6 +70,11 @@ static bool can_walk(const struct pt_regs *regs)
 		return false;
 	return perf_hybrid_uaccess_okay();
 }
+
+/* The handler takes both arguments from registers. It is for kernels whose function has these. */
+static_assert(__same_type(&perf_callchain_user,
+			  (void (*)(struct perf_callchain_entry_ctx *, struct pt_regs *))0),
+	      "perf_hybrid: perf_callchain_user() has other arguments in this kernel");
 
 static void hook_handler(unsigned long ip, unsigned long parent_ip,
 			 struct ftrace_ops *ops, struct ftrace_regs *fregs)
