@@ -16,9 +16,10 @@
 /* If more replaced memory than this waits for a grace period, a load waits, too. */
 #define UNWIND_TABLE_MAX_RETIRED	(4 << 20)
 
-static struct perf_unwind_rows *rows_of(const struct perf_unwind_object *object)
+static struct perf_unwind_rows *rows_of(const struct unwind_table *table,
+					const struct perf_unwind_object *object)
 {
-	return rcu_dereference_protected(object->rows, 1);
+	return rcu_dereference_protected(object->rows, lockdep_is_held(&table->lock));
 }
 
 static size_t rows_memory(u32 nr)
@@ -26,9 +27,10 @@ static size_t rows_memory(u32 nr)
 	return unwind_table_memory(unwind_table_rows_size(nr));
 }
 
-static size_t object_size(const struct perf_unwind_object *object)
+static size_t object_size(const struct unwind_table *table,
+			  const struct perf_unwind_object *object)
 {
-	const struct perf_unwind_rows *rows = rows_of(object);
+	const struct perf_unwind_rows *rows = rows_of(table, object);
 
 	return unwind_table_memory(sizeof(*object)) + (rows ? rows_memory(rows->nr) : 0);
 }
@@ -47,7 +49,7 @@ static struct perf_unwind_object *find(struct unwind_table *table,
 
 static void remove(struct unwind_table *table, struct perf_unwind_object *object)
 {
-	struct perf_unwind_rows *rows = rows_of(object);
+	struct perf_unwind_rows *rows = rows_of(table, object);
 
 	table->stats.objects--;
 	hash_del_rcu(&object->node);
@@ -114,7 +116,7 @@ static int can_fit(struct unwind_table *table, size_t bytes)
 
 	hash_for_each(table->base.objects, bucket, object, node) {
 		if (object != table->loading)
-			others += object_size(object);
+			others += object_size(table, object);
 	}
 	if (live_bytes(table) - others + bytes > unwind_table_max_bytes())
 		return -EFBIG;
@@ -240,7 +242,7 @@ static struct perf_unwind_object *add(struct unwind_table *table,
 static int replace_rows(struct unwind_table *table, struct perf_unwind_object *object,
 			const struct unwind_table_update *update, u32 nr)
 {
-	struct perf_unwind_rows *old = rows_of(object), *new;
+	struct perf_unwind_rows *old = rows_of(table, object), *new;
 	int err;
 
 	err = unwind_table_charge(table, rows_memory(nr));
@@ -310,7 +312,7 @@ int unwind_table_load(struct unwind_table *table, const struct unwind_table_subj
 		remove(table, object);
 		object = NULL;
 	}
-	nr = unwind_table_rows_count(object ? rows_of(object) : NULL, update);
+	nr = unwind_table_rows_count(object ? rows_of(table, object) : NULL, update);
 	if (!nr) {
 		if (object)
 			remove(table, object);

@@ -107,7 +107,8 @@ void unwind_table_rows_fill(struct perf_unwind_rows *rows, u32 nr,
 	struct row_writer writer = { .rows = rows };
 
 	rows->nr = nr;
-	rows->block = &rows->offset[nr];
+	/* Not &offset[nr]: these are no offsets. */
+	rows->block = (void *)rows + struct_size(rows, offset, nr);
 	rows->rule = (u16 *)&rows->block[max_blocks(nr)];
 	put_rows(&writer, old, update);
 	fill_blocks(rows);

@@ -13,7 +13,7 @@
 
 static struct perf_unwind_rules *rules_of(struct unwind_table *table)
 {
-	return rcu_dereference_protected(table->base.rules, 1);
+	return rcu_dereference_protected(table->base.rules, lockdep_is_held(&table->lock));
 }
 
 /* Memory of an array of @max rules; the array of hash links has the same length. */

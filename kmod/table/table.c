@@ -36,7 +36,9 @@ struct unwind_table *unwind_table_new(void)
 	err = unwind_table_charge_free(table, unwind_table_memory(sizeof(*table)));
 	if (err)
 		goto put_user;
+	mutex_lock(&table->lock);
 	err = unwind_table_rules_init(table);
+	mutex_unlock(&table->lock);
 	if (!err)
 		return table;
 	unwind_table_uncharge(table, unwind_table_memory(sizeof(*table)));
@@ -54,8 +56,10 @@ free:
  */
 void unwind_table_delete(struct unwind_table *table)
 {
+	mutex_lock(&table->lock);
 	unwind_table_remove_all(table);
 	unwind_table_rules_exit(table);
+	mutex_unlock(&table->lock);
 	unwind_table_free_retired(table);
 	unwind_table_uncharge(table, unwind_table_memory(sizeof(*table)));
 	unwind_table_user_put(table->user);

@@ -87,7 +87,7 @@ void synchronize_rcu(void)
 	waits++;
 }
 
-bool table_interrupted;
+bool table_interrupted, table_takes_locks;
 int table_security;
 unsigned int table_queries, table_naps;
 void (*table_nap)(void);

@@ -234,6 +234,7 @@ static void check_stats(void)
 
 int main(void)
 {
+	table_takes_locks = true;
 	check_device();
 	check_open();
 	check_all_sizes();

@@ -227,6 +227,7 @@ static void check_faults(void)
 
 int main(void)
 {
+	table_takes_locks = true;
 	check_members();
 	check_rules();
 	check_rows();

@@ -52,7 +52,7 @@ struct perf_unwind_rows {
 	u32		shift;
 	u32		*block;
 	u16		*rule;
-	u32		offset[];
+	u32		offset[] __counted_by(nr);
 };
 
 /**
@@ -66,7 +66,7 @@ struct perf_unwind_rules {
 	struct perf_unwind_retired	retired;
 	u32				nr;
 	u32				max;
-	struct perf_unwind_rule		rule[];
+	struct perf_unwind_rule		rule[] __counted_by(max);
 };
 
 /**
