@@ -87,7 +87,7 @@ static unsigned int sample(bool *found)
 }
 
 static struct {
-	unsigned int	found;
+	unsigned int	found, most;
 	u64		searched, most_mean;
 } result;
 
@@ -107,6 +107,8 @@ static void run(unsigned int bytes, unsigned int sample_ns, unsigned int ns)
 		spent = sample(&found);
 		result.found += found;
 		result.searched += spent;
+		if (spent > result.most)
+			result.most = spent;
 		perf_sample_event_took(sample_ns + spent * ns);
 		if (running_sample_length > result.most_mean)
 			result.most_mean = running_sample_length;
@@ -136,6 +138,13 @@ int main(void)
 	walk_in_nmi = false;
 	run(200, DEFAULT_NS * 24 / 25, 12);
 	report(result.found > SAMPLES / 100, "throttle: ... but where nothing is measured");
+	/* With preemption off a search is no longer there than in NMI. */
+	run(4000, SAMPLE_NS, 12);
+	report(result.most >= X86_FRAME_INSNS / 2 &&
+	       result.most <= X86_FRAME_INSNS + X86_FRAME_INSNS / 8,
+	       "throttle: ... within the budget of a walk");
+	report(result.searched <= SAMPLES * (u64)UNWIND_USER_CREDIT_WALK + UNWIND_USER_CREDIT_MAX +
+	       result.most, "throttle: ... and of all walks");
 	walk_in_nmi = true;
 	perf_sample_allowed_ns = 0;
 	run(200, DEFAULT_NS * 24 / 25, 12);
