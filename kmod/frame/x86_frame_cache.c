@@ -13,16 +13,13 @@
 /* How many blocks the result of one search is stored for, at most. */
 #define X86_FRAME_CACHE_FILL	4
 
-/* Any numbers. Without them a key of zeroes would make all products zero. */
+/* Any numbers: otherwise zeroes would make all products zero. */
 #define X86_FRAME_CACHE_MIX0	0x9e3779b97f4a7c15ULL
 #define X86_FRAME_CACHE_MIX1	0xd6e8feb86659fd93ULL
 
 static_assert(X86_FRAME_CACHE_SETS > 128 || sizeof(struct x86_frame_cache) <= 16 << 10);
 
-/*
- * Combines both halves of the product. The effect of a change of one factor depends on all of the
- * other one. So nobody can find two changes that cancel, without the key.
- */
+/* Combines both halves of the product: each bit of it depends on all bits of both factors. */
 static __always_inline u64 mix(u64 a, u64 b)
 {
 #ifdef __SIZEOF_INT128__
@@ -30,20 +27,22 @@ static __always_inline u64 mix(u64 a, u64 b)
 
 	return product ^ product >> 64;
 #else
-	/* perf on i386: its cache has code of one user only. */
+	/* perf on i386 */
 	return a * b ^ (a >> 32) * (b >> 32);
 #endif
 }
 
 /*
- * Reads the block with @addr, which is within a page, and returns its tag; 0 if it can't be read.
- * Two blocks have the same 64 bits with a chance that does not matter, because return addresses
+ * Reads the block with @addr, which is within a page, and returns its hash; 0 if it can't be read.
+ *
+ * The hash needs no secret. Entries have the address space itself, so a program that writes code
+ * with the tag of other code gets a wrong rule for its own code only. Otherwise two blocks of a
+ * program have the same tag and set with a chance that does not matter, because return addresses
  * are confirmed anyway.
  */
-static __always_inline u64 block_tag(struct x86_frame_cache *cache, u64 space,
-				     const struct x86_frame_mem *mem, unsigned long addr)
+static __always_inline u64 block_hash(struct x86_frame_cache *cache,
+				      const struct x86_frame_mem *mem, unsigned long addr)
 {
-	const u64 key = cache->key[0] ^ X86_FRAME_CACHE_MIX0;
 	u8 *window = cache->work.window;
 	u64 hash, words[2];
 	int i;
@@ -52,32 +51,31 @@ static __always_inline u64 block_tag(struct x86_frame_cache *cache, u64 space,
 	addr &= -(unsigned long)X86_FRAME_CACHE_BLOCK;
 	if (mem->read(mem->ctx, addr, window, X86_FRAME_CACHE_BLOCK))
 		return 0;
-	hash = mix((addr | mem->is_64bit) ^ key, space ^ cache->key[1] ^ X86_FRAME_CACHE_MIX1);
+	hash = mix((addr | mem->is_64bit) ^ X86_FRAME_CACHE_MIX0, X86_FRAME_CACHE_MIX1);
 	for (i = 0; i < X86_FRAME_CACHE_BLOCK; i += sizeof(words)) {
 		memcpy(words, window + i, sizeof(words));
-		hash = mix(words[0] ^ key, words[1] ^ hash);
+		hash = mix(words[0] ^ X86_FRAME_CACHE_MIX0, words[1] ^ hash);
 	}
 	return hash ?: 1;
 }
 
-static struct x86_frame_cache_entry *find_set(struct x86_frame_cache *cache,
-					      u64 tag)
+/* The set is by the space, too: programs have the same code at the same addresses. */
+static struct x86_frame_cache_entry *find_set(struct x86_frame_cache *cache, u64 space, u64 hash)
 {
-	return cache->sets[tag & (X86_FRAME_CACHE_SETS - 1)];
+	return cache->sets[((hash >> 32) + space) & (X86_FRAME_CACHE_SETS - 1)];
 }
 
 static bool is_same(const struct x86_frame_cache_entry *a,
 		    const struct x86_frame_cache_entry *b)
 {
-	return a->tag == b->tag && a->cfa_words == b->cfa_words &&
+	return a->space == b->space && a->tag == b->tag && a->cfa_words == b->cfa_words &&
 	       a->fp_words == b->fp_words && a->mem_words == b->mem_words &&
 	       a->use_fp == b->use_fp && a->reg == b->reg && a->kind == b->kind;
 }
 
-static void keep(struct x86_frame_cache *cache,
+static void keep(struct x86_frame_cache *cache, struct x86_frame_cache_entry *e,
 		 const struct x86_frame_cache_entry *new)
 {
-	struct x86_frame_cache_entry *e = find_set(cache, new->tag);
 	unsigned int i;
 
 	for (i = 0; i < X86_FRAME_CACHE_WAYS; i++)
@@ -89,25 +87,28 @@ static void keep(struct x86_frame_cache *cache,
 }
 
 /*
- * Stores a result for all instructions that it is valid for. @new: the result; tag and ips are set
- * here
+ * Stores a result for all instructions that it is valid for. @new: the result; space, tag and
+ * ips are set here
  */
 static void keep_run(struct x86_frame_cache *cache, u64 space,
 		     const struct x86_frame_mem *mem, unsigned long ip,
 		     struct x86_frame_cache_entry *new)
 {
 	unsigned int left = cache->work.run, fill, from, len;
+	u64 hash;
 
+	new->space = space;
 	for (fill = 0; left && fill < X86_FRAME_CACHE_FILL; fill++) {
-		new->tag = block_tag(cache, space, mem, ip);
-		if (!new->tag)
+		hash = block_hash(cache, mem, ip);
+		if (!hash)
 			return;
+		new->tag = hash;
 		from = ip & (X86_FRAME_CACHE_BLOCK - 1);
 		len = X86_FRAME_CACHE_BLOCK - from;
 		if (len > left)
 			len = left;
 		new->ips = (~0ULL >> (64 - len)) << from;
-		keep(cache, new);
+		keep(cache, find_set(cache, space, hash), new);
 		ip += len;
 		left -= len;
 	}
@@ -138,15 +139,17 @@ static noinline struct x86_frame_cache_entry *
 find_ip(struct x86_frame_cache *cache, u64 space,
 	const struct x86_frame_mem *mem, unsigned long ip)
 {
-	struct x86_frame_cache_entry *e;
-	u64 tag = block_tag(cache, space, mem, ip);
+	u64 hash = block_hash(cache, mem, ip);
+	struct x86_frame_cache_entry *e, key;
 	unsigned int i;
 
-	if (!tag)
+	if (!hash)
 		return NULL;
-	e = find_set(cache, tag);
+	key.space = space;
+	key.tag = hash;
+	e = find_set(cache, space, hash);
 	for (i = 0; i < X86_FRAME_CACHE_WAYS; i++, e++)
-		if (e->tag == tag &&
+		if (e->space == key.space && e->tag == key.tag &&
 		    e->ips >> (ip & (X86_FRAME_CACHE_BLOCK - 1)) & 1)
 			return e;
 	return NULL;

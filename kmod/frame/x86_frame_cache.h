@@ -15,12 +15,15 @@
 #define X86_FRAME_CACHE_SETS	128
 #endif
 #define X86_FRAME_CACHE_WAYS	5
+/* Bits of an address space's number. A machine does not make so many that they repeat. */
+#define X86_FRAME_CACHE_SPACE	40
 /* An entry is for an aligned block of so many bytes of code. */
 #define X86_FRAME_CACHE_BLOCK	64
 
 /**
  * struct x86_frame_cache_entry - a result
- * @tag:	hash of address space, mode, address and bytes of the block
+ * @space:	address space
+ * @tag:	hash of mode, address and bytes of the block
  * @ips:	a bit for each byte of the block that the result is for; 0: unused entry
  * @cfa_words:	see struct x86_frame_rule, in words
  * @fp_words:	see struct x86_frame_rule, in words
@@ -30,7 +33,8 @@
  * @kind:	what found it
  */
 struct x86_frame_cache_entry {
-	u64	tag;
+	u64	space:X86_FRAME_CACHE_SPACE;
+	u64	tag:64 - X86_FRAME_CACHE_SPACE;
 	u64	ips;
 	s16	cfa_words;
 	s16	fp_words;
@@ -43,18 +47,16 @@ struct x86_frame_cache_entry {
 /**
  * struct x86_frame_cache - results, by block of code
  * @sets:	the results
- * @key:	random, so that nobody can write code that has the tag of other code
  * @victim:	entry of a set that is replaced next
  * @spent:	set by the caller: how much of X86_FRAME_INSNS a search may not take, because
  *		other analyses of the same walk took it
  * @work:	memory for a search
  *
- * A cache of zeroes is empty.  @key has to be set if the code is of several users.  Only one
- * context may use a cache at a time: an NMI may interrupt the handler of an interrupt.
+ * A cache of zeroes is empty.  Only one context may use a cache at a time: an NMI may interrupt the
+ * handler of an interrupt.
  */
 struct x86_frame_cache {
 	struct x86_frame_cache_entry	sets[X86_FRAME_CACHE_SETS][X86_FRAME_CACHE_WAYS];
-	u64				key[2];
 	unsigned int			victim;
 	unsigned int			spent;
 	struct x86_frame_work		work;

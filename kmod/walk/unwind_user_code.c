@@ -12,7 +12,6 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/ptrace.h>
-#include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sysctl.h>
@@ -55,8 +54,7 @@ int unwind_user_code_prepare(void)
 		cache = kvzalloc_node(sizeof(*cache), GFP_KERNEL, cpu_to_node(cpu));
 		if (!cache)
 			return -ENOMEM;
-		get_random_bytes(cache->key, sizeof(cache->key));
-		/* Pairs with cache_get(): an NMI must not find a cache without its key. */
+		/* Pairs with cache_get(): an NMI must not find memory that is not zero yet. */
 		smp_store_release(per_cpu_ptr(&frame_cache, cpu), cache);
 	}
 	return 0;

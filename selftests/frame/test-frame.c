@@ -312,36 +312,40 @@ static void run_cache_run(void)
 }
 
 /* Is @ip looked for anew, and the block's bytes not only read to look into the cache? */
-static bool is_missed(struct x86_frame_cache *cache, const struct x86_frame_mem *mem,
+static bool is_missed(struct x86_frame_cache *cache, u64 space, const struct x86_frame_mem *mem,
 		      unsigned long ip)
 {
 	struct code *code = mem->ctx;
 	struct x86_frame_rule rule;
 
 	code->reads = 0;
-	x86_frame_analyze_cached(cache, 1, mem, ip, &rule);
+	x86_frame_analyze_cached(cache, space, mem, ip, &rule);
 	return code->reads > 1;
 }
 
-/* Without the key, nobody can find changes of the code that do not change the tag. */
-static void run_cache_key(void)
+/* No program's code can have the entry of another program's, whatever its tag. */
+static void run_cache_space(void)
 {
-	static struct x86_frame_cache cache = { .key = { 1, 2 } };
+	static struct x86_frame_cache cache;
 	struct code code;
 	struct x86_frame_mem mem = { code_read, &code, true, false };
 	unsigned long ip = assemble(&code, "90 90 |90 90 53 5b 58 c3", 0x140);
+	bool ok = true;
+	int bit;
 
-	is_missed(&cache, &mem, ip);
-	report(!is_missed(&cache, &mem, ip), "cache: kept by a key");
-	cache.key[0]++;
-	report(is_missed(&cache, &mem, ip), "cache: not found by another");
-	cache.key[1]++;
-	report(is_missed(&cache, &mem, ip), "cache: ... nor by the other half");
-	/* Bits that a multiplication without a key moves onto each other. */
+	is_missed(&cache, 1, &mem, ip);
+	report(!is_missed(&cache, 1, &mem, ip), "cache: kept for an address space");
+	/* Its set is that of 1, too. */
+	for (bit = 7; bit < X86_FRAME_CACHE_SPACE; bit++)
+		ok &= is_missed(&cache, 1 + (1ULL << bit), &mem, ip);
+	report(ok, "cache: not found by another one");
+	is_missed(&cache, 1, &mem, ip);
+	report(!is_missed(&cache, 1, &mem, ip), "cache: ... and kept again");
+	/* Bits that some multiplications move onto each other. */
 	code.bytes[0x140 + 55] ^= 0x80;
 	code.bytes[0x140 + 59] ^= 0x80;
-	report(is_missed(&cache, &mem, ip), "cache: two changes that cancel are seen");
-	report(!is_missed(&cache, &mem, ip), "cache: ... and kept again");
+	report(is_missed(&cache, 1, &mem, ip), "cache: two changes that cancel are seen");
+	report(!is_missed(&cache, 1, &mem, ip), "cache: ... and kept again");
 }
 
 int main(void)
@@ -359,7 +363,7 @@ int main(void)
 	run_any_bp();
 	run_cache();
 	run_cache_run();
-	run_cache_key();
+	run_cache_space();
 	printf("1..%d\n", nr_tests);
 	return nr_failed != 0;
 }

@@ -133,14 +133,6 @@ extern bool walk_uaccess_okay;
 #endif
 u64 perf_sample_time_left(void);
 
-static inline void get_random_bytes(void *buf, size_t len)
-{
-	u8 *byte = buf;
-
-	while (len--)
-		*byte++ = rand() >> 8;
-}
-
 #ifndef _STORE_KERNEL_H
 /* Pieces of memory that kzalloc_obj() gave and kfree() did not get back. */
 extern int walk_allocated;
