@@ -28,7 +28,7 @@
 #define UNWIND_USER_CREDIT_MAX	8192
 /*
  * Time of one unit of the credit, in ns, for the kernel's throttle. In the costliest code that is
- * known a unit takes 113 instructions, which took 10 ns in user space.
+ * known a unit takes 115 instructions, which took 10 ns in user space.
  */
 #define UNWIND_USER_SEARCH_NS	50
 
