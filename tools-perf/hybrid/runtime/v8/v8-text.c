@@ -54,17 +54,22 @@ static bool read_chars(struct reading *r, u64 at, u32 nr, u32 width)
 
 static bool read_string(struct reading *r, u64 word, unsigned int depth);
 
-/* The part that a string has of its parent. */
+/* The part that a string has of its parent, but for what is left out. Another string may follow. */
 static bool read_slice(struct reading *r, u64 string, u32 length, unsigned int depth)
 {
 	const struct v8_layout *layout = r->heap->layout;
 	u64 offset = v8_word(r->heap, string + layout->sliced_offset);
+	u32 after = r->left - min(r->left, length - r->skip);
+	bool is_read;
 
 	if (!v8_is_smi(offset) || v8_smi(offset) < 0)
 		return false;
-	r->left = min(r->left, length);
+	r->left -= after;
 	r->skip += v8_smi(offset);
-	return read_string(r, v8_word(r->heap, string + layout->sliced_parent), depth + 1);
+	is_read = read_string(r, v8_word(r->heap, string + layout->sliced_parent), depth + 1);
+	r->skip = 0;
+	r->left += after;
+	return is_read;
 }
 
 static bool read_string(struct reading *r, u64 word, unsigned int depth)
