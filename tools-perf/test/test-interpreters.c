@@ -10,6 +10,7 @@
 #include "../hybrid/bpf_skel/ruby-object.h"
 #include "elf-file.h"
 #include "interpreter-world.h"
+#include "run-namer.h"
 #include "runtime-private.h"
 #include "tap.h"
 
@@ -68,10 +69,17 @@ static void check_interpreter(const char *data, u64 offset)
 	same(interpreter.runtime - mapping->pgoff + mapping->start, at(data) + offset);
 }
 
+/* Words of chains that are kept: their names need not be looked up again. */
+static u64 kept_words(void)
+{
+	return container_of(interp.namer, struct hybrid_run_namer, namer)->chains.known.nr_words;
+}
+
 static void perl(void)
 {
 	const u64 block[] = { ENDS, A + 16, A | ENDS, A + 8 };
 	unsigned int i;
+	u64 kept;
 
 	interpreter_begin("interpreter-perl.so", "PL_thr_key", HYBRID_WALK_PERL,
 			  HYBRID_RUNTIME_PERL);
@@ -83,8 +91,10 @@ static void perl(void)
 			tap_pass(2000000000);
 		/* What docatch() has called goes on with what its caller ran. */
 		same_chain(a_and_b, "..A....B.", "out called restarted called out in_cold out");
+		kept = kept_words();
 		/* A block is a part of what the next frame runs. */
 		same_chain(block, ".A..A.", "called out called out");
+		check(kept_words() > kept || i);
 		same_chain(block, "..A..A.", "out called out called out");
 	}
 	check_interpreter("PL_thr_key", 0);
@@ -322,6 +332,20 @@ static void unreadable(void)
 	}
 }
 
+/* What is open belongs to a process that is known. */
+static unsigned int count_open(void)
+{
+	const struct runtime_process *process;
+	unsigned int nr = 0, i, kind;
+
+	for (i = 0; i < SETS * WAYS; i++) {
+		process = &interp.runtimes->processes[i / WAYS][i % WAYS];
+		for (kind = 0; kind < NR_RUNTIMES; kind++)
+			nr += !!process->runtimes[kind].runtime;
+	}
+	return nr;
+}
+
 /* Processes are forgotten, those that were asked for longest ago, and are opened again. */
 static void many_processes(void)
 {
@@ -348,6 +372,10 @@ static void many_processes(void)
 	same(hybrid_runtimes_opened(interp.runtimes), 2 + nr);
 	check(interpreter_namer(CHILD - (nr - WAYS) * SETS, 0));
 	same(hybrid_runtimes_opened(interp.runtimes), 3 + nr);
+	same(interp.runtimes->nr_open, count_open());
+	/* Without a language only a process that was asked for has one. */
+	check(hybrid_runtime_namer(interp.runtimes, CHILD, 0, own.pm.space, 0));
+	check(!hybrid_runtime_namer(interp.runtimes, CHILD - 1, 0, own.pm.space, 0));
 	interpreter_end();
 }
 

@@ -592,9 +592,13 @@ static void handles(void)
 /* The stub's beginning is looked for in 256 bytes before its calls. */
 static void entry_barriers(void)
 {
+	struct java_interpreter none = {};
 	struct hybrid_rule rule;
 
 	begin();
+	/* It is looked for once: there is none. */
+	java_interpreter__read(&none, &vm);
+	check(none.is_read && !none.nr);
 	set_method("", 0, 0);
 	put(code + 8, "ff 55 48 8b ec 57 48 8d 7c 24 18");
 	check(!rule_of(JAVA_BLOB_OTHER, 8 + 10, false, &rule));

@@ -271,6 +271,15 @@ static void subs(void)
 	perl_functions__exit(&functions);
 	frame = frame_at(&statements[1]);
 	same(ip_of(&frame), hybrid_names_ip(start + hybrid_names__start(names), 256, 0));
+	/* No file has more lines. */
+	statements[1].line = 0x1000001;
+	hybrid_memory_forget(own.memory);
+	perl_functions__exit(&functions);
+	same(ip_of(&frame), hybrid_names_ip(start + hybrid_names__start(names), 256, 0));
+	statements[1].line = 0x1000000;
+	hybrid_memory_forget(own.memory);
+	perl_functions__exit(&functions);
+	check(ip_of(&frame) != hybrid_names_ip(start + hybrid_names__start(names), 256, 0));
 	statements[1].line = 10 + 256 + 5;
 	hybrid_memory_forget(own.memory);
 	perl_functions__exit(&functions);

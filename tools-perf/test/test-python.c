@@ -422,6 +422,9 @@ static void versions(void)
 	check(!read_offsets(&found, offsets, PY_3_13));
 	same(found.walk.code.file, 112);
 	same(found.walk.code.name, 2);
+	/* co_flags; and co_code is no object of its own any more. */
+	same(found.walk.code.flags, 48);
+	same(found.walk.code.code, 0);
 	/* What BPF reads at once must be together. */
 	offsets[304 / 8] = 144;
 	check(read_offsets(&found, offsets, PY_3_13));

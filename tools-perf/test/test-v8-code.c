@@ -81,6 +81,30 @@ static void translation(void)
 	check(!v8_translation__choose(&t, 12 << 8));
 }
 
+/* A number has at most five bytes: @nr more than one, which add nothing. */
+static bool is_translated(unsigned int nr)
+{
+	u8 bytes[sizeof(two) + 8];
+	struct v8_translation t = { .bytes = bytes, .size = sizeof(two) + nr };
+	struct v8_translated frames[4];
+
+	memcpy(bytes, two, SECOND + 1);
+	memset(bytes + SECOND + 1, 0x80, nr);
+	bytes[SECOND + 1 + nr] = 0;
+	bytes[SECOND + 1] |= two[SECOND + 1];
+	memcpy(bytes + SECOND + 2 + nr, two + SECOND + 2, sizeof(two) - SECOND - 2);
+	return v8_translation__choose(&t, layout.version) &&
+	       v8_translation__frames(&t, SECOND, frames, 4) == 2 && frames[1].bytecode == 12;
+}
+
+static void long_numbers(void)
+{
+	unsigned int nr;
+
+	for (nr = 0; nr < 8; nr++)
+		same(is_translated(nr), nr <= 4);
+}
+
 static void random_translation(void)
 {
 	struct v8_translated frames[4];
@@ -452,6 +476,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "descriptions of frames, of several versions",	translation },
 		{ "descriptions with bytes at random",			random_translation },
+		{ "V8: long numbers of the same",	long_numbers },
 		{ "tables of calls, of several versions",		points },
 		{ "from an instruction to the next known place",	nearest },
 		{ "functions that were inlined",			inlined },

@@ -84,6 +84,14 @@ static void frames(void)
 		same_chain(functions, "A..B.", "made size in_blob size");
 		same_chain(functions, ".A..B.", "in_blob size in_blob size");
 	}
+	/* The callers of a first frame that runs no function are known by theirs. */
+	set_function(functions, 1, 1, 0);
+	set_function(functions + 2, 1, 3, 0);
+	same_chain(functions, "..B..B.", "size in_blob size in_blob size");
+	set_function(functions, 0, 1, 0);
+	same_chain(functions, "..A..B.", "size in_blob size in_blob size");
+	set_function(functions, 0, 0, 0);
+	set_function(functions + 2, 1, 2, 0);
 	/* Frames of which BPF has read no function. */
 	set_function(none, 0, 9, 0);
 	same_chain(none, "....", "size in_blob size pointer");
@@ -94,6 +102,29 @@ static void frames(void)
 	tap_pass(2000000000);
 	interp.namer->nr_unread = 0;
 	same_chain(functions, "A..B.", "made size in_blob size");
+	interpreter_end();
+}
+
+/* Whatever the room, a frame has as many functions, and no more is written. */
+static void rooms(void)
+{
+	struct hybrid_frame frame = {};
+	u64 functions[2], out[4];
+	struct hybrid_named_chain c = { .functions = functions, .nr_functions = 1 };
+	unsigned int room, i;
+
+	begin();
+	frame.ip = interpreter_at("in_blob");
+	frame.ret = frame.ip;
+	set_function(functions, 0, 0, 0);
+	for (room = 0; room < ARRAY_SIZE(out); room++) {
+		memset(out, 0xff, sizeof(out));
+		interp.namer->begin(interp.namer, &c);
+		same(interp.namer->name(interp.namer, interp.names, &frame, frame.ip, out, room),
+		     2);
+		for (i = 0; i < ARRAY_SIZE(out); i++)
+			same(out[i] != ~0ULL, i < min(room, 2U));
+	}
 	interpreter_end();
 }
 
@@ -186,6 +217,7 @@ int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "V8: functions of frames", frames },
+		{ "V8: room for functions", rooms },
 		{ "V8: functions in the order of frames", order },
 		{ "V8: frames that perf has unwound", unwound },
 		{ "V8: names of its own", named_by_itself },
