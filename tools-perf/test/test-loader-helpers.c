@@ -12,6 +12,7 @@
 #include "elf-file.h"
 #include "helper-pool.h"
 #include "loader-world.h"
+#include "short-memory.h"
 #include "tap.h"
 
 /* On a file system that is not local, and no ELF file: its first bytes are copied. */
@@ -164,6 +165,51 @@ static void errors(void)
 	loader_world_end();
 }
 
+/* A file that came, and that nobody has taken: with the object it is given back. */
+static void not_taken(void)
+{
+	struct hybrid_mapping mapping;
+
+	start();
+	mapping = loader_world_map("/far/a!");
+	same((u64)hybrid_loader_open(&mapping), (u64)HYBRID_OPEN_LATER);
+	same(user->used[HYBRID_FILE_ASKED], 1);
+	loader_world_answer(true);
+	while (!mapping.object->load->done && !usleep(1000))
+		hybrid_helpers_read(world.loader);
+	check(mapping.object->load->fd >= 0);
+	/* Descriptors are counted at the end of the program. */
+	hybrid_loader_cancel(mapping.object);
+	check(!mapping.object->load);
+	same(user->used[HYBRID_FILE_ASKED], 0);
+	loader_world_end();
+}
+
+static void no_memory(void)
+{
+	static const struct hybrid_loader_ops none;
+
+	short_memory_begin(0);
+	check(!hybrid_loader_new(&none));
+	check(short_memory_end());
+	hybrid_loader_delete(NULL);
+}
+
+/* By a path, at once: nobody is asked whether it is there. */
+static void paths(void)
+{
+	int fd;
+
+	start();
+	fd = hybrid_loader_open_path(&world.objects, world.file);
+	check(fd >= 0);
+	close(fd);
+	fd = hybrid_loader_open_path(&world.objects, "/proc/self/maps");
+	check(fd < 0);
+	same(world.started, 0);
+	loader_world_end();
+}
+
 static void no_process(void)
 {
 	struct hybrid_load *digest;
@@ -282,7 +328,10 @@ int main(void)
 		{ "helpers: a copy of a file", copied },
 		{ "helpers: shares of copies", shares },
 		{ "helpers: errors, and one that ends", errors },
+		{ "helpers: files that nobody takes", not_taken },
 		{ "helpers: they can't be started", no_process },
+		{ "loader: no memory for it", no_memory },
+		{ "loader: files by their paths", paths },
 		{ "helpers: how many files are asked for", asked },
 		{ "helpers: a file of debuginfod", fetched },
 		{ "helpers: at which file systems they are", uses },

@@ -216,8 +216,14 @@ static void mounts(void)
 	};
 	unsigned int i;
 	pid_t pid;
+	int fd;
 
 	check(hybrid_mounts_are_own(getpid()));
+	/* Of no process, whatever the descriptor 0 is, which stays open. */
+	fd = open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
+	same(fd, 0);
+	check(!hybrid_mounts_are_own(0x7fffffff));
+	check(!close(fd));
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		pid = start(cases[i].become);
 		if (!pid)
