@@ -11,6 +11,7 @@
 #include "file-digest.h"
 #include "loader-world.h"
 #include "rows.h"
+#include "short-memory.h"
 #include "tap.h"
 
 #define LONG	60000000000ULL
@@ -100,6 +101,24 @@ static void known(void)
 		check(!is_known(stale) && !is_known(0));
 		check(!hybrid_digests_get(NULL, 1, expected));
 		same(budget.others[HYBRID_FILE_UNREAD], 0);
+		end();
+	}
+}
+
+/* Without memory for one file there is no digest of it; there is one of the next. */
+static void short_of_memory(void)
+{
+	struct hybrid_mapping mapping;
+	unsigned int nr;
+
+	for (nr = 0; nr < 2; nr++) {
+		start();
+		mapping = map(paths[0], 0);
+		short_memory_begin(nr);
+		same(hybrid_digests_add(digests, &mapping), 0);
+		check(short_memory_end());
+		check(add(paths[0], 0));
+		hybrid_digests_wait(digests, LONG);
 		end();
 	}
 }
@@ -212,6 +231,7 @@ int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "digest: local files, and others", known },
+		{ "digest: no memory", short_of_memory },
 		{ "digest: files that are not known", unknown_files },
 		{ "digest: the end, while files are read", goes },
 		{ "digest: a file system that does not answer", does_not_answer },

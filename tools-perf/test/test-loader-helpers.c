@@ -280,8 +280,9 @@ static void fetched(void)
 		} while (fd == HYBRID_OPEN_LATER && !usleep(1000));
 		same(fd >= 0, !i);
 		check(!object->load);
+		/* It is open still. */
 		if (fd >= 0)
-			close(fd);
+			check(!close(fd));
 	}
 	/* The file itself is opened meanwhile, or the object goes. */
 	for (i = 0; i < 100; i++) {

@@ -103,6 +103,26 @@ static void mapped_anew(void)
 	end(space);
 }
 
+/* A file that there is no memory for is left out, and perf knows that the list is not whole. */
+static void no_room(void)
+{
+	struct hybrid_space *space;
+	unsigned int nr = 0;
+	bool is_short;
+
+	do {
+		space = start();
+		map(space, 1, "/a", 1, 10);
+		short_memory_begin(nr++);
+		hybrid_met_user(&met, space, PAGE);
+		is_short = short_memory_end();
+		same(met.failed, is_short);
+		same(met.nr_files, !is_short);
+		end(space);
+	} while (is_short && nr < 100);
+	check(nr > 2 && nr < 100);
+}
+
 static void build_ids(void)
 {
 	struct hybrid_ident ident = { .path = "/a", .build_id = { 1 }, .build_id_size = 20 };
@@ -438,6 +458,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "met: what a chain leads through", chain },
 		{ "met: another file in the place of one", mapped_anew },
+		{ "met: no room for a file", no_room },
 		{ "met: files are told apart by build-id and path", build_ids },
 		{ "met: several files with one build-id and path", namesakes },
 		{ "met: each file has its digest computed once", digests },
