@@ -5,6 +5,7 @@
  */
 #include <string.h>
 #include <unistd.h>
+#include "debug-frame.h"
 #include "elf-made.h"
 #include "image.h"
 #include "keyed-hash.h"
@@ -109,6 +110,17 @@ static void neighbours(void)
 			same(row.code_failed, !by);
 		}
 	}
+	elf_made_close(object);
+}
+
+/* CFI of a debug file is looked for once: there is none. */
+static void no_debug_file(void)
+{
+	struct hybrid_object *object = open_calls();
+
+	check(!object->debug_tried);
+	check(hybrid_debug_frame_open(object));
+	check(object->debug_tried && !object->cfi.debug);
 	elf_made_close(object);
 }
 
@@ -247,6 +259,7 @@ int main(void)
 		{ "kept answers: addresses side by side",	neighbours },
 		{ "kept answers: a file that is gone",		gone },
 		{ "kept answers: a file that is another one",	changed },
+		{ "kept answers: no debug file",		no_debug_file },
 		{ "images: more sections than there are",	image_sections },
 		{ "images: no code",				no_code },
 		{ "hashes: keys",				hash_keys },
