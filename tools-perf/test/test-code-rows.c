@@ -230,6 +230,25 @@ static void budget(void)
 	}
 }
 
+/* Addresses of no segment take none of the budget. */
+static void between_segments(void)
+{
+	const u64 first = 0x1000, nr = (GAP_BLOCK - 0x100 - first) / 16;
+
+	begin(GAP_BLOCK);
+	memset(code.numbers, 0, GAP_BLOCK);
+	segment.vaddr += first;
+	segment.offset += first;
+	segment.size -= first;
+	code.takes = MAX_LOOKED / nr;
+	same(hybrid_code_rows_around(&stored, VADDR + first + 0x100, &batch), 0);
+	same(code.start, VADDR + 0x100);
+	same(code.runs, nr);
+	same(batch.start, first);
+	same(batch.end, GAP_BLOCK - 0x100);
+	end();
+}
+
 /* The rule of one address, as far as its straight code goes. */
 static void one_row(void)
 {
@@ -259,6 +278,7 @@ int main(void)
 		{ "code rows: addresses that no block is of", nowhere },
 		{ "code rows: rows by rules", rows },
 		{ "code rows: the budget of a block", budget },
+		{ "code rows: addresses between segments", between_segments },
 		{ "code rows: one address", one_row },
 	};
 

@@ -15,8 +15,8 @@
 #define GAP_BLOCK	((u64)65536)
 
 /*
- * Instructions that may be looked at for one block: some paths to where a function returns
- * are thousands long, and there is one to be found for each piece of straight code.
+ * Units (see X86_FRAME_INSNS) that the analyses of one block may take, about. Some paths to where
+ * a function returns have thousands of instructions, and each piece of straight code needs one.
  */
 #define MAX_LOOKED	1048576
 
@@ -85,10 +85,15 @@ static int add_code(const struct hybrid_object *object, u64 at, u64 stop, unsign
 {
 	struct hybrid_rule rule = {};
 	unsigned int took;
+	u64 end, offset;
 	int err = 0;
-	u64 end;
 
 	while (!err && at < stop && *looked < MAX_LOOKED) {
+		/* Between segments there is no code, and a search that reads none is costly. */
+		if (!hybrid_object_offset(object, at, &offset)) {
+			at++;
+			continue;
+		}
 		if (object->cfi.abi->arch->rule_run(object, at, &rule, &end, &took))
 			err = hybrid_batch_code(batch, object, at, min(end, stop), &rule);
 		*looked += took;
