@@ -35,8 +35,10 @@ static unsigned int made_rules(const struct hybrid_object *object __maybe_unused
 	code.size = rules->size;
 	if (!code.numbers)
 		return 0;
-	rules->at = malloc(rules->size);
+	/* The code may go on with the same rule. */
+	rules->at = malloc(rules->size + 1);
 	memcpy(rules->at, code.numbers, rules->size);
+	rules->at[rules->size] = code.numbers[rules->size - 1];
 	rules->rules[0] = (struct hybrid_rule) {
 		.kind = HYBRID_RULE_CFA, .cfa_off = 8, .ra_off = -8,
 	};
