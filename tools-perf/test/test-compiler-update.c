@@ -10,8 +10,9 @@
 #include "tap.h"
 #include "update.h"
 
-/* Files that stay open, and how often one may change. */
+/* Files that stay open, objects that one lets pass, and how often a file may change. */
 #define OPENED	32
+#define TURNS	16
 #define CHANGES	8
 
 /* Where the file is mapped once more, as others with the same rows. */
@@ -154,6 +155,39 @@ static void many_files(void)
 	store_end();
 }
 
+/* Of the object in which sample_other() took the @i-th sample. */
+static struct hybrid_stored *stored_at(unsigned int i)
+{
+	u64 ip = OTHERS + ((u64)i << 32) + elf_file_symbol("frames.so", "pushed_at");
+
+	return hybrid_space_find(sample.u.space, ip)->object->stored;
+}
+
+/* An object of which a part was loaded lets 16 others pass, or as many as there are. */
+static void turns(void)
+{
+	struct hybrid_stored *other;
+	unsigned int nr, passed, i;
+
+	for (nr = 1; nr <= TURNS + 2; nr++) {
+		store_begin();
+		map_others(nr);
+		for (i = 0; i < nr; i++)
+			sample_other(i, "pushed_at");
+		for (i = 0; i < nr; i++)
+			hybrid_update_whole(compiler, stored_at(i));
+		check(hybrid_update_part(compiler) == stored_at(0));
+		passed = min(nr - 1, (unsigned int)TURNS);
+		i = 0;
+		list_for_each_entry(other, &compiler->working, working) {
+			check(other == stored_at(i < passed ? i + 1 : i == passed ? 0 : i));
+			i++;
+		}
+		same(i, nr);
+		store_end();
+	}
+}
+
 static void ages(void)
 {
 	u64 before;
@@ -257,6 +291,7 @@ int main(void)
 		{ "update: a file that is refused", refusals },
 		{ "update: the store has made room", made_room },
 		{ "update: many files", many_files },
+		{ "update: objects that are loaded by turns", turns },
 		{ "update: files that are not used", ages },
 		{ "update: an object that goes", gone },
 		{ "update: all is forgotten", new_generation },

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which functions of an object a store has: the parts in which they are loaded, and what is left
+ * after the object is closed or forgotten.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <linux/bitops.h>
+#include "fake-store.h"
+#include "tap.h"
+#include "update.h"
+
+/* Where many.so is mapped, and functions in one part: see stored.c. */
+#define MANY		0x7f7000000000ULL
+#define PART_FDES	256
+
+static struct hybrid_stored *stored;
+static struct hybrid_batch batch;
+
+/* A sample was in the first function of many.so, which is open. */
+static void begin(void)
+{
+	store_begin();
+	memset(&batch, 0, sizeof(batch));
+	elf_file_map(&scene_ps, SCENE_PID, "many.so", MANY);
+	scene_start(&sample, MANY + elf_file_symbol("many.so", "many") + 1);
+	scene_unwind(&sample);
+	sample.u.nr = 1;
+	sample.u.stop = HYBRID_STOP_NO_CFI;
+	hybrid_compiler_sample(compiler, &scene_unwinder, &sample.u, 0, ASK(0));
+	store_work();
+	same(store.nr, 1);
+	stored = list_first_entry(&compiler->stored_objects, struct hybrid_stored, list);
+	check(stored->object && stored->fdes.nr > PART_FDES + 2);
+}
+
+static void end(void)
+{
+	hybrid_batch_exit(&batch);
+	store_end();
+}
+
+static bool has(size_t fde)
+{
+	return test_bit(fde, stored->loaded);
+}
+
+/* A part has 256 functions, and the last one ends with the object. */
+static void parts(void)
+{
+	size_t last;
+
+	begin();
+	last = stored->fdes.nr - 1;
+	check(has(0) && !has(1));
+	same(hybrid_stored_function(stored, stored->fdes.fdes[1].start, true, &batch), 0);
+	check(has(PART_FDES - 1) && !has(PART_FDES) && !has(last));
+	same(hybrid_stored_function(stored, stored->fdes.fdes[last].start, true, &batch), 0);
+	check(has(PART_FDES) && has(last) && !has(last + 1));
+	end();
+}
+
+/* One without its part; one that is loaded, and one that is not there, have nothing to load. */
+static void one(void)
+{
+	begin();
+	same(hybrid_stored_function(stored, stored->fdes.fdes[2].start, false, &batch), 0);
+	check(batch.nr_rows);
+	check(!has(1) && has(2) && !has(3));
+	same(hybrid_stored_function(stored, stored->fdes.fdes[2].start, false, &batch), 0);
+	same(batch.nr_rows, 0);
+	same(hybrid_stored_function(stored, 0, false, &batch), 0);
+	same(batch.nr_rows, 0);
+	end();
+}
+
+/* A function that lies before what the batch has is left to the next one. */
+static void next_batch(void)
+{
+	struct hybrid_fde *fdes, other;
+
+	begin();
+	fdes = (struct hybrid_fde *)stored->fdes.fdes;
+	other = fdes[2];
+	fdes[2] = fdes[3];
+	fdes[3] = other;
+	same(hybrid_stored_part(stored, &batch), 0);
+	check(batch.nr_rows && has(2) && !has(3));
+	same(hybrid_stored_part(stored, &batch), 0);
+	check(batch.nr_rows && has(3) && has(PART_FDES - 1) && !has(PART_FDES));
+	same(hybrid_stored_part(stored, &batch), 0);
+	check(batch.nr_rows && has(stored->fdes.nr - 1));
+	same(hybrid_stored_part(stored, &batch), 0);
+	same(batch.nr_rows, 0);
+	same(stored->next, stored->fdes.nr);
+	end();
+}
+
+/* The store has forgotten the object: it begins with the first function again. */
+static void forgotten(void)
+{
+	begin();
+	check(stored->begun && stored->loaded);
+	stored->next = 5;
+	stored->blocks = calloc(1, sizeof(*stored->blocks));
+	stored->nr_blocks = 1;
+	hybrid_update_close(compiler, stored);
+	check(stored->loaded);
+	hybrid_stored_forget(stored);
+	check(!stored->begun && !stored->loaded && !stored->blocks);
+	same(stored->next, 0);
+	same(stored->nr_blocks, 0);
+	end();
+}
+
+static void request(enum hybrid_request_kind kind)
+{
+	struct hybrid_request note = { .stored = stored, .kind = kind, .nr = stored->asked_nr };
+
+	same(hybrid_requests_add(&compiler->handed, &note), 0);
+	hybrid_compiler_work(compiler);
+}
+
+/* The file's .debug_frame is looked for once: what is loaded then stays. */
+static void debug_frame(void)
+{
+	begin();
+	check(!stored->want_debug);
+	request(HYBRID_REQUEST_DEBUG);
+	check(stored->want_debug && !stored->object && !stored->loaded);
+	same(compiler->nr_opened, 0);
+	hybrid_update_function(compiler, stored, elf_file_symbol("many.so", "many"));
+	same(store.nr, 2);
+	check(stored->object && has(0));
+	request(HYBRID_REQUEST_DEBUG);
+	check(stored->object && has(0));
+	same(compiler->nr_opened, 1);
+	/* Once more it is what is there already. */
+	hybrid_stored_want_debug(stored);
+	check(stored->object && has(0));
+	end();
+}
+
+/* A file that is no ELF file any more is refused, and does not count as open. */
+static void not_opened(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	begin();
+	hybrid_update_close(compiler, stored);
+	same(compiler->nr_opened, 0);
+	check(fd >= 0 && dup2(fd, stored->fd) >= 0);
+	close(fd);
+	check(hybrid_stored_open(stored, &compiler->objects) < 0);
+	check(!stored->object);
+	hybrid_update_function(compiler, stored, elf_file_symbol("many.so", "many"));
+	same(stored->state, HYBRID_STORED_FAILED);
+	same(compiler->nr_refusals, 1);
+	same(compiler->nr_opened, 0);
+	check(list_empty(&compiler->opened));
+	end();
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		{ "stored: parts of an object", parts },
+		{ "stored: one function", one },
+		{ "stored: a function for the next batch", next_batch },
+		{ "stored: all is forgotten", forgotten },
+		{ "stored: its .debug_frame", debug_frame },
+		{ "stored: a file that can't be opened", not_opened },
+	};
+
+	return tap_run(tests, ARRAY_SIZE(tests));
+}
