@@ -25,7 +25,7 @@ static bool is_rule_of(const struct hybrid_unwind *u, unsigned int i,
 /*
  * Finds the rule by which perf stepped from the frame: from the process's runtime, from the code,
  * from CFI of the process, or by the frame pointer. The frame pointer is not used for frame 0,
- * which may be in a prologue. @proof: the code that was read for it; no words: none was.
+ * which may be in a prologue. @proof: the code that was read for it; unchanged if none was.
  */
 static bool frame_rule(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
 		       unsigned int i, struct hybrid_rule *rule, struct hybrid_code_proof *proof)
@@ -34,7 +34,6 @@ static bool frame_rule(struct hybrid_unwinder *unwinder, const struct hybrid_unw
 	const struct hybrid_row *row;
 	struct hybrid_cfi *made;
 
-	proof->words = 0;
 	if (unwinder->runtime_rule && unwinder->runtime_rule(unwinder->runtimes, u, i, rule) &&
 	    is_rule_of(u, i, rule))
 		return true;
