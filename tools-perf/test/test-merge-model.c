@@ -144,10 +144,12 @@ static unsigned int leave(const struct model *model, const u64 *ips, unsigned in
 static unsigned int join(const struct model *model, const u64 *ips, unsigned int nr_ips,
 			 unsigned int words, unsigned int *frame)
 {
-	unsigned int plain = leave(model, ips, nr_ips, words, 1, frame), probed = 0;
+	unsigned int plain = leave(model, ips, nr_ips, words, 1, frame), probed = 0, probed_frame;
 
 	if (m.at_probe && nr_ips > 1 && words && ips[1] == s.stack[0])
-		probed = leave(model, ips, nr_ips, words, 2, frame);
+		probed = leave(model, ips, nr_ips, words, 2, &probed_frame);
+	if (probed)
+		*frame = probed_frame;
 	return plain && probed ? 0 : plain + probed;
 }
 

@@ -81,13 +81,16 @@ static unsigned int join_kernel(const struct hybrid_merge *m, const struct user_
 {
 	const struct hybrid_unwind *u = m->unwind;
 	unsigned int plain = leave_dump(u, user, 1, fp), probed;
-	u64 word;
+	u64 word, probed_fp;
 
 	if (!m->at_probe || user->nr < 2 ||
 	    hybrid_unwind_read(u, u->dump_start, u->abi->word, &word) || user->ips[1] != word)
 		return plain;
-	probed = leave_dump(u, user, 2, fp);
-	return plain && probed ? 0 : plain + probed;
+	probed = leave_dump(u, user, 2, &probed_fp);
+	if (!probed)
+		return plain;
+	*fp = probed_fp;
+	return plain ? 0 : probed;
 }
 
 /*
