@@ -5,6 +5,7 @@
  */
 #include <string.h>
 #include "../hybrid/bpf_skel/hybrid_interpreter.h"
+#include "call-check.h"
 #include "called.h"
 #include "follow-bp.h"
 #include "known-walk.h"
@@ -141,6 +142,72 @@ static void links(void)
 	same(s.u.nr, 1);
 }
 
+/* A call that may have led to the callee, or surely led to it, is not written over. */
+static void far_call(void)
+{
+	const u64 ret = scene_at("calls_table_ret");
+
+	scene_start(&s, scene_at("leaf_at"));
+	scene_push(&s, ret);
+	scene_push(&s, 0);
+	scene_push(&s, scene_at("outer_ret"));
+	same(hybrid_leads_to(&scene_unwinder, &s.u, ret, s.u.regs.value[s.u.abi->ip]),
+	     HYBRID_REACH_FAR);
+	/* By its function's start it may have been called, and by its own address it was. */
+	same(hybrid_leads_to(&scene_unwinder, &s.u, ret, scene_at("by_table_at")),
+	     HYBRID_REACH_THERE);
+	s.u.overwritten = true;
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("leaf_at"), ret - 1,
+		     scene_at("outer_ret") - 1);
+}
+
+/* V8's code that has called keeps a frame with bp, which may be beyond the dump. */
+static void framed_beyond(void)
+{
+	const u64 ret = SCENE_NOCFI + elf_file_symbol("nocfi.so", "enters_ret");
+	const struct hybrid_mapping *mapping;
+
+	scene_start(&s, scene_at("leaf_at"));
+	mapping = hybrid_space_find(s.u.space, ret);
+	s.u.space->entries_id = mapping->object->id;
+	s.u.space->entries = 0;
+	s.u.space->entries_end = ret - mapping->start + mapping->pgoff;
+	scene_push(&s, ret);
+	scene_fill(&s, 3, 0xdead);
+	scene_reg(&s, HYBRID_X86_64_BP, scene_top(&s));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_DUMP_END, scene_at("leaf_at"), ret - 1);
+	check(s.u.by_code);
+	s.u.space->entries_id = 0;
+	s.u.space->entries_end = 0;
+}
+
+static bool saved_sp(void *runtimes __maybe_unused,
+		     const struct hybrid_unwind *u __maybe_unused, unsigned int at,
+		     struct hybrid_rule *rule)
+{
+	*rule = (struct hybrid_rule) { .kind = HYBRID_RULE_SAVED_SP, .cfa_off = -8 };
+	return !at;
+}
+
+/* A bp of 0 in a frame that a runtime's rule has left does not end the stack. */
+static void saved_bp(void)
+{
+	u64 bp;
+
+	scene_start(&s, SCENE_JIT + 8);
+	bp = scene_push(&s, 0) + 8;
+	s.stack[0] = bp + 16;
+	scene_reg(&s, HYBRID_X86_64_BP, bp);
+	scene_push_bpframe(&s, 0, SCENE_JIT + 200);
+	scene_fill(&s, 4, 0);
+	scene_unwinder.runtime_rule = saved_sp;
+	scene_unwind(&s);
+	scene_unwinder.runtime_rule = NULL;
+	scene_expect(&s, HYBRID_STOP_NO_CFI, SCENE_JIT + 8, SCENE_JIT + 199);
+}
+
 /* The first of a thread's entries may be the one into its start. */
 static void root_at_first(void)
 {
@@ -223,6 +290,9 @@ int main(void)
 		{ "known walk: one address", short_walk },
 		{ "called: what a pair is of", called_pair },
 		{ "follow bp: frames that BPF has found", links },
+		{ "unwind: a call by a table of jumps", far_call },
+		{ "unwind: V8's frame beyond the dump", framed_beyond },
+		{ "unwind: a bp of 0 by a runtime's rule", saved_bp },
 		{ "tail: the first entry is the root", root_at_first },
 		{ "tail: another place", other_place },
 		{ "precise: both moments fit", both_fit },

@@ -562,4 +562,30 @@ unknown_at:
 	ret
 	.cfi_endproc
 
+/* It calls into the middle of what goes on by a table of jumps. */
+	.p2align 4
+calls_table:
+	.cfi_startproc
+	sub	$8, %rsp
+	.cfi_def_cfa_offset 16
+	call	by_table_in
+calls_table_ret:
+	add	$8, %rsp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+
+	.p2align 4
+by_table:
+	.cfi_startproc
+	nop
+by_table_in:
+	/* What jumps at once is a PLT's entry. */
+	nop
+	nop
+	nop
+by_table_at:
+	jmp	*0(,%rax,8)
+	.cfi_endproc
+
 	.section .note.GNU-stack, "", @progbits
