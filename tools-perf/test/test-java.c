@@ -145,8 +145,8 @@ static void test_tables(void)
 	java_begin_method(java_pushed, sizeof(java_pushed), 12);
 	before = nr_reads();
 	expect(12, 6, true);
-	/* A page takes two. */
-	check(before < 0 || nr_reads() - before < 200);
+	/* A page takes two. An analysis of code reads some 16 pages. */
+	check(before < 0 || nr_reads() - before < 300);
 	java_end();
 }
 
