@@ -210,6 +210,8 @@ struct interpreter_frames {
  * @scope_at: address of the next word of its ScopeInfo
  * @scope_last: the word before that
  * @strings: that are still to be read of a string, the next one last
+ * @after: by the number of @strings that are still to be read: how many characters @left has again
+ *	then, because a slice ends
  * @nr_strings: number of @strings
  * @used: bytes of the record that have something
  * @skip: characters that are left out
@@ -223,6 +225,7 @@ struct v8_reading {
 	__u64 scope_at;
 	__u64 scope_last;
 	__u64 strings[V8_STRINGS];
+	__u32 after[V8_STRINGS + 1];
 	__u32 nr_strings;
 	__u32 used;
 	__u64 skip;

@@ -63,7 +63,26 @@ static __always_inline void push_string(struct state *st, __u64 word)
 	if (at >= V8_STRINGS)
 		return;
 	st->v8.strings[at] = word;
+	st->v8.after[at + 1] = 0;
 	st->v8.nr_strings = at + 1;
+}
+
+/* The part that a string has of its parent, but for what is left out. Another string may follow. */
+static __always_inline void push_slice(struct state *st, __u64 string, __u32 length)
+{
+	const struct hybrid_walk_v8_objects *in = &st->native.v8.objects;
+	__u64 nr = length - st->v8.skip;
+	__u32 at = st->v8.nr_strings;
+
+	barrier_var(at);
+	if (at >= V8_STRINGS)
+		return;
+	if (st->v8.left > nr) {
+		st->v8.after[at] += st->v8.left - nr;
+		st->v8.left = nr;
+	}
+	st->v8.skip += user_word(string + in->sliced_offset) >> 32;
+	push_string(st, user_word(string + in->sliced_parent));
 }
 
 /* Characters, to the record. */
@@ -95,34 +114,41 @@ static __always_inline void put_chars(struct state *st, __u64 from, __u64 nr, __
 __noinline int put_string_part(struct state *st)
 {
 	const struct hybrid_walk_v8_objects *in;
-	__u64 word, string, offset;
-	__u32 at, type, length;
+	__u64 word, string;
+	__u32 at, after, type, length;
 
 	if (!st)
 		return 1;
 	in = &st->native.v8.objects;
 	at = st->v8.nr_strings - 1;
 	barrier_var(at);
-	if (at >= V8_STRINGS || !st->v8.left)
+	if (at >= V8_STRINGS)
 		return 1;
 	st->v8.nr_strings = at;
 	word = st->v8.strings[at];
+	after = st->v8.after[at + 1];
+	if (after) {
+		st->v8.left += after;
+		st->v8.skip = 0;
+	}
+	if (!st->v8.left)
+		return 0;
 	type = v8_type(st, word);
 	if (type >= in->first_nonstring)
 		return 1;
 	string = word - V8_TAG;
 	length = v8_length(st, word);
+	if (st->v8.skip >= length) {
+		st->v8.skip -= length;
+		return 0;
+	}
 	switch (type & V8_STRING_KIND) {
 	case V8_STRING_CONS:
 		push_string(st, user_word(string + in->cons_second));
 		push_string(st, user_word(string + in->cons_first));
 		return 0;
 	case V8_STRING_SLICED:
-		offset = user_word(string + in->sliced_offset);
-		if (st->v8.left > length)
-			st->v8.left = length;
-		st->v8.skip += offset >> 32;
-		push_string(st, user_word(string + in->sliced_parent));
+		push_slice(st, string, length);
 		return 0;
 	case V8_STRING_THIN:
 		push_string(st, user_word(string + in->thin_actual));
@@ -154,8 +180,8 @@ __noinline __u32 put_v8_string(struct state *st, __u64 word, __u32 used)
 
 	if (!st || used > V8_MOST)
 		return 0;
-	st->v8.strings[0] = word;
-	st->v8.nr_strings = 1;
+	st->v8.nr_strings = 0;
+	push_string(st, word);
 	st->v8.skip = 0;
 	st->v8.left = HYBRID_V8_TEXT;
 	st->v8.used = used;
