@@ -4,6 +4,7 @@
  */
 #include <fcntl.h>
 #include <gelf.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
@@ -156,9 +157,77 @@ static void no_files(void)
 	close(pipes[1]);
 }
 
+/* A file that can't be read has nothing that could be the same, nor a copy. */
+static void unreadable(void)
+{
+	int a = make(0, 0), b = make(0, 0), odd, copy;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", b);
+	odd = open(path, O_WRONLY | O_CLOEXEC);
+	check(odd >= 0);
+	same(hybrid_copy(odd, 1 << 20), -1);
+	check(!hybrid_copy_is_same(odd, odd, NULL, &copy, NULL) && copy == -1);
+	check(!hybrid_copy_is_same(a, odd, NULL, NULL, NULL));
+	check(!hybrid_copy_is_same(odd, a, NULL, NULL, NULL));
+	check(hybrid_copy_is_same(a, b, NULL, NULL, NULL));
+	close(odd);
+	close(b);
+	close(a);
+}
+
+/* 0 is a descriptor as any other one. */
+static void descriptor_0(void)
+{
+	const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
+	/* This is 0 if there is no standard input. */
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), input = dup(STDIN_FILENO), copy;
+	int a = make(0, 0), b = make(0, 0), other = make(4096, 0);
+	u64 size = hybrid_copy_size(a);
+
+	close(STDIN_FILENO);
+	check(hybrid_copy_is_same(a, b, NULL, &copy, NULL));
+	same(copy, 0);
+	same(fcntl(copy, F_GET_SEALS), seals);
+	close(copy);
+	check(!hybrid_copy_is_same(a, other, NULL, &copy, NULL));
+	same(copy, -1);
+	check(fcntl(0, F_GETFD) < 0);
+	same(hybrid_copy(a, size), 0);
+	same(fcntl(0, F_GET_SEALS), seals);
+	close(0);
+	same(hybrid_copy(a, size - 1), -1);
+	check(fcntl(0, F_GETFD) < 0);
+	dup2(input, STDIN_FILENO);
+	close(input);
+	close(null);
+	close(other);
+	close(b);
+	close(a);
+}
+
+/* Program headers that are not in the file are none, and the rest is copied. */
+static void no_headers(void)
+{
+	int fd = make(0, 0), copy;
+	Elf64_Off far = 1ULL << 40;
+	u64 size;
+
+	check(pwrite(fd, &far, sizeof(far), offsetof(Elf64_Ehdr, e_phoff)) == sizeof(far));
+	size = hybrid_copy_size(fd);
+	check(size >= sizeof(Elf64_Ehdr));
+	copy = hybrid_copy(fd, size);
+	check(copy >= 0 && hybrid_copy_is_same(copy, fd, NULL, NULL, NULL));
+	close(copy);
+	close(fd);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
+		{ "copy: what can't be read", unreadable },
+		{ "copy: descriptor 0", descriptor_0 },
+		{ "copy: no program headers", no_headers },
 		{ "copy: holes take no memory", sparse },
 		{ "copy: files that are the same, and that differ", compares },
 		{ "copy: zeros and holes", zeros },
