@@ -65,6 +65,19 @@ static void calls(void)
 	}
 }
 
+/* What is no ELF file is no other file's, either. */
+static void no_elf(void)
+{
+	files_start(true);
+	files_copy("small.so", "b");
+	write_at("b", "none", 4, 0);
+	files_map(1, "b");
+	check(!files_row(1));
+	same(files_mapping(1)->object->state, HYBRID_OBJECT_FAILED);
+	check(files_mapping(1)->object->is_settled && !files_mapping(1)->object->same);
+	hybrid_processes_exit(&files.ps);
+}
+
 /* Written to in place, all that is mapped of it shows what is new. */
 static void written(void)
 {
@@ -176,6 +189,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "identify: two files of one build-id", others },
 		{ "identify: calls in two files of one build-id", calls },
+		{ "identify: what is no ELF file", no_elf },
 		{ "identify: a file that is written to while it is mapped", written },
 		{ "identify: a file that can't be identified", hidden },
 		{ "identify: changed before it is opened", changed_before_opening },
