@@ -160,6 +160,44 @@ static void debug_link(void)
 	hybrid_objects_exit(&objects);
 }
 
+/* As if a distribution had installed it. */
+static int open_installed(struct hybrid_objects *of, const char *path)
+{
+	(void)of;
+	return open(strstr(path, "/.build-id/") ? elf_file_path("debug-id.debug") : path,
+		    O_RDONLY | O_CLOEXEC);
+}
+
+/* Descriptor 0 is a file that was found: by its build-id, or by the link. */
+static void descriptor_0(void)
+{
+	static const char * const names[] = { "debug-id.so", "debug-split.so" };
+	/* This is 0 if there is no standard input. */
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), input = dup(STDIN_FILENO);
+	struct hybrid_ident ident = { .path = in_dir("file") };
+	struct hybrid_object *object;
+	unsigned int i;
+
+	hybrid_objects_init(&objects, NULL, hybrid_x86_abi);
+	objects.open_path = open_installed;
+	copy_file("debug-split.debug", in_dir("debug-split.debug"));
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		object = hybrid_object_get(&objects, &ident);
+		check(!hybrid_object_open(object, open(elf_file_path(names[i]),
+						       O_RDONLY | O_CLOEXEC)));
+		close(STDIN_FILENO);
+		same(hybrid_debug_file_open(object), 0);
+		check(!close(0));
+		dup2(input, STDIN_FILENO);
+		object->is_old = true;
+		hybrid_object_put(object);
+	}
+	close(input);
+	close(null);
+	unlink(in_dir("debug-split.debug"));
+	hybrid_objects_exit(&objects);
+}
+
 static unsigned int asked;
 
 /* The directory "far" is on a file system that may not answer. */
@@ -247,6 +285,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "debug file: only regular files are opened", only_regular },
 		{ "debug file: in the place of one", debug_link },
+		{ "debug file: descriptor 0", descriptor_0 },
 		{ "debug file: paths that lead through other file systems", local_paths },
 		{ "debug file: which file systems wait for nobody", mounts },
 	};

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/random.h>
 #include <sys/wait.h>
 #include "abi.h"
 #include "file-user.h"
@@ -315,6 +316,17 @@ static void at_hand(void)
 	}
 }
 
+/* What the next function finds on its stack is not 0. */
+static noinline void use_stack(void)
+{
+	u64 words[512];
+	unsigned int i;
+
+	check(getrandom(words, sizeof(words), 0) == sizeof(words));
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		check(words[i]);
+}
+
 static void local_mounts(void)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC), ends[2];
@@ -327,6 +339,7 @@ static void local_mounts(void)
 	close(fd);
 	check(!hybrid_mount_is_local(-1, getpid()));
 	same(hybrid_device_of(-1), 0);
+	use_stack();
 	same(hybrid_mount_id(-1), 0);
 	fd = open("/proc/self/maps", O_PATH | O_CLOEXEC);
 	check(!hybrid_mount_is_local(fd, getpid()));

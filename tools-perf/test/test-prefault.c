@@ -166,6 +166,43 @@ static void stuck(void)
 	munmap(pages, PAGES * PAGE);
 }
 
+/* The same is asked for once, so that there is room for others. */
+static void asked_again(void)
+{
+	unsigned int i;
+	int fd;
+
+	begin();
+	fd = never_come();
+	check(hybrid_prefault_pages(touch, getpid(), (u64)pages, (u64)pages));
+	for (i = 0; i < 200; i++)
+		check(hybrid_prefault_pages(touch, getpid(), (u64)pages + PAGE, (u64)pages + PAGE));
+	hybrid_prefault_delete(touch);
+	if (fd >= 0)
+		close(fd);
+	munmap(pages, PAGES * PAGE);
+}
+
+/* A file may be on a file system that does not answer. */
+static void of_file(void)
+{
+	u8 *mapped, there = 1;
+	int fd;
+
+	begin();
+	fd = memfd_create("test", MFD_CLOEXEC);
+	check(!ftruncate(fd, PAGES * PAGE));
+	mapped = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	check(hybrid_prefault_pages(touch, getpid(), (u64)mapped, (u64)mapped));
+	check(hybrid_prefault_pages(touch, getpid(), (u64)pages, (u64)pages));
+	/* One after the other. */
+	check(comes(0));
+	check(!mincore(mapped, PAGE, &there) && !(there & 1));
+	munmap(mapped, PAGES * PAGE);
+	close(fd);
+	end();
+}
+
 /* The edges of what is done: pages, and where a stack may be. */
 static void edges(void)
 {
@@ -197,6 +234,8 @@ int main(void)
 		{ "touch: what is not done", refused },
 		{ "touch: a thread's stack", stack },
 		{ "touch: nothing there", gone },
+		{ "touch: a file's page", of_file },
+		{ "touch: what waits", asked_again },
 		{ "touch: a page that never comes", stuck },
 	};
 
