@@ -77,8 +77,8 @@ SUITES = {
         "dir": "selftests/table",
         "sources": ("kmod/table/", "kmod/walk/"),
         "programs": {
-            "test-table": [], "test-device": [], "test-load": [], "test-rules": ["20000"],
-            "test-guards": [], "test-lookup": [], "test-events": [],
+            "test-table": [], "test-limits": [], "test-device": [], "test-load": [],
+            "test-rules": ["20000"], "test-guards": [], "test-lookup": [], "test-events": [],
         },
         "targets": [],
         "variants": {
