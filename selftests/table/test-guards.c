@@ -40,6 +40,10 @@ static void check_limit(void)
 		ok &= end == (max_stack < 8 ? PERF_UNWIND_END_LIMIT : PERF_UNWIND_END_OUTERMOST);
 		ok &= ctx.nr == (max_stack < 8 ? max_stack : 8);
 	}
+	/* No room counts before that there is no rule. */
+	regs.ip = 0x10;
+	ok &= walk_now(0) == PERF_UNWIND_END_LIMIT && !ctx.nr;
+	ok &= walk_now(1) == PERF_UNWIND_END_NO_RULE && ctx.nr == 1;
 	report(ok, "walks: no more frames than there is room for");
 }
 
