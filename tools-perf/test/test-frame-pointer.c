@@ -35,6 +35,37 @@ static void frames(void)
 	check(SHOWS(0, "\xff\xd1\x85\xc0\x74\x01\xcc\xc9\xc3"));
 }
 
+/* What looks like mov %rsp,%rbp, and is another one: of memory, or of other registers. */
+static void no_prologues(void)
+{
+	/* mov %rsp,(%rbp); leave; ret */
+	check(SHOWS(0, "\x48\x89\x65\x00\xc9\xc3"));
+	/* mov %rsp,%r13; leave; ret */
+	check(SHOWS(0, "\x49\x89\xe5\xc9\xc3"));
+	/* mov %rbp,%rsp by its other code: the frame ends */
+	check(SHOWS(0, "\x48\x8b\xe5\x5d\xc3"));
+	/* mov %rsp,%rbp by both; mov %r12,%rbp: there is a frame only behind the first two */
+	check(!SHOWS(0, "\x48\x89\xe5\xc9\xc3"));
+	check(!SHOWS(0, "\x48\x8b\xec\xc9\xc3"));
+	check(!SHOWS(0, "\x4c\x89\xe5\xc9\xc3"));
+}
+
+/* V8's builtins drop their frame by add $N,%rsp, and by nothing like that. */
+static void no_drops(void)
+{
+	/* add $0x50,%rsp; add $0x150,%rsp */
+	check(SHOWS(0, "\x48\x8b\x6d\x00\x48\x83\xc4\x50\xff\xe1"));
+	check(SHOWS(0, "\x48\x8b\x6d\x00\x48\x81\xc4\x50\x01\x00\x00\xff\xe1"));
+	/* add $0x50,%rcx; add $0x50,%r12; sub $0x50,%rsp; add $-0x50,%rsp */
+	check(!SHOWS(0, "\x48\x8b\x6d\x00\x48\x83\xc1\x50\xff\xe1"));
+	check(!SHOWS(0, "\x48\x8b\x6d\x00\x49\x83\xc4\x50\xff\xe1"));
+	check(!SHOWS(0, "\x48\x8b\x6d\x00\x48\x83\xec\x50\xff\xe1"));
+	check(!SHOWS(0, "\x48\x8b\x6d\x00\x48\x83\xc4\xb0\xff\xe1"));
+	/* addq $0x50,0x10(%rsp); mov %rsp,%rsp */
+	check(!SHOWS(0, "\x48\x8b\x6d\x00\x48\x83\x44\x24\x10\x50\xff\xe1"));
+	check(!SHOWS(0, "\x48\x8b\x6d\x00\x48\x89\xe4\xff\xe1"));
+}
+
 /* How V8's functions return: by as many words as they were given. */
 static void v8(void)
 {
@@ -136,7 +167,9 @@ int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "frame pointer: functions that leave a frame", frames },
+		{ "frame pointer: no prologues", no_prologues },
 		{ "frame pointer: V8's", v8 },
+		{ "frame pointer: what drops no frame", no_drops },
 		{ "frame pointer: functions that show none", no_frames },
 		{ "frame pointer: jumps and calls", ways },
 		{ "frame pointer: the straight code that it is true of", straight },

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 #include "code-bytes.h"
+#include "../hybrid/x86/code.h"
 #include "probe-loop.h"
 #include "realigned.h"
 #include "saved-sp.h"
@@ -98,6 +99,25 @@ static void loops(void)
 	code_mem.is_64bit = true;
 }
 
+/* The rule of a loop is that of the code after it. */
+static void after_loops(void)
+{
+	/* add $0xa000,%rsp; ret */
+	PUT(LOOP "\x48\x81\xc4\x00\xa0\x00\x00\xc3");
+	check(hybrid_code_ask(&code_mem, CODE_BASE, &rule));
+	same(rule.base, HYBRID_BASE_SP);
+	same(rule.cfa_off, 8);
+	check(hybrid_code_ask(&code_mem, CODE_BASE + 8, &rule));
+	same(rule.base, HYBRID_BASE_REG + 11);
+	same(rule.cfa_off, 0xa008);
+	/* No instruction, and one that never returns. */
+	code_fill(0x06);
+	CODE_PUT(0, LOOP);
+	check(!hybrid_code_ask(&code_mem, CODE_BASE, &rule));
+	CODE_PUT(0, LOOP "\xeb\xfe");
+	check(!hybrid_code_ask(&code_mem, CODE_BASE + 8, &rule));
+}
+
 static void saved(void)
 {
 	/* sub $1,%rax; jne back; pop %rdx; pop %rcx; mov %rcx,%rsp; ret */
@@ -131,6 +151,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "special frames: an aligned stack", aligned },
 		{ "special frames: loops that make large frames", loops },
+		{ "special frames: the code after a loop", after_loops },
 		{ "special frames: a saved sp", saved },
 	};
 
