@@ -181,6 +181,11 @@ static void makes_frame(void)
 	set(R15, 79);
 	EXPECT(79, -1, STACK);
 	check(!run.makes_frame);
+	/* pop %r15; push %rsi; mov %rsp,%rbp; push %r15; ret: there is no bp of a caller */
+	BEGIN(0, "\x41\x5f\x56\x48\x89\xe5\x41\x57\xc3");
+	set(SI, 77);
+	EXPECT(1000, 0, STACK);
+	check(!run.makes_frame);
 	/* push %rbp; mov %rsp,%rbp; leave; ret: a frame of its own */
 	BEGIN(0, "\x55\x48\x89\xe5\xc9\xc3");
 	EXPECT(1000, 1, STACK + 160);
