@@ -491,8 +491,16 @@ static void fault_attr(struct perf_event_attr *attr)
 	attr->bp_len = 0;
 }
 
+static bool is_same(const struct sample *a, const struct sample *b)
+{
+	return a->info == b->info && a->nr == b->nr &&
+	       !memcmp(a->ip, b->ip, a->nr * sizeof(*a->ip)) &&
+	       a->regs_abi == b->regs_abi && a->reg_bp == b->reg_bp && a->reg_sp == b->reg_sp &&
+	       a->reg_ip == b->reg_ip && a->dump == b->dump && a->top == b->top;
+}
+
 /* Whatever the compiler has in the frame pointer, the chain is the same. */
-static void touch(volatile char *page)
+static void touch(char *page)
 {
 	asm volatile("push %%rbp\n\t"
 		     "xor %%ebp, %%ebp\n\t"
@@ -507,7 +515,7 @@ static int sample_faults(int ready, int go)
 	struct perf_event_mmap_page *ring;
 	struct sample samples[2];
 	struct perf_event_attr attr;
-	volatile char *page;
+	char *page;
 	int event, i;
 	char byte;
 
@@ -522,7 +530,7 @@ static int sample_faults(int ready, int go)
 	if (event < 0 || ring == MAP_FAILED)
 		return 3;
 	for (i = 0; i < 2; i++) {
-		if (madvise((char *)page, 2, MADV_DONTNEED))
+		if (madvise(page, 2, MADV_DONTNEED))
 			return 4;
 		ioctl(event, PERF_EVENT_IOC_ENABLE, 0);
 		touch(page);
@@ -533,7 +541,7 @@ static int sample_faults(int ready, int go)
 			return 6;
 	}
 	/* Chain, registers and stack: all is as it was without the other event. */
-	return memcmp(&samples[0], &samples[1], sizeof(samples[0])) ? 7 : 0;
+	return is_same(&samples[0], &samples[1]) ? 0 : 7;
 }
 
 TEST_F(unwind_rules, other_user)

@@ -107,7 +107,9 @@ static bool is_fallback(u64 info, enum perf_unwind_end end)
 
 static void check_samples(void)
 {
-	static const unsigned long sps[] = { TASK_SIZE - 8, TASK_SIZE, TASK_SIZE + PAGE_SIZE, -8UL };
+	static const unsigned long sps[] = {
+		TASK_SIZE - 8, TASK_SIZE, TASK_SIZE + PAGE_SIZE, -8UL,
+	};
 	struct perf_event child = { .parent = &event };
 	unsigned int i;
 	u64 info;
@@ -150,7 +152,7 @@ static void check_samples(void)
 	     PERF_UNWIND_INFO_INNERMOST(info) == PERF_UNWIND_INNERMOST_RULE;
 	report(ok, "samples: the kernel's own chain if rules end early");
 
-	/* What a dump lacks is not read: the words behind it, and all if sp is no user's address. */
+	/* What a dump lacks is not read: words behind it, and all if sp is no address of a user. */
 	words_from = STACK;
 	words_end = STACK + 8 * 8;
 	has_strayed = false;

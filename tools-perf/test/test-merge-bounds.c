@@ -46,7 +46,8 @@ static void short_chain(void)
 
 	start();
 	ips = malloc(nr_chain * sizeof(*ips));
-	if (!check(ips))
+	check(ips);
+	if (!ips)
 		return;
 	memcpy(ips, chain, nr_chain * sizeof(*ips));
 	m = (struct hybrid_merge) {
