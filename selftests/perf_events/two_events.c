@@ -100,7 +100,7 @@ TEST_F(two_events, one_fault)
 		ASSERT_NE(MAP_FAILED, ring[i]);
 		ioctl(self->event[i], PERF_EVENT_IOC_ENABLE, 0);
 	}
-	*(volatile char *)fault = 1;
+	*fault = 1;
 	for (i = 0; i < 2; i++)
 		ioctl(self->event[i], PERF_EVENT_IOC_DISABLE, 0);
 	for (i = 0; i < 2; i++) {
