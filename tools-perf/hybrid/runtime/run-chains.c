@@ -48,7 +48,7 @@ static unsigned int first_run(const struct hybrid_named_chain *c, unsigned int n
 }
 
 /* That its run ends with HYBRID_RUN_CROSSES, beside what the first frame is. */
-#define CROSSES		(1U << 31)
+#define CROSSES		0x80000000U
 
 /*
  * @first: what the first frame is. If it is the evaluator's, its run is not in the key, but whether
