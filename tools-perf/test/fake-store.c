@@ -82,6 +82,13 @@ void store_sample(const char *name, u64 info)
 	hybrid_compiler_sample(compiler, &scene_unwinder, &sample.u, 0, info);
 }
 
+int store_put_nothing(void *arg __maybe_unused,
+		      const struct hybrid_pinned_file *file __maybe_unused,
+		      const struct hybrid_walk_interpreter *interpreter __maybe_unused)
+{
+	return 0;
+}
+
 void store_work(void)
 {
 	hybrid_compiler_pass(compiler);

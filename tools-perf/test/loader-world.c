@@ -120,6 +120,21 @@ void loader_world_start(void)
 	world.objects.cancel = hybrid_loader_cancel;
 }
 
+static struct hybrid_file_user *user_of(const struct hybrid_mapping *mapping __maybe_unused)
+{
+	return world.user;
+}
+
+void loader_world_start_user(uid_t uid)
+{
+	loader_world_start();
+	hybrid_file_budget_init(&world.budget);
+	world.budget.clock = tap_stopped_clock;
+	world.objects.budget = &world.budget;
+	world.objects.user_of = user_of;
+	world.user = hybrid_file_user_get(&world.budget, uid);
+}
+
 void loader_world_end(void)
 {
 	hybrid_objects_exit(&world.objects);
@@ -135,4 +150,14 @@ struct hybrid_mapping loader_world_map(const char *path)
 		.start = AT, .end = AT + (1 << 20),
 		.object = hybrid_object_get(&world.objects, &ident),
 	};
+}
+
+int loader_world_open_at_last(struct hybrid_mapping *mapping)
+{
+	int fd;
+
+	do {
+		fd = hybrid_loader_open(mapping);
+	} while (fd == HYBRID_OPEN_LATER && !usleep(1000));
+	return fd;
 }

@@ -18,6 +18,8 @@
  * struct loader_world - a loader, and processes that open files for it
  * @objects: all have the same file
  * @loader: theirs
+ * @budget: of @user, after loader_world_start_user()
+ * @user: whose files they are
  * @started: how often the first of these processes was started
  * @is_broken: it can't be started
  * @file: the file
@@ -25,6 +27,8 @@
 struct loader_world {
 	struct hybrid_objects	 objects;
 	struct hybrid_loader	*loader;
+	struct hybrid_file_budget budget;
+	struct hybrid_file_user	*user;
 	unsigned int		 started;
 	bool			 is_broken;
 	char			 file[PATH_MAX];
@@ -51,9 +55,15 @@ unsigned int loader_world_opened(void);
  * '/' behind the first are on a file system that is not local.
  */
 void loader_world_start(void);
+
+/* The same; all files are of one user, and no share comes back with time. */
+void loader_world_start_user(uid_t uid);
 void loader_world_end(void);
 
 /* A mapping of the file, by a path. */
 struct hybrid_mapping loader_world_map(const char *path);
+
+/* Opens a file, however long it takes. Return: a descriptor; or -1, with the loader's errno. */
+int loader_world_open_at_last(struct hybrid_mapping *mapping);
 
 #endif /* LOADER_WORLD_H */

@@ -274,19 +274,12 @@ static void guesses(void)
 	store_end();
 }
 
-static int put_interpreter(void *arg __maybe_unused,
-			   const struct hybrid_pinned_file *file __maybe_unused,
-			   const struct hybrid_walk_interpreter *told __maybe_unused)
-{
-	return 0;
-}
-
 /* An interpreter is urgent, until it is handed over. */
 static void urgent(void)
 {
 	const struct hybrid_walk_interpreter interpreter = {};
 
-	store_ops.put_interpreter = put_interpreter;
+	store_ops.put_interpreter = store_put_nothing;
 	store_begin();
 	store_sample("pushed_at", ASK(0));
 	check(!compiler->is_urgent);

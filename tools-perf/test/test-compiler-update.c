@@ -237,19 +237,12 @@ static void new_generation(void)
 	store_end();
 }
 
-static int put_interpreter(void *arg __maybe_unused,
-			   const struct hybrid_pinned_file *file __maybe_unused,
-			   const struct hybrid_walk_interpreter *told __maybe_unused)
-{
-	return 0;
-}
-
 /* The thread's priority is raised until the store is told of an interpreter. */
 static void raised(void)
 {
 	struct hybrid_request note = { .kind = HYBRID_REQUEST_WHOLE, .stored = begin() };
 
-	store_ops.put_interpreter = put_interpreter;
+	store_ops.put_interpreter = store_put_nothing;
 	compiler->raised = true;
 	same(hybrid_requests_add(&compiler->handed, &note), 0);
 	hybrid_compiler_work(compiler);

@@ -342,20 +342,13 @@ static void copies(void)
 	store_end();
 }
 
-static int put_nothing(void *arg __maybe_unused,
-		       const struct hybrid_pinned_file *file __maybe_unused,
-		       const struct hybrid_walk_interpreter *interpreter __maybe_unused)
-{
-	return 0;
-}
-
 /* Where rules are for interpreters alone. */
 static void waiting(void)
 {
 	struct hybrid_walk_interpreter interpreter = {};
 	const struct hybrid_mapping *mapping;
 
-	store_ops.put_interpreter = put_nothing;
+	store_ops.put_interpreter = store_put_nothing;
 	store_begin();
 	hybrid_compiler_hold(compiler);
 	check(!hybrid_compiler_may_guess(compiler));

@@ -19,25 +19,13 @@
 /* Users: root, and another one. */
 #define OTHER	1000
 
-static struct hybrid_file_budget budget;
 static struct hybrid_digests *digests;
-static struct hybrid_file_user *user;
 static u8 expected[HYBRID_DIGEST_SIZE];
 static u64 file_size;
 
-static struct hybrid_file_user *user_of(const struct hybrid_mapping *mapping)
-{
-	(void)mapping;
-	return user;
-}
-
 static void start(void)
 {
-	loader_world_start();
-	hybrid_file_budget_init(&budget);
-	world.objects.budget = &budget;
-	world.objects.user_of = user_of;
-	user = hybrid_file_user_get(&budget, OTHER);
+	loader_world_start_user(OTHER);
 	digests = hybrid_digests_new(world.loader);
 }
 
@@ -100,7 +88,7 @@ static void known(void)
 			check(is_known(numbers[j]));
 		check(!is_known(stale) && !is_known(0));
 		check(!hybrid_digests_get(NULL, 1, expected));
-		same(budget.others[HYBRID_FILE_UNREAD], 0);
+		same(world.budget.others[HYBRID_FILE_UNREAD], 0);
 		end();
 	}
 }
@@ -166,7 +154,7 @@ static void does_not_answer(void)
 	mapping = map("/far/b", 0);
 	while (!hybrid_object_row(&mapping, AT + elf_file_symbol("frames.so", "leaf_at")))
 		usleep(1000);
-	user = hybrid_file_user_get(&budget, OTHER + 1);
+	world.user = hybrid_file_user_get(&world.budget, OTHER + 1);
 	far = add("/far/a", 0);
 	near = add("/a", 0);
 	while (!is_known(far) || !is_known(near))
@@ -193,7 +181,7 @@ static struct hybrid_file_user *user_for(const char *path)
 	int fd = open(world.file, O_PATH | O_CLOEXEC);
 	struct hybrid_file_user *of;
 
-	of = strcmp(path, paths[0]) ? user : hybrid_mapping_user(&mapping, fd);
+	of = strcmp(path, paths[0]) ? world.user : hybrid_mapping_user(&mapping, fd);
 	close(fd);
 	return of;
 }
@@ -207,7 +195,6 @@ static void shares(void)
 
 	for (i = 0; i < ARRAY_SIZE(paths); i++) {
 		start();
-		budget.clock = tap_stopped_clock;
 		of = user_for(paths[i]);
 		check(hybrid_file_take(of, HYBRID_FILE_DIGESTS, limit - 2 * file_size + 1));
 		first = add(paths[i], 0);
@@ -219,7 +206,7 @@ static void shares(void)
 		same(of->used[HYBRID_FILE_DIGESTS], limit - file_size + 1);
 		same(of->used[HYBRID_FILE_UNREAD], 0);
 		/* Another one has his. */
-		user = hybrid_file_user_get(&budget, OTHER + 1);
+		world.user = hybrid_file_user_get(&world.budget, OTHER + 1);
 		first = add(paths[1], 0);
 		hybrid_digests_wait(digests, LONG);
 		check(is_known(first));

@@ -21,36 +21,6 @@
 
 #define USER	1000
 
-static struct hybrid_file_budget budget;
-static struct hybrid_file_user *user;
-
-static struct hybrid_file_user *user_of(const struct hybrid_mapping *mapping)
-{
-	(void)mapping;
-	return user;
-}
-
-static void start(void)
-{
-	loader_world_start();
-	hybrid_file_budget_init(&budget);
-	budget.clock = tap_stopped_clock;
-	world.objects.budget = &budget;
-	world.objects.user_of = user_of;
-	user = hybrid_file_user_get(&budget, USER);
-}
-
-/* However long it takes. The errno is kept. */
-static int open_at_last(struct hybrid_mapping *mapping)
-{
-	int fd;
-
-	do {
-		fd = hybrid_loader_open(mapping);
-	} while (fd == HYBRID_OPEN_LATER && !usleep(1000));
-	return fd;
-}
-
 /* A copy that was allowed, and then can't be made: its share is given back once. */
 static void not_copied(void)
 {
@@ -63,14 +33,14 @@ static void not_copied(void)
 	snprintf(path, sizeof(path), LOADER_REAL "/tmp/hybrid-test-%d!", getpid());
 	if (access(NOTES, R_OK) || getrlimit(RLIMIT_FSIZE, &before))
 		return;
-	start();
-	check(hybrid_file_take(user, HYBRID_FILE_COPIES, others));
+	loader_world_start_user(USER);
+	check(hybrid_file_take(world.user, HYBRID_FILE_COPIES, others));
 	/* Helpers have the limit that is there when the first one starts. */
 	few = (struct rlimit) { .rlim_cur = COPIED - 1, .rlim_max = before.rlim_max };
 	signal(SIGXFSZ, SIG_IGN);
 	setrlimit(RLIMIT_FSIZE, &few);
 	mapping = loader_world_map("/far/a");
-	check(!close(open_at_last(&mapping)));
+	check(!close(loader_world_open_at_last(&mapping)));
 	setrlimit(RLIMIT_FSIZE, &before);
 	check(!symlink(NOTES, path + strlen(LOADER_REAL)));
 	mapping = loader_world_map(path);
@@ -80,10 +50,10 @@ static void not_copied(void)
 	while (!load->done && !usleep(1000))
 		hybrid_helpers_read(world.loader);
 	check(load->fd < 0 && load->error == EIO);
-	same(user->used[HYBRID_FILE_COPIES], others);
-	same(open_at_last(&mapping), -1);
+	same(world.user->used[HYBRID_FILE_COPIES], others);
+	same(loader_world_open_at_last(&mapping), -1);
 	same(errno, EIO);
-	same(user->used[HYBRID_FILE_COPIES], others);
+	same(world.user->used[HYBRID_FILE_COPIES], others);
 	unlink(path + strlen(LOADER_REAL));
 	loader_world_end();
 }
@@ -98,7 +68,7 @@ static void descriptor_0(void)
 
 	/* The helper finds asm/debuginfod.S. */
 	check(dlopen(elf_file_path("debuginfod.so"), RTLD_NOW | RTLD_GLOBAL));
-	start();
+	loader_world_start_user(USER);
 	mapping = loader_world_map("/far/a!");
 	same((u64)hybrid_loader_open(&mapping), (u64)HYBRID_OPEN_LATER);
 	loader_world_answer(true);

@@ -21,36 +21,6 @@
 
 #define USER	1000
 
-static struct hybrid_file_budget budget;
-static struct hybrid_file_user *user;
-
-static struct hybrid_file_user *user_of(const struct hybrid_mapping *mapping)
-{
-	(void)mapping;
-	return user;
-}
-
-static void start(void)
-{
-	loader_world_start();
-	hybrid_file_budget_init(&budget);
-	budget.clock = tap_stopped_clock;
-	world.objects.budget = &budget;
-	world.objects.user_of = user_of;
-	user = hybrid_file_user_get(&budget, USER);
-}
-
-/* However long it takes. The errno is kept. */
-static int open_at_last(struct hybrid_mapping *mapping)
-{
-	int fd;
-
-	do {
-		fd = hybrid_loader_open(mapping);
-	} while (fd == HYBRID_OPEN_LATER && !usleep(1000));
-	return fd;
-}
-
 /* The beginning of a file, by its path. */
 static ssize_t read_path(const char *path, char *bytes, size_t size)
 {
@@ -69,14 +39,14 @@ static void copied(void)
 
 	if (read_path(NOTES, expected, COPIED) != COPIED)
 		return;
-	start();
+	loader_world_start_user(USER);
 	mapping = loader_world_map(LOADER_REAL NOTES);
-	fd = open_at_last(&mapping);
-	check(fd >= 0 && mapping.object->is_copy && mapping.object->user == user);
+	fd = loader_world_open_at_last(&mapping);
+	check(fd >= 0 && mapping.object->is_copy && mapping.object->user == world.user);
 	same(mapping.object->copied, COPIED);
-	same(user->used[HYBRID_FILE_COPIES], COPIED);
-	same(user->used[HYBRID_FILE_BACKGROUND], COPIED);
-	same(user->used[HYBRID_FILE_ASKED], 0);
+	same(world.user->used[HYBRID_FILE_COPIES], COPIED);
+	same(world.user->used[HYBRID_FILE_BACKGROUND], COPIED);
+	same(world.user->used[HYBRID_FILE_ASKED], 0);
 	/* What is not copied is a hole. */
 	same(pread(fd, bytes, sizeof(bytes), 0), sizeof(bytes));
 	check(!memcmp(bytes, expected, COPIED));
@@ -86,7 +56,7 @@ static void copied(void)
 	close(fd);
 	/* A local one is none, even if a helper has opened it. */
 	mapping = loader_world_map("/far/a");
-	fd = open_at_last(&mapping);
+	fd = loader_world_open_at_last(&mapping);
 	check(fd >= 0 && !mapping.object->is_copy);
 	same(mapping.object->copied, 0);
 	close(fd);
@@ -101,17 +71,18 @@ static void shares(void)
 	};
 	struct hybrid_mapping mapping;
 	unsigned int i, over;
+	u64 limit;
 	int fd;
 
 	if (access(NOTES, R_OK))
 		return;
 	for (i = 0; i < 2 * ARRAY_SIZE(costs); i++) {
 		over = i % 2;
-		start();
-		check(hybrid_file_take(user, costs[i / 2], hybrid_file_limits[costs[i / 2]].user -
-				       COPIED + over));
+		loader_world_start_user(USER);
+		limit = hybrid_file_limits[costs[i / 2]].user;
+		check(hybrid_file_take(world.user, costs[i / 2], limit - COPIED + over));
 		mapping = loader_world_map(LOADER_REAL NOTES);
-		fd = open_at_last(&mapping);
+		fd = loader_world_open_at_last(&mapping);
 		same(fd < 0, over);
 		if (over) {
 			same(errno, EDQUOT);
@@ -121,7 +92,7 @@ static void shares(void)
 		close(fd);
 		/* The helper goes on with others. */
 		mapping = loader_world_map("/far/a");
-		fd = open_at_last(&mapping);
+		fd = loader_world_open_at_last(&mapping);
 		check(fd >= 0);
 		close(fd);
 		same(world.started, 1);
@@ -143,24 +114,24 @@ static void errors(void)
 	unsigned int i;
 	int fd;
 
-	start();
+	loader_world_start_user(USER);
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		mapping = loader_world_map(cases[i].path);
 		errno = 0;
-		fd = open_at_last(&mapping);
+		fd = loader_world_open_at_last(&mapping);
 		same(fd, -1);
 		same(errno, cases[i].error);
 		check(!mapping.object->is_copy);
 		mapping = loader_world_map("/far/a");
-		fd = open_at_last(&mapping);
+		fd = loader_world_open_at_last(&mapping);
 		check(fd >= 0);
 		close(fd);
 	}
 	/* The first process has started another helper in place of that which has ended. */
 	same(world.started, 1);
-	same(user->used[HYBRID_FILE_ASKED], 0);
+	same(world.user->used[HYBRID_FILE_ASKED], 0);
 	/* A helper says last that it has closed the file. */
-	while (user->used[HYBRID_FILE_WAITS] && !usleep(1000))
+	while (world.user->used[HYBRID_FILE_WAITS] && !usleep(1000))
 		hybrid_helpers_read(world.loader);
 	loader_world_end();
 }
@@ -170,10 +141,10 @@ static void not_taken(void)
 {
 	struct hybrid_mapping mapping;
 
-	start();
+	loader_world_start_user(USER);
 	mapping = loader_world_map("/far/a!");
 	same((u64)hybrid_loader_open(&mapping), (u64)HYBRID_OPEN_LATER);
-	same(user->used[HYBRID_FILE_ASKED], 1);
+	same(world.user->used[HYBRID_FILE_ASKED], 1);
 	loader_world_answer(true);
 	while (!mapping.object->load->done && !usleep(1000))
 		hybrid_helpers_read(world.loader);
@@ -181,7 +152,7 @@ static void not_taken(void)
 	/* Descriptors are counted at the end of the program. */
 	hybrid_loader_cancel(mapping.object);
 	check(!mapping.object->load);
-	same(user->used[HYBRID_FILE_ASKED], 0);
+	same(world.user->used[HYBRID_FILE_ASKED], 0);
 	loader_world_end();
 }
 
@@ -200,7 +171,7 @@ static void paths(void)
 {
 	int fd;
 
-	start();
+	loader_world_start_user(USER);
 	fd = hybrid_loader_open_path(&world.objects, world.file);
 	check(fd >= 0);
 	close(fd);
@@ -217,7 +188,7 @@ static void no_process(void)
 	unsigned int i;
 	int found;
 
-	start();
+	loader_world_start_user(USER);
 	world.is_broken = true;
 	for (i = 0; i < 3; i++) {
 		mapping = loader_world_map(i ? "/far/a" : "/far/b");
@@ -246,16 +217,16 @@ static void asked(void)
 	u64 limit = hybrid_file_limits[HYBRID_FILE_ASKED].user;
 	struct hybrid_mapping mapping;
 
-	start();
-	check(hybrid_file_take(user, HYBRID_FILE_ASKED, limit));
+	loader_world_start_user(USER);
+	check(hybrid_file_take(world.user, HYBRID_FILE_ASKED, limit));
 	mapping = loader_world_map("/far/a");
 	same(hybrid_loader_open(&mapping), -1);
 	same(errno, EDQUOT);
 	same(mapping.object->over, HYBRID_FILE_ASKED);
-	same(user->used[HYBRID_FILE_ASKED], limit);
-	hybrid_file_give(user, HYBRID_FILE_ASKED, 1);
-	check(!close(open_at_last(&mapping)));
-	same(user->used[HYBRID_FILE_ASKED], limit - 1);
+	same(world.user->used[HYBRID_FILE_ASKED], limit);
+	hybrid_file_give(world.user, HYBRID_FILE_ASKED, 1);
+	check(!close(loader_world_open_at_last(&mapping)));
+	same(world.user->used[HYBRID_FILE_ASKED], limit - 1);
 	loader_world_end();
 }
 
@@ -269,7 +240,7 @@ static void fetched(void)
 	int fd;
 
 	check(dlopen(elf_file_path("debuginfod.so"), RTLD_NOW | RTLD_GLOBAL));
-	start();
+	loader_world_start_user(USER);
 	mapping = loader_world_map("/a");
 	object = mapping.object;
 	for (i = 0; i < 2; i++) {

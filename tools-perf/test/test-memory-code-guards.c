@@ -3,63 +3,9 @@
  * Which rule of code that no file has a store is given, if there are several or none. The code is
  * this process's own.
  */
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-#include "abi.h"
-#include "memory-code.h"
+#include "memory-code-world.h"
 #include "rows.h"
-#include "tap.h"
 #include "walk.h"
-
-#define PAGE	4096
-#define SPACE	4711
-
-/* sub $8,%rsp; call *%rcx; add $8,%rsp; ret */
-static const u8 frameless[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3 };
-/* call *%rcx; jmp *%rax: it does not say */
-static const u8 silent[] = { 0xff, 0xd1, 0xff, 0xe0 };
-/* call *%rcx; leave; ret, which has a frame pointer. */
-static const u8 framed[] = { 0xff, 0xd1, 0xc9, 0xc3 };
-
-#define FRAMELESS	128
-#define SILENT		192
-#define FRAMED		256
-
-static struct {
-	u64	ip, row, hash;
-} put[16];
-static unsigned int nr_put, nr_blocks;
-
-static struct hybrid_memory_code known;
-static struct hybrid_unwinder unwinder;
-static struct hybrid_frame frames[4];
-static struct hybrid_unwind u;
-static u8 *code;
-
-static int put_code(void *store __maybe_unused, const struct hybrid_walk_code_key *key,
-		    const struct hybrid_walk_code *what)
-{
-	same(key->space, SPACE);
-	if (check(nr_put < ARRAY_SIZE(put))) {
-		put[nr_put].ip = key->ip - (u64)code;
-		put[nr_put].row = what->row;
-		put[nr_put++].hash = what->proof.hash;
-	}
-	return 0;
-}
-
-static int put_block(void *store __maybe_unused,
-		     const struct hybrid_walk_code_key *key __maybe_unused,
-		     const struct hybrid_walk_block *block __maybe_unused)
-{
-	nr_blocks++;
-	return 0;
-}
-
-static const struct hybrid_store_ops ops = {
-	.put_code = put_code, .put_block = put_block, .takes_registers = true,
-};
 
 /* Of each sample the store knows nothing yet. */
 static void sample(unsigned int stopped)
@@ -67,36 +13,7 @@ static void sample(unsigned int stopped)
 	memset(&known, 0, sizeof(known));
 	nr_put = 0;
 	nr_blocks = 0;
-	hybrid_memory_code_sample(&known, &ops, NULL, &unwinder, &u, stopped);
-}
-
-static void begin(void)
-{
-	struct hybrid_mapping mapping = { .pid = getpid() };
-
-	memset(&unwinder, 0, sizeof(unwinder));
-	code = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	check(code != MAP_FAILED);
-	memcpy(code + FRAMELESS, frameless, sizeof(frameless));
-	memcpy(code + SILENT, silent, sizeof(silent));
-	memcpy(code + FRAMED, framed, sizeof(framed));
-	unwinder.memory = hybrid_memory_new();
-	u = (struct hybrid_unwind) {
-		.abi = &hybrid_abi_64, .space = hybrid_space_new(), .pid = getpid(),
-		.walker_space = SPACE, .frames = frames, .stop = HYBRID_STOP_NO_CFI,
-	};
-	check(unwinder.memory && u.space);
-	mapping.start = (u64)code;
-	mapping.end = (u64)code + PAGE;
-	check(!hybrid_space_map(u.space, &mapping, true));
-	u.regs.value[hybrid_abi_64.sp] = 0x7000;
-}
-
-static void end(void)
-{
-	hybrid_memory_delete(unwinder.memory);
-	hybrid_space_put(u.space);
-	munmap(code, PAGE);
+	hybrid_memory_code_sample(&known, &block_ops, NULL, &unwinder, &u, stopped);
 }
 
 static void set_frame(unsigned int i, unsigned int at, u64 cfa)
@@ -111,12 +28,12 @@ static void set_frame(unsigned int i, unsigned int at, u64 cfa)
 /* The code does not say how it is left, and a frame that was sampled may have no frame pointer. */
 static void no_rule(void)
 {
-	begin();
+	begin(HYBRID_STOP_NO_CFI);
 	set_frame(0, FRAMELESS, 0x7008);
 	set_frame(1, FRAMED + 2, 0x7100);
 	sample(0);
 	same(nr_put, 1);
-	same(put[0].ip, FRAMELESS);
+	same(put[0].key.ip - (u64)code, FRAMELESS);
 	set_frame(0, SILENT + 2, 0x7008);
 	set_frame(1, FRAMED + 2, 0x7100);
 	sample(0);
@@ -127,7 +44,7 @@ static void no_rule(void)
 /* The last frame's rule is known if it is the outermost, and all frames are sure. */
 static void last_frame(void)
 {
-	begin();
+	begin(HYBRID_STOP_NO_CFI);
 	set_frame(0, FRAMELESS, 0x7008);
 	set_frame(1, FRAMED + 2, 0x7100);
 	set_frame(2, SILENT + 2, 0x7200);
@@ -137,7 +54,7 @@ static void last_frame(void)
 	u.stop = HYBRID_STOP_OUTERMOST;
 	sample(UINT_MAX);
 	same(nr_put, 2);
-	same(put[1].ip, SILENT + 2);
+	same(put[1].key.ip - (u64)code, SILENT + 2);
 	u.sure = 2;
 	sample(UINT_MAX);
 	same(nr_put, 1);
@@ -169,7 +86,7 @@ static void by_runtime(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		begin();
+		begin(HYBRID_STOP_NO_CFI);
 		/* The code says 8 of itself. */
 		set_frame(0, FRAMELESS, 0x7000 + cases[i].used);
 		set_frame(1, FRAMED + 2, 0x7100);
@@ -181,7 +98,7 @@ static void by_runtime(void)
 		};
 		sample(UINT_MAX);
 		same(nr_put, 1);
-		same(HYBRID_WALK_CFA_OFF(put[0].row), cases[i].used);
+		same(HYBRID_WALK_CFA_OFF(put[0].code.row), cases[i].used);
 		end();
 	}
 }
@@ -189,7 +106,7 @@ static void by_runtime(void)
 /* A frame pointer that the code does not show is for the address alone. */
 static void not_framed(void)
 {
-	begin();
+	begin(HYBRID_STOP_NO_CFI);
 	set_frame(0, FRAMED - 1, 0x7100);
 	set_frame(1, SILENT + 2, 0x7200);
 	set_frame(2, FRAMELESS + 6, 0x7300);
@@ -197,8 +114,8 @@ static void not_framed(void)
 	sample(UINT_MAX);
 	check(nr_blocks);
 	same(nr_put, 1);
-	same(put[0].ip, SILENT + 2);
-	same(HYBRID_WALK_BASE(put[0].row), PERF_UNWIND_BASE_FP);
+	same(put[0].key.ip - (u64)code, SILENT + 2);
+	same(HYBRID_WALK_BASE(put[0].code.row), PERF_UNWIND_BASE_FP);
 	set_frame(0, FRAMELESS, 0x7008);
 	set_frame(1, SILENT + 2, 0x7200);
 	set_frame(2, FRAMELESS + 6, 0x7300);
@@ -233,7 +150,7 @@ static void context_start(void)
 
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		kind = kinds[i].is_start ? PERF_UNWIND_OUTERMOST : PERF_UNWIND_CFA;
-		begin();
+		begin(HYBRID_STOP_NO_CFI);
 		set_frame(0, FRAMELESS, 0x7008);
 		set_frame(1, FRAMED + 2, 0x7100);
 		memset(&row, 0, sizeof(row));
@@ -242,9 +159,9 @@ static void context_start(void)
 		plant(&row);
 		sample(0);
 		same(nr_put, 1);
-		same(put[0].ip, FRAMELESS);
-		same(put[0].hash == HYBRID_WALK_ROOT, kinds[i].is_start);
-		same(HYBRID_WALK_KIND(put[0].row), kind);
+		same(put[0].key.ip - (u64)code, FRAMELESS);
+		same(put[0].code.proof.hash == HYBRID_WALK_ROOT, kinds[i].is_start);
+		same(HYBRID_WALK_KIND(put[0].code.row), kind);
 		end();
 	}
 }

@@ -2,109 +2,11 @@
 /*
  * The rules of code that no file has, as a store is given them: of code of this process.
  */
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-#include "abi.h"
-#include "memory-code.h"
-#include "tap.h"
-
-#define PAGE	4096
-#define SPACE	4711
-
-/* call *%rcx; leave; ret, which has a frame pointer. */
-static const u8 framed[] = { 0xff, 0xd1, 0xc9, 0xc3 };
-/* sub $8,%rsp; call *%rcx; add $8,%rsp; ret */
-static const u8 frameless[] = { 0x48, 0x83, 0xec, 0x08, 0xff, 0xd1, 0x48, 0x83, 0xc4, 0x08, 0xc3 };
-/* call *%rcx; jmp *%rax: it does not say */
-static const u8 silent[] = { 0xff, 0xd1, 0xff, 0xe0 };
-
-#define FRAMED		64
-#define FRAMELESS	128
-#define SILENT		192
-
-static struct {
-	struct hybrid_walk_code_key	key;
-	struct hybrid_walk_code		code;
-} put[16];
-static unsigned int nr_put;
-
-static struct hybrid_memory_code known;
-static struct hybrid_unwinder unwinder;
-static struct hybrid_frame frames[4];
-static struct hybrid_unwind u;
-static u8 *code;
-
-static int put_code(void *store, const struct hybrid_walk_code_key *key,
-		    const struct hybrid_walk_code *what)
-{
-	(void)store;
-	check(nr_put < ARRAY_SIZE(put));
-	put[nr_put].key = *key;
-	put[nr_put++].code = *what;
-	return 0;
-}
-
-static struct {
-	struct hybrid_walk_code_key	key;
-	struct hybrid_walk_block	block;
-} blocks[16];
-static unsigned int nr_blocks;
-
-static int put_block(void *store, const struct hybrid_walk_code_key *key,
-		     const struct hybrid_walk_block *block)
-{
-	(void)store;
-	check(nr_blocks < ARRAY_SIZE(blocks));
-	blocks[nr_blocks].key = *key;
-	blocks[nr_blocks++].block = *block;
-	return 0;
-}
-
-static const struct hybrid_store_ops block_ops = {
-	.put_code = put_code, .put_block = put_block, .takes_registers = true,
-};
+#include "memory-code-world.h"
 
 static const struct hybrid_store_ops ops = { .put_code = put_code, .takes_registers = true };
 
-static void put_at(unsigned int at, const void *bytes, size_t size)
-{
-	memcpy(code + at, bytes, size);
-}
-
-/* Who sampled "ret" in the first frame was called by the second, and so on. */
-static void begin(void)
-{
-	struct hybrid_mapping mapping = { .pid = getpid() };
-
-	memset(&known, 0, sizeof(known));
-	memset(&unwinder, 0, sizeof(unwinder));
-	nr_put = 0;
-	nr_blocks = 0;
-	code = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	check(code != MAP_FAILED);
-	put_at(FRAMED, framed, sizeof(framed));
-	put_at(FRAMELESS, frameless, sizeof(frameless));
-	put_at(SILENT, silent, sizeof(silent));
-	unwinder.memory = hybrid_memory_new();
-	u = (struct hybrid_unwind) {
-		.abi = &hybrid_abi_64, .space = hybrid_space_new(), .pid = getpid(),
-		.walker_space = SPACE, .frames = frames, .stop = HYBRID_STOP_OUTERMOST,
-	};
-	check(unwinder.memory && u.space);
-	mapping.start = (u64)code;
-	mapping.end = (u64)code + PAGE;
-	check(!hybrid_space_map(u.space, &mapping, true));
-	u.regs.value[hybrid_abi_64.sp] = 0x7000;
-}
-
-static void end(void)
-{
-	hybrid_memory_delete(unwinder.memory);
-	hybrid_space_put(u.space);
-	munmap(code, PAGE);
-}
-
+/* The first frame was called by the second, and so on. @exact: it is the sampled one. */
 static void add_frame(unsigned int at, u64 cfa, bool exact)
 {
 	frames[u.nr++] = (struct hybrid_frame) {
@@ -139,7 +41,7 @@ static void sample(unsigned int stopped)
 /* The ends of fibers: by return address, by place, and that there are any. */
 static void test_fibers(void)
 {
-	begin();
+	begin(HYBRID_STOP_OUTERMOST);
 	add_frame(FRAMELESS, 0x7008, true);
 	u.rule.kind = HYBRID_RULE_OUTERMOST;
 	u.fiber_end = 0x7008;
@@ -157,7 +59,7 @@ static void test_fibers(void)
 	end();
 
 	/* 0 is the return address of all that have none. */
-	begin();
+	begin(HYBRID_STOP_OUTERMOST);
 	add_frame(FRAMELESS, 0x7008, true);
 	u.rule.kind = HYBRID_RULE_OUTERMOST;
 	u.fiber_end = 0x7008;
@@ -171,7 +73,7 @@ static void test_fibers(void)
 
 static void test_rules(void)
 {
-	begin();
+	begin(HYBRID_STOP_OUTERMOST);
 	add_frame(FRAMELESS, 0x7008, true);
 	add_frame(FRAMED + 2, 0x7100, false);
 	add_frame(FRAMED + 2, 0x7200, false);
@@ -199,7 +101,7 @@ static void sample_blocks(unsigned int stopped)
 /* JIT code with a frame pointer: all of the straight code around. */
 static void test_blocks(void)
 {
-	begin();
+	begin(HYBRID_STOP_OUTERMOST);
 	memset(code + FRAMED - 4, 0x90, 4);
 	memset(code + FRAMED - 8, 0xcc, 4);
 	add_frame(FRAMED - 1, 0x7100, true);
@@ -237,7 +139,7 @@ static void test_blocks(void)
 /* Once, until the store's walk ends there. */
 static void test_again(void)
 {
-	begin();
+	begin(HYBRID_STOP_OUTERMOST);
 	add_frame(FRAMELESS, 0x7008, true);
 	add_frame(FRAMED + 2, 0x7100, false);
 	sample(UINT_MAX);
@@ -256,7 +158,7 @@ static void test_again(void)
 /* By its frame pointer alone only a caller is left, and not what was sampled. */
 static void test_silent(void)
 {
-	begin();
+	begin(HYBRID_STOP_OUTERMOST);
 	add_frame(SILENT + 2, 0x7008, true);
 	add_frame(SILENT + 2, 0x7100, false);
 	add_frame(FRAMED + 2, 0x7200, false);
@@ -322,7 +224,7 @@ static void expect_ranges(unsigned int stopped, unsigned int nr, unsigned int nr
 /* Code that a runtime has made, from somewhere in the first of @nr stretches on. */
 static void begin_range(u64 start, unsigned int nr)
 {
-	begin();
+	begin(HYBRID_STOP_OUTERMOST);
 	ranges_fail_at = 0;
 	unwinder.runtime_range = made_range;
 	made = (struct hybrid_runtime_range) {
@@ -407,7 +309,7 @@ static void test_jvm(void)
 		.put_code = put_code, .put_range = put_range, .put_jvm = put_jvm,
 	};
 
-	begin();
+	begin(HYBRID_STOP_OUTERMOST);
 	nr_jvms = 0;
 	said = (struct hybrid_walk_jvm) { .heaps[0] = { .low = (u64)code, .size = PAGE } };
 	unwinder.runtime_range = jvm_range;
@@ -442,7 +344,7 @@ static void test_nothing(void)
 {
 	static const struct hybrid_store_ops files_alone = {};
 
-	begin();
+	begin(HYBRID_STOP_OUTERMOST);
 	/* It was left otherwise: the code is another by now. */
 	add_frame(FRAMELESS, 0x7048, true);
 	add_frame(FRAMED + 2, 0x7100, false);
@@ -469,7 +371,7 @@ static void test_file(void)
 	struct hybrid_object object = { .objects = &objects, .state = HYBRID_OBJECT_FAILED };
 	struct hybrid_mapping *mapping;
 
-	begin();
+	begin(HYBRID_STOP_OUTERMOST);
 	add_frame(FRAMELESS, 0x7008, true);
 	add_frame(FRAMED + 2, 0x7100, false);
 	mapping = &u.space->mappings[0];
