@@ -59,7 +59,7 @@ static __always_inline u64 block_hash(struct x86_frame_cache *cache,
 	return hash ?: 1;
 }
 
-/* The set is by the space, too: programs have the same code at the same addresses. */
+/* The set depends on the space, too, because programs have the same code at the same addresses. */
 static struct x86_frame_cache_entry *find_set(struct x86_frame_cache *cache, u64 space, u64 hash)
 {
 	return cache->sets[((hash >> 32) + space) & (X86_FRAME_CACHE_SETS - 1)];

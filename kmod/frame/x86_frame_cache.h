@@ -15,7 +15,7 @@
 #define X86_FRAME_CACHE_SETS	128
 #endif
 #define X86_FRAME_CACHE_WAYS	5
-/* Bits of an address space's number. A machine does not make so many that they repeat. */
+/* Bits of the number of an address space.  No machine has so many that a number repeats. */
 #define X86_FRAME_CACHE_SPACE	40
 /* An entry is for an aligned block of so many bytes of code. */
 #define X86_FRAME_CACHE_BLOCK	64

@@ -530,7 +530,7 @@ static __always_inline bool decode(struct x86_scan *scan)
 		work->insns += skipped;
 		work->path.pc += next - p;
 		if (scan->code.len) {
-			x86_charge(scan, X86_SCAN_LOUD);
+			x86_charge(scan, X86_SCAN_NOT_QUIET);
 			return true;
 		}
 		/* The skipped code may run into another stretch. */

@@ -297,7 +297,7 @@ static s32 follow(struct x86_scan *scan, struct x86_table *t, s32 pc)
 	}
 	if (!code->len)
 		return X86_SCAN_REACH;
-	x86_charge(scan, X86_SCAN_LOUD);
+	x86_charge(scan, X86_SCAN_NOT_QUIET);
 	next += code->len;
 	note_code(t, next);
 	return next;

@@ -146,16 +146,16 @@ enum x86_bp {
 };
 
 /*
- * What takes more than one unit of X86_FRAME_INSNS, and how many more: a read of code, a read that
- * fails, a branch, jump or end of a path, a search for the table of a jump, an instruction that is
- * not quiet, and one that insn.c decodes. In hostile code none takes the kernel more than some 120
- * instructions a unit: selftests/frame/test-cost looks for such code.
+ * Units of X86_FRAME_INSNS that are taken besides the one of each instruction: for a read of code,
+ * a read that fails, a branch, jump or end of a path, a search for the table of a jump, an
+ * instruction that is not quiet, and one that insn.c decodes. A unit takes the processor at most
+ * some 120 instructions: selftests/frame/test-cost looks for code that takes more.
  */
 #define X86_SCAN_READ		2
 #define X86_SCAN_FAILED		128
 #define X86_SCAN_JUMP		3
 #define X86_SCAN_TABLE		8
-#define X86_SCAN_LOUD		4
+#define X86_SCAN_NOT_QUIET	4
 #define X86_SCAN_SLOW		11
 
 /* No function is larger than this, in bytes to either side of ip. */

@@ -25,6 +25,7 @@ static __always_inline bool in_dump(const struct perf_unwind_walk *walk, unsigne
 	return addr >= walk->stack && addr <= walk->stack_end && walk->stack_end - addr >= size;
 }
 
+/* Is @addr aligned, and is its word in the dump? */
 static __always_inline bool may_read(const struct perf_unwind_walk *walk, unsigned long addr,
 				     unsigned int ws)
 {

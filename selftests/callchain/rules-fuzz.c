@@ -38,11 +38,7 @@ static void run(const char *code)
 
 static void clock_attr(struct perf_event_attr *attr)
 {
-	rules_attr(attr, NULL);
-	attr->type = PERF_TYPE_SOFTWARE;
-	attr->config = PERF_COUNT_SW_CPU_CLOCK;
-	attr->bp_type = 0;
-	attr->bp_len = 0;
+	software_attr(attr, PERF_COUNT_SW_CPU_CLOCK);
 	attr->sample_period = 100000;
 	attr->exclude_kernel = 0;
 	attr->inherit = 1;

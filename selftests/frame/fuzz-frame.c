@@ -17,8 +17,8 @@
 #define PAGE		4096UL
 /*
  * What the documentation promises: a read of the scan takes 2 units of the budget, one
- * that fails 128. One that began may go beyond, and 12 are made before and behind
- * the scan; a read over two pages is two.
+ * that fails 128. The last read may exceed the budget. 12 more reads are made before
+ * and after the scan. A read over two pages counts as two.
  */
 #define READ_COST	2
 #define FAILED_COST	128

@@ -118,7 +118,7 @@ static void check_limits(void)
 		{ "\xeb\x00", 2 }, { "\xc4\xe2\x7d\x18\xc1", 5 },
 	};
 	/* What the return takes, after its one unit. */
-	const unsigned int last = X86_SCAN_LOUD + X86_SCAN_JUMP;
+	const unsigned int last = X86_SCAN_NOT_QUIET + X86_SCAN_JUMP;
 	unsigned int u, n, took, limit;
 	bool ok = true;
 

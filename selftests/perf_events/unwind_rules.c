@@ -162,7 +162,7 @@ TEST_F(unwind_rules, wrong_rules)
 	}
 }
 
-/* What a function saved on its stack, and below, where no dump reaches. */
+/* The CFA is a word on the stack; below sp, where no dump reaches, it is not read. */
 TEST_F(unwind_rules, dereference)
 {
 	struct perf_unwind_rule rule = {
@@ -348,13 +348,13 @@ static void run_on(char *stack, const char *code)
 /* From rules_leaf()'s sp to what @stack was. */
 #define STACK_USED	104
 
-/* Rules reach all that a dump would contain, and no byte more. */
+/* Rules can read all that a dump would contain, and no byte more. */
 TEST_F(unwind_rules, end_of_dump)
 {
 	const __u32 at = CODE_OFFSET(rules_leaf);
 	const struct perf_unwind_row row = { .offset = at };
 	const struct perf_unwind_rule last = CFA_SP(DUMP_SIZE);
-	const struct perf_unwind_rule behind = CFA_SP(DUMP_SIZE + 8);
+	const struct perf_unwind_rule after = CFA_SP(DUMP_SIZE + 8);
 	long page = sysconf(_SC_PAGESIZE);
 	struct sample sample;
 	const char **words;
@@ -363,7 +363,7 @@ TEST_F(unwind_rules, end_of_dump)
 	stack = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ASSERT_NE(MAP_FAILED, stack);
 	stack += page;
-	/* Return addresses as there could be. */
+	/* The last word of the dump and the next one: a caller might have left them there. */
 	words = (const char **)(stack - STACK_USED + DUMP_SIZE);
 	words[-1] = self->code + CODE_OFFSET(rules_middle_ret);
 	words[0] = words[-1];
@@ -377,7 +377,7 @@ TEST_F(unwind_rules, end_of_dump)
 	ASSERT_LT(0, ring_last(self->ring, &sample));
 	EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_UNREADABLE));
 	EXPECT_EQ(1, PERF_UNWIND_INFO_FRAMES(sample.info));
-	ASSERT_EQ(0, load_rules(self->table, self->file, at, at + 3, &row, 1, &behind, 1));
+	ASSERT_EQ(0, load_rules(self->table, self->file, at, at + 3, &row, 1, &after, 1));
 	run_on(stack, self->code);
 	ASSERT_LT(0, ring_last(self->ring, &sample));
 	EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_UNREADABLE));
@@ -482,15 +482,7 @@ TEST_F(unwind_rules, executed)
 	EXPECT_TRUE(is_whole(&sample, EXECUTED_AT));
 }
 
-static void fault_attr(struct perf_event_attr *attr)
-{
-	rules_attr(attr, NULL);
-	attr->type = PERF_TYPE_SOFTWARE;
-	attr->config = PERF_COUNT_SW_PAGE_FAULTS;
-	attr->bp_type = 0;
-	attr->bp_len = 0;
-}
-
+/* Do two samples have the same chain, registers and stack? */
 static bool is_same(const struct sample *a, const struct sample *b)
 {
 	return a->info == b->info && a->nr == b->nr &&
@@ -499,7 +491,7 @@ static bool is_same(const struct sample *a, const struct sample *b)
 	       a->reg_ip == b->reg_ip && a->dump == b->dump && a->top == b->top;
 }
 
-/* Whatever the compiler has in the frame pointer, the chain is the same. */
+/* Writes to @page with a frame pointer of 0: so the chain is always the same. */
 static void touch(char *page)
 {
 	asm volatile("push %%rbp\n\t"
@@ -509,7 +501,11 @@ static void touch(char *page)
 		     : : "r" (page) : "memory", "cc");
 }
 
-/* Another user's event samples a fault of this task alone, and one beside an event of root's. */
+/*
+ * Becomes another user, whose event samples two faults of this task: the first one alone, the
+ * second one beside an event of root.  Returns 0 if both samples are the same, or the number of
+ * what failed.
+ */
 static int sample_faults(int ready, int go)
 {
 	struct perf_event_mmap_page *ring;
@@ -519,7 +515,7 @@ static int sample_faults(int ready, int go)
 	int event, i;
 	char byte;
 
-	fault_attr(&attr);
+	software_attr(&attr, PERF_COUNT_SW_PAGE_FAULTS);
 	attr.sample_stack_user = 64;
 	attr.disabled = 1;
 	page = mmap(NULL, 2, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -540,7 +536,6 @@ static int sample_faults(int ready, int go)
 		if (!i && (write(ready, "", 1) != 1 || read(go, &byte, 1) != 1))
 			return 6;
 	}
-	/* Chain, registers and stack: all is as it was without the other event. */
 	return is_same(&samples[0], &samples[1]) ? 0 : 7;
 }
 
@@ -561,7 +556,7 @@ TEST_F(unwind_rules, other_user)
 		_exit(sample_faults(ready[1], go[0]));
 	close(ready[1]);
 	ASSERT_EQ(1, read(ready[0], &byte, 1));
-	fault_attr(&attr);
+	software_attr(&attr, PERF_COUNT_SW_PAGE_FAULTS);
 	event = syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	ASSERT_LE(0, event);
 	ASSERT_EQ(0, attach(self->table, event));

@@ -61,6 +61,16 @@ static inline void rules_attr(struct perf_event_attr *attr, const void *addr)
 	attr->exclude_hv = 1;
 }
 
+/* The same of a software event, in place of the breakpoint. */
+static inline void software_attr(struct perf_event_attr *attr, __u64 config)
+{
+	rules_attr(attr, NULL);
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = config;
+	attr->bp_type = 0;
+	attr->bp_len = 0;
+}
+
 /* On this task; @cpu: -1 for all, which no ring of an inherited event takes. */
 static inline int event_open(struct perf_event_attr *attr, int cpu)
 {

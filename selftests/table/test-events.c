@@ -152,7 +152,7 @@ static void check_samples(void)
 	     PERF_UNWIND_INFO_INNERMOST(info) == PERF_UNWIND_INNERMOST_RULE;
 	report(ok, "samples: the kernel's own chain if rules end early");
 
-	/* What a dump lacks is not read: words behind it, and all if sp is no address of a user. */
+	/* No word after the end of the dump is read, and none if sp is no user address. */
 	words_from = STACK;
 	words_end = STACK + 8 * 8;
 	has_strayed = false;

@@ -167,7 +167,7 @@ static void check_other_stack(void)
 	user_put_word(STACK + 0x10000 + 24, RETURN(2, 1), 8);
 	ok = walk_now(MAX_STACK) == PERF_UNWIND_END_OUTERMOST && ctx.nr == 4 &&
 	     chain[4] == RETURN(2, 1);
-	/* The dump ends behind that stack pointer, before it, and behind the signal frame. */
+	/* The dump ends after the other stack pointer, before it, and after the signal frame. */
 	dump_size = 0x10000 + 8;
 	ok &= walk_now(MAX_STACK) == PERF_UNWIND_END_UNREADABLE && ctx.nr == 3;
 	dump_size = 0x10000 + 7;

@@ -13,7 +13,7 @@
 #define NR_FILES	4
 #define MAX_ROWS	4000
 
-/* As objects.c has it. */
+/* UNWIND_TABLE_MAX_RETIRED, which is private to objects.c */
 #define MAX_RETIRED	(4 << 20)
 
 static struct super_block disk = { .s_dev = 1 };

@@ -36,7 +36,7 @@ void tap_seed(u64 seed);
  */
 void tap_pass(u64 ns);
 
-/* A clock that stands still, for shares of which each second gives some back. */
+/* A clock that stands still, for budgets of which each second gives some back. */
 u64 tap_stopped_clock(void);
 
 /* A condition that fails the running test where it does not hold. */

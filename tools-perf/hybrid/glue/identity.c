@@ -165,13 +165,18 @@ static bool has_build_id(const char *path, struct dso *dso)
 	return filename__read_build_id(path, &bid) > 0 && dso__build_id_equal(dso, &bid);
 }
 
+/* @right: O_PATH of a file with the content, which is read only here; -1: there is none. */
 static bool has_content(struct hybrid_identity *identity, int fd, int right)
 {
+	int same = hybrid_open_found(fcntl(right, F_DUPFD_CLOEXEC, 0));
 	u8 digest[HYBRID_DIGEST_SIZE];
+	bool is_same;
 
-	if (!hybrid_content_is_same(right, fd) &&
-	    (hybrid_content_digest(fd, digest) ||
-	     memcmp(digest, identity->digest, sizeof(digest))))
+	is_same = hybrid_content_is_same(same, fd);
+	if (same >= 0)
+		close(same);
+	if (!is_same && (hybrid_content_digest(fd, digest) ||
+			 memcmp(digest, identity->digest, sizeof(digest))))
 		return false;
 	/* The cache has links to the files at the paths. */
 	hybrid_file_id_read(fd, &identity->file);
@@ -179,21 +184,21 @@ static bool has_content(struct hybrid_identity *identity, int fd, int right)
 }
 
 /*
- * In the present mount namespace. @right: NULL; or a file that was found and is right (-1: none
- * yet). It saves the digests of others, and is to be closed by the caller.
+ * In the present mount namespace. @right: NULL; or the first file that was found to be right, -1:
+ * none yet. Others are compared with it. The caller closes it.
  */
 static enum found look_at(struct hybrid_identity *identity, const char *path, int *right)
 {
-	int found = open(path, O_PATH | O_CLOEXEC), fd;
+	int fd = open(path, O_PATH | O_CLOEXEC);
 	enum found is = ABSENT;
 
-	if (found < 0)
-		return ABSENT;
-	if (identity->file.ino && hybrid_file_id_is_of(&identity->file, found))
+	if (fd >= 0 && identity->file.ino && hybrid_file_id_is_of(&identity->file, fd)) {
 		is = RIGHT;
-	fd = is == RIGHT && (!right || *right >= 0) ? found : hybrid_open_found(found);
-	if (is != RIGHT && fd >= 0)
-		is = has_content(identity, fd, right ? *right : -1) ? RIGHT : WRONG;
+	} else {
+		fd = hybrid_open_found(fd);
+		if (fd >= 0)
+			is = has_content(identity, fd, right ? *right : -1) ? RIGHT : WRONG;
+	}
 	if (is == RIGHT && right && *right < 0)
 		*right = fd;
 	else if (fd >= 0)

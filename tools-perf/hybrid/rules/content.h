@@ -33,7 +33,7 @@ int hybrid_content_digest(int fd, u8 *digest);
  * @a: of a regular file
  * @b: of another one
  *
- * It computes next to nothing: for a file of which a copy has a known digest.
+ * Comparing a file with a copy whose digest is known is much cheaper than another digest.
  *
  * Return: false, too, if they are larger than HYBRID_DIGEST_MOST, or one can't be read.
  */

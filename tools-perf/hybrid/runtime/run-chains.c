@@ -47,7 +47,7 @@ static unsigned int first_run(const struct hybrid_named_chain *c, unsigned int n
 	return at;
 }
 
-/* That its run ends with HYBRID_RUN_CROSSES, beside what the first frame is. */
+/* Added to @first of a key: the first frame's run ends with HYBRID_RUN_CROSSES. */
 #define CROSSES		0x80000000U
 
 /*

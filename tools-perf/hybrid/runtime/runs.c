@@ -74,7 +74,7 @@ static bool is_next_own(struct hybrid_runs *runs)
 	       (runs->crosses || !(runs->again[at / 64] >> at % 64 & 1));
 }
 
-/* All but @own and @again, of which look_at() sets what is used. */
+/* Resets all but @own and @again: look_at() sets their bits before anything reads them. */
 static void begin(struct hybrid_runs *runs, const struct hybrid_named_chain *c)
 {
 	runs->chain = c;

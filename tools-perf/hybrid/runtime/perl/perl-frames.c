@@ -20,7 +20,7 @@ static bool is_block(const struct perl_frame *frame)
 	return !(frame->function & HYBRID_WALK_FUNCTION_ADDR);
 }
 
-/* For an eval docatch() has begun the evaluator anew. */
+/* Is that an eval for which docatch() has begun the evaluator anew? */
 static bool is_tried(u64 function)
 {
 	u64 what = function & HYBRID_WALK_FUNCTION_ADDR;
@@ -44,7 +44,7 @@ static unsigned int take_text(struct perl_frames *frames, struct perl_frame *fra
 	return HYBRID_WALK_PERL_TEXT;
 }
 
-/* One frame more, at pair @at of the words, or nothing. Returns the pair behind it. */
+/* Adds the frame at pair @at of the words, unless that is empty. Returns the next pair. */
 static unsigned int take_frame(struct perl_frames *frames, const struct hybrid_named_chain *c,
 			       unsigned int at)
 {
