@@ -82,6 +82,17 @@ void store_sample(const char *name, u64 info)
 	hybrid_compiler_sample(compiler, &scene_unwinder, &sample.u, 0, info);
 }
 
+unsigned int store_short_dump(void)
+{
+	scene_start(&sample, scene_at("leaf_at"));
+	scene_push(&sample, scene_at("pushed_ret"));
+	scene_push_pushed(&sample, 0, scene_at("outer_ret"));
+	sample.u.dump_size = 16;
+	scene_unwind(&sample);
+	same(sample.u.stop, HYBRID_STOP_DUMP_END);
+	return sample.u.nr;
+}
+
 int store_put_nothing(void *arg __maybe_unused,
 		      const struct hybrid_pinned_file *file __maybe_unused,
 		      const struct hybrid_walk_interpreter *interpreter __maybe_unused)

@@ -47,6 +47,9 @@ void store_end(void);
 /* leaf() called from the label @name, and nothing known of that one's caller. */
 void store_sample(const char *name, u64 info);
 
+/* A sample of leaf() whose dump ends within the frame of its caller. Return: frames up to there. */
+unsigned int store_short_dump(void);
+
 /* A put_interpreter() of @store_ops that takes all and keeps nothing. */
 int store_put_nothing(void *arg, const struct hybrid_pinned_file *file,
 		      const struct hybrid_walk_interpreter *interpreter);

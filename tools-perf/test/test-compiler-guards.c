@@ -228,13 +228,7 @@ static void short_space(void)
 	unsigned int nr;
 
 	store_begin();
-	scene_start(&sample, scene_at("leaf_at"));
-	scene_push(&sample, scene_at("pushed_ret"));
-	scene_push_pushed(&sample, 0, scene_at("outer_ret"));
-	sample.u.dump_size = 16;
-	scene_unwind(&sample);
-	same(sample.u.stop, HYBRID_STOP_DUMP_END);
-	nr = sample.u.nr;
+	nr = store_short_dump();
 	hybrid_compiler_sample(compiler, &scene_unwinder, &sample.u, 0, ASK(nr));
 	store_work();
 	same(compiler->space_gen, sample.u.space->gen);
