@@ -56,7 +56,7 @@ struct pair {
 
 static struct pair *pairs[PAIR_LISTS];
 
-/* The last frames of chains that "ends" counts: each is its own caller here. */
+/* The last frames of chains without a mark: each is its own caller here, and UNKNOWN "ends". */
 static struct pair *ends[PAIR_LISTS];
 
 /* Chains, by what they are. */
@@ -169,6 +169,15 @@ static bool take_marks(void)
 	return marked;
 }
 
+static void judge_end(const struct frame *last)
+{
+	struct pair *pair = pair_in(ends, last, last, false);
+
+	if (!pair->count++)
+		pair->verdict = frame_may_be_root(last) ? SHOWN : UNKNOWN;
+	totals.ends += pair->verdict == UNKNOWN;
+}
+
 static void judge_chain(void)
 {
 	const struct frame *last;
@@ -191,10 +200,8 @@ static void judge_chain(void)
 	rooted = !marked && frame_is_root(last);
 	totals.verdicts[verdict]++;
 	totals.rooted += rooted;
-	if (!marked && !frame_may_be_root(last)) {
-		pair_in(ends, last, last, false)->count++;
-		totals.ends++;
-	}
+	if (!marked)
+		judge_end(last);
 	if (verdict == REFUTED && !marked)
 		(*(rooted ? &totals.refuted_rooted : &totals.refuted_plain))++;
 }

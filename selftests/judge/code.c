@@ -183,6 +183,60 @@ bool code_call(struct object *object, u64 ret, struct call *call)
 	return true;
 }
 
+/* Does it leave its function: a return, or a jump to another one, or to what is not known? */
+static bool leaves(const struct flow *flow, const struct flow_insn *insn)
+{
+	u8 op = flow->code[insn->off];
+
+	if (insn->target != FLOW_NONE)
+		return insn->target < 0 || insn->target >= (s32)flow->size;
+	/* int3, hlt, ud2 */
+	return insn->ends && op != 0xcc && op != 0xf4 && op != 0x0f;
+}
+
+/* Where no instruction does, and the last one is no other function's concern. */
+static bool never_returns(const struct flow *flow)
+{
+	u32 i;
+
+	for (i = 0; i < flow->nr; i++) {
+		if (leaves(flow, &flow->insns[i]))
+			return false;
+	}
+	return i && (flow->insns[i - 1].is_call || flow->insns[i - 1].ends);
+}
+
+/* May the file's own code call @target? What looks like a call of it does. */
+static bool may_be_called(const struct object *object, u64 target)
+{
+	const struct elf_image *image = &object->image;
+	u64 i;
+
+	for (i = 0; i + 5 <= image->size; i++) {
+		if (image->bytes[i] == 0xe8 &&
+		    relative(image->bytes + i + 5, image->base + i + 5) == target)
+			return true;
+	}
+	return false;
+}
+
+bool code_may_begin_stack(struct object *object, u64 addr)
+{
+	const struct function *function = object_function(object, addr);
+	struct block *block = NULL;
+	size_t i;
+
+	if (function)
+		block = block_from(object, function->start, function->end, MAX_BLOCK);
+	if (!block || block->cut || !never_returns(&block->flow))
+		return false;
+	for (i = 0; i < object->nr_exports; i++) {
+		if (object->exports[i].value == function->start)
+			return false;
+	}
+	return !may_be_called(object, function->start);
+}
+
 /* What is being worked out: @todo has addresses to go on at. */
 struct work {
 	struct object	*object;

@@ -28,6 +28,12 @@ struct call {
  */
 bool code_call(struct object *object, u64 ret, struct call *call);
 
+/*
+ * May the function at @addr be a fiber's first one? It never returns, no code of its file calls it,
+ * and other files can't know it.
+ */
+bool code_may_begin_stack(struct object *object, u64 addr);
+
 /**
  * struct reach - the instructions that control comes to from one on, through jumps
  *	and branches, and past calls

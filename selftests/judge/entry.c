@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Libc's calls of free() lead to this program's procedure linkage table: it is linked
- * to fixed addresses, and its entry is the address of free() for all files.
+ * to fixed addresses, and its entry is the address of free() for all files. And functions that
+ * never return: one that is called, and one whose address is taken alone, as of a fiber's.
  *
  *	entry SECONDS
  */
 #include <regex.h>
 #include <stdlib.h>
 #include <time.h>
+
+__attribute__((noipa)) static void begins(void)
+{
+	exit(2);
+}
+
+__attribute__((noipa)) static void is_called(void)
+{
+	exit(2);
+}
 
 int main(int argc, char **argv)
 {
@@ -23,5 +34,8 @@ int main(int argc, char **argv)
 		regfree(&regex);
 	} while (time(NULL) <= end);
 	release(NULL);
+	if (argc > 2)
+		is_called();
+	__asm__("" : : "r" (begins));
 	return 0;
 }

@@ -348,7 +348,8 @@ bool frame_may_be_root(const struct frame *frame)
 	if (!frame->mapped)
 		return false;
 	return !frame->object->readable || has_names_alone(frame) || frame_is_root(frame) ||
-	       (frame->object->is_go && frame->symbol[0] == '[');
+	       (frame->object->is_go && frame->symbol[0] == '[') ||
+	       code_may_begin_stack(frame->object, frame->addr);
 }
 
 bool frame_is_mark(const struct frame *frame)

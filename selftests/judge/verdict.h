@@ -55,7 +55,10 @@ bool frame_is_unwinding(const struct frame *frame);
 /* Is it where a process or a thread begins? */
 bool frame_is_root(const struct frame *frame);
 
-/* May it be? Also if the file is gone, or is a Go program without symbols: then nothing tells. */
+/*
+ * May it be? Also if the file is gone, or is a Go program without symbols: then nothing tells. And
+ * where a fiber may begin, which has no caller: the return address of its first function is 0.
+ */
 bool frame_may_be_root(const struct frame *frame);
 
 /* Is it no frame, but says that the chain is cut off or guessed from there on? */

@@ -77,7 +77,7 @@ func intoC() {
 
 //go:noinline TRUTH: main.intoCAndBack main.main libc
 func intoCAndBack() {
-	C.c_under(5000)
+	C.c_under(20000)
 }
 
 // Inlined into what cgo makes of it. It runs on the goroutine's stack again: to
