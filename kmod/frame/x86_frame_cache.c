@@ -35,10 +35,10 @@ static __always_inline u64 mix(u64 a, u64 b)
 /*
  * Reads the block with @addr, which is within a page, and returns its hash; 0 if it can't be read.
  *
- * The hash needs no secret. Entries have the address space itself, so a program that writes code
- * with the tag of other code gets a wrong rule for its own code only. Otherwise two blocks of a
- * program have the same tag and set with a chance that does not matter, because return addresses
- * are confirmed anyway.
+ * The hash needs no secret. Keys have the address space itself, so a program that writes code with
+ * the hash of other code gets a wrong rule for its own code only. Otherwise two blocks of a program
+ * have the same key and set with a chance that does not matter, because return addresses are
+ * confirmed anyway.
  */
 static __always_inline u64 block_hash(struct x86_frame_cache *cache,
 				      const struct x86_frame_mem *mem, unsigned long addr)
@@ -65,10 +65,15 @@ static struct x86_frame_cache_entry *find_set(struct x86_frame_cache *cache, u64
 	return cache->sets[((hash >> 32) + space) & (X86_FRAME_CACHE_SETS - 1)];
 }
 
+static u64 key_of(u64 space, u64 hash)
+{
+	return hash << X86_FRAME_CACHE_SPACE | (space & ((1ULL << X86_FRAME_CACHE_SPACE) - 1));
+}
+
 static bool is_same(const struct x86_frame_cache_entry *a,
 		    const struct x86_frame_cache_entry *b)
 {
-	return a->space == b->space && a->tag == b->tag && a->cfa_words == b->cfa_words &&
+	return a->key == b->key && a->cfa_words == b->cfa_words &&
 	       a->fp_words == b->fp_words && a->mem_words == b->mem_words &&
 	       a->use_fp == b->use_fp && a->reg == b->reg && a->kind == b->kind;
 }
@@ -87,8 +92,8 @@ static void keep(struct x86_frame_cache *cache, struct x86_frame_cache_entry *e,
 }
 
 /*
- * Stores a result for all instructions that it is valid for. @new: the result; space, tag and
- * ips are set here
+ * Stores a result for all instructions that it is valid for. @new: the result; key and ips
+ * are set here
  */
 static void keep_run(struct x86_frame_cache *cache, u64 space,
 		     const struct x86_frame_mem *mem, unsigned long ip,
@@ -97,12 +102,11 @@ static void keep_run(struct x86_frame_cache *cache, u64 space,
 	unsigned int left = cache->work.run, fill, from, len;
 	u64 hash;
 
-	new->space = space;
 	for (fill = 0; left && fill < X86_FRAME_CACHE_FILL; fill++) {
 		hash = block_hash(cache, mem, ip);
 		if (!hash)
 			return;
-		new->tag = hash;
+		new->key = key_of(space, hash);
 		from = ip & (X86_FRAME_CACHE_BLOCK - 1);
 		len = X86_FRAME_CACHE_BLOCK - from;
 		if (len > left)
@@ -140,17 +144,15 @@ find_ip(struct x86_frame_cache *cache, u64 space,
 	const struct x86_frame_mem *mem, unsigned long ip)
 {
 	u64 hash = block_hash(cache, mem, ip);
-	struct x86_frame_cache_entry *e, key;
+	u64 key = key_of(space, hash);
+	struct x86_frame_cache_entry *e;
 	unsigned int i;
 
 	if (!hash)
 		return NULL;
-	key.space = space;
-	key.tag = hash;
 	e = find_set(cache, space, hash);
 	for (i = 0; i < X86_FRAME_CACHE_WAYS; i++, e++)
-		if (e->space == key.space && e->tag == key.tag &&
-		    e->ips >> (ip & (X86_FRAME_CACHE_BLOCK - 1)) & 1)
+		if (e->key == key && e->ips >> (ip & (X86_FRAME_CACHE_BLOCK - 1)) & 1)
 			return e;
 	return NULL;
 }

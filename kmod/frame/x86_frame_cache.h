@@ -15,15 +15,15 @@
 #define X86_FRAME_CACHE_SETS	128
 #endif
 #define X86_FRAME_CACHE_WAYS	5
-/* Bits of the number of an address space.  No machine has so many that a number repeats. */
+/* Bits of a key for the address space.  No machine has so many that a number repeats. */
 #define X86_FRAME_CACHE_SPACE	40
 /* An entry is for an aligned block of so many bytes of code. */
 #define X86_FRAME_CACHE_BLOCK	64
 
 /**
  * struct x86_frame_cache_entry - a result
- * @space:	address space
- * @tag:	hash of mode, address and bytes of the block
+ * @key:	address space, and above that the low bits of a hash of mode, address and bytes of
+ *		the block
  * @ips:	a bit for each byte of the block that the result is for; 0: unused entry
  * @cfa_words:	see struct x86_frame_rule, in words
  * @fp_words:	see struct x86_frame_rule, in words
@@ -33,8 +33,7 @@
  * @kind:	what found it
  */
 struct x86_frame_cache_entry {
-	u64	space:X86_FRAME_CACHE_SPACE;
-	u64	tag:64 - X86_FRAME_CACHE_SPACE;
+	u64	key;
 	u64	ips;
 	s16	cfa_words;
 	s16	fp_words;
