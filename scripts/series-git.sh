@@ -313,12 +313,13 @@ recommit()
 }
 
 # print_patches BASE HEAD INTO: with nothing in them that drifts: no numbers in
-# the subjects, no git version, no commit ids.
+# the subjects, no git version, no commit ids, and no person: that is who submits them.
 print_patches()
 {
 	g format-patch -q --zero-commit --no-signature --no-numbered --no-thread \
 		--no-renames --no-base --abbrev=12 --diff-algorithm=myers \
-		--subject-prefix=PATCH -o "$3" "$1..$2"
+		--subject-prefix=PATCH -o "$3" "$1..$2" || return
+	sed -i '2s/^From: .*/From: perf-hybrid <perf-hybrid@localhost>/' "$3"/0*.patch
 }
 
 # same_patches DIR: does patches/ hold just those?
