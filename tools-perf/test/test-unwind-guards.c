@@ -52,6 +52,32 @@ static void cut(void)
 	check(s.u.is_refuted && !s.u.bp_known);
 }
 
+/*
+ * A call that leads elsewhere refutes its callee, if that has been called, and is no address that
+ * was written to the stack.
+ */
+static void written(void)
+{
+	static const struct {
+		const char	*ret;
+		unsigned int	nr;
+	} inner[] = { { "pushed_ret", 2 }, { "bpframe_entry", 3 } };
+	unsigned int i;
+	u64 ret;
+
+	for (i = 0; i < ARRAY_SIZE(inner); i++) {
+		scene_start(&s, scene_at("leaf_at"));
+		ret = scene_at(inner[i].ret);
+		s.frames[0] = (struct hybrid_frame) { scene_at("leaf_at"), scene_at("leaf_at"), 1 };
+		s.frames[1] = (struct hybrid_frame) { ret - 1, ret, 2 };
+		ret = scene_at("odd_ret");
+		s.frames[2] = (struct hybrid_frame) { ret - 1, ret, 3 };
+		s.u.nr = 3;
+		hybrid_cut_refuted(&scene_unwinder, &s.u);
+		same(s.u.nr, inner[i].nr);
+	}
+}
+
 /* An address that is looked up first is no part of a walk that is known. */
 static void new_entry(void)
 {
@@ -286,6 +312,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "unwind: fibers of the sample before", fiber_before },
 		{ "unwind: a chain that is cut off", cut },
+		{ "unwind: a return address that no call has left", written },
 		{ "unwind: an address that is looked up first", new_entry },
 		{ "known walk: one address", short_walk },
 		{ "called: what a pair is of", called_pair },
