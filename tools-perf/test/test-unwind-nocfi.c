@@ -370,6 +370,26 @@ static void sigreturn(void)
 			scene_expect(&s, HYBRID_STOP_NO_CFI, restore + at);
 	}
 
+	/* There in the system call: sp is at a struct ucontext. Without one word of it nothing is. */
+	for (at = 0; at < 4; at++) {
+		scene_start(&s, restore + 9);
+		scene_fill(&s, 32, 0xdead);
+		bp = scene_top(&s);
+		s.stack[0] = at == 1 ? 8 : 7;
+		s.stack[8 / 8] = at == 2;
+		s.stack[184 / 8] = at == 3 ? 0x23 : 0x2b000000000033;
+		s.stack[120 / 8] = bp;
+		s.stack[160 / 8] = bp;
+		s.stack[168 / 8] = scene_at("bpframe_at");
+		scene_push_bpframe(&s, 0, scene_at("outer_ret"));
+		scene_unwind(&s);
+		if (!at)
+			scene_expect(&s, HYBRID_STOP_OUTERMOST, restore + 8,
+				     scene_at("bpframe_at"), scene_at("outer_ret") - 1);
+		else
+			scene_expect(&s, HYBRID_STOP_NO_CFI, restore + 9);
+	}
+
 	/* From the trampoline on: no other way to leave it, and no second try. */
 	scene_start(&s, restore);
 	scene_fill(&s, 32, 0x1000);

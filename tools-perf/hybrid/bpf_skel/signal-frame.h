@@ -13,4 +13,8 @@
 #define HYBRID_UCONTEXT_IP	168
 #define HYBRID_UCONTEXT_CS	184
 
+/* Flags at its begin are less than this; the code segment of 64-bit programs. */
+#define HYBRID_UCONTEXT_FLAGS	8
+#define HYBRID_UCONTEXT_CS_64	0x33
+
 #endif /* __HYBRID_SIGNAL_FRAME_H */

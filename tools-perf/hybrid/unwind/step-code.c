@@ -3,6 +3,7 @@
  * A step from code that no CFI covers: by what the code itself tells, or by the frame
  * pointer. Either is believed only where a call stands before what it leads to.
  */
+#include "../bpf_skel/signal-frame.h"
 #include "../rules/rows.h"
 #include "call-check.h"
 #include "fiber.h"
@@ -11,6 +12,9 @@
 
 /* Words of a stack among which the outermost frame's return address is looked for. */
 #define OUTERMOST_WORDS	64
+
+/* Bytes of the instruction. */
+#define SYSCALL_SIZE	2
 
 /* What nobody called tells of no target: Go leaves such an address on a stack it has left. */
 enum hybrid_reach hybrid_step_reaches(const struct hybrid_walk *w, u64 ret)
@@ -135,20 +139,42 @@ enum hybrid_stop hybrid_step_frame_pointer(struct hybrid_walk *w,
 	}
 }
 
-/* What the code of the last frame tells; its object's row keeps that. */
-static bool code_rule(const struct hybrid_walk *w, struct hybrid_row *row, struct hybrid_rule *rule)
+/* What the code at @at tells; @row, its object's, keeps that. */
+static bool code_rule(const struct hybrid_walk *w, struct hybrid_row *row, u64 at,
+		      struct hybrid_rule *rule)
 {
 	const struct hybrid_unwind *u = w->u;
-	u64 ret = u->frames[u->nr - 1].ret;
-	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, ret);
+	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, at);
 
 	if (mapping && !mapping->object)
-		return hybrid_memory_rule(w->unwinder->memory, u->space, u->pid, u->abi, ret,
-					  rule, NULL);
+		return hybrid_memory_rule(w->unwinder->memory, u->space, u->pid, u->abi, at, rule,
+					  NULL);
 	if (!mapping || !row)
 		return false;
-	*rule = *hybrid_object_code_rule(row, mapping, ret);
+	*rule = *hybrid_object_code_rule(row, mapping, at);
 	return rule->kind != HYBRID_RULE_NONE;
+}
+
+/*
+ * Is the sample in rt_sigreturn()? Its call is the last instruction of a trampoline, and another
+ * function may begin behind it, as in musl. At that one's first instruction sp is at a return
+ * address; in the system call it is at a struct ucontext, which begins with a few flags.
+ */
+static bool is_in_sigreturn(struct hybrid_walk *w, struct hybrid_rule *rule)
+{
+	struct hybrid_unwind *u = w->u;
+	u64 flags, link, cs, call = u->frames[0].ip - SYSCALL_SIZE;
+	struct hybrid_object *object;
+	struct hybrid_row *row;
+	bool mapped;
+
+	if (u->nr > 1 || u->abi->word != 8 || hybrid_walk_word(u, u->sp, &flags) ||
+	    hybrid_walk_word(u, u->sp + HYBRID_UCONTEXT_LINK, &link) ||
+	    hybrid_walk_word(u, u->sp + HYBRID_UCONTEXT_CS, &cs) ||
+	    flags >= HYBRID_UCONTEXT_FLAGS || link || (cs & 0xffff) != HYBRID_UCONTEXT_CS_64)
+		return false;
+	row = hybrid_unwind_row(w->unwinder, u->space, call, &mapped, &object);
+	return code_rule(w, row, call, rule) && rule->kind == HYBRID_RULE_SIGRETURN;
 }
 
 /*
@@ -213,7 +239,12 @@ enum hybrid_stop hybrid_step_code(struct hybrid_walk *w, struct hybrid_row *row,
 	struct hybrid_rule rule;
 	enum hybrid_stop stop;
 
-	if (!code_rule(w, row, &rule))
+	if (is_in_sigreturn(w, &rule)) {
+		frame->ip--;
+		u->rule = rule;
+		return hybrid_step_sigreturn(u, caller);
+	}
+	if (!code_rule(w, row, frame->ret, &rule))
 		return HYBRID_STOP_NO_CFI;
 	if (rule.kind == HYBRID_RULE_SIGRETURN) {
 		/* Nobody called it: see frame_row(). */
