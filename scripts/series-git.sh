@@ -319,7 +319,7 @@ print_patches()
 	g format-patch -q --zero-commit --no-signature --no-numbered --no-thread \
 		--no-renames --no-base --abbrev=12 --diff-algorithm=myers \
 		--subject-prefix=PATCH -o "$3" "$1..$2" || return
-	sed -i '2s/^From: .*/From: perf-hybrid <perf-hybrid@localhost>/' "$3"/0*.patch
+	sed -i '2s/^From: .*/From: perf-hybrid <perf-hybrid@localhost>/; 3{/^ /d}' "$3"/0*.patch
 }
 
 # same_patches DIR: does patches/ hold just those?
