@@ -290,6 +290,30 @@ static void many_fdes(void)
 	munmap(more, 32 * MIB);
 }
 
+static u64 one_second_later(void)
+{
+	return tap_stopped_clock() + 1000000000;
+}
+
+/* What was left out is tried again a second later: in that time some of the share comes back. */
+static void another_second(void)
+{
+	const struct hybrid_file_limit *limit = &hybrid_file_limits[HYBRID_FILE_READ];
+	struct hybrid_mapping mapping;
+
+	start("frames.so");
+	write_file(0);
+	check(hybrid_file_take(hybrid_file_user_get(&budget, 7), HYBRID_FILE_READ, limit->user));
+	mapping = map();
+	check(!row_of(&mapping) && mapping.object->is_left_out);
+	check(!row_of(&mapping) && mapping.object->is_left_out);
+	budget.clock = one_second_later;
+	check(has_rule(row_of(&mapping)) && !mapping.object->is_left_out);
+	same(hybrid_file_user_get(&budget, 7)->left_out, 1);
+	hybrid_object_put(mapping.object);
+	end();
+}
+
 /* One user has had his share; another one reads the same file. */
 static void two_users(void)
 {
@@ -387,6 +411,7 @@ int main(void)
 		{ "elf bounds: many headers", many_headers },
 		{ "elf bounds: sections that are unpacked", bombs },
 		{ "elf bounds: FDEs that can't be searched", many_fdes },
+		{ "elf bounds: a file that was left out, a second later", another_second },
 		{ "elf bounds: two users of a file", two_users },
 		{ "elf bounds: the vDSO is of all users", vdso_of_all },
 		{ "elf bounds: memory is given back", gives_way },

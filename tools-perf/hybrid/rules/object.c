@@ -11,6 +11,9 @@
 #include "elf-bounds.h"
 #include "object.h"
 
+/* How long chains end at a file that was left out, in ns, before it is tried again. */
+#define LEFT_OUT_NS	1000000000ULL
+
 struct hybrid_object *hybrid_object_new(struct hybrid_objects *objects,
 					const struct hybrid_ident *ident)
 {
@@ -184,7 +187,16 @@ void hybrid_object_leave_out(struct hybrid_object *object, enum hybrid_file_cost
 		hybrid_file_left_out(object->user, cost);
 	object->was_left_out = true;
 	object->is_left_out = true;
+	if (object->user)
+		object->retry = object->user->budget->clock() + LEFT_OUT_NS;
 	fail(object, "its user has had his share of what files may cost");
+}
+
+void hybrid_object_try_again(struct hybrid_object *object)
+{
+	object->state = HYBRID_OBJECT_NEW;
+	object->is_left_out = false;
+	object->is_settled = hybrid_object_is_alone(object);
 }
 
 static int read_segments(struct hybrid_object *object)

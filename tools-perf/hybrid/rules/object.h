@@ -66,6 +66,7 @@ struct hybrid_segment {
  * @user: whose share what is read of the file is of; NULL: there is no bound
  * @copied: bytes of HYBRID_FILE_COPIES that @fd takes
  * @is_left_out: the user was over his share: the chain ends here
+ * @retry: when it is tried again, by the clock of the budget: shares come back
  * @over: for want of what, if its open said EDQUOT
  * @was_left_out: that was counted
  * @elf: its headers, from hybrid_elf_begin(); all of @image
@@ -128,6 +129,7 @@ struct hybrid_object {
 	u64			 copied;
 	bool			 is_left_out;
 	bool			 was_left_out;
+	u64			 retry;
 	enum hybrid_file_cost	 over;
 	Elf			*elf;
 	struct hybrid_object_sections *sections;
@@ -552,6 +554,9 @@ bool hybrid_objects_make_room(struct hybrid_object *object);
  * @cost: of what
  */
 void hybrid_object_leave_out(struct hybrid_object *object, enum hybrid_file_cost cost);
+
+/* Its file may be reachable by now: it is opened when the next row is asked for. */
+void hybrid_object_try_again(struct hybrid_object *object);
 
 /**
  * hybrid_object_offset - where an address of the ELF file is in the file

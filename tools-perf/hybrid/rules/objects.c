@@ -121,11 +121,8 @@ static struct hybrid_object *use(struct hybrid_object *object)
 		object->objects->nr_idle--;
 	}
 	/* It may be reachable through the mapping that this is for. */
-	if (object->state == HYBRID_OBJECT_FAILED) {
-		object->state = HYBRID_OBJECT_NEW;
-		object->is_left_out = false;
-		object->is_settled = hybrid_object_is_alone(object);
-	}
+	if (object->state == HYBRID_OBJECT_FAILED)
+		hybrid_object_try_again(object);
 	object->refs++;
 	return object;
 }

@@ -60,9 +60,18 @@ static bool must_wait(const struct hybrid_mapping *mapping)
 	return true;
 }
 
+/* Was it left out a while ago? Copies are compared, and closed then: there may be room by now. */
+static void end_left_out(struct hybrid_object *object)
+{
+	if (object->is_left_out && object->state == HYBRID_OBJECT_FAILED && object->user &&
+	    object->user->budget->clock() >= object->retry)
+		hybrid_object_try_again(object);
+}
+
 /* Is there something known of the object? */
 static bool is_known(const struct hybrid_mapping *mapping)
 {
+	end_left_out(mapping->object);
 	if (mapping->object->state == HYBRID_OBJECT_NEW)
 		object_open(mapping);
 	return mapping->object->state == HYBRID_OBJECT_READY ||
@@ -73,6 +82,7 @@ bool hybrid_object_use(const struct hybrid_mapping *mapping)
 {
 	struct hybrid_object *object = mapping->object;
 
+	end_left_out(object);
 	if (object->state == HYBRID_OBJECT_NEW || object->state == HYBRID_OBJECT_CLOSED)
 		object_open(mapping);
 	if (object->state != HYBRID_OBJECT_READY)
