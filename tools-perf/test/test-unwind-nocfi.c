@@ -370,7 +370,7 @@ static void sigreturn(void)
 			scene_expect(&s, HYBRID_STOP_NO_CFI, restore + at);
 	}
 
-	/* There in the system call: sp is at a struct ucontext. Without one word of it nothing is. */
+	/* There in the system call, where sp is at a struct ucontext: each of its words counts. */
 	for (at = 0; at < 4; at++) {
 		scene_start(&s, restore + 9);
 		scene_fill(&s, 32, 0xdead);
