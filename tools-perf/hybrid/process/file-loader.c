@@ -154,9 +154,9 @@ static int take_load(struct hybrid_object *object)
 		object->is_copy = load->copied;
 		object->copied = load->size;
 		load->size = 0;
-		if (load->copied)
-			object->user = load->user;
 	}
+	if (load->copied || error == EDQUOT)
+		object->user = load->user;
 	object->load = NULL;
 	hybrid_load_free(load);
 	errno = error;

@@ -190,12 +190,10 @@ static void dispatch_all(struct hybrid_loader *loader)
 void hybrid_load_set_over(struct hybrid_load *load, enum hybrid_file_cost cost)
 {
 	load->error = EDQUOT;
-	if (load->object) {
+	if (load->object)
 		load->object->over = cost;
-		load->object->user = load->user;
-	} else if (load->is_wanted) {
+	else if (load->is_wanted)
 		hybrid_file_left_out(load->user, cost);
-	}
 }
 
 /* Whether there is room for a copy, or a digest. Returns 0 if the helper goes on. */
