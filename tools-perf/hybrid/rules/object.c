@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <linux/time64.h>
 #include "debug-frame.h"
 #include "elf-bounds.h"
 #include "object.h"
-
-/* How long chains end at a file that was left out, in ns, before it is tried again. */
-#define LEFT_OUT_NS	1000000000ULL
 
 struct hybrid_object *hybrid_object_new(struct hybrid_objects *objects,
 					const struct hybrid_ident *ident)
@@ -188,7 +186,7 @@ void hybrid_object_leave_out(struct hybrid_object *object, enum hybrid_file_cost
 	object->was_left_out = true;
 	object->is_left_out = true;
 	if (object->user)
-		object->retry = object->user->budget->clock() + LEFT_OUT_NS;
+		object->retry = object->user->budget->clock() + NSEC_PER_SEC;
 	fail(object, "its user has had his share of what files may cost");
 }
 
