@@ -56,7 +56,10 @@ struct pair {
 
 static struct pair *pairs[PAIR_LISTS];
 
-/* The last frames of chains without a mark: each is its own caller here, and UNKNOWN "ends". */
+/*
+ * The last frames of chains without a mark, each as its own caller. The verdict is SHOWN if a stack
+ * may begin in the frame; "ends" counts those that are UNKNOWN.
+ */
 static struct pair *ends[PAIR_LISTS];
 
 /* Chains, by what they are. */
@@ -169,6 +172,7 @@ static bool take_marks(void)
 	return marked;
 }
 
+/* Counts the last frame of a chain without a mark. */
 static void judge_end(const struct frame *last)
 {
 	struct pair *pair = pair_in(ends, last, last, false);

@@ -61,12 +61,18 @@ static struct block *block_from(struct object *object, u64 start, u64 end, u64 m
 	return block;
 }
 
-static struct block *block_at(struct object *object, u64 addr)
+/* NULL also if no unwind table names a function at @addr. */
+static struct block *function_block(struct object *object, u64 addr)
 {
 	const struct function *function = object_function(object, addr);
 
-	if (function)
-		return block_from(object, function->start, function->end, MAX_BLOCK);
+	return function ? block_from(object, function->start, function->end, MAX_BLOCK) : NULL;
+}
+
+static struct block *block_at(struct object *object, u64 addr)
+{
+	if (object_function(object, addr))
+		return function_block(object, addr);
 	return object_is_code(object, addr) ?
 		block_from(object, addr, end_of_gap(object, addr), MAX_GAP) : NULL;
 }
@@ -159,14 +165,11 @@ static bool guess_call(struct object *object, struct call *call)
 
 bool code_call(struct object *object, u64 ret, struct call *call)
 {
-	const struct function *function = object_function(object, ret - 1);
-	struct block *block = NULL;
+	struct block *block = function_block(object, ret - 1);
 	const struct flow_insn *insn;
 	s32 index, at;
 
 	*call = (struct call) { .ret = ret };
-	if (function)
-		block = block_from(object, function->start, function->end, MAX_BLOCK);
 	if (!block)
 		return guess_call(object, call);
 	/* The instruction that ends there. */
@@ -183,7 +186,7 @@ bool code_call(struct object *object, u64 ret, struct call *call)
 	return true;
 }
 
-/* Does it leave its function: a return, or a jump to another one, or to what is not known? */
+/* Is it a return, or a jump to another function or to an unknown target? */
 static bool leaves(const struct flow *flow, const struct flow_insn *insn)
 {
 	u8 op = flow->code[insn->off];
@@ -194,7 +197,7 @@ static bool leaves(const struct flow *flow, const struct flow_insn *insn)
 	return insn->ends && op != 0xcc && op != 0xf4 && op != 0x0f;
 }
 
-/* Where no instruction does, and the last one is no other function's concern. */
+/* True if no instruction leaves the function, and control does not run on into the next one. */
 static bool never_returns(const struct flow *flow)
 {
 	u32 i;
@@ -206,7 +209,7 @@ static bool never_returns(const struct flow *flow)
 	return i && (flow->insns[i - 1].is_call || flow->insns[i - 1].ends);
 }
 
-/* May the file's own code call @target? What looks like a call of it does. */
+/* Do any five bytes of the file look like a direct call of @target? */
 static bool may_be_called(const struct object *object, u64 target)
 {
 	const struct elf_image *image = &object->image;
@@ -222,19 +225,16 @@ static bool may_be_called(const struct object *object, u64 target)
 
 bool code_may_begin_stack(struct object *object, u64 addr)
 {
-	const struct function *function = object_function(object, addr);
-	struct block *block = NULL;
+	struct block *block = function_block(object, addr);
 	size_t i;
 
-	if (function)
-		block = block_from(object, function->start, function->end, MAX_BLOCK);
 	if (!block || block->cut || !never_returns(&block->flow))
 		return false;
 	for (i = 0; i < object->nr_exports; i++) {
-		if (object->exports[i].value == function->start)
+		if (object->exports[i].value == block->start)
 			return false;
 	}
-	return !may_be_called(object, function->start);
+	return !may_be_called(object, block->start);
 }
 
 /* What is being worked out: @todo has addresses to go on at. */

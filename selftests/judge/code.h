@@ -29,8 +29,8 @@ struct call {
 bool code_call(struct object *object, u64 ret, struct call *call);
 
 /*
- * May the function at @addr be a fiber's first one? It never returns, no code of its file calls it,
- * and other files can't know it.
+ * May a fiber begin with the function at @addr? True if the function never returns, its file does
+ * not export it, and no direct call in the file leads to it.
  */
 bool code_may_begin_stack(struct object *object, u64 addr);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Libc's calls of free() lead to this program's procedure linkage table: it is linked
- * to fixed addresses, and its entry is the address of free() for all files. And functions that
- * never return: one that is called, and one whose address is taken alone, as of a fiber's.
+ * to fixed addresses, and its entry is the address of free() for all files. Two functions never
+ * return: main() calls one, and takes only the address of the other, as for a fiber.
  *
  *	entry SECONDS
  */

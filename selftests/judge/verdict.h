@@ -56,8 +56,10 @@ bool frame_is_unwinding(const struct frame *frame);
 bool frame_is_root(const struct frame *frame);
 
 /*
- * May it be? Also if the file is gone, or is a Go program without symbols: then nothing tells. And
- * where a fiber may begin, which has no caller: the return address of its first function is 0.
+ * May a stack begin in the frame? True if frame_is_root() returns true, and also
+ *
+ *	- if nothing shows it: the file is gone, or is a Go program without symbols;
+ *	- if a fiber may begin with the function: its return address is 0.
  */
 bool frame_may_be_root(const struct frame *frame);
 
