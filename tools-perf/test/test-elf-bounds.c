@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <linux/kernel.h>
+#include <linux/time64.h>
 #include "abi.h"
 #include "elf-bounds.h"
 #include "elf-file.h"
@@ -292,10 +293,10 @@ static void many_fdes(void)
 
 static u64 one_second_later(void)
 {
-	return tap_stopped_clock() + 1000000000;
+	return tap_stopped_clock() + NSEC_PER_SEC;
 }
 
-/* What was left out is tried again a second later: in that time some of the share comes back. */
+/* perf opens a file that was left out once more a second later: some of the share is back then. */
 static void another_second(void)
 {
 	const struct hybrid_file_limit *limit = &hybrid_file_limits[HYBRID_FILE_READ];

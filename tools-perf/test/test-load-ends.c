@@ -79,7 +79,7 @@ static void descriptor_0(void)
 	check(fcntl(0, F_GETFD) >= 0);
 	hybrid_loader_cancel(mapping.object);
 	check(fcntl(0, F_GETFD) < 0);
-	/* Until the helper is ready again: the socket of another one would be descriptor 0. */
+	/* Wait until the helper is ready: else a second helper's socket becomes descriptor 0. */
 	while (world.loader->helpers[0].is_busy && !usleep(1000))
 		hybrid_helpers_read(world.loader);
 	same(world.loader->nr_helpers, 1);

@@ -52,10 +52,7 @@ static void cut(void)
 	check(s.u.is_refuted && !s.u.bp_known);
 }
 
-/*
- * A call that leads elsewhere refutes its callee, if that has been called, and is no address that
- * was written to the stack.
- */
+/* A call that leads elsewhere refutes its callee, unless code wrote the callee's address. */
 static void written(void)
 {
 	static const struct {

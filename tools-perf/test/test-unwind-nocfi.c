@@ -319,6 +319,20 @@ static void dispatched(void)
 	scene_expect(&s, HYBRID_STOP_NO_CFI, SCENE_JIT + 100);
 }
 
+/* Starts at @ip, with sp at a struct ucontext that has interrupted bpframe(). */
+static void start_at_context(u64 ip)
+{
+	u64 bp;
+
+	scene_start(&s, ip);
+	scene_fill(&s, 32, 0xdead);
+	bp = scene_top(&s);
+	s.stack[120 / 8] = bp;
+	s.stack[160 / 8] = bp;
+	s.stack[168 / 8] = scene_at("bpframe_at");
+	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
+}
+
 /* A signal handler under a trampoline without CFI, as musl's and Go's are. */
 static void sigreturn(void)
 {
@@ -355,13 +369,7 @@ static void sigreturn(void)
 
 	/* At its system call; behind it another function may begin. */
 	for (at = 7; at <= 9; at += 2) {
-		scene_start(&s, restore + at);
-		scene_fill(&s, 32, 0xdead);
-		bp = scene_top(&s);
-		s.stack[120 / 8] = bp;
-		s.stack[160 / 8] = bp;
-		s.stack[168 / 8] = scene_at("bpframe_at");
-		scene_push_bpframe(&s, 0, scene_at("outer_ret"));
+		start_at_context(restore + at);
 		scene_unwind(&s);
 		if (at < 9)
 			scene_expect(&s, HYBRID_STOP_OUTERMOST, restore + at,
@@ -370,18 +378,12 @@ static void sigreturn(void)
 			scene_expect(&s, HYBRID_STOP_NO_CFI, restore + at);
 	}
 
-	/* There in the system call, where sp is at a struct ucontext: each of its words counts. */
+	/* After its system call, with uc_flags, uc_link and the code segment: each word counts. */
 	for (at = 0; at < 4; at++) {
-		scene_start(&s, restore + 9);
-		scene_fill(&s, 32, 0xdead);
-		bp = scene_top(&s);
+		start_at_context(restore + 9);
 		s.stack[0] = at == 1 ? 8 : 7;
 		s.stack[8 / 8] = at == 2;
 		s.stack[184 / 8] = at == 3 ? 0x23 : 0x2b000000000033;
-		s.stack[120 / 8] = bp;
-		s.stack[160 / 8] = bp;
-		s.stack[168 / 8] = scene_at("bpframe_at");
-		scene_push_bpframe(&s, 0, scene_at("outer_ret"));
 		scene_unwind(&s);
 		if (!at)
 			scene_expect(&s, HYBRID_STOP_OUTERMOST, restore + 8,

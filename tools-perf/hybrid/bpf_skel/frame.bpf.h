@@ -204,7 +204,7 @@ __noinline int leave_signal(struct state *st)
 	    !read_stack(st, st->sp + HYBRID_UCONTEXT_IP, &ip) ||
 	    !read_stack(st, st->sp + HYBRID_UCONTEXT_CS, &cs))
 		return false;
-	if (link || (cs & 0xffff) != HYBRID_UCONTEXT_CS_64)
+	if (link || (cs & 0xffff) != HYBRID_USER_CS)
 		return false;
 	st->ip = ip;
 	st->sp = sp;

@@ -150,7 +150,7 @@ static __always_inline bool begin(struct state *st, struct sampled *ctx,
 	prepare(st, ctx);
 	where = where_interrupted(st, sampled_user);
 	if (where == NOT_KNOWN || task->flags & (PF_KTHREAD | PF_USER_WORKER) ||
-	    (user->cs & 0xffff) != USER_CS)
+	    (user->cs & 0xffff) != HYBRID_USER_CS)
 		return false;
 	begin_at(st, user);
 	st->record.head.nr_kernel = 0;

@@ -16,7 +16,6 @@
 #define PF_KTHREAD	0x00200000
 #define VM_WRITE	0x2
 #define VM_EXEC		0x4
-#define USER_CS		0x33
 #define NR_EXECVE	59
 #define NR_EXECVEAT	322
 #define WRITER_LOCKED	1

@@ -13,8 +13,10 @@
 #define HYBRID_UCONTEXT_IP	168
 #define HYBRID_UCONTEXT_CS	184
 
-/* Flags at its begin are less than this; the code segment of 64-bit programs. */
+/* Its first word, uc_flags, is less: see arch/x86/include/uapi/asm/ucontext.h. */
 #define HYBRID_UCONTEXT_FLAGS	8
-#define HYBRID_UCONTEXT_CS_64	0x33
+
+/* __USER_CS, the code segment of 64-bit programs: arch/x86/include/asm/segment.h. */
+#define HYBRID_USER_CS		0x33
 
 #endif /* __HYBRID_SIGNAL_FRAME_H */

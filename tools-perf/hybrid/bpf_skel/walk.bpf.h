@@ -26,7 +26,7 @@ static __always_inline bool may_be_overwritten(struct task_struct___h *task,
 /* Has it a stack of the kind that is walked? */
 static __always_inline bool is_walkable(struct task_struct___h *task, struct pt_regs___h *user)
 {
-	return (user->cs & 0xffff) == USER_CS && !may_be_overwritten(task, user);
+	return (user->cs & 0xffff) == HYBRID_USER_CS && !may_be_overwritten(task, user);
 }
 
 /* The walk is to begin at a task's user registers. */

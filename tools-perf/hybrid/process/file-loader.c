@@ -155,7 +155,7 @@ static int take_load(struct hybrid_object *object)
 		object->copied = load->size;
 		load->size = 0;
 	}
-	if (load->copied || error == EDQUOT)
+	if (fd >= 0 ? load->copied : error == EDQUOT)
 		object->user = load->user;
 	object->load = NULL;
 	hybrid_load_free(load);

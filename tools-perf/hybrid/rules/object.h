@@ -66,7 +66,7 @@ struct hybrid_segment {
  * @user: whose share what is read of the file is of; NULL: there is no bound
  * @copied: bytes of HYBRID_FILE_COPIES that @fd takes
  * @is_left_out: the user was over his share: the chain ends here
- * @retry: when it is tried again, by the clock of the budget: shares come back
+ * @retry: when perf tries to open it again, in ns by the clock of the budget
  * @over: for want of what, if its open said EDQUOT
  * @was_left_out: that was counted
  * @elf: its headers, from hybrid_elf_begin(); all of @image
@@ -555,7 +555,7 @@ bool hybrid_objects_make_room(struct hybrid_object *object);
  */
 void hybrid_object_leave_out(struct hybrid_object *object, enum hybrid_file_cost cost);
 
-/* Its file may be reachable by now: it is opened when the next row is asked for. */
+/* Lets the next lookup of a row open the file of a failed object once more. */
 void hybrid_object_try_again(struct hybrid_object *object);
 
 /**

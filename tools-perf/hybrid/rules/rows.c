@@ -60,7 +60,7 @@ static bool must_wait(const struct hybrid_mapping *mapping)
 	return true;
 }
 
-/* Was it left out a while ago? Copies are compared, and closed then: there may be room by now. */
+/* After @retry there may be room again, because perf closes copies that it has compared. */
 static void end_left_out(struct hybrid_object *object)
 {
 	if (object->is_left_out && object->state == HYBRID_OBJECT_FAILED && object->user &&

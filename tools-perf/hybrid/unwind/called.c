@@ -135,19 +135,16 @@ static bool has_functions(const struct hybrid_mapping *mapping, u64 ip)
 }
 
 /*
- * Does no call stand before the return address of frame @i of @u? It was written there by hand, and
- * the function before it is none that was called: Go's asmcgocall() leaves the address of a
- * function that does nothing (systemstack_switch()) for its goroutine.
+ * Is the return address of frame @i of @u one that code has written to the stack, without a call?
+ * Then no call leads to the function before it. Go's asmcgocall() writes the address of
+ * systemstack_switch() for its goroutine.
  */
-static bool is_written(const struct hybrid_unwind *u, unsigned int i)
+static bool is_written(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
+		       unsigned int i)
 {
-	const struct hybrid_frame *frame = &u->frames[i];
-	const struct hybrid_mapping *mapping;
+	struct hybrid_object *object;
 
-	if (!i || frame->ip == frame->ret)
-		return false;
-	mapping = hybrid_space_find(u->space, frame->ret);
-	return mapping && !is_behind_call(mapping, frame->ret);
+	return i && !hybrid_called_frame(unwinder, u, i, false, &object);
 }
 
 /*
@@ -179,7 +176,7 @@ static bool is_refuted(struct hybrid_unwinder *unwinder, const struct hybrid_unw
 	 * goes to the goroutine's stack, where the goroutine had called C.
 	 */
 	if (reach == HYBRID_REACH_NOT &&
-	    (is_written(u, i - 1) ||
+	    (is_written(unwinder, u, i - 1) ||
 	     hybrid_function_leaves_stack(hybrid_space_find(u->space, callee), callee)))
 		reach = HYBRID_REACH_INDIRECT;
 	unwinder->is_call_unsure |= reach == HYBRID_REACH_MAYBE;

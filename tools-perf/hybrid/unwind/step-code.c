@@ -13,7 +13,7 @@
 /* Words of a stack among which the outermost frame's return address is looked for. */
 #define OUTERMOST_WORDS	64
 
-/* Bytes of the instruction. */
+/* Bytes of a syscall instruction. */
 #define SYSCALL_SIZE	2
 
 /* What nobody called tells of no target: Go leaves such an address on a stack it has left. */
@@ -139,7 +139,10 @@ enum hybrid_stop hybrid_step_frame_pointer(struct hybrid_walk *w,
 	}
 }
 
-/* What the code at @at tells; @row, its object's, keeps that. */
+/*
+ * Finds the rule of the code at @at by its instructions. @row: of that address, which keeps the
+ * rule; NULL is possible. Returns false if there is no rule.
+ */
 static bool code_rule(const struct hybrid_walk *w, struct hybrid_row *row, u64 at,
 		      struct hybrid_rule *rule)
 {
@@ -155,23 +158,31 @@ static bool code_rule(const struct hybrid_walk *w, struct hybrid_row *row, u64 a
 	return rule->kind != HYBRID_RULE_NONE;
 }
 
+/* A function's first instruction has a return address at sp, which is no value of uc_flags. */
+static bool has_ucontext(const struct hybrid_unwind *u)
+{
+	u64 flags, link, cs;
+
+	return !hybrid_walk_word(u, u->sp, &flags) && flags < HYBRID_UCONTEXT_FLAGS &&
+	       !hybrid_walk_word(u, u->sp + HYBRID_UCONTEXT_LINK, &link) && !link &&
+	       !hybrid_walk_word(u, u->sp + HYBRID_UCONTEXT_CS, &cs) &&
+	       (cs & 0xffff) == HYBRID_USER_CS;
+}
+
 /*
- * Is the sample in rt_sigreturn()? Its call is the last instruction of a trampoline, and another
- * function may begin behind it, as in musl. At that one's first instruction sp is at a return
- * address; in the system call it is at a struct ucontext, which begins with a few flags.
+ * Is the sample in the system call rt_sigreturn()? The call is the last instruction of a signal
+ * trampoline. The sampled address follows it, and may be the first of another function, as in musl.
+ * During the call sp points to the struct ucontext.
  */
 static bool is_in_sigreturn(struct hybrid_walk *w, struct hybrid_rule *rule)
 {
 	struct hybrid_unwind *u = w->u;
-	u64 flags, link, cs, call = u->frames[0].ip - SYSCALL_SIZE;
+	u64 call = u->frames[0].ip - SYSCALL_SIZE;
 	struct hybrid_object *object;
 	struct hybrid_row *row;
 	bool mapped;
 
-	if (u->nr > 1 || u->abi->word != 8 || hybrid_walk_word(u, u->sp, &flags) ||
-	    hybrid_walk_word(u, u->sp + HYBRID_UCONTEXT_LINK, &link) ||
-	    hybrid_walk_word(u, u->sp + HYBRID_UCONTEXT_CS, &cs) ||
-	    flags >= HYBRID_UCONTEXT_FLAGS || link || (cs & 0xffff) != HYBRID_UCONTEXT_CS_64)
+	if (u->nr > 1 || u->abi->word != 8 || !has_ucontext(u))
 		return false;
 	row = hybrid_unwind_row(w->unwinder, u->space, call, &mapped, &object);
 	return code_rule(w, row, call, rule) && rule->kind == HYBRID_RULE_SIGRETURN;
