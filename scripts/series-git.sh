@@ -313,7 +313,8 @@ recommit()
 }
 
 # print_patches BASE HEAD INTO: with nothing in them that drifts: no numbers in
-# the subjects, no git version, no commit ids, and no person: that is who submits them.
+# the subjects, no git version, no commit ids. All patches have the project's address as the author:
+# the person who submits a patch sets the name. git folds a long name into two lines.
 print_patches()
 {
 	g format-patch -q --zero-commit --no-signature --no-numbered --no-thread \

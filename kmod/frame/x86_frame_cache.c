@@ -65,6 +65,7 @@ static struct x86_frame_cache_entry *find_set(struct x86_frame_cache *cache, u64
 	return cache->sets[((hash >> 32) + space) & (X86_FRAME_CACHE_SETS - 1)];
 }
 
+/* The low bits of @hash that fit, above the address space. */
 static u64 key_of(u64 space, u64 hash)
 {
 	return hash << X86_FRAME_CACHE_SPACE | (space & ((1ULL << X86_FRAME_CACHE_SPACE) - 1));
@@ -91,10 +92,7 @@ static void keep(struct x86_frame_cache *cache, struct x86_frame_cache_entry *e,
 	e[cache->victim++ % X86_FRAME_CACHE_WAYS] = *new;
 }
 
-/*
- * Stores a result for all instructions that it is valid for. @new: the result; key and ips
- * are set here
- */
+/* Stores a result for all instructions that it is valid for. Sets the key and the ips of @new. */
 static void keep_run(struct x86_frame_cache *cache, u64 space,
 		     const struct x86_frame_mem *mem, unsigned long ip,
 		     struct x86_frame_cache_entry *new)
