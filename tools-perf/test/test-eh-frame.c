@@ -36,10 +36,11 @@ static bool is_same(const struct hybrid_row *a, const struct hybrid_row *b)
 	       a->rule.bp_off == b->rule.bp_off;
 }
 
-/* The row at an address; returns where the next one begins, 0 where they differ. */
-static u64 compare_row(struct hybrid_object *object, u64 vaddr)
+/* The row at an address of an FDE; returns where the next one begins, 0 where they differ. */
+static u64 compare_row(struct hybrid_object *object, const struct hybrid_fde *fde, u64 vaddr)
 {
 	struct hybrid_row ours = {}, libdw;
+	bool begins;
 	u64 end;
 
 	nr_rows++;
@@ -48,8 +49,9 @@ static u64 compare_row(struct hybrid_object *object, u64 vaddr)
 	end = libdw.end;
 	if (hybrid_eh_frame_row(&object->cfi, vaddr, &ours)) {
 		nr_read++;
+		begins = ours.start == fde->start;
 		/* From another address of the row, too. */
-		if (!is_same(&ours, &libdw) ||
+		if (!is_same(&ours, &libdw) || ours.begins != begins ||
 		    !hybrid_eh_frame_row(&object->cfi, end - 1, &ours) || !is_same(&ours, &libdw))
 			end = 0;
 	}
@@ -74,7 +76,7 @@ static void compare_file(const char *path)
 	same(hybrid_fdes_read(object, &fdes), 0);
 	for (i = 0; i < fdes.nr; i++) {
 		for (vaddr = fdes.fdes[i].start; vaddr < fdes.fdes[i].end; vaddr = next) {
-			next = compare_row(object, vaddr);
+			next = compare_row(object, &fdes.fdes[i], vaddr);
 			if (next > vaddr)
 				continue;
 			printf("# %s: 0x%" PRIx64 "\n", path, vaddr);

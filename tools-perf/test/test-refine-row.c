@@ -48,12 +48,16 @@ static void set_kind(bool is_go, bool has_debug)
 	object->cfi.debug = has_debug ? (Dwarf_CFI *)text : NULL;
 }
 
+/* Is the row the first one of its FDE? */
+static bool begins;
+
 static void refine(unsigned int start, unsigned int end, unsigned int at,
 		   const struct hybrid_rule *rule)
 {
 	memset(&row, 0, sizeof(row));
 	row.start = TEXT + start;
 	row.end = TEXT + end;
+	row.begins = begins;
 	row.rule = *rule;
 	hybrid_refine_row(object, TEXT + at, &row);
 	object->cfi.debug = NULL;
@@ -470,6 +474,10 @@ static void long_row(void)
 	elf_made_loaded(&elf, ".text", SHF_EXECINSTR, TEXT, code, sizeof(code));
 	object = elf_made_object(&elf);
 	object->pclntab.tried = true;
+	/* As a compiler's, which has others before it. */
+	refine(0, 4096, 101, &rule);
+	same(row.end, TEXT + 4096);
+	begins = true;
 	refine(0, 4096, 101, &rule);
 	same(row.rule.kind, HYBRID_RULE_NONE);
 	same(row.start, TEXT + 101);
@@ -492,6 +500,7 @@ static void long_row(void)
 	object->cfi.abi = &hybrid_abi_32;
 	refine(0, 4096, 101, &rule);
 	same(row.end, TEXT + 4096);
+	begins = false;
 	close_text();
 }
 

@@ -418,5 +418,6 @@ bool hybrid_eh_frame_row(struct hybrid_cfi *cfi, u64 addr, struct hybrid_row *ro
 	memset(&row->rule, 0, sizeof(row->rule));
 	row->start = eh->from;
 	row->end = eh->to;
+	row->begins = eh->from == eh->fde.start;
 	return make_rule(cfi->abi, &eh->now, &row->rule);
 }

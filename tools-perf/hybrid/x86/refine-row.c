@@ -356,13 +356,16 @@ static void save_bp(struct hybrid_object *object, u64 vaddr, struct hybrid_row *
 
 /*
  * All of LuaJIT's interpreter has one row. It is wrong where the code pushes registers, as when it
- * leaves compiled code. The return address that it reads there may be 0, which ends a chain.
+ * leaves compiled code. The return address that it reads there may be 0, which ends a chain. The
+ * code that compilers make has rows of their own for what moves sp, so that a long row is never the
+ * first. To read all long rows took nine tenths of the time in which the rules of libLLVM are made.
  */
 static void leave_moved(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
 {
 	u64 word = object->cfi.abi->word, from, to;
 
-	if (row->end - row->start < LONG_ROW || row->rule.base != HYBRID_BASE_SP || word != 8)
+	if (!row->begins || row->end - row->start < LONG_ROW ||
+	    row->rule.base != HYBRID_BASE_SP || word != 8)
 		return;
 	if (hybrid_code_sp_is_moved(object, row->start, vaddr, row->end, row->rule.cfa_off - word,
 				    &from, &to))
