@@ -255,6 +255,17 @@ function l_thread_of_root(end) {
 		sum = (sum + p_busy_of_thread(n)) | 0;
 }
 
+// No path through the code that V8 makes of it leads to a return.
+function l_forever_of_root() {
+	const table = new Array(256).fill(0);
+
+	for (let n = 0;; n++) {
+		const pair = { at: table[n & 255], n };
+
+		table[(n * 7) & 255] = (pair.at * 31 + pair.n) | 0;
+	}
+}
+
 async function l_main_of_root(end) {
 	while (Date.now() < end) {
 		p_run_of_root(Math.min(end, Date.now() + 50));
@@ -266,7 +277,10 @@ if (isMainThread) {
 	const end = Date.now() + 1000 * process.argv[2];
 
 	new Worker(__filename, { workerData: end });
-	l_main_of_root(end);
-} else {
+	new Worker(__filename, { workerData: 0 });
+	l_main_of_root(end).then(() => process.exit());
+} else if (workerData) {
 	l_thread_of_root(workerData);
+} else {
+	l_forever_of_root();
 }

@@ -166,6 +166,18 @@ static void test_silent(void)
 	same(nr_put, 1);
 	same(HYBRID_WALK_BASE(put[0].code.row), PERF_UNWIND_BASE_FP);
 	end();
+
+	/* But in what V8 has compiled. */
+	begin(HYBRID_STOP_OUTERMOST);
+	add_frame(SILENT + 2, 0x7008, true);
+	add_frame(FRAMED + 2, 0x7200, false);
+	u.space->entries_id = 1;
+	sample(0);
+	same(nr_put, 1);
+	same(put[0].key.ip, (u64)code + SILENT + 2);
+	same(HYBRID_WALK_BASE(put[0].code.row), PERF_UNWIND_BASE_FP);
+	check(is_proof_of(&put[0].code.proof, put[0].key.ip, SILENT, sizeof(silent)));
+	end();
 }
 
 static struct hybrid_walk_jvm jvms[8];

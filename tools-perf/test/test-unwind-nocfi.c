@@ -204,6 +204,25 @@ static void framed(void)
 		     scene_at("outer_ret") - 1);
 	same(s.u.sure, 1);
 	s.u.space->entries_id = 0;
+
+	/* What V8 has compiled has one, where its code alone does not tell the caller. */
+	scene_start(&s, SCENE_JIT + 100);
+	bp = scene_top(&s);
+	scene_reg(&s, BP, bp);
+	scene_push_bpframe(&s, bp + 16, scene_at("nocfi_ret"));
+	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, SCENE_JIT + 100);
+	s.u.space->entries_id = mapping->object->id;
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, SCENE_JIT + 100, scene_at("nocfi_ret") - 1,
+		     scene_at("outer_ret") - 1);
+	same(s.u.sure, 3);
+	/* What is no return address tells nothing. */
+	s.stack[1] = scene_at("nocfi_ret") + 1;
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, SCENE_JIT + 100);
+	s.u.space->entries_id = 0;
 }
 
 /* Makes V8's all code of nocfi.so; NULL: makes it nobody's. */

@@ -88,15 +88,17 @@ static bool is_between_made(const struct hybrid_walk *w, u64 ret)
 /*
  * Is it a sampled instruction of V8's? If its code has no frame just now bp is that of the caller,
  * as all that calls it is V8's: so what bp leads to is an outer frame, though one may be missing.
+ * None is in what V8 has compiled: before its frame and behind it the code itself told the caller.
  */
-static bool is_framed_outside(const struct hybrid_walk *w, const struct hybrid_mapping *mapping,
-			      u64 ret)
+static bool is_framed_outside(struct hybrid_walk *w, const struct hybrid_mapping *mapping, u64 ret)
 {
 	const struct hybrid_unwind *u = w->u;
 
-	return u->nr == 1 && mapping && mapping->object &&
-	       hybrid_space_is_framed(u->space, mapping, u->frames[0].ip) &&
-	       hybrid_step_is_return(w, ret);
+	if (u->nr > 1 || !mapping || !hybrid_step_is_return(w, ret) ||
+	    !hybrid_space_is_framed(u->space, mapping, u->frames[0].ip))
+		return false;
+	w->guess = mapping->object;
+	return true;
 }
 
 /*
@@ -121,11 +123,11 @@ enum hybrid_stop hybrid_step_frame_pointer(struct hybrid_walk *w,
 	case HYBRID_REACH_NOT:
 	case HYBRID_REACH_ELSEWHERE:
 		w->guess = true;
-		return is_between_made(w, caller->ip) || is_framed_outside(w, mapping, caller->ip) ?
+		return is_framed_outside(w, mapping, caller->ip) || is_between_made(w, caller->ip) ?
 			stop : HYBRID_STOP_NO_CFI;
 	case HYBRID_REACH_FAR:
 		w->guess = true;
-		return is_linked(w, caller->ip) || is_framed_outside(w, mapping, caller->ip) ?
+		return is_framed_outside(w, mapping, caller->ip) || is_linked(w, caller->ip) ?
 			stop : HYBRID_STOP_NO_CFI;
 	case HYBRID_REACH_THERE:
 		return stop;
