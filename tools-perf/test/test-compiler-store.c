@@ -307,6 +307,7 @@ static void twins(void)
 		unsigned int	added;
 		bool		again;
 		unsigned int	nr_twins;
+		bool		is_known;
 	} cases[] = {
 		{ true, false, 0, 0, 1, false, 1 },
 		{ false, false, 0, 0, 0, true, 0 },
@@ -315,7 +316,11 @@ static void twins(void)
 		{ true, false, 1, 0, 0, false, 0 },
 		{ true, false, -1, 0, 0, true, 0 },
 		{ true, false, HYBRID_OPEN_LATER, 0, 0, false, 0 },
+		/* perf has a copy of the file that the rules are of. */
+		{ true, false, 0, 0, 1, false, 1, true },
+		{ true, true, 0, 0, 0, false, 0, true },
 	};
+	struct hybrid_mapping *mapping;
 	struct hybrid_stored *stored;
 	unsigned int i, pass;
 	int fd;
@@ -337,12 +342,19 @@ static void twins(void)
 		stored = list_first_entry(&compiler->stored_objects, struct hybrid_stored, list);
 		files.first = &stored->hold;
 		files.open = cases[i].open;
+		mapping = hybrid_space_at(sample.u.space, scene_at("pushed_at"));
+		if (cases[i].is_known) {
+			mapping->object->file = (struct hybrid_file_id) { .dev = 5, .ino = 6 };
+			mapping->object->is_copy = true;
+			mapping->file = mapping->object->file;
+			stored->hold.copied = true;
+		}
 		scene_ps.objects.open = open_other;
 		for (pass = 0; pass < 3; pass++) {
 			store_sample("pushed_at", ASK(0));
 			store_work();
 		}
-		same(files.opened, 1);
+		same(files.opened, !cases[i].is_known);
 		same(files.added, cases[i].added);
 		same(stored->nr_twins, cases[i].nr_twins);
 		/* Where it is loaded anew there is a sample for it first. */

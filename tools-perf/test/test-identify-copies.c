@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include "await.h"
+#include "file-copy.h"
 #include "files-world.h"
 #include "tap.h"
 
@@ -138,6 +139,80 @@ static void guarded_copies(void)
 static void open_copies(void)
 {
 	rows_of_copies(true, 3);
+}
+
+/* Files that perf has only copies of, within their user's share. */
+static struct hybrid_file_budget budget;
+static hybrid_open_fn open_file;
+static unsigned int nr_opened;
+
+static int open_copy(const struct hybrid_mapping *mapping)
+{
+	struct hybrid_object *object = mapping->object;
+	int file = open_file(mapping), fd;
+
+	nr_opened++;
+	check(file >= 0 && !hybrid_pin_file(&object->hold, file));
+	object->hold.copied = true;
+	object->is_copy = true;
+	object->user = hybrid_file_user_get(&budget, 0);
+	object->copied = hybrid_copy_size(file);
+	check(hybrid_file_take(object->user, HYBRID_FILE_COPIES, object->copied));
+	fd = hybrid_copy(file, object->copied);
+	close(file);
+	return fd;
+}
+
+static struct hybrid_object *object_of(pid_t pid)
+{
+	const struct hybrid_mapping *mapping = files_mapping(pid);
+
+	return hybrid_object_known(&files.ps.objects, hybrid_mapping_ident(mapping),
+				   &mapping->file);
+}
+
+/* As soon as it is known to hold the same as another one a file's copy is given back. */
+static void one_copy(void)
+{
+	const u64 *copies = &hybrid_file_user_get(&budget, 0)->used[HYBRID_FILE_COPIES];
+	struct hybrid_object *object;
+	u64 size;
+
+	files_map(1, "a");
+	check(files_row(1));
+	size = *copies;
+	files_map(2, "b");
+	check(files_row(2) && files_settled(2) == files_settled(1));
+	object = object_of(2);
+	check(object && object != files_mapping(2)->object);
+	same(object->state, HYBRID_OBJECT_NEW);
+	same(object->fd, -1);
+	/* BPF may have to be told of the file itself. */
+	check(object->hold.page);
+	same(*copies, size);
+	files_map(3, "b");
+	check(files_row(3) && files_settled(3) == files_settled(1));
+	same(nr_opened, 2);
+	/* What is known of it goes with its last user. */
+	hybrid_thread_exit(&files.ps, 2);
+	hybrid_thread_exit(&files.ps, 3);
+	hybrid_objects_age(&files.ps.objects, HYBRID_OBJECT_AGE);
+	hybrid_objects_age(&files.ps.objects, 2 * HYBRID_OBJECT_AGE + HYBRID_OBJECT_IDLE);
+	same(files.ps.objects.nr_idle, 0);
+}
+
+static void given_back(void)
+{
+	hybrid_file_budget_init(&budget);
+	files_start(true);
+	open_file = files.ps.objects.open;
+	files.ps.objects.open = open_copy;
+	nr_opened = 0;
+	files_copy("small.so", "b");
+	one_copy();
+	hybrid_processes_exit(&files.ps);
+	same(files.ps.objects.nr, 0);
+	same(hybrid_file_user_get(&budget, 0)->used[HYBRID_FILE_COPIES], 0);
 }
 
 static struct hybrid_comparison *never_start(const struct hybrid_object *a,
@@ -271,6 +346,7 @@ int main(void)
 		{ "copies: files that hold the same", copies },
 		{ "copies: rows of copies that nobody else can write to", guarded_copies },
 		{ "copies: rows of copies that others can write to", open_copies },
+		{ "copies: one copy of files that hold the same", given_back },
 		{ "copies: a comparison that does not end", late },
 		{ "copies: one of them is written to", written_to },
 		{ "copies: one of them is written to through a mapping", mapped_and_written_to },

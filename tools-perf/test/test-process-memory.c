@@ -7,7 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
+#include "elf-file.h"
 #include "own-memory.h"
+#include "rows.h"
 #include "short-memory.h"
 #include "tap.h"
 
@@ -65,6 +67,79 @@ static void opened_late(void)
 	fails = 1;
 	hybrid_process_memory_read(&own.pm, (u64)at, out, sizeof(out));
 	tap_pass(100000000);
+	check(!hybrid_process_memory_read(&own.pm, (u64)at, out, sizeof(out)));
+	check(!memcmp(out, "spam", sizeof(out)));
+	own_end();
+	munmap((void *)at, PAGE);
+	close(file);
+}
+
+static struct hybrid_file_budget budget;
+
+static int open_copy(const struct hybrid_mapping *mapping)
+{
+	struct hybrid_object *object = mapping->object;
+
+	object->is_copy = true;
+	object->user = hybrid_file_user_get(&budget, 0);
+	object->copied = 100;
+	check(hybrid_file_take(object->user, HYBRID_FILE_COPIES, object->copied));
+	return dup(file);
+}
+
+/* A copy has not all of a file that is none of code. It takes no room. */
+static void no_copy(void)
+{
+	const char *at = map_file();
+	char out[4];
+
+	own_begin();
+	own.ps.objects.open = open_copy;
+	hybrid_file_budget_init(&budget);
+	check(hybrid_process_memory_read(&own.pm, (u64)at, out, sizeof(out)));
+	same(hybrid_file_user_get(&budget, 0)->used[HYBRID_FILE_COPIES], 0);
+	own_end();
+	munmap((void *)at, PAGE);
+	close(file);
+}
+
+/* Where code of a file is mapped that perf has a copy of, the copy is read. */
+static void copied_file(void)
+{
+	const char *at = map_file();
+	const struct hybrid_mapping *code;
+	char out[4];
+
+	own_begin();
+	elf_file_map(&own.ps, getpid(), "jvm.so", (u64)at);
+	code = hybrid_space_find(own.pm.space, (u64)at);
+	check(code && hybrid_object_use(code));
+	own.ps.objects.open = open_late;
+	fails = ~0U;
+	/* It has to be waited for, or its user is over his share. */
+	code->object->state = HYBRID_OBJECT_FAILED;
+	code->object->is_left_out = true;
+	check(hybrid_process_memory_read(&own.pm, (u64)at, out, sizeof(out)));
+	same(fails, ~0U);
+	code->object->state = HYBRID_OBJECT_READY;
+	code->object->is_left_out = false;
+	code->object->is_copy = true;
+	tap_pass(100000000);
+	check(!hybrid_process_memory_read(&own.pm, (u64)at, out, sizeof(out)));
+	check(!memcmp(out, "\177ELF", sizeof(out)));
+	same(fails, ~0U);
+	/* Its owner may have closed it since. */
+	hybrid_object_close(code->object);
+	check(hybrid_process_memory_read(&own.pm, (u64)at, out, sizeof(out)));
+	/* A file that is local is opened once more. */
+	hybrid_process_memory_exit(&own.pm);
+	own.pm.memory = own.memory;
+	own.pm.objects = &own.ps.objects;
+	own.pm.pid = getpid();
+	own.pm.space = hybrid_thread_find(&own.ps, getpid(), getpid())->process->space;
+	check(!hybrid_process_memory_map(&own.pm));
+	code->object->is_copy = false;
+	fails = 0;
 	check(!hybrid_process_memory_read(&own.pm, (u64)at, out, sizeof(out)));
 	check(!memcmp(out, "spam", sizeof(out)));
 	own_end();
@@ -352,6 +427,8 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "process-memory: a file that is shared",		shared_file },
 		{ "process-memory: one that can't be opened at first",	opened_late },
+		{ "process-memory: a file that perf has a copy of",	copied_file },
+		{ "process-memory: one that is copied for that",	no_copy },
 		{ "process-memory: memory that is shared",		shared_memory },
 		{ "process-memory: many mappings, and few",		many_mappings },
 		{ "process-memory: pages, and parts of them",		pages },

@@ -163,6 +163,121 @@ static void not_opened(void)
 	end();
 }
 
+/* Files that perf has only copies of: who opens one has a copy made, and takes room for it. */
+static struct hybrid_file_budget budget;
+static unsigned int nr_opened;
+static bool is_held;
+
+static int open_copy(const struct hybrid_mapping *mapping)
+{
+	struct hybrid_object *file = mapping->object;
+	int fd = elf_file_open(mapping);
+
+	nr_opened++;
+	file->is_copy = true;
+	file->user = hybrid_file_user_get(&budget, 0);
+	file->copied = 100;
+	check(hybrid_file_take(file->user, HYBRID_FILE_COPIES, file->copied));
+	if (is_held) {
+		check(!hybrid_pin_file(&file->hold, fd));
+		file->hold.copied = true;
+	}
+	return fd;
+}
+
+/* The copy's room is given back: when its content was compared, or there is no use for it. */
+static void twin_of_copy(const struct hybrid_mapping *mapping)
+{
+	const u64 *copies = &hybrid_file_user_get(&budget, 0)->used[HYBRID_FILE_COPIES];
+	struct hybrid_twin *twin;
+
+	is_held = true;
+	check(hybrid_stored_twin(stored, mapping, &twin) && twin);
+	same(nr_opened, 1);
+	same(*copies, 100);
+	check(twin->fd >= 0 && twin->hold.page);
+	hybrid_twin_close(twin);
+	same(*copies, 0);
+	hybrid_twin_free(twin);
+	check(hybrid_stored_twin(stored, mapping, &twin) && twin);
+	hybrid_twin_free(twin);
+	same(*copies, 0);
+	/* The file system may wait: perf does not hold its file. */
+	is_held = false;
+	check(hybrid_stored_twin(stored, mapping, &twin) && !twin);
+	same(nr_opened, 3);
+	same(*copies, 0);
+}
+
+static bool is_known(const struct hybrid_mapping *mapping)
+{
+	unsigned int before = nr_opened;
+	struct hybrid_twin *twin;
+	bool known;
+
+	is_held = true;
+	check(hybrid_stored_twin(stored, mapping, &twin) && twin);
+	known = nr_opened == before;
+	check(twin->hold.page && twin->hold.copied && known == (twin->fd < 0));
+	hybrid_twin_free(twin);
+	return known;
+}
+
+/* One that was found to hold the same is not copied once more. */
+static void known_twin(const struct hybrid_mapping *mapping)
+{
+	struct hybrid_mapping other = *mapping;
+	struct hybrid_object *object;
+
+	other.file = (struct hybrid_file_id) { .dev = 5, .ino = 6 };
+	check(!is_known(&other));
+	object = hybrid_object_of_file(&scene_ps.objects, hybrid_mapping_ident(mapping),
+				       &other.file);
+	check(!is_known(&other));
+	object->hold.copied = true;
+	check(!hybrid_pin_again(&object->hold, &stored->hold));
+	object->hold.copied = true;
+	check(!is_known(&other));
+	object->same = mapping->object;
+	mapping->object->refs++;
+	check(is_known(&other));
+	/* It is held for the next one. */
+	check(is_known(&other) && object->hold.page);
+	object->hold.copied = false;
+	check(!is_known(&other));
+	object->hold.copied = true;
+	object->is_old = true;
+	check(!is_known(&other));
+	object->is_old = false;
+	hybrid_object_part(object);
+	check(!is_known(&other));
+	hybrid_object_put(object);
+	/* The file itself, of which the rules are. */
+	mapping->object->file = other.file;
+	check(!is_known(&other));
+	stored->hold.copied = true;
+	check(is_known(&other));
+	stored->hold.copied = false;
+	memset(&mapping->object->file, 0, sizeof(mapping->object->file));
+}
+
+static void twins(void)
+{
+	const struct hybrid_mapping *mapping;
+
+	begin();
+	mapping = hybrid_space_find(sample.u.space, MANY + elf_file_symbol("many.so", "many") + 1);
+	check(mapping && mapping->object && stored->hold.page);
+	hybrid_file_budget_init(&budget);
+	scene_ps.objects.open = open_copy;
+	nr_opened = 0;
+	twin_of_copy(mapping);
+	known_twin(mapping);
+	same(hybrid_file_user_get(&budget, 0)->used[HYBRID_FILE_COPIES], 0);
+	scene_ps.objects.open = elf_file_open;
+	end();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -172,6 +287,7 @@ int main(void)
 		{ "stored: all is forgotten", forgotten },
 		{ "stored: its .debug_frame", debug_frame },
 		{ "stored: a file that can't be opened", not_opened },
+		{ "stored: files that hold the same, of which perf has copies", twins },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

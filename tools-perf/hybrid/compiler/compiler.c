@@ -165,9 +165,9 @@ static void note_twin(struct hybrid_compiler *compiler, struct hybrid_stored *st
 	    hybrid_file_id_equal(&mapping->object->file, &mapping->file) ||
 	    stored->twin_pass == compiler->pass ||
 	    (!is_next && compiler->pass < stored->twin_at) ||
-	    !hybrid_stored_twin(stored, mapping, &what.twin) || !what.twin)
+	    !hybrid_stored_twin(stored, mapping, &what.twin))
 		return;
-	if (!add_note(compiler, &what)) {
+	if (what.twin && !add_note(compiler, &what)) {
 		hybrid_twin_free(what.twin);
 		return;
 	}
@@ -175,7 +175,8 @@ static void note_twin(struct hybrid_compiler *compiler, struct hybrid_stored *st
 	stored->twin = mapping->file;
 	stored->twin_pass = compiler->pass;
 	stored->twin_at = compiler->pass + (1ULL << stored->twin_tries);
-	compiler->is_urgent = true;
+	if (what.twin)
+		compiler->is_urgent = true;
 }
 
 static bool load_again(struct hybrid_compiler *compiler, struct hybrid_stored *stored,

@@ -192,57 +192,96 @@ void hybrid_stored_forget(struct hybrid_stored *stored)
 		hybrid_stored_close(stored);
 }
 
-static struct hybrid_twin *new_twin(struct hybrid_object *object, int fd)
+/* What @file has is the twin's from now on, if it is held. */
+static struct hybrid_twin *new_twin(struct hybrid_object *file)
 {
-	struct hybrid_twin *twin = calloc(1, sizeof(*twin));
+	struct hybrid_twin *twin;
 
-	if (!twin) {
-		hybrid_unpin_file(&object->hold);
-		close(fd);
+	if (!file->is_copy && file->fd >= 0)
+		hybrid_pin_file(&file->hold, file->fd);
+	twin = file->hold.page ? calloc(1, sizeof(*twin)) : NULL;
+	if (!twin)
 		return NULL;
-	}
 	INIT_LIST_HEAD(&twin->list);
-	twin->fd = fd;
-	twin->hold = object->hold;
-	if (!object->is_copy)
-		hybrid_pin_file(&twin->hold, fd);
-	if (twin->hold.page)
-		return twin;
-	hybrid_twin_free(twin);
-	return NULL;
+	twin->fd = file->fd;
+	twin->hold = file->hold;
+	twin->user = file->user;
+	twin->copied = file->copied;
+	file->fd = -1;
+	file->hold.page = NULL;
+	file->copied = 0;
+	return twin;
+}
+
+/* What holds the mapping's file, if that was found to hold the same as a copy; else NULL. */
+static const struct hybrid_pinned_file *hold_of(const struct hybrid_stored *stored,
+						const struct hybrid_mapping *mapping)
+{
+	const struct hybrid_object *object = mapping->object, *same;
+	const struct hybrid_pinned_file *hold = &stored->hold;
+
+	if (!hybrid_file_id_equal(&object->file, &mapping->file)) {
+		same = hybrid_object_known(object->objects, hybrid_mapping_ident(mapping),
+					   &mapping->file);
+		if (!same || same->same != object || same->comparison)
+			return NULL;
+		hold = &same->hold;
+	}
+	return hold->copied && hold->page ? hold : NULL;
 }
 
 bool hybrid_stored_twin(struct hybrid_stored *stored, const struct hybrid_mapping *mapping,
 			struct hybrid_twin **twin)
 {
 	struct hybrid_objects *objects = mapping->object->objects;
+	const struct hybrid_pinned_file *known = hold_of(stored, mapping);
+	struct hybrid_object *file = stored->awaited;
 	struct hybrid_mapping same = *mapping;
-	int fd;
 
 	*twin = NULL;
-	if (!stored->awaited)
-		stored->awaited = calloc(1, sizeof(*stored->awaited));
-	if (!stored->awaited)
+	if (!file)
+		file = calloc(1, sizeof(*file));
+	if (!file)
 		return true;
-	stored->awaited->objects = objects;
-	stored->awaited->ident = *hybrid_mapping_ident(mapping);
-	same.object = stored->awaited;
-	same.record = NULL;
-	fd = objects->open(&same);
-	if (fd == HYBRID_OPEN_LATER)
+	stored->awaited = file;
+	file->fd = -1;
+	if (!known || hybrid_pin_again(&file->hold, known)) {
+		file->objects = objects;
+		file->ident = *hybrid_mapping_ident(mapping);
+		same.object = file;
+		same.record = NULL;
+		file->fd = objects->open(&same);
+	}
+	if (file->fd == HYBRID_OPEN_LATER)
 		return false;
-	if (fd >= 0)
-		*twin = new_twin(stored->awaited, fd);
+	*twin = new_twin(file);
 	hybrid_stored_cancel(stored);
 	return true;
 }
 
 void hybrid_stored_cancel(struct hybrid_stored *stored)
 {
-	if (stored->awaited && stored->awaited->load)
-		stored->awaited->objects->cancel(stored->awaited);
-	free(stored->awaited);
+	struct hybrid_object *file = stored->awaited;
+
+	if (!file)
+		return;
+	if (file->load)
+		file->objects->cancel(file);
+	hybrid_unpin_file(&file->hold);
+	if (file->fd >= 0)
+		close(file->fd);
+	hybrid_file_give(file->user, HYBRID_FILE_COPIES, file->copied);
+	free(file);
 	stored->awaited = NULL;
+}
+
+void hybrid_twin_close(struct hybrid_twin *twin)
+{
+	if (twin->fd >= 0)
+		close(twin->fd);
+	twin->fd = -1;
+	hybrid_file_give(twin->user, HYBRID_FILE_COPIES, twin->copied);
+	twin->copied = 0;
 }
 
 void hybrid_twin_free(struct hybrid_twin *twin)
@@ -251,8 +290,7 @@ void hybrid_twin_free(struct hybrid_twin *twin)
 		return;
 	list_del(&twin->list);
 	hybrid_unpin_file(&twin->hold);
-	if (twin->fd >= 0)
-		close(twin->fd);
+	hybrid_twin_close(twin);
 	free(twin);
 }
 

@@ -9,13 +9,17 @@
 /**
  * struct hybrid_twin - a file with the build-id of another, by which objects are told
  * @list: of struct hybrid_stored's @twins, once it is known to hold the same
- * @fd: the file, or a copy of it; -1: none any more
+ * @fd: the file, or a copy of it; -1: it is known to hold the same
  * @hold: it
+ * @user: whose share a copy is of
+ * @copied: bytes of HYBRID_FILE_COPIES that it takes
  */
 struct hybrid_twin {
 	struct list_head	list;
 	int			fd;
 	struct hybrid_pinned_file	hold;
+	struct hybrid_file_user	*user;
+	u64			copied;
 };
 
 enum hybrid_stored_state {
@@ -203,6 +207,9 @@ bool hybrid_stored_twin(struct hybrid_stored *stored, const struct hybrid_mappin
 
 /* A twin is awaited no more. */
 void hybrid_stored_cancel(struct hybrid_stored *stored);
+
+/* Its content is of no use any more. */
+void hybrid_twin_close(struct hybrid_twin *twin);
 
 void hybrid_twin_free(struct hybrid_twin *twin);
 

@@ -107,6 +107,8 @@ static void forget_stored(struct hybrid_compiler *compiler, struct hybrid_stored
 /* Does another file hold what the rows were made of? */
 static bool is_same(const struct hybrid_stored *stored, const struct hybrid_twin *twin)
 {
+	if (twin->fd < 0)
+		return true;
 	return hybrid_copy_is_same(stored->fd, twin->fd, stored->user, NULL, NULL) &&
 	       (stored->hold.copied || !hybrid_pinned_file_changed(&stored->hold, stored->fd)) &&
 	       (twin->hold.copied || !hybrid_pinned_file_changed(&twin->hold, twin->fd));
@@ -120,8 +122,7 @@ bool hybrid_update_twin(struct hybrid_compiler *compiler, struct hybrid_stored *
 	if (!ops->has(compiler->store, &stored->hold) || ops->has(compiler->store, &twin->hold) ||
 	    !is_same(stored, twin) || ops->add(compiler->store, &stored->hold, &twin->hold))
 		return false;
-	close(twin->fd);
-	twin->fd = -1;
+	hybrid_twin_close(twin);
 	list_add_tail(&twin->list, &stored->twins);
 	__atomic_store_n(&stored->nr_twins, stored->nr_twins + 1, __ATOMIC_RELEASE);
 	return true;

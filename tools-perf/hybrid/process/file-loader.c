@@ -147,6 +147,7 @@ static int take_load(struct hybrid_object *object)
 	struct hybrid_load *load = object->load;
 	int fd = load->fd, error = load->error;
 
+	hybrid_unpin_file(&object->hold);
 	object->hold = load->hold;
 	load->hold.page = NULL;
 	load->fd = -1;

@@ -115,6 +115,7 @@ static void use_shared(struct hybrid_object *object, struct hybrid_object *share
 	shared->refs++;
 	object->same = shared;
 	object->is_settled = false;
+	hybrid_object_forget_copy(object);
 }
 
 static void end_comparison(struct hybrid_object *object)

@@ -309,6 +309,19 @@ bool hybrid_object_forget_cfi(struct hybrid_object *object)
 	return true;
 }
 
+void hybrid_object_forget_copy(struct hybrid_object *object)
+{
+	struct hybrid_pinned_file hold = object->hold;
+
+	if (object->state != HYBRID_OBJECT_READY || !object->is_copy || object->nr_rows ||
+	    object->stored || object->debug_tried)
+		return;
+	object->hold.page = NULL;
+	hybrid_object_close(object);
+	object->hold = hold;
+	object->state = HYBRID_OBJECT_NEW;
+}
+
 static int read_header(struct hybrid_object *object, GElf_Ehdr *ehdr)
 {
 	if (!object->elf || !gelf_getehdr(object->elf, ehdr))

@@ -374,6 +374,11 @@ struct hybrid_object *hybrid_object_of_file(struct hybrid_objects *objects,
 					    const struct hybrid_ident *ident,
 					    const struct hybrid_file_id *file);
 
+/* The same, without a reference; NULL: there is none. */
+struct hybrid_object *hybrid_object_known(struct hybrid_objects *objects,
+					  const struct hybrid_ident *ident,
+					  const struct hybrid_file_id *file);
+
 /**
  * hybrid_object_is_other - is a file known to be another than a record tells of?
  * @objects: session
@@ -498,6 +503,15 @@ bool hybrid_objects_close_one(struct hybrid_objects *objects);
  * Return: true if something was given back.
  */
 bool hybrid_object_forget_cfi(struct hybrid_object *object);
+
+/**
+ * hybrid_object_forget_copy - give back the copy of a file that holds the same as another one
+ * @object: with @same, whose rows serve its mappings
+ *
+ * It is then as before it was opened, but that its file is held still. Nothing is done if something
+ * was made of the copy.
+ */
+void hybrid_object_forget_copy(struct hybrid_object *object);
 
 /* For so long an object keeps what it has read of its file for rows, in ns. */
 #define HYBRID_OBJECT_CFI	2000000000ULL

@@ -153,19 +153,29 @@ struct hybrid_object *hybrid_object_get(struct hybrid_objects *objects,
 	return add(hybrid_object_new(objects, ident), chain);
 }
 
+struct hybrid_object *hybrid_object_known(struct hybrid_objects *objects,
+					  const struct hybrid_ident *ident,
+					  const struct hybrid_file_id *file)
+{
+	struct hybrid_object *object;
+
+	hlist_for_each_entry(object, bucket(objects->hash, key_of_file(file)), hash) {
+		if (!object->is_old && hybrid_file_id_equal(&object->file, file) &&
+		    same_numbers(&object->ident, ident))
+			return object;
+	}
+	return NULL;
+}
+
 struct hybrid_object *hybrid_object_of_file(struct hybrid_objects *objects,
 					    const struct hybrid_ident *ident,
 					    const struct hybrid_file_id *file)
 {
-	struct hlist_head *chain = bucket(objects->hash, key_of_file(file));
-	struct hybrid_object *object;
+	struct hybrid_object *object = hybrid_object_known(objects, ident, file);
 
-	hlist_for_each_entry(object, chain, hash) {
-		if (!object->is_old && hybrid_file_id_equal(&object->file, file) &&
-		    same_numbers(&object->ident, ident))
-			return use(object);
-	}
-	object = add(hybrid_object_new(objects, ident), chain);
+	if (object)
+		return use(object);
+	object = add(hybrid_object_new(objects, ident), bucket(objects->hash, key_of_file(file)));
 	if (!object)
 		return NULL;
 	object->file = *file;
@@ -348,6 +358,14 @@ static void forget_cfi(struct hybrid_objects *objects)
 #endif
 }
 
+/* What a store has stays open, and there is nothing of those that could not be opened. */
+static bool may_age(const struct hybrid_object *object)
+{
+	return !object->stored && (object->state == HYBRID_OBJECT_READY ||
+				   (object->state == HYBRID_OBJECT_NEW && object->is_copy &&
+				    object->same));
+}
+
 void hybrid_objects_age(struct hybrid_objects *objects, u64 now)
 {
 	struct hybrid_object *object, *next;
@@ -359,7 +377,7 @@ void hybrid_objects_age(struct hybrid_objects *objects, u64 now)
 	list_for_each_entry_safe(object, next, &objects->idle, idle) {
 		if (now - object->idle_since < HYBRID_OBJECT_IDLE)
 			return;
-		if (object->state != HYBRID_OBJECT_READY || object->stored)
+		if (!may_age(object))
 			continue;
 		/* One that is closed is not asked whether it is still the same. */
 		if (is_useless(object)) {

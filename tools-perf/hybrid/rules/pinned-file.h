@@ -27,6 +27,17 @@ struct hybrid_pinned_file {
  */
 int hybrid_pin_file(struct hybrid_pinned_file *hold, int fd);
 
+/**
+ * hybrid_pin_again - hold a file that is held already
+ * @hold: out: of the same file, as @other has it
+ * @other: of a file
+ *
+ * The file system is not asked.
+ *
+ * Return: 0, or a negative errno.
+ */
+int hybrid_pin_again(struct hybrid_pinned_file *hold, const struct hybrid_pinned_file *other);
+
 /* Has the file of that descriptor changed since it is held? Its file system may be asked. */
 bool hybrid_pinned_file_changed(const struct hybrid_pinned_file *hold, int fd);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <linux/kernel.h>
 #include "../rules/clock.h"
+#include "../rules/rows.h"
 #include "process-memory.h"
 
 #define PAGE		4096
@@ -51,6 +52,8 @@ struct hybrid_file_range {
  * @ino: the same
  * @object: stands for it where it is opened, referenced
  * @fd: descriptor; -1: it can't be opened; -2: not yet
+ * @copy: an object that has a copy of what the process has mapped of it, referenced; NULL: there
+ *	is none
  */
 struct hybrid_file_of {
 	u32			 maj;
@@ -58,6 +61,7 @@ struct hybrid_file_of {
 	u64			 ino;
 	struct hybrid_object	*object;
 	int			 fd;
+	struct hybrid_object	*copy;
 };
 
 /**
@@ -142,6 +146,8 @@ void hybrid_process_memory_exit(struct hybrid_process_memory *pm)
 		if (pm->files[i].fd >= 0)
 			close(pm->files[i].fd);
 		hybrid_object_put(pm->files[i].object);
+		if (pm->files[i].copy)
+			hybrid_object_put(pm->files[i].copy);
 	}
 	free(pm->files);
 	free(pm->ranges);
@@ -187,11 +193,61 @@ static struct hybrid_file_of *add_file(struct hybrid_process_memory *pm,
 	return file;
 }
 
-static int file_of(struct hybrid_process_memory *pm, const struct hybrid_file_range *range)
+static bool is_same_file(const struct hybrid_file_range *a, const struct hybrid_file_range *b)
+{
+	return a->ino == b->ino && a->maj == b->maj && a->min == b->min;
+}
+
+/* The mapping of the code of the file that a range is of; NULL: there is none. */
+static const struct hybrid_mapping *code_of(const struct hybrid_process_memory *pm,
+					    const struct hybrid_file_range *range)
+{
+	const struct hybrid_mapping *mapping;
+	unsigned int i;
+
+	for (i = 0; i < pm->nr_ranges; i++) {
+		if (!is_same_file(&pm->ranges[i], range))
+			continue;
+		mapping = hybrid_space_find(pm->space, pm->ranges[i].start);
+		if (mapping && mapping->object && !mapping->is_copy)
+			return mapping;
+	}
+	return NULL;
+}
+
+/*
+ * perf may have a copy of what the process has mapped of the file, if it has code of it mapped.
+ * Else, and if the file is local, it is opened once more. Returns -1 if perf has none now.
+ */
+static int open_file(struct hybrid_process_memory *pm, struct hybrid_file_of *file,
+		     const struct hybrid_file_range *range)
 {
 	struct hybrid_mapping mapping = {
 		.start = range->start, .end = range->end, .pgoff = range->pgoff, .pid = pm->pid,
+		.object = file->object,
 	};
+	const struct hybrid_mapping *code = code_of(pm, range);
+	int fd;
+
+	if (code && !hybrid_object_use_unawaited(code) && hybrid_object_waits(code->object))
+		return -1;
+	if (code && code->object->is_copy && code->object->fd >= 0) {
+		file->copy = code->object;
+		file->copy->refs++;
+		return -1;
+	}
+	fd = pm->objects->open(&mapping);
+	/* Of what is no ELF file only the beginning is copied. */
+	if (fd >= 0 && file->object->is_copy) {
+		close(fd);
+		hybrid_object_close(file->object);
+		fd = -1;
+	}
+	return fd;
+}
+
+static int file_of(struct hybrid_process_memory *pm, const struct hybrid_file_range *range)
+{
 	struct hybrid_file_of *file = NULL;
 	unsigned int i;
 
@@ -204,16 +260,9 @@ static int file_of(struct hybrid_process_memory *pm, const struct hybrid_file_ra
 		file = add_file(pm, range);
 	if (!file)
 		return -1;
-	if (file->fd == -2) {
-		mapping.object = file->object;
-		file->fd = pm->objects->open(&mapping);
-		/* Objects are copied whole or by their sections, and this is not one of those. */
-		if (file->fd >= 0 && file->object->is_copy) {
-			close(file->fd);
-			file->fd = -1;
-		}
-	}
-	return file->fd;
+	if (file->fd == -2 && !file->copy)
+		file->fd = open_file(pm, file, range);
+	return file->copy ? file->copy->fd : file->fd;
 }
 
 /*
