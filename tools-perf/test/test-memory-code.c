@@ -158,6 +158,8 @@ static void test_again(void)
 /* By its frame pointer alone only a caller is left, and not what was sampled. */
 static void test_silent(void)
 {
+	static const u8 prologue[] = { 0x55, 0x48, 0x89, 0xe5 };
+
 	begin(HYBRID_STOP_OUTERMOST);
 	add_frame(SILENT + 2, 0x7008, true);
 	add_frame(SILENT + 2, 0x7100, false);
@@ -177,6 +179,16 @@ static void test_silent(void)
 	same(put[0].key.ip, (u64)code + SILENT + 2);
 	same(HYBRID_WALK_BASE(put[0].code.row), PERF_UNWIND_BASE_FP);
 	check(is_proof_of(&put[0].code.proof, put[0].key.ip, SILENT, sizeof(silent)));
+	end();
+
+	/* Unless that goes on to make its frame. */
+	begin(HYBRID_STOP_OUTERMOST);
+	put_at(SILENT + 20, prologue, sizeof(prologue));
+	add_frame(SILENT + 2, 0x7008, true);
+	add_frame(FRAMED + 2, 0x7200, false);
+	u.space->entries_id = 1;
+	sample(0);
+	same(nr_put, 0);
 	end();
 }
 

@@ -204,25 +204,6 @@ static void framed(void)
 		     scene_at("outer_ret") - 1);
 	same(s.u.sure, 1);
 	s.u.space->entries_id = 0;
-
-	/* What V8 has compiled has one, where its code alone does not tell the caller. */
-	scene_start(&s, SCENE_JIT + 100);
-	bp = scene_top(&s);
-	scene_reg(&s, BP, bp);
-	scene_push_bpframe(&s, bp + 16, scene_at("nocfi_ret"));
-	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_NO_CFI, SCENE_JIT + 100);
-	s.u.space->entries_id = mapping->object->id;
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_OUTERMOST, SCENE_JIT + 100, scene_at("nocfi_ret") - 1,
-		     scene_at("outer_ret") - 1);
-	same(s.u.sure, 3);
-	/* What is no return address tells nothing. */
-	s.stack[1] = scene_at("nocfi_ret") + 1;
-	scene_unwind(&s);
-	scene_expect(&s, HYBRID_STOP_NO_CFI, SCENE_JIT + 100);
-	s.u.space->entries_id = 0;
 }
 
 /* Makes V8's all code of nocfi.so; NULL: makes it nobody's. */
@@ -542,6 +523,58 @@ static void made_without_call(void)
 	munmap(code, 4096);
 }
 
+/* What V8 has compiled keeps a frame, unless the code goes on to make one, or can't be read. */
+static void compiled(void)
+{
+	static const u8 prologue[] = { 0x55, 0x48, 0x89, 0xe5 }, loop[] = { 0xeb, 0xfe };
+	struct hybrid_mapping page = { .pid = getpid() };
+	u8 *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const u64 ip = (u64)code + 100;
+	u64 bp;
+
+	check(code != MAP_FAILED);
+	memset(code, 0x90, 4096);
+	memcpy(code + 200, loop, sizeof(loop));
+	scene_unwinder.memory = hybrid_memory_new();
+	page.start = (u64)code;
+	page.end = (u64)code + 4096;
+	scene_start(&s, ip);
+	check(scene_unwinder.memory && !hybrid_space_map(s.u.space, &page, true));
+	s.u.pid = getpid();
+	bp = scene_top(&s);
+	scene_reg(&s, BP, bp);
+	scene_push_bpframe(&s, bp + 16, scene_at("nocfi_ret"));
+	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
+	/* The call that it returns to does not lead there. */
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, ip);
+	set_framed(hybrid_space_find(s.u.space, scene_at("opaque_at")));
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, ip, scene_at("nocfi_ret") - 1,
+		     scene_at("outer_ret") - 1);
+	same(s.u.sure, 3);
+	/* What is no return address tells nothing. */
+	s.stack[1]++;
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, ip);
+	s.stack[1]--;
+	/* So far ahead V8 has prologues. */
+	memcpy(code + 100 + 48 - sizeof(prologue), prologue, sizeof(prologue));
+	hybrid_memory_forget(scene_unwinder.memory);
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, ip);
+	code[100 + 48 - sizeof(prologue)] = 0x90;
+	hybrid_memory_forget(scene_unwinder.memory);
+	scene_unwind(&s);
+	same(s.u.nr, 3);
+	hybrid_memory_delete(scene_unwinder.memory);
+	scene_unwinder.memory = NULL;
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_NO_CFI, ip);
+	set_framed(NULL);
+	munmap(code, 4096);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -551,6 +584,7 @@ int main(void)
 		{ "unwind: a file without CFI", no_cfi },
 		{ "unwind: to the start of a function that frames are made to return to", entries },
 		{ "unwind: code that keeps frames", framed },
+		{ "unwind: code that V8 has compiled", compiled },
 		{ "unwind: a frame pointer that nothing confirms", unconfirmed },
 		{ "unwind: a call to what jumps elsewhere", dispatched },
 		{ "unwind: a signal without CFI", sigreturn },

@@ -25,8 +25,8 @@ static bool is_rule_of(const struct hybrid_unwind *u, unsigned int i,
 /*
  * Finds the rule by which perf stepped from the frame: from the process's runtime, from the code,
  * from CFI of the process, or by the frame pointer. The frame pointer is used for frame 0 only in
- * what V8 has compiled: other code may be in a prologue there. @proof: the code that was read for
- * it; unchanged if none was.
+ * what V8 has compiled, behind the prologue: other code may be in one. @proof: the code that was
+ * read for it; unchanged if none was.
  */
 static bool frame_rule(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
 		       unsigned int i, struct hybrid_rule *rule, struct hybrid_code_proof *proof)
@@ -49,9 +49,11 @@ static bool frame_rule(struct hybrid_unwinder *unwinder, const struct hybrid_unw
 		return is_rule_of(u, i, rule);
 	}
 	*rule = hybrid_rule_frame_pointer(u->abi->word);
-	return (i || (mapping && !mapping->object &&
-		      hybrid_space_is_framed(u->space, mapping, frame->ip))) &&
-	       is_rule_of(u, i, rule);
+	if (!i && (!mapping || mapping->object ||
+		   !hybrid_space_is_framed(u->space, mapping, frame->ip) ||
+		   !hybrid_memory_has_frame(unwinder->memory, u->space, u->pid, u->abi, frame->ip)))
+		return false;
+	return is_rule_of(u, i, rule);
 }
 
 /* Is the page anonymous memory, although a file is mapped there? */

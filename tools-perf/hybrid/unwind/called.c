@@ -156,12 +156,13 @@ static bool is_refuted(struct hybrid_unwinder *unwinder, const struct hybrid_unw
 {
 	u64 callee = u->frames[i - 1].ip, ret = u->frames[i].ret, gen = u->space->gen;
 	struct hybrid_cache_entry *entry = hybrid_cache_find(unwinder, gen, callee);
-	struct hybrid_called_pair *pair = pair_of(unwinder, gen, callee, ret);
 	enum hybrid_reach reach = HYBRID_REACH_INDIRECT;
 	const struct hybrid_mapping *mapping;
+	struct hybrid_called_pair *pair;
 
 	if (u->frames[i].ip == ret || (entry && entry->called_by == ret))
 		return false;
+	pair = pair_of(unwinder, gen, callee, ret);
 	if (is_of(pair, gen, callee, ret)) {
 		if (entry && pair->is_called)
 			entry->called_by = ret;

@@ -465,6 +465,23 @@ void hybrid_memory_see(struct hybrid_memory *memory, struct hybrid_space *space,
 		hybrid_seen_code_rewritten(seen, memory->pass);
 }
 
+/*
+ * A function of V8's may look at its code object first: CodeGenerator::BailoutIfDeoptimized() in
+ * src/compiler/backend/x64/code-generator-x64.cc. That takes 14 bytes.
+ */
+#define MAX_PROLOGUE	48
+
+bool hybrid_memory_has_frame(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
+			     const struct hybrid_abi *abi, u64 ip)
+{
+	/* push %rbp; mov %rsp,%rbp */
+	static const u8 prologue[] = { 0x55, 0x48, 0x89, 0xe5 };
+	u8 code[MAX_PROLOGUE];
+
+	return !hybrid_memory_code(memory, space, pid, abi, ip, code, sizeof(code)) &&
+	       !memmem(code, sizeof(code), prologue, sizeof(prologue));
+}
+
 bool hybrid_memory_around(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
 			  const struct hybrid_abi *abi, u64 ip, u64 *begins)
 {

@@ -122,6 +122,21 @@ int hybrid_memory_code(struct hybrid_memory *memory, struct hybrid_space *space,
 		       const struct hybrid_abi *abi, u64 addr, void *dst, unsigned int size);
 
 /**
+ * hybrid_memory_has_frame - does bp point to the frame, in code that keeps frames with bp?
+ * @memory: may be NULL
+ * @space: with the mapping that holds @ip
+ * @pid: the process that was sampled
+ * @abi: of the task
+ * @ip: of the next instruction; hybrid_memory_rule() does not know its caller
+ *
+ * Where a function ends its code tells the caller.
+ *
+ * Return: false where the code goes on to make the frame, or can't be read.
+ */
+bool hybrid_memory_has_frame(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
+			     const struct hybrid_abi *abi, u64 ip);
+
+/**
  * hybrid_memory_around - hybrid_frame_around() of code that no file backs
  * @memory: may be NULL
  * @space: with the mapping that holds @ip

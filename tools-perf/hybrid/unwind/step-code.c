@@ -88,7 +88,7 @@ static bool is_between_made(const struct hybrid_walk *w, u64 ret)
 /*
  * Is it a sampled instruction of V8's? If its code has no frame just now bp is that of the caller,
  * as all that calls it is V8's: so what bp leads to is an outer frame, though one may be missing.
- * None is in what V8 has compiled: before its frame and behind it the code itself told the caller.
+ * None is in what V8 has compiled, unless the code goes on to make its frame.
  */
 static bool is_framed_outside(struct hybrid_walk *w, const struct hybrid_mapping *mapping, u64 ret)
 {
@@ -98,7 +98,8 @@ static bool is_framed_outside(struct hybrid_walk *w, const struct hybrid_mapping
 	    !hybrid_space_is_framed(u->space, mapping, u->frames[0].ip))
 		return false;
 	w->guess = mapping->object;
-	return true;
+	return mapping->object || hybrid_memory_has_frame(w->unwinder->memory, u->space, u->pid,
+							  u->abi, u->frames[0].ip);
 }
 
 /*
