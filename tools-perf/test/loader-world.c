@@ -74,6 +74,10 @@ static int find(const struct hybrid_mapping *mapping)
 		errno = EAGAIN;
 		return -1;
 	}
+	if (path[0] == '[') {
+		errno = ENOENT;
+		return -1;
+	}
 	return open(strchr(path + 1, '/') ? "/proc/self/maps" : world.file, O_PATH | O_CLOEXEC);
 }
 

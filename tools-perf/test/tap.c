@@ -22,6 +22,9 @@ static u64 random_state;
 /* What CLOCK_MONOTONIC_COARSE shows, in ns. */
 static u64 coarse_clock;
 
+/* What CLOCK_MONOTONIC shows; 0: the time. */
+static u64 stopped_clock;
+
 static bool speaks(void)
 {
 	return failed++ < MAX_SAID;
@@ -75,9 +78,13 @@ int __real_clock_gettime(clockid_t clock, struct timespec *time);
  */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 {
-	u64 ns = __atomic_load_n(&coarse_clock, __ATOMIC_RELAXED);
+	u64 ns = 0;
 
-	if (clock != CLOCK_MONOTONIC_COARSE || !ns)
+	if (clock == CLOCK_MONOTONIC_COARSE)
+		ns = __atomic_load_n(&coarse_clock, __ATOMIC_RELAXED);
+	else if (clock == CLOCK_MONOTONIC)
+		ns = __atomic_load_n(&stopped_clock, __ATOMIC_RELAXED);
+	if (!ns)
 		return __real_clock_gettime(clock, time);
 	time->tv_sec = ns / 1000000000;
 	time->tv_nsec = ns % 1000000000;
@@ -87,6 +94,11 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 void tap_pass(u64 ns)
 {
 	__atomic_fetch_add(&coarse_clock, ns, __ATOMIC_RELAXED);
+}
+
+void tap_stop_clock(u64 ns)
+{
+	__atomic_store_n(&stopped_clock, ns, __ATOMIC_RELAXED);
 }
 
 u64 tap_stopped_clock(void)

@@ -47,7 +47,8 @@ static void begin(void)
 static void end(void)
 {
 	static const char *const names[] = {
-		"spam3.11", "spam", "script", "data", "circle", "long", "made", "lib1", "lib2",
+		"spam3.11", "spam", "spamx", "script", "data", "circle", "long", "made",
+		"lib1", "lib2",
 		"script0", "script1", "script2", "script3", "script4", "script5",
 	};
 	unsigned int i;
@@ -141,6 +142,38 @@ static void long_lines(void)
 	check(!runs_program(line));
 	line[0] = '/';
 	check(!runs_program(line));
+	end();
+}
+
+/* A path of the program with @len bytes, and then @more. */
+static const char *long_path(size_t len, const char *more)
+{
+	static char path[PATH_MAX + 64];
+
+	memset(path, '/', len);
+	memcpy(path, dir, strlen(dir));
+	memcpy(path + len - 4, "spam", 4);
+	strcpy(path + len, more);
+	return path;
+}
+
+/* As long as a path may be; what is longer is not cut. */
+static void long_paths(void)
+{
+	char *folder;
+
+	begin();
+	check(runs_program(long_path(PATH_MAX - 1, "")));
+	check(!runs_program(long_path(PATH_MAX - 1, "x")));
+	check(!runs_program(long_path(PATH_MAX - 1, "more")));
+	/* The same of a folder and a name. */
+	folder = strdup(long_path(PATH_MAX - 1, ""));
+	folder[PATH_MAX - 1 - strlen("/spam")] = 0;
+	check(!setenv("PATH", folder, 1));
+	check(runs_program("spam"));
+	make("spamx", "\177ELF", 0755);
+	check(!runs_program("spamx"));
+	free(folder);
 	end();
 }
 
@@ -368,6 +401,7 @@ int main(void)
 		{ "command: programs in PATH",		programs },
 		{ "command: interpreters of scripts",	scripts },
 		{ "command: long lines and names",	long_lines },
+		{ "command: long paths",		long_paths },
 		{ "command: scripts of scripts",	scripts_of_scripts },
 		{ "command: libraries of a program",	needed },
 		{ "command: where libraries are",	places },

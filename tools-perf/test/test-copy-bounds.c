@@ -4,10 +4,12 @@
  */
 #include <fcntl.h>
 #include <gelf.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <linux/kernel.h>
 #include "elf-file.h"
@@ -206,6 +208,37 @@ static void descriptor_0(void)
 	close(a);
 }
 
+/* A file that ends with a hole: a copy has its size, or there is none. */
+static void sizes(void)
+{
+	int a = make(1 << 20, 0), b = make(1 << 20, 0), copy;
+	struct rlimit before, few;
+	u64 size = size_of(a);
+	unsigned int over;
+
+	check(hybrid_copy_size(a) < size / 2);
+	/* Descriptor 0 is free. */
+	same(hybrid_copy(a, size), 0);
+	same(size_of(0), size);
+	close(0);
+	check(!getrlimit(RLIMIT_FSIZE, &before));
+	signal(SIGXFSZ, SIG_IGN);
+	for (over = 0; over < 2; over++) {
+		few = (struct rlimit) { .rlim_cur = size - over, .rlim_max = before.rlim_max };
+		check(!setrlimit(RLIMIT_FSIZE, &few));
+		copy = hybrid_copy(a, size);
+		same(copy < 0, over);
+		close(copy);
+		same(hybrid_copy_is_same(a, b, NULL, &copy, NULL), !over);
+		same(copy < 0, over);
+		close(copy);
+		check(hybrid_copy_is_same(a, b, NULL, NULL, NULL));
+	}
+	check(!setrlimit(RLIMIT_FSIZE, &before));
+	close(b);
+	close(a);
+}
+
 /* Program headers that are not in the file are none, and the rest is copied. */
 static void no_headers(void)
 {
@@ -231,6 +264,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "copy: what can't be read", unreadable },
 		{ "copy: descriptor 0", descriptor_0 },
+		{ "copy: the size of the file", sizes },
 		{ "copy: no program headers", no_headers },
 		{ "copy: holes take no memory", sparse },
 		{ "copy: files that are the same, and that differ", compares },

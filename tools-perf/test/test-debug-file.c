@@ -264,6 +264,40 @@ static void local_paths(void)
 	rmdir(in_dir("near"));
 }
 
+/* Whether a path that is a link is followed, with so many bytes behind the link. */
+static bool is_followed(size_t rest)
+{
+	static const char file[] = "/file";
+	char path[PATH_MAX];
+	size_t len = snprintf(path, sizeof(path), "%s", in_dir("to-dir"));
+
+	memset(path + len, '/', rest);
+	strcpy(path + len + rest - strlen(file), file);
+	return !open_local(path);
+}
+
+/* What a link says and what follows it are a path together, as long as one may be. */
+static void long_paths(void)
+{
+	char to[1000];
+	size_t rest = PATH_MAX - sizeof(to) - 1;
+
+	memset(to, '/', sizeof(to));
+	check(!mkdir(in_dir("near"), 0700));
+	copy_file("small.so", in_dir("near/file"));
+	strcpy(to + sizeof(to) - strlen(in_dir("near")) - 1, in_dir("near"));
+	same(strlen(to), sizeof(to) - 1);
+	check(!symlink(to, in_dir("to-dir")));
+	check(is_followed(rest - 1));
+	check(is_followed(rest));
+	check(!is_followed(rest + 1));
+	same(errno, ENOENT);
+	check(!is_followed(rest + 2));
+	unlink(in_dir("to-dir"));
+	unlink(in_dir("near/file"));
+	rmdir(in_dir("near"));
+}
+
 static void mounts(void)
 {
 	int proc = open("/proc/self/maps", O_PATH | O_CLOEXEC);
@@ -287,6 +321,7 @@ int main(void)
 		{ "debug file: in the place of one", debug_link },
 		{ "debug file: descriptor 0", descriptor_0 },
 		{ "debug file: paths that lead through other file systems", local_paths },
+		{ "debug file: links of long paths", long_paths },
 		{ "debug file: which file systems wait for nobody", mounts },
 	};
 	int status;

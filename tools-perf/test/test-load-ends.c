@@ -13,6 +13,7 @@
 #include "elf-file.h"
 #include "helper-pool.h"
 #include "loader-world.h"
+#include "mount.h"
 #include "tap.h"
 
 /* On a file system that is not local, and no ELF file: its first bytes are copied. */
@@ -94,11 +95,78 @@ static void descriptor_0(void)
 	loader_world_end();
 }
 
+/* Asks for a file that does not answer; its helper has started. */
+static struct hybrid_load *ask_slow(struct hybrid_mapping *mapping)
+{
+	*mapping = loader_world_map("/slow!");
+	same((u64)hybrid_loader_open(mapping), (u64)HYBRID_OPEN_LATER);
+	while (!world.loader->helpers[0].is_started && !usleep(1000))
+		hybrid_helpers_read(world.loader);
+	return mapping->object->load;
+}
+
+/* Samples wait for two seconds, and a user's share of that; not for what is there. */
+static void how_long(void)
+{
+	const u64 now = 1000000000000ULL, limit = hybrid_file_limits[HYBRID_FILE_WAITED].user;
+	struct hybrid_mapping mapping;
+	struct hybrid_load *load;
+	unsigned int over;
+
+	for (over = 0; over < 4; over++) {
+		loader_world_start_user(USER);
+		load = ask_slow(&mapping);
+		/* Nothing is forgotten from then on. */
+		check(hybrid_file_take(world.user, HYBRID_FILE_WAITED, 0));
+		world.user->used[HYBRID_FILE_WAITED] = over < 2 ? 0 : limit - 3 + over % 2;
+		world.loader->helpers[0].began = now;
+		load->asked = over < 2 ? now - HYBRID_LOAD_WAIT_NS + !over : now;
+		load->waited = now - 2;
+		load->late = false;
+		tap_stop_clock(now);
+		same(hybrid_loader_state(mapping.object, false),
+		     over % 2 ? HYBRID_LOAD_LATE : HYBRID_LOAD_WAIT);
+		same(load->late, over % 2);
+		tap_stop_clock(0);
+		loader_world_answer(true);
+		while (!load->done && !usleep(1000))
+			hybrid_helpers_read(world.loader);
+		same(hybrid_loader_state(mapping.object, false), HYBRID_LOAD_DONE);
+		same(hybrid_loader_state(mapping.object, true), HYBRID_LOAD_DONE);
+		same(load->late, over % 2);
+		loader_world_end();
+	}
+}
+
+/* On which file system a file is, as far as that is known. */
+static void devices(void)
+{
+	int proc = open("/proc/self/maps", O_PATH | O_CLOEXEC), found;
+	struct hybrid_mapping mapping;
+	struct hybrid_load *digest;
+
+	loader_world_start_user(USER);
+	same(ask_slow(&mapping)->dev, 0);
+	digest = hybrid_loader_digest(world.loader, &mapping, &found);
+	check(digest && found == -1);
+	same(digest->dev, 0);
+	hybrid_load_forget(digest);
+	mapping = loader_world_map("/far/a");
+	digest = hybrid_loader_digest(world.loader, &mapping, &found);
+	check(digest && found == -1);
+	same(digest->dev, hybrid_device_of(proc));
+	hybrid_load_forget(digest);
+	close(proc);
+	loader_world_end();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "loads: a copy that can't be made", not_copied },
 		{ "loads: descriptor 0", descriptor_0 },
+		{ "loads: how long samples wait", how_long },
+		{ "loads: which file system it is", devices },
 	};
 
 	if (!loader_world_init())

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
-#include "clock.h"
 #include "elf-file.h"
 #include "helper-pool.h"
 #include "loader-world.h"
@@ -208,6 +207,11 @@ static void no_process(void)
 	check(!close(hybrid_loader_open(&mapping)));
 	mapping = loader_world_map(HYBRID_VDSO_64);
 	check(!close(hybrid_loader_open(&mapping)));
+	mapping = loader_world_map(HYBRID_VDSO_32);
+	check(!close(hybrid_loader_open(&mapping)));
+	mapping = loader_world_map("[other]");
+	same(hybrid_loader_open(&mapping), -1);
+	same(errno, ENOENT);
 	loader_world_end();
 }
 
@@ -270,10 +274,11 @@ static void fetched(void)
 static void uses(void)
 {
 	static struct hybrid_loader loader;
-	u64 now = hybrid_clock_ns(CLOCK_MONOTONIC);
+	const u64 now = 1000000000000ULL;
 	struct hybrid_device_use use;
 	unsigned int n;
 
+	tap_stop_clock(now);
 	loader.nr_helpers = 2;
 	loader.helpers[1] = (struct hybrid_helper) {
 		.is_busy = true, .is_started = true, .dev = 7, .began = now,
@@ -285,13 +290,20 @@ static void uses(void)
 		loader.helpers[0] = (struct hybrid_helper) {
 			.is_busy = busy, .is_digesting = digests, .is_started = started,
 			.dev = is_at ? 7 : 8,
-			.began = late ? now - HYBRID_LOAD_WAIT_NS - 1000000000 : now,
+			.began = now - HYBRID_LOAD_WAIT_NS - late,
 		};
 		use = hybrid_helpers_use(&loader, 7);
 		same(use.nr, 1 + counts);
 		same(use.is_silent, counts && started && late);
 		same(hybrid_helpers_are_starting(&loader), busy && !started);
 	}
+	/* One that takes half a minute to start is not waited for. */
+	loader.helpers[0] = (struct hybrid_helper) { .is_busy = true };
+	for (n = 0; n < 2; n++) {
+		loader.helpers[0].began = now - 30000000000ULL + n;
+		same(hybrid_helpers_are_starting(&loader), n);
+	}
+	tap_stop_clock(0);
 }
 
 int main(void)

@@ -2,6 +2,7 @@
 /*
  * The files and pages of the kernel that callchains led through.
  */
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <linux/kernel.h>
@@ -453,6 +454,27 @@ static void short_of_memory(void)
 	}
 }
 
+/* The paths of files are given back: by far the most of this memory is of them. */
+static void paths(void)
+{
+	static char path[16384];
+	struct hybrid_ident ident = { .path = path };
+	struct hybrid_space *space;
+	size_t before = mallinfo2().uordblks;
+	unsigned int i, nr;
+
+	memset(path, 'x', sizeof(path) - 1);
+	for (i = 0; i < 100; i++) {
+		space = start();
+		for (nr = 0; nr <= i % 2; nr++) {
+			ident.ino = 1 + nr;
+			check(hybrid_met_file(&met, &ident, NULL, 1));
+		}
+		end(space);
+	}
+	check(mallinfo2().uordblks < before + 20 * sizeof(path));
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -468,6 +490,7 @@ int main(void)
 		{ "met: memory is short", short_of_memory },
 		{ "met: what tells files apart", idents },
 		{ "met: the edges of mappings", edges },
+		{ "met: paths are given back", paths },
 		{ "met: each file once", noted_once },
 		{ "met: pages of the kernel", kernel_pages },
 	};

@@ -329,14 +329,19 @@ static noinline void use_stack(void)
 
 static void local_mounts(void)
 {
-	int fd = memfd_create("test", MFD_CLOEXEC), ends[2];
+	int fd = memfd_create("test", MFD_CLOEXEC), ends[2], other;
 	pid_t pid;
 	char path[32];
 
 	/* It is on no mount that anybody sees. */
 	check(hybrid_mount_is_local(fd, getpid()));
 	check(hybrid_device_of(fd));
+	/* Descriptor 0 is free, or not. */
+	other = dup(fd);
 	close(fd);
+	check(!fd && other > 0 && hybrid_mount_is_local(other, getpid()));
+	check(fcntl(0, F_GETFD) < 0);
+	close(other);
 	check(!hybrid_mount_is_local(-1, getpid()));
 	same(hybrid_device_of(-1), 0);
 	use_stack();

@@ -13,6 +13,7 @@
 #include <linux/userfaultfd.h>
 #include "tap.h"
 #include "prefault.h"
+#include "short-memory.h"
 
 /* The kernel's own headers, which are those of these tests, name some system calls only. */
 #ifndef SYS_userfaultfd
@@ -86,6 +87,9 @@ static void refused(void)
 	check(!hybrid_prefault_pages(touch, getpid(), 0, ~0ULL));
 	end();
 	hybrid_prefault_delete(NULL);
+	short_memory_begin(0);
+	check(!hybrid_prefault_new());
+	check(short_memory_end());
 }
 
 /* What is not mapped, and a process that is gone, keep nobody from what comes then. */

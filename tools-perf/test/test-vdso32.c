@@ -9,19 +9,63 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <gelf.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include "tap.h"
 #include "vdso32.h"
+
+/* Not in the headers of all C libraries, nor are the system calls in those of these tests. */
+#ifndef MFD_EXEC
+#define MFD_EXEC	0x10
+#endif
+#ifndef SYS_execveat
+#define SYS_execveat	322
+#endif
+#ifndef SYS_exit_group
+#define SYS_exit_group	231
+#endif
+#ifndef SYS_memfd_create
+#define SYS_memfd_create	319
+#endif
 
 /* As large as the kernel's has been since there is one. */
 #define SIZE	4096
 
 static char image[SIZE];
 static bool executes;
+
+/* What is executed in place of the program writes so many bytes; -1: the program is executed. */
+static ssize_t written = -1;
+
+/* How often memfd_create() was called, if it knows no MFD_EXEC, as before Linux 6.3; else 0. */
+static unsigned int old_calls;
+
+/* These two are linked in place of the C library's. */
+int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	static char bytes[2 * SIZE];
+
+	if (written < 0)
+		return syscall(SYS_execveat, fd, "", argv, envp, AT_EMPTY_PATH);
+	memset(bytes, 'v', sizeof(bytes));
+	return syscall(SYS_exit_group, write(STDOUT_FILENO, bytes, written) != written);
+}
+
+int memfd_create(const char *name, unsigned int flags)
+{
+	if (old_calls && old_calls++ && flags & MFD_EXEC) {
+		errno = EINVAL;
+		return -1;
+	}
+	return syscall(SYS_memfd_create, name, flags);
+}
 
 static unsigned int open_files(void)
 {
@@ -85,9 +129,67 @@ static void leaves_nothing(void)
 	same(errno, ECHILD);
 }
 
+/* All that is written comes, but for what there is no room for; whatever this machine executes. */
+static void written_bytes(void)
+{
+	static const struct {
+		ssize_t	written;
+		size_t	room;
+	} cases[] = {
+		{ 1, SIZE }, { SIZE, SIZE }, { SIZE + 1, SIZE }, { SIZE, SIZE + 1 }, { 0, 1 },
+	};
+	static char bytes[SIZE + 1];
+	unsigned int i;
+	ssize_t nr;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		written = cases[i].written;
+		nr = min_t(size_t, cases[i].written, cases[i].room);
+		memset(bytes, 0, sizeof(bytes));
+		same(hybrid_read_vdso32(bytes, cases[i].room), nr);
+		check(!nr || (bytes[0] == 'v' && bytes[nr - 1] == 'v'));
+		check(nr > SIZE || !bytes[nr]);
+	}
+	/* A kernel that does not know the flag: the same without it. */
+	old_calls = 1;
+	same(hybrid_read_vdso32(bytes, SIZE), 0);
+	same(old_calls, 3);
+	written = SIZE;
+	same(hybrid_read_vdso32(bytes, SIZE), SIZE);
+	old_calls = 0;
+	written = -1;
+}
+
+/* Neither for the program nor for what it writes. */
+static void no_descriptors(void)
+{
+	unsigned int failures = 0, nr = open_files();
+	struct rlimit before, few;
+	int next = dup(STDOUT_FILENO);
+	ssize_t got = -1;
+
+	close(next);
+	check(!getrlimit(RLIMIT_NOFILE, &before));
+	few = before;
+	written = 1;
+	for (few.rlim_cur = next; got < 0 && few.rlim_cur < before.rlim_cur; few.rlim_cur++) {
+		check(!setrlimit(RLIMIT_NOFILE, &few));
+		got = hybrid_read_vdso32(image, SIZE);
+		failures += got < 0;
+		check(!setrlimit(RLIMIT_NOFILE, &before));
+		same(open_files(), nr);
+	}
+	same(got, 1);
+	/* It needs three. */
+	check(failures >= 3);
+	written = -1;
+}
+
 static const struct tap_test tests[] = {
 	{ "it is read from a program that is made for it", is_it },
 	{ "... to its end", ends },
+	{ "all that it writes", written_bytes },
+	{ "no descriptors", no_descriptors },
 	{ "neither signals nor files nor children are left", leaves_nothing },
 };
 
