@@ -8,7 +8,7 @@ V8S	:= pointer hidden lies
 INTERPRETERS := perl php python ruby
 RUBIES	:= ruby ruby-program ruby-relaxed ruby-general ruby-other ruby-hidden
 OBJECTS	:= debuginfod debug-id debug-id-other eh-frame entry entry-noreturn frames live small \
-	   debug debug-based debug-split debug-split-based debug-split-lies nocfi many many-large i386 jit jit-debug \
+	   debug debug-based debug-split debug-split-based debug-split-lies debug-split-more nocfi many many-large i386 jit jit-debug \
 	   jit-list jit-unlinked gopclntab gopclntab-old gopclntab-hidden gopclntab-lies \
 	   gopclntab-moved gopclntab-module gopclntab-other jvm symbols \
 	   needs needs-elsewhere v8 v8-pointer v8-hidden v8-lies \
@@ -127,10 +127,13 @@ $(OUT)/objects/debug-based.so: asm/debug.S
 	@mkdir -p $(@D)
 	$(LINK) $(SMALL) -Wl,-Ttext-segment=0x200000 -o $@ $<
 
-# The .debug_frame in a file beside it is of a program whose first segment is of another size.
-$(OUT)/objects/debug-split-lies.so: $(OUT)/objects/debug.so
+# The .debug_frame in a file beside it is of a program whose first segment is of another size, or
+# that has a segment more.
+$(OUT)/objects/debug-split-lies.so: LIE := 106
+$(OUT)/objects/debug-split-more.so: LIE := 176
+$(OUT)/objects/debug-split-lies.so $(OUT)/objects/debug-split-more.so: $(OUT)/objects/debug.so
 	objcopy --only-keep-debug $< $(@:.so=.debug)
-	printf '\1' | dd of=$(@:.so=.debug) bs=1 seek=106 conv=notrunc status=none
+	printf '\1' | dd of=$(@:.so=.debug) bs=1 seek=$(LIE) conv=notrunc status=none
 	objcopy --strip-debug --add-gnu-debuglink=$(@:.so=.debug) $< $@
 
 # Two that differ in their build-ids, and their debug files.

@@ -6,6 +6,7 @@
 #include "../hybrid/compiler/code-rows.c"
 #include <string.h>
 #include "../hybrid/rules/arch.h"
+#include "short-memory.h"
 #include "tap.h"
 
 #define VADDR	((u64)0x400000)
@@ -272,6 +273,33 @@ static void one_row(void)
 	end();
 }
 
+/* Memory is short: of one address nothing is taken, and of a block neither. */
+static void short_memory(void)
+{
+	/* The block's rules, and the batch; number 2 is made_rules()'s. */
+	static const unsigned int of_block[] = { 1, 3, 4 };
+	unsigned int nr;
+
+	for (nr = 0; nr < 2; nr++) {
+		begin(GAP_BLOCK);
+		memset(&batch, 0, sizeof(batch));
+		short_memory_begin(nr);
+		same(hybrid_code_row_at(&stored, VADDR + 0x110, VADDR + 0x111, &batch),
+		     (u64)-ENOMEM);
+		check(short_memory_end());
+		end();
+	}
+	for (nr = 0; nr < ARRAY_SIZE(of_block); nr++) {
+		begin(GAP_BLOCK);
+		memset(&batch, 0, sizeof(batch));
+		short_memory_begin(of_block[nr]);
+		same(hybrid_code_rows_around(&stored, VADDR + 0x100, &batch), (u64)-ENOMEM);
+		check(short_memory_end());
+		same(batch.nr_rows, 0);
+		end();
+	}
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -282,6 +310,7 @@ int main(void)
 		{ "code rows: the budget of a block", budget },
 		{ "code rows: addresses between segments", between_segments },
 		{ "code rows: one address", one_row },
+		{ "code rows: memory is short", short_memory },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

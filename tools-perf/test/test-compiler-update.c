@@ -234,6 +234,7 @@ static void new_generation(void)
 	compiler->space_gen = 7;
 	store_sample("pushed_at", ASK(0));
 	same(compiler->space_gen, 0);
+	same(first_stored()->met, 1);
 	store_end();
 }
 

@@ -155,6 +155,9 @@ static void holes(void)
 	same(hybrid_file_next_data(fd, &from, size - 4096), 0);
 	from = 1 << 20;
 	check(hybrid_file_next_data(fd, &from, size) > 0 && from > 2 << 20);
+	/* The file begins with data, and the hole behind that is not part of it. */
+	from = 0;
+	check(hybrid_file_next_data(fd, &from, size) < 1 << 20 && from == 0);
 	from = size + 1;
 	same(hybrid_file_next_data(fd, &from, ~0ULL >> 1), 0);
 	munmap(data, size);
@@ -182,6 +185,23 @@ static void reads(void)
 	user(7)->used[HYBRID_FILE_TIME]++;
 	same(hybrid_file_read(user(7), fd, byte, 1, 0), -1);
 	close(fd);
+}
+
+/* Where nobody knows holes all is data, and time goes by that was taken. */
+static void without_holes(void)
+{
+	u64 from = 5;
+	int fds[2];
+
+	check(!pipe(fds));
+	same(hybrid_file_next_data(fds[0], &from, 9), 4);
+	same(from, 5);
+	same(hybrid_file_next_data(fds[0], &from, 5), 0);
+	same(hybrid_file_next_data(fds[0], &from, 4), 0);
+	close(fds[0]);
+	close(fds[1]);
+	hybrid_file_budget_init(&budget);
+	check(budget.clock());
 }
 
 #define SMALL	65536
@@ -274,6 +294,7 @@ int main(void)
 		{ "file budget: what was read is forgotten, what is kept is not", time_goes_by },
 		{ "file budget: more users than are told apart", many_users },
 		{ "file budget: holes are not read", holes },
+		{ "file budget: a file without holes", without_holes },
 		{ "file budget: reads of two users", reads },
 		{ "file budget: parts that are kept", memory },
 		{ "file budget: the line at the end", line },

@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include <fcntl.h>
 #include "files-world.h"
+#include "identify.h"
+#include "short-memory.h"
 #include "tap.h"
 
 static void others(void)
@@ -184,6 +186,29 @@ static void unused(void)
 	same(files.ps.objects.nr, 0);
 }
 
+/* Memory is short as a mapping is identified: it shows what it did before, and is asked later. */
+static void short_memory(void)
+{
+	struct hybrid_mapping *mapping;
+	struct hybrid_object *before;
+	unsigned int hidden;
+
+	for (hidden = 0; hidden <= 1; hidden++) {
+		files_start(true);
+		files_map(1, "a");
+		files.is_hidden = hidden;
+		/* hybrid_space_find() would identify it. */
+		mapping = hybrid_thread_get(&files.ps, 1, 1)->process->space->mappings;
+		before = mapping->object;
+		short_memory_begin(0);
+		check(!hybrid_identify(mapping));
+		check(short_memory_end());
+		check(mapping->object == before && !mapping->record);
+		check(files_row(1) && mapping->record);
+		hybrid_processes_exit(&files.ps);
+	}
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -196,6 +221,7 @@ int main(void)
 		{ "identify: another file is mapped there", mapped_anew },
 		{ "identify: other build-ids", other_build_ids },
 		{ "identify: mappings that are not used", unused },
+		{ "identify: memory is short", short_memory },
 	};
 
 	return files_run(tests, ARRAY_SIZE(tests));

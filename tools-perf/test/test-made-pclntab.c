@@ -227,6 +227,7 @@ static void ends(void)
 {
 	struct hybrid_object *object;
 	unsigned int i;
+	u8 bytes[2];
 	u64 size;
 
 	for (i = 0; i < 6; i++) {
@@ -236,6 +237,10 @@ static void ends(void)
 		check(hybrid_pclntab_find(object));
 		size = object->pclntab.size;
 		same(object->pclntab.nr, 1);
+		check(hybrid_pclntab_read(object, size - 2, bytes, 2));
+		check(hybrid_pclntab_read(object, size, bytes, 0));
+		check(!hybrid_pclntab_read(object, size - 1, bytes, 2));
+		check(!hybrid_pclntab_read(object, size + 1, bytes, 0));
 		elf_made_close(object);
 		*(i / 2 == 0 ? &go.header.names : i / 2 == 1 ? &go.header.pctab :
 		  &go.table_size) = i / 2 < 2 ? size - 1 + i % 2 : go.header.functab + 12 - i % 2;

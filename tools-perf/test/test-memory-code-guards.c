@@ -3,6 +3,7 @@
  * Which rule of code that no file has a store is given, if there are several or none. The code is
  * this process's own.
  */
+#include "frame-around.h"
 #include "memory-code-world.h"
 #include "rows.h"
 #include "walk.h"
@@ -125,6 +126,29 @@ static void not_framed(void)
 	end();
 }
 
+/* As much code as a proof may have, from the block's first byte to the last one that was read. */
+static void most_code(void)
+{
+	unsigned int ip, longest = 0;
+	bool has_first = true;
+
+	for (ip = HYBRID_AROUND; ip < HYBRID_AROUND + 32; ip++) {
+		begin(HYBRID_STOP_NO_CFI);
+		memset(code, 0x90, PAGE);
+		put_at(ip + 64, "\xc9\xc3", 2);
+		set_frame(0, ip, 0x7100);
+		set_frame(1, SILENT + 2, 0x7200);
+		frames[0].ip--;
+		sample(UINT_MAX);
+		check(nr_blocks >= 3);
+		has_first = blocks[0].key.ip == (u64)code;
+		longest = max(longest, blocks[0].block.proof.words);
+		end();
+	}
+	same(longest, HYBRID_CODE_WORDS);
+	check(!has_first);
+}
+
 /* The row before the address of frame 0, as of a file. */
 static void plant(struct hybrid_row *row)
 {
@@ -173,6 +197,7 @@ int main(void)
 		{ "memory code: the last frame", last_frame },
 		{ "memory code: a runtime's rule", by_runtime },
 		{ "memory code: a frame pointer that the code does not show", not_framed },
+		{ "memory code: as much code as a block may need", most_code },
 		{ "memory code: where a context begins", context_start },
 	};
 

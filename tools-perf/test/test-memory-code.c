@@ -125,6 +125,8 @@ static void test_blocks(void)
 	sample_blocks(0);
 	same(nr_blocks, 3);
 	same(blocks[2].key.ip, (u64)code);
+	/* What was known of it stays. */
+	same(blocks[2].block.begins, blocks[0].block.begins);
 	/* Its code has changed: what was known of the old one is gone. */
 	code[FRAMED + 1] = 0xd2;
 	code[FRAMED - 4] = 0xcc;
@@ -133,6 +135,33 @@ static void test_blocks(void)
 	same(nr_blocks, 5);
 	same(blocks[3].block.begins, 7ULL << (FRAMED - 3));
 	same(blocks[4].block.begins, 5);
+	end();
+}
+
+/* A file's code is noted by the first walk that ends there, and not by others. */
+static void test_file_noted(void)
+{
+	struct hybrid_objects objects = {};
+	struct hybrid_object object = { .objects = &objects, .state = HYBRID_OBJECT_FAILED };
+	struct hybrid_mapping *mapping;
+	unsigned int ended, i, nr;
+
+	begin(HYBRID_STOP_OUTERMOST);
+	add_frame(FRAMELESS, 0x7008, true);
+	add_frame(FRAMED + 2, 0x7100, false);
+	mapping = &u.space->mappings[0];
+	mapping->object = &object;
+	mapping->record = &object;
+	object.is_settled = true;
+	for (ended = 0; ended <= 1; ended++) {
+		sample(ended ? 0 : UINT_MAX);
+		for (i = 0, nr = 0; i < ARRAY_SIZE(known.entries); i++)
+			nr += known.entries[i].key.ip == (u64)code + FRAMELESS;
+		same(nr, ended);
+	}
+	same(nr_put, 0);
+	mapping->object = NULL;
+	mapping->record = NULL;
 	end();
 }
 
@@ -426,6 +455,7 @@ int main(void)
 		{ "memory code: once, and again where a walk ended", test_again },
 		{ "memory code: what does not say how it is left", test_silent },
 		{ "memory code: what no rule is known of", test_nothing },
+		{ "memory code: a file's code is noted", test_file_noted },
 		{ "memory code: a file that can't be read", test_file },
 	};
 

@@ -3,8 +3,10 @@
  * What is in one ring: found once, in its order, whatever it looks like; and what is kept
  * of a ring that fills up.
  */
+#include <errno.h>
 #include <string.h>
 #include "order-world.h"
+#include "short-memory.h"
 #include "tap.h"
 
 static int deliver_id(struct hybrid_ring *ring, const struct perf_event_header *event, void *arg)
@@ -204,6 +206,55 @@ static void keeps(void)
 	world_end();
 }
 
+/* Memory is short as a ring's records are kept: they stay in the ring, and are kept later. */
+static void short_of_memory(void)
+{
+	struct hybrid_ring *ring = &w.rings[0];
+	unsigned int i;
+
+	world_start();
+	for (i = 0; i < 2; i++) {
+		w.time++;
+		check(world_write(0, w.time, HYBRID_ORDER_KEEP(SIZE)));
+	}
+	short_memory_begin(0);
+	same(hybrid_order_keep(ring, w.head[0]), (u64)-ENOMEM);
+	check(short_memory_end());
+	same(hybrid_order_consumed(ring), ring->tail);
+	same(hybrid_order_keep(ring, w.head[0]), 2 * HYBRID_ORDER_KEEP(SIZE));
+	same(world_pass_all(), 2);
+	world_end();
+}
+
+static u64 any_time(const struct perf_event_header *event __maybe_unused, void *arg __maybe_unused)
+{
+	return 1;
+}
+
+static int deliver_head(struct hybrid_ring *ring __maybe_unused,
+			const struct perf_event_header *event, void *arg __maybe_unused)
+{
+	same(event->size, sizeof(*event));
+	return 0;
+}
+
+/* The smallest record is its header alone. */
+static void smallest(void)
+{
+	static const struct hybrid_order_ops by_head = {
+		.head = world_head, .time = any_time, .deliver = deliver_head,
+		.consume = world_consume,
+	};
+	const struct perf_event_header header = { .type = 9, .size = sizeof(header) };
+
+	world_start();
+	world_put(0, &header, sizeof(header));
+	world_put(0, &header, sizeof(header));
+	same(world_pass_by(&by_head, HYBRID_ORDER_ALL), 2);
+	same(w.consumed[0], w.head[0]);
+	world_end();
+}
+
 /* What can't be a record ends its ring, and no other. */
 static void garbage(void)
 {
@@ -245,6 +296,8 @@ int main(void)
 		{ "order: records that wrap around", wraps },
 		{ "order: the owner ends a pass", stops },
 		{ "order: records that can't be delivered yet", keeps },
+		{ "order: memory is short for what is kept", short_of_memory },
+		{ "order: the smallest record", smallest },
 		{ "order: garbage", garbage },
 	};
 

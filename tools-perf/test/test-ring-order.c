@@ -123,6 +123,10 @@ static void sleeps(void)
 	check(!hybrid_order_holds(&w.order));
 	same(hybrid_order_timeout(&w.order, w.now + HYBRID_ORDER_CALM, false),
 	     HYBRID_ORDER_CALM_MS);
+	w.order.changed = w.now;
+	w.now += HYBRID_ORDER_CALM - 1;
+	same(hybrid_order_timeout(&w.order, w.now, false), HYBRID_ORDER_POLL_MS);
+	same(hybrid_order_timeout(&w.order, w.now + 1, false), HYBRID_ORDER_CALM_MS);
 	world_end();
 }
 

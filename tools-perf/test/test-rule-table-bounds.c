@@ -77,10 +77,76 @@ static void full_chunk(void)
 	}
 }
 
+#define MOST_ROWS	HYBRID_WALK_BLOCK
+
+static int load_rows(u32 start, u32 end)
+{
+	static const struct perf_unwind_rule rules[] = {
+		{ .kind = PERF_UNWIND_CFA, .cfa_off = 16, .ra_off = -8 },
+		{ .kind = PERF_UNWIND_CFA, .cfa_off = 24, .ra_off = -8 },
+	};
+	struct perf_unwind_row rows[MOST_ROWS];
+	struct perf_unwind_load update = {
+		.start = start, .end = end, .rows = (uintptr_t)rows, .nr_rows = end - start,
+		.rules = (uintptr_t)rules, .nr_rules = ARRAY_SIZE(rules),
+	};
+	u32 i;
+
+	/* Each address has another rule than the one before. */
+	for (i = 0; i < update.nr_rows; i++)
+		rows[i] = (struct perf_unwind_row) { .offset = start + i, .rule = (start + i) % 2 };
+	return hybrid_table_load(&table, 0, &update);
+}
+
+/* What a block has already is not stored once more, if it has a row for each address, too. */
+static void most_rows(void)
+{
+	u32 used, at;
+
+	begin();
+	same(load_rows(0, MOST_ROWS), 0);
+	same(hybrid_table_size(&table, 0), MORE_BLOCKS + 1 + MOST_ROWS);
+	used = table.used;
+	for (at = 0; at < MOST_ROWS; at++) {
+		same(load_rows(at, at + 1), 0);
+		same(load_rows(at, MOST_ROWS), 0);
+	}
+	same(table.used, used);
+	end();
+	/* Where a rule ends the old one begins, and that is one row. */
+	begin();
+	same(load_rows(16, 17), 0);
+	same(load_rows(15, 16), 0);
+	same(hybrid_table_size(&table, 0), MORE_BLOCKS + 1 + 4);
+	end();
+}
+
+/* Rows for which there is no chunk are not stored, and what was there is found. */
+static void no_chunk(void)
+{
+	u32 left;
+
+	/* Three rows: what is before the rule, the rule, and where it ends. */
+	for (left = 2; left <= 3; left++) {
+		begin();
+		table.max_chunks = 1;
+		load(0, 0);
+		table.used = HYBRID_WALK_CHUNK_WORDS - left;
+		same(load_rows(MOST_ROWS + 8, MOST_ROWS + 9), left < 3 ? (u64)-ENOSPC : 0);
+		same(table.used, HYBRID_WALK_CHUNK_WORDS - (left < 3 ? left : 0));
+		same(HYBRID_WALK_KIND(hybrid_table_find(&table, 0, MOST_ROWS + 8)),
+		     left < 3 ? PERF_UNWIND_UNKNOWN : PERF_UNWIND_CFA);
+		same(HYBRID_WALK_KIND(hybrid_table_find(&table, 0, 0x10)), PERF_UNWIND_CFA);
+		end();
+	}
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "rule table: a chunk is used to its last word", full_chunk },
+		{ "rule table: a block with a row for each address", most_rows },
+		{ "rule table: no chunk for the rows", no_chunk },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

@@ -291,6 +291,23 @@ static void cut_short(void)
 	}
 }
 
+/* The same of records that have one thing alone. */
+static void cut_alone(void)
+{
+	struct hybrid_sample sample;
+	unsigned int bit, size;
+	u64 type;
+
+	for (bit = 0; bit < ARRAY_SIZE(tested_bits); bit++) {
+		type = tested_bits[bit] & ~PERF_SAMPLE_WEIGHT;
+		make_layout(type);
+		make(type);
+		for (size = 8; size < r.nr * 8; size++)
+			check(parse_exactly(size, &sample) == -EINVAL);
+		same(parse_exactly(r.nr * 8, &sample), 0);
+	}
+}
+
 /* Any word of a record may be anything. */
 static void lying_words(void)
 {
@@ -453,6 +470,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "layout: every sample_type, parsed and rewritten", every_type },
 		{ "layout: cut short at every length", cut_short },
+		{ "layout: cut short, with one thing alone", cut_alone },
 		{ "layout: lies in any word", lying_words },
 		{ "layout: sizes that contradict each other", lies_rejected },
 		{ "layout: raw data that is not padded", raw_unpadded },

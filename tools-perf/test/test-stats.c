@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "short-memory.h"
 #include "stats.h"
 #include "tap.h"
 
@@ -332,6 +333,24 @@ static void most_objects(void)
 	same(stats.nr_failures, 0);
 }
 
+/* Memory is short for an object: its failures are not told, and the next ones are. */
+static void short_of_memory(void)
+{
+	unsigned int nr;
+
+	for (nr = 0; nr < 2; nr++) {
+		short_memory_begin(nr);
+		count(HYBRID_NO_CFI, 1, &libc);
+		check(short_memory_end());
+		same(stats.nr_failures, 0);
+		same(stats.outcomes[HYBRID_NO_CFI], 1);
+		count(HYBRID_NO_CFI, 1, &libc);
+		same(stats.nr_failures, 1);
+		expect(print_failures, "hybrid:        1 no CFI in /lib/libc.so.6\n");
+		hybrid_stats_exit(&stats);
+	}
+}
+
 /* Why the last sample failed is told, and none of samples that did not. */
 static void reasons(void)
 {
@@ -423,6 +442,7 @@ int main(void)
 		{ "stats: all samples are accounted for", adds_up },
 		{ "stats: very many objects", many_objects },
 		{ "stats: as many objects as are kept apart", most_objects },
+		{ "stats: memory is short", short_of_memory },
 		{ "stats: why samples failed", reasons },
 		{ "stats: samples that are taken back", unread },
 		{ "stats: why walks ended", ends },

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <linux/bitops.h>
 #include "fake-store.h"
+#include "short-memory.h"
 #include "tap.h"
 #include "update.h"
 
@@ -163,6 +164,46 @@ static void not_opened(void)
 	end();
 }
 
+/* One that is open stays open as it is. */
+static void opened_twice(void)
+{
+	const struct hybrid_object *object;
+	unsigned int refs;
+
+	begin();
+	object = stored->object;
+	refs = object->refs;
+	same(hybrid_stored_open(stored, &compiler->objects), 0);
+	check(stored->object == object && object->refs == refs);
+	end();
+}
+
+/* Memory is short at one place after the other: it is opened as a whole, or not at all. */
+static void short_open(void)
+{
+	unsigned int nr, failed = 0;
+	bool is_short = true;
+	int err;
+
+	begin();
+	for (nr = 0; is_short && nr < 1000; nr++) {
+		hybrid_update_close(compiler, stored);
+		hybrid_stored_forget(stored);
+		short_memory_begin(nr);
+		err = hybrid_stored_open(stored, &compiler->objects);
+		is_short = short_memory_end();
+		failed += err != 0;
+		check(is_short || !err);
+		check(!err == !!stored->object);
+		check(err ? !stored->fdes.fdes : !!stored->loaded);
+		compiler->nr_opened += !err;
+	}
+	check(!is_short && failed > 3);
+	same(hybrid_stored_function(stored, stored->fdes.fdes[2].start, false, &batch), 0);
+	check(has(2));
+	end();
+}
+
 /* Files that perf has only copies of: who opens one has a copy made, and takes room for it. */
 static struct hybrid_file_budget budget;
 static unsigned int nr_opened;
@@ -197,6 +238,7 @@ static void twin_of_copy(const struct hybrid_mapping *mapping)
 	same(*copies, 100);
 	check(twin->fd >= 0 && twin->hold.page);
 	hybrid_twin_close(twin);
+	same(twin->fd, -1);
 	same(*copies, 0);
 	hybrid_twin_free(twin);
 	check(hybrid_stored_twin(stored, mapping, &twin) && twin);
@@ -207,6 +249,11 @@ static void twin_of_copy(const struct hybrid_mapping *mapping)
 	check(hybrid_stored_twin(stored, mapping, &twin) && !twin);
 	same(nr_opened, 3);
 	same(*copies, 0);
+	/* Memory is short. */
+	short_memory_begin(0);
+	check(hybrid_stored_twin(stored, mapping, &twin) && !twin);
+	check(short_memory_end() && !stored->awaited);
+	same(nr_opened, 3);
 }
 
 static bool is_known(const struct hybrid_mapping *mapping)
@@ -287,6 +334,8 @@ int main(void)
 		{ "stored: all is forgotten", forgotten },
 		{ "stored: its .debug_frame", debug_frame },
 		{ "stored: a file that can't be opened", not_opened },
+		{ "stored: a file that is open", opened_twice },
+		{ "stored: memory is short as a file is opened", short_open },
 		{ "stored: files that hold the same, of which perf has copies", twins },
 	};
 

@@ -262,6 +262,29 @@ static void dumps(void)
 	check(!walked.room_ends);
 }
 
+/* The code around the address at which a walk ended, as much as there may be. */
+static void codes(void)
+{
+	static const u64 sizes[] = { 0, 1, HYBRID_SEEN_CODE, HYBRID_SEEN_CODE + 1, ~0ULL };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		begin_dump(0, 0, 0);
+		dump->code_ip = 0x1234;
+		dump->code_start = 0x1200;
+		dump->code_size = sizes[i];
+		dump->code[0] = 0xc3;
+		same(parse(STACK_AT), 0);
+		same(walked.code.ip, 0x1234);
+		same(walked.code.start, 0x1200);
+		same(walked.code.size, sizes[i] <= HYBRID_SEEN_CODE ? sizes[i] : 0);
+		same(walked.code.bytes[0], 0xc3);
+	}
+	begin(CUT, 0);
+	same(parse(sizeof(*head)), 0);
+	same(walked.code.size, 0);
+}
+
 static void dump_bounds(void)
 {
 	static const struct {
@@ -500,6 +523,7 @@ int main(void)
 		{ "walk-record: texts of functions", texts },
 		{ "walk-record: frames of interpreters", interpreters },
 		{ "walk-record: dumps", dumps },
+		{ "walk-record: code of dumps", codes },
 		{ "walk-record: bounds of dumps", dump_bounds },
 		{ "walk-record: samples of walks", samples_of_walks },
 		{ "walk-record: samples of dumps", samples_of_dumps },
