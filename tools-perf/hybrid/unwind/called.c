@@ -149,18 +149,17 @@ static bool is_written(struct hybrid_unwinder *unwinder, const struct hybrid_unw
 
 /*
  * Returns whether the code shows that frame @i of @u did not call frame @i - 1. A frame that a
- * signal interrupted needs no call.
+ * signal interrupted needs no call. @entry: of the callee; NULL: there is none
  */
 static bool is_refuted(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
-		       unsigned int i)
+		       unsigned int i, struct hybrid_cache_entry *entry)
 {
 	u64 callee = u->frames[i - 1].ip, ret = u->frames[i].ret, gen = u->space->gen;
-	struct hybrid_cache_entry *entry = hybrid_cache_find(unwinder, gen, callee);
 	enum hybrid_reach reach = HYBRID_REACH_INDIRECT;
 	const struct hybrid_mapping *mapping;
 	struct hybrid_called_pair *pair;
 
-	if (u->frames[i].ip == ret || (entry && entry->called_by == ret))
+	if (u->frames[i].ip == ret)
 		return false;
 	pair = pair_of(unwinder, gen, callee, ret);
 	if (is_of(pair, gen, callee, ret)) {
@@ -195,10 +194,15 @@ static bool is_refuted(struct hybrid_unwinder *unwinder, const struct hybrid_unw
 /* The first frame whose call is refuted; @u->nr: there is none. */
 static unsigned int find_refuted(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u)
 {
+	struct hybrid_cache_entry *entry;
+	u64 gen = u->space->gen;
 	unsigned int i;
 
 	for (i = 1; i < u->nr; i++) {
-		if (is_refuted(unwinder, u, i))
+		entry = hybrid_cache_find(unwinder, gen, u->frames[i - 1].ip);
+		/* Nearly all were met before. */
+		if ((!entry || entry->called_by != u->frames[i].ret) &&
+		    is_refuted(unwinder, u, i, entry))
 			break;
 	}
 	return min(i, u->nr);
