@@ -208,6 +208,37 @@ static void sp_is_moved(unsigned int at, bool is_moved, unsigned int from, unsig
 	same(end, CODE_BASE + to);
 }
 
+/* Code of the row calls other code of it, where the return address is at sp. */
+static void subroutines(void)
+{
+	code_fill(0x90);
+	/* call 64; at 64: je 80; ret; at 80: push %rax; je 96; pop %rax; ret */
+	CODE_PUT(16, "\xe8\x2b\x00\x00\x00");
+	CODE_PUT(64, "\x90\x74\x0d\xc3");
+	CODE_PUT(80, "\x50\x74\x0d\x58\xc3");
+	CODE_PUT(96, "\x58\xc3");
+	/* call 128, a function that makes the row's frame, and leaves it elsewhere */
+	CODE_PUT(32, "\xe8\x5b\x00\x00\x00");
+	CODE_PUT(128, "\x48\x83\xec\x48\x74\x0a\xeb\x00");
+	code[CODE_SIZE - 1] = 0xc3;
+	sp_is_moved(16, false, 0, 64);
+	sp_is_moved(64, true, 64, 68);
+	sp_is_moved(67, true, 64, 68);
+	sp_is_moved(68, false, 68, 80);
+	sp_is_moved(80, true, 80, 85);
+	sp_is_moved(85, false, 85, 96);
+	sp_is_moved(97, true, 96, 98);
+	sp_is_moved(98, false, 98, 128);
+	sp_is_moved(128, true, 128, 132);
+	sp_is_moved(132, false, 132, CODE_SIZE);
+	sp_is_moved(144, false, 132, CODE_SIZE);
+	/* What follows the call is not called. */
+	code_fill(0x90);
+	CODE_PUT(16, "\xe8\x00\x00\x00\x00\x58");
+	code[CODE_SIZE - 1] = 0xc3;
+	sp_is_moved(21, false, 0, 22);
+}
+
 /* One row for code that pushes, calls and jumps, as assembler has it. */
 static void moves(void)
 {
@@ -215,13 +246,13 @@ static void moves(void)
 
 	code_fill(0x90);
 	/* push %rax; call; pop %rax */
-	CODE_PUT(16, "\x50\xe8\x00\x01\x00\x00\x58");
+	CODE_PUT(16, "\x50\xe8\x00\x00\x10\x00\x58");
 	/* push %rbp, %rbx, %r15, %r14; sub $40,%rsp: a function's entry; jmp */
 	CODE_PUT(64, "\xeb\x00\x55\x53\x41\x57\x41\x56\x48\x83\xec\x28\x90\xeb\x00");
 	/* mov %rcx,%rsp; jmp */
 	CODE_PUT(96, "\x48\x89\xcc\x90\xff\xe0");
 	/* je, with sp moved: lea -8(%rsp),%rsp; vmovdqa; and back */
-	CODE_PUT(128, "\x48\x8d\x64\x24\xf8\x74\x10\xc5\xf9\x6f\xc0\x48\x8d\x64\x24\x08");
+	CODE_PUT(128, "\x48\x8d\x64\x24\xf8\x74\x04\xc5\xf9\x6f\xc0\x48\x8d\x64\x24\x08");
 	code[CODE_SIZE - 1] = 0xc3;
 	sp_is_moved(0, false, 0, 17);
 	sp_is_moved(16, false, 0, 17);
@@ -347,6 +378,7 @@ int main(void)
 		{ "bounds: from a call on",		reaches },
 		{ "bounds: effects of instructions",	effects },
 		{ "bounds: where sp is moved",		moves },
+		{ "bounds: subroutines of one row", subroutines },
 		{ "bounds: switches of stacks",		switches },
 		{ "bounds: special frames",		special_frames },
 	};

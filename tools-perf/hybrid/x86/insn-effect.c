@@ -208,56 +208,142 @@ bool hybrid_leaves_stack(const struct x86_frame_mem *mem, u64 start, u64 end)
 	return find_insn(mem, start, end, is_left) < end;
 }
 
-/* What one instruction does to sp; false: it can't be read. */
-static bool follow_sp(const struct x86_frame_mem *mem, u64 at, u64 *next, struct x86_path *path)
+/* Calls and jumps whose targets are kept. */
+#define MAX_PLACES	128
+
+/**
+ * struct sp_state - where sp is in a row's code
+ * @path: its @sp is from where the path began, in words
+ * @is_called: it began with the return address at sp; else as the row says
+ */
+struct sp_state {
+	struct x86_path	path;
+	bool		is_called;
+};
+
+/**
+ * struct sp_places - where else the code of a row goes on
+ * @at: the addresses
+ * @sp: at each
+ * @is_called: the same
+ * @nr: number of them
+ */
+struct sp_places {
+	u64		at[MAX_PLACES];
+	s16		sp[MAX_PLACES];
+	bool		is_called[MAX_PLACES];
+	unsigned int	nr;
+};
+
+/* Returns @places->nr if there is none. */
+static unsigned int find_place(const struct sp_places *places, u64 at)
 {
-	static const struct x86_path begin = { .sp_base = X86_BASE_SP };
+	unsigned int i;
+
+	for (i = 0; i < places->nr && places->at[i] != at; i++)
+		;
+	return i;
+}
+
+static void add_place(struct sp_places *places, u64 at, s16 sp, bool is_called)
+{
+	unsigned int nr = places->nr;
+
+	if (nr == MAX_PLACES || find_place(places, at) < nr)
+		return;
+	places->at[nr] = at;
+	places->sp[nr] = sp;
+	places->is_called[nr] = is_called;
+	places->nr++;
+}
+
+/* What is called in the row. A call of what follows it has its return address popped there. */
+static void find_subroutines(const struct x86_frame_mem *mem, u64 start, u64 end,
+			     struct sp_places *places)
+{
+	struct insn insn;
+	unsigned int i;
+	u64 at, target;
+
+	for (at = start, i = 0; i < MAX_SP_MOVES && at < end; i++) {
+		if (!hybrid_decode_insn(mem, at, &insn))
+			return;
+		at += insn.length;
+		target = at + insn.immediate.value;
+		if (!insn.vex_prefix.nbytes && insn.opcode.bytes[0] == 0xe8 && target != at &&
+		    target >= start && target < end)
+			add_place(places, target, 0, true);
+	}
+}
+
+/* What one instruction does to sp; false: it can't be read. */
+static bool follow_sp(const struct x86_frame_mem *mem, u64 *at, struct sp_state *state,
+		      struct sp_places *places)
+{
+	static const struct sp_state begin = { .path.sp_base = X86_BASE_SP };
 	u8 bytes[MAX_INSN_SIZE];
 	struct x86_code code;
 	enum x86_step step;
 	struct insn insn;
 	s32 target;
 
-	if (!hybrid_decode_insn(mem, at, &insn) ||
-	    hybrid_flow_fetch(mem, at, bytes, insn.length) < insn.length)
+	if (!hybrid_decode_insn(mem, *at, &insn) ||
+	    hybrid_flow_fetch(mem, *at, bytes, insn.length) < insn.length)
 		return false;
-	*next = at + insn.length;
+	*at += insn.length;
 	if (insn.vex_prefix.nbytes)
 		return true;
 	if (!x86_frame_decode(&insn, bytes, insn.length, true, &code))
 		return false;
 	if (hybrid_is_call(&code))
 		return true;
-	step = x86_frame_step(&code, path, &target);
+	step = x86_frame_step(&code, &state->path, &target);
+	if (step == X86_STEP_BRANCH && state->path.sp_base == X86_BASE_SP &&
+	    (state->is_called || state->path.sp))
+		add_place(places, *at + insn.immediate.value, state->path.sp, state->is_called);
 	if (step != X86_STEP_NEXT && step != X86_STEP_BRANCH)
-		*path = begin;
+		*state = begin;
 	return true;
+}
+
+static bool is_sp_moved(const struct sp_state *state, s64 pushed)
+{
+	s64 down = -(s64)state->path.sp * (s64)sizeof(u64);
+
+	return state->path.sp_base != X86_BASE_SP ||
+	       (down != pushed && (down || state->is_called));
 }
 
 bool hybrid_sp_is_moved(const struct x86_frame_mem *mem, u64 start, u64 vaddr, u64 end, s64 pushed,
 			u64 *from, u64 *to)
 {
-	struct x86_path path = { .sp_base = X86_BASE_SP };
-	bool is_moved = false, was_moved;
-	unsigned int i;
+	struct sp_state state = { .path.sp_base = X86_BASE_SP };
+	struct sp_places places = {};
+	bool is_moved = false;
+	unsigned int i, place;
 	u64 at = start;
-	s64 down;
 
 	*from = start;
 	*to = end;
+	find_subroutines(mem, start, end, &places);
 	for (i = 0; i < MAX_SP_MOVES && at < end; i++) {
-		if (!follow_sp(mem, at, &at, &path))
-			return false;
-		was_moved = is_moved;
-		down = -(s64)path.sp * (s64)sizeof(u64);
-		is_moved = path.sp_base != X86_BASE_SP || (down && down != pushed);
-		if (is_moved == was_moved)
-			continue;
-		if (vaddr < at) {
-			*to = at;
-			return was_moved;
+		place = find_place(&places, at);
+		if (place < places.nr) {
+			state.path = (struct x86_path) {
+				.sp_base = X86_BASE_SP, .sp = places.sp[place],
+			};
+			state.is_called = places.is_called[place];
 		}
-		*from = at;
+		if (is_sp_moved(&state, pushed) != is_moved) {
+			if (vaddr < at) {
+				*to = at;
+				return is_moved;
+			}
+			*from = at;
+			is_moved = !is_moved;
+		}
+		if (!follow_sp(mem, &at, &state, &places))
+			return false;
 	}
 	return is_moved && at >= end;
 }
