@@ -73,12 +73,17 @@ void store_end(void)
 	hybrid_compiler_delete(compiler);
 }
 
-void store_sample(const char *name, u64 info)
+void store_scene(u64 ip)
 {
-	scene_start(&sample, scene_at(name));
+	scene_start(&sample, ip);
 	scene_unwind(&sample);
 	sample.u.nr = 1;
 	sample.u.stop = HYBRID_STOP_NO_CFI;
+}
+
+void store_sample(const char *name, u64 info)
+{
+	store_scene(scene_at(name));
 	hybrid_compiler_sample(compiler, &scene_unwinder, &sample.u, 0, info);
 }
 

@@ -52,8 +52,8 @@ unsigned int loader_world_opened(void);
  * loader_world_start - a new loader
  *
  * Paths with a '!' can't be found without waiting, and don't answer until they all do; those with a
- * '/' behind the first are on a file system that is not local. Those with a '[' at the beginning
- * can't be found.
+ * '/' behind the first are on a file system that is not local. Paths that begin with a '[' can't be
+ * found.
  */
 void loader_world_start(void);
 

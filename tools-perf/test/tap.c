@@ -22,8 +22,8 @@ static u64 random_state;
 /* What CLOCK_MONOTONIC_COARSE shows, in ns. */
 static u64 coarse_clock;
 
-/* What CLOCK_MONOTONIC shows; 0: the time. */
-static u64 stopped_clock;
+/* What CLOCK_MONOTONIC shows, in ns; 0: the time. */
+static u64 monotonic_clock;
 
 static bool speaks(void)
 {
@@ -83,7 +83,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 	if (clock == CLOCK_MONOTONIC_COARSE)
 		ns = __atomic_load_n(&coarse_clock, __ATOMIC_RELAXED);
 	else if (clock == CLOCK_MONOTONIC)
-		ns = __atomic_load_n(&stopped_clock, __ATOMIC_RELAXED);
+		ns = __atomic_load_n(&monotonic_clock, __ATOMIC_RELAXED);
 	if (!ns)
 		return __real_clock_gettime(clock, time);
 	time->tv_sec = ns / 1000000000;
@@ -96,9 +96,9 @@ void tap_pass(u64 ns)
 	__atomic_fetch_add(&coarse_clock, ns, __ATOMIC_RELAXED);
 }
 
-void tap_stop_clock(u64 ns)
+void tap_set_monotonic(u64 ns)
 {
-	__atomic_store_n(&stopped_clock, ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&monotonic_clock, ns, __ATOMIC_RELAXED);
 }
 
 u64 tap_stopped_clock(void)

@@ -36,8 +36,8 @@ void tap_seed(u64 seed);
  */
 void tap_pass(u64 ns);
 
-/* Has CLOCK_MONOTONIC stand still at @ns, for bounds of time; 0: it goes on. */
-void tap_stop_clock(u64 ns);
+/* Stops CLOCK_MONOTONIC at @ns, so that tests of time limits are exact; 0: it runs again. */
+void tap_set_monotonic(u64 ns);
 
 /* A clock that stands still, for budgets of which each second gives some back. */
 u64 tap_stopped_clock(void);

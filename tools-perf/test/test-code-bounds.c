@@ -208,7 +208,7 @@ static void sp_is_moved(unsigned int at, bool is_moved, unsigned int from, unsig
 	same(end, CODE_BASE + to);
 }
 
-/* Code of the row calls other code of it, where the return address is at sp. */
+/* A row with code that calls subroutines in the row: sp points to their return address first. */
 static void subroutines(void)
 {
 	code_fill(0x90);
@@ -217,7 +217,7 @@ static void subroutines(void)
 	CODE_PUT(64, "\x90\x74\x0d\xc3");
 	CODE_PUT(80, "\x50\x74\x0d\x58\xc3");
 	CODE_PUT(96, "\x58\xc3");
-	/* call 128, a function that makes the row's frame, and leaves it elsewhere */
+	/* call 128: sub $72,%rsp, which makes the row's frame; je 144; jmp */
 	CODE_PUT(32, "\xe8\x5b\x00\x00\x00");
 	CODE_PUT(128, "\x48\x83\xec\x48\x74\x0a\xeb\x00");
 	code[CODE_SIZE - 1] = 0xc3;
@@ -232,7 +232,7 @@ static void subroutines(void)
 	sp_is_moved(128, true, 128, 132);
 	sp_is_moved(132, false, 132, CODE_SIZE);
 	sp_is_moved(144, false, 132, CODE_SIZE);
-	/* What follows the call is not called. */
+	/* A call of the next instruction, as position-independent code has it, is no subroutine. */
 	code_fill(0x90);
 	CODE_PUT(16, "\xe8\x00\x00\x00\x00\x58");
 	code[CODE_SIZE - 1] = 0xc3;
@@ -378,7 +378,7 @@ int main(void)
 		{ "bounds: from a call on",		reaches },
 		{ "bounds: effects of instructions",	effects },
 		{ "bounds: where sp is moved",		moves },
-		{ "bounds: subroutines of one row", subroutines },
+		{ "bounds: subroutines of one row",	subroutines },
 		{ "bounds: switches of stacks",		switches },
 		{ "bounds: special frames",		special_frames },
 	};

@@ -29,10 +29,7 @@ static void short_object(void)
 
 	for (nr = 0; nr < 3; nr++) {
 		store_begin();
-		scene_start(&sample, scene_at("pushed_at"));
-		scene_unwind(&sample);
-		sample.u.nr = 1;
-		sample.u.stop = HYBRID_STOP_NO_CFI;
+		store_scene(scene_at("pushed_at"));
 		object = mapping_at(scene_at("pushed_at"))->object;
 		short_memory_begin(nr);
 		take(0, ASK(0));
@@ -88,7 +85,7 @@ static void counts_once(void)
 	store_end();
 }
 
-/* What code without CFI tells is of one return address: the row of another one is not loaded. */
+/* A rule that the code gives holds for one return address: a row is not loaded for another one. */
 static void told_of_another(void)
 {
 	const u64 ip = SCENE_NOCFI + elf_file_symbol("nocfi.so", "large_at");

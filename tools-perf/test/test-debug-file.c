@@ -264,7 +264,7 @@ static void local_paths(void)
 	rmdir(in_dir("near"));
 }
 
-/* Whether a path that is a link is followed, with so many bytes behind the link. */
+/* Can a path be opened that begins with a symbolic link and goes on with @rest bytes? */
 static bool is_followed(size_t rest)
 {
 	static const char file[] = "/file";
@@ -276,7 +276,7 @@ static bool is_followed(size_t rest)
 	return !open_local(path);
 }
 
-/* What a link says and what follows it are a path together, as long as one may be. */
+/* The target of a link and the rest of the path together are at most PATH_MAX bytes. */
 static void long_paths(void)
 {
 	char to[1000];

@@ -12,8 +12,8 @@
 #include <linux/kernel.h>
 #include <linux/time64.h>
 #include "abi.h"
+#include "changed-elf.h"
 #include "elf-bounds.h"
-#include "elf-file.h"
 #include "file-copy.h"
 #include "rows.h"
 #include "space.h"
@@ -27,8 +27,6 @@
 
 static struct hybrid_file_budget budget;
 static struct hybrid_objects objects;
-static u8 image[1 << 17];
-static ssize_t size;
 static int file = -1;
 
 static int open_file(const struct hybrid_mapping *mapping)
@@ -47,11 +45,7 @@ static struct hybrid_file_user *user_of(const struct hybrid_mapping *mapping)
 /* The file is user 7's: nobody guards it. */
 static void start(const char *name)
 {
-	int fd = open(elf_file_path(name), O_RDONLY);
-
-	size = read(fd, image, sizeof(image));
-	close(fd);
-	check(size > 0 && size < (ssize_t)sizeof(image));
+	read_image(name);
 	hybrid_file_budget_init(&budget);
 	budget.clock = tap_stopped_clock;
 	hybrid_objects_init(&objects, open_file, hybrid_x86_abi);
@@ -99,11 +93,6 @@ static bool has_rule(const struct hybrid_row *row)
 	return row && row->rule.kind == HYBRID_RULE_CFA;
 }
 
-static Elf64_Ehdr *ehdr(void)
-{
-	return (Elf64_Ehdr *)image;
-}
-
 static Elf64_Phdr *phdr_of(u32 type)
 {
 	Elf64_Phdr *phdr = (Elf64_Phdr *)(image + ehdr()->e_phoff);
@@ -117,14 +106,10 @@ static Elf64_Phdr *phdr_of(u32 type)
 
 static Elf64_Shdr *shdr_of(const char *name)
 {
-	Elf64_Shdr *shdr = (Elf64_Shdr *)(image + ehdr()->e_shoff);
-	const char *names = (char *)image + shdr[ehdr()->e_shstrndx].sh_offset;
-	unsigned int i;
+	unsigned int i = section(name);
 
-	for (i = 0; i < ehdr()->e_shnum && strcmp(names + shdr[i].sh_name, name); i++)
-		;
-	check(i < ehdr()->e_shnum);
-	return &shdr[i];
+	check(i);
+	return shdr(i);
 }
 
 static void drop_sections(void)

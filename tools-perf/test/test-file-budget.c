@@ -155,7 +155,7 @@ static void holes(void)
 	same(hybrid_file_next_data(fd, &from, size - 4096), 0);
 	from = 1 << 20;
 	check(hybrid_file_next_data(fd, &from, size) > 0 && from > 2 << 20);
-	/* The file begins with data, and the hole behind that is not part of it. */
+	/* The file begins with data, which ends where the hole begins. */
 	from = 0;
 	check(hybrid_file_next_data(fd, &from, size) < 1 << 20 && from == 0);
 	from = size + 1;

@@ -11,8 +11,8 @@
 #include <sys/mman.h>
 #include <linux/kernel.h>
 #include "abi.h"
+#include "changed-elf.h"
 #include "elf-bounds.h"
-#include "elf-file.h"
 #include "rows.h"
 #include "section.h"
 #include "tap.h"
@@ -20,8 +20,6 @@
 #define UID	7
 
 static struct hybrid_file_budget budget;
-static u8 image[1 << 17];
-static ssize_t size;
 static int file;
 
 static struct hybrid_file_user *user(void)
@@ -29,34 +27,9 @@ static struct hybrid_file_user *user(void)
 	return hybrid_file_user_get(&budget, UID);
 }
 
-static Elf64_Ehdr *ehdr(void)
-{
-	return (Elf64_Ehdr *)image;
-}
-
-static Elf64_Shdr *shdr(unsigned int i)
-{
-	return (Elf64_Shdr *)(image + ehdr()->e_shoff) + i;
-}
-
-/* Number of the section; 0: there is none. */
-static unsigned int section(const char *name)
-{
-	const char *names = (char *)image + shdr(ehdr()->e_shstrndx)->sh_offset;
-	unsigned int i;
-
-	for (i = ehdr()->e_shnum - 1; i && strcmp(names + shdr(i)->sh_name, name); i--)
-		;
-	return i;
-}
-
 static void start(const char *name)
 {
-	int fd = open(elf_file_path(name), O_RDONLY);
-
-	size = read(fd, image, sizeof(image));
-	close(fd);
-	check(size > 0 && size < (ssize_t)sizeof(image));
+	read_image(name);
 	hybrid_file_budget_init(&budget);
 	budget.clock = tap_stopped_clock;
 }
@@ -271,7 +244,7 @@ static void makes_room(void)
 	close(file);
 }
 
-/* Samples wait for a file that is asked for, until all of it was looked at. */
+/* Samples wait for a file that perf is opening, until perf has looked for .debug_frame, too. */
 static void waits(void)
 {
 	static const struct {

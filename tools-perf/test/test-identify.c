@@ -186,7 +186,7 @@ static void unused(void)
 	same(files.ps.objects.nr, 0);
 }
 
-/* Memory is short as a mapping is identified: it shows what it did before, and is asked later. */
+/* If memory is short, the mapping keeps its object, and is identified by a later sample. */
 static void short_memory(void)
 {
 	struct hybrid_mapping *mapping;

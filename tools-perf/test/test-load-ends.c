@@ -123,11 +123,11 @@ static void how_long(void)
 		load->asked = over < 2 ? now - HYBRID_LOAD_WAIT_NS + !over : now;
 		load->waited = now - 2;
 		load->late = false;
-		tap_stop_clock(now);
+		tap_set_monotonic(now);
 		same(hybrid_loader_state(mapping.object, false),
 		     over % 2 ? HYBRID_LOAD_LATE : HYBRID_LOAD_WAIT);
 		same(load->late, over % 2);
-		tap_stop_clock(0);
+		tap_set_monotonic(0);
 		loader_world_answer(true);
 		while (!load->done && !usleep(1000))
 			hybrid_helpers_read(world.loader);

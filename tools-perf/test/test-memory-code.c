@@ -138,21 +138,38 @@ static void test_blocks(void)
 	end();
 }
 
-/* A file's code is noted by the first walk that ends there, and not by others. */
-static void test_file_noted(void)
+static struct hybrid_objects objects;
+
+/* A walk in code that @object is mapped to; its file can't be read. */
+static struct hybrid_mapping *begin_file(struct hybrid_object *object)
 {
-	struct hybrid_objects objects = {};
-	struct hybrid_object object = { .objects = &objects, .state = HYBRID_OBJECT_FAILED };
 	struct hybrid_mapping *mapping;
-	unsigned int ended, i, nr;
 
 	begin(HYBRID_STOP_OUTERMOST);
 	add_frame(FRAMELESS, 0x7008, true);
 	add_frame(FRAMED + 2, 0x7100, false);
+	*object = (struct hybrid_object) {
+		.objects = &objects, .state = HYBRID_OBJECT_FAILED, .is_settled = true,
+	};
 	mapping = &u.space->mappings[0];
-	mapping->object = &object;
-	mapping->record = &object;
-	object.is_settled = true;
+	mapping->object = object;
+	mapping->record = object;
+	return mapping;
+}
+
+static void remove_file(struct hybrid_mapping *mapping)
+{
+	mapping->object = NULL;
+	mapping->record = NULL;
+}
+
+/* A file's code is noted by the first walk that ends there, and not by others. */
+static void test_file_noted(void)
+{
+	struct hybrid_object object;
+	struct hybrid_mapping *mapping = begin_file(&object);
+	unsigned int ended, i, nr;
+
 	for (ended = 0; ended <= 1; ended++) {
 		sample(ended ? 0 : UINT_MAX);
 		for (i = 0, nr = 0; i < ARRAY_SIZE(known.entries); i++)
@@ -160,8 +177,7 @@ static void test_file_noted(void)
 		same(nr, ended);
 	}
 	same(nr_put, 0);
-	mapping->object = NULL;
-	mapping->record = NULL;
+	remove_file(mapping);
 	end();
 }
 
@@ -420,23 +436,14 @@ static void test_nothing(void)
 /* Of a copy of a file that is gone nothing is known. */
 static void test_file(void)
 {
-	static struct hybrid_objects objects;
-	struct hybrid_object object = { .objects = &objects, .state = HYBRID_OBJECT_FAILED };
-	struct hybrid_mapping *mapping;
+	struct hybrid_object object;
+	struct hybrid_mapping *mapping = begin_file(&object);
 
-	begin(HYBRID_STOP_OUTERMOST);
-	add_frame(FRAMELESS, 0x7008, true);
-	add_frame(FRAMED + 2, 0x7100, false);
-	mapping = &u.space->mappings[0];
-	mapping->object = &object;
-	mapping->record = &object;
 	mapping->is_copy = true;
-	object.is_settled = true;
 	sample(0);
 	/* What can't be read has no rule. */
 	same(nr_put, 0);
-	mapping->object = NULL;
-	mapping->record = NULL;
+	remove_file(mapping);
 	mapping->is_copy = false;
 	sample(0);
 	same(nr_put, 1);

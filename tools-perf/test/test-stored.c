@@ -26,10 +26,7 @@ static void begin(void)
 	store_begin();
 	memset(&batch, 0, sizeof(batch));
 	elf_file_map(&scene_ps, SCENE_PID, "many.so", MANY);
-	scene_start(&sample, MANY + elf_file_symbol("many.so", "many") + 1);
-	scene_unwind(&sample);
-	sample.u.nr = 1;
-	sample.u.stop = HYBRID_STOP_NO_CFI;
+	store_scene(MANY + elf_file_symbol("many.so", "many") + 1);
 	hybrid_compiler_sample(compiler, &scene_unwinder, &sample.u, 0, ASK(0));
 	store_work();
 	same(store.nr, 1);
@@ -204,7 +201,7 @@ static void short_open(void)
 	end();
 }
 
-/* Files that perf has only copies of: who opens one has a copy made, and takes room for it. */
+/* Opens a copy, as perf does with files that are not local: it takes 100 bytes of root's share. */
 static struct hybrid_file_budget budget;
 static unsigned int nr_opened;
 static bool is_held;
@@ -226,7 +223,7 @@ static int open_copy(const struct hybrid_mapping *mapping)
 	return fd;
 }
 
-/* The copy's room is given back: when its content was compared, or there is no use for it. */
+/* The user's share is given back after the comparison, or if perf does not need the copy. */
 static void twin_of_copy(const struct hybrid_mapping *mapping)
 {
 	const u64 *copies = &hybrid_file_user_get(&budget, 0)->used[HYBRID_FILE_COPIES];
@@ -270,7 +267,7 @@ static bool is_known(const struct hybrid_mapping *mapping)
 	return known;
 }
 
-/* One that was found to hold the same is not copied once more. */
+/* perf copies no file again that it has found to have the content of the object's file. */
 static void known_twin(const struct hybrid_mapping *mapping)
 {
 	struct hybrid_mapping other = *mapping;
@@ -299,7 +296,7 @@ static void known_twin(const struct hybrid_mapping *mapping)
 	hybrid_object_part(object);
 	check(!is_known(&other));
 	hybrid_object_put(object);
-	/* The file itself, of which the rules are. */
+	/* The mapping shows the object's own file. */
 	mapping->object->file = other.file;
 	check(!is_known(&other));
 	stored->hold.copied = true;
@@ -336,7 +333,7 @@ int main(void)
 		{ "stored: a file that can't be opened", not_opened },
 		{ "stored: a file that is open", opened_twice },
 		{ "stored: memory is short as a file is opened", short_open },
-		{ "stored: files that hold the same, of which perf has copies", twins },
+		{ "stored: copies of files with the same content", twins },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

@@ -24,15 +24,14 @@ static bool is_rule_of(const struct hybrid_unwind *u, unsigned int i,
 
 /*
  * Finds the rule by which perf stepped from the frame: from the process's runtime, from the code,
- * from CFI of the process, or by the frame pointer. The frame pointer is used for frame 0 only in
- * what V8 has compiled, behind the prologue: other code may be in one. @proof: the code that was
- * read for it; unchanged if none was.
+ * from CFI of the process, or by the frame pointer. Frame 0 may be in a prologue: the frame pointer
+ * is used for it only if hybrid_memory_has_frame(). @proof: the code that was read for the rule;
+ * unchanged if none was.
  */
 static bool frame_rule(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
 		       unsigned int i, struct hybrid_rule *rule, struct hybrid_code_proof *proof)
 {
 	const struct hybrid_frame *frame = &u->frames[i];
-	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, frame->ip);
 	const struct hybrid_row *row;
 	struct hybrid_cfi *made;
 
@@ -49,11 +48,9 @@ static bool frame_rule(struct hybrid_unwinder *unwinder, const struct hybrid_unw
 		return is_rule_of(u, i, rule);
 	}
 	*rule = hybrid_rule_frame_pointer(u->abi->word);
-	if (!i && (!mapping || mapping->object ||
-		   !hybrid_space_is_framed(u->space, mapping, frame->ip) ||
-		   !hybrid_memory_has_frame(unwinder->memory, u->space, u->pid, u->abi, frame->ip)))
-		return false;
-	return is_rule_of(u, i, rule);
+	return (i || hybrid_memory_has_frame(unwinder->memory, u->space, u->pid, u->abi,
+					     frame->ip)) &&
+	       is_rule_of(u, i, rule);
 }
 
 /* Is the page anonymous memory, although a file is mapped there? */

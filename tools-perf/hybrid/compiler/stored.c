@@ -192,7 +192,7 @@ void hybrid_stored_forget(struct hybrid_stored *stored)
 		hybrid_stored_close(stored);
 }
 
-/* What @file has is the twin's from now on, if it is held. */
+/* Makes a twin that takes over descriptor and hold of @file. NULL if @file can't be held. */
 static struct hybrid_twin *new_twin(struct hybrid_object *file)
 {
 	struct hybrid_twin *twin;
@@ -213,7 +213,10 @@ static struct hybrid_twin *new_twin(struct hybrid_object *file)
 	return twin;
 }
 
-/* What holds the mapping's file, if that was found to hold the same as a copy; else NULL. */
+/*
+ * Returns what holds the mapping's file, if perf has a copy of the file or has compared the file with
+ * the copy that the object has; else NULL.
+ */
 static const struct hybrid_pinned_file *hold_of(const struct hybrid_stored *stored,
 						const struct hybrid_mapping *mapping)
 {
@@ -240,14 +243,11 @@ bool hybrid_stored_twin(struct hybrid_stored *stored, const struct hybrid_mappin
 
 	*twin = NULL;
 	if (!file)
-		file = calloc(1, sizeof(*file));
+		file = hybrid_object_new(objects, hybrid_mapping_ident(mapping));
 	if (!file)
 		return true;
 	stored->awaited = file;
-	file->fd = -1;
 	if (!known || hybrid_pin_again(&file->hold, known)) {
-		file->objects = objects;
-		file->ident = *hybrid_mapping_ident(mapping);
 		same.object = file;
 		same.record = NULL;
 		file->fd = objects->open(&same);
@@ -261,17 +261,8 @@ bool hybrid_stored_twin(struct hybrid_stored *stored, const struct hybrid_mappin
 
 void hybrid_stored_cancel(struct hybrid_stored *stored)
 {
-	struct hybrid_object *file = stored->awaited;
-
-	if (!file)
-		return;
-	if (file->load)
-		file->objects->cancel(file);
-	hybrid_unpin_file(&file->hold);
-	if (file->fd >= 0)
-		close(file->fd);
-	hybrid_file_give(file->user, HYBRID_FILE_COPIES, file->copied);
-	free(file);
+	if (stored->awaited)
+		hybrid_object_free(stored->awaited);
 	stored->awaited = NULL;
 }
 

@@ -49,7 +49,7 @@ enum hybrid_stored_state {
  * @twin_pass: when that was
  * @twin_at: pass from which on @twin may be noted again
  * @twin_tries: how often it was
- * @awaited: as much of an object as it takes to open a twin; NULL: none is
+ * @awaited: stands for the file of a twin while perf opens it; NULL: perf opens none
  * @asked_nr: number of the last thing asked for
  *
  * @state: enum hybrid_stored_state; shared
@@ -208,7 +208,7 @@ bool hybrid_stored_twin(struct hybrid_stored *stored, const struct hybrid_mappin
 /* A twin is awaited no more. */
 void hybrid_stored_cancel(struct hybrid_stored *stored);
 
-/* Its content is of no use any more. */
+/* Closes the twin's file or copy, after perf has compared it. */
 void hybrid_twin_close(struct hybrid_twin *twin);
 
 void hybrid_twin_free(struct hybrid_twin *twin);

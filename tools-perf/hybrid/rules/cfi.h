@@ -39,7 +39,7 @@ struct hybrid_full_row {
  * @node: in its object's tree, by @start
  * @start: first address, as the ELF file numbers them
  * @end: address behind the last
- * @begins: it is the first one of its FDE; false, too, if libdw has read that
+ * @begins: it is the first row of its FDE; always false if libdw has read the row
  * @popped: begins right behind a pop or leave, see hybrid_row_popped()
  * @restored: all registers are the caller's, see hybrid_row_restored()
  * @asked: the state of what is stored of its object for which it was to be loaded, see

@@ -374,7 +374,7 @@ struct hybrid_object *hybrid_object_of_file(struct hybrid_objects *objects,
 					    const struct hybrid_ident *ident,
 					    const struct hybrid_file_id *file);
 
-/* The same, without a reference; NULL: there is none. */
+/* As hybrid_object_of_file(), without a reference. Return: NULL if there is no such object yet. */
 struct hybrid_object *hybrid_object_known(struct hybrid_objects *objects,
 					  const struct hybrid_ident *ident,
 					  const struct hybrid_file_id *file);
@@ -505,11 +505,11 @@ bool hybrid_objects_close_one(struct hybrid_objects *objects);
 bool hybrid_object_forget_cfi(struct hybrid_object *object);
 
 /**
- * hybrid_object_forget_copy - give back the copy of a file that holds the same as another one
+ * hybrid_object_forget_copy - close the copy of a file whose content another object has, too
  * @object: with @same, whose rows serve its mappings
  *
- * It is then as before it was opened, but that its file is held still. Nothing is done if something
- * was made of the copy.
+ * The object is as before it was opened then, except that @hold still holds its file. Does nothing
+ * if @object has rows, or was loaded into a store.
  */
 void hybrid_object_forget_copy(struct hybrid_object *object);
 

@@ -358,7 +358,10 @@ static void forget_cfi(struct hybrid_objects *objects)
 #endif
 }
 
-/* What a store has stays open, and there is nothing of those that could not be opened. */
+/*
+ * Can an idle object be closed, or freed? An object that a store has stays open. Other objects have
+ * nothing to close if their file was not opened, unless hybrid_object_forget_copy() has left @same.
+ */
 static bool may_age(const struct hybrid_object *object)
 {
 	return !object->stored && (object->state == HYBRID_OBJECT_READY ||

@@ -14,7 +14,7 @@ int hybrid_pin_file(struct hybrid_pinned_file *hold, int fd)
 	hold->ctime = st.st_ctim;
 	if (hold->page)
 		return 0;
-	/* What is shared can be mapped again without a descriptor. */
+	/* Shared, because hybrid_pin_again() maps the page again without a descriptor. */
 	hold->page = mmap(NULL, sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
 	if (hold->page != MAP_FAILED)
 		return 0;
@@ -22,7 +22,7 @@ int hybrid_pin_file(struct hybrid_pinned_file *hold, int fd)
 	return -errno;
 }
 
-/* mm/mremap.c: of a mapping that is shared, an old size of 0 makes a second one. */
+/* mremap() with an old size of 0 makes a second mapping of the same pages: mremap(2). */
 int hybrid_pin_again(struct hybrid_pinned_file *hold, const struct hybrid_pinned_file *other)
 {
 	*hold = *other;

@@ -28,11 +28,11 @@ struct hybrid_pinned_file {
 int hybrid_pin_file(struct hybrid_pinned_file *hold, int fd);
 
 /**
- * hybrid_pin_again - hold a file that is held already
- * @hold: out: of the same file, as @other has it
- * @other: of a file
+ * hybrid_pin_again - hold the file of another struct hybrid_pinned_file
+ * @hold: out: the same file, with the ctime that @other has
+ * @other: one that holds a file
  *
- * The file system is not asked.
+ * Does not wait for the file system.
  *
  * Return: 0, or a negative errno.
  */

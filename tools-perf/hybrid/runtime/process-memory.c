@@ -193,20 +193,20 @@ static struct hybrid_file_of *add_file(struct hybrid_process_memory *pm,
 	return file;
 }
 
-static bool is_same_file(const struct hybrid_file_range *a, const struct hybrid_file_range *b)
+static bool is_of(const struct hybrid_file_range *range, const struct hybrid_file_of *file)
 {
-	return a->ino == b->ino && a->maj == b->maj && a->min == b->min;
+	return range->ino == file->ino && range->maj == file->maj && range->min == file->min;
 }
 
-/* The mapping of the code of the file that a range is of; NULL: there is none. */
+/* A mapping of the file's code; NULL: there is none. */
 static const struct hybrid_mapping *code_of(const struct hybrid_process_memory *pm,
-					    const struct hybrid_file_range *range)
+					    const struct hybrid_file_of *file)
 {
 	const struct hybrid_mapping *mapping;
 	unsigned int i;
 
 	for (i = 0; i < pm->nr_ranges; i++) {
-		if (!is_same_file(&pm->ranges[i], range))
+		if (!is_of(&pm->ranges[i], file))
 			continue;
 		mapping = hybrid_space_find(pm->space, pm->ranges[i].start);
 		if (mapping && mapping->object && !mapping->is_copy)
@@ -216,8 +216,9 @@ static const struct hybrid_mapping *code_of(const struct hybrid_process_memory *
 }
 
 /*
- * perf may have a copy of what the process has mapped of the file, if it has code of it mapped.
- * Else, and if the file is local, it is opened once more. Returns -1 if perf has none now.
+ * Opens the file, unless the object of the file's code has a copy: that has all segments that the
+ * process may have mapped. Sets @file->copy then. Returns the descriptor; -1 if there is a copy, or
+ * if the file can't be opened now.
  */
 static int open_file(struct hybrid_process_memory *pm, struct hybrid_file_of *file,
 		     const struct hybrid_file_range *range)
@@ -226,7 +227,7 @@ static int open_file(struct hybrid_process_memory *pm, struct hybrid_file_of *fi
 		.start = range->start, .end = range->end, .pgoff = range->pgoff, .pid = pm->pid,
 		.object = file->object,
 	};
-	const struct hybrid_mapping *code = code_of(pm, range);
+	const struct hybrid_mapping *code = code_of(pm, file);
 	int fd;
 
 	if (code && !hybrid_object_use_unawaited(code) && hybrid_object_waits(code->object))
@@ -237,7 +238,7 @@ static int open_file(struct hybrid_process_memory *pm, struct hybrid_file_of *fi
 		return -1;
 	}
 	fd = pm->objects->open(&mapping);
-	/* Of what is no ELF file only the beginning is copied. */
+	/* A copy of a file that is not ELF has only the file's beginning. */
 	if (fd >= 0 && file->object->is_copy) {
 		close(fd);
 		hybrid_object_close(file->object);
@@ -252,8 +253,7 @@ static int file_of(struct hybrid_process_memory *pm, const struct hybrid_file_ra
 	unsigned int i;
 
 	for (i = 0; i < pm->nr_files && !file; i++) {
-		if (pm->files[i].ino == range->ino && pm->files[i].maj == range->maj &&
-		    pm->files[i].min == range->min)
+		if (is_of(range, &pm->files[i]))
 			file = &pm->files[i];
 	}
 	if (!file)

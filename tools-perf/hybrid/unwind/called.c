@@ -149,7 +149,7 @@ static bool is_written(struct hybrid_unwinder *unwinder, const struct hybrid_unw
 
 /*
  * Returns whether the code shows that frame @i of @u did not call frame @i - 1. A frame that a
- * signal interrupted needs no call. @entry: of the callee; NULL: there is none
+ * signal interrupted needs no call. @entry: the cache entry of the callee, or NULL.
  */
 static bool is_refuted(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
 		       unsigned int i, struct hybrid_cache_entry *entry)

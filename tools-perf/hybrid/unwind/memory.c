@@ -466,8 +466,9 @@ void hybrid_memory_see(struct hybrid_memory *memory, struct hybrid_space *space,
 }
 
 /*
- * A function of V8's may look at its code object first: CodeGenerator::BailoutIfDeoptimized() in
- * src/compiler/backend/x64/code-generator-x64.cc. That takes 14 bytes.
+ * Bytes from the first instruction of a function to the end of its prologue, at most. A function
+ * that V8 has compiled checks its code object first, with 14 bytes of code:
+ * CodeGenerator::BailoutIfDeoptimized() in src/compiler/backend/x64/code-generator-x64.cc.
  */
 #define MAX_PROLOGUE	48
 
@@ -476,9 +477,11 @@ bool hybrid_memory_has_frame(struct hybrid_memory *memory, struct hybrid_space *
 {
 	/* push %rbp; mov %rsp,%rbp */
 	static const u8 prologue[] = { 0x55, 0x48, 0x89, 0xe5 };
+	const struct hybrid_mapping *mapping = hybrid_space_find(space, ip);
 	u8 code[MAX_PROLOGUE];
 
-	return !hybrid_memory_code(memory, space, pid, abi, ip, code, sizeof(code)) &&
+	return mapping && !mapping->object && hybrid_space_is_framed(space, mapping, ip) &&
+	       !hybrid_memory_code(memory, space, pid, abi, ip, code, sizeof(code)) &&
 	       !memmem(code, sizeof(code), prologue, sizeof(prologue));
 }
 

@@ -122,16 +122,18 @@ int hybrid_memory_code(struct hybrid_memory *memory, struct hybrid_space *space,
 		       const struct hybrid_abi *abi, u64 addr, void *dst, unsigned int size);
 
 /**
- * hybrid_memory_has_frame - does bp point to the frame, in code that keeps frames with bp?
+ * hybrid_memory_has_frame - does bp point to the frame of code that V8 has compiled?
  * @memory: may be NULL
- * @space: with the mapping that holds @ip
+ * @space: of the process
  * @pid: the process that was sampled
  * @abi: of the task
- * @ip: of the next instruction; hybrid_memory_rule() does not know its caller
+ * @ip: of the next instruction; hybrid_memory_rule() has found no rule for it
  *
- * Where a function ends its code tells the caller.
+ * All that V8 has compiled has a frame with bp (hybrid_space_is_framed()), except in a prologue or
+ * an epilogue. hybrid_memory_rule() finds a rule in an epilogue.
  *
- * Return: false where the code goes on to make the frame, or can't be read.
+ * Return: false if a file is mapped at @ip, if the process has no V8, if a prologue follows @ip, or
+ * if the code can't be read.
  */
 bool hybrid_memory_has_frame(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
 			     const struct hybrid_abi *abi, u64 ip);

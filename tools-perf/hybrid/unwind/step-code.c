@@ -88,7 +88,7 @@ static bool is_between_made(const struct hybrid_walk *w, u64 ret)
 /*
  * Is it a sampled instruction of V8's? If its code has no frame just now bp is that of the caller,
  * as all that calls it is V8's: so what bp leads to is an outer frame, though one may be missing.
- * None is in what V8 has compiled, unless the code goes on to make its frame.
+ * Of the code that V8 has compiled none is missing if hybrid_memory_has_frame().
  */
 static bool is_framed_outside(struct hybrid_walk *w, const struct hybrid_mapping *mapping, u64 ret)
 {

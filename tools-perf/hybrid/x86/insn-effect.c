@@ -208,75 +208,80 @@ bool hybrid_leaves_stack(const struct x86_frame_mem *mem, u64 start, u64 end)
 	return find_insn(mem, start, end, is_left) < end;
 }
 
-/* Calls and jumps whose targets are kept. */
+/* More targets of calls and branches are not kept. */
 #define MAX_PLACES	128
 
 /**
- * struct sp_state - where sp is in a row's code
- * @path: its @sp is from where the path began, in words
- * @is_called: it began with the return address at sp; else as the row says
+ * struct sp_place - where sp is at an address of a row's code
+ * @at: the address
+ * @sp: words that sp has moved by since @is_called was found out
+ * @is_called: sp pointed to the return address then; false: sp was where the row has it
+ */
+struct sp_place {
+	u64	at;
+	s16	sp;
+	bool	is_called;
+};
+
+/**
+ * struct sp_places - addresses to which the code of a row calls or branches
+ * @place: of each
+ * @nr: number of @place
+ */
+struct sp_places {
+	struct sp_place	place[MAX_PLACES];
+	unsigned int	nr;
+};
+
+static const struct sp_place *find_place(const struct sp_places *places, u64 at)
+{
+	unsigned int i;
+
+	for (i = 0; i < places->nr; i++) {
+		if (places->place[i].at == at)
+			return &places->place[i];
+	}
+	return NULL;
+}
+
+static void add_place(struct sp_places *places, const struct sp_place *place)
+{
+	if (places->nr < MAX_PLACES && !find_place(places, place->at))
+		places->place[places->nr++] = *place;
+}
+
+/*
+ * Adds the subroutines that the row's code calls in the row. A call of the next instruction is not
+ * one of them: the code pops the return address there.
+ */
+static void add_subroutines(struct sp_places *places, const struct x86_frame_mem *mem, u64 start,
+			    u64 end)
+{
+	struct sp_place place = { .is_called = true };
+	struct insn insn;
+	unsigned int i;
+	u64 at = start;
+
+	for (i = 0; i < MAX_SP_MOVES && at < end && hybrid_decode_insn(mem, at, &insn); i++) {
+		at += insn.length;
+		place.at = at + insn.immediate.value;
+		if (!insn.vex_prefix.nbytes && insn.opcode.bytes[0] == 0xe8 && place.at != at &&
+		    place.at >= start && place.at < end)
+			add_place(places, &place);
+	}
+}
+
+/**
+ * struct sp_state - where sp is as the code of a row is followed
+ * @path: of the straight code; its @sp as in struct sp_place
+ * @is_called: as in struct sp_place
  */
 struct sp_state {
 	struct x86_path	path;
 	bool		is_called;
 };
 
-/**
- * struct sp_places - where else the code of a row goes on
- * @at: the addresses
- * @sp: at each
- * @is_called: the same
- * @nr: number of them
- */
-struct sp_places {
-	u64		at[MAX_PLACES];
-	s16		sp[MAX_PLACES];
-	bool		is_called[MAX_PLACES];
-	unsigned int	nr;
-};
-
-/* Returns @places->nr if there is none. */
-static unsigned int find_place(const struct sp_places *places, u64 at)
-{
-	unsigned int i;
-
-	for (i = 0; i < places->nr && places->at[i] != at; i++)
-		;
-	return i;
-}
-
-static void add_place(struct sp_places *places, u64 at, s16 sp, bool is_called)
-{
-	unsigned int nr = places->nr;
-
-	if (nr == MAX_PLACES || find_place(places, at) < nr)
-		return;
-	places->at[nr] = at;
-	places->sp[nr] = sp;
-	places->is_called[nr] = is_called;
-	places->nr++;
-}
-
-/* What is called in the row. A call of what follows it has its return address popped there. */
-static void find_subroutines(const struct x86_frame_mem *mem, u64 start, u64 end,
-			     struct sp_places *places)
-{
-	struct insn insn;
-	unsigned int i;
-	u64 at, target;
-
-	for (at = start, i = 0; i < MAX_SP_MOVES && at < end; i++) {
-		if (!hybrid_decode_insn(mem, at, &insn))
-			return;
-		at += insn.length;
-		target = at + insn.immediate.value;
-		if (!insn.vex_prefix.nbytes && insn.opcode.bytes[0] == 0xe8 && target != at &&
-		    target >= start && target < end)
-			add_place(places, target, 0, true);
-	}
-}
-
-/* What one instruction does to sp; false: it can't be read. */
+/* What one instruction does to sp; false: it can't be read. @at: in and out: its address */
 static bool follow_sp(const struct x86_frame_mem *mem, u64 *at, struct sp_state *state,
 		      struct sp_places *places)
 {
@@ -300,7 +305,9 @@ static bool follow_sp(const struct x86_frame_mem *mem, u64 *at, struct sp_state 
 	step = x86_frame_step(&code, &state->path, &target);
 	if (step == X86_STEP_BRANCH && state->path.sp_base == X86_BASE_SP &&
 	    (state->is_called || state->path.sp))
-		add_place(places, *at + insn.immediate.value, state->path.sp, state->is_called);
+		add_place(places, &(struct sp_place) {
+			*at + insn.immediate.value, state->path.sp, state->is_called
+		});
 	if (step != X86_STEP_NEXT && step != X86_STEP_BRANCH)
 		*state = begin;
 	return true;
@@ -319,21 +326,21 @@ bool hybrid_sp_is_moved(const struct x86_frame_mem *mem, u64 start, u64 vaddr, u
 {
 	struct sp_state state = { .path.sp_base = X86_BASE_SP };
 	struct sp_places places = {};
+	const struct sp_place *place;
 	bool is_moved = false;
-	unsigned int i, place;
+	unsigned int i;
 	u64 at = start;
 
 	*from = start;
 	*to = end;
-	find_subroutines(mem, start, end, &places);
+	add_subroutines(&places, mem, start, end);
 	for (i = 0; i < MAX_SP_MOVES && at < end; i++) {
 		place = find_place(&places, at);
-		if (place < places.nr) {
-			state.path = (struct x86_path) {
-				.sp_base = X86_BASE_SP, .sp = places.sp[place],
+		if (place)
+			state = (struct sp_state) {
+				.path = { .sp_base = X86_BASE_SP, .sp = place->sp },
+				.is_called = place->is_called,
 			};
-			state.is_called = places.is_called[place];
-		}
 		if (is_sp_moved(&state, pushed) != is_moved) {
 			if (vaddr < at) {
 				*to = at;

@@ -54,8 +54,9 @@ bool hybrid_leaves_stack(const struct x86_frame_mem *mem, u64 start, u64 end);
  *
  * Assembler may push registers in the middle of a row. After a jump or a return sp is taken to be
  * where the row says. After pushes it is there again if they are @pushed bytes: then the code
- * before was a function's prologue. What is called in the row begins with its return address at sp,
- * and so goes on where it jumps to on a condition.
+ * before was a function's prologue. If the row's code calls a subroutine in the row, sp points to
+ * the return address at the first instruction of the subroutine. A conditional jump does not move
+ * sp: at its target sp is where it was before the jump.
  *
  * Return: true: the row is wrong at @vaddr. False, too, if the code can't be read or is too long.
  */

@@ -356,9 +356,11 @@ static void save_bp(struct hybrid_object *object, u64 vaddr, struct hybrid_row *
 
 /*
  * All of LuaJIT's interpreter has one row. It is wrong where the code pushes registers, as when it
- * leaves compiled code. The return address that it reads there may be 0, which ends a chain. The
- * code that compilers make has rows of their own for what moves sp, so that a long row is never the
- * first. To read all long rows took nine tenths of the time in which the rules of libLLVM are made.
+ * leaves compiled code. The return address that it reads there may be 0, which ends a chain.
+ *
+ * Compilers begin a new row when a prologue moves sp, so that the first row of their functions is
+ * short. Their other long rows are not checked: to decode that code takes longer than all else
+ * that perf does for a row.
  */
 static void leave_moved(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
 {
