@@ -255,7 +255,7 @@ function l_thread_of_root(end) {
 		sum = (sum + p_busy_of_thread(n)) | 0;
 }
 
-// No path through the code that V8 makes of it leads to a return.
+// V8's code of an endless loop has no path to a return.
 function l_forever_of_root() {
 	const table = new Array(256).fill(0);
 

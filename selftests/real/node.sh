@@ -43,7 +43,7 @@ test_node()
 	# Its loops end in a builtin that goes on to another one with a frame of its own.
 	record loops.data node --jitless "$real/node.js" 3
 	complete "Node.js, loops without a JIT" loops.data 100 99
-	# No path through its code leads to a return.
+	# V8's code of an endless loop has no path to a return.
 	record forever.data timeout 3 node -e 'const table = new Map();
 		for (;;) { for (let i = 0; i < 1000; i++) table.set("k" + i, [i, { i }].map(x => x)); table.clear() }'
 	complete "Node.js, a loop without an end" forever.data 100 98
