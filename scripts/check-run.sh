@@ -48,6 +48,7 @@ show_failures()
 	}
 	/^ok / { left = 0 }
 	/^not ok/ { left = 9 }
+	/ERROR: .*Sanitizer/ { left = 30 }
 	left-- > 0
 	!/ \[Success\]$/ { said[lines++ % 20] = $0 }' "$1" | head -n 60 | sed 's/^/    /'
 }
