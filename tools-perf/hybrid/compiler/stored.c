@@ -214,8 +214,8 @@ static struct hybrid_twin *new_twin(struct hybrid_object *file)
 }
 
 /*
- * Returns what holds the mapping's file, if perf has a copy of the file or has compared the file with
- * the copy that the object has; else NULL.
+ * Returns what holds the mapping's file, if perf has a copy of the file or has compared the file
+ * with the copy that the object has; else NULL.
  */
 static const struct hybrid_pinned_file *hold_of(const struct hybrid_stored *stored,
 						const struct hybrid_mapping *mapping)
