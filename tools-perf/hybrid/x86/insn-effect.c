@@ -214,8 +214,9 @@ bool hybrid_leaves_stack(const struct x86_frame_mem *mem, u64 start, u64 end)
 /**
  * struct sp_place - where sp is at an address of a row's code
  * @at: the address
- * @sp: words that sp has moved by since @is_called was found out
- * @is_called: sp pointed to the return address then; false: sp was where the row has it
+ * @sp: words that sp has moved by since the path began
+ * @is_called: the path began with a call, so that sp pointed to the return address; false: sp was
+ *	where the row says
  */
 struct sp_place {
 	u64	at;
@@ -281,7 +282,10 @@ struct sp_state {
 	bool		is_called;
 };
 
-/* What one instruction does to sp; false: it can't be read. @at: in and out: its address */
+/*
+ * Follows sp through the instruction at @at, and sets @at to the next one. False if the instruction
+ * can't be read.
+ */
 static bool follow_sp(const struct x86_frame_mem *mem, u64 *at, struct sp_state *state,
 		      struct sp_places *places)
 {
@@ -306,7 +310,9 @@ static bool follow_sp(const struct x86_frame_mem *mem, u64 *at, struct sp_state 
 	if (step == X86_STEP_BRANCH && state->path.sp_base == X86_BASE_SP &&
 	    (state->is_called || state->path.sp))
 		add_place(places, &(struct sp_place) {
-			*at + insn.immediate.value, state->path.sp, state->is_called
+			.at		= *at + insn.immediate.value,
+			.sp		= state->path.sp,
+			.is_called	= state->is_called,
 		});
 	if (step != X86_STEP_NEXT && step != X86_STEP_BRANCH)
 		*state = begin;
