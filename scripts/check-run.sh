@@ -37,7 +37,7 @@ counts()
 }
 
 # show_failures LOG: the failed tests and what each has said, which follows in TAP and
-# stands before in what perf test prints. A fuzzer's words are any bytes.
+# stands before in what perf test prints; and the reports of sanitizers. A fuzzer's words are any bytes.
 show_failures()
 {
 	LC_ALL=C awk '

@@ -282,8 +282,8 @@ FN_B(void, again, (struct task *task), "@logged")
 }
 
 /*
- * How long a thread calls its code at least, in ns. check-callers judges code that has not changed for
- * 50 ms.
+ * How long a thread calls its code at least, in ns. check-callers judges code that has not changed
+ * for 50 ms.
  */
 #define MIN_TIME	300000000
 

@@ -44,7 +44,7 @@ extern const char * const store_labels[HYBRID_HOT_SAMPLES];
 void store_begin(void);
 void store_end(void);
 
-/* Makes @sample a sample at @ip of which nothing but its first frame is known. */
+/* Makes @sample a sample at @ip, whose caller is not known. */
 void store_scene(u64 ip);
 
 /* leaf() called from the label @name, and nothing known of that one's caller. */

@@ -51,9 +51,12 @@ unsigned int loader_world_opened(void);
 /**
  * loader_world_start - a new loader
  *
- * Paths with a '!' can't be found without waiting, and don't answer until they all do; those with a
- * '/' behind the first are on a file system that is not local. Paths that begin with a '[' can't be
- * found.
+ * What a path contains decides how it is opened:
+ *
+ *	'!'			it can't be found without waiting, and not before
+ *				loader_world_answer()
+ *	a second '/'		it is on a file system that is not local
+ *	'[' at the beginning	it can't be found
  */
 void loader_world_start(void);
 

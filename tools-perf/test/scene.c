@@ -80,6 +80,12 @@ u64 scene_top(const struct scene *s)
 	return s->u.dump_start + s->nr * s->u.abi->word;
 }
 
+u64 scene_reg_top(struct scene *s, unsigned int reg)
+{
+	scene_reg(s, reg, scene_top(s));
+	return scene_top(s);
+}
+
 u64 scene_push(struct scene *s, u64 word)
 {
 	u8 size = s->u.abi->word;

@@ -46,6 +46,9 @@ u64 scene_at_32(const char *label);
 
 void scene_reg(struct scene *s, unsigned int reg, u64 value);
 
+/* Has the register point to the word that is pushed next; returns the word's address. */
+u64 scene_reg_top(struct scene *s, unsigned int reg);
+
 /* Adds a word at the outer end of the stack; returns its address. */
 u64 scene_push(struct scene *s, u64 word);
 void scene_fill(struct scene *s, unsigned int nr, u64 word);

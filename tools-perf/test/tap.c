@@ -14,7 +14,7 @@
 #define MAX_CPU_SECONDS	120
 #define MAX_SECONDS	1800
 
-/* So often it is looked whether other threads have ended, and so long between two looks, in us. */
+/* At the end of a test its other threads have MAX_LOOKS times LOOK us to end. */
 #define MAX_LOOKS	20000
 #define LOOK		1000
 
@@ -134,7 +134,10 @@ static unsigned int open_files(void)
 	return nr;
 }
 
-/* A thread that was told to end may be in the middle of its work, with a file open for it. */
+/*
+ * Are there threads beside this one? One that was told to end may still have a file open. The
+ * directory has a link for each thread, and two of its own.
+ */
 static bool has_threads(void)
 {
 	struct stat task;

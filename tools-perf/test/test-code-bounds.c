@@ -232,7 +232,7 @@ static void subroutines(void)
 	sp_is_moved(128, true, 128, 132);
 	sp_is_moved(132, false, 132, CODE_SIZE);
 	sp_is_moved(144, false, 132, CODE_SIZE);
-	/* A call of the next instruction, as position-independent code has it, is no subroutine. */
+	/* Position-independent code calls the next instruction to learn its own address. */
 	code_fill(0x90);
 	CODE_PUT(16, "\xe8\x00\x00\x00\x00\x58");
 	code[CODE_SIZE - 1] = 0xc3;

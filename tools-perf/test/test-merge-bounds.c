@@ -16,7 +16,7 @@ static void start(void)
 	scene_start(&s, scene_at("bpframe_entry"));
 	scene_push(&s, scene_at("bpframe_ret"));
 	scene_fill(&s, 2, 0xdead);
-	scene_reg(&s, HYBRID_X86_64_BP, scene_top(&s));
+	scene_reg_top(&s, HYBRID_X86_64_BP);
 	scene_push_bpframe(&s, scene_top(&s) + 32, scene_at("bpframe_ret"));
 	scene_fill(&s, 2, 0xdead);
 	scene_push_bpframe(&s, 0, scene_at("outer_ret"));

@@ -169,7 +169,7 @@ static void start_by_links(void)
 	/* V8's, which any call may lead to. */
 	s.u.space->entries_id = 1;
 	scene_push(&s, SCENE_JIT + 200);
-	scene_reg(&s, HYBRID_X86_64_BP, scene_top(&s));
+	scene_reg_top(&s, HYBRID_X86_64_BP);
 	for (i = 0; i < 4; i++) {
 		links[2 * i] = scene_top(&s) | HYBRID_WALK_NATIVE_LINK;
 		links[2 * i + 1] = i < 3 ? SCENE_JIT + 200 : scene_at("pushed_ret");

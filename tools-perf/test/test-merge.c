@@ -152,7 +152,7 @@ static void function_entry(void)
 		scene_start(&s, scene_at("bpframe_entry"));
 		scene_push(&s, scene_at("bpframe_ret"));
 		scene_fill(&s, 2, 0xdead);
-		scene_reg(&s, BP, scene_top(&s));
+		scene_reg_top(&s, BP);
 		scene_push_bpframe(&s, scene_top(&s) + 32, scene_at("bpframe_ret"));
 		scene_fill(&s, 2, 0xdead);
 		scene_push_bpframe(&s, 0, scene_at("outer_ret"));
@@ -186,7 +186,7 @@ static void uprobe(void)
 	scene_start(&s, scene_at("bpframe_entry"));
 	scene_push(&s, scene_at("pushed_ret"));
 	scene_push_pushed(&s, 0, scene_at("bpframe_ret"));
-	scene_reg(&s, BP, scene_top(&s));
+	scene_reg_top(&s, BP);
 	scene_push_bpframe(&s, scene_top(&s) + 16, scene_at("bpframe_ret"));
 	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
 	chain_start(start, 1);
@@ -374,7 +374,7 @@ static void bounded(void)
 	for (room = 3; room <= 5; room++) {
 		scene_start(&s, scene_at("opaque_at"));
 		chain_start((const u64[]){ USER }, 1);
-		scene_reg(&s, BP, scene_top(&s));
+		scene_reg_top(&s, BP);
 		scene_push_bpframe(&s, 0, scene_at("outer_ret"));
 		m.max = room;
 		same(merge(), room < 4 ? HYBRID_TRUNCATED : HYBRID_GUESSED);

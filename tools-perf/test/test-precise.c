@@ -326,7 +326,7 @@ static void refuted_further_out(void)
 
 	for (wrong = 0; wrong < 12; wrong++) {
 		scene_start(&s, scene_at("bpframe_at"));
-		scene_reg(&s, HYBRID_X86_64_BP, scene_top(&s));
+		scene_reg_top(&s, HYBRID_X86_64_BP);
 		for (i = 0; i < 12; i++)
 			scene_push_bpframe(&s, scene_top(&s) + 16,
 					   scene_at(i == wrong ? "once_ret" : "bpframe_ret"));
@@ -378,7 +378,7 @@ static void unknown_code(void)
 	same(precise.first, 0x1000);
 	/* Without a file, and nobody to be asked: as it was. */
 	scene_start(&s, SCENE_JIT + 8);
-	scene_reg(&s, HYBRID_X86_64_BP, scene_top(&s));
+	scene_reg_top(&s, HYBRID_X86_64_BP);
 	scene_push_bpframe(&s, 0, scene_at("bpframe_ret"));
 	scene_push(&s, 0);
 	unwind(&s, HYBRID_SKID_STACK, 0, &precise);

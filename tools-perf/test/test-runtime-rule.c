@@ -29,7 +29,7 @@ static void start_saved(u64 saved)
 	scene_push(&s, 0x1111);
 	scene_push(&s, 0x2222);
 	scene_push(&s, saved);
-	scene_reg(&s, BP, scene_top(&s));
+	scene_reg_top(&s, BP);
 	scene_push_bpframe(&s, 0x3333, scene_at("bpframe_ret"));
 	scene_unwinder.runtime_rule = say_rule;
 }

@@ -275,7 +275,7 @@ static void start_framed_switch(void)
 {
 	start_switch(GO_USED);
 	scene_start(&s, scene_at("bpframe_at"));
-	scene_reg(&s, BP, scene_top(&s));
+	scene_reg_top(&s, BP);
 	scene_push_bpframe(&s, GO_END - GO_USED + 0x18, at("switches_ret"));
 	scene_fill(&s, 5, 0xdead);
 	scene_push(&s, GO_USED);
@@ -318,7 +318,7 @@ static void down_the_stack(void)
 	start_framed_switch();
 	scene_start(&s, scene_at("bpframe_at"));
 	scene_push_bpframe(&s, GO_END - GO_USED + 0x18, at("switches_ret"));
-	scene_reg(&s, BP, scene_top(&s));
+	scene_reg_top(&s, BP);
 	scene_push_bpframe(&s, SCENE_STACK, scene_at("leaves") + 2);
 	scene_push_bpframe(&s, GO_END - GO_USED + 0x18, at("switches_ret"));
 	scene_fill(&s, 5, 0xdead);

@@ -22,8 +22,7 @@ static void realigned(void)
 	scene_push(&s, scene_at("realign_ret"));
 	cfa = SCENE_STACK + 9 * 8;
 	scene_push(&s, cfa);
-	bp = scene_top(&s);
-	scene_reg(&s, BP, bp);
+	bp = scene_reg_top(&s, BP);
 	scene_push(&s, 0x4321);
 	scene_fill(&s, 5, 0xdead);
 	scene_push(&s, scene_at("outer_ret"));
@@ -46,8 +45,8 @@ static void realigned_left(void)
 		if (!i)
 			scene_fill(&s, 5, 0xdead);
 		scene_push(&s, scene_at("bpframe_ret"));
-		scene_reg(&s, 10, scene_top(&s));
-		scene_reg(&s, BP, scene_top(&s));
+		scene_reg_top(&s, 10);
+		scene_reg_top(&s, BP);
 		scene_push_bpframe(&s, 0, scene_at("outer_ret"));
 		scene_unwind(&s);
 		scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at(labels[i]),
@@ -114,7 +113,7 @@ static void realigned_truncated(void)
 {
 	scene_start(&s, scene_at("realign_at"));
 	scene_push(&s, SCENE_STACK + 800);
-	scene_reg(&s, BP, scene_top(&s));
+	scene_reg_top(&s, BP);
 	scene_push(&s, 0);
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_DUMP_END, scene_at("realign_at"));
@@ -222,7 +221,7 @@ static void replay(void)
 			scene_fill(&s, 2, 0xdead);
 		} else {
 			scene_push_pushed(&s, saved_rbx, scene_at("bpframe_ret"));
-			scene_reg(&s, BP, scene_top(&s));
+			scene_reg_top(&s, BP);
 			scene_push_bpframe(&s, 0x99, scene_at("cfarbx_ret"));
 		}
 		scene_fill(&s, 3, 0xdead);
@@ -274,8 +273,7 @@ static void replay_without_cfi(void)
 
 	scene_start(&s, SCENE_JIT + 100);
 	scene_reg(&s, BX, SCENE_STACK + 24);
-	bp = scene_top(&s);
-	scene_reg(&s, BP, bp);
+	bp = scene_reg_top(&s, BP);
 	scene_push_bpframe(&s, 0x77, scene_at("cfarbx_ret"));
 	scene_fill(&s, 8, scene_at("outer_ret"));
 	scene_unwind(&s);

@@ -135,7 +135,7 @@ static bool follow(const u64 *words, bool bp_known, enum hybrid_rule_base base)
 	const struct hybrid_links links = { .words = words, .nr = 1 };
 
 	scene_start(&s, scene_at("bpframe_at"));
-	scene_reg(&s, HYBRID_X86_64_BP, scene_top(&s));
+	scene_reg_top(&s, HYBRID_X86_64_BP);
 	scene_unwind(&s);
 	same(s.u.stop, HYBRID_STOP_DUMP_END);
 	same(s.u.nr, 1);
@@ -198,7 +198,7 @@ static void framed_beyond(void)
 	s.u.space->entries_end = ret - mapping->start + mapping->pgoff;
 	scene_push(&s, ret);
 	scene_fill(&s, 3, 0xdead);
-	scene_reg(&s, HYBRID_X86_64_BP, scene_top(&s));
+	scene_reg_top(&s, HYBRID_X86_64_BP);
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_DUMP_END, scene_at("leaf_at"), ret - 1);
 	check(s.u.by_code);

@@ -18,8 +18,7 @@ static void frame_pointer(void)
 
 	scene_start(&s, SCENE_JIT + 100);
 	scene_fill(&s, 3, 0xdead);
-	bp = scene_top(&s);
-	scene_reg(&s, BP, bp);
+	bp = scene_reg_top(&s, BP);
 	scene_push_bpframe(&s, bp + 24, SCENE_JIT + 200);
 	scene_push(&s, 0xdead);
 	scene_push_bpframe(&s, bp + 40, scene_at("bpframe_ret"));
@@ -35,7 +34,7 @@ static void frame_pointer(void)
 static void frame_pointer_zero(void)
 {
 	scene_start(&s, SCENE_JIT + 100);
-	scene_reg(&s, BP, scene_top(&s));
+	scene_reg_top(&s, BP);
 	scene_push_bpframe(&s, 0, SCENE_JIT + 200);
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, SCENE_JIT + 100, SCENE_JIT + 199);
@@ -106,12 +105,11 @@ static void no_cfi(void)
 /* A frame pointer step in a file: only a call that leads here shows that it is one. */
 static void unconfirmed(void)
 {
-	u64 at = scene_at("opaque_at"), bp;
+	u64 at = scene_at("opaque_at");
 
 	scene_start(&s, at);
 	scene_fill(&s, 3, 0xdead);
-	bp = scene_top(&s);
-	scene_reg(&s, BP, bp);
+	scene_reg_top(&s, BP);
 	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, at, scene_at("outer_ret") - 1);
@@ -140,8 +138,7 @@ static void dispatched(void)
 	u64 ret = SCENE_NOCFI + elf_file_symbol("nocfi.so", "enters_ret"), bp;
 
 	scene_start(&s, SCENE_JIT + 100);
-	bp = scene_top(&s);
-	scene_reg(&s, BP, bp);
+	bp = scene_reg_top(&s, BP);
 	scene_push_bpframe(&s, bp + 16, SCENE_JIT + 200);
 	scene_push_bpframe(&s, bp + 32, ret);
 	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
@@ -306,7 +303,7 @@ static void outermost(void)
 /* A frame pointer of 0 is the deepest one: of what was left by its code alone it is none. */
 static void zero_by_code(void)
 {
-	u64 ret = bare_at("never_returns_ret"), bp;
+	u64 ret = bare_at("never_returns_ret");
 
 	scene_start(&s, bare_at("bare"));
 	scene_reg(&s, BP, 0);
@@ -316,8 +313,7 @@ static void zero_by_code(void)
 	scene_expect(&s, HYBRID_STOP_NO_CFI, bare_at("bare"), ret - 1);
 
 	scene_start(&s, bare_at("bare_at"));
-	bp = scene_top(&s);
-	scene_reg(&s, BP, bp);
+	scene_reg_top(&s, BP);
 	scene_push_bpframe(&s, 0, ret);
 	scene_fill(&s, 70, 0);
 	scene_unwind(&s);

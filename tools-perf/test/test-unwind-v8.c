@@ -25,8 +25,7 @@ static void entries(void)
 	struct hybrid_space *forked;
 
 	scene_start(&s, SCENE_JIT + 100);
-	bp = scene_top(&s);
-	scene_reg(&s, BP, bp);
+	bp = scene_reg_top(&s, BP);
 	scene_push_bpframe(&s, bp + 16, entry);
 	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
 	scene_unwind(&s);
@@ -81,8 +80,7 @@ static void framed(void)
 	scene_start(&s, scene_at("leaf_at"));
 	scene_push(&s, ret);
 	scene_fill(&s, 3, 0xdead);
-	bp = scene_top(&s);
-	scene_reg(&s, BP, bp);
+	bp = scene_reg_top(&s, BP);
 	/* pushed() calls leaf(). */
 	scene_push_bpframe(&s, bp + 16, SCENE_JIT + 200);
 	scene_push_bpframe(&s, bp + 32, ret);
@@ -100,8 +98,7 @@ static void framed(void)
 	/* Of the sampled instruction nothing shows that it has a frame: bp may be the caller's. */
 	scene_start(&s, at);
 	mapping = hybrid_space_find(s.u.space, at);
-	bp = scene_top(&s);
-	scene_reg(&s, BP, bp);
+	bp = scene_reg_top(&s, BP);
 	scene_push_bpframe(&s, bp + 16, scene_at("calls_anything_ret"));
 	scene_push(&s, scene_at("outer_ret"));
 	scene_unwind(&s);
@@ -126,15 +123,14 @@ static void set_framed(const struct hybrid_mapping *mapping)
 /* Where the return address is shows only in what the rest of the function does. */
 static void run_on(void)
 {
-	u64 ret = SCENE_NOCFI + elf_file_symbol("nocfi.so", "enters_ret"), bp;
+	u64 ret = SCENE_NOCFI + elf_file_symbol("nocfi.so", "enters_ret");
 	u64 at = SCENE_NOCFI + elf_file_symbol("nocfi.so", "passes_at");
 
 	scene_start(&s, at);
 	/* rax */
 	scene_reg(&s, 0, ret);
 	scene_fill(&s, 3, 0xdead);
-	bp = scene_top(&s);
-	scene_reg(&s, BP, bp);
+	scene_reg_top(&s, BP);
 	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
 	set_framed(hybrid_space_find(s.u.space, at));
 	scene_unwind(&s);
@@ -162,8 +158,7 @@ static void makes_frame(void)
 	scene_push(&s, ret);
 	scene_push(&s, outer);
 	scene_fill(&s, 3, 0xdead);
-	bp = scene_top(&s);
-	scene_reg(&s, BP, bp);
+	bp = scene_reg_top(&s, BP);
 	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, at, ret - 1, outer - 1, scene_at("outer_ret") - 1);
@@ -209,14 +204,14 @@ static void forget_memory(void)
  */
 static void made_without_call(void)
 {
-	/* jmp *%rax: the code itself tells nothing. */
+	/* jmp *%rax: from this code perf cannot find the return address. */
 	static const u8 jump[] = { 0xff, 0xe0 };
 	u8 *code = map_code();
 	const u64 ip = (u64)code + 100, ret = (u64)code + 200;
 
 	memcpy(code + 100, jump, sizeof(jump));
 	memcpy(code + 200, jump, sizeof(jump));
-	scene_reg(&s, BP, scene_top(&s));
+	scene_reg_top(&s, BP);
 	scene_push_bpframe(&s, 0, ret);
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, ip, ret - 1);
@@ -238,8 +233,7 @@ static void compiled(void)
 	u64 bp;
 
 	memcpy(code + 200, loop, sizeof(loop));
-	bp = scene_top(&s);
-	scene_reg(&s, BP, bp);
+	bp = scene_reg_top(&s, BP);
 	scene_push_bpframe(&s, bp + 16, scene_at("nocfi_ret"));
 	scene_push_bpframe(&s, 0, scene_at("outer_ret"));
 	/* The call that it returns to does not lead there. */
@@ -250,7 +244,7 @@ static void compiled(void)
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, ip, scene_at("nocfi_ret") - 1,
 		     scene_at("outer_ret") - 1);
 	same(s.u.sure, 3);
-	/* What is no return address tells nothing. */
+	/* No call stands before that address: bp does not point to a frame. */
 	s.stack[1]++;
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_NO_CFI, ip);

@@ -343,8 +343,7 @@ static void abi_32(void)
 	scene_fill(&s, 3, 0xdeadbeef);
 	scene_push(&s, scene_at_32("wraps_ret"));
 	scene_push(&s, scene_at_32("bpframe_ret"));
-	bp = scene_top(&s);
-	scene_reg(&s, HYBRID_I386_BP, bp);
+	bp = scene_reg_top(&s, HYBRID_I386_BP);
 	scene_push_bpframe(&s, 0, scene_at_32("outer_ret"));
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at_32("leaf_at"),

@@ -64,7 +64,7 @@ static void return_probes_one_more(void)
 		for (i = 0; i < 4; i++) {
 			scene_fill(&s, 2, 0xdead);
 			if (!i)
-				scene_reg(&s, BP, scene_top(&s));
+				scene_reg_top(&s, BP);
 			chain_add(scene_at(i < 3 ? "bpframe_ret" : "outer_ret"));
 			scene_push_bpframe(&s, i < 3 ? scene_top(&s) + 32 : 0,
 					   tap_random() % 2 ? TRAMPOLINE : chain[nr_chain - 1]);
@@ -142,7 +142,7 @@ static void return_probes_frameless(void)
 		scene_start(&s, scene_at("leaf_at"));
 		scene_push(&s, i == 2 ? TRAMPOLINE : scene_at("pushed_ret"));
 		scene_push_pushed(&s, 0, scene_at("bpframe_ret"));
-		scene_reg(&s, BP, scene_top(&s));
+		scene_reg_top(&s, BP);
 		scene_push_bpframe(&s, 0, i ? TRAMPOLINE : scene_at("outer_ret"));
 		chain_start(start, 1);
 		chain_add(scene_at("leaf_at"));
@@ -207,7 +207,7 @@ static void make_frames(void)
 	scene_start(&s, scene_at("bpframe_at"));
 	scene_fill(&s, tap_random() % 3, 1);
 	model.nr = tap_random() % MOST;
-	scene_reg(&s, BP, scene_top(&s));
+	scene_reg_top(&s, BP);
 	for (i = 0; i < model.nr; i++) {
 		unsigned int gap = tap_random() % 2;
 
