@@ -22,7 +22,7 @@ static void realigned(void)
 	scene_push(&s, scene_at("realign_ret"));
 	cfa = SCENE_STACK + 9 * 8;
 	scene_push(&s, cfa);
-	bp = scene_reg_top(&s, BP);
+	scene_reg_top(&s, BP);
 	scene_push(&s, 0x4321);
 	scene_fill(&s, 5, 0xdead);
 	scene_push(&s, scene_at("outer_ret"));
@@ -273,7 +273,7 @@ static void replay_without_cfi(void)
 
 	scene_start(&s, SCENE_JIT + 100);
 	scene_reg(&s, BX, SCENE_STACK + 24);
-	bp = scene_reg_top(&s, BP);
+	scene_reg_top(&s, BP);
 	scene_push_bpframe(&s, 0x77, scene_at("cfarbx_ret"));
 	scene_fill(&s, 8, scene_at("outer_ret"));
 	scene_unwind(&s);
