@@ -171,7 +171,8 @@ of_sources()
 	part series kernel tap style source check_series
 	part layers check tap sources "" scripts/check-layers
 	part figures check tap sources "" scripts/check-figures
-	part unit check tap sources source make -s -C tools-perf/test check
+	# asan is the same tests.
+	part unit check,all tap sources source make -s -C tools-perf/test check
 	part asan check tap sources source make -s -C tools-perf/test asan
 	part frame ci tap sources source frame
 	part table ci tap sources source table

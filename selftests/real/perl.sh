@@ -81,7 +81,7 @@ perl_evals()
 	complete "$name" evals.data 100 99
 	for of in "${!runs[@]}"; do
 		ok "$name: $of()" has_share evals.data "pl::main::$of:" \
-			"${run}pl::main::spin$at>pl::main::$of$at>${runs[$of]}>?pl::[(]program[)]" 99
+			"${run}(pl::main::spin$at>)?pl::main::$of$at>${runs[$of]}>?pl::[(]program[)]" 99
 	done
 }
 
