@@ -176,6 +176,7 @@ static void reads(void)
 	same(hybrid_file_read(user(8), fd, byte, 2, 0), 2);
 	same(hybrid_file_read(user(7), fd, byte, 1, 0), 1);
 	same(hybrid_file_read(user(7), fd, byte, 1, 0), -1);
+	same(hybrid_file_refused(user(7)), HYBRID_FILE_READ);
 	same(hybrid_file_read(NULL, fd, byte, 1, 0), 1);
 	/* What takes too long. */
 	start();
@@ -184,6 +185,7 @@ static void reads(void)
 	same(hybrid_file_read(user(7), fd, byte, 1, 0), 1);
 	user(7)->used[HYBRID_FILE_TIME]++;
 	same(hybrid_file_read(user(7), fd, byte, 1, 0), -1);
+	same(hybrid_file_refused(user(7)), HYBRID_FILE_TIME);
 	close(fd);
 }
 

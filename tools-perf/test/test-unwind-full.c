@@ -16,7 +16,7 @@ static struct scene s;
 /* gcc's main() with a 32-byte aligned frame, called by outer(). */
 static void realigned(void)
 {
-	u64 bp, cfa;
+	u64 cfa;
 
 	scene_start(&s, scene_at("leaf_at"));
 	scene_push(&s, scene_at("realign_ret"));

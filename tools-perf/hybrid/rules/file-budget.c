@@ -139,6 +139,8 @@ bool hybrid_file_take(struct hybrid_file_user *user, enum hybrid_file_cost cost,
 	if (is_free) {
 		user->used[cost] += amount;
 		budget->others[cost] += user->uid ? amount : 0;
+	} else {
+		user->refused = cost;
 	}
 	pthread_mutex_unlock(&budget->lock);
 	return is_free;
@@ -153,6 +155,18 @@ void hybrid_file_give(struct hybrid_file_user *user, enum hybrid_file_cost cost,
 	if (user->uid)
 		forget(&user->budget->others[cost], amount);
 	pthread_mutex_unlock(&user->budget->lock);
+}
+
+enum hybrid_file_cost hybrid_file_refused(struct hybrid_file_user *user)
+{
+	enum hybrid_file_cost cost;
+
+	if (!user)
+		return HYBRID_FILE_READ;
+	pthread_mutex_lock(&user->budget->lock);
+	cost = user->refused;
+	pthread_mutex_unlock(&user->budget->lock);
+	return cost;
 }
 
 void hybrid_file_left_out(struct hybrid_file_user *user, enum hybrid_file_cost cost)

@@ -48,6 +48,7 @@ enum hybrid_file_cost {
  * @budget: that this is a share of
  * @uid: of the processes that map the files; root for files that only root can write
  * @used: of each cost
+ * @refused: the cost that he was refused last
  * @left_out: files that were left out
  * @reason: the cost for which the last one was
  */
@@ -55,6 +56,7 @@ struct hybrid_file_user {
 	struct hybrid_file_budget	*budget;
 	uid_t				 uid;
 	u64				 used[HYBRID_NR_FILE_COSTS];
+	enum hybrid_file_cost		 refused;
 	u64				 left_out;
 	enum hybrid_file_cost		 reason;
 };
@@ -116,6 +118,9 @@ bool hybrid_file_take(struct hybrid_file_user *user, enum hybrid_file_cost cost,
 
 /* Returns what hybrid_file_take() took: memory, copies, waits. */
 void hybrid_file_give(struct hybrid_file_user *user, enum hybrid_file_cost cost, u64 amount);
+
+/* What hybrid_file_take() has refused last, which is why a read has failed with EDQUOT. */
+enum hybrid_file_cost hybrid_file_refused(struct hybrid_file_user *user);
 
 /* Counts a file that was left out, for the line at the end. */
 void hybrid_file_left_out(struct hybrid_file_user *user, enum hybrid_file_cost cost);

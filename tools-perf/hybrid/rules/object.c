@@ -345,7 +345,7 @@ int hybrid_object_open(struct hybrid_object *object, int fd)
 		hybrid_file_id_read(fd, &object->file);
 	errno = 0;
 	if (open_elf(object) && errno == EDQUOT) {
-		hybrid_object_leave_out(object, HYBRID_FILE_READ);
+		hybrid_object_leave_out(object, hybrid_file_refused(object->user));
 		return -1;
 	}
 	if (read_header(object, &ehdr))

@@ -190,7 +190,7 @@ static struct hybrid_row *compile_row(const struct hybrid_mapping *mapping, u64 
 	}
 	if (err) {
 		if (err == -EDQUOT)
-			hybrid_object_leave_out(object, HYBRID_FILE_MEMORY);
+			hybrid_object_leave_out(object, hybrid_file_refused(object->user));
 		if (err == -EAGAIN)
 			object->objects->waiting = object;
 		free(row);
@@ -268,7 +268,8 @@ const struct hybrid_rule *hybrid_object_code_rule(struct hybrid_row *row,
 		row->code.kind = HYBRID_RULE_NONE;
 	if (hybrid_object_is_refused(mapping->object)) {
 		row->code_at = 0;
-		hybrid_object_leave_out(mapping->object, HYBRID_FILE_READ);
+		hybrid_object_leave_out(mapping->object,
+					hybrid_file_refused(mapping->object->user));
 		return &none;
 	}
 	if (!hybrid_object_is_current(mapping->object))

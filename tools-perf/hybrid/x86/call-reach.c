@@ -32,12 +32,28 @@ static bool is_indirect_call(const struct insn *insn)
 	       (X86_MODRM_REG(insn->modrm.value) == 2 || X86_MODRM_REG(insn->modrm.value) == 3);
 }
 
+/* Is there an opcode of an indirect call, with its ModRM, in these bytes? */
+static bool may_be_indirect(const u8 *bytes)
+{
+	unsigned int i;
+
+	for (i = 0; i + 1 < LONGEST_CALL; i++) {
+		if (bytes[i] == 0xff && (X86_MODRM_REG(bytes[i + 1]) & 6) == 2)
+			return true;
+	}
+	return false;
+}
+
 /* May another call than a direct one end at @ret? Then the e8 says nothing. */
 static bool indirect_before(const struct x86_frame_mem *mem, u64 ret)
 {
+	u8 bytes[LONGEST_CALL];
 	struct insn insn;
 	unsigned int len;
 
+	if (hybrid_flow_fetch(mem, ret - sizeof(bytes), bytes, sizeof(bytes)) == sizeof(bytes) &&
+	    !may_be_indirect(bytes))
+		return false;
 	for (len = 2; len <= LONGEST_CALL; len++) {
 		if (hybrid_decode_insn(mem, ret - len, &insn) && insn.length == len &&
 		    is_indirect_call(&insn))
@@ -77,6 +93,9 @@ enum hybrid_reach hybrid_target_reaches(const struct x86_frame_mem *mem, u64 tar
 	};
 
 	*slot = 0;
+	/* As nearly all calls lead. */
+	if (callee && target == callee)
+		return HYBRID_REACH_THERE;
 	if (hybrid_flow_from(&flow, target))
 		return HYBRID_REACH_THERE;
 	if (flow.unknown)

@@ -8,7 +8,31 @@
 #include "flow.h"
 #include "x86_frame_scan.h"
 
-#define PAGE	4096
+#define PAGE		4096
+#define MAX_BLOCKS	512
+#define MAX_TODO	256
+#define WINDOW		64
+
+/**
+ * struct hybrid_flow_ways - where a flow has been and is to go; 10 KiB that nobody has to clear
+ * @window: code at @window_at
+ * @window_at: its address
+ * @window_len: bytes of it that could be read
+ * @todo: addresses still to be followed
+ * @nr_todo: of @todo
+ * @blocks: straight code that was followed, as many as the flow says
+ */
+struct hybrid_flow_ways {
+	u8		window[WINDOW];
+	u64		window_at;
+	unsigned int	window_len;
+	u64		todo[MAX_TODO];
+	unsigned int	nr_todo;
+	struct {
+		u64	start;
+		u64	end;
+	} blocks[MAX_BLOCKS];
+};
 
 unsigned int hybrid_flow_fetch(const struct x86_frame_mem *mem, u64 addr, u8 *bytes,
 			       unsigned int len)
@@ -30,6 +54,27 @@ bool hybrid_decode_insn(const struct x86_frame_mem *mem, u64 addr, struct insn *
 	return len && !insn_decode(insn, bytes, len, mem->is_64bit ? INSN_MODE_64 : INSN_MODE_32);
 }
 
+/* The same, of code that is followed: one read serves several instructions. */
+static bool decode(const struct hybrid_flow *flow, u64 addr, struct insn *insn)
+{
+	struct hybrid_flow_ways *ways = flow->ways;
+	u64 at = addr - ways->window_at;
+
+	if (at >= ways->window_len || ways->window_len - at < MAX_INSN_SIZE) {
+		ways->window_at = addr;
+		ways->window_len = hybrid_flow_fetch(flow->mem, addr, ways->window, WINDOW);
+		/* So many may not be there. */
+		if (ways->window_len < MAX_INSN_SIZE)
+			ways->window_len = hybrid_flow_fetch(flow->mem, addr, ways->window,
+							     MAX_INSN_SIZE);
+		at = 0;
+	}
+	return ways->window_len &&
+	       !insn_decode(insn, ways->window + at,
+			    min_t(u64, ways->window_len - at, MAX_INSN_SIZE),
+			    flow->mem->is_64bit ? INSN_MODE_64 : INSN_MODE_32);
+}
+
 static u64 add_offset(const struct hybrid_flow *flow, u64 addr, s32 offset)
 {
 	addr += offset;
@@ -38,21 +83,28 @@ static u64 add_offset(const struct hybrid_flow *flow, u64 addr, s32 offset)
 
 static void follow_later(struct hybrid_flow *flow, u64 addr)
 {
-	if (flow->nr_todo == HYBRID_FLOW_TODO)
+	struct hybrid_flow_ways *ways = flow->ways;
+
+	if (ways->nr_todo == MAX_TODO)
 		flow->unknown = true;
 	else
-		flow->todo[flow->nr_todo++] = addr;
+		ways->todo[ways->nr_todo++] = addr;
 }
 
-static bool was_followed(const struct hybrid_flow *flow, u64 addr)
+/* Bytes from @addr to the next code that was followed; 0: @addr was. */
+static u64 before_followed(const struct hybrid_flow *flow, u64 addr)
 {
+	u64 start, end, nearest = ~0ULL;
 	unsigned int i;
 
 	for (i = 0; i < flow->nr_blocks; i++) {
-		if (addr - flow->blocks[i].start < flow->blocks[i].end - flow->blocks[i].start)
-			return true;
+		start = flow->ways->blocks[i].start;
+		end = flow->ways->blocks[i].end;
+		if (addr - start < end - start)
+			return 0;
+		nearest = min(nearest, start - addr);
 	}
-	return false;
+	return nearest;
 }
 
 static bool is_indirect_jump(struct hybrid_flow *flow, const struct insn *insn, u64 next)
@@ -96,61 +148,64 @@ static bool ends_block(struct hybrid_flow *flow, const struct insn *insn, u64 ne
 static bool follow(struct hybrid_flow *flow, u64 addr)
 {
 	enum hybrid_flow_step step = HYBRID_FLOW_ON;
-	struct hybrid_flow_block *block;
+	u64 left = before_followed(flow, addr);
 	struct insn insn;
 
-	if (flow->nr_blocks == HYBRID_FLOW_BLOCKS) {
+	if (flow->nr_blocks == MAX_BLOCKS) {
 		flow->unknown = true;
 		return false;
 	}
 	flow->start = addr;
-	/* Counts only once it has an end. */
-	block = &flow->blocks[flow->nr_blocks];
-	block->start = addr;
-	while (step == HYBRID_FLOW_ON && !was_followed(flow, addr)) {
+	while (step == HYBRID_FLOW_ON && left) {
 		if (flow->insns++ == flow->max_insns ||
-		    !hybrid_decode_insn(flow->mem, addr, &insn)) {
+		    !decode(flow, addr, &insn)) {
 			flow->unknown = true;
 			break;
 		}
 		step = flow->visit(flow, &insn, addr);
 		addr += insn.length;
+		left = left > insn.length ? left - insn.length : before_followed(flow, addr);
 		/* A VEX or EVEX prefix is none of a jump. */
 		if (step == HYBRID_FLOW_ON && !insn.vex_prefix.nbytes &&
 		    ends_block(flow, &insn, addr))
 			step = HYBRID_FLOW_END;
 	}
-	block->end = addr;
-	flow->nr_blocks++;
+	if (addr != flow->start) {
+		flow->ways->blocks[flow->nr_blocks].start = flow->start;
+		flow->ways->blocks[flow->nr_blocks++].end = addr;
+	}
 	return step == HYBRID_FLOW_FOUND;
 }
 
 /* What is nearest before what is looked for: mostly nothing else has to be decoded then. */
-static u64 next_todo(struct hybrid_flow *flow)
+static u64 next_todo(const struct hybrid_flow *flow)
 {
-	unsigned int i, best = flow->nr_todo - 1;
+	struct hybrid_flow_ways *ways = flow->ways;
+	unsigned int i, best = ways->nr_todo - 1;
 	u64 addr;
 
-	for (i = flow->nr_todo; i--;) {
-		if (flow->near - flow->todo[i] < flow->near - flow->todo[best])
+	for (i = ways->nr_todo; i--;) {
+		if (flow->near - ways->todo[i] < flow->near - ways->todo[best])
 			best = i;
 	}
-	addr = flow->todo[best];
-	flow->todo[best] = flow->todo[--flow->nr_todo];
+	addr = ways->todo[best];
+	ways->todo[best] = ways->todo[--ways->nr_todo];
 	return addr;
 }
 
 bool hybrid_flow_from(struct hybrid_flow *flow, u64 addr)
 {
+	struct hybrid_flow_ways ways;
+	bool found = false;
+
+	ways.nr_todo = 0;
+	ways.window_len = 0;
+	flow->ways = &ways;
 	follow_later(flow, addr);
-	while (flow->nr_todo) {
-		addr = next_todo(flow);
-		if (!was_followed(flow, addr) && follow(flow, addr))
-			return true;
-		if (flow->insns > flow->max_insns)
-			break;
-	}
-	return false;
+	while (!found && ways.nr_todo && flow->insns <= flow->max_insns)
+		found = follow(flow, next_todo(flow));
+	flow->ways = NULL;
+	return found;
 }
 
 bool hybrid_is_call(const struct x86_code *code)

@@ -5,23 +5,15 @@
 #include <stdbool.h>
 #include <linux/types.h>
 
+struct hybrid_flow_ways;
 struct insn;
 struct x86_code;
 struct x86_frame_mem;
-
-#define HYBRID_FLOW_BLOCKS	512
-#define HYBRID_FLOW_TODO	256
 
 enum hybrid_flow_step {
 	HYBRID_FLOW_ON,		/* this way goes on */
 	HYBRID_FLOW_END,	/* it ends here */
 	HYBRID_FLOW_FOUND,	/* and so do all */
-};
-
-/* Straight code that was followed. */
-struct hybrid_flow_block {
-	u64	start;
-	u64	end;
 };
 
 /**
@@ -33,10 +25,8 @@ struct hybrid_flow_block {
  * @arg: for @visit
  * @start: out: where the block begins that is followed
  * @insns: out: instructions decoded
- * @todo: addresses still to be followed
- * @nr_todo: of @todo
- * @blocks: what was followed
- * @nr_blocks: of @blocks
+ * @ways: where it has been and is still to go, while it is followed
+ * @nr_blocks: out: pieces of straight code that were followed
  * @indirect: out: a jump through a register or memory was met
  * @slot: out: what a jump from memory at a constant address reads; 0: none was met
  * @unknown: out: something could not be read, decoded, remembered or, says @visit, followed
@@ -53,9 +43,7 @@ struct hybrid_flow {
 	void				*arg;
 	u64				 start;
 	unsigned int			 insns;
-	u64				 todo[HYBRID_FLOW_TODO];
-	unsigned int			 nr_todo;
-	struct hybrid_flow_block	 blocks[HYBRID_FLOW_BLOCKS];
+	struct hybrid_flow_ways		*ways;
 	unsigned int			 nr_blocks;
 	bool				 indirect;
 	u64				 slot;
