@@ -66,6 +66,56 @@ static int compare(const void *pa, const void *pb)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
+#define DIGIT_BITS	11
+#define DIGITS		(1U << DIGIT_BITS)
+
+/* From @from to @to by one digit of the distance to @first; what has the same keeps its order. */
+static void sort_by_digit(const struct hybrid_fde *from, struct hybrid_fde *to, size_t nr,
+			  u64 first, unsigned int shift)
+{
+	size_t at[DIGITS] = {}, before = 0, here, i;
+
+	for (i = 0; i < nr; i++)
+		at[(from[i].start - first) >> shift & (DIGITS - 1)]++;
+	for (i = 0; i < DIGITS; i++) {
+		here = at[i];
+		at[i] = before;
+		before += here;
+	}
+	for (i = 0; i < nr; i++)
+		to[at[(from[i].start - first) >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+/*
+ * Chromium has a million. A linker puts those of one section one after the other, which leaves few
+ * passes of a merge sort out; the addresses of a file differ in two or three digits.
+ */
+static void sort_by_start(struct hybrid_fdes *fdes)
+{
+	struct hybrid_fde *spare = malloc(fdes->nr * sizeof(*spare));
+	struct hybrid_fde *from = fdes->fdes, *to = spare;
+	u64 first = ~0ULL, last = 0;
+	unsigned int shift;
+	size_t i;
+
+	if (!spare) {
+		qsort(fdes->fdes, fdes->nr, sizeof(*fdes->fdes), compare);
+		return;
+	}
+	for (i = 0; i < fdes->nr; i++) {
+		first = min(first, from[i].start);
+		last = max(last, from[i].start);
+	}
+	for (shift = 0; shift < 64 && (last - first) >> shift; shift += DIGIT_BITS) {
+		sort_by_digit(from, to, fdes->nr, first, shift);
+		from = to;
+		to = from == spare ? fdes->fdes : spare;
+	}
+	if (from == spare)
+		memcpy(fdes->fdes, spare, fdes->nr * sizeof(*spare));
+	free(spare);
+}
+
 /* In order, and where two overlap, the second without what the first has. */
 static void sort(struct hybrid_fdes *fdes)
 {
@@ -73,7 +123,7 @@ static void sort(struct hybrid_fdes *fdes)
 	u64 end = 0;
 
 	if (fdes->nr)
-		qsort(fdes->fdes, fdes->nr, sizeof(*fdes->fdes), compare);
+		sort_by_start(fdes);
 	for (i = 0; i < fdes->nr; i++) {
 		struct hybrid_fde fde = fdes->fdes[i];
 
