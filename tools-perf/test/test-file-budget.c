@@ -189,6 +189,25 @@ static void reads(void)
 	close(fd);
 }
 
+static u64 late_clock(void)
+{
+	return now += 1000000 * MS;
+}
+
+/* What did not sleep in the call takes no more time of the file than of a processor. */
+static void busy_machine(void)
+{
+	int fd = file_with_hole(8192);
+	u8 byte;
+
+	start();
+	budget.clock = late_clock;
+	same(hybrid_file_read(user(7), fd, &byte, 1, 0), 1);
+	check(user(7)->used[HYBRID_FILE_TIME] < 1000 * MS);
+	same(hybrid_file_read(user(7), fd, &byte, 1, 0), 1);
+	close(fd);
+}
+
 /* Where nobody knows holes all is data, and time goes by that was taken. */
 static void without_holes(void)
 {
@@ -298,6 +317,7 @@ int main(void)
 		{ "file budget: holes are not read", holes },
 		{ "file budget: a file without holes", without_holes },
 		{ "file budget: reads of two users", reads },
+		{ "file budget: reads on a busy machine", busy_machine },
 		{ "file budget: parts that are kept", memory },
 		{ "file budget: the line at the end", line },
 	};
