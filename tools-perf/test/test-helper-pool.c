@@ -255,6 +255,9 @@ static void ended(void)
 		start(2);
 		load = new_load(HYBRID_HELPER_OPEN, DEV);
 		check(hybrid_file_take(user, HYBRID_FILE_WAITS, 5));
+		/* It was allowed to copy so much. */
+		check(hybrid_file_take(user, HYBRID_FILE_COPIES, 64));
+		load->size = 64;
 		loader.helpers[0].user = user;
 		loader.helpers[0].load = load;
 		if (way == 0)
@@ -266,6 +269,7 @@ static void ended(void)
 		hybrid_helpers_read(&loader);
 		same(load->done, way < 3);
 		same(load->error, way < 3 ? EIO : 0);
+		same(user->used[HYBRID_FILE_COPIES], way < 3 ? 0 : 64);
 		same(loader.nr_helpers, way < 3 ? 1 : 2);
 		same(loader.helpers[0].dev, way < 3 ? DEV + 1 : DEV);
 		same(user->used[HYBRID_FILE_WAITS], way < 3 ? 4 : 5);
@@ -283,6 +287,38 @@ static void ended(void)
 	check(!loader.helpers[0].is_busy && loader.nr_helpers == 1);
 	same(user->used[HYBRID_FILE_WAITS], 4);
 	end(1);
+}
+
+/* A helper that has asked for room, and then ends: with room for its file, and without. */
+static void ended_after_asking(void)
+{
+	const struct hybrid_helper_answer answer = { .needed = 64 };
+	enum hybrid_file_cost cost;
+	struct hybrid_load *load;
+	unsigned int way, is_full;
+
+	for (way = 0; way < 4; way++) {
+		is_full = way / 2;
+		start(1);
+		load = new_load(way % 2 ? HYBRID_HELPER_DIGEST : HYBRID_HELPER_OPEN, DEV);
+		cost = way % 2 ? HYBRID_FILE_DIGESTS : HYBRID_FILE_COPIES;
+		budget.clock = tap_stopped_clock;
+		check(hybrid_file_take(user, cost, 0));
+		user->used[cost] = hybrid_file_limits[cost].user - answer.needed + is_full;
+		loader.helpers[0].load = load;
+		same(hybrid_helper_send(ends[0], &answer, sizeof(answer), NULL), 0);
+		close(ends[0]);
+		ends[0] = -1;
+		hybrid_helpers_read(&loader);
+		check(load->done && load->fd == -1);
+		same(load->error, is_full ? EDQUOT : EIO);
+		same(load->size, 0);
+		same(user->used[HYBRID_FILE_COPIES],
+		     way % 2 ? 0 : hybrid_file_limits[cost].user - answer.needed + is_full);
+		same(loader.nr_helpers, 0);
+		hybrid_load_free(load);
+		end(1);
+	}
 }
 
 static int memory(const char *text)
@@ -339,6 +375,7 @@ int main(void)
 		{ "pool: of one user", of_user },
 		{ "pool: waiting for all", waits },
 		{ "pool: one that ends", ended },
+		{ "pool: one that ends after it has asked for room", ended_after_asking },
 		{ "pool: a copy and its file", held },
 	};
 

@@ -196,6 +196,14 @@ void hybrid_load_set_over(struct hybrid_load *load, enum hybrid_file_cost cost)
 		hybrid_file_left_out(load->user, cost);
 }
 
+/* Its file will not come. */
+static void set_failed(struct hybrid_load *load, int error)
+{
+	load->error = error;
+	hybrid_file_give(load->user, HYBRID_FILE_COPIES, load->size);
+	load->size = 0;
+}
+
 /* Whether there is room for a copy, or a digest. Returns 0 if the helper goes on. */
 static int allow(struct hybrid_load *load, int socket, u64 needed)
 {
@@ -210,7 +218,12 @@ static int allow(struct hybrid_load *load, int socket, u64 needed)
 		load->size = go.most;
 	if (!go.most)
 		hybrid_load_set_over(load, is_digest ? HYBRID_FILE_DIGESTS : HYBRID_FILE_COPIES);
-	return hybrid_helper_send(socket, &go, sizeof(go), NULL) ?: !go.most;
+	if (!hybrid_helper_send(socket, &go, sizeof(go), NULL))
+		return !go.most;
+	/* The helper has ended. */
+	if (go.most)
+		set_failed(load, EIO);
+	return -1;
 }
 
 static void take_file(struct hybrid_load *load, const struct hybrid_helper_answer *answer, int *fds)
@@ -224,8 +237,7 @@ static void take_file(struct hybrid_load *load, const struct hybrid_helper_answe
 	load->copied = answer->is_copy;
 	fds[0] = -1;
 	if (load->error) {
-		hybrid_file_give(load->user, HYBRID_FILE_COPIES, load->size);
-		load->size = 0;
+		set_failed(load, load->error);
 		return;
 	}
 	if (!answer->has_file || fds[1] < 0 || hybrid_pin_file(&load->hold, fds[1]))
@@ -270,7 +282,7 @@ static bool read_answer(struct hybrid_loader *loader, struct hybrid_helper *help
 	helper->load = NULL;
 	if (got != sizeof(answer)) {
 		if (load)
-			load->error = EIO;
+			set_failed(load, EIO);
 		remove_helper(loader, helper);
 	} else if (answer.is_ready) {
 		end_work(helper);
