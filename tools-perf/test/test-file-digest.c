@@ -105,6 +105,8 @@ static void short_of_memory(void)
 		short_memory_begin(nr);
 		same(hybrid_digests_add(digests, &mapping), 0);
 		check(short_memory_end());
+		same(world.budget.others[HYBRID_FILE_UNREAD], 0);
+		same(world.budget.users[0].used[HYBRID_FILE_UNREAD], 0);
 		check(add(paths[0], 0));
 		hybrid_digests_wait(digests, LONG);
 		end();

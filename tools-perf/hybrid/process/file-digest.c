@@ -213,7 +213,7 @@ void hybrid_digests_look(struct hybrid_digests *digests)
 	pthread_mutex_unlock(&digests->lock);
 }
 
-static struct job *new_job(struct hybrid_digests *digests)
+static struct job *alloc_job(struct hybrid_digests *digests)
 {
 	struct job **jobs, *job;
 
@@ -230,6 +230,19 @@ static struct job *new_job(struct hybrid_digests *digests)
 		return NULL;
 	job->fd = -1;
 	digests->jobs[digests->nr++] = job;
+	return job;
+}
+
+/* Takes one of its user's HYBRID_FILE_UNREAD. Returns NULL if there is none left, or no memory. */
+static struct job *new_job(struct hybrid_digests *digests, struct hybrid_file_user *user)
+{
+	struct job *job;
+
+	if (!hybrid_file_take(user, HYBRID_FILE_UNREAD, 1))
+		return NULL;
+	job = alloc_job(digests);
+	if (!job)
+		hybrid_file_give(user, HYBRID_FILE_UNREAD, 1);
 	return job;
 }
 
@@ -266,7 +279,7 @@ u32 hybrid_digests_add(struct hybrid_digests *digests, const struct hybrid_mappi
 	if (!load && found < 0)
 		return 0;
 	user = load ? load->user : hybrid_mapping_user(mapping, found);
-	job = hybrid_file_take(user, HYBRID_FILE_UNREAD, 1) ? new_job(digests) : NULL;
+	job = new_job(digests, user);
 	if (!job) {
 		if (load)
 			hybrid_load_forget(load);
