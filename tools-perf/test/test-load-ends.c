@@ -14,6 +14,7 @@
 #include "helper-pool.h"
 #include "loader-world.h"
 #include "mount.h"
+#include "short-memory.h"
 #include "tap.h"
 
 /* On a file system that is not local, and no ELF file: its first bytes are copied. */
@@ -138,6 +139,73 @@ static void how_long(void)
 	}
 }
 
+/* Has a helper that has started, and has nothing to do. */
+static void have_idle_helper(void)
+{
+	struct hybrid_mapping mapping = loader_world_map("/far/first");
+
+	check(!close(loader_world_open_at_last(&mapping)));
+	while (world.loader->helpers[0].is_busy && !usleep(1000))
+		hybrid_helpers_read(world.loader);
+	same(world.loader->nr_helpers, 1);
+}
+
+/* Samples of a user who is over that share do not wait at all. */
+static void asked_late(void)
+{
+	const u64 limit = hybrid_file_limits[HYBRID_FILE_WAITED].user;
+	struct hybrid_mapping mapping;
+	unsigned int over;
+	int fd;
+
+	for (over = 0; over < 2; over++) {
+		loader_world_start_user(USER);
+		have_idle_helper();
+		check(hybrid_file_take(world.user, HYBRID_FILE_WAITED, 0));
+		world.user->used[HYBRID_FILE_WAITED] = limit - 1 + over;
+		mapping = loader_world_map(over ? "/slow!" : "/far/a");
+		tap_set_monotonic(1000000000000ULL);
+		fd = hybrid_loader_open(&mapping);
+		same(world.user->used[HYBRID_FILE_WAITED], limit);
+		same(world.user->left_out, over);
+		if (over) {
+			same(fd, (u64)HYBRID_OPEN_LATER);
+			check(mapping.object->load->late && mapping.object->why);
+			same(hybrid_loader_state(mapping.object, false), HYBRID_LOAD_LATE);
+			same(hybrid_loader_state(mapping.object, true), HYBRID_LOAD_LATE);
+			same(world.user->left_out, 1);
+		} else {
+			check(fd >= 0 && !mapping.object->load);
+			close(fd);
+		}
+		tap_set_monotonic(0);
+		loader_world_end();
+	}
+}
+
+static void no_memory(void)
+{
+	struct hybrid_mapping mapping;
+	u8 id[20] = { 1 };
+	int found;
+
+	loader_world_start_user(USER);
+	mapping = loader_world_map("/far/a");
+	short_memory_begin(0);
+	same(hybrid_loader_open(&mapping), -1);
+	same(errno, ENOMEM);
+	check(short_memory_end());
+	short_memory_begin(0);
+	check(!hybrid_loader_digest(world.loader, &mapping, &found) && found == -1);
+	check(short_memory_end());
+	short_memory_begin(0);
+	same(hybrid_loader_fetch(mapping.object, id, sizeof(id)), -1);
+	check(short_memory_end());
+	check(!mapping.object->load);
+	same(world.user->used[HYBRID_FILE_ASKED], 0);
+	loader_world_end();
+}
+
 /* On which file system a file is, as far as that is known. */
 static void devices(void)
 {
@@ -166,6 +234,8 @@ int main(void)
 		{ "loads: a copy that can't be made", not_copied },
 		{ "loads: descriptor 0", descriptor_0 },
 		{ "loads: how long samples wait", how_long },
+		{ "loads: a user over the share of waiting", asked_late },
+		{ "loads: no memory", no_memory },
 		{ "loads: which file system it is", devices },
 	};
 
