@@ -4,14 +4,14 @@
 # this behind its first target. It gets OBJECTS, the names of the files in $(OUT)/objects.
 
 PYTHONS	:= 3.8 3.11 3.13 3.99 other lies silent pypy
-V8S	:= pointer hidden lies
+V8S	:= pointer hidden lies code
 INTERPRETERS := perl php python ruby
 RUBIES	:= ruby ruby-program ruby-relaxed ruby-general ruby-other ruby-hidden
 OBJECTS	:= debuginfod debug-id debug-id-other eh-frame entry entry-noreturn frames live small \
 	   debug debug-based debug-split debug-split-based debug-split-lies debug-split-more nocfi many many-large i386 jit jit-debug \
 	   jit-list jit-unlinked gopclntab gopclntab-old gopclntab-hidden gopclntab-lies \
 	   gopclntab-moved gopclntab-module gopclntab-other jvm symbols \
-	   needs needs-elsewhere v8 v8-pointer v8-hidden v8-lies \
+	   needs needs-elsewhere v8 v8-pointer v8-hidden v8-lies v8-code \
 	   perl-old perl-elsewhere php-old $(PYTHONS:%=python-%) $(RUBIES) $(INTERPRETERS:%=interpreter-%)
 
 # "small" is one page.
@@ -46,6 +46,7 @@ $(OUT)/objects/jit-debug.so: asm/jit.S objects.mk
 $(OUT)/objects/v8-pointer.so: V8 := -DBLOB
 $(OUT)/objects/v8-hidden.so: V8 := -DHIDDEN
 $(OUT)/objects/v8-lies.so: V8 := -DLIES
+$(OUT)/objects/v8-code.so: V8 := -DCODE
 $(V8S:%=$(OUT)/objects/v8-%.so): asm/v8.S objects.mk
 	@mkdir -p $(@D)
 	$(LINK) $(V8) -o $@ $<

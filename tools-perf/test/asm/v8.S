@@ -2,7 +2,7 @@
 /*
  * What a file with V8 12.4 says of it, as runtime/v8/v8-layout.c reads that. BLOB: as V8 10, a
  * function returns what a pointer has. HIDDEN: no function is exported, but the symbols of the data
- * are there. LIES: the type of scripts is missing.
+ * are there. LIES: the type of scripts is missing. CODE: V8 says what v8-code-world.c makes.
  */
 	.macro	says name:req, value:req
 	.globl	v8dbg_\name
@@ -56,6 +56,12 @@ _ZN2v88internal7Version6minor_E: .long 4
 	says	type_ScopeInfo__SCOPE_INFO_TYPE, 261
 #ifndef LIES
 	says	type_Script__SCRIPT_TYPE, 167
+#endif
+#ifdef CODE
+	says	type_Code__CODE_TYPE, 206
+	says	type_InstructionStream__INSTRUCTION_STREAM_TYPE, 210
+	says	CodeKindBaseline, 10
+	says	class_InstructionStream__instruction_start__uintptr_t, 32
 #endif
 	says	class_Map__instance_type__uint16_t, 12
 	says	class_JSFunction__shared__SharedFunctionInfo, 24
