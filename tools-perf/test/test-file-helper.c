@@ -32,9 +32,20 @@
 static int helper = -1;
 static pid_t first;
 
+/*
+ * As perf's, it may open something else first: then the file is descriptor 0, or what is opened
+ * after it.
+ */
 static int open_file(const struct hybrid_mapping *mapping)
 {
-	return open(mapping->object->ident.path, O_RDONLY | O_CLOEXEC);
+	static unsigned int nr;
+	int other = nr++ % 2 ? open("/", O_PATH | O_CLOEXEC) : -1;
+	int fd = open(mapping->object->ident.path, O_RDONLY | O_CLOEXEC);
+	int err = errno;
+
+	close(other);
+	errno = err;
+	return fd;
 }
 
 static bool say(const void *data, size_t size, const int *fds)
@@ -67,12 +78,13 @@ static bool start(bool (*prepare)(void))
 	check(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, to_first));
 	first = fork();
 	if (!first) {
+		/* A helper closes this: it has no descriptor 0 then. */
 		if (to_first[1] != STDIN_FILENO)
-			close(STDIN_FILENO);
+			dup2(to_first[1], STDIN_FILENO);
 		if (prepare && !prepare())
 			_exit(1);
-		hybrid_helper_send(to_first[1], "", 1, NULL);
-		hybrid_helper_main(to_first[1], open_file);
+		hybrid_helper_send(STDIN_FILENO, "", 1, NULL);
+		hybrid_helper_main(STDIN_FILENO, open_file);
 	}
 	close(to_first[1]);
 	if (hybrid_helper_receive(to_first[0], &byte, 1, fds, 0) != 1) {

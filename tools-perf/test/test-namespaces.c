@@ -286,6 +286,12 @@ static bool have_fuse(void)
 	return fd >= 0 && mount_there(CLONE_NEWNS, "fuse", options);
 }
 
+/* In the process's own mounts. */
+static bool fuse_is_at_hand(void)
+{
+	return have_fuse() && hybrid_path_is_at_hand(AT, 0);
+}
+
 /*
  * What is in another mount namespace is at hand if it is local, or if somebody in perf's own user
  * namespace has mounted it; FUSE never is.
@@ -306,6 +312,7 @@ static void at_hand(void)
 	check(hybrid_path_is_at_hand("/proc/self/maps", 0));
 	check(hybrid_path_is_at_hand("/proc/self/none", 0));
 	check(hybrid_path_is_at_hand("/none/at/all", getpid()));
+	check(!start(fuse_is_at_hand));
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		pid = start(cases[i].become);
 		if (!pid)
