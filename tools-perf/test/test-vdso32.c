@@ -8,6 +8,7 @@
  * does not.
  */
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -47,7 +48,23 @@ static ssize_t written = -1;
 /* How often memfd_create() was called, if it knows no MFD_EXEC, as before Linux 6.3; else 0. */
 static unsigned int old_calls;
 
-/* These two are linked in place of the C library's. */
+/* Which call of clone() from now on fails; 0: none. */
+static unsigned int failing_clone;
+
+/* These are linked in place of the C library's. */
+int clone(int (*fn)(void *arg), void *stack, int flags, void *arg, ...)
+{
+	static int (*real)(int (*fn)(void *arg), void *stack, int flags, void *arg, ...);
+
+	if (!real)
+		real = dlsym(RTLD_NEXT, "clone");
+	if (failing_clone && !--failing_clone) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return real(fn, stack, flags, arg);
+}
+
 int fexecve(int fd, char *const argv[], char *const envp[])
 {
 	static char bytes[2 * SIZE];
@@ -185,11 +202,46 @@ static void no_descriptors(void)
 	written = -1;
 }
 
+/* Neither for the child nor for the program itself. */
+static void no_processes(void)
+{
+	unsigned int i;
+
+	written = 1;
+	for (i = 1; i <= 2; i++) {
+		failing_clone = i;
+		same(hybrid_read_vdso32(image, SIZE), (u64)-1);
+		same(errno, EAGAIN);
+		same(failing_clone, 0);
+	}
+	same(hybrid_read_vdso32(image, SIZE), 1);
+	written = -1;
+}
+
+/* The program can't be written, or not all of it. */
+static void no_program(void)
+{
+	struct rlimit before, few;
+
+	check(!getrlimit(RLIMIT_FSIZE, &before));
+	signal(SIGXFSZ, SIG_IGN);
+	written = 0;
+	for (few = before, few.rlim_cur = 0; few.rlim_cur <= 10; few.rlim_cur += 10) {
+		check(!setrlimit(RLIMIT_FSIZE, &few));
+		same(hybrid_read_vdso32(image, SIZE), (u64)-1);
+		check(!setrlimit(RLIMIT_FSIZE, &before));
+	}
+	same(hybrid_read_vdso32(image, SIZE), 0);
+	written = -1;
+}
+
 static const struct tap_test tests[] = {
 	{ "it is read from a program that is made for it", is_it },
 	{ "... to its end", ends },
 	{ "all that it writes", written_bytes },
 	{ "no descriptors", no_descriptors },
+	{ "no processes", no_processes },
+	{ "no program", no_program },
 	{ "neither signals nor files nor children are left", leaves_nothing },
 };
 
