@@ -87,7 +87,7 @@ static bool is_named(const struct words *chain, const struct words *words, unsig
 		};
 		hybrid_joined_namer__add(&joined, &languages[i].namer, NULL, &parts[i]);
 	}
-	hybrid_name_chain(&joined.namer, NULL, &c);
+	hybrid_joined_namer__name_chain(&joined, &c);
 	return c.nr_out == want->nr && !memcmp(out, want->words, want->nr * sizeof(*out));
 }
 
@@ -150,6 +150,59 @@ static void check_room(void)
 	}
 }
 
+/* What a namer was asked to name at once: its names, and the functions of the chain. */
+static struct {
+	const struct hybrid_names	*names;
+	const void			*functions;
+	unsigned int			 nr;
+	bool				 are_whole;
+} whole;
+
+static bool name_whole(struct hybrid_namer *namer __maybe_unused, struct hybrid_names *names,
+		       struct hybrid_named_chain *c)
+{
+	whole.names = names;
+	whole.functions = c->functions;
+	whole.nr = c->nr_functions;
+	whole.are_whole = c->functions_are_whole;
+	return true;
+}
+
+/* One language alone may name a chain at once; of several each has some of its functions. */
+static void check_one(void)
+{
+	const u64 chain[] = { PERF_CONTEXT_USER, NATIVE }, words[4] = { 0x500000 | ENDS, 1 };
+	const struct hybrid_functions first = {
+		.language = PYTHON, .functions = words, .nr = 1, .are_whole = true,
+	};
+	const struct hybrid_functions second = {
+		.language = PERL, .functions = words + 2, .nr = 1,
+	};
+	struct hybrid_names *names = hybrid_names__new(HYBRID_RUNTIME_PYTHON);
+	struct hybrid_named_chain c = {
+		.chain = chain, .nr = ARRAY_SIZE(chain), .is_whole = true, .out = out, .max = MOST,
+	};
+	unsigned int nr;
+
+	for (nr = 1; nr <= 2; nr++) {
+		memset(&whole, 0, sizeof(whole));
+		hybrid_joined_namer__init(&joined);
+		languages[0].namer = (struct hybrid_namer) {
+			.begin = begin, .name = name, .whole = name_whole,
+		};
+		languages[1].namer = (struct hybrid_namer) { .begin = begin, .name = name };
+		hybrid_joined_namer__add(&joined, &languages[0].namer, names, &first);
+		if (nr > 1)
+			hybrid_joined_namer__add(&joined, &languages[1].namer, NULL, &second);
+		hybrid_joined_namer__name_chain(&joined, &c);
+		check(whole.names == (nr > 1 ? NULL : names));
+		check(whole.functions == (nr > 1 ? NULL : words));
+		same(whole.nr, nr == 1);
+		same(whole.are_whole, nr == 1);
+	}
+	hybrid_names__delete(names);
+}
+
 static unsigned int split(const u64 *words, unsigned int nr, u32 language)
 {
 	const struct hybrid_functions all = {
@@ -184,6 +237,7 @@ int main(void)
 		{ "languages that call each other",		check_nested },
 		{ "two languages that begin to run a function",	check_beginning },
 		{ "no more than there is room for",		check_room },
+		{ "one language, and two",			check_one },
 		{ "what the record says of languages is wrong",	check_lies },
 	};
 
