@@ -41,7 +41,7 @@ static bool put(struct hybrid_name_table *table, u32 hash, u32 number)
 	unsigned int i;
 
 	for (i = 0; slot->number; i++) {
-		if (i == HYBRID_NAME_PROBES)
+		if (i == HYBRID_NAME_PROBES - 1)
 			return false;
 		slot = next_slot(table, slot);
 	}
