@@ -67,12 +67,59 @@ static void test_outside_frame(void)
 	named_end();
 }
 
+/* What leaves a frame has several forms; what is like one of them and may go on leaves none. */
+static void test_leaving_forms(void)
+{
+	static const struct {
+		u8	bytes[20];
+		u8	size;
+		bool	leaves;
+	} forms[] = {
+		/* add $0x120,%rsp; pop %rbp; ret */
+		{ { 0x48, 0x81, 0xc4, 0x20, 1, 0, 0, 0x5d, 0xc3 }, 9, true },
+		/* cmp 0x128(%r15),%rsp; ja; ret */
+		{ { 0x49, 0x3b, 0xa7, 0x28, 1, 0, 0, 0x0f, 0x87, 1, 2, 3, 4, 0xc3 }, 14, true },
+		/* ja; ret */
+		{ { 0x0f, 0x87, 1, 2, 3, 4, 0xc3 }, 7, true },
+		/* add $0x20,%rsp; ret */
+		{ { 0x48, 0x83, 0xc4, 0x20, 0xc3 }, 5, true },
+		/* jmp: behind a jump that has a choice, to pop %rbp; ret */
+		{ { 0xe9, 2, 0, 0, 0, 0x75, 0, 0x5d, 0xc3 }, 9, true },
+		/* jmp: back, to before the code */
+		{ { 0xe9, 0, 0xff, 0xff, 0xff, 0xc3 }, 6, false },
+		/* add; jne; ret, and so on */
+		{ { 0x48, 0x83, 0xc4, 0x20, 0x75, 0, 0xc3 }, 7, false },
+		{ { 0x48, 0x81, 0xc4, 0x20, 1, 0, 0, 0x75, 0, 0xc3 }, 10, false },
+		{ { 0x49, 0x3b, 0xa7, 0x28, 1, 0, 0, 0x75, 0, 0xc3 }, 10, false },
+		{ { 0x0f, 0x84, 1, 2, 3, 4, 0xc3 }, 7, false },
+	};
+	u64 out[HYBRID_NAMES_OF_FRAME];
+	unsigned int i, at;
+
+	for (i = 0; i < ARRAY_SIZE(forms); i++) {
+		named_begin(25);
+		named.data->pcs[1] = (struct named_desc) { .pc = 40, .scope = 7 };
+		for (at = 2; at < 5; at++)
+			named.data->pcs[at].pc = 40 + at;
+		/* Behind it are jumps that have a choice. */
+		for (at = 14; at < 40; at++)
+			*(u8 *)named_compiled(at) = at % 2 ? 0 : 0x75;
+		memcpy((void *)named_compiled(14), forms[i].bytes, forms[i].size);
+		same(named_frame(named_compiled(14), 0, 0, out), forms[i].leaves ? 1 : 3);
+		named_end();
+	}
+}
+
 /* Behind what is described in a loop, and before its jump back. */
 static void test_loop(void)
 {
 	/* mov %rax,%rdx; cmp; jl */
 	u8 code[] = { 0x48, 0x8b, 0xd0, 0x83, 0xfe, 0x01, 0x7c, -14 };
+	static const u8 near[][6] = {
+		{ 0x0f, 0x8c, 0xf4, 0xff, 0xff, 0xff }, { 0x0f, 0x8c, 0xf9, 0xff, 0xff, 0xff },
+	};
 	u64 out[HYBRID_NAMES_OF_FRAME];
+	unsigned int i;
 
 	named_begin(25);
 	memcpy((void *)named_compiled(12), code, sizeof(code));
@@ -81,6 +128,13 @@ static void test_loop(void)
 	same(named_frame(named_compiled(18), 0, 0, out), 1);
 	same(named_frame(named_compiled(20), 0, 0, out), 3);
 	named_end();
+	/* The same, by jumps of 6 bytes. */
+	for (i = 0; i < ARRAY_SIZE(near); i++) {
+		named_begin(25);
+		memcpy((void *)named_compiled(12), near[i], sizeof(near[i]));
+		same(named_frame(named_compiled(12), 0, 0, out), i ? 3 : 1);
+		named_end();
+	}
 	named_begin(25);
 	/* To behind what is described. */
 	code[7] = -4;
@@ -245,6 +299,7 @@ static const struct tap_test tests[] = {
 	{ "inlined methods, as JDK 17 describes them", test_inside },
 	{ "inlined methods, as JDK 25 describes them", test_outside },
 	{ "where the frame is made and left", test_outside_frame },
+	{ "what leaves a frame", test_leaving_forms },
 	{ "the end of a loop", test_loop },
 	{ "an interpreted method", test_interpreted },
 	{ "a method that another one has the memory of", test_replaced },
