@@ -153,6 +153,25 @@ static void test_outside(void)
 	check_compiled(25);
 }
 
+/* The numbers of scopes changed with JDK 20. */
+static void test_packed(void)
+{
+	check_compiled(19);
+	check_compiled(20);
+}
+
+/* What has made a hidden class is in its name. */
+static void test_hidden_class(void)
+{
+	u64 out[HYBRID_NAMES_OF_FRAME];
+
+	named_begin(25);
+	named.symbols[0].body[14] = '+';
+	same(named_frame(named_compiled(10), 0, 0, out), 1);
+	same(out[0], named_function("org.example.Ma/n.zero", 2));
+	named_end();
+}
+
 static void test_interpreted(void)
 {
 	u64 out[HYBRID_NAMES_OF_FRAME], loop;
@@ -298,6 +317,8 @@ static void test_random(void)
 static const struct tap_test tests[] = {
 	{ "inlined methods, as JDK 17 describes them", test_inside },
 	{ "inlined methods, as JDK 25 describes them", test_outside },
+	{ "inlined methods, as JDK 19 and 20 describe them", test_packed },
+	{ "a hidden class", test_hidden_class },
 	{ "where the frame is made and left", test_outside_frame },
 	{ "what leaves a frame", test_leaving_forms },
 	{ "the end of a loop", test_loop },

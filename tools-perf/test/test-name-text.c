@@ -5,6 +5,7 @@
 #include <string.h>
 #include "name-text.h"
 #include "tap.h"
+#include "utf8.h"
 
 #define LAST	0x10ffffU
 
@@ -110,10 +111,32 @@ static void rooms(void)
 	same_text(out, "?");
 }
 
+/* All characters, into as much room as there may be. */
+static void encoded(void)
+{
+	unsigned char want[8], got[8];
+	unsigned int size, room;
+	u32 code, bad = 0;
+
+	for (code = 0; code <= LAST; code++) {
+		size = size_of(code);
+		put(want, code, size);
+		for (room = 0; room <= 4; room++) {
+			memset(got, '!', sizeof(got));
+			bad += hybrid_utf8_put((char *)got, room, code) !=
+			       (room < size ? 0 : size);
+			bad += room >= size && memcmp(got, want, size);
+			bad += got[room < size ? 0 : size] != '!';
+		}
+	}
+	same(bad, 0);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "names: all characters", characters },
+		{ "names: all characters that are written", encoded },
 		{ "names: all pairs of bytes", pairs },
 		{ "names: whatever the room", rooms },
 	};

@@ -136,6 +136,25 @@ static void files(void)
 	hybrid_names__delete(names);
 }
 
+/* The last place of a function has a line; what is behind it has none. */
+static void last_line(void)
+{
+	static const struct hybrid_name_line ends[] = {
+		{ PLACES, 7 }, { PLACES - 1, 6 }, { ~0U, 8 }, { 0, 5 },
+	};
+	const struct hybrid_function function = {
+		.name = NAME, .size = PLACES, .lines = ends, .nr_lines = ARRAY_SIZE(ends),
+	};
+
+	begin();
+	check(hybrid_names__function(names, &quota, &function));
+	same(names->nr_lines, 2);
+	same(names->lines[0].line, 5);
+	same(names->lines[1].index, PLACES - 1);
+	same(names->lines[1].line, 6);
+	hybrid_names__delete(names);
+}
+
 /* Whatever there is no memory for: the function is refused, or has no file, and is there later. */
 static void no_memory(void)
 {
@@ -180,6 +199,7 @@ int main(void)
 		{ "names: shares of a process", shares },
 		{ "names: what all may have", in_all },
 		{ "names: files", files },
+		{ "names: a function's last line", last_line },
 		{ "names: no memory", no_memory },
 		{ "names: no random build-id", no_build_id },
 	};

@@ -126,6 +126,35 @@ static void read_again(void)
 	}
 }
 
+/* The name of a file that is loaded follows its frame, if the record has all of it. */
+static void files(void)
+{
+	static const u64 functions_of[] = {
+		HYBRID_WALK_PERL_CODE | HYBRID_WALK_PERL_FILE, HYBRID_WALK_PERL_FILE,
+		HYBRID_WALK_PERL_CODE | HYBRID_WALK_PERL_EVAL,
+	};
+	static u64 words[2 * (HYBRID_WALK_PERL_TEXT + 2)];
+	static struct perl_frames out;
+	struct hybrid_named_chain c = { .functions = words };
+	unsigned int i, nr;
+	bool has_text;
+
+	for (i = 0; i < ARRAY_SIZE(functions_of); i++) {
+		for (nr = 0; nr <= 1 + HYBRID_WALK_PERL_TEXT; nr++) {
+			memset(words, 'x', sizeof(words));
+			words[0] = functions_of[i];
+			words[1] = 0x8000;
+			c.nr_functions = 1 + nr;
+			has_text = !i && nr >= HYBRID_WALK_PERL_TEXT;
+			perl_frames__read(&out, &c);
+			same(out.nr, 1 + nr - (has_text ? HYBRID_WALK_PERL_TEXT : 0));
+			same(!!out.frames[0].text, has_text);
+			if (has_text)
+				same(strlen(out.frames[0].text), PERL_FILE_TEXT - 1);
+		}
+	}
+}
+
 /* A record has no more frames than there is room for. */
 static void many(void)
 {
@@ -151,6 +180,7 @@ int main(void)
 		{ "Perl: lines of what is evaluated",	lines },
 		{ "Perl: closures that are gone",	told_closure },
 		{ "Perl: one record after another",	read_again },
+		{ "Perl: files that are loaded",	files },
 		{ "Perl: a record with many frames",	many },
 	};
 

@@ -228,6 +228,30 @@ static void methods(void)
 	end();
 }
 
+/* Its name is not in the mark: a second later it is compared with the process. */
+static void changed(void)
+{
+	u64 ip;
+
+	begin();
+	ip = ip_of(word_of(function), (u64)ops);
+	function[1] = (u64)&class_name;
+	tap_pass(999999999);
+	same(ip_of(word_of(function), (u64)ops), ip);
+	tap_pass(1);
+	check(ip_of(word_of(function), (u64)ops) != ip && is_named(1, "php::Eggs:/a.php"));
+	/* What can't be read is as it was, and so is what has not changed. */
+	ip = ip_of(word_of(function), (u64)ops);
+	function[1] = 0;
+	tap_pass(1000000000);
+	same(ip_of(word_of(function), (u64)ops), ip);
+	function[1] = (u64)&class_name;
+	tap_pass(1000000000);
+	same(ip_of(word_of(function), (u64)ops), ip);
+	same(hybrid_names__nr(names), 2);
+	end();
+}
+
 static void lines(void)
 {
 	struct hybrid_name_line out[8];
@@ -405,6 +429,7 @@ int main(void)
 		{ "php: what is no version that is known",	no_versions },
 		{ "php: functions",				code },
 		{ "php: methods, and functions in C",		methods },
+		{ "php: functions that change",			changed },
 		{ "php: lines",					lines },
 		{ "php: closures whose copy is gone",		copies },
 		{ "php: files, by their names",			files },

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "../hybrid/bpf_skel/python-text.h"
 #include "code-object.h"
+#include "names-private.h"
 #include "python-world.h"
 
 /* After so long perf compares what it knows with the process, in ns. */
@@ -86,6 +87,10 @@ static void code_objects(void)
 	same(ip_of(first - 2), hybrid_names_ip(start + hybrid_names__start(names), 6, 0));
 	same(ip_of(first + 400), hybrid_names_ip(start + hybrid_names__start(names), 6, 0));
 	same(hybrid_names__nr(names), 1);
+	/* Its line table: all 6 instructions are of its first line. */
+	same(names->nr_lines, 1);
+	same(names->lines[0].index, 0);
+	same(names->lines[0].line, 7);
 	end_code();
 }
 

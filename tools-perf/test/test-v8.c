@@ -2,8 +2,10 @@
 /*
  * V8's strings, tables of positions, scripts and functions; the process is the test's own.
  */
+#include <stdio.h>
 #include <string.h>
 #include "own-memory.h"
+#include "short-memory.h"
 #include "tap.h"
 #include "v8-function.h"
 #include "v8-positions.h"
@@ -225,6 +227,76 @@ static u32 mark_now(void)
 	return HYBRID_WALK_NATIVE_MARK(77, TAG(world.script));
 }
 
+/* How it is named now, and the lines of its bytecode that are known. */
+static const char *name_now(u32 *nr_lines)
+{
+	static char text[64];
+	struct hybrid_names *names = hybrid_names__new(HYBRID_RUNTIME_V8);
+	const struct v8_function *found;
+	u64 start, size;
+
+	v8_functions__exit(&functions);
+	hybrid_memory_forget(own.memory);
+	found = get(names, mark_now());
+	check(found);
+	*nr_lines = found ? found->nr_lines : 0;
+	snprintf(text, sizeof(text), "%s", hybrid_names__get(names, 0, &start, &size));
+	hybrid_names__delete(names);
+	return text;
+}
+
+/* Without a table there are no lines of bytecode; without a place no line at all. */
+static void no_lines(void)
+{
+	u32 nr_lines;
+
+	begin();
+	set_world();
+	same_text(name_now(&nr_lines), "js::spam /srv/a.js:2");
+	check(nr_lines);
+	set_type(world.table, SCRIPT);
+	same_text(name_now(&nr_lines), "js::spam /srv/a.js:2");
+	same(nr_lines, 0);
+	/* It is behind the end; or it has no place in the source. */
+	world.scope[8] = SMI(1000);
+	world.scope[9] = SMI(1001);
+	same_text(name_now(&nr_lines), "js::spam /srv/a.js");
+	world.scope[8] = SMI(-1);
+	same_text(name_now(&nr_lines), "js::spam /srv/a.js:0");
+	/* There are fewer than no local variables. */
+	world.scope[2] = TAG(world.name);
+	world.scope[3] = SMI(-1);
+	same_text(name_now(&nr_lines), "js::(anonymous) /srv/a.js:0");
+	end();
+}
+
+/* It is in the first line, or there is no memory for lines: the line is not 0. */
+static void no_memory(void)
+{
+	struct hybrid_names *names;
+	bool is_short = true;
+	u64 start, size;
+	unsigned int nr;
+
+	begin();
+	set_world();
+	world.scope[8] = SMI(0);
+	for (nr = 0; is_short; nr++) {
+		names = hybrid_names__new(HYBRID_RUNTIME_V8);
+		v8_functions__exit(&functions);
+		hybrid_memory_forget(own.memory);
+		short_memory_begin(nr);
+		get(names, mark_now());
+		is_short = short_memory_end();
+		if (hybrid_names__nr(names))
+			check(!strstr(hybrid_names__get(names, 0, &start, &size), ":0"));
+		check(hybrid_names__nr(names) || is_short);
+		hybrid_names__delete(names);
+	}
+	check(nr > 2);
+	end();
+}
+
 static void function(void)
 {
 	struct hybrid_names *names = hybrid_names__new(HYBRID_RUNTIME_V8);
@@ -378,6 +450,8 @@ int main(void)
 		{ "strings in circles, and of lying lengths",	lies },
 		{ "tables of positions, and random ones",	positions },
 		{ "a function, and another one at its place",	function },
+		{ "V8: functions without lines", no_lines },
+		{ "V8: functions without memory", no_memory },
 		{ "a ScopeInfo that ends",			end_of_scope },
 		{ "a function that BPF has read, and moved",	told },
 		{ "a function that BPF has read first",		told_first },
