@@ -49,9 +49,9 @@ def info(kind, *values):
     return record(70, struct.pack("<II", kind, 0) + words(*values))
 
 
-def aux(data, size=None):
+def aux(data, size=None, queue=0):
     size = len(data) if size is None else size
-    return record(71, struct.pack("<QQQIIII", size, 0, 0, 0, 1, 0, 0)) + data
+    return record(71, struct.pack("<QQQIIII", size, 0, 0, queue, 1, 0, 0)) + data
 
 
 def mmap_of_kernel(start, size):
@@ -151,6 +151,9 @@ def of_aux_data(recording):
     for size in (1 << 20, 1 << 32, 1 << 47):
         yield f"AUX data of {size:#x} bytes", as_file(recording, [pt, aux(bytes(64), size)]), \
             DECODERS
+
+    yield "AUX data of buffer 2^25", as_file(recording, [pt, aux(bytes(64), queue=1 << 25)]), \
+        DECODERS
 
     def index(first):
         return lambda start: words(1, start + len(first), 48)
