@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -19,6 +20,7 @@
 #include "file-digest.h"
 #include "loader-world.h"
 #include "prefault.h"
+#include "short-memory.h"
 #include "tap.h"
 
 /* The kernel's own headers, which are those of these tests, name some system calls only. */
@@ -263,6 +265,43 @@ static void digests_gone(void)
 	loader_world_end();
 }
 
+/* A file that can't be opened any more has no digest, and is waited for no longer. */
+static void not_opened(void)
+{
+	u8 digest[HYBRID_DIGEST_SIZE];
+	struct hybrid_digests *digests;
+	struct rlimit before, few;
+
+	loader_world_start_user(USER);
+	digests = hybrid_digests_new(world.loader);
+	same(add(digests), 1);
+	check(!getrlimit(RLIMIT_NOFILE, &before));
+	few = before;
+	few.rlim_cur = 0;
+	check(!setrlimit(RLIMIT_NOFILE, &few));
+	run();
+	check(!setrlimit(RLIMIT_NOFILE, &before));
+	hybrid_digests_look(digests);
+	check(!hybrid_digests_get(digests, 1, digest));
+	same(hybrid_file_user_get(&world.budget, 0)->used[HYBRID_FILE_UNREAD], 0);
+	same(world.user->used[HYBRID_FILE_UNREAD], 0);
+	same(add(digests), 2);
+	run();
+	hybrid_digests_look(digests);
+	check(hybrid_digests_get(digests, 2, digest));
+	hybrid_digests_delete(digests);
+	loader_world_end();
+}
+
+static void no_digests(void)
+{
+	short_memory_begin(0);
+	check(!hybrid_digests_new(NULL));
+	check(short_memory_end());
+	hybrid_digests_delete(NULL);
+	hybrid_digests_look(NULL);
+}
+
 /* A file of its own, with the text of @path. */
 static int copy_of(const char *path, char *to)
 {
@@ -339,6 +378,8 @@ int main(void)
 		{ "background: comparisons at a time", most_comparisons },
 		{ "background: threads that read digests", digest_threads },
 		{ "background: digests that nobody wants", digests_gone },
+		{ "background: a file that can't be opened", not_opened },
+		{ "background: no memory for digests", no_digests },
 		{ "background: a file that changes while it is read", changes },
 		{ "background: pages that are not touched yet", pages },
 	};

@@ -25,6 +25,9 @@
 #define AT	"/mnt"
 #define TEXT	"It is on an overlay, and longer than what is copied of a file that is no ELF file."
 
+/* What can't be opened, and nobody says why. */
+#define NO_ERROR	"/no/error"
+
 /* Of no process. */
 #define NO_PID	0x7fffffff
 
@@ -39,10 +42,14 @@ static pid_t first;
 static int open_file(const struct hybrid_mapping *mapping)
 {
 	static unsigned int nr;
-	int other = nr++ % 2 ? open("/", O_PATH | O_CLOEXEC) : -1;
-	int fd = open(mapping->object->ident.path, O_RDONLY | O_CLOEXEC);
-	int err = errno;
+	const char *path = mapping->object->ident.path;
+	int other, fd, err;
 
+	if (!strcmp(path, NO_ERROR))
+		return -1;
+	other = nr++ % 2 ? open("/", O_PATH | O_CLOEXEC) : -1;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	err = errno;
 	close(other);
 	errno = err;
 	return fd;
@@ -147,6 +154,10 @@ static void opened(void)
 	ask(HYBRID_HELPER_OPEN, "/nothing/there", getpid(), NULL);
 	same(hear(fds).error, ENOENT);
 	check(fds[0] < 0 && is_ready());
+	/* The error of the file before is not taken for that of the next one. */
+	ask(HYBRID_HELPER_OPEN, NO_ERROR, getpid(), NULL);
+	same(hear(fds).error, ENOENT);
+	check(fds[0] < 0 && is_ready());
 	ask(HYBRID_HELPER_OPEN, elf_file_path("small.so"), getpid(), NULL);
 	answer = hear(fds);
 	check(!answer.error && !answer.needed && !answer.is_copy && !answer.has_file);
@@ -167,12 +178,12 @@ static void copied(void)
 	if (access(NOTES, R_OK))
 		return;
 	check(start(NULL));
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < 5; i++) {
 		ask(HYBRID_HELPER_OPEN, NOTES, getpid(), NULL);
 		answer = hear(fds);
 		check(!answer.error && fds[0] < 0);
 		same(answer.needed, COPIED);
-		allow(i < 2 ? COPIED : i == 2 ? 0 : COPIED - 1);
+		allow(i < 2 ? COPIED : i == 2 ? 0 : i == 3 ? COPIED - 1 : 1);
 		if (i != 2) {
 			answer = hear(fds);
 			check(answer.is_copy && !answer.has_file && !answer.is_ready);
@@ -188,6 +199,18 @@ static void copied(void)
 	answer = hear(fds);
 	same(answer.error, EIO);
 	check(!answer.needed && fds[0] < 0 && is_ready());
+	end();
+}
+
+/* A helper ends if it is answered by something else. */
+static void answered_wrongly(void)
+{
+	if (access(NOTES, R_OK))
+		return;
+	check(start(NULL));
+	ask(HYBRID_HELPER_OPEN, NOTES, getpid(), NULL);
+	same(hear((int [2]) {}).needed, COPIED);
+	say("", 1, NULL);
 	end();
 }
 
@@ -279,6 +302,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "helper: files that are opened", opened },
 		{ "helper: copies", copied },
+		{ "helper: a wrong answer", answered_wrongly },
 		{ "helper: digests", digests },
 		{ "helper: files on an overlay", on_overlay },
 	};

@@ -251,6 +251,14 @@ static void started(void)
 	hybrid_helpers_read(&pool.loader);
 	check(!pool.loader.helpers[0].is_busy);
 	pool_end(1);
+	/* Both are read at once. */
+	pool_start(1);
+	pool.loader.helpers[0].is_started = false;
+	pool_say(0, &ready, NULL);
+	pool_say(0, &ready, NULL);
+	hybrid_helpers_read(&pool.loader);
+	check(pool.loader.helpers[0].is_started && !pool.loader.helpers[0].is_busy);
+	pool_end(1);
 	tap_set_monotonic(0);
 }
 

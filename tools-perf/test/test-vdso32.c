@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -137,6 +138,8 @@ static void leaves_nothing(void)
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
+	/* Who is left without a parent is a child of this process. */
+	check(!prctl(PR_SET_CHILD_SUBREAPER, 1));
 	for (i = 0; i < 20; i++)
 		hybrid_read_vdso32(image, SIZE);
 	sigpending(&signals);
