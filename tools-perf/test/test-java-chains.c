@@ -12,6 +12,7 @@
 
 #define INNER	0x1000
 #define OUTER	0x2000
+#define HOLE	0x3000
 #define NR	4
 
 static struct java_test_blob *inner, *outer;
@@ -19,6 +20,10 @@ static struct hybrid_names *names;
 static struct hybrid_names_quota quota;
 static u64 chain[NR], out[16], walked[2], gen;
 static struct hybrid_frame frames[NR - 1];
+
+/* The outermost frame. */
+static u64 last;
+
 static struct hybrid_named_chain named;
 
 static void begin(void)
@@ -29,6 +34,7 @@ static void begin(void)
 	java_begin();
 	inner = java_add(INNER, "an inner stub", code, sizeof(code));
 	outer = java_add(OUTER, "an outer stub", code, sizeof(code));
+	last = 0x1234;
 	names = hybrid_names__new(HYBRID_RUNTIME_JAVA);
 	memset(&quota, 0, sizeof(quota));
 }
@@ -56,7 +62,7 @@ static u64 code_hash(void)
 static void run(unsigned int at, u64 is, unsigned int nr_walked)
 {
 	const u64 ips[NR] = {
-		PERF_CONTEXT_USER, java_code_at(INNER) + at, java_code_at(OUTER) + 8, 0x1234,
+		PERF_CONTEXT_USER, java_code_at(INNER) + at, java_code_at(OUTER) + 8, last,
 	};
 	struct hybrid_namer *namer;
 	unsigned int i;
@@ -90,7 +96,39 @@ static void is_named(const char *first, const char *second)
 	same(out[1], stub(first));
 	same(named.first, stub(first));
 	same(out[2], stub(second));
-	same(out[3], 0x1234);
+	same(out[3], last);
+}
+
+/* A frame in the code cache that is in no blob has no part in the hash. */
+static void test_hole(void)
+{
+	u64 before;
+
+	begin();
+	last = java_code_at(HOLE);
+	before = code_hash();
+	run(4, before, 0);
+	is_named("an inner stub", "an outer stub");
+	outer->name = "another stub";
+	run(4, before, 0);
+	is_named("an inner stub", "an outer stub");
+	end();
+}
+
+/* A blob without a name, or with one that can't be read, is none. */
+static void test_no_name(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		begin();
+		inner->name = (const char *)(8UL * i);
+		run(4, 0, 0);
+		same(named.nr_out, NR);
+		same(out[1], chain[1]);
+		same(out[2], stub("an outer stub"));
+		end();
+	}
 }
 
 static void test_same(void)
@@ -239,6 +277,8 @@ static void test_room(void)
 
 static const struct tap_test tests[] = {
 	{ "the same chain", test_same },
+	{ "a frame between blobs", test_hole },
+	{ "a blob without a name", test_no_name },
 	{ "another method in the place of one", test_replaced },
 	{ "a chain that perf can't have read", test_not_that },
 	{ "another address of the first frame", test_first },
