@@ -307,6 +307,30 @@ static void line(void)
 		    "and of 2 other users\n");
 }
 
+/* Whose files they are is not known; each cost has a name, and the last one is shown. */
+static void names(void)
+{
+	static const char * const costs[HYBRID_NR_FILE_COSTS] = {
+		"bytes read", "memory", "bytes copied or compared", "memory of copies",
+		"bytes read for digests", "files without digest", "time",
+		"files that were asked for", "file systems that do not answer",
+		"time that samples waited",
+	};
+	char want[160];
+	unsigned int i;
+
+	start();
+	for (i = 0; i < ARRAY_SIZE(costs); i++) {
+		hybrid_file_left_out(user(HYBRID_FILE_NOBODY), i);
+		snprintf(want, sizeof(want),
+			 "hybrid: files left out, as their users were over their shares: "
+			 "%u of processes that were gone (%s)\n", i + 1, costs[i]);
+		expect_line(want);
+	}
+	hybrid_file_left_out(NULL, HYBRID_FILE_READ);
+	expect_line(want);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -320,6 +344,7 @@ int main(void)
 		{ "file budget: reads on a busy machine", busy_machine },
 		{ "file budget: parts that are kept", memory },
 		{ "file budget: the line at the end", line },
+		{ "budget: names of costs, and of nobody", names },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));
