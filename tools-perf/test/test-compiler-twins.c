@@ -206,6 +206,24 @@ static void guards(void)
 	}
 }
 
+/* The file that a copy was made of has changed: others that hold the same are opened anew. */
+static void stale(void)
+{
+	unsigned int way;
+
+	for (way = 0; way < 4; way++) {
+		begin();
+		mapping->object->is_shared = way & 1;
+		if (way & 2)
+			stored->state = HYBRID_STORED_STALE;
+		opened();
+		same(mapping->object->is_old, way == 3);
+		mapping->object->is_old = false;
+		mapping->object->is_shared = false;
+		end();
+	}
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -213,6 +231,7 @@ int main(void)
 		{ "twins: the next file", next_file },
 		{ "twins: a file that the store takes", taken },
 		{ "twins: a file that can't be opened", not_opened },
+		{ "twins: the copy of a file that has changed", stale },
 		{ "twins: files that are not looked at", guards },
 	};
 

@@ -190,6 +190,47 @@ static void context_start(void)
 	}
 }
 
+static bool any_range(void *runtimes __maybe_unused,
+		      const struct hybrid_unwind *walk __maybe_unused,
+		      unsigned int at __maybe_unused, struct hybrid_runtime_range *range)
+{
+	*range = (struct hybrid_runtime_range) {
+		.start = (u64)code, .end = (u64)code + PAGE,
+		.rule = hybrid_rule_frame_pointer(8),
+	};
+	return true;
+}
+
+static unsigned int nr_ranges;
+
+static int put_range(void *store __maybe_unused,
+		     const struct hybrid_walk_code_key *key __maybe_unused,
+		     const struct hybrid_walk_range *range __maybe_unused)
+{
+	nr_ranges++;
+	return 0;
+}
+
+/* Ranges are given to a store that takes them, if the process has a runtime that knows some. */
+static void ranges(void)
+{
+	struct hybrid_store_ops ops = block_ops;
+	unsigned int way;
+
+	for (way = 0; way < 4; way++) {
+		begin(HYBRID_STOP_NO_CFI);
+		set_frame(0, FRAMELESS, 0x7008);
+		set_frame(1, FRAMED + 2, 0x7100);
+		ops.put_range = way & 1 ? put_range : NULL;
+		unwinder.runtime_range = way & 2 ? any_range : NULL;
+		nr_ranges = 0;
+		hybrid_memory_code_sample(&known, &ops, NULL, &unwinder, &u, UINT_MAX);
+		same(!!nr_ranges, way == 3);
+		same(nr_put, way == 3 ? 0 : 1);
+		end();
+	}
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -198,6 +239,7 @@ int main(void)
 		{ "memory code: a runtime's rule", by_runtime },
 		{ "memory code: a frame pointer that the code does not show", not_framed },
 		{ "memory code: as much code as a block may need", most_code },
+		{ "memory code: ranges of a runtime", ranges },
 		{ "memory code: where a context begins", context_start },
 	};
 
