@@ -6,7 +6,9 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+#include "abi.h"
 #include "fake-store.h"
+#include "file-compare.h"
 #include "tap.h"
 
 /* Each time half as often, but no less than this. */
@@ -224,6 +226,28 @@ static void stale(void)
 	}
 }
 
+/* Files are compared if the store takes several for one; all that are open are the worker's. */
+static void compared(void)
+{
+	struct hybrid_store_ops ops = store_ops;
+	struct hybrid_compiler *made;
+	struct hybrid_objects objects;
+	unsigned int way;
+
+	for (way = 0; way < 2; way++) {
+		hybrid_objects_init(&objects, elf_file_open, hybrid_x86_abi);
+		objects.compare = &hybrid_file_compare;
+		ops.add = way ? add_file : NULL;
+		made = hybrid_compiler_new(&objects, &ops, &store);
+		check(made);
+		same(!!objects.compare, way);
+		same(made->objects.max_opened, UINT_MAX);
+		hybrid_compiler_stop(made);
+		hybrid_compiler_delete(made);
+		hybrid_objects_exit(&objects);
+	}
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -232,6 +256,7 @@ int main(void)
 		{ "twins: a file that the store takes", taken },
 		{ "twins: a file that can't be opened", not_opened },
 		{ "twins: the copy of a file that has changed", stale },
+		{ "twins: whether files are compared", compared },
 		{ "twins: files that are not looked at", guards },
 	};
 
