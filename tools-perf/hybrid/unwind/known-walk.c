@@ -15,16 +15,26 @@ bool hybrid_known_walk_first(struct hybrid_unwinder *unwinder, const struct hybr
 	return entry && entry->is_known_first;
 }
 
+/* Addresses that are compared at once. */
+#define AT_ONCE	8U
+
 /* How many of the outermost addresses are those of the walk before. */
 static unsigned int count_same(const struct hybrid_last_walk *last, u64 gen, const u64 *ips,
 			       unsigned int nr)
 {
 	const u64 *end = last->ips + HYBRID_LAST_WALK;
-	unsigned int most = last->gen == gen ? min(nr, last->nr) : 0, same;
+	unsigned int left = last->gen == gen ? min(nr, last->nr) : 0;
+	const u64 *at = ips + nr;
 
-	for (same = 0; same < most && ips[nr - 1 - same] == end[-1 - (int)same]; same++)
+	for (; left >= AT_ONCE; left -= AT_ONCE) {
+		if (memcmp(at - AT_ONCE, end - AT_ONCE, AT_ONCE * sizeof(*at)) != 0)
+			break;
+		at -= AT_ONCE;
+		end -= AT_ONCE;
+	}
+	for (; left && at[-1] == end[-1]; left--, at--, end--)
 		;
-	return same;
+	return ips + nr - at;
 }
 
 static void keep_walk(struct hybrid_last_walk *last, u64 gen, const u64 *ips, unsigned int nr,

@@ -103,8 +103,12 @@ static int open_outputs(struct hybrid_bpf *bpf, struct evlist *evlist,
 		if (err)
 			return err;
 	}
+	if (!bpf->nr_ids)
+		return -ENOENT;
 	qsort(bpf->ids, bpf->nr_ids, sizeof(*bpf->ids), compare_ids);
-	return bpf->nr_ids ? 0 : -ENOENT;
+	bpf->first_id = bpf->ids[0];
+	bpf->id_span = bpf->ids[bpf->nr_ids - 1] - bpf->first_id + 1;
+	return 0;
 }
 
 /* To an event of a thread, whose number the program is told by bpf_get_attach_cookie(). */
@@ -208,10 +212,9 @@ u64 hybrid_bpf__sample_type(const struct hybrid_bpf *bpf)
 
 bool hybrid_bpf__is_id(const struct hybrid_bpf *bpf, u64 id)
 {
-	if (!bpf->nr_ids || id < bpf->ids[0] || id > bpf->ids[bpf->nr_ids - 1])
+	if (id - bpf->first_id >= bpf->id_span)
 		return false;
 	/* The kernel counts them: mostly no other event is between. */
-	if (id - bpf->ids[0] < bpf->nr_ids && bpf->ids[id - bpf->ids[0]] == id)
-		return true;
-	return bsearch(&id, bpf->ids, bpf->nr_ids, sizeof(id), compare_ids);
+	return bpf->id_span == bpf->nr_ids ||
+	       bsearch(&id, bpf->ids, bpf->nr_ids, sizeof(id), compare_ids);
 }

@@ -28,6 +28,8 @@ struct hybrid_walk_bpf;
  * @fds: of the events that the program writes to, two for each ring
  * @ids: of the same, ascending
  * @nr_ids: of both
+ * @first_id: the lowest of @ids
+ * @id_span: from there to the highest, with it; 0: there are none
  * @links: of the program with events, where each has a number with it
  * @nr_links: of @links
  * @by_thread: rings are of threads, and so is what the program writes to
@@ -50,6 +52,8 @@ struct hybrid_bpf {
 	int			*fds;
 	u64			*ids;
 	unsigned int		 nr_ids;
+	u64			 first_id;
+	u64			 id_span;
 	int			*links;
 	unsigned int		 nr_links;
 	bool			 by_thread;
