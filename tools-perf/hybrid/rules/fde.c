@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/bits.h>
 #include "arch.h"
 #include "fde.h"
 #include "object.h"
@@ -67,7 +68,7 @@ static int compare(const void *pa, const void *pb)
 }
 
 #define DIGIT_BITS	11
-#define DIGITS		(1U << DIGIT_BITS)
+#define DIGITS		BIT(DIGIT_BITS)
 
 /* From @from to @to by one digit of the distance to @first; what has the same keeps its order. */
 static void sort_by_digit(const struct hybrid_fde *from, struct hybrid_fde *to, size_t nr,
