@@ -5,10 +5,11 @@
  * chain's. In a VM that counts instructions (QEMU's -icount shift=0) one
  * nanosecond is one instruction.
  *
- * usage: cost FRAMES [rules]
+ * usage: cost FRAMES [rules|deferred]
  *
  * With "rules" the chain goes by rules that this program loads, among as many
- * rows as libc has.
+ * rows as libc has. With "deferred" it is taken when the task returns to user
+ * space, and has a record of its own.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -132,7 +133,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* Nanoseconds a round. */
-static double run(unsigned long sample_type, int frames, bool rules)
+static double run(unsigned long sample_type, int frames, bool rules, bool deferred)
 {
 	static double took[ROUNDS];
 	struct perf_event_attr attr = {
@@ -157,6 +158,8 @@ static double run(unsigned long sample_type, int frames, bool rules)
 		attr.sample_regs_user = 1ULL << PERF_REG_X86_IP | 1ULL << PERF_REG_X86_SP |
 					1ULL << PERF_REG_X86_BP;
 	}
+	attr.defer_callchain = deferred;
+	attr.defer_output = deferred;
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 	if (fd < 0)
 		die("perf_event_open");
@@ -186,14 +189,15 @@ int main(int argc, char **argv)
 	/* deep()s, leaf(), main() and libc's two before it. */
 	int frames = argc > 1 ? atoi(argv[1]) - 3 : 0;
 	bool rules = argc > 2 && !strcmp(argv[2], "rules");
+	bool deferred = argc > 2 && !strcmp(argv[2], "deferred");
 	double without, with;
 
 	if (frames < 1) {
-		fprintf(stderr, "usage: cost FRAMES [rules] (at least 4)\n");
+		fprintf(stderr, "usage: cost FRAMES [rules|deferred] (at least 4)\n");
 		return 2;
 	}
-	without = run(PERF_SAMPLE_IP, frames, rules);
-	with = run(PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN, frames, rules);
+	without = run(PERF_SAMPLE_IP, frames, rules, false);
+	with = run(PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN, frames, rules, deferred);
 	printf("%.0f\n", with - without);
 	return 0;
 }

@@ -194,7 +194,7 @@ sleep_stub_ret:
 	ret
 END sleep_stub
 
-/* Signal handlers. What they interrupt is interrupted(), frameless. */
+/* Signal handlers. */
 FUNC handler_leaf
 	I mov	$1, AX
 	I add	$1, AX
@@ -209,15 +209,125 @@ FUNC handler_framed
 	I ret
 END handler_framed
 
-	.globl	interrupted, interrupted_at
-	.type	interrupted, @function
-interrupted:
+/*
+ * What they interrupt. int3 raises the signal; ip is after it then, so it stands before each of
+ * these instructions.
+ */
+.macro INTERRUPTED name
+	.globl	\name, \name\()_at
+	.type	\name, @function
+\name:
+.endm
+
+.macro SIGNAL_AT name
+	int3
+\name\()_at:
+.endm
+
+INTERRUPTED interrupted_body
+	push	BP
+	mov	SP, BP
+	SIGNAL_AT interrupted_body
+	nop
+	leave
+	ret
+	.size	interrupted_body, . - interrupted_body
+
+INTERRUPTED interrupted_prologue
+	SIGNAL_AT interrupted_prologue
+	push	BP
+	mov	SP, BP
+	pop	BP
+	ret
+	.size	interrupted_prologue, . - interrupted_prologue
+
+INTERRUPTED interrupted_epilogue
+	push	BP
+	mov	SP, BP
+	SIGNAL_AT interrupted_epilogue
+	leave
+	ret
+	.size	interrupted_epilogue, . - interrupted_epilogue
+
+INTERRUPTED interrupted_ret
+	push	BP
+	mov	SP, BP
+	pop	BP
+	SIGNAL_AT interrupted_ret
+	ret
+	.size	interrupted_ret, . - interrupted_ret
+
+/* This one has no frame. */
+INTERRUPTED interrupted
 	push	BX
 	xor	%eax, %eax
-	int3
-interrupted_at:
+	SIGNAL_AT interrupted
 	pop	BX
 	ret
 	.size	interrupted, . - interrupted
+
+/* The frame stands, and no return address is on top of the stack. */
+FUNC like_prologue
+	push	BP
+	mov	SP, BP
+	push	$0
+	I push	BP
+	I mov	SP, BP
+	pop	BP
+	leave
+	ret
+END like_prologue
+
+/* A jump by ret, to an address that no call is before. */
+FUNC like_ret
+	push	BP
+	mov	SP, BP
+	push	$1f
+	I ret
+	.fill	8, 1, 0x90
+1:	leave
+	ret
+END like_ret
+
+/*
+ * The instruction after the call is the first one of a signal trampoline, and the word after the
+ * return address could be the flags of a signal frame. The sites are in what is called.
+ */
+FUNC like_trampoline
+	push	BP
+	mov	SP, BP
+	push	$0
+	call	1f
+	.globl	like_trampoline_ret
+like_trampoline_ret:
+#ifdef __x86_64__
+	mov	$15, %eax
+#else
+	mov	$173, %eax
+#endif
+	leave
+	ret
+1:	push	BP
+	mov	SP, BP
+	I nop
+	I leave
+	ret
+END like_trampoline
+
+#ifdef __x86_64__
+/* void circle(long fp): with that frame pointer. */
+FUNC circle
+	push	%rbp
+	mov	%rdi, %rbp
+	I nop
+	pop	%rbp
+	ret
+END circle
+
+	.globl	circle_restorer
+circle_restorer:
+	mov	$15, %rax
+	syscall
+#endif
 
 	.section .note.GNU-stack, "", @progbits

@@ -6,9 +6,9 @@
 typedef void (*site_fn)(long);
 
 void outer(site_fn fn, long arg);
-void interrupted(long arg);
+extern const char outer_ret[], caller_ret[], like_trampoline_ret[];
 void sleep_stub(long arg);
-extern const char outer_ret[], caller_ret[], interrupted_at[], sleep_stub_ret[];
+extern const char sleep_stub_ret[];
 
 /* What user_callchain_sites.S lists of function @name. */
 #define SITES(name)					\
@@ -24,5 +24,23 @@ SITES(tail_call);
 SITES(plt_entry);
 SITES(handler_leaf);
 SITES(handler_framed);
+SITES(like_prologue);
+SITES(like_ret);
+SITES(like_trampoline);
+#ifdef __x86_64__
+SITES(circle);
+extern const char circle_restorer[];
+#endif
+
+/* A function that is interrupted, and where. */
+#define INTERRUPTED(name)				\
+	void name(long arg);			\
+	extern const char name##_at[]
+
+INTERRUPTED(interrupted_body);
+INTERRUPTED(interrupted_prologue);
+INTERRUPTED(interrupted_epilogue);
+INTERRUPTED(interrupted_ret);
+INTERRUPTED(interrupted);
 
 #endif /* _USER_CALLCHAIN_SITES_H */
