@@ -21,13 +21,16 @@ fragments()
 	[ ! -e "$name" ] || echo "$name"
 }
 
-# series_fragments TREE: the names of those with what the series adds to that tree. KUnit tests
-# are in the series of one Linux only.
+# series_fragments TREE [kunit]: the names of those with what the series adds to that tree. KUnit
+# tests are in the series of one Linux only. With them all objects differ from the unpatched
+# kernel's, see seed().
 series_fragments()
 {
 	grep -qs '^config X86_UNWIND_USER_CODE$' "$1"/arch/x86/{events/,}Kconfig || return 0
 	echo unwind-user
-	! grep -qs '^config X86_UNWIND_USER_CODE_KUNIT_TEST$' "$1/arch/x86/Kconfig.debug" || echo kunit
+	[ "${2:-}" != kunit ] ||
+		! grep -qs '^config X86_UNWIND_USER_CODE_KUNIT_TEST$' "$1/arch/x86/Kconfig.debug" ||
+		echo kunit
 	! grep -qs '^config PERF_UNWIND_RULES$' "$1/init/Kconfig" || echo unwind-rules
 }
 
