@@ -209,8 +209,16 @@ def of_kernel_maps(recording):
                 recording, records), ("report", "script")
 
 
+def of_build_ids(recording):
+    """Two records of one file, which say that they have a build-id and have none."""
+    body = struct.pack("<IIQQQ", 1, 1, 0x1000, 0x1000, 0) + b"/bin/x\0\0" + NO_ID
+    yield "mappings without a build-id", as_file(
+        recording, [record(1, body, 1 << 14 | 2)] * 2), ("inject -b",)
+
+
 def files(recording):
-    for part in (of_stat, of_metadata, of_aux_data, of_callchains, of_events, of_kernel_maps):
+    for part in (of_stat, of_metadata, of_aux_data, of_callchains, of_events, of_kernel_maps,
+                 of_build_ids):
         yield from part(recording)
     # The other file, which diff reads next, is a good one.
     broken = [*recording.records[:20], HEAD.pack(9, 0, 4)]
