@@ -174,11 +174,13 @@ static void far_call(void)
 	scene_push(&s, ret);
 	scene_push(&s, 0);
 	scene_push(&s, scene_at("outer_ret"));
-	same(hybrid_leads_to(&scene_unwinder, &s.u, ret, s.u.regs.value[s.u.abi->ip]),
-	     HYBRID_REACH_FAR);
+	same(hybrid_leads_to(&scene_unwinder, &s.u, ret, s.u.regs.value[s.u.abi->ip],
+			     HYBRID_REACH_MAYBE), HYBRID_REACH_FAR);
 	/* By its function's start it may have been called, and by its own address it was. */
-	same(hybrid_leads_to(&scene_unwinder, &s.u, ret, scene_at("by_table_at")),
-	     HYBRID_REACH_THERE);
+	same(hybrid_leads_to(&scene_unwinder, &s.u, ret, scene_at("by_table_at"),
+			     HYBRID_REACH_MAYBE), HYBRID_REACH_THERE);
+	same(hybrid_leads_to(&scene_unwinder, &s.u, ret, scene_at("by_table_at"),
+			     HYBRID_REACH_FAR), HYBRID_REACH_FAR);
 	s.u.overwritten = true;
 	scene_unwind(&s);
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("leaf_at"), ret - 1,

@@ -48,7 +48,7 @@ enum hybrid_file_cost {
  * @budget: that this is a share of
  * @uid: of the processes that map the files; root for files that only root can write
  * @used: of each cost
- * @refused: the cost that he was refused last
+ * @refused: the cost that hybrid_file_take() has refused last
  * @left_out: files that were left out
  * @reason: the cost for which the last one was
  */
@@ -119,7 +119,7 @@ bool hybrid_file_take(struct hybrid_file_user *user, enum hybrid_file_cost cost,
 /* Returns what hybrid_file_take() took: memory, copies, waits. */
 void hybrid_file_give(struct hybrid_file_user *user, enum hybrid_file_cost cost, u64 amount);
 
-/* What hybrid_file_take() has refused last, which is why a read has failed with EDQUOT. */
+/* What hybrid_file_take() has refused last: why a read has just failed with EDQUOT. */
 enum hybrid_file_cost hybrid_file_refused(struct hybrid_file_user *user);
 
 /* Counts a file that was left out, for the line at the end. */

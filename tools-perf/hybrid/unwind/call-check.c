@@ -45,14 +45,14 @@ u64 hybrid_function_of(const struct hybrid_unwind *u, u64 ip)
 }
 
 enum hybrid_reach hybrid_leads_to(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
-				  u64 ret, u64 callee)
+				  u64 ret, u64 callee, enum hybrid_reach enough)
 {
 	u64 start = hybrid_function_of(u, callee);
 	enum hybrid_reach leads = HYBRID_REACH_NOT;
 
 	if (start)
 		leads = hybrid_check_call(unwinder, u->space, u->pid, u->abi, ret, start);
-	if (leads > HYBRID_REACH_FAR)
+	if (leads >= enough)
 		return leads;
 	return hybrid_check_call(unwinder, u->space, u->pid, u->abi, ret, callee);
 }

@@ -31,11 +31,13 @@ u64 hybrid_function_of(const struct hybrid_unwind *u, u64 ip);
  * @u: the sample
  * @ret: the return address, as above
  * @callee: as above
+ * @enough: an answer from which on no better one is looked for
  *
  * Looks first at the start of the callee's function: most calls lead there, and one result serves
- * all addresses of the function.
+ * all addresses of the function. Only if that gives less than @enough, @callee itself is looked
+ * for in the code that was called.
  */
 enum hybrid_reach hybrid_leads_to(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
-				  u64 ret, u64 callee);
+				  u64 ret, u64 callee, enum hybrid_reach enough);
 
 #endif /* __PERF_HYBRID_CALL_CHECK_H */

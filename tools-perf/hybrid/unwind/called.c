@@ -148,23 +148,6 @@ static bool is_written(struct hybrid_unwinder *unwinder, const struct hybrid_unw
 }
 
 /*
- * Can the call before @ret have led to @callee? Where that is not known of the callee's function,
- * it is known of no address in it: unlike hybrid_leads_to(), nothing is followed again then.
- */
-static enum hybrid_reach may_lead(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
-				  u64 ret, u64 callee)
-{
-	u64 start = hybrid_function_of(u, callee);
-	enum hybrid_reach leads = HYBRID_REACH_NOT;
-
-	if (start)
-		leads = hybrid_check_call(unwinder, u->space, u->pid, u->abi, ret, start);
-	if (leads != HYBRID_REACH_NOT)
-		return leads;
-	return hybrid_check_call(unwinder, u->space, u->pid, u->abi, ret, callee);
-}
-
-/*
  * Returns whether the code shows that frame @i of @u did not call frame @i - 1. A frame that a
  * signal interrupted needs no call. @entry: the cache entry of the callee, or NULL.
  */
@@ -187,7 +170,7 @@ static bool is_refuted(struct hybrid_unwinder *unwinder, const struct hybrid_unw
 	mapping = hybrid_space_find(u->space, ret - 1);
 	/* Hand-written code also returns to addresses that it pushed: no call is before these. */
 	if (has_functions(mapping, ret - 1) && is_behind_call(mapping, ret))
-		reach = may_lead(unwinder, u, ret, callee);
+		reach = hybrid_leads_to(unwinder, u, ret, callee, HYBRID_REACH_ELSEWHERE);
 	/*
 	 * A function that goes to another stack makes its caller's frame there. Go's cgocallback()
 	 * goes to the goroutine's stack, where the goroutine had called C.

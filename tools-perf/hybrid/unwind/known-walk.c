@@ -15,7 +15,7 @@ bool hybrid_known_walk_first(struct hybrid_unwinder *unwinder, const struct hybr
 	return entry && entry->is_known_first;
 }
 
-/* Addresses that are compared at once. */
+/* Addresses that one memcmp() compares: most walks have all in common but the innermost few. */
 #define AT_ONCE	8U
 
 /* How many of the outermost addresses are those of the walk before. */

@@ -63,7 +63,8 @@ static enum verdict judge(struct hybrid_unwinder *unwinder, const struct hybrid_
 		/* What a signal interrupted has called nothing. */
 		if (u->frames[i + 1].ip == u->frames[i + 1].ret)
 			continue;
-		switch (hybrid_leads_to(unwinder, u, u->frames[i + 1].ret, u->frames[i].ip)) {
+		switch (hybrid_leads_to(unwinder, u, u->frames[i + 1].ret, u->frames[i].ip,
+					HYBRID_REACH_MAYBE)) {
 		case HYBRID_REACH_NOT:
 		case HYBRID_REACH_ELSEWHERE:
 			return REFUTED;
@@ -148,7 +149,8 @@ static bool was_followed(struct hybrid_unwinder *unwinder, struct hybrid_unwind 
 	u64 ret = u->nr > 1 ? u->frames[1].ret : 0;
 
 	if (!ret || u->frames[1].ip == ret ||
-	    hybrid_leads_to(unwinder, u, ret, u->frames[0].ip) != HYBRID_REACH_INDIRECT ||
+	    hybrid_leads_to(unwinder, u, ret, u->frames[0].ip, HYBRID_REACH_MAYBE) !=
+	    HYBRID_REACH_INDIRECT ||
 	    same_function(unwinder, u, retired->ip, interrupt->ip))
 		return false;
 	return try(unwinder, u, interrupt) == FITS && u->nr > 1 && u->frames[1].ret == ret;

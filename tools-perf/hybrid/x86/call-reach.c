@@ -32,7 +32,7 @@ static bool is_indirect_call(const struct insn *insn)
 	       (X86_MODRM_REG(insn->modrm.value) == 2 || X86_MODRM_REG(insn->modrm.value) == 3);
 }
 
-/* Is there an opcode of an indirect call, with its ModRM, in these bytes? */
+/* Can an indirect call be in these LONGEST_CALL bytes: has one its opcode and ModRM byte? */
 static bool may_be_indirect(const u8 *bytes)
 {
 	unsigned int i;

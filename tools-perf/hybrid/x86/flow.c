@@ -14,13 +14,15 @@
 #define WINDOW		64
 
 /**
- * struct hybrid_flow_ways - where a flow has been and is to go; 10 KiB that nobody has to clear
+ * struct hybrid_flow_ways - where a flow has been and is to go
  * @window: code at @window_at
  * @window_at: its address
  * @window_len: bytes of it that could be read
  * @todo: addresses still to be followed
  * @nr_todo: of @todo
- * @blocks: straight code that was followed, as many as the flow says
+ * @blocks: straight code that was followed; struct hybrid_flow has their number
+ *
+ * It has 10 KiB, so it is not cleared: what counts is.
  */
 struct hybrid_flow_ways {
 	u8		window[WINDOW];
@@ -46,12 +48,18 @@ unsigned int hybrid_flow_fetch(const struct x86_frame_mem *mem, u64 addr, u8 *by
 	return first;
 }
 
+static bool decode_bytes(const struct x86_frame_mem *mem, const u8 *bytes, unsigned int len,
+			 struct insn *insn)
+{
+	return len && !insn_decode(insn, bytes, len, mem->is_64bit ? INSN_MODE_64 : INSN_MODE_32);
+}
+
 bool hybrid_decode_insn(const struct x86_frame_mem *mem, u64 addr, struct insn *insn)
 {
 	u8 bytes[MAX_INSN_SIZE];
 	unsigned int len = hybrid_flow_fetch(mem, addr, bytes, sizeof(bytes));
 
-	return len && !insn_decode(insn, bytes, len, mem->is_64bit ? INSN_MODE_64 : INSN_MODE_32);
+	return decode_bytes(mem, bytes, len, insn);
 }
 
 /* The same, of code that is followed: one read serves several instructions. */
@@ -63,16 +71,14 @@ static bool decode(const struct hybrid_flow *flow, u64 addr, struct insn *insn)
 	if (at >= ways->window_len || ways->window_len - at < MAX_INSN_SIZE) {
 		ways->window_at = addr;
 		ways->window_len = hybrid_flow_fetch(flow->mem, addr, ways->window, WINDOW);
-		/* So many may not be there. */
+		/* A process's code may end within the window: then not a byte of it is read. */
 		if (ways->window_len < MAX_INSN_SIZE)
 			ways->window_len = hybrid_flow_fetch(flow->mem, addr, ways->window,
 							     MAX_INSN_SIZE);
 		at = 0;
 	}
-	return ways->window_len &&
-	       !insn_decode(insn, ways->window + at,
-			    min_t(u64, ways->window_len - at, MAX_INSN_SIZE),
-			    flow->mem->is_64bit ? INSN_MODE_64 : INSN_MODE_32);
+	return decode_bytes(flow->mem, ways->window + at,
+			    min_t(u64, ways->window_len - at, MAX_INSN_SIZE), insn);
 }
 
 static u64 add_offset(const struct hybrid_flow *flow, u64 addr, s32 offset)

@@ -25,7 +25,7 @@ enum hybrid_flow_step {
  * @arg: for @visit
  * @start: out: where the block begins that is followed
  * @insns: out: instructions decoded
- * @ways: where it has been and is still to go, while it is followed
+ * @ways: what hybrid_flow_from() keeps while it runs
  * @nr_blocks: out: pieces of straight code that were followed
  * @indirect: out: a jump through a register or memory was met
  * @slot: out: what a jump from memory at a constant address reads; 0: none was met
