@@ -33,7 +33,7 @@ void pool_start(unsigned int nr);
 /* Frees all. @nr: as for pool_start() */
 void pool_end(unsigned int nr);
 
-/* A file that is asked for, and in no list yet. */
+/* Returns a load that is wanted and not in the queue yet; hybrid_load_free() frees it. */
 struct hybrid_load *pool_load(u32 kind, dev_t dev);
 
 /* Queues a file, and has helpers read. */

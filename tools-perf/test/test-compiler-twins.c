@@ -153,7 +153,7 @@ static void taken(void)
 	store_work();
 	same(files.added, 1);
 	same(stored->nr_twins, 1);
-	/* It has it now. */
+	/* The other file can be read now. */
 	files.has_other = true;
 	same(opened(), 1);
 	store_work();

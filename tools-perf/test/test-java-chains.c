@@ -99,19 +99,22 @@ static void is_named(const char *first, const char *second)
 	same(out[3], last);
 }
 
+/* The chain is kept for that hash: what the process has now does not change its names. */
+static void is_kept(unsigned int at, u64 hash)
+{
+	run(at, hash, 0);
+	is_named("an inner stub", "an outer stub");
+	outer->name = "another stub";
+	run(at, hash, 0);
+	is_named("an inner stub", "an outer stub");
+}
+
 /* A frame in the code cache that is in no blob has no part in the hash. */
 static void test_hole(void)
 {
-	u64 before;
-
 	begin();
 	last = java_code_at(HOLE);
-	before = code_hash();
-	run(4, before, 0);
-	is_named("an inner stub", "an outer stub");
-	outer->name = "another stub";
-	run(4, before, 0);
-	is_named("an inner stub", "an outer stub");
+	is_kept(4, code_hash());
 	end();
 }
 
@@ -133,16 +136,9 @@ static void test_no_name(void)
 
 static void test_same(void)
 {
-	u64 before;
-
 	begin();
-	before = code_hash();
-	run(4, before, 0);
-	is_named("an inner stub", "an outer stub");
 	/* What the process has now is not that of the sample: BPF has seen what it was then. */
-	outer->name = "another stub";
-	run(4, before, 0);
-	is_named("an inner stub", "an outer stub");
+	is_kept(4, code_hash());
 	run(4, code_hash(), 0);
 	is_named("an inner stub", "another stub");
 	end();
@@ -188,11 +184,7 @@ static void test_first(void)
 	before = code_hash();
 	run(4, before, 0);
 	/* An address that no sample had. */
-	run(12, before, 0);
-	is_named("an inner stub", "an outer stub");
-	outer->name = "another stub";
-	run(12, before, 0);
-	is_named("an inner stub", "an outer stub");
+	is_kept(12, before);
 	end();
 }
 

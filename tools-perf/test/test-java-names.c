@@ -83,7 +83,7 @@ static void test_leaving_forms(void)
 		{ { 0x0f, 0x87, 1, 2, 3, 4, 0xc3 }, 7, true },
 		/* add $0x20,%rsp; ret */
 		{ { 0x48, 0x83, 0xc4, 0x20, 0xc3 }, 5, true },
-		/* jmp: behind a jump that has a choice, to pop %rbp; ret */
+		/* jmp over a conditional jump, to pop %rbp; ret */
 		{ { 0xe9, 2, 0, 0, 0, 0x75, 0, 0x5d, 0xc3 }, 9, true },
 		/* jmp: back, to before the code */
 		{ { 0xe9, 0, 0xff, 0xff, 0xff, 0xc3 }, 6, false },
@@ -101,7 +101,7 @@ static void test_leaving_forms(void)
 		named.data->pcs[1] = (struct named_desc) { .pc = 40, .scope = 7 };
 		for (at = 2; at < 5; at++)
 			named.data->pcs[at].pc = 40 + at;
-		/* Behind it are jumps that have a choice. */
+		/* Conditional jumps follow. */
 		for (at = 14; at < 40; at++)
 			*(u8 *)named_compiled(at) = at % 2 ? 0 : 0x75;
 		memcpy((void *)named_compiled(14), forms[i].bytes, forms[i].size);

@@ -136,7 +136,7 @@ static void files(void)
 	hybrid_names__delete(names);
 }
 
-/* The last place of a function has a line; what is behind it has none. */
+/* The last place of a function has the line that is listed for it, a place behind it has none. */
 static void last_line(void)
 {
 	static const struct hybrid_name_line ends[] = {

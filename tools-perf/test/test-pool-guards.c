@@ -120,7 +120,7 @@ static void files_first(void)
 	pool_end(1);
 }
 
-/* What is asked for no more is freed at once, unless a helper has begun with it. */
+/* A load that nobody wants any more is freed at once, unless a helper has begun with it. */
 static void forgotten(void)
 {
 	const struct hybrid_helper_answer none = { .error = ENOENT };
@@ -155,7 +155,7 @@ static void forgotten(void)
 	}
 }
 
-/* Nothing is copied or read for a file that is asked for no more. */
+/* Nothing is copied or read for a load that nobody wants any more. */
 static void not_wanted(void)
 {
 	const struct hybrid_helper_answer asks = { .needed = NEEDED };
@@ -262,7 +262,7 @@ static void started(void)
 	tap_set_monotonic(0);
 }
 
-/* Who is over which share: the object has it, or it counts for the user's line. */
+/* The cost that a load's user was over: its object has it, or the line at the end counts it. */
 static void over(void)
 {
 	struct hybrid_object object = {};
