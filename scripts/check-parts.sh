@@ -171,7 +171,7 @@ of_sources()
 	part series kernel tap style source check_series
 	part layers check tap sources "" scripts/check-layers
 	part figures check tap sources "" scripts/check-figures
-	# asan is the same tests.
+	# Not in --ci: asan has the same tests.
 	part unit check,all tap sources source make -s -C tools-perf/test check
 	part asan check tap sources source make -s -C tools-perf/test asan
 	part frame ci tap sources source frame
