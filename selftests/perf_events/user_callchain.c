@@ -177,10 +177,10 @@ static void print_lost(const char *name, unsigned long offset, const struct chai
 /* A function that is called, and one that is the handler of a signal. */
 #define CALLED(fn)							\
 	.name = #fn, .sites = fn##_sites, .sites_end = fn##_sites_end,	\
-	.function = fn
+	.function = (fn)
 #define HANDLER(fn, from)						\
 	.name = #fn, .sites = fn##_sites, .sites_end = fn##_sites_end,	\
-	.function = from, .handler = fn, .interrupted = from##_at
+	.function = (from), .handler = (fn), .interrupted = from##_at
 
 /* Not all machines have breakpoints, and not all users may use them. */
 static bool can_sample(bool deferred)
