@@ -3,7 +3,8 @@
  * A program that runs code which no file backs, and tells debuggers of it by GDB's JIT
  * interface.
  *
- * usage: jit MADE.SO ADDRESS: for a second, made.S as it was linked to be at that address
+ * usage: jit MADE.SO ADDRESS [SECONDS]: for so long (2), made.S as it was linked to be at that
+ * address
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -41,6 +42,8 @@ __attribute__((noinline)) int callback(void)
 
 	for (i = 0; i < 20000; i++)
 		sum = sum * 31 + i;
+	/* An event where each sample has the same chain. */
+	sum += getppid();
 	return time(NULL) < stop;
 }
 
@@ -71,7 +74,7 @@ int main(int argc, char **argv)
 	size_t size;
 	char *code;
 
-	if (argc != 3)
+	if (argc < 3)
 		return 2;
 	entry.addr = read_file(argv[1], &size);
 	entry.size = size;
@@ -85,6 +88,6 @@ int main(int argc, char **argv)
 	/* The file is one segment. */
 	memcpy(code, entry.addr, size);
 	__jit_debug_descriptor.first = &entry;
-	stop = time(NULL) + 2;
+	stop = time(NULL) + (argc > 3 ? atoi(argv[3]) : 2);
 	return run_made((int (*)(int (*)(void)))strtoul(argv[2], NULL, 0)) != 1;
 }

@@ -163,8 +163,8 @@ static void print_chain(u64 time, unsigned int nr)
 
 static void sample(const struct perf_event_header *event)
 {
-	struct hybrid_sample parts;
-	struct hybrid_core_sample sample = {
+	struct hybrid_sample_parts parts;
+	struct hybrid_sample sample = {
 		.regs_abi = PERF_SAMPLE_REGS_ABI_64,
 		.regs_mask = replay.layout.attr.sample_regs_user,
 		.precise = &replay.precise, .max_frames = MAX_FRAMES, .chain = replay.chain,
@@ -179,8 +179,7 @@ static void sample(const struct perf_event_header *event)
 	sample.regs = parts.regs;
 	sample.stack = parts.stack;
 	sample.stack_size = parts.stack_size;
-	sample.kernel = parts.chain;
-	sample.nr_kernel = parts.nr_chain;
+	hybrid_kernel_chain_parse(parts.chain, parts.nr_chain, &sample.kernel);
 	sample.max = hybrid_layout_room(&replay.layout, &parts);
 	hybrid_core_callchain(replay.core, &sample);
 	replay.outcomes[sample.outcome]++;

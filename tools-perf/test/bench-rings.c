@@ -20,11 +20,10 @@
 #include <linux/compiler.h>
 #include <linux/time64.h>
 #include "../../../arch/x86/include/uapi/asm/perf_regs.h"
-#include "abi.h"
+#include "core.h"
+#include "elf-file.h"
 #include "sample-layout.h"
-#include "merge.h"
 #include "ring-order.h"
-#include "regs.h"
 #include "scene.h"
 #include "stats.h"
 
@@ -56,7 +55,7 @@ struct world {
 	unsigned int		 nr;
 	struct hybrid_order	 order;
 	struct hybrid_layout	 layout;
-	struct hybrid_regs_map	 map;
+	struct hybrid_core	*core;
 	struct hybrid_stats	 stats;
 	u64			 frames;
 	u64			 used;
@@ -66,7 +65,6 @@ struct world {
 static struct world w;
 static struct scene scene;
 static struct record sample;
-static struct hybrid_frame frames[HYBRID_MAX_FRAMES];
 static u64 chain[HYBRID_MAX_RECORD / 8];
 static u8 out[65536 + HYBRID_MAX_RECORD] __aligned(8);
 
@@ -83,36 +81,32 @@ static u64 time_of(const struct perf_event_header *event, void *arg __maybe_unus
 static int deliver(struct hybrid_ring *ring __maybe_unused,
 		   const struct perf_event_header *event, void *arg __maybe_unused)
 {
-	struct hybrid_merge merge = { .out = chain, .abi = &hybrid_abi_64 };
-	struct hybrid_unwind u = { .abi = &hybrid_abi_64, .frames = frames };
-	struct hybrid_sample parts;
-	struct hybrid_thread *thread;
+	struct hybrid_sample s = {
+		.regs_mask = REGS, .max_frames = 127, .chain = chain,
+	};
+	struct hybrid_sample_parts parts;
 
-	hybrid_stats_read(&w.stats, event->size);
 	if (hybrid_layout_parse(&w.layout, event, &parts))
 		exit(2);
-	thread = hybrid_thread_find(&scene_ps, parts.pid, parts.tid);
-	hybrid_regs_read(&w.map, parts.regs, &u.regs);
-	u.space = thread->process->space;
-	u.dump = parts.stack;
-	u.dump_start = u.regs.value[u.abi->sp];
-	u.dump_size = parts.stack_size;
-	u.max_frames = 127;
-	hybrid_unwind(&scene_unwinder, &u);
-	merge.kernel = parts.chain;
-	merge.nr_kernel = parts.nr_chain;
-	merge.max = hybrid_layout_room(&w.layout, &parts);
-	merge.unwind = &u;
-	merge.space = u.space;
-	merge.tail = &thread->tail;
-	hybrid_stats_count(&w.stats, hybrid_merge(&scene_unwinder, &merge), u.failed_in);
-	w.frames += u.nr;
+	s.pid = parts.pid;
+	s.tid = parts.tid;
+	s.regs_abi = parts.regs_abi;
+	s.regs = parts.regs;
+	s.stack = parts.stack;
+	s.stack_size = parts.stack_size;
+	s.stack_room = parts.stack_room;
+	s.max = hybrid_layout_room(&w.layout, &parts);
+	hybrid_kernel_chain_parse(parts.chain, parts.nr_chain, &s.kernel);
+	hybrid_core_callchain(w.core, &s);
+	hybrid_stats_read(&w.stats, event->size);
+	hybrid_stats_count(&w.stats, s.outcome, NULL);
+	w.frames += s.nr - 1;
 	if (w.used > 65536) {
 		if (pwrite(w.file, out, w.used, 0) != (ssize_t)w.used)
 			exit(2);
 		w.used = 0;
 	}
-	w.used += hybrid_layout_write(&w.layout, &parts, chain, merge.nr, out + w.used);
+	w.used += hybrid_layout_write(&w.layout, &parts, chain, s.nr, out + w.used);
 	return 0;
 }
 
@@ -150,6 +144,10 @@ static void make_rings(unsigned int nr)
 	unsigned int i;
 
 	w.nr = nr;
+	w.core = hybrid_core_new(NULL, NULL);
+	if (!w.core)
+		exit(2);
+	elf_file_map(&w.core->ps, SCENE_PID, "frames.so", SCENE_BIAS);
 	w.file = memfd_create("bench-rings", MFD_CLOEXEC);
 	w.rings = calloc(nr, sizeof(*w.rings));
 	w.heap = calloc(nr, sizeof(*w.heap));
@@ -162,13 +160,12 @@ static void make_rings(unsigned int nr)
 		w.rings[i].mask = RING_SIZE - 1;
 		if (!w.rings[i].data || !w.rings[i].copy)
 			exit(2);
-		hybrid_thread_get(&scene_ps, SCENE_PID, SCENE_PID + i);
+		hybrid_core_fork(w.core, SCENE_PID, SCENE_PID + i, SCENE_PID);
 	}
 	w.layout.attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 		PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	w.layout.attr.sample_regs_user = REGS;
 	w.layout.attr.sample_stack_user = DUMP_SIZE;
-	hybrid_regs_map_init(&w.map, REGS, &hybrid_abi_64);
 }
 
 static void put(unsigned int ring, u64 time)
@@ -234,6 +231,7 @@ int main(int argc, char **argv)
 	       100.0 * w.stats.outcomes[HYBRID_COMPLETE] / w.stats.read);
 	printf("%.2f us each: %.0f a second by one core; needed %u\n",
 	       used * 1e6 / w.stats.read, w.stats.read / used, rings * 1000);
+	hybrid_core_delete(w.core);
 	scene_exit();
 	return 0;
 }

@@ -74,7 +74,7 @@ static void check_written(const void *out, size_t size, unsigned int nr)
 {
 	const struct perf_event_header *header = out;
 	struct hybrid_layout file = layout;
-	struct hybrid_sample sample;
+	struct hybrid_sample_parts sample;
 
 	file.attr.sample_regs_user = layout.file_regs;
 	file.attr.sample_type &= ~PERF_SAMPLE_STACK_USER;
@@ -89,19 +89,18 @@ static void check_written(const void *out, size_t size, unsigned int nr)
 
 static void one_record(const struct perf_event_header *event, unsigned int max_frames)
 {
-	struct hybrid_core_sample unwound = {
+	struct hybrid_sample unwound = {
 		.pid = SCENE_PID, .tid = TID, .regs_mask = layout.attr.sample_regs_user,
 		.precise = &precise, .max_frames = max_frames, .chain = chain,
 	};
-	struct hybrid_sample sample;
+	struct hybrid_sample_parts sample;
 	size_t size;
 	void *out;
 
 	/* Who asks for user stacks asks for callchains: there is room for a merge. */
 	if (hybrid_layout_parse(&layout, event, &sample) || !sample.chain)
 		return;
-	unwound.kernel = sample.chain;
-	unwound.nr_kernel = sample.nr_chain;
+	hybrid_kernel_chain_parse(sample.chain, sample.nr_chain, &unwound.kernel);
 	unwound.regs_abi = sample.regs_abi == PERF_SAMPLE_REGS_ABI_64 ? PERF_SAMPLE_REGS_ABI_64 :
 									PERF_SAMPLE_REGS_ABI_32;
 	unwound.regs = sample.stack_size ? sample.regs : NULL;

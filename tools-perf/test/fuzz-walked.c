@@ -17,7 +17,8 @@
 #define NEEDED	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN | \
 		 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
-static void check_chain(const struct hybrid_walked *walked, const struct hybrid_sample *sample)
+static void check_chain(const struct hybrid_walked *walked,
+			const struct hybrid_sample_parts *sample)
 {
 	u32 nr_kernel = walked->head.nr_kernel, front = 0;
 
@@ -48,6 +49,51 @@ static void check_chain(const struct hybrid_walked *walked, const struct hybrid_
 		abort();
 }
 
+/* Are there context words where a walk puts none? No record of BPF has them. */
+static bool has_contexts(const struct hybrid_walked *walked)
+{
+	u32 nr_kernel = walked->head.nr_kernel, i;
+	u64 word;
+
+	for (i = 0; i < nr_kernel + walked->nr_user; i++) {
+		memcpy(&word, walked->ips + i * sizeof(word), sizeof(word));
+		if (word == PERF_CONTEXT_USER_RULES ||
+		    (walked->nr_user && word == PERF_CONTEXT_USER) ||
+		    (i >= nr_kernel && word >= (u64)PERF_CONTEXT_MAX))
+			return true;
+	}
+	return false;
+}
+
+/* What is read of the record at once, of any bytes, is what its sample has. */
+static void check_parts(const struct hybrid_walked *walked, u64 type, u64 regs,
+			const struct hybrid_sample_parts *sample)
+{
+	u64 *ips = malloc(HYBRID_WALKED_IPS * sizeof(*ips)), head[HYBRID_WALKED_HEAD];
+	struct hybrid_kernel_chain chain, at_once;
+	struct hybrid_sample_parts parts;
+	u64 values[HYBRID_WALKED_REGS];
+
+	if (!ips || has_contexts(walked)) {
+		free(ips);
+		return;
+	}
+	hybrid_walked_head(walked, type, head, &parts);
+	if (parts.chain_at != sample->chain_at ||
+	    memcmp(head + 1, sample->event + 1, parts.chain_at - 8))
+		abort();
+	hybrid_kernel_chain_parse(sample->chain, sample->nr_chain, &chain);
+	hybrid_walked_chain(walked, ips, &at_once);
+	if (chain.nr_user != at_once.nr_user || chain.is_walked != at_once.is_walked ||
+	    (chain.nr_user && memcmp(chain.user, at_once.user, chain.nr_user * 8)))
+		abort();
+	if (walked->dump && (hybrid_walked_regs(walked, regs, values) != sample->regs_abi ||
+			     (sample->regs && memcmp(values, sample->regs,
+						     __builtin_popcountll(regs) * 8))))
+		abort();
+	free(ips);
+}
+
 static void make_sample(const struct hybrid_walked *walked, u64 type, u64 regs)
 {
 	struct hybrid_layout layout = {
@@ -55,12 +101,13 @@ static void make_sample(const struct hybrid_walked *walked, u64 type, u64 regs)
 		.attr.sample_regs_user	= walked->dump ? regs & HYBRID_BPF_ALL_REGS : 0,
 	};
 	struct perf_event_header *made = aligned_alloc(8, HYBRID_MAX_RECORD);
-	struct hybrid_sample sample;
+	struct hybrid_sample_parts sample;
 
 	hybrid_walked_sample(walked, type, layout.attr.sample_regs_user, made);
 	if (hybrid_layout_parse(&layout, made, &sample))
 		abort();
 	check_chain(walked, &sample);
+	check_parts(walked, type, layout.attr.sample_regs_user, &sample);
 	if (walked->dump && (sample.stack_size != walked->stack_size ||
 			     sample.stack_room != walked->stack_room))
 		abort();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
+#include "kernel-chain.h"
 #include "kernel-walk.h"
 #include "merge-scene.h"
 #include "tap.h"
@@ -52,15 +53,24 @@ void merge_recurse(unsigned int nr)
 	}
 }
 
+const struct hybrid_kernel_chain *kernel_chain(const u64 *ips, unsigned int nr)
+{
+	static struct hybrid_kernel_chain kernel;
+
+	hybrid_kernel_chain_parse(ips, nr, &kernel);
+	return &kernel;
+}
+
 enum hybrid_outcome merge(void)
 {
-	m.kernel = chain;
-	m.nr_kernel = nr_chain;
+	m.kernel = kernel_chain(chain, nr_chain);
 	m.unwind = &s.u;
 	m.out = out;
 	m.max = m.max ?: MERGE_MAX;
 	memset(out, 0xee, sizeof(out));
-	hybrid_uretprobe_chain(&s.u, chain, nr_chain);
+	s.u.user = m.kernel->user;
+	s.u.nr_user = m.kernel->nr_user;
+	s.u.user_at = 0;
 	hybrid_unwind(&scene_unwinder, &s.u);
 	return hybrid_merge(&scene_unwinder, &m);
 }
@@ -79,13 +89,12 @@ void chain_of_walk(u64 info)
 		chain_add(s.frames[i].ret);
 }
 
-/* As unwind_once() and make_chain() of recording/sample.c do it. */
+/* As hybrid_core_callchain() does it. */
 enum hybrid_outcome merge_walk(void)
 {
 	s.u.dump_size = 0;
-	hybrid_kernel_walk_frames(&scene_unwinder, &s.u, chain, nr_chain, true);
-	m.kernel = chain;
-	m.nr_kernel = nr_chain;
+	m.kernel = kernel_chain(chain, nr_chain);
+	hybrid_kernel_walk_frames(&scene_unwinder, &s.u, m.kernel, true);
 	m.unwind = &s.u;
 	m.out = out;
 	m.max = MERGE_MAX;
@@ -105,7 +114,8 @@ void walk_chain(const u64 *ips, unsigned int nr)
 	chain_add(PERF_CONTEXT_USER);
 	for (i = 0; i < nr; i++)
 		chain_add(ips[i]);
-	hybrid_kernel_walk_frames(&scene_unwinder, &s.u, chain, nr_chain, false);
+	hybrid_kernel_walk_frames(&scene_unwinder, &s.u, kernel_chain(chain, nr_chain),
+				  false);
 }
 
 void merge_finish(void)

@@ -26,6 +26,9 @@ extern struct hybrid_tail tail;
 extern u64 chain[MERGE_MAX], out[MERGE_MAX];
 extern unsigned int nr_chain;
 
+/* The parts of @ips, until the next call. */
+const struct hybrid_kernel_chain *kernel_chain(const u64 *ips, unsigned int nr);
+
 void chain_start(const u64 *ips, unsigned int nr);
 void chain_add(u64 ip);
 

@@ -250,10 +250,11 @@ static void walked(void)
 		chain_add(scene_at(starts[i]));
 		s.u.dump_size = 0;
 		/* What is remembered of a frame holds for it inside of others only. */
-		hybrid_kernel_walk_frames(&scene_unwinder, &s.u, chain, nr_chain, false);
-		hybrid_kernel_walk_frames(&scene_unwinder, &s.u, chain, nr_chain, false);
-		m.kernel = chain;
-		m.nr_kernel = nr_chain;
+		hybrid_kernel_walk_frames(&scene_unwinder, &s.u,
+					  kernel_chain(chain, nr_chain), false);
+		hybrid_kernel_walk_frames(&scene_unwinder, &s.u,
+					  kernel_chain(chain, nr_chain), false);
+		m.kernel = kernel_chain(chain, nr_chain);
 		m.unwind = &s.u;
 		m.out = out;
 		m.max = MERGE_MAX;
@@ -301,7 +302,7 @@ static void expect_cut(const u64 *want, unsigned int nr, int line)
 	for (i = 0; i < all; i++)
 		chain_add(rets[i]);
 	walked = s.u;
-	hybrid_kernel_walk_frames(&scene_unwinder, &walked, chain, nr_chain, false);
+	hybrid_kernel_walk_frames(&scene_unwinder, &walked, kernel_chain(chain, nr_chain), false);
 	tap_same(walked.stop, HYBRID_STOP_BAD_FRAME, __FILE__, line, "stop of the walk");
 	tap_same(walked.nr, nr, __FILE__, line, "frames of the walk");
 	tap_same(walked.sure, nr, __FILE__, line, "sure of the walk");

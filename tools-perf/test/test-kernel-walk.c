@@ -6,6 +6,7 @@
 #include <string.h>
 #include "../hybrid/bpf_skel/hybrid_walk.h"
 #include "merge-scene.h"
+#include "kernel-chain.h"
 #include "kernel-walk.h"
 #include "tap.h"
 #include "walk.h"
@@ -93,10 +94,9 @@ static void cut_off(void)
 {
 	static const u64 bare[] = { PERF_CONTEXT_KERNEL, 0x10, PERF_CONTEXT_USER_RULES, 0 };
 	unsigned int nr;
-	u64 info;
 
 	for (nr = 0; nr <= ARRAY_SIZE(bare); nr++) {
-		same(hybrid_chain_info(bare, nr, &info), nr == ARRAY_SIZE(bare));
+		same(kernel_chain(bare, nr)->is_walked, nr == ARRAY_SIZE(bare));
 		chain_start(bare, nr);
 		merge_pushed(2);
 		chain_start(bare, nr);
@@ -113,12 +113,12 @@ static void no_thread(void)
 	hybrid_unwind(&scene_unwinder, &s.u);
 	chain_of_walk(OUTERMOST);
 	m = (struct hybrid_merge) {
-		.kernel = chain, .nr_kernel = nr_chain, .out = out, .max = MERGE_MAX,
+		.kernel = kernel_chain(chain, nr_chain), .out = out, .max = MERGE_MAX,
 	};
 	same(hybrid_merge(&scene_unwinder, &m), HYBRID_COMPLETE);
 	same(m.nr, 4 + s.u.nr);
 	chain_of_walk(PERF_UNWIND_END_NO_RULE);
-	m.nr_kernel = nr_chain;
+	m.kernel = kernel_chain(chain, nr_chain);
 	same(hybrid_merge(&scene_unwinder, &m), HYBRID_FP_ONLY);
 	merge_finish();
 }
@@ -161,24 +161,26 @@ static void confirm_once(void)
 	nr = s.u.nr;
 	for (wrong = 1; wrong < nr; wrong++) {
 		chain[nr_chain - nr + wrong]++;
-		hybrid_kernel_walk_frames(&scene_unwinder, &s.u, chain, nr_chain, true);
+		hybrid_kernel_walk_frames(&scene_unwinder, &s.u,
+					  kernel_chain(chain, nr_chain), true);
 		same(s.u.nr, nr);
-		hybrid_kernel_walk_frames(&scene_unwinder, &s.u, chain, nr_chain, false);
+		hybrid_kernel_walk_frames(&scene_unwinder, &s.u,
+					  kernel_chain(chain, nr_chain), false);
 		same(s.u.stop, HYBRID_STOP_BAD_FRAME);
 		same(s.u.nr, wrong);
 		same(s.u.sure, wrong);
 		chain[nr_chain - nr + wrong]--;
 	}
-	hybrid_kernel_walk_frames(&scene_unwinder, &s.u, chain, nr_chain, false);
+	hybrid_kernel_walk_frames(&scene_unwinder, &s.u, kernel_chain(chain, nr_chain), false);
 	same(s.u.stop, HYBRID_STOP_OUTERMOST);
 	same(s.u.nr, nr);
 	/* As a goroutine's: behind the first byte of what has no caller, and there alone. */
 	chain[nr_chain - 1] = scene_at("outer") + 1;
-	hybrid_kernel_walk_frames(&scene_unwinder, &s.u, chain, nr_chain, false);
+	hybrid_kernel_walk_frames(&scene_unwinder, &s.u, kernel_chain(chain, nr_chain), false);
 	same(s.u.stop, HYBRID_STOP_OUTERMOST);
 	same(s.u.nr, nr);
 	chain[nr_chain - 2] = scene_at("outer") + 1;
-	hybrid_kernel_walk_frames(&scene_unwinder, &s.u, chain, nr_chain, false);
+	hybrid_kernel_walk_frames(&scene_unwinder, &s.u, kernel_chain(chain, nr_chain), false);
 	same(s.u.stop, HYBRID_STOP_BAD_FRAME);
 	same(s.u.nr, nr - 2);
 	merge_finish();
@@ -268,7 +270,8 @@ static void functions(void)
 		memset(&s.frames[7], 0xee, sizeof(s.frames[7]));
 		s.u.functions = words + 1;
 		s.u.nr_functions = nr;
-		hybrid_kernel_walk_frames(&scene_unwinder, &s.u, chain, nr_chain, true);
+		hybrid_kernel_walk_frames(&scene_unwinder, &s.u,
+					  kernel_chain(chain, nr_chain), true);
 		for (i = 0; i < 4; i++) {
 			same(s.frames[steps[i].at].function, i < nr ? 0x7f0000001000 + i * 8 : 0);
 			same(s.frames[steps[i].at].position, i < nr ? 100 + i : 0);

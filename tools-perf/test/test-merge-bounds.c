@@ -51,7 +51,8 @@ static void short_chain(void)
 		return;
 	memcpy(ips, chain, nr_chain * sizeof(*ips));
 	m = (struct hybrid_merge) {
-		.kernel = ips, .nr_kernel = nr_chain, .unwind = &s.u, .out = out, .max = MERGE_MAX,
+		.kernel = kernel_chain(ips, nr_chain), .unwind = &s.u, .out = out,
+		.max = MERGE_MAX,
 	};
 	hybrid_unwind(&scene_unwinder, &s.u);
 	same(s.u.stop, HYBRID_STOP_DUMP_END);

@@ -273,8 +273,7 @@ static void expect_copy(void)
 static void no_dump(void)
 {
 	merge_recurse(3);
-	m.kernel = chain;
-	m.nr_kernel = nr_chain;
+	m.kernel = kernel_chain(chain, nr_chain);
 	m.out = out;
 	m.max = MERGE_MAX;
 	m.unwind = NULL;
@@ -285,18 +284,18 @@ static void no_dump(void)
 	/* Another context's word ends the user's frames. */
 	chain_add(PERF_CONTEXT_GUEST);
 	chain_add(scene_at("outer_ret"));
-	m.nr_kernel = nr_chain;
+	m.kernel = kernel_chain(chain, nr_chain);
 	same(hybrid_merge(&scene_unwinder, &m), HYBRID_FP_ONLY);
 	expect_copy();
-	m.nr_kernel = 3;
+	m.kernel = kernel_chain(chain, 3);
 	same(hybrid_merge(&scene_unwinder, &m), HYBRID_COMPLETE);
 	merge_expect(KERNEL, IP_1, IP_2);
-	m.nr_kernel = 0;
+	m.kernel = kernel_chain(chain, 0);
 	same(hybrid_merge(&scene_unwinder, &m), HYBRID_COMPLETE);
 	same(m.nr, 0);
 
 	/* Of a process that nothing is known of, no address can be shown to be a caller. */
-	m.nr_kernel = nr_chain;
+	m.kernel = kernel_chain(chain, nr_chain);
 	m.space = NULL;
 	same(hybrid_merge(&scene_unwinder, &m), HYBRID_FP_ONLY);
 	merge_expect(KERNEL, IP_1, IP_2, USER, scene_at("bpframe_at"), CUT_OFF);
@@ -317,8 +316,7 @@ static void no_dump_no_frames(void)
 		chain_add(scene_at("bpframe_at"));
 		for (i = 0; i < 120; i++)
 			chain_add(n < 2 ? nowhere[n] : not_called);
-		m.kernel = chain;
-		m.nr_kernel = nr_chain;
+		m.kernel = kernel_chain(chain, nr_chain);
 		m.out = out;
 		m.max = MERGE_MAX;
 		m.unwind = NULL;

@@ -198,7 +198,7 @@ static void make_layout(u64 type)
 		r.layout.file_regs = r.layout.attr.sample_regs_user & tap_random();
 }
 
-static void compare_parsed(const struct hybrid_sample *sample)
+static void compare_parsed(const struct hybrid_sample_parts *sample)
 {
 	u64 type = r.layout.attr.sample_type;
 
@@ -221,7 +221,7 @@ static void compare_parsed(const struct hybrid_sample *sample)
 static void round_trip(void)
 {
 	static u64 out[HYBRID_MAX_RECORD / 8];
-	struct hybrid_sample sample;
+	struct hybrid_sample_parts sample;
 	unsigned int room;
 
 	if (!check(!hybrid_layout_parse(&r.layout, (void *)r.words, &sample)))
@@ -256,7 +256,7 @@ static void every_type(void)
 }
 
 /* In a buffer of just its size, so that reading behind it is seen. */
-static int parse_exactly(unsigned int size, struct hybrid_sample *sample)
+static int parse_exactly(unsigned int size, struct hybrid_sample_parts *sample)
 {
 	struct perf_event_header *event = malloc(size);
 	int err;
@@ -276,7 +276,7 @@ static int parse_exactly(unsigned int size, struct hybrid_sample *sample)
 static void cut_short(void)
 {
 	unsigned int round, size, needed;
-	struct hybrid_sample sample;
+	struct hybrid_sample_parts sample;
 
 	for (round = 0; round < 3000; round++) {
 		u64 type = type_of(tap_random() & 0xffff) & ~PERF_SAMPLE_WEIGHT;
@@ -294,7 +294,7 @@ static void cut_short(void)
 /* The same of records that have one thing alone. */
 static void cut_alone(void)
 {
-	struct hybrid_sample sample;
+	struct hybrid_sample_parts sample;
 	unsigned int bit, size;
 	u64 type;
 
@@ -315,7 +315,7 @@ static void lying_words(void)
 		~0ULL, 1ULL << 63, 1ULL << 61, 0x1fff, 0x2000, 0x10000, 9, 0xffffffff,
 		0x100000000, ~0ULL - 7,
 	};
-	struct hybrid_sample sample;
+	struct hybrid_sample_parts sample;
 	unsigned int round, i;
 
 	for (round = 0; round < 20000; round++) {
@@ -346,7 +346,7 @@ static void lies_rejected(void)
 		{ 5, ~7ULL }, { 7, 9 }, { 7, ~0ULL },
 	};
 	struct perf_event_header header = { .type = PERF_RECORD_SAMPLE, .size = sizeof(words) };
-	struct hybrid_sample sample;
+	struct hybrid_sample_parts sample;
 	unsigned int i;
 
 	memset(&r.layout, 0, sizeof(r.layout));
@@ -369,7 +369,7 @@ static void lies_rejected(void)
 static void raw_unpadded(void)
 {
 	struct perf_event_header header = { .type = PERF_RECORD_SAMPLE, .size = 24 };
-	struct hybrid_sample sample;
+	struct hybrid_sample_parts sample;
 	u32 size;
 
 	memset(&r.layout, 0, sizeof(r.layout));
@@ -386,7 +386,7 @@ static void raw_unpadded(void)
 static void room(void)
 {
 	static u64 many[HYBRID_MAX_RECORD / 8], out[HYBRID_MAX_RECORD / 8];
-	struct hybrid_sample sample, again;
+	struct hybrid_sample_parts sample, again;
 	struct hybrid_layout layout;
 	unsigned int round, nr;
 
@@ -413,7 +413,7 @@ static void no_room(void)
 {
 	const struct hybrid_layout layout = { .attr.sample_type = PERF_SAMPLE_CALLCHAIN };
 	struct perf_event_header event = { .size = HYBRID_MAX_RECORD };
-	struct hybrid_sample sample = { .event = &event, .chain_at = 8, .regs_at = 8 };
+	struct hybrid_sample_parts sample = { .event = &event, .chain_at = 8, .regs_at = 8 };
 
 	/* Two words are the header and the chain's number; all the others stand behind it. */
 	sample.rest_at = 16;
@@ -429,7 +429,7 @@ static void no_record(void)
 {
 	const struct hybrid_layout layout = {};
 	struct perf_event_header *event = malloc(sizeof(*event));
-	struct hybrid_sample sample;
+	struct hybrid_sample_parts sample;
 	unsigned int size;
 
 	memset(event, 0, sizeof(*event));

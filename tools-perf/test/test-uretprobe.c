@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "merge-scene.h"
+#include "kernel-chain.h"
 #include "uretprobe.h"
 #include "tap.h"
 
@@ -169,17 +170,17 @@ static void user_parts(void)
 		{ { 1, USER, 2, (u64)PERF_CONTEXT_MAX - 1, 3 }, 5, 2, 3 }, { { 0 }, 0, 0, 0 },
 		{ { USER, USER, 2 }, 3, 1, 0 },
 	};
-	struct hybrid_unwind u = { .user_at = 7 };
+	const struct hybrid_kernel_chain *kernel;
 	const u64 *user;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(parts); i++) {
-		u.user_at = 7;
-		hybrid_uretprobe_chain(&u, parts[i].chain, parts[i].nr);
+		kernel = kernel_chain(parts[i].chain, parts[i].nr);
 		user = parts[i].chain + parts[i].first;
-		check(parts[i].first ? u.user == user : !u.user);
-		same(u.nr_user, parts[i].nr_user);
-		same(u.user_at, 0);
+		check(parts[i].first ? kernel->user == user : !kernel->user);
+		same(kernel->has_user, !!parts[i].first);
+		same(kernel->nr_user, parts[i].nr_user);
+		same(kernel->nr_kernel, parts[i].first ? parts[i].first - 1 : parts[i].nr);
 	}
 }
 
@@ -271,7 +272,9 @@ static void against_model(void)
 		if (!check(copy))
 			return;
 		memcpy(copy, user, (1 + nr_user) * sizeof(u64));
-		hybrid_uretprobe_chain(&s.u, copy, 1 + nr_user);
+		s.u.user = kernel_chain(copy, 1 + nr_user)->user;
+		s.u.nr_user = kernel_chain(copy, 1 + nr_user)->nr_user;
+		s.u.user_at = 0;
 		s.u.nr = 1 + tap_random() % 2;
 		s.frames[1].ret = any_return(false);
 		plain = fits(user + 1, s.u.nr_user, 1);

@@ -348,6 +348,56 @@ static void add_head(u64 type)
 	}
 }
 
+/* What is read of the record at once is what who reads the kernel's samples finds in @out. */
+static void expect_same_parts(u64 type, u64 regs)
+{
+	const struct hybrid_layout layout = {
+		.attr.sample_type = type | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
+				    PERF_SAMPLE_STACK_USER,
+		.attr.sample_regs_user = regs,
+	};
+	u64 head_words[HYBRID_WALKED_HEAD], values[HYBRID_WALKED_REGS];
+	static u64 ips[HYBRID_WALKED_IPS], ended[65536 / 8];
+	struct hybrid_sample_parts parts, at_once;
+	struct hybrid_kernel_chain chain, copy;
+	u64 abi = PERF_SAMPLE_REGS_ABI_NONE;
+
+	same(hybrid_layout_parse(&layout, (void *)out, &parts), 0);
+	hybrid_walked_head(&walked, type, head_words, &at_once);
+	same(at_once.chain_at, parts.chain_at);
+	check(!memcmp(head_words + 1, out + 1, parts.chain_at - 8));
+	same(at_once.event->misc, parts.event->misc);
+	if (type & PERF_SAMPLE_IP)
+		same(at_once.ip, parts.ip);
+	if (type & PERF_SAMPLE_TID)
+		check(at_once.pid == parts.pid && at_once.tid == parts.tid);
+	if (type & PERF_SAMPLE_TIME)
+		same(at_once.time, parts.time);
+	/* A sample without a chain: the file's is made of it. */
+	same(hybrid_layout_room(&layout, &at_once),
+	     (HYBRID_MAX_RECORD - at_once.chain_at - 8) / 8);
+	same(hybrid_layout_write(&layout, &at_once, parts.chain, parts.nr_chain, ended),
+	     parts.regs_at);
+	check(!memcmp(ended + 1, out + 1, parts.regs_at - 8));
+	hybrid_kernel_chain_parse(parts.chain, parts.nr_chain, &chain);
+	hybrid_walked_chain(&walked, ips, &copy);
+	same(copy.nr_kernel, chain.nr_kernel);
+	same(copy.nr_user, chain.nr_user);
+	same(copy.is_walked, chain.is_walked);
+	same(copy.has_user, chain.has_user);
+	same(copy.info, chain.info);
+	check(!memcmp(copy.kernel, chain.kernel, chain.nr_kernel * 8));
+	check(!chain.nr_user || !memcmp(copy.user, chain.user, chain.nr_user * 8));
+	same(walked.stack_size, parts.stack_size);
+	same(walked.stack_room, parts.stack_room);
+	if (walked.dump)
+		abi = hybrid_walked_regs(&walked, regs, values);
+	same(abi, parts.regs_abi);
+	check(!parts.regs || !memcmp(values, parts.regs, __builtin_popcountll(regs) * 8));
+	check(!parts.stack_size || !memcmp(hybrid_walked_stack(&walked), parts.stack,
+					   parts.stack_size));
+}
+
 static void expect(u64 type, u64 regs)
 {
 	const struct perf_event_header header = {
@@ -359,6 +409,7 @@ static void expect(u64 type, u64 regs)
 	hybrid_walked_sample(&walked, type, regs, (void *)out);
 	check(!memcmp(out, want, nr_want * 8));
 	same(out[nr_want], 0xeeeeeeeeeeeeeeee);
+	expect_same_parts(type, regs);
 }
 
 /* Each of the words that an event may ask for, alone and with all others. */

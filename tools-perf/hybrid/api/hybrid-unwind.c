@@ -7,42 +7,15 @@
 #include <linux/perf_event.h>
 #include <linux/string.h>
 #include "../compiler/compiler.h"
-#include "../process/process.h"
+#include "../process/await.h"
 #include "../process/track.h"
 #include "../runtime/runtime.h"
 #include "../unwind/kernel-walk.h"
+#include "../unwind/live-stack.h"
 #include "../unwind/merge.h"
 #include "../unwind/precise.h"
-#include "../unwind/uretprobe.h"
 #include "../x86/abi.h"
-#include "../x86/regs.h"
-#include "hybrid-unwind.h"
-
-/**
- * struct hybrid_core - an unwinder, with what it knows of processes and files
- * @ops: of the owner
- * @arg: for @ops
- * @ps: processes and files
- * @unwinder: caches
- * @regs_mask: that the maps are of
- * @regs_64: where registers are in a sample of a 64-bit task
- * @regs_32: the same of a 32-bit task
- * @pid: of the process that is unwound
- * @unwind: the last sample
- * @frames: of @unwind
- */
-struct hybrid_core {
-	struct hybrid_core_ops	ops;
-	void			*arg;
-	struct hybrid_processes	ps;
-	struct hybrid_unwinder	unwinder;
-	u64			regs_mask;
-	struct hybrid_regs_map	regs_64;
-	struct hybrid_regs_map	regs_32;
-	pid_t			pid;
-	struct hybrid_unwind	unwind;
-	struct hybrid_frame	frames[HYBRID_MAX_FRAMES];
-};
+#include "core.h"
 
 static int open_path(const struct hybrid_mapping *mapping)
 {
@@ -77,6 +50,7 @@ void hybrid_core_delete(struct hybrid_core *core)
 	if (!core)
 		return;
 	hybrid_runtimes_delete(core->unwinder.runtimes);
+	hybrid_jit_delete(core->unwinder.jit);
 	hybrid_processes_exit(&core->ps);
 	hybrid_memory_delete(core->unwinder.memory);
 	free(core);
@@ -93,6 +67,8 @@ void hybrid_core_forget(struct hybrid_core *core)
 
 	hybrid_runtimes_delete(core->unwinder.runtimes);
 	core->unwinder.runtimes = NULL;
+	hybrid_jit_delete(core->unwinder.jit);
+	core->unwinder.jit = NULL;
 	hybrid_processes_exit(&core->ps);
 	hybrid_processes_init(&core->ps, core->ops.open ?: open_path);
 	if (is_live)
@@ -104,15 +80,22 @@ void hybrid_core_set_live(struct hybrid_core *core)
 	struct hybrid_unwinder *unwinder = &core->unwinder;
 
 	unwinder->memory = unwinder->memory ?: hybrid_memory_new();
+	unwinder->jit = unwinder->jit ?: hybrid_jit_new(&core->ps.objects, unwinder->memory);
 	unwinder->runtimes = unwinder->runtimes ?:
 		hybrid_runtimes_new(&core->ps.objects, unwinder->memory);
 	unwinder->runtime_rule = hybrid_runtime_rule;
 	unwinder->runtime_range = hybrid_runtime_range;
 }
 
+void hybrid_core_set_functions(struct hybrid_core *core, bool reads_functions)
+{
+	core->reads_functions = reads_functions;
+}
+
 void hybrid_core_pass(struct hybrid_core *core)
 {
 	hybrid_memory_forget(core->unwinder.memory);
+	hybrid_jit_forget(core->unwinder.jit);
 	hybrid_runtimes_forget(core->unwinder.runtimes);
 }
 
@@ -135,11 +118,19 @@ int hybrid_core_maps_of(struct hybrid_core *core, pid_t pid, pid_t tid, u64 stat
 
 	if (!thread)
 		return -ENOMEM;
-	if (thread->process->maps_generation != state) {
-		hybrid_space_clear(thread->process->space);
-		thread->process->maps_generation = state;
-	}
-	return 0;
+	if (thread->process->maps_generation == state)
+		return 0;
+	hybrid_space_clear(thread->process->space);
+	thread->process->maps_generation = state;
+	return 1;
+}
+
+void hybrid_core_set_forked(struct hybrid_core *core, pid_t pid, bool forked)
+{
+	struct hybrid_process *process = hybrid_process_find(&core->ps, pid);
+
+	if (process)
+		process->forked = forked;
 }
 
 int hybrid_core_fork(struct hybrid_core *core, pid_t pid, pid_t tid, pid_t ppid)
@@ -181,51 +172,145 @@ bool hybrid_core_is_enough(u64 regs_abi, u64 regs_mask)
 	return map.complete;
 }
 
-/* Registers and stack; false: the sample has not what an unwind begins with. */
-static bool prepare(struct hybrid_core *core, const struct hybrid_core_sample *sample)
+static bool is_32(const struct hybrid_sample *sample)
 {
-	bool is_64 = sample->regs_abi == PERF_SAMPLE_REGS_ABI_64;
-	struct hybrid_unwind *u = &core->unwind;
-	const struct hybrid_regs_map *map = is_64 ? &core->regs_64 : &core->regs_32;
+	return sample->regs_abi == PERF_SAMPLE_REGS_ABI_32;
+}
 
-	if (!sample->regs)
-		return false;
-	if (core->regs_mask != sample->regs_mask) {
-		hybrid_regs_map_init(&core->regs_64, sample->regs_mask, &hybrid_abi_64);
-		hybrid_regs_map_init(&core->regs_32, sample->regs_mask, &hybrid_abi_32);
-		core->regs_mask = sample->regs_mask;
+static const struct hybrid_abi *abi_of(const struct hybrid_sample *sample)
+{
+	return is_32(sample) ? &hybrid_abi_32 : &hybrid_abi_64;
+}
+
+/* A mask without registers is none: it has no place. */
+static const struct hybrid_regs_map *map_of(struct hybrid_core *core,
+					    const struct hybrid_sample *sample)
+{
+	struct hybrid_core_regs *regs;
+	unsigned int i;
+
+	for (i = 0; i < HYBRID_CORE_MASKS; i++) {
+		regs = &core->regs[i];
+		if (regs->mask == sample->regs_mask)
+			return is_32(sample) ? &regs->of_32 : &regs->of_64;
 	}
-	if (!map->complete)
+	regs = &core->regs[core->next_regs++ % HYBRID_CORE_MASKS];
+	regs->mask = sample->regs_mask;
+	hybrid_regs_map_init(&regs->of_64, regs->mask, &hybrid_abi_64);
+	hybrid_regs_map_init(&regs->of_32, regs->mask, &hybrid_abi_32);
+	return is_32(sample) ? &regs->of_32 : &regs->of_64;
+}
+
+u64 hybrid_core_sp(struct hybrid_core *core, const struct hybrid_sample *sample)
+{
+	const struct hybrid_regs_map *map = map_of(core, sample);
+	struct hybrid_regs regs;
+
+	if (!sample->regs || !map->complete)
+		return 0;
+	hybrid_regs_read(map, sample->regs, &regs);
+	return regs.value[abi_of(sample)->sp];
+}
+
+/*
+ * execve() gives up the address space before it has another (begin_new_exec(), mm_release()):
+ * where vfork() had made the process, its parent runs on the stack meanwhile.
+ */
+static bool may_be_overwritten(const struct hybrid_process *process,
+			       const struct hybrid_sample *sample)
+{
+	const struct hybrid_kernel_chain *kernel = &sample->kernel;
+
+	/* The mode of a precise event's sample says where the sampled address is. */
+	return process->forked &&
+	       (sample->cpumode == PERF_RECORD_MISC_KERNEL ||
+		(kernel->nr_kernel && kernel->kernel[0] == PERF_CONTEXT_KERNEL));
+}
+
+/* Registers and stack; false: the sample has not what an unwind begins with. */
+static bool prepare(struct hybrid_core *core, const struct hybrid_sample *sample,
+		    struct hybrid_thread *thread)
+{
+	const struct hybrid_regs_map *map = map_of(core, sample);
+	struct hybrid_unwind *u = &core->unwind;
+
+	if (!hybrid_kernel_chain_is_whole(&sample->kernel) && (!sample->regs || !map->complete))
 		return false;
-	u->abi = is_64 ? &hybrid_abi_64 : &hybrid_abi_32;
-	hybrid_regs_read(map, sample->regs, &u->regs);
+	u->abi = abi_of(sample);
+	u->space = thread->process->space;
+	u->overwritten = may_be_overwritten(thread->process, sample);
+	u->walker_space = sample->space;
+	if (sample->regs)
+		hybrid_regs_read(map, sample->regs, &u->regs);
 	u->dump = sample->stack;
 	u->dump_start = u->regs.value[u->abi->sp];
 	u->dump_size = sample->stack_size;
+	u->dump_room = sample->stack_room;
+	u->holes = sample->holes;
+	u->room_ends = sample->room_ends;
+	u->user = sample->kernel.user;
+	u->nr_user = sample->kernel.nr_user;
+	u->code = sample->code;
+	u->functions = sample->met;
+	u->nr_functions = sample->nr_met;
 	return true;
 }
 
 /* False: the kernel's chain tells more than the registers. */
-static bool unwind_regs(struct hybrid_core *core, struct hybrid_core_sample *sample)
+static bool unwind_once(struct hybrid_core *core, const struct hybrid_sample *sample,
+			struct hybrid_precise *precise)
 {
-	struct hybrid_precise one_moment = {};
+	struct hybrid_unwinder *unwinder = &core->unwinder;
+	struct hybrid_unwind *u = &core->unwind;
 
-	hybrid_uretprobe_chain(&core->unwind, sample->kernel, sample->nr_kernel);
-	return hybrid_precise_unwind(&core->unwinder, &core->unwind,
-				     sample->precise ?: &one_moment);
+	if (!sample->kernel.is_walked)
+		return hybrid_precise_unwind(unwinder, u, precise);
+	if (hybrid_kernel_chain_is_whole(&sample->kernel))
+		hybrid_kernel_walk_frames(unwinder, u, &sample->kernel, sample->checks_calls);
+	else
+		hybrid_unwind(unwinder, u);
+	hybrid_precise_walked(unwinder, u, precise, sample->ip);
+	return true;
 }
 
-static void merge(struct hybrid_core *core, struct hybrid_core_sample *sample,
-		  struct hybrid_thread *thread, bool by_regs, bool walked)
+/* In each one a file has come: more than the chain of a sample leads through. */
+#define MAX_ROUNDS	256
+
+/*
+ * The same. If a file is not there yet, or is compared with another
+ * one, the sample waits for that, up to a bound: -EAGAIN.
+ */
+static int unwind_sample(struct hybrid_core *core, const struct hybrid_sample *sample,
+			 struct hybrid_precise *precise)
+{
+	struct hybrid_objects *objects = &core->ps.objects;
+	const struct hybrid_regs regs = core->unwind.regs;
+	enum hybrid_load_state state;
+	unsigned int rounds = 0;
+
+	do {
+		/* Of a precise event's sample another moment's may stand there. */
+		core->unwind.regs = regs;
+		objects->waiting = NULL;
+		core->is_unwound = unwind_once(core, sample, precise);
+		state = objects->waiting ? hybrid_await(objects->waiting, sample->waits) :
+					   HYBRID_LOAD_LATE;
+	} while (state == HYBRID_LOAD_DONE && ++rounds < MAX_ROUNDS);
+	return state == HYBRID_LOAD_WAIT ? -EAGAIN : 0;
+}
+
+static void merge(struct hybrid_core *core, struct hybrid_sample *sample,
+		  struct hybrid_thread *thread)
 {
 	struct hybrid_merge merge = {
-		.kernel		= sample->kernel,
-		.nr_kernel	= sample->nr_kernel,
-		.unwind		= by_regs || walked ? &core->unwind : NULL,
+		.kernel		= &sample->kernel,
+		.unwind		= core->is_unwound ? &core->unwind : NULL,
 		.at_probe	= sample->at_probe,
-		.tail		= by_regs ? &thread->tail : NULL,
-		.abi		= sample->regs_abi == PERF_SAMPLE_REGS_ABI_32 ? &hybrid_abi_32 :
-										&hybrid_abi_64,
+		.tail		= core->is_unwound ? &thread->tail : NULL,
+		.pid		= core->unwind.pid,
+		.abi		= abi_of(sample),
+		.links.words	= sample->interpreted.functions,
+		.links.nr	= sample->interpreted.nr,
 		.out		= sample->chain,
 		.max		= sample->max,
 	};
@@ -235,65 +320,103 @@ static void merge(struct hybrid_core *core, struct hybrid_core_sample *sample,
 		merge.space = thread->process->space;
 	sample->outcome = hybrid_merge(&core->unwinder, &merge);
 	sample->nr = merge.nr;
+	sample->is_marked = merge.marked;
 }
 
-bool hybrid_core_callchain(struct hybrid_core *core, struct hybrid_core_sample *sample)
+int hybrid_core_callchain(struct hybrid_core *core, struct hybrid_sample *sample)
 {
-	struct hybrid_unwind *u = &core->unwind;
-	bool by_regs = false, walked = false;
-	struct hybrid_thread *thread;
+	struct hybrid_thread *thread = hybrid_thread_find(&core->ps, sample->pid, sample->tid);
+	struct hybrid_precise one_moment = {}, *precise = sample->precise ?: &one_moment;
+	int err;
 
-	thread = hybrid_thread_find(&core->ps, sample->pid, sample->tid);
-	*u = (struct hybrid_unwind) {
+	core->pid = sample->pid;
+	core->unwind = (struct hybrid_unwind) {
 		.max_frames	= min_t(unsigned int, sample->max_frames, HYBRID_MAX_FRAMES),
 		.frames		= core->frames,
 		.pid		= core->unwinder.memory ? sample->pid : 0,
 	};
-	core->pid = sample->pid;
-	if (thread) {
-		u->space = thread->process->space;
-		walked = sample->walked && hybrid_is_kernel_walk(sample->kernel,
-								 sample->nr_kernel);
+	/* Not that of the sample before, where this one is not unwound. */
+	precise->first = 0;
+	core->is_unwound = false;
+	if (thread && prepare(core, sample, thread)) {
+		err = unwind_sample(core, sample, precise);
+		if (err)
+			return err;
 	}
-	if (walked) {
-		u->abi = &hybrid_abi_64;
-		hybrid_kernel_walk_frames(&core->unwinder, u, sample->kernel, sample->nr_kernel,
-					  sample->checks_calls);
-	} else if (thread && prepare(core, sample)) {
-		by_regs = unwind_regs(core, sample);
-	}
-	merge(core, sample, thread, by_regs, walked);
-	sample->failed_in = NULL;
-	if (by_regs && sample->outcome > HYBRID_FP_ONLY && u->failed_in)
-		sample->failed_in = u->failed_in->ident.path;
-	if (sample->precise)
-		hybrid_precise_put_first(sample->precise, sample->chain, sample->nr);
-	return by_regs;
+	core->nr_unwound = core->unwind.nr;
+	merge(core, sample, thread);
+	sample->by_regs = core->is_unwound && !hybrid_kernel_chain_is_whole(&sample->kernel);
+	hybrid_precise_put_first(precise, sample->chain, sample->nr);
+	return 0;
 }
 
-struct hybrid_namer *hybrid_core_namer(struct hybrid_core *core,
-				       const struct hybrid_core_sample *sample,
-				       u32 language, struct hybrid_named_chain *c)
+const char *hybrid_core_failed_in(const struct hybrid_core *core,
+				  const struct hybrid_sample *sample)
+{
+	const struct hybrid_object *object = core->unwind.failed_in;
+
+	return sample->by_regs && sample->outcome > HYBRID_FP_ONLY && object ?
+	       object->ident.path : NULL;
+}
+
+struct hybrid_namer *hybrid_core_namer(struct hybrid_core *core, pid_t pid, u32 language)
+{
+	const struct hybrid_process *process = hybrid_process_find(&core->ps, pid);
+
+	if (!process)
+		return NULL;
+	return hybrid_runtime_namer(core->unwinder.runtimes, pid,
+				    process->forked ? process->ancestors[0] : 0, process->space,
+				    language);
+}
+
+/* The space's state if the chain is complete by what the walk in the kernel found alone; else 0. */
+static u64 lasting_gen(const struct hybrid_core *core, const struct hybrid_sample *sample)
+{
+	return core->is_unwound && !sample->by_regs && sample->outcome == HYBRID_COMPLETE &&
+	       !sample->is_marked ? core->unwind.space->gen : 0;
+}
+
+void hybrid_core_named_chain(const struct hybrid_core *core, const struct hybrid_sample *sample,
+			     struct hybrid_named_chain *c)
 {
 	const struct hybrid_unwind *u = &core->unwind;
 
 	c->chain = sample->chain;
 	c->nr = sample->nr;
-	c->frames = u->frames;
-	c->nr_frames = u->nr;
-	c->is_whole = u->stop == HYBRID_STOP_OUTERMOST;
-	return u->space ? hybrid_runtime_namer(core->unwinder.runtimes, u->pid, 0, u->space,
-					       language) : NULL;
+	c->frames = core->is_unwound ? u->frames : NULL;
+	c->nr_frames = core->is_unwound ? u->nr : 0;
+	c->is_whole = core->is_unwound && u->stop == HYBRID_STOP_OUTERMOST;
+	c->code_hash = sample->code_hash;
+	c->gen = lasting_gen(core, sample);
+	c->walked = sample->met;
+	c->nr_walked = sample->nr_met;
 }
 
-void hybrid_core_compile(struct hybrid_core *core, struct hybrid_compiler *compiler)
+/* Frames that BPF is told of, but that were not shown by the sample. */
+static unsigned int guess(struct hybrid_core *core, struct hybrid_compiler *compiler)
+{
+	struct hybrid_unwind *u = &core->unwind;
+
+	if (core->nr_unwound != u->nr || u->stop != HYBRID_STOP_DUMP_END ||
+	    !hybrid_compiler_may_guess(compiler))
+		return 0;
+	return hybrid_live_stack_guess(&core->unwinder, u);
+}
+
+void hybrid_core_compile(struct hybrid_core *core, const struct hybrid_sample *sample,
+			 struct hybrid_compiler *compiler)
 {
 	struct hybrid_walk_interpreter interpreter;
 	const struct hybrid_mapping *mapping;
 
-	hybrid_compiler_sample(compiler, &core->unwinder, &core->unwind, 0, 0);
+	if (!sample->by_regs)
+		return;
+	hybrid_compiler_sample(compiler, &core->unwinder, &core->unwind, guess(core, compiler),
+			       sample->kernel.info);
+	if (!core->reads_functions)
+		return;
 	mapping = hybrid_runtime_interpreter(core->unwinder.runtimes, &core->unwind, &interpreter);
 	if (mapping)
 		hybrid_compiler_interpreter(compiler, mapping->object, &interpreter, 0);
-	hybrid_compiler_pass(compiler);
 }

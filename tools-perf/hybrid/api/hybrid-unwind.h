@@ -15,7 +15,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 #include <linux/types.h>
+#include "../bpf_skel/made-code.h"
 #include "../rules/ident.h"
+#include "../runtime/functions.h"
+#include "../unwind/kernel-chain.h"
 #include "../unwind/outcome.h"
 
 struct hybrid_compiler;
@@ -74,6 +77,9 @@ void hybrid_core_forget(struct hybrid_core *core);
  */
 void hybrid_core_set_live(struct hybrid_core *core);
 
+/* Does the walker read functions of interpreters? Then it is told of those that samples meet. */
+void hybrid_core_set_functions(struct hybrid_core *core, bool reads_functions);
+
 /* What was read from processes is read again from now on. */
 void hybrid_core_pass(struct hybrid_core *core);
 
@@ -94,9 +100,12 @@ int hybrid_core_map(struct hybrid_core *core, pid_t pid, const struct hybrid_cor
  * @tid: of a thread
  * @state: any number. If it is another one than the last time, no mapping is known
  *
- * Return: 0, or -ENOMEM.
+ * Return: 1 if no mapping is known, 0 if they are as before, or -ENOMEM.
  */
 int hybrid_core_maps_of(struct hybrid_core *core, pid_t pid, pid_t tid, u64 state);
+
+/* Does a process run what its parent has mapped, without an exec since? If it is known. */
+void hybrid_core_set_forked(struct hybrid_core *core, pid_t pid, bool forked);
 
 /**
  * hybrid_core_fork - a task has made another
@@ -125,48 +134,75 @@ unsigned int hybrid_core_nr_threads(const struct hybrid_core *core);
 bool hybrid_core_is_enough(u64 regs_abi, u64 regs_mask);
 
 /**
- * struct hybrid_core_sample - one sample
+ * struct hybrid_sample - one sample, whoever has taken it
  * @pid: process
  * @tid: thread
+ * @ip: the sampled address; 0: unknown
+ * @cpumode: PERF_RECORD_MISC_*: what @ip is in
+ * @at_probe: see struct hybrid_merge
+ * @kernel: callchain as the kernel made it, or BPF. @is_walked only if rules were loaded
  * @regs_abi: PERF_SAMPLE_REGS_ABI_*
  * @regs_mask: which registers there are, as perf_event_attr::sample_regs_user
  * @regs: their values; NULL: none
  * @stack: a copy of the stack, from the stack pointer on; NULL: none
  * @stack_size: bytes of @stack
- * @kernel: callchain as the kernel made it; NULL: none
- * @nr_kernel: number of @kernel
- * @at_probe: see struct hybrid_merge
- * @walked: @kernel may be of a walk by rules
- * @checks_calls: that has looked for a call before each return address
+ * @stack_room: bytes that it has room for; 0: unknown
+ * @holes: as struct hybrid_unwind has them
+ * @room_ends: the same
+ * @checks_calls: a walk by rules has looked for a call before each return address
+ * @space: what the walker knows the address space by; 0: unknown
+ * @code: around where its walk has ended, as it has read it
+ * @met: what frames of interpreters that it has met run, as struct hybrid_unwind has it;
+ *	NULL: none
+ * @nr_met: number of @met, each two words
+ * @code_hash: which code of a JVM it came through; 0: none, or unknown
+ * @interpreted: functions that an interpreter runs
  * @precise: of a precise event, see precise.h; NULL: all parts are of one moment
  * @max_frames: of the user part
+ * @waits: where a file is not there yet there is nothing to do but to wait for it
  * @chain: out: the callchain, as PERF_SAMPLE_CALLCHAIN has it; the caller's
- * @max: room in @chain; at least @nr_kernel + 2
+ * @max: room in @chain; at least 2 more than the words of @kernel
  * @nr: out: number of @chain
  * @outcome: out: what became of it
- * @failed_in: out: path of the file at which the chain ended early; NULL: of none. Valid until
- *	the core is told of something else
+ * @is_marked: out: there is a mark in @chain
+ * @by_regs: out: the user part was unwound from registers; else it is the kernel's
+ * @is_known: out, of who has another way: samples before led through all addresses of the user part
+ * @named_ip: out, of who names frames: what the sampled address is to be; 0: what it is
  */
-struct hybrid_core_sample {
-	pid_t			 pid;
-	pid_t			 tid;
-	u64			 regs_abi;
-	u64			 regs_mask;
-	const u64		*regs;
-	const void		*stack;
-	u64			 stack_size;
-	const u64		*kernel;
-	unsigned int		 nr_kernel;
-	bool			 at_probe;
-	bool			 walked;
-	bool			 checks_calls;
-	struct hybrid_precise	*precise;
-	unsigned int		 max_frames;
-	u64			*chain;
-	unsigned int		 max;
-	unsigned int		 nr;
-	enum hybrid_outcome	 outcome;
-	const char		*failed_in;
+struct hybrid_sample {
+	pid_t			   pid;
+	pid_t			   tid;
+	u64			   ip;
+	u16			   cpumode;
+	bool			   at_probe;
+	struct hybrid_kernel_chain kernel;
+	u64			   regs_abi;
+	u64			   regs_mask;
+	const u64		  *regs;
+	const void		  *stack;
+	u64			   stack_size;
+	u64			   stack_room;
+	u32			   holes;
+	bool			   room_ends;
+	bool			   checks_calls;
+	u64			   space;
+	struct hybrid_made_code	   code;
+	const void		  *met;
+	unsigned int		   nr_met;
+	u64			   code_hash;
+	struct hybrid_functions	   interpreted;
+	struct hybrid_precise	  *precise;
+	unsigned int		   max_frames;
+	bool			   waits;
+
+	u64			  *chain;
+	unsigned int		   max;
+	unsigned int		   nr;
+	enum hybrid_outcome	   outcome;
+	bool			   is_marked;
+	bool			   by_regs;
+	bool			   is_known;
+	u64			   named_ip;
 };
 
 /**
@@ -174,27 +210,51 @@ struct hybrid_core_sample {
  * @core: unwinder
  * @sample: what goes in and comes out
  *
- * Return: was the user part unwound from registers? Else it is the kernel's.
+ * This is the one way from registers, a walk in the kernel, or frame pointers to a callchain.
+ *
+ * Return: 0; -EAGAIN where a file is not there yet, and the sample is to be tried again.
  */
-bool hybrid_core_callchain(struct hybrid_core *core, struct hybrid_core_sample *sample);
+int hybrid_core_callchain(struct hybrid_core *core, struct hybrid_sample *sample);
+
+/* Path of the file at which the chain of the last sample ended early; NULL: of none. */
+const char *hybrid_core_failed_in(const struct hybrid_core *core,
+				  const struct hybrid_sample *sample);
+
+/* The stack pointer of a sample; 0 if it has not what an unwind begins with. */
+u64 hybrid_core_sp(struct hybrid_core *core, const struct hybrid_sample *sample);
 
 /**
- * hybrid_core_namer - who names the frames of the last sample
+ * hybrid_core_namer - who names the frames of a process
  * @core: of processes that run
- * @sample: the last one that hybrid_core_callchain() was called for
- * @language: as hybrid_runtime_namer() has it
- * @c: out: the chain and its frames; @out, @max and the functions are the caller's
+ * @pid: of the process
+ * @language: whose functions BPF has read in it: enum hybrid_walk_language + 1; 0: none
  *
- * Return: for hybrid_name_chain(); NULL if the process has no runtime.
+ * Return: for hybrid_name_chain(); NULL if the process has no runtime, or is not known.
  */
-struct hybrid_namer *hybrid_core_namer(struct hybrid_core *core,
-				       const struct hybrid_core_sample *sample,
-				       u32 language, struct hybrid_named_chain *c);
+struct hybrid_namer *hybrid_core_namer(struct hybrid_core *core, pid_t pid, u32 language);
+
+/**
+ * hybrid_core_named_chain - the chain of the last sample, to be named
+ * @core: unwinder
+ * @sample: the last one that hybrid_core_callchain() was called for
+ * @c: out: what goes in there, but for the functions, @out and @max
+ */
+void hybrid_core_named_chain(const struct hybrid_core *core, const struct hybrid_sample *sample,
+			     struct hybrid_named_chain *c);
 
 /* The files of a core, for who compiles rules of them. */
 struct hybrid_objects *hybrid_core_objects(struct hybrid_core *core);
 
-/* Compile rules for what the last sample met, if hybrid_core_callchain() has returned true. */
-void hybrid_core_compile(struct hybrid_core *core, struct hybrid_compiler *compiler);
+/**
+ * hybrid_core_compile - compile rules for what the last sample met
+ * @core: unwinder
+ * @sample: the last one that hybrid_core_callchain() was called for; nothing is done for one that
+ *	was walked to the outermost frame, or had no registers
+ * @compiler: of the walker's rules
+ *
+ * The interpreter that it came through, if any, is told to the compiler.
+ */
+void hybrid_core_compile(struct hybrid_core *core, const struct hybrid_sample *sample,
+			 struct hybrid_compiler *compiler);
 
 #endif /* __PERF_HYBRID_UNWIND_API_H */

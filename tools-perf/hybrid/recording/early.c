@@ -21,7 +21,7 @@ static bool tell(struct hybrid_record *hr, const struct hybrid_mapping *mapping)
 	struct hybrid_walk_interpreter interpreter;
 	u64 vaddr;
 
-	if (!hybrid_runtime_file(hr->unwinder.runtimes, mapping, &interpreter, &vaddr))
+	if (!hybrid_runtime_file(hr->core->unwinder.runtimes, mapping, &interpreter, &vaddr))
 		return false;
 	hybrid_compiler_interpreter(hr->walker.compiler, mapping->object, &interpreter, vaddr);
 	return true;
@@ -55,7 +55,7 @@ void hybrid_early_found(struct hybrid_record *hr, const struct perf_event_header
 	    (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER ||
 	    !(event->prot & PROT_EXEC))
 		return;
-	hybrid_early_files_found(&hr->early, &hr->ps, event, ready, hr);
+	hybrid_early_files_found(&hr->early, &hr->core->ps, event, ready, hr);
 }
 
 void hybrid_early_pass(struct hybrid_record *hr)
@@ -70,7 +70,7 @@ bool hybrid_early_tell(struct hybrid_record *hr, const struct perf_record_mmap2 
 	bool told = false;
 	unsigned int i;
 
-	if (!hybrid_early_file_begin(&file, &hr->ps, event))
+	if (!hybrid_early_file_begin(&file, &hr->core->ps, event))
 		return false;
 	for (i = 0; !mapping && i < MAX_TRIES; i++) {
 		if (i)

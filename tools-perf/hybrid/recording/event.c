@@ -22,7 +22,6 @@
 #include "../records/ring-order.h"
 #include "../unwind/unwind.h"
 #include "../walkers/walker.h"
-#include "../x86/abi.h"
 #include "event.h"
 #include "record.h"
 
@@ -143,8 +142,6 @@ void hybrid_event__init(struct hybrid_event *event, struct evsel *evsel,
 	event->layout.file_regs = opts->sample_user_regs;
 	event->layout.branch_counters = evsel__has_br_stack(evsel) &&
 		evsel__leader(evsel) && evsel__leader(evsel)->br_cntr_nr > 0;
-	hybrid_regs_map_init(&event->regs_64, attr->sample_regs_user, &hybrid_abi_64);
-	hybrid_regs_map_init(&event->regs_32, attr->sample_regs_user, &hybrid_abi_32);
 
 	/* From here on the attr says what the file holds. */
 	attr->sample_type &= ~PERF_SAMPLE_STACK_USER;

@@ -4,7 +4,6 @@
 
 #include "../records/sample-layout.h"
 #include "../unwind/precise.h"
-#include "../x86/regs.h"
 
 struct evsel;
 struct record_opts;
@@ -19,8 +18,6 @@ struct record_opts;
  * @shed: samples left out
  * @layout: of its samples
  * @precise: what moments they are of
- * @regs_64: of 64-bit tasks
- * @regs_32: of 32-bit tasks
  */
 struct hybrid_event {
 	bool			 hybrid;
@@ -30,8 +27,6 @@ struct hybrid_event {
 	u64			 shed;
 	struct hybrid_layout	 layout;
 	struct hybrid_precise	 precise;
-	struct hybrid_regs_map	 regs_64;
-	struct hybrid_regs_map	 regs_32;
 };
 
 /**

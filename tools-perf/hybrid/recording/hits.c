@@ -115,24 +115,22 @@ static void note_address(struct hybrid_met *met, struct hybrid_space *space, u16
 		hybrid_met_user(met, space, ip);
 }
 
-void hybrid_hits_chain(struct hybrid_record *hr, const struct hybrid_sample *sample,
-		       const struct hybrid_made *made)
+void hybrid_hits_chain(struct hybrid_record *hr, const struct hybrid_sample *sample)
 {
-	u16 cpumode = sample->event->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct hybrid_hits *hits = &hr->hits;
 	struct hybrid_process *process;
 	struct hybrid_space *space;
 
-	if (made->is_known) {
-		if (cpumode == PERF_RECORD_MISC_KERNEL)
+	if (sample->is_known) {
+		if (sample->cpumode == PERF_RECORD_MISC_KERNEL)
 			hybrid_met_kernel(&hits->met, sample->ip);
-		hybrid_met_chain(&hits->met, NULL, hr->current.chain, made->nr_kernel);
+		hybrid_met_chain(&hits->met, NULL, sample->chain, sample->kernel.nr_kernel);
 		return;
 	}
-	process = hybrid_process_find(&hr->ps, sample->pid);
+	process = hybrid_process_find(&hr->core->ps, sample->pid);
 	space = process ? process->space : NULL;
-	note_address(&hits->met, space, cpumode, made->ip ?: sample->ip);
-	hybrid_met_chain(&hits->met, space, hr->current.chain, made->nr);
+	note_address(&hits->met, space, sample->cpumode, sample->named_ip ?: sample->ip);
+	hybrid_met_chain(&hits->met, space, sample->chain, sample->nr);
 }
 
 void hybrid_hits_time(struct hybrid_hits *hits, u64 time)
@@ -143,21 +141,22 @@ void hybrid_hits_time(struct hybrid_hits *hits, u64 time)
 	hits->nr_all_samples++;
 }
 
-void hybrid_hits_sample(struct hybrid_record *hr, const struct hybrid_event *event,
-			const struct hybrid_sample *sample, const struct hybrid_made *made)
+void hybrid_hits_sample(struct hybrid_record *hr, const struct hybrid_event *event, u64 time,
+			const struct hybrid_sample *sample)
 {
-	hybrid_hits_time(&hr->hits, sample->time);
+	hybrid_hits_time(&hr->hits, time);
 	/* perf counts such a sample once for each event of its group. */
 	if (event->layout.attr.sample_type & PERF_SAMPLE_READ)
 		hr->hits.is_unknown = true;
-	hybrid_hits_chain(hr, sample, made);
+	hybrid_hits_chain(hr, sample);
 }
 
 int hybrid_hits_map(struct hybrid_record *hr, const struct hybrid_event *event,
 		    const struct perf_event_header *sample, pid_t pid)
 {
 	const u64 nr_numbered = hr->hits.met.nr_numbered;
-	struct hybrid_process *process = nr_numbered ? hybrid_process_find(&hr->ps, pid) : NULL;
+	struct hybrid_process *process = nr_numbered ?
+		hybrid_process_find(&hr->core->ps, pid) : NULL;
 	const struct hybrid_space *space = process ? process->space : NULL;
 	size_t i;
 	void *out;

@@ -6,7 +6,6 @@
 #include "../process/met.h"
 
 struct hybrid_event;
-struct hybrid_made;
 struct hybrid_process;
 struct hybrid_record;
 struct hybrid_sample;
@@ -77,27 +76,15 @@ void hybrid_hits_identify(struct hybrid_hits *hits, struct machine *machine);
 void hybrid_hits_record(struct hybrid_hits *hits, const union perf_event *event,
 			const struct hybrid_process *process);
 
-/**
- * hybrid_hits_chain - the callchain of a sample that was or will be written
- * @hr: recording, whose current chain is the sample's
- * @sample: its parts
- * @made: its chain
- */
-void hybrid_hits_chain(struct hybrid_record *hr, const struct hybrid_sample *sample,
-		       const struct hybrid_made *made);
+/* A sample was or will be written: note what its callchain leads through. */
+void hybrid_hits_chain(struct hybrid_record *hr, const struct hybrid_sample *sample);
 
 /* A sample was written whose chain is noted: its time, in ns. */
 void hybrid_hits_time(struct hybrid_hits *hits, u64 time);
 
-/**
- * hybrid_hits_sample - a sample was written
- * @hr: recording, whose current chain is the sample's
- * @event: of the sample
- * @sample: as it stood in the ring
- * @made: its chain
- */
-void hybrid_hits_sample(struct hybrid_record *hr, const struct hybrid_event *event,
-			const struct hybrid_sample *sample, const struct hybrid_made *made);
+/* The same of a sample of @event that was written; @time: in ns. */
+void hybrid_hits_sample(struct hybrid_record *hr, const struct hybrid_event *event, u64 time,
+			const struct hybrid_sample *sample);
 
 /**
  * hybrid_hits_mark - mark the dsos that samples were in

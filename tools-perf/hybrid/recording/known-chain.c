@@ -5,134 +5,107 @@
  */
 #include <string.h>
 #include <linux/perf_event.h>
-#include <linux/perf_unwind_rules.h>
 #include "../runtime/runtime.h"
 #include "../unwind/known-walk.h"
 #include "recording.h"
 
-/* Which is the sampled address in a chain by loaded rules? 0: it can't be told. */
-static unsigned int first_of(const struct hybrid_sample *sample)
+/* Does the walk begin at the sampled address of an event that is not precise? */
+static bool is_sampled(const struct hybrid_event *event, const struct hybrid_sample *sample)
 {
-	const u64 *chain = sample->chain;
-	unsigned int i;
-
-	for (i = 0; i + 3 < sample->nr_chain; i++) {
-		/* The walk's info follows. */
-		if (chain[i] == PERF_CONTEXT_USER_RULES)
-			return chain[i + 2] == PERF_CONTEXT_USER ? i + 3 : 0;
-	}
-	return 0;
-}
-
-/* Is it the sampled address of an event that is not precise? */
-static bool is_sampled(const struct hybrid_event *event, const struct hybrid_sample *sample,
-		       u64 first)
-{
-	u16 cpumode = sample->event->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-
 	return event->precise.moment == HYBRID_SKID_NONE &&
-	       (cpumode != PERF_RECORD_MISC_USER || sample->ip == first);
+	       (sample->cpumode != PERF_RECORD_MISC_USER || sample->ip == sample->kernel.user[0]);
 }
 
 /* Does an interpreter run a function in the sampled frame? */
-static bool is_first_interpreted(const struct hybrid_current *current)
+static bool is_first_interpreted(const struct hybrid_sample *sample)
 {
 	u64 word;
 
-	if (!current->nr_functions)
+	if (!sample->nr_met)
 		return false;
-	memcpy(&word, current->functions, sizeof(word));
+	memcpy(&word, sample->met, sizeof(word));
 	return !(word >> HYBRID_WALK_FUNCTION_BITS);
 }
 
-/* With the functions of a runtime, if all was named before. */
-static bool named_chain(struct hybrid_record *hr, const struct hybrid_sample *sample,
-			struct hybrid_process *process, struct hybrid_namer *namer,
-			const struct hybrid_ring_functions *functions, unsigned int max,
-			struct hybrid_made *made)
+/* The kernel's part, and PERF_CONTEXT_USER. Returns where the user part begins. */
+static u64 *put_kernel(const struct hybrid_kernel_chain *kernel, u64 *out)
 {
-	unsigned int first = made->nr_kernel + 3, nr = sample->nr_chain - first, i;
-	u64 *out = hr->current.named + made->nr_kernel;
-	const u64 *ips = sample->chain + first;
-
-	if (!namer->whole || (!functions && !hr->current.code_hash) ||
-	    is_first_interpreted(&hr->current))
-		return false;
-	memcpy(hr->current.named, sample->chain, made->nr_kernel * sizeof(*out));
-	*out++ = PERF_CONTEXT_USER;
-	out[0] = ips[0];
-	for (i = 1; i < nr; i++)
-		out[i] = ips[i] - 1;
-	return hybrid_name_known_sample(hr, process, namer, sample, functions,
-					made->nr_kernel + 1 + nr, max, made);
+	memcpy(out, kernel->kernel, kernel->nr_kernel * sizeof(*out));
+	out[kernel->nr_kernel] = PERF_CONTEXT_USER;
+	return out + kernel->nr_kernel + 1;
 }
 
-static bool plain_chain(struct hybrid_record *hr, const struct hybrid_sample *sample,
-			struct hybrid_process *process, struct hybrid_made *made)
+/* With the functions of a runtime, if all was named before. */
+static bool named_chain(struct hybrid_record *hr, struct hybrid_process *process,
+			struct hybrid_namer *namer, struct hybrid_sample *sample)
 {
-	unsigned int first = made->nr_kernel + 3, nr = sample->nr_chain - first;
-	u64 *out = hr->current.chain;
+	const struct hybrid_kernel_chain *kernel = &sample->kernel;
+	unsigned int i;
+	u64 *out;
 
-	if (!hybrid_known_walk(&hr->unwinder, process->space, sample->chain + first, nr,
-			       out + made->nr_kernel + 1))
+	if (!namer->whole || (!sample->interpreted.nr && !sample->code_hash) ||
+	    is_first_interpreted(sample))
 		return false;
-	memcpy(out, sample->chain, made->nr_kernel * sizeof(*out));
-	out[made->nr_kernel] = PERF_CONTEXT_USER;
-	made->nr = made->nr_kernel + 1 + nr;
+	out = put_kernel(kernel, hr->current.named);
+	out[0] = kernel->user[0];
+	for (i = 1; i < kernel->nr_user; i++)
+		out[i] = kernel->user[i] - 1;
+	return hybrid_name_known_sample(hr, process, namer, sample);
+}
+
+static bool plain_chain(struct hybrid_record *hr, struct hybrid_process *process,
+			struct hybrid_sample *sample)
+{
+	const struct hybrid_kernel_chain *kernel = &sample->kernel;
+
+	if (!hybrid_known_walk(&hr->core->unwinder, process->space, kernel->user, kernel->nr_user,
+			       put_kernel(kernel, sample->chain)))
+		return false;
+	sample->nr = kernel->nr_kernel + 1 + kernel->nr_user;
 	return true;
 }
 
-bool hybrid_known_chain(struct hybrid_record *hr, const struct hybrid_ring *ring,
-			const struct hybrid_event *event, const struct hybrid_sample *sample,
-			struct hybrid_thread *thread, struct hybrid_made *made)
+bool hybrid_known_chain(struct hybrid_record *hr, const struct hybrid_event *event,
+			struct hybrid_thread *thread, struct hybrid_sample *sample)
 {
+	const struct hybrid_functions *interpreted = &sample->interpreted;
+	const struct hybrid_kernel_chain *kernel = &sample->kernel;
 	struct hybrid_process *process = thread->process;
-	const struct hybrid_ring_functions *functions;
-	unsigned int first = first_of(sample), max;
 	struct hybrid_namer *namer;
 
-	if (!first || sample->nr_chain - first > event->max_stack ||
-	    !is_sampled(event, sample, sample->chain[first]))
+	if (!hybrid_kernel_chain_is_whole(kernel) || !kernel->nr_user ||
+	    kernel->nr_user > event->max_stack || !is_sampled(event, sample) ||
+	    kernel->nr_kernel + 1 + kernel->nr_user > sample->max)
 		return false;
-	max = hybrid_layout_room(&event->layout, sample);
-	if (sample->nr_chain - 2 > max)
-		return false;
-	*made = (struct hybrid_made) {
-		.outcome	= HYBRID_COMPLETE,
-		.walked		= true,
-		.nr_kernel	= first - 3,
-		.is_known	= true,
-		.is_whole	= true,
-	};
-	functions = hr->names.is_off ? NULL : hybrid_find_functions(ring, sample);
 	/* Of several languages each names its own. */
-	if (functions && functions->language == HYBRID_WALK_SEVERAL)
+	if (!hr->names.is_off && interpreted->language == HYBRID_WALK_SEVERAL)
 		return false;
-	namer = hybrid_find_namer(hr, process, functions ? functions->language : 0);
-	if (functions && !namer)
+	namer = hybrid_find_namer(hr, sample->pid, hr->names.is_off ? 0 : interpreted->language);
+	if (!hr->names.is_off && interpreted->nr && !namer)
 		return false;
-	if (namer && !named_chain(hr, sample, process, namer, functions, max, made))
+	if (namer && !named_chain(hr, process, namer, sample))
 		return false;
-	if (!namer && !hr->names.is_off && hr->current.nr_functions)
+	if (!namer && !hr->names.is_off && sample->nr_met)
 		return false;
-	if (!namer && !plain_chain(hr, sample, process, made))
+	if (!namer && !plain_chain(hr, process, sample))
 		return false;
+	sample->outcome = HYBRID_COMPLETE;
+	sample->is_known = true;
 	hybrid_tail_pass(&thread->tail);
 	return true;
 }
 
 void hybrid_known_chain_learn(struct hybrid_record *hr, const struct hybrid_event *event,
-			      const struct hybrid_sample *sample, const struct hybrid_made *made)
+			      const struct hybrid_sample *sample)
 {
-	unsigned int first = first_of(sample), nr = sample->nr_chain - first;
+	const struct hybrid_kernel_chain *kernel = &sample->kernel;
 	struct hybrid_process *process;
 
-	if (!first || made->outcome != HYBRID_COMPLETE || made->is_marked ||
-	    made->nr != sample->nr_chain - 2 ||
-	    !is_sampled(event, sample, sample->chain[first]))
+	if (!kernel->nr_user || sample->outcome != HYBRID_COMPLETE || sample->is_marked ||
+	    sample->nr != kernel->nr_kernel + 1 + kernel->nr_user || !is_sampled(event, sample))
 		return;
-	process = hybrid_process_find(&hr->ps, sample->pid);
+	process = hybrid_process_find(&hr->core->ps, sample->pid);
 	if (process)
-		hybrid_known_walk_learn(&hr->unwinder, process->space, sample->chain + first, nr,
-					hr->current.chain + first - 2);
+		hybrid_known_walk_learn(&hr->core->unwinder, process->space, kernel->user,
+					kernel->nr_user, sample->chain + kernel->nr_kernel + 1);
 }

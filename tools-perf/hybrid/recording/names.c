@@ -64,64 +64,48 @@ static int map_names(struct hybrid_record *hr, struct hybrid_process *process,
 }
 
 /* The innermost frame's name stands at the sampled address, too, if that is in user space. */
-static bool is_at_first(const struct hybrid_made *made, const struct perf_event_header *sample)
+static void set_first(struct hybrid_sample *sample, u64 first)
 {
-	return made->nr && (sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
-	       PERF_RECORD_MISC_USER;
+	if (sample->nr && sample->cpumode == PERF_RECORD_MISC_USER)
+		sample->named_ip = first;
 }
 
-struct hybrid_namer *hybrid_find_namer(struct hybrid_record *hr,
-				       const struct hybrid_process *process, u32 language)
+struct hybrid_namer *hybrid_find_namer(struct hybrid_record *hr, pid_t pid, u32 language)
 {
-	if (hr->names.is_off)
-		return NULL;
-	return hybrid_runtime_namer(hr->unwinder.runtimes, process->pid,
-				    process->forked ? process->ancestors[0] : 0, process->space,
-				    language);
-}
-
-/* The space's state if @made is complete by what the walk in the kernel found alone; else 0. */
-static u64 lasting_gen(const struct hybrid_process *process, const struct hybrid_made *made)
-{
-	return made->is_whole && made->outcome == HYBRID_COMPLETE && !made->is_marked ?
-	       process->space->gen : 0;
+	return hr->names.is_off ? NULL : hybrid_core_namer(hr->core, pid, language);
 }
 
 bool hybrid_name_known_sample(struct hybrid_record *hr, struct hybrid_process *process,
-			      struct hybrid_namer *namer, const struct hybrid_sample *sample,
-			      const struct hybrid_ring_functions *functions, unsigned int nr,
-			      unsigned int max, struct hybrid_made *made)
+			      struct hybrid_namer *namer, struct hybrid_sample *sample)
 {
 	struct hybrid_runtime_names *of = &hr->names.runtimes[namer->runtime];
-	const u64 *named = hr->current.named;
-	struct hybrid_frame first = {
-		.ip = named[made->nr_kernel + 1], .ret = named[made->nr_kernel + 1],
-	};
+	const struct hybrid_kernel_chain *kernel = &sample->kernel;
+	struct hybrid_frame first = { .ip = kernel->user[0], .ret = kernel->user[0] };
 	struct hybrid_named_chain chain = {
-		.chain		= named,
-		.nr		= nr,
+		.chain		= hr->current.named,
+		.nr		= kernel->nr_kernel + 1 + kernel->nr_user,
 		.frames		= &first,
 		.nr_frames	= 1,
-		.is_whole	= made->is_whole,
-		.functions	= functions ? functions->frames : NULL,
-		.nr_functions	= functions ? functions->nr : 0,
-		.functions_are_whole = functions && functions->functions_are_whole,
-		.code_hash	= hr->current.code_hash,
+		.is_whole	= true,
+		.functions	= sample->interpreted.functions,
+		.nr_functions	= sample->interpreted.nr,
+		.functions_are_whole = sample->interpreted.are_whole,
+		.code_hash	= sample->code_hash,
 		.gen		= process->space->gen,
 		.is_unseen	= true,
-		.knows_first	= hybrid_known_walk_first(&hr->unwinder, process->space, first.ip),
-		.walked		= hr->current.functions,
-		.nr_walked	= hr->current.nr_functions,
-		.out		= hr->current.chain,
-		.max		= max,
+		.knows_first	= hybrid_known_walk_first(&hr->core->unwinder, process->space,
+							  first.ip),
+		.walked		= sample->met,
+		.nr_walked	= sample->nr_met,
+		.out		= sample->chain,
+		.max		= sample->max,
 	};
 
 	if (!of->names || process->names_in[namer->runtime] != hr->file ||
 	    !hybrid_name_known(namer, of->names, &chain))
 		return false;
-	made->nr = chain.nr_out;
-	if (is_at_first(made, sample->event))
-		made->ip = chain.first;
+	sample->nr = chain.nr_out;
+	set_first(sample, chain.first);
 	return true;
 }
 
@@ -129,9 +113,8 @@ bool hybrid_name_known_sample(struct hybrid_record *hr, struct hybrid_process *p
  * Who names the frames of a sample that has functions of @nr languages. Without functions it is
  * whatever runtime the process has. @joined: out; it has no parts if nobody names them.
  */
-static void find_namers(struct hybrid_record *hr, const struct hybrid_process *process,
-			const struct hybrid_functions *parts, unsigned int nr,
-			struct hybrid_joined_namer *joined)
+static void find_namers(struct hybrid_record *hr, pid_t pid, const struct hybrid_functions *parts,
+			unsigned int nr, struct hybrid_joined_namer *joined)
 {
 	struct hybrid_runtime_names *of;
 	struct hybrid_namer *namer;
@@ -139,13 +122,13 @@ static void find_namers(struct hybrid_record *hr, const struct hybrid_process *p
 
 	hybrid_joined_namer__init(joined);
 	for (i = 0; i < max(nr, 1U); i++) {
-		namer = hybrid_find_namer(hr, process, parts[i].language);
+		namer = hybrid_find_namer(hr, pid, parts[i].language);
 		of = namer ? names_of(hr, namer->runtime) : NULL;
 		if (of)
 			hybrid_joined_namer__add(joined, namer, of->names, &parts[i]);
 	}
 	/* Java's methods are no functions that BPF reads. */
-	namer = nr ? hybrid_find_namer(hr, process, 0) : NULL;
+	namer = nr ? hybrid_find_namer(hr, pid, 0) : NULL;
 	of = namer && namer->runtime == HYBRID_RUNTIME_JAVA ? names_of(hr, namer->runtime) : NULL;
 	if (of)
 		hybrid_joined_namer__add(joined, namer, of->names, &(struct hybrid_functions) {});
@@ -178,63 +161,36 @@ static void count_unread(struct hybrid_record *hr, const struct hybrid_joined_na
 }
 
 int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
-		       const struct hybrid_event *event, const struct perf_event_header *sample,
-		       const struct hybrid_unwind *unwind,
-		       const struct hybrid_ring_functions *functions, unsigned int max,
-		       struct hybrid_made *made)
+		       const struct hybrid_event *event, const struct perf_event_header *at,
+		       struct hybrid_sample *sample)
 {
 	struct hybrid_functions parts[HYBRID_WALK_PARTS] = {};
-	unsigned int nr = hybrid_ring_functions_split(functions, parts);
+	unsigned int nr = hybrid_functions__split(&sample->interpreted, parts);
+	struct hybrid_named_chain chain = { .out = hr->current.named, .max = sample->max };
 	struct hybrid_joined_namer joined;
-	struct hybrid_named_chain chain = {
-		.chain			= hr->current.chain,
-		.nr			= made->nr,
-		.frames			= unwind ? unwind->frames : NULL,
-		.nr_frames		= unwind ? unwind->nr : 0,
-		.is_whole		= unwind && unwind->stop == HYBRID_STOP_OUTERMOST,
-		.code_hash		= hr->current.code_hash,
-		.gen			= lasting_gen(process, made),
-		.walked			= hr->current.functions,
-		.nr_walked		= hr->current.nr_functions,
-		.out			= hr->current.named,
-		.max			= max,
-	};
 
-	find_namers(hr, process, parts, nr, &joined);
+	find_namers(hr, process->pid, parts, nr, &joined);
 	if (!joined.nr)
 		return 0;
+	hybrid_core_named_chain(hr->core, sample, &chain);
 	hybrid_joined_namer__name_chain(&joined, &chain);
 	count_unread(hr, &joined);
 	if (!chain.is_named)
 		return 0;
 	if (chain.gen && chain.user < chain.nr)
-		hybrid_known_walk_learn(&hr->unwinder, process->space, &chain.chain[chain.user], 1,
-					&chain.frames[0].ip);
-	memcpy(hr->current.chain, chain.out, chain.nr_out * sizeof(*chain.out));
-	made->nr = chain.nr_out;
-	made->is_marked |= chain.is_cut_off;
-	if (is_at_first(made, sample))
-		made->ip = chain.first;
-	return map_all_names(hr, process, &joined, event, sample);
-}
-
-/* The language of a text: enum hybrid_walk_language + 1. */
-static u32 language_of(const struct hybrid_walked *walked)
-{
-	struct hybrid_walk_text text;
-
-	if (walked->text_size < offsetof(struct hybrid_walk_text, bytes))
-		return 0;
-	memcpy(&text, walked->text, offsetof(struct hybrid_walk_text, bytes));
-	return text.language + 1;
+		hybrid_known_walk_learn(&hr->core->unwinder, process->space,
+					&chain.chain[chain.user], 1, &chain.frames[0].ip);
+	memcpy(sample->chain, chain.out, chain.nr_out * sizeof(*chain.out));
+	sample->nr = chain.nr_out;
+	sample->is_marked |= chain.is_cut_off;
+	set_first(sample, chain.first);
+	return map_all_names(hr, process, &joined, event, at);
 }
 
 void hybrid_take_text(struct hybrid_record *hr, const struct hybrid_walked *walked)
 {
-	const struct hybrid_process *process = hybrid_process_find(&hr->ps, (u32)walked->ids);
-	u32 language = language_of(walked);
-	struct hybrid_namer *namer = process && language ?
-		hybrid_find_namer(hr, process, language) : NULL;
+	struct hybrid_namer *namer = walked->language ?
+		hybrid_find_namer(hr, (u32)walked->ids, walked->language) : NULL;
 	struct hybrid_runtime_names *of = namer ? names_of(hr, namer->runtime) : NULL;
 
 	if (of && namer->text)
@@ -311,7 +267,7 @@ void hybrid_names_print(const struct hybrid_record *hr)
 	char text[128];
 	pid_t pid;
 
-	nr = hybrid_runtimes_failed(hr->unwinder.runtimes, &pid);
+	nr = hybrid_runtimes_failed(hr->core->unwinder.runtimes, &pid);
 	if (nr)
 		fprintf(stderr, "hybrid: the runtime of %u processes (%d) can't be read\n",
 			nr, pid);

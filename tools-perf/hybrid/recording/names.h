@@ -6,12 +6,9 @@
 #include "../runtime/names.h"
 
 struct hybrid_event;
-struct hybrid_made;
 struct hybrid_process;
 struct hybrid_record;
-struct hybrid_ring_functions;
 struct hybrid_sample;
-struct hybrid_unwind;
 struct hybrid_walked;
 struct perf_event_header;
 
@@ -54,53 +51,34 @@ struct hybrid_record_names {
 	u64				nr_unread;
 };
 
-/**
- * hybrid_find_namer - who names the frames of a process
- * @hr: the recording
- * @process: the process
- * @language: whose functions BPF has read in the process: enum hybrid_walk_language + 1; 0: none
- *
- * Return: as hybrid_runtime_namer(); NULL with --no-interpreter-frames, too.
- */
-struct hybrid_namer *hybrid_find_namer(struct hybrid_record *hr,
-				       const struct hybrid_process *process, u32 language);
+/* As hybrid_core_namer(); NULL with --no-interpreter-frames, too. */
+struct hybrid_namer *hybrid_find_namer(struct hybrid_record *hr, pid_t pid, u32 language);
 
 /**
  * hybrid_name_known_sample - the functions of a chain by those of samples that had the same
  * @hr: the recording; @named of struct hybrid_current is the chain
  * @process: that was sampled
  * @namer: of @process
- * @sample: its parts
- * @functions: as below
- * @nr: words of the chain
- * @max: words that it may have with functions
- * @made: the chain; changed
+ * @sample: walked to the outermost frame; its chain is changed
  *
  * Return: false if it has to be made frame by frame.
  */
 bool hybrid_name_known_sample(struct hybrid_record *hr, struct hybrid_process *process,
-			      struct hybrid_namer *namer, const struct hybrid_sample *sample,
-			      const struct hybrid_ring_functions *functions, unsigned int nr,
-			      unsigned int max, struct hybrid_made *made);
+			      struct hybrid_namer *namer, struct hybrid_sample *sample);
 
 /**
- * hybrid_name_sample - put the functions of a runtime into struct hybrid_current's @chain
+ * hybrid_name_sample - put the functions of a runtime into a chain
  * @hr: the recording
  * @process: that was sampled; nothing is done if it has no runtime
  * @event: of the sample
- * @sample: whose time the record has that maps the names
- * @unwind: that the chain was made of; NULL: none
- * @functions: that an interpreter runs; NULL: none
- * @max: words that the chain may have
- * @made: the chain; changed
+ * @at: the sample, whose time the record has that maps the names
+ * @sample: the last one of hybrid_core_callchain(); its chain is changed
  *
  * Return: 0; -EIO if writing failed.
  */
 int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
-		       const struct hybrid_event *event, const struct perf_event_header *sample,
-		       const struct hybrid_unwind *unwind,
-		       const struct hybrid_ring_functions *functions, unsigned int max,
-		       struct hybrid_made *made);
+		       const struct hybrid_event *event, const struct perf_event_header *at,
+		       struct hybrid_sample *sample);
 
 /* Keep the names of a function that BPF has read. @walked: has a text. */
 void hybrid_take_text(struct hybrid_record *hr, const struct hybrid_walked *walked);

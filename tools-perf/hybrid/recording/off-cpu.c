@@ -12,7 +12,6 @@
 #include "../../evlist.h"
 #include "../../evsel.h"
 #include "../records/walk-record.h"
-#include "../x86/abi.h"
 #include "recording.h"
 
 /**
@@ -67,8 +66,6 @@ struct sleep {
 static void init_event(struct hybrid_event *event, const struct hybrid_bpf *bpf,
 		       unsigned int max_stack)
 {
-	const u64 mask = HYBRID_BPF_REGS;
-
 	event->off_cpu = true;
 	event->max_stack = min_t(unsigned int, max_stack, HYBRID_MAX_FRAMES);
 	event->layout.attr = (struct perf_event_attr) {
@@ -76,10 +73,8 @@ static void init_event(struct hybrid_event *event, const struct hybrid_bpf *bpf,
 					  PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN |
 					  PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
 		.sample_id_all		= 1,
-		.sample_regs_user	= mask,
+		.sample_regs_user	= HYBRID_BPF_REGS,
 	};
-	hybrid_regs_map_init(&event->regs_64, mask, &hybrid_abi_64);
-	hybrid_regs_map_init(&event->regs_32, mask, &hybrid_abi_32);
 }
 
 /* Of other records the id tells what they end with: of an event that has the same there. */
@@ -118,19 +113,18 @@ void hybrid_off_cpu_exit(struct hybrid_off_cpu *off_cpu)
 }
 
 /* A copy of what hybrid_make_chain() has made. */
-static struct hybrid_chain *keep(const struct hybrid_record *hr, const struct hybrid_made *made,
-				 u64 word)
+static struct hybrid_chain *keep(const struct hybrid_sample *sample, u64 word)
 {
-	struct hybrid_chain *chain = malloc(sizeof(*chain) + made->nr * sizeof(u64));
+	struct hybrid_chain *chain = malloc(sizeof(*chain) + sample->nr * sizeof(u64));
 
 	if (!chain)
 		return NULL;
 	chain->word = word;
-	chain->outcome = made->outcome;
-	chain->walked = made->walked;
-	chain->info = made->info;
-	chain->nr = made->nr;
-	memcpy(chain->ips, hr->current.chain, made->nr * sizeof(u64));
+	chain->outcome = sample->outcome;
+	chain->walked = sample->kernel.is_walked || sample->kernel.info;
+	chain->info = sample->kernel.info;
+	chain->nr = sample->nr;
+	memcpy(chain->ips, sample->chain, sample->nr * sizeof(u64));
 	return chain;
 }
 
@@ -148,27 +142,28 @@ static void put_numbered(struct hybrid_off_cpu *off_cpu, struct hybrid_chain *ch
 }
 
 int hybrid_off_cpu_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
-			 const struct perf_event_header *header, u64 word)
+			 struct hybrid_walked *walked)
 {
 	struct hybrid_event *event = hr->off_cpu.event;
+	const u64 word = walked->head.addr;
+	struct hybrid_sample_parts parts;
 	struct hybrid_thread *thread;
 	struct hybrid_sample sample;
 	struct hybrid_chain *chain;
-	struct hybrid_made made;
 	int err;
 
-	if (hybrid_layout_parse(&event->layout, header, &sample)) {
-		hr->stats.bad++;
-		return 0;
-	}
-	err = hybrid_make_chain(hr, ring, event, &sample, &made);
+	/* It went to sleep in the kernel. */
+	walked->head.misc = PERF_RECORD_MISC_KERNEL;
+	hybrid_take_walked(hr, event, walked, &parts, &sample);
+	err = hybrid_make_chain(hr, ring, event, &parts, &sample);
 	if (err)
 		return err;
-	hybrid_stats_failure(&hr->stats, made.outcome, made.failed_in);
+	hybrid_stats_failure(&hr->stats, sample.outcome,
+			     sample.is_known ? NULL : hr->core->unwind.failed_in);
 	/* Not when a sample has it: its process may be gone by then. */
-	hybrid_hits_chain(hr, &sample, &made);
-	thread = hybrid_thread_find(&hr->ps, sample.pid, sample.tid);
-	chain = keep(hr, &made, word);
+	hybrid_hits_chain(hr, &sample);
+	thread = hybrid_thread_find(&hr->core->ps, sample.pid, sample.tid);
+	chain = keep(&sample, word);
 	if (word & HYBRID_WALK_CHAIN && chain) {
 		put_numbered(&hr->off_cpu, chain, word & ~HYBRID_WALK_CHAIN);
 	} else if (thread) {
@@ -203,7 +198,7 @@ static const struct hybrid_chain *find_chain(struct hybrid_record *hr, const str
 		return &no_user_part;
 	if (word & HYBRID_WALK_CHAIN)
 		return find_numbered(&hr->off_cpu, word & ~HYBRID_WALK_CHAIN);
-	thread = hybrid_thread_find(&hr->ps, task[0], task[1]);
+	thread = hybrid_thread_find(&hr->core->ps, task[0], task[1]);
 	return thread && thread->asleep && thread->asleep->word == word ? thread->asleep : NULL;
 }
 
@@ -240,26 +235,27 @@ static struct hybrid_chain *cut_off(struct hybrid_record *hr, struct hybrid_ring
 {
 	bool is_word = sleep->words[RAW_FIRST] & (HYBRID_WALK_CHAIN | HYBRID_WALK_SLEEP);
 	struct hybrid_event *event = hr->off_cpu.event;
-	struct perf_event_header *made = (void *)hr->current.made;
 	struct hybrid_walked walked = {
 		.ids		= sleep->words[RAW_TASK],
 		.head.id	= hr->off_cpu.id,
-		.ips		= (const u8 *)&sleep->words[RAW_FIRST],
-		.nr_user	= is_word ? 0 : sleep->words[RAW_NR] - 1,
 	};
-	struct hybrid_sample sample;
-	struct hybrid_made chain;
 	union perf_event *at = (union perf_event *)header;
+	struct hybrid_sample_parts parts;
+	struct hybrid_sample sample;
 
 	if (evlist__parse_sample_timestamp(hr->evlist, at, &walked.time))
 		walked.time = 0;
 	walked.head.time = walked.time;
-	hybrid_walked_sample(&walked, event->layout.attr.sample_type, HYBRID_BPF_REGS, made);
-	if (hybrid_layout_parse(&event->layout, made, &sample) ||
-	    hybrid_make_chain(hr, ring, event, &sample, &chain))
+	hybrid_take_walked(hr, event, &walked, &parts, &sample);
+	sample.kernel.has_user = true;
+	sample.kernel.user = &sleep->words[RAW_FIRST];
+	while (!is_word && sample.kernel.nr_user < sleep->words[RAW_NR] - 1 &&
+	       sample.kernel.user[sample.kernel.nr_user] < (u64)PERF_CONTEXT_MAX)
+		sample.kernel.nr_user++;
+	if (hybrid_make_chain(hr, ring, event, &parts, &sample))
 		return NULL;
-	hybrid_hits_chain(hr, &sample, &chain);
-	return keep(hr, &chain, 0);
+	hybrid_hits_chain(hr, &sample);
+	return keep(&sample, 0);
 }
 
 /* A sample has it. */

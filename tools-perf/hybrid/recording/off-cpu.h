@@ -9,6 +9,7 @@ struct hybrid_chain;
 struct hybrid_event;
 struct hybrid_record;
 struct hybrid_ring;
+struct hybrid_walked;
 struct perf_event_header;
 
 /**
@@ -37,13 +38,13 @@ void hybrid_off_cpu_exit(struct hybrid_off_cpu *off_cpu);
  * hybrid_off_cpu_chain - make the chain of a task that went to sleep, and keep it
  * @hr: recording
  * @ring: that the record stands in
- * @header: that it is made of: a sample of struct hybrid_off_cpu's @event
- * @word: by which samples name it, HYBRID_WALK_CHAIN or HYBRID_WALK_SLEEP
+ * @walked: BPF's record of it, with the id of struct hybrid_off_cpu; changed. Its address is the
+ *	word by which samples name the chain, HYBRID_WALK_CHAIN or HYBRID_WALK_SLEEP
  *
  * Return: as hybrid_deliver_sample().
  */
 int hybrid_off_cpu_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
-			 const struct perf_event_header *header, u64 word);
+			 struct hybrid_walked *walked);
 
 /**
  * hybrid_off_cpu_deliver - a sample of one sleep, with its callchain in place of the word

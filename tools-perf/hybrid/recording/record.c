@@ -47,7 +47,7 @@ static void start_loading(struct hybrid_record *hr)
 		.find = hybrid_find_live, .open_found = hybrid_open_found_live,
 		.open = hybrid_open_live, .start = hybrid_helper__start,
 	};
-	struct hybrid_objects *objects = &hr->ps.objects;
+	struct hybrid_objects *objects = &hr->core->ps.objects;
 
 	hybrid_file_budget_init(&hr->files);
 	objects->budget = &hr->files;
@@ -69,6 +69,7 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 					 unsigned int max_stack,
 					 hybrid_write_fn write, void *arg)
 {
+	static const struct hybrid_core_ops ops = { .open = hybrid_open_live };
 	struct hybrid_record *hr = zalloc(sizeof(*hr));
 	struct evsel *evsel;
 
@@ -77,8 +78,10 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 	hr->nr_events = evlist__nr_entries(evlist);
 	hr->events = calloc(hr->nr_events, sizeof(*hr->events));
 	hr->id_size = evlist__id_hdr_size(evlist);
-	if (!hr->events || hybrid_lost_init(&hr->lost, hr->id_size,
-					    hybrid_deliver_other, hr)) {
+	hr->core = hybrid_core_new(&ops, NULL);
+	if (!hr->events || !hr->core ||
+	    hybrid_lost_init(&hr->lost, hr->id_size, hybrid_deliver_other, hr)) {
+		hybrid_core_delete(hr->core);
 		free(hr->events);
 		free(hr);
 		return NULL;
@@ -87,18 +90,14 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 	hr->file = 1;
 	hr->out.write = write;
 	hr->out.arg = arg;
-	hybrid_processes_init(&hr->ps, hybrid_open_live);
-	hr->ps.no_build_ids = !opts->build_id;
+	hr->core->ps.no_build_ids = !opts->build_id;
 	start_loading(hr);
 	hybrid_hits_init(&hr->hits, hr->loader);
-	hr->unwinder.memory = hybrid_memory_new();
-	hr->unwinder.jit = hybrid_jit_new(&hr->ps.objects, hr->unwinder.memory);
-	hr->unwinder.runtimes = hybrid_runtimes_new(&hr->ps.objects, hr->unwinder.memory);
-	hr->unwinder.runtime_rule = hybrid_runtime_rule;
-	hr->unwinder.runtime_range = hybrid_runtime_range;
+	hybrid_core_set_live(hr->core);
 	hr->stacks.prefault = hybrid_prefault_new();
 	hybrid_walker__attach(&hr->walker, evlist);
-	hybrid_walker__start(&hr->walker, &hr->ps.objects);
+	hybrid_walker__start(&hr->walker, &hr->core->ps.objects);
+	hybrid_core_set_functions(hr->core, hr->walker.bpf);
 	hr->stats.loaded = hr->walker.compiler;
 	evlist__for_each_entry(evlist, evsel)
 		hybrid_event__init(&hr->events[evsel->core.idx], evsel, opts,
@@ -112,16 +111,17 @@ struct hybrid_record *hybrid_record__new(struct evlist *evlist,
 void hybrid_record__keep_addresses(struct hybrid_record *hr)
 {
 	hr->names.is_off = true;
+	hybrid_core_set_functions(hr->core, false);
 }
 
 void hybrid_record__track(struct hybrid_record *hr, const union perf_event *event)
 {
 	if (!hr)
 		return;
-	if (hybrid_track(&hr->ps, event))
+	if (hybrid_track(&hr->core->ps, event))
 		pr_warning_once("hybrid: out of memory, callchains will be incomplete\n");
 	hybrid_hits_record(&hr->hits, event, event->header.type == PERF_RECORD_MMAP2 ?
-			   hybrid_process_find(&hr->ps, event->mmap2.pid) : NULL);
+			   hybrid_process_find(&hr->core->ps, event->mmap2.pid) : NULL);
 }
 
 int hybrid_deliver_other(void *arg, union perf_event *event)
@@ -151,7 +151,7 @@ int hybrid_record__timeout(const struct hybrid_record *hr)
 	mends = (hr->stacks.asked && hr->pass.now - hr->stacks.asked < EARLY) ||
 		(hr->pass.found && hr->pass.now - hr->pass.found < EARLY);
 	return hybrid_order_timeout(&hr->rings.order, hr->pass.now,
-				    mends || hybrid_memory_is_asked(hr->unwinder.memory));
+				    mends || hybrid_memory_is_asked(hr->core->unwinder.memory));
 }
 
 void hybrid_record__lost(struct hybrid_record *hr, const struct evsel *evsel, u64 nr)
@@ -249,9 +249,9 @@ void hybrid_record__print(struct hybrid_record *hr, bool failures)
 		fprintf(stderr, "hybrid: records were lost: %" PRIu64
 			" times a process was synthesized anew\n", hr->lost.nr);
 	fprintf(stderr, "hybrid: kept at the end: %u processes, %u threads, ",
-		hr->ps.nr_processes, hr->ps.nr_threads);
-	fprintf(stderr, "%zu objects, %zu rows, %zu of them out of use\n", hr->ps.objects.nr,
-		hr->ps.objects.nr_rows, hybrid_objects_out_of_use(&hr->ps.objects));
+		hr->core->ps.nr_processes, hr->core->ps.nr_threads);
+	fprintf(stderr, "%zu objects, %zu rows, %zu of them out of use\n", hr->core->ps.objects.nr,
+		hr->core->ps.objects.nr_rows, hybrid_objects_out_of_use(&hr->core->ps.objects));
 }
 
 void hybrid_record__delete(struct hybrid_record *hr)
@@ -269,14 +269,11 @@ void hybrid_record__delete(struct hybrid_record *hr)
 	free(hr->rings.ring);
 	free(hr->rings.heap);
 	hybrid_early_files_exit(&hr->early);
-	hybrid_runtimes_delete(hr->unwinder.runtimes);
-	hybrid_jit_delete(hr->unwinder.jit);
-	hybrid_memory_delete(hr->unwinder.memory);
 	hybrid_prefault_delete(hr->stacks.prefault);
 	hybrid_stats_exit(&hr->stats);
 	hybrid_compiler_stop(hr->walker.compiler);
 	/* Before the compiler: it owns the files of the objects that go. */
-	hybrid_processes_exit(&hr->ps);
+	hybrid_core_delete(hr->core);
 	hybrid_hits_exit(&hr->hits);
 	hybrid_loader_delete(hr->loader);
 	hybrid_walker__exit(&hr->walker);

@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_RECORDING_H
 #define __PERF_HYBRID_RECORDING_H
 
+#include "../api/core.h"
 #include "../compiler/compiler.h"
 #include "../process/early-file.h"
 #include "../process/file-loader.h"
@@ -9,6 +10,7 @@
 #include "../process/process.h"
 #include "../records/ring-order.h"
 #include "../records/stats.h"
+#include "../records/walk-record.h"
 #include "../walkers/bpf.h"
 #include "../walkers/walker.h"
 #include "event.h"
@@ -19,7 +21,6 @@
 #include "output.h"
 #include "record.h"
 
-struct hybrid_functions;
 struct hybrid_walked;
 struct perf_record_mmap2;
 
@@ -114,50 +115,26 @@ struct hybrid_ring_functions {
  */
 void hybrid_keep_functions(struct hybrid_ring *ring, const struct hybrid_walked *walked);
 
-/**
- * hybrid_find_functions - what an interpreter runs in a sample
- * @ring: that it stands in
- * @sample: its parts
- *
- * Return: NULL if BPF has read none.
- */
-const struct hybrid_ring_functions *hybrid_find_functions(const struct hybrid_ring *ring,
-							  const struct hybrid_sample *sample);
-
-/* As hybrid_functions__split(). @functions: NULL: there are none */
-unsigned int hybrid_ring_functions_split(const struct hybrid_ring_functions *functions,
-					 struct hybrid_functions *parts);
-
 /* Their sample was delivered. */
 void hybrid_forget_functions(struct hybrid_ring *ring);
 
 /**
  * struct hybrid_current - the sample that is delivered
  * @shedding: it loses its dump
- * @holes: of its dump, as struct hybrid_unwind has them
- * @room_ends: the same
- * @space: the BPF program's number of its address space; 0: unknown
- * @code: around where BPF's walk has ended
- * @functions: of frames of interpreters that BPF has met; NULL: none
- * @nr_functions: number of @functions
- * @code_hash: which code of a JVM BPF's walk came through; 0: none, or unknown
- * @frames: unwound
  * @chain: its callchain
  * @named: the same while functions of a runtime are put into it
- * @made: a record that is made of one of BPF's, or is shorter than in its ring
+ * @head: of a record of BPF: what its sample begins with
+ * @ips: and its callchain,
+ * @regs: and registers, as hybrid_take_walked() has found them
+ * @made: a record that is shorter than in its ring
  */
 struct hybrid_current {
 	bool			 shedding;
-	u32			 holes;
-	bool			 room_ends;
-	u64			 space;
-	struct hybrid_made_code	 code;
-	const u8		*functions;
-	u32			 nr_functions;
-	u64			 code_hash;
-	struct hybrid_frame	 frames[HYBRID_MAX_FRAMES];
 	u64			 chain[HYBRID_MAX_RECORD / 8];
 	u64			 named[HYBRID_MAX_RECORD / 8];
+	u64			 head[HYBRID_WALKED_HEAD];
+	u64			 ips[HYBRID_WALKED_IPS];
+	u64			 regs[HYBRID_WALKED_REGS];
 	u8			 made[HYBRID_MAX_RECORD] __aligned(8);
 };
 
@@ -168,10 +145,9 @@ struct hybrid_current {
  * @nr_events: number of @events
  * @id_size: bytes that each record ends with, by sample_id_all
  * @raised: the reading thread runs before others, see hybrid_priority_raise()
- * @ps: processes, threads and what they map
+ * @core: unwinds, and knows processes, threads and what they map
  * @files: what files may cost
  * @loader: opens files; NULL if memory is short
- * @unwinder: caches
  * @stats: what became of samples
  * @lost: processes that may have lost records
  * @walker: walks stacks in the kernel
@@ -192,10 +168,9 @@ struct hybrid_record {
 	int				 nr_events;
 	u16				 id_size;
 	bool				 raised;
-	struct hybrid_processes		 ps;
+	struct hybrid_core		*core;
 	struct hybrid_file_budget	 files;
 	struct hybrid_loader		*loader;
-	struct hybrid_unwinder		 unwinder;
 	struct hybrid_stats		 stats;
 	struct hybrid_lost		 lost;
 	struct hybrid_walker		 walker;
@@ -214,75 +189,62 @@ struct hybrid_record {
 /* The event that what BPF has lost counts for: its program is the same for all. */
 struct evsel *hybrid_record__first(const struct hybrid_record *hr);
 
-/**
- * struct hybrid_made - the callchain of a sample, as it was made
- * @outcome: what became of it
- * @failed_in: the object that it ended in; NULL for none
- * @walked: there was a walk by loaded rules
- * @info: what that says of itself
- * @deeper: a larger dump would show more
- * @is_marked: there is a mark in it
- * @ip: what the sampled address is to be; 0: what it is
- * @nr: words of struct hybrid_current's @chain
- * @nr_kernel: of a known chain, words before the user part
- * @is_known: samples before led through all addresses of its user part, in the same process:
- *	hybrid_known_chain()
- * @is_whole: the walk came to the outermost frame
- */
-struct hybrid_made {
-	enum hybrid_outcome		 outcome;
-	const struct hybrid_object	*failed_in;
-	bool				 walked;
-	u64				 info;
-	bool				 deeper;
-	bool				 is_marked;
-	u64				 ip;
-	unsigned int			 nr;
-	unsigned int			 nr_kernel;
-	bool				 is_known;
-	bool				 is_whole;
-};
+/* What a sample in its ring says of itself. @sample: out; @parts and the record must stay. */
+void hybrid_take_parts(struct hybrid_record *hr, struct hybrid_event *event,
+		       const struct hybrid_sample_parts *parts, struct hybrid_sample *sample);
 
 /**
- * hybrid_make_chain - the callchain of a sample, in struct hybrid_current's @chain
+ * hybrid_take_walked - what a record of BPF says of a sample
+ * @hr: the recording; struct hybrid_current has what the record lacks
+ * @event: of the sample
+ * @walked: the record
+ * @parts: out: what the file's sample begins with
+ * @sample: out
+ */
+void hybrid_take_walked(struct hybrid_record *hr, struct hybrid_event *event,
+			const struct hybrid_walked *walked, struct hybrid_sample_parts *parts,
+			struct hybrid_sample *sample);
+
+/* What BPF has said before, of a sample of the kernel or of its own. */
+void hybrid_take_notes(const struct hybrid_record *hr, const struct hybrid_ring *ring,
+		       const struct hybrid_sample_parts *parts, struct hybrid_sample *sample);
+
+/**
+ * hybrid_make_chain - the callchain of a sample
  * @hr: the recording
  * @ring: that the sample stands in
  * @event: its event
- * @sample: its parts
- * @made: out; the account is the caller's
+ * @parts: where its parts are in its record
+ * @sample: by hybrid_take_parts(); the account is the caller's
  *
  * Return: as hybrid_deliver_sample().
  */
 int hybrid_make_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
-		      struct hybrid_event *event, const struct hybrid_sample *sample,
-		      struct hybrid_made *made);
+		      struct hybrid_event *event, const struct hybrid_sample_parts *parts,
+		      struct hybrid_sample *sample);
 
 /**
  * hybrid_known_chain - the callchain of a walked sample, if all its addresses are known
  * @hr: the recording
- * @ring: that the sample stands in
- * @event: its event
- * @sample: its parts; the walk came to the outermost frame
+ * @event: of the sample
  * @thread: its thread
- * @made: out
+ * @sample: its chain is made if the walk came to the outermost frame
  *
- * It is what hybrid_make_chain() makes without it, by an instruction or ten for each frame.
+ * It is what hybrid_core_callchain() makes, and names, by an instruction or ten for each frame.
  *
  * Return: false where it has to be made frame by frame.
  */
-bool hybrid_known_chain(struct hybrid_record *hr, const struct hybrid_ring *ring,
-			const struct hybrid_event *event, const struct hybrid_sample *sample,
-			struct hybrid_thread *thread, struct hybrid_made *made);
+bool hybrid_known_chain(struct hybrid_record *hr, const struct hybrid_event *event,
+			struct hybrid_thread *thread, struct hybrid_sample *sample);
 
 /**
  * hybrid_known_chain_learn - the next chain through the same addresses is a known one
  * @hr: the recording
  * @event: of the sample
- * @sample: its parts; what it was in has been noted (hybrid_hits_sample())
- * @made: its chain
+ * @sample: it came to the outermost frame; what it was in has been noted (hybrid_hits_sample())
  */
 void hybrid_known_chain_learn(struct hybrid_record *hr, const struct hybrid_event *event,
-			      const struct hybrid_sample *sample, const struct hybrid_made *made);
+			      const struct hybrid_sample *sample);
 
 /**
  * hybrid_deliver_sample - one sample, with its callchain in place of its stack
@@ -290,13 +252,16 @@ void hybrid_known_chain_learn(struct hybrid_record *hr, const struct hybrid_even
  * @ring: that it stands in
  * @event: its event; NULL: unknown
  * @header: the sample
- * @size: of what stands in the ring for it
  *
  * Return: 0; -EAGAIN where it waits for a file and is to be delivered again; -EIO where
  * writing failed.
  */
 int hybrid_deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
-			  struct hybrid_event *event, const struct perf_event_header *header,
+			  struct hybrid_event *event, const struct perf_event_header *header);
+
+/* The same of a sample that BPF has walked or copied. @size: bytes of its record */
+int hybrid_deliver_walked(struct hybrid_record *hr, struct hybrid_ring *ring,
+			  struct hybrid_event *event, const struct hybrid_walked *walked,
 			  u16 size);
 
 /**

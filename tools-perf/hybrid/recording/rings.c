@@ -64,7 +64,7 @@ static int deliver_sample(struct hybrid_record *hr, struct hybrid_ring *ring,
 
 	if (event && event->off_cpu)
 		return hybrid_off_cpu_deliver(hr, ring, event, header);
-	return hybrid_deliver_sample(hr, ring, event, header, header->size);
+	return hybrid_deliver_sample(hr, ring, event, header);
 }
 
 static int deliver(struct hybrid_ring *ring, const struct perf_event_header *header, void *arg)
@@ -229,21 +229,21 @@ int hybrid_record__read(struct hybrid_record *hr, struct mmap **maps, int nr, bo
 	}
 	hr->pass.now = now;
 	hybrid_lost_pass(&hr->lost, now);
-	hybrid_memory_forget(hr->unwinder.memory);
+	hybrid_memory_forget(hr->core->unwinder.memory);
 	/* Passes may come every few ms, and what processes say of their code be long. */
 	if (now - hr->pass.looked >= LOOK) {
-		hybrid_jit_forget(hr->unwinder.jit);
-		hybrid_runtimes_forget(hr->unwinder.runtimes);
+		hybrid_jit_forget(hr->core->unwinder.jit);
+		hybrid_runtimes_forget(hr->core->unwinder.runtimes);
 		hr->pass.looked = now;
 	}
-	hybrid_objects_age(&hr->ps.objects, now);
+	hybrid_objects_age(&hr->core->ps.objects, now);
 	hybrid_digests_look(hr->hits.digests);
 	delivered = hybrid_order_pass(&hr->rings.order, all ? HYBRID_ORDER_ALL : now,
 				      hr->rings.ring, hr->rings.nr, hr->rings.heap, &ops, hr);
 	hybrid_early_pass(hr);
 	hybrid_compiler_pass(hr->walker.compiler);
-	if (hybrid_runtimes_opened(hr->unwinder.runtimes) != hr->pass.nr_runtimes) {
-		hr->pass.nr_runtimes = hybrid_runtimes_opened(hr->unwinder.runtimes);
+	if (hybrid_runtimes_opened(hr->core->unwinder.runtimes) != hr->pass.nr_runtimes) {
+		hr->pass.nr_runtimes = hybrid_runtimes_opened(hr->core->unwinder.runtimes);
 		hr->pass.found = now;
 	}
 	if (all || now - hr->out.flushed >= FLUSH) {

@@ -51,7 +51,7 @@ static bool skip_read(struct cursor *c, u64 format)
 
 /* All that stands before the callchain. */
 static bool parse_head(const struct hybrid_layout *layout, struct cursor *c,
-		       struct hybrid_sample *s)
+		       struct hybrid_sample_parts *s)
 {
 	u64 type = layout->attr.sample_type, ids;
 
@@ -77,7 +77,7 @@ static bool parse_head(const struct hybrid_layout *layout, struct cursor *c,
 		skip_read(c, layout->attr.read_format));
 }
 
-static bool parse_chain(struct cursor *c, struct hybrid_sample *s)
+static bool parse_chain(struct cursor *c, struct hybrid_sample_parts *s)
 {
 	u64 nr;
 
@@ -110,7 +110,7 @@ static bool skip_branches(const struct hybrid_layout *layout, struct cursor *c)
 }
 
 static bool parse_regs(const struct hybrid_layout *layout, struct cursor *c,
-		       struct hybrid_sample *s)
+		       struct hybrid_sample_parts *s)
 {
 	if (!read_u64(c, &s->regs_abi))
 		return false;
@@ -120,7 +120,7 @@ static bool parse_regs(const struct hybrid_layout *layout, struct cursor *c,
 	return skip_words(c, hweight64(layout->attr.sample_regs_user));
 }
 
-static bool parse_stack(struct cursor *c, struct hybrid_sample *s)
+static bool parse_stack(struct cursor *c, struct hybrid_sample_parts *s)
 {
 	u64 size;
 
@@ -136,7 +136,7 @@ static bool parse_stack(struct cursor *c, struct hybrid_sample *s)
 
 int hybrid_layout_parse(const struct hybrid_layout *layout,
 			const struct perf_event_header *event,
-			struct hybrid_sample *sample)
+			struct hybrid_sample_parts *sample)
 {
 	struct cursor c = { (const u8 *)event, sizeof(*event), event->size };
 	u64 type = layout->attr.sample_type;
@@ -164,12 +164,13 @@ int hybrid_layout_parse(const struct hybrid_layout *layout,
 }
 
 /* Offset behind the callchain. */
-static u32 chain_end(const struct hybrid_sample *sample)
+static u32 chain_end(const struct hybrid_sample_parts *sample)
 {
 	return sample->chain ? sample->chain_at + 8 + sample->nr_chain * 8 : sample->chain_at;
 }
 
-static u32 file_regs_size(const struct hybrid_layout *layout, const struct hybrid_sample *sample)
+static u32 file_regs_size(const struct hybrid_layout *layout,
+			  const struct hybrid_sample_parts *sample)
 {
 	if (!layout->file_regs)
 		return 0;
@@ -177,7 +178,7 @@ static u32 file_regs_size(const struct hybrid_layout *layout, const struct hybri
 }
 
 unsigned int hybrid_layout_room(const struct hybrid_layout *layout,
-				const struct hybrid_sample *sample)
+				const struct hybrid_sample_parts *sample)
 {
 	u32 fixed = sample->chain_at + 8 + (sample->regs_at - chain_end(sample)) +
 		    file_regs_size(layout, sample) + (sample->event->size - sample->rest_at);
@@ -191,7 +192,7 @@ static u8 *append(u8 *to, const void *from, size_t size)
 	return to + size;
 }
 
-static u8 *append_regs(const struct hybrid_layout *layout, const struct hybrid_sample *sample,
+static u8 *append_regs(const struct hybrid_layout *layout, const struct hybrid_sample_parts *sample,
 		       u8 *to)
 {
 	u64 mask = layout->attr.sample_regs_user;
@@ -213,7 +214,7 @@ static u8 *append_regs(const struct hybrid_layout *layout, const struct hybrid_s
 }
 
 size_t hybrid_layout_write(const struct hybrid_layout *layout,
-			   const struct hybrid_sample *sample,
+			   const struct hybrid_sample_parts *sample,
 			   const u64 *chain, unsigned int nr, void *out)
 {
 	const u8 *event = (const u8 *)sample->event;

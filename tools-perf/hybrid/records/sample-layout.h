@@ -24,7 +24,7 @@ struct hybrid_layout {
 };
 
 /**
- * struct hybrid_sample - the parts of a sample that unwinding is about
+ * struct hybrid_sample_parts - the parts of a sample that unwinding is about
  * @event: the record, 8-byte aligned
  * @ip: the sampled address; 0 where the layout has none
  * @pid: process; -1 where the layout has none
@@ -42,7 +42,7 @@ struct hybrid_layout {
  * @stack_size: bytes of @stack that hold the task's stack
  * @stack_room: bytes that it has room for
  */
-struct hybrid_sample {
+struct hybrid_sample_parts {
 	const struct perf_event_header	*event;
 	u64				 ip;
 	s32				 pid;
@@ -70,7 +70,7 @@ struct hybrid_sample {
  */
 int hybrid_layout_parse(const struct hybrid_layout *layout,
 			const struct perf_event_header *event,
-			struct hybrid_sample *sample);
+			struct hybrid_sample_parts *sample);
 
 /**
  * hybrid_layout_room - how long a callchain the sample can get
@@ -80,7 +80,7 @@ int hybrid_layout_parse(const struct hybrid_layout *layout,
  * Return: words of callchain with which the record is still a valid one.
  */
 unsigned int hybrid_layout_room(const struct hybrid_layout *layout,
-				const struct hybrid_sample *sample);
+				const struct hybrid_sample_parts *sample);
 
 /**
  * hybrid_layout_write - the sample as the file gets it
@@ -96,7 +96,7 @@ unsigned int hybrid_layout_room(const struct hybrid_layout *layout,
  * Return: bytes written.
  */
 size_t hybrid_layout_write(const struct hybrid_layout *layout,
-			   const struct hybrid_sample *sample,
+			   const struct hybrid_sample_parts *sample,
 			   const u64 *chain, unsigned int nr, void *out);
 
 /**

@@ -2,8 +2,10 @@
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
+#include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/perf_unwind_rules.h>
+#include "../bpf_skel/python-text.h"
 #include "walk-record.h"
 
 static u64 word_at(const void *from)
@@ -80,9 +82,15 @@ static int parse_dump(const u8 *raw, u32 size, struct hybrid_walked *walked)
 	return 0;
 }
 
-/* The texts of a function. */
+/* The texts of a function; of a short one it is not known what language it is of. */
 static int parse_text(const u8 *raw, u32 size, struct hybrid_walked *walked)
 {
+	struct hybrid_walk_text text;
+
+	if (size >= offsetof(struct hybrid_walk_text, bytes)) {
+		memcpy(&text, raw, offsetof(struct hybrid_walk_text, bytes));
+		walked->language = text.language + 1;
+	}
 	walked->head.nr_kernel = 0;
 	walked->text = raw;
 	walked->text_size = size;
@@ -132,7 +140,10 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 	walked->functions_are_whole = false;
 	walked->language = 0;
 	walked->text = NULL;
+	walked->functions = NULL;
 	walked->dump = NULL;
+	walked->stack_room = 0;
+	walked->stack_size = 0;
 	walked->holes = 0;
 	walked->room_ends = false;
 	walked->space = 0;
@@ -261,29 +272,63 @@ void hybrid_walked_end_at_hole(struct hybrid_walked *walked)
 	walked->holes = 0;
 }
 
-static u8 *put_dump(u8 *to, const struct hybrid_walked *walked, u64 regs)
+u64 hybrid_walked_regs(const struct hybrid_walked *walked, u64 mask, u64 *regs)
 {
 	bool is_32 = (reg_of(walked->dump, PERF_REG_X86_CS) & 0xffff) == USER32_CS;
-	u32 room = walked->stack_room, size = walked->stack_size;
 	unsigned int i;
 
-	to = put(to, is_32 ? PERF_SAMPLE_REGS_ABI_32 : PERF_SAMPLE_REGS_ABI_64);
-	for (i = 0; i < ARRAY_SIZE(reg_words); i++)
-		to = put_if(to, regs >> i & 1, reg_of(walked->dump, i));
+	for (i = 0; i < ARRAY_SIZE(reg_words); i++) {
+		if (mask >> i & 1)
+			*regs++ = reg_of(walked->dump, i);
+	}
+	return is_32 ? PERF_SAMPLE_REGS_ABI_32 : PERF_SAMPLE_REGS_ABI_64;
+}
+
+void hybrid_walked_chain(const struct hybrid_walked *walked, u64 *ips,
+			 struct hybrid_kernel_chain *chain)
+{
+	u32 nr_kernel = walked->head.nr_kernel, nr = nr_kernel + walked->nr_user;
+
+	if (nr)
+		memcpy(ips, walked->ips, nr * sizeof(*ips));
+	/* By frame pointers; registers and dump are those that it begins at. */
+	if (!walked->nr_user) {
+		hybrid_kernel_chain_parse(ips, nr, chain);
+		chain->is_walked = walked->dump;
+		chain->info = walked->dump ? walked->head.info : 0;
+		return;
+	}
+	*chain = (struct hybrid_kernel_chain) {
+		.kernel = ips, .nr_kernel = nr_kernel, .user = ips + nr_kernel,
+		.nr_user = walked->nr_user,
+		.has_user = true, .is_walked = true, .info = walked->head.info,
+	};
+}
+
+static u8 *put_dump(u8 *to, const struct hybrid_walked *walked, u64 regs)
+{
+	u32 room = walked->stack_room, size = walked->stack_size;
+	u64 abi = hybrid_walked_regs(walked, regs & HYBRID_BPF_ALL_REGS, (u64 *)to + 1);
+
+	to = put(to, abi) + hweight64(regs & HYBRID_BPF_ALL_REGS) * sizeof(u64);
 	to = put(to, room);
 	if (!room)
 		return to;
-	memcpy(to, walked->dump + offsetof(struct hybrid_walk_dump, stack), size);
+	memcpy(to, hybrid_walked_stack(walked), size);
 	memset(to + size, 0, room - size);
 	return put(to + room, size);
 }
 
-void hybrid_walked_sample(const struct hybrid_walked *walked, u64 type, u64 regs,
-			  struct perf_event_header *made)
+/* Returns where it ends. */
+static u8 *put_head(const struct hybrid_walked *walked, u64 type, struct perf_event_header *made)
 {
 	const struct hybrid_walk_head *head = &walked->head;
 	u8 *to = (u8 *)(made + 1);
 
+	*made = (struct perf_event_header) {
+		.type	= PERF_RECORD_SAMPLE,
+		.misc	= head->misc,
+	};
 	to = put_if(to, type & PERF_SAMPLE_IDENTIFIER, head->id);
 	to = put_if(to, type & PERF_SAMPLE_IP, head->ip);
 	to = put_if(to, type & PERF_SAMPLE_TID, walked->ids);
@@ -291,17 +336,37 @@ void hybrid_walked_sample(const struct hybrid_walked *walked, u64 type, u64 regs
 	to = put_if(to, type & PERF_SAMPLE_ADDR, head->addr);
 	to = put_if(to, type & PERF_SAMPLE_ID, head->id);
 	to = put_if(to, type & PERF_SAMPLE_CPU, walked->cpu);
-	to = put_if(to, type & PERF_SAMPLE_PERIOD, head->period);
-	to = put_chain(to, walked);
+	return put_if(to, type & PERF_SAMPLE_PERIOD, head->period);
+}
+
+void hybrid_walked_head(const struct hybrid_walked *walked, u64 type, u64 *head,
+			struct hybrid_sample_parts *parts)
+{
+	struct perf_event_header *made = (struct perf_event_header *)head;
+
+	made->size = put_head(walked, type, made) - (u8 *)made;
+	*parts = (struct hybrid_sample_parts) {
+		.event		= made,
+		.ip		= walked->head.ip,
+		.pid		= (u32)walked->ids,
+		.tid		= walked->ids >> 32,
+		.time		= walked->head.time,
+		.chain_at	= made->size,
+		.regs_at	= made->size,
+		.rest_at	= made->size,
+	};
+}
+
+void hybrid_walked_sample(const struct hybrid_walked *walked, u64 type, u64 regs,
+			  struct perf_event_header *made)
+{
+	u8 *to = put_chain(put_head(walked, type, made), walked);
+
 	if (walked->dump) {
 		to = put_dump(to, walked, regs);
 	} else {
 		to = put(to, PERF_SAMPLE_REGS_ABI_NONE);
 		to = put(to, 0);
 	}
-	*made = (struct perf_event_header) {
-		.type	= PERF_RECORD_SAMPLE,
-		.misc	= head->misc,
-		.size	= to - (u8 *)made,
-	};
+	made->size = to - (u8 *)made;
 }

@@ -8,6 +8,8 @@
 #include <linux/perf_event.h>
 #include <linux/types.h>
 #include "../bpf_skel/hybrid_interpreter.h"
+#include "../unwind/kernel-chain.h"
+#include "sample-layout.h"
 
 /* What is said of each record, and at its end where it is no sample's. */
 #define HYBRID_BPF_TRAILER	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | \
@@ -31,7 +33,8 @@
  * @code_hash: which code of a JVM the walk came through; 0: none, or unknown
  * @interpreted: @functions are those of an interpreter
  * @functions_are_whole: and the last one is the thread's outermost
- * @language: of the same: HYBRID_WALK_LANGUAGE_OF(); 0: it says none
+ * @language: of the same: HYBRID_WALK_LANGUAGE_OF(); of @text: enum hybrid_walk_language + 1;
+ *	0: it says none
  * @text: struct hybrid_walk_text, not aligned, if the record is one of a function; NULL: it is not
  * @text_size: bytes of @text
  * @dump: where registers and stack are; it need not be aligned; NULL: nowhere
@@ -100,8 +103,48 @@ static inline bool hybrid_walked_is_sample(const struct hybrid_walked *walked)
 	return walked->nr_user || walked->head.nr_kernel;
 }
 
+/* Words of what a sample has before its callchain, at most; of a callchain; of registers. */
+#define HYBRID_WALKED_HEAD	10
+#define HYBRID_WALKED_IPS	HYBRID_WALK_IPS
+#define HYBRID_WALKED_REGS	24
+
 /**
- * hybrid_walked_sample - the sample as the kernel would have written it
+ * hybrid_walked_head - what the sample of a record begins with
+ * @walked: hybrid_walked_is_sample()
+ * @type: PERF_SAMPLE_* of its event; hybrid_bpf__first_served() says what is in that
+ * @head: out: HYBRID_WALKED_HEAD words: a sample without a callchain, registers and a dump
+ * @parts: out: of @head
+ */
+void hybrid_walked_head(const struct hybrid_walked *walked, u64 type, u64 *head,
+			struct hybrid_sample_parts *parts);
+
+/**
+ * hybrid_walked_chain - the callchain of a record
+ * @walked: the record
+ * @ips: out: HYBRID_WALKED_IPS words
+ * @chain: out: points into @ips
+ */
+void hybrid_walked_chain(const struct hybrid_walked *walked, u64 *ips,
+			 struct hybrid_kernel_chain *chain);
+
+/**
+ * hybrid_walked_regs - the registers of a record with a dump
+ * @walked: the record
+ * @mask: which, of HYBRID_BPF_ALL_REGS
+ * @regs: out: HYBRID_WALKED_REGS words at most, in the order of @mask's bits
+ *
+ * Return: PERF_SAMPLE_REGS_ABI_*.
+ */
+u64 hybrid_walked_regs(const struct hybrid_walked *walked, u64 mask, u64 *regs);
+
+/* The stack of a record, which need not be aligned; NULL: it has none. */
+static inline const void *hybrid_walked_stack(const struct hybrid_walked *walked)
+{
+	return walked->dump ? walked->dump + offsetof(struct hybrid_walk_dump, stack) : NULL;
+}
+
+/**
+ * hybrid_walked_sample - the sample as the kernel would have written it, for who reads that
  * @walked: hybrid_walked_is_sample()
  * @type: PERF_SAMPLE_* of its event; hybrid_bpf__first_served() says what is in that
  * @regs: that samples of the event have, of HYBRID_BPF_ALL_REGS

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Functions of runtimes, for perf top and trace: a map and symbols instead of a file. */
 #include <elf.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include "../../dso.h"
 #include "../../map.h"
@@ -8,6 +9,7 @@
 #include "../../symbol.h"
 #include "../../thread.h"
 #include "../api/hybrid-unwind.h"
+#include "../records/kept-functions.h"
 #include "../runtime/joined-namer.h"
 #include "names.h"
 
@@ -58,18 +60,41 @@ static void show(struct shown *shown, struct dso *dso)
 	}
 }
 
+static struct hybrid_names *names_of(const struct hybrid_namer *namer)
+{
+	struct shown *shown = &runtimes[namer->runtime];
+
+	if (!shown->names)
+		shown->names = hybrid_names__new(namer->runtime);
+	return shown->names;
+}
+
 /* One more language of a chain. */
 static void add_namer(struct hybrid_joined_namer *joined, struct hybrid_namer *namer,
 		      const struct hybrid_functions *functions)
 {
-	struct shown *shown = namer ? &runtimes[namer->runtime] : NULL;
+	struct hybrid_names *names = namer ? names_of(namer) : NULL;
 
-	if (!shown)
-		return;
-	if (!shown->names)
-		shown->names = hybrid_names__new(namer->runtime);
-	if (shown->names)
-		hybrid_joined_namer__add(joined, namer, shown->names, functions);
+	if (names)
+		hybrid_joined_namer__add(joined, namer, names, functions);
+}
+
+/* The functions that BPF has read in the process: what runs them may have ended. */
+static void take_texts(struct hybrid_core *core, pid_t pid)
+{
+	struct hybrid_kept_text *text;
+	struct hybrid_namer *namer;
+
+	/* They stay until a sample has met the runtime's mapping. */
+	while (hybrid_core_namer(core, pid, 0)) {
+		text = hybrid_kept_functions__text(pid);
+		if (!text)
+			return;
+		namer = text->language ? hybrid_core_namer(core, pid, text->language) : NULL;
+		if (namer && namer->text && names_of(namer))
+			namer->text(namer, names_of(namer), text->text, text->size);
+		free(text);
+	}
 }
 
 static void show_names(struct thread *thread, struct shown *shown)
@@ -82,23 +107,22 @@ static void show_names(struct thread *thread, struct shown *shown)
 	map__put(map);
 }
 
-void hybrid_session_names__put(struct hybrid_core *core, const struct hybrid_core_sample *sample,
+void hybrid_session_names__put(struct hybrid_core *core, const struct hybrid_sample *sample,
 			       struct thread *thread, struct hybrid_named_chain *c)
 {
-	struct hybrid_functions parts[HYBRID_WALK_PARTS] = {}, all = {
-		.language = c->language, .functions = c->functions, .nr = c->nr_functions,
-		.are_whole = c->functions_are_whole,
-	};
-	unsigned int nr = hybrid_functions__split(&all, parts), i;
+	struct hybrid_functions parts[HYBRID_WALK_PARTS] = {};
+	unsigned int nr = hybrid_functions__split(&sample->interpreted, parts), i;
 	struct hybrid_joined_namer joined;
 
+	take_texts(core, sample->pid);
 	hybrid_joined_namer__init(&joined);
 	/* Without functions it is whatever runtime the process has. */
 	for (i = 0; i < max(nr, 1U); i++)
-		add_namer(&joined, hybrid_core_namer(core, sample, parts[i].language, c),
+		add_namer(&joined, hybrid_core_namer(core, sample->pid, parts[i].language),
 			  &parts[i]);
 	if (!joined.nr)
 		return;
+	hybrid_core_named_chain(core, sample, c);
 	hybrid_joined_namer__name_chain(&joined, c);
 	for (i = 0; i < joined.nr && c->is_named; i++)
 		show_names(thread, &runtimes[joined.parts[i].namer->runtime]);

@@ -5,7 +5,7 @@
 #include <linux/types.h>
 
 struct hybrid_core;
-struct hybrid_core_sample;
+struct hybrid_sample;
 struct hybrid_named_chain;
 struct thread;
 
@@ -14,11 +14,11 @@ struct thread;
  * @core: of processes that run
  * @sample: the last one of @core
  * @thread: that was sampled; its process gets a map of the names
- * @c: @out, @max and the functions: these of any languages; out: as hybrid_name_chain() has it
+ * @c: @out and @max; out: as hybrid_name_chain() has it
  *
  * No file is written: the symbols are in perf's own tables at once.
  */
-void hybrid_session_names__put(struct hybrid_core *core, const struct hybrid_core_sample *sample,
+void hybrid_session_names__put(struct hybrid_core *core, const struct hybrid_sample *sample,
 			       struct thread *thread, struct hybrid_named_chain *c);
 
 #endif /* __PERF_HYBRID_SESSION_NAMES_H */

@@ -11,11 +11,13 @@
 #include <linux/string.h>
 #include <linux/zalloc.h>
 #include "../../callchain.h"
+#include "../../comm.h"
 #include "../../debug.h"
 #include "../../dso.h"
 #include "../../event.h"
 #include "../../evlist.h"
 #include "../../evsel.h"
+#include "../../machine.h"
 #include "../../map.h"
 #include "../../maps.h"
 #include "../../perf_regs.h"
@@ -28,11 +30,11 @@
 #include "../compiler/compiler.h"
 #include "../glue/open-file.h"
 #include "../glue/skid-evsel.h"
+#include "../records/kept-functions.h"
 #include "../records/walk-record.h"
 #include "../runtime/name-chain.h"
 #include "../unwind/precise.h"
 #include "../walkers/walker.h"
-#include "functions.h"
 #include "names.h"
 #include "resolve.h"
 
@@ -222,19 +224,23 @@ static bool resolver_init(const struct evsel *evsel)
 	return true;
 }
 
-static void load(void)
+static void load(const struct hybrid_sample *sample)
 {
 	if (!walker)
 		return;
-	if (!resolver->has_rules)
+	if (!resolver->has_rules) {
 		hybrid_walker__start(walker, hybrid_core_objects(resolver->core));
+		hybrid_core_set_functions(resolver->core, walker->bpf);
+	}
 	resolver->has_rules = true;
-	if (walker->compiler)
-		hybrid_core_compile(resolver->core, walker->compiler);
+	if (!walker->compiler || !sample->by_regs)
+		return;
+	hybrid_core_compile(resolver->core, sample, walker->compiler);
+	hybrid_compiler_pass(walker->compiler);
 }
 
 /* Without its stack the kernel's chain is all that there is. */
-static void take_regs(struct hybrid_core_sample *to, const struct perf_sample *sample)
+static void take_regs(struct hybrid_sample *to, const struct perf_sample *sample)
 {
 	const struct regs_dump *regs = sample->user_regs;
 
@@ -269,7 +275,6 @@ static struct hybrid_precise *precise_of(const struct evsel *evsel)
 				perf_session__env(evlist__session(evsel->evlist)));
 		warn(evsel, event->precise.moment);
 	}
-	event->precise.first = 0;
 	return &event->precise;
 }
 
@@ -278,13 +283,10 @@ u64 hybrid__named_ip(void)
 	return resolver ? resolver->named_ip : 0;
 }
 
-static void put_names(struct thread *thread, struct hybrid_core_sample *sample, u64 time)
+static void put_names(struct thread *thread, struct hybrid_sample *sample)
 {
 	struct hybrid_named_chain c = { .out = resolver->named, .max = sample->max };
 
-	if (walker)
-		hybrid_session_functions__take(hybrid_task_ids(sample->pid, sample->tid), time,
-					       &c);
 	hybrid_session_names__put(resolver->core, sample, thread, &c);
 	if (!c.is_named)
 		return;
@@ -293,18 +295,65 @@ static void put_names(struct thread *thread, struct hybrid_core_sample *sample, 
 	resolver->named_ip = c.first;
 }
 
+/* What the kernel, or BPF, has found. Without a walker no chain is of a walk by rules. */
+static void take_chain(struct hybrid_sample *to, const struct perf_sample *sample)
+{
+	const struct ip_callchain *chain = sample->callchain;
+
+	hybrid_kernel_chain_parse(chain ? chain->ips : NULL, chain ? chain->nr : 0, &to->kernel);
+	if (!walker) {
+		to->kernel.is_walked = false;
+		to->kernel.info = 0;
+		return;
+	}
+	to->checks_calls = hybrid_walker__checks_calls(walker);
+	hybrid_kept_functions__take(hybrid_task_ids(to->pid, to->tid), sample->time,
+				    &to->interpreted);
+}
+
+/* Does a process run what its parent has mapped, without an exec since? */
+static bool is_forked(struct thread *thread)
+{
+	struct comm *comm, *first = NULL;
+	bool has_exec = false;
+
+	down_read(thread__comm_lock(thread));
+	list_for_each_entry(comm, thread__comm_list(thread), list) {
+		has_exec |= comm->exec;
+		first = comm;
+	}
+	up_read(thread__comm_lock(thread));
+	/* Of a process that was there before perf the first has no time. */
+	return first && first->start && !has_exec;
+}
+
+/* If its mappings are not those of the last sample, all that is known of the process is old. */
+static void meet_process(struct thread *thread)
+{
+	struct maps *maps = thread__maps(thread);
+	pid_t pid = thread__pid(thread);
+	struct thread *leader;
+
+	if (hybrid_core_maps_of(resolver->core, pid, thread__tid(thread),
+				maps__generation(maps)) <= 0)
+		return;
+	/* Each thread has names of its own, and has not done the exec. */
+	leader = machine__find_thread(maps__machine(maps), pid, pid);
+	hybrid_core_set_forked(resolver->core, pid, is_forked(leader ?: thread));
+	thread__put(leader);
+}
+
 struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample *sample,
 				       int max_stack)
 {
-	struct hybrid_core_sample unwound = {
+	struct hybrid_sample unwound = {
 		.pid		= thread__pid(thread),
 		.tid		= thread__tid(thread),
-		.kernel		= sample->callchain ? sample->callchain->ips : NULL,
-		.nr_kernel	= sample->callchain ? sample->callchain->nr : 0,
+		.ip		= sample->ip,
+		.cpumode	= sample->cpumode,
 		.at_probe	= evsel__may_be_uprobe(sample->evsel),
-		.walked		= walker,
-		.checks_calls	= walker && hybrid_walker__checks_calls(walker),
 		.max_frames	= max_stack,
+		.waits		= true,
 	};
 	struct ip_callchain *chain;
 
@@ -315,15 +364,16 @@ struct ip_callchain *hybrid__callchain(struct thread *thread, struct perf_sample
 	unwound.chain = chain->ips;
 	unwound.max = ARRAY_SIZE(resolver->chain) - 1;
 	take_regs(&unwound, sample);
+	take_chain(&unwound, sample);
 	resolver->named_ip = 0;
 	if (resolver->nr_samples++ % SAMPLES_A_PASS == 0)
 		hybrid_core_pass(resolver->core);
 	hybrid_core_set_arg(resolver->core, thread);
-	hybrid_core_maps_of(resolver->core, unwound.pid, unwound.tid,
-			    maps__generation(thread__maps(thread)));
+	meet_process(thread);
 	if (hybrid_core_callchain(resolver->core, &unwound))
-		load();
-	put_names(thread, &unwound, sample->time);
+		return sample->callchain;
+	load(&unwound);
+	put_names(thread, &unwound);
 	chain->nr = unwound.nr;
 	return chain;
 }

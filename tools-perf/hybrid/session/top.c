@@ -7,11 +7,11 @@
 #include "../../evlist.h"
 #include "../../evsel.h"
 #include "../glue/evsel.h"
+#include "../records/kept-functions.h"
 #include "../records/sample-layout.h"
 #include "../records/walk-record.h"
 #include "../walkers/bpf.h"
 #include "../walkers/walker.h"
-#include "functions.h"
 #include "resolve.h"
 #include "top.h"
 
@@ -52,13 +52,12 @@ union perf_event *hybrid_top__event(struct evlist *evlist, union perf_event *eve
 	if (live.bpf && event->header.type == PERF_RECORD_LOST)
 		return hybrid_bpf__rename_lost(live.bpf, first_id(evlist), event, made);
 	if (!hybrid_bpf__is_record(live.bpf, &event->header)) {
-		hybrid_session_functions__read_other();
+		hybrid_kept_functions__read_other();
 		return event;
 	}
-	if (hybrid_walked_parse(hybrid_bpf__sample_type(live.bpf), &event->header, &walked) ||
-	    walked.text)
+	if (hybrid_walked_parse(hybrid_bpf__sample_type(live.bpf), &event->header, &walked))
 		return NULL;
-	hybrid_session_functions__read(&walked);
+	hybrid_kept_functions__read(&walked);
 	if (!hybrid_walked_is_sample(&walked))
 		return NULL;
 	evsel = evlist__id2evsel(evlist, walked.head.id);
@@ -75,5 +74,5 @@ void hybrid_top__exit(void)
 	hybrid__set_walker(NULL);
 	hybrid_walker__print(&live);
 	hybrid_walker__exit(&live);
-	hybrid_session_functions__exit();
+	hybrid_kept_functions__exit();
 }

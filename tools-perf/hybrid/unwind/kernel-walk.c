@@ -4,48 +4,14 @@
  * rules that were loaded.
  */
 #include <string.h>
-#include <linux/perf_event.h>
 #include "../bpf_skel/hybrid_interpreter.h"
 #include "../rules/rows.h"
 #include "call-check.h"
 #include "called.h"
+#include "kernel-chain.h"
 #include "kernel-walk.h"
 #include "unwind.h"
 #include "walk.h"
-
-bool hybrid_chain_info(const u64 *chain, unsigned int nr, u64 *info)
-{
-	unsigned int i;
-
-	*info = 0;
-	for (i = 0; i + 1 < nr; i++) {
-		if (chain[i] != PERF_CONTEXT_USER_RULES)
-			continue;
-		*info = chain[i + 1];
-		return true;
-	}
-	return false;
-}
-
-bool hybrid_is_kernel_walk(const u64 *chain, unsigned int nr)
-{
-	u64 info;
-
-	return hybrid_chain_info(chain, nr, &info) &&
-	       PERF_UNWIND_INFO_END(info) == PERF_UNWIND_END_OUTERMOST;
-}
-
-static const u64 *user_chain(const u64 *chain, unsigned int *nr)
-{
-	unsigned int i, first = 0;
-
-	while (first < *nr && chain[first++] != PERF_CONTEXT_USER)
-		;
-	for (i = first; i < *nr && chain[i] < (u64)PERF_CONTEXT_MAX; i++)
-		;
-	*nr = i - first;
-	return chain + first;
-}
 
 /*
  * Does a signal's trampoline end before the sampled address? Its system call may be its
@@ -156,31 +122,32 @@ static void put_functions(struct hybrid_unwind *u)
 }
 
 void hybrid_kernel_walk_frames(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
-			       const u64 *chain, unsigned int nr, bool confirmed)
+			       const struct hybrid_kernel_chain *chain, bool confirmed)
 {
+	const unsigned int nr = chain->nr_user;
 	const struct hybrid_row *row = NULL;
 	struct hybrid_cache_entry *entry;
 	struct hybrid_frame *frame;
 	bool exact = true;
 	unsigned int i;
 
-	chain = user_chain(chain, &nr);
 	u->stop = HYBRID_STOP_OUTERMOST;
 	u->failed_in = NULL;
 	u->rule.kind = HYBRID_RULE_NONE;
 	for (i = 0; i < nr && i < u->max_frames; i++) {
 		frame = &u->frames[i];
 		/* What a signal interrupted has called nothing. */
-		if (!confirmed && !exact && !leads(unwinder, u, row, &frame[-1], chain[i]))
+		if (!confirmed && !exact && !leads(unwinder, u, row, &frame[-1], chain->user[i]))
 			break;
 		entry = exact || confirmed || i + 1 == nr ? NULL :
-			hybrid_cache_find(unwinder, u->space->gen, chain[i] - 1);
+			hybrid_cache_find(unwinder, u->space->gen, chain->user[i] - 1);
 		if (entry && entry->is_caller) {
-			*frame = (struct hybrid_frame) { .ip = chain[i] - 1, .ret = chain[i] };
+			*frame = (struct hybrid_frame) { .ip = chain->user[i] - 1,
+							 .ret = chain->user[i] };
 			row = entry->row;
 			continue;
 		}
-		exact = make_frame(unwinder, u, chain[i], !i, exact, frame, &row);
+		exact = make_frame(unwinder, u, chain->user[i], !i, exact, frame, &row);
 		if (i && !confirmed && !confirm(unwinder, u, i, i + 1 == nr))
 			break;
 	}

@@ -3,30 +3,16 @@
 #define __PERF_HYBRID_KERNEL_WALK_H
 
 #include <stdbool.h>
-#include <linux/types.h>
 
+struct hybrid_kernel_chain;
 struct hybrid_unwind;
 struct hybrid_unwinder;
-
-/**
- * hybrid_chain_info - what the kernel says of its walk by rules
- * @chain: callchain of a sample as the kernel made it
- * @nr: number of @chain
- * @info: out: the word behind PERF_CONTEXT_USER_RULES, 0 where there is none
- *
- * Return: is there one?
- */
-bool hybrid_chain_info(const u64 *chain, unsigned int nr, u64 *info);
-
-/* Has the kernel found the outermost frame by rules, so that there is no dump? */
-bool hybrid_is_kernel_walk(const u64 *chain, unsigned int nr);
 
 /**
  * hybrid_kernel_walk_frames - the frames of a sample that the kernel has walked by rules
  * @unwinder: caches
  * @u: the sample, without a dump; comes out as from hybrid_unwind()
- * @chain: callchain of the sample, hybrid_is_kernel_walk()
- * @nr: number of @chain
+ * @chain: callchain of the sample, hybrid_kernel_chain_is_whole()
  * @confirmed: the walk has looked for a call before each return address; else the chain
  *	ends before the first that none stands before
  *
@@ -35,6 +21,6 @@ bool hybrid_is_kernel_walk(const u64 *chain, unsigned int nr);
  * known, as such a sample has no registers: no later one is joined to it.
  */
 void hybrid_kernel_walk_frames(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
-			       const u64 *chain, unsigned int nr, bool confirmed);
+			       const struct hybrid_kernel_chain *chain, bool confirmed);
 
 #endif /* __PERF_HYBRID_KERNEL_WALK_H */

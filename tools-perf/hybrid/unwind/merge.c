@@ -8,53 +8,30 @@
 #include "call-check.h"
 #include "called.h"
 #include "follow-bp.h"
-#include "kernel-walk.h"
+#include "kernel-chain.h"
 #include "live-stack.h"
 #include "merge.h"
 #include "stack-switch.h"
 #include "uretprobe.h"
 
-/* The user part of the kernel's callchain, without its context word. */
-struct user_chain {
-	const u64	*ips;
-	unsigned int	 nr;
-	bool		 found;
-};
-
-static struct user_chain split(struct hybrid_merge *m)
+/* The words of the kernel's part, and where the user part begins. */
+static void begin(struct hybrid_merge *m)
 {
-	struct user_chain user = {};
-	unsigned int i;
-
-	for (i = 0; i < m->nr_kernel && m->nr < m->max; i++) {
-		/* What only the ring has: no file needs to know it. */
-		if (m->kernel[i] == PERF_CONTEXT_USER_RULES) {
-			i++;
-			continue;
-		}
-		m->out[m->nr++] = m->kernel[i];
-		if (m->kernel[i] == PERF_CONTEXT_USER) {
-			user.found = true;
-			break;
-		}
-	}
-	if (!user.found)
-		return user;
-	user.ips = &m->kernel[i + 1];
-	while (i + 1 + user.nr < m->nr_kernel &&
-	       user.ips[user.nr] < (u64)PERF_CONTEXT_MAX)
-		user.nr++;
-	return user;
+	m->nr = min(m->kernel->nr_kernel, m->max);
+	if (m->nr)
+		memcpy(m->out, m->kernel->kernel, m->nr * sizeof(*m->out));
+	if ((m->kernel->has_user || m->unwind) && m->nr < m->max)
+		m->out[m->nr++] = PERF_CONTEXT_USER;
 }
 
 /*
  * Walks the frame pointers as the kernel did, as far as the dump reaches, and
- * checks that both saw the same, @i being where in @user that chain begins.
+ * checks that both saw the same, @i being where in @kernel's user part that chain begins.
  * Returns the index of the first return address that stands behind the dump and
  * sets @fp to the frame pointer it stands above; 0 where the two do not agree.
  */
-static unsigned int leave_dump(const struct hybrid_unwind *u, const struct user_chain *user,
-			       unsigned int i, u64 *fp)
+static unsigned int leave_dump(const struct hybrid_unwind *u,
+			       const struct hybrid_kernel_chain *kernel, unsigned int i, u64 *fp)
 {
 	u8 word = u->abi->word;
 	u64 next, ret;
@@ -62,13 +39,13 @@ static unsigned int leave_dump(const struct hybrid_unwind *u, const struct user_
 	*fp = u->regs.value[u->abi->bp];
 	while (!hybrid_unwind_read(u, *fp, word, &next) &&
 	       !hybrid_unwind_read(u, *fp + word, word, &ret)) {
-		if (i >= user->nr || next <= *fp ||
-		    (user->ips[i] != ret && !hybrid_uretprobe_is_trampoline(ret)))
+		if (i >= kernel->nr_user || next <= *fp ||
+		    (kernel->user[i] != ret && !hybrid_uretprobe_is_trampoline(ret)))
 			return 0;
 		i++;
 		*fp = next;
 	}
-	return i < user->nr && *fp >= u->dump_start + u->dump_size ? i : 0;
+	return i < kernel->nr_user && *fp >= u->dump_start + u->dump_size ? i : 0;
 }
 
 /*
@@ -76,17 +53,17 @@ static unsigned int leave_dump(const struct hybrid_unwind *u, const struct user_
  * uprobe at a function's entry. In a recursion both may fit: then neither is
  * taken.
  */
-static unsigned int join_kernel(const struct hybrid_merge *m, const struct user_chain *user,
-				u64 *fp)
+static unsigned int join_kernel(const struct hybrid_merge *m, u64 *fp)
 {
+	const struct hybrid_kernel_chain *kernel = m->kernel;
 	const struct hybrid_unwind *u = m->unwind;
-	unsigned int plain = leave_dump(u, user, 1, fp), probed;
+	unsigned int plain = leave_dump(u, kernel, 1, fp), probed;
 	u64 word, probed_fp;
 
-	if (!m->at_probe || user->nr < 2 ||
-	    hybrid_unwind_read(u, u->dump_start, u->abi->word, &word) || user->ips[1] != word)
+	if (!m->at_probe || kernel->nr_user < 2 ||
+	    hybrid_unwind_read(u, u->dump_start, u->abi->word, &word) || kernel->user[1] != word)
 		return plain;
-	probed = leave_dump(u, user, 2, &probed_fp);
+	probed = leave_dump(u, kernel, 2, &probed_fp);
 	if (!probed)
 		return plain;
 	*fp = probed_fp;
@@ -98,9 +75,9 @@ static unsigned int join_kernel(const struct hybrid_merge *m, const struct user_
  * there is a frame pointer: another function's caller would be lost. Returns
  * true where it came to the outermost frame.
  */
-static bool follow_kernel(struct hybrid_unwinder *unwinder, const struct hybrid_merge *m,
-			  const struct user_chain *user)
+static bool follow_kernel(struct hybrid_unwinder *unwinder, const struct hybrid_merge *m)
 {
+	const struct hybrid_kernel_chain *kernel = m->kernel;
 	struct hybrid_unwind *u = m->unwind;
 	struct hybrid_object *object;
 	struct hybrid_row *row;
@@ -108,15 +85,15 @@ static bool follow_kernel(struct hybrid_unwinder *unwinder, const struct hybrid_
 	unsigned int i;
 	u64 fp;
 
-	i = join_kernel(m, user, &fp);
+	i = join_kernel(m, &fp);
 	if (!i || !u->bp_known || u->bp != fp || !hybrid_is_bp_frame(u, &u->rule))
 		return false;
 
 	u->frames[u->nr - 1].cfa = fp + 2 * u->abi->word;
-	for (; i < user->nr; i++) {
-		row = hybrid_unwind_row(unwinder, u->space, user->ips[i] - 1,
+	for (; i < kernel->nr_user; i++) {
+		row = hybrid_unwind_row(unwinder, u->space, kernel->user[i] - 1,
 					&mapped, &object);
-		if (!mapped || !hybrid_add_caller(unwinder, u, user->ips[i], by_cfi))
+		if (!mapped || !hybrid_add_caller(unwinder, u, kernel->user[i], by_cfi))
 			return false;
 		by_cfi = row && row->rule.kind != HYBRID_RULE_NONE;
 		u->failed_in = object;
@@ -186,29 +163,29 @@ static void add_mark(struct hybrid_merge *m, enum hybrid_synthetic mark)
  * No dump: the kernel's frame pointers, at the addresses that unwound chains have, as
  * far as one call can have led to the other. Functions without a frame are left out.
  */
-static enum hybrid_outcome copy_user(struct hybrid_unwinder *unwinder, struct hybrid_merge *m,
-				     const struct user_chain *user)
+static enum hybrid_outcome copy_user(struct hybrid_unwinder *unwinder, struct hybrid_merge *m)
 {
+	const struct hybrid_kernel_chain *kernel = m->kernel;
 	unsigned int i;
 	u64 callee;
 
-	if (!user->found)
+	if (!kernel->has_user)
 		return HYBRID_COMPLETE;
-	if (user->nr)
-		add_entry(m, user->ips[0]);
-	if (hybrid_is_kernel_walk(m->kernel, m->nr_kernel)) {
-		for (i = 1; i < user->nr; i++)
-			add_entry(m, user->ips[i] - 1);
+	if (kernel->nr_user)
+		add_entry(m, kernel->user[0]);
+	if (hybrid_kernel_chain_is_whole(kernel)) {
+		for (i = 1; i < kernel->nr_user; i++)
+			add_entry(m, kernel->user[i] - 1);
 		return HYBRID_COMPLETE;
 	}
-	for (i = 1; i < user->nr && m->space; i++) {
+	for (i = 1; i < kernel->nr_user && m->space; i++) {
 		callee = m->out[m->nr - 1];
-		if (hybrid_check_call(unwinder, m->space, m->pid, m->abi, user->ips[i], callee) <
+		if (hybrid_check_call(unwinder, m->space, m->pid, m->abi, kernel->user[i], callee) <
 		    HYBRID_REACH_MAYBE)
 			break;
 		if (i == 1)
 			add_mark(m, HYBRID_SYNTHETIC_GUESSED);
-		add_entry(m, hybrid_caller_ip(unwinder, m->space, user->ips[i]));
+		add_entry(m, hybrid_caller_ip(unwinder, m->space, kernel->user[i]));
 	}
 	add_mark(m, HYBRID_SYNTHETIC_CUT_OFF);
 	return HYBRID_FP_ONLY;
@@ -233,15 +210,14 @@ static unsigned int count_frames(struct hybrid_unwinder *unwinder, const struct 
 }
 
 /* Goes on where the dump ended. Returns true where it came to the outermost frame. */
-static bool go_on(struct hybrid_unwinder *unwinder, struct hybrid_merge *m,
-		  const struct user_chain *user)
+static bool go_on(struct hybrid_unwinder *unwinder, struct hybrid_merge *m)
 {
 	struct hybrid_unwind *u = m->unwind;
 	unsigned int nr = u->nr;
 
 	if (hybrid_follow_links(unwinder, u, &m->links))
 		return true;
-	if (u->nr == nr && follow_kernel(unwinder, m, user))
+	if (u->nr == nr && follow_kernel(unwinder, m))
 		return true;
 	/* What the register holds is no frame pointer, but where the kernel's chain agrees. */
 	if (u->rule.kind == HYBRID_RULE_NONE && !u->by_code && u->nr == nr)
@@ -280,23 +256,20 @@ enum hybrid_outcome hybrid_merge(struct hybrid_unwinder *unwinder, struct hybrid
 {
 	struct hybrid_unwind *u = m->unwind;
 	enum hybrid_outcome outcome;
-	struct user_chain user;
 	unsigned int unwound, nr_frames;
 	bool stitched = false;
 
-	m->nr = 0;
 	m->marked = false;
-	user = split(m);
+	begin(m);
 	if (!u)
-		return copy_user(unwinder, m, &user);
+		return copy_user(unwinder, m);
 
-	if (!user.found)
-		m->out[m->nr++] = PERF_CONTEXT_USER;
 	unwound = u->sure;
 	if (u->stop == HYBRID_STOP_DUMP_END)
-		stitched = go_on(unwinder, m, &user);
+		stitched = go_on(unwinder, m);
 	else if (u->stop == HYBRID_STOP_BAD_FRAME && u->rule.kind == HYBRID_RULE_SWITCHED)
-		stitched = hybrid_stack_switch_follow(unwinder, u, user.ips, user.nr);
+		stitched = hybrid_stack_switch_follow(unwinder, u, m->kernel->user,
+						      m->kernel->nr_user);
 	nr_frames = count_frames(unwinder, u, stitched);
 	unwound = min(unwound, nr_frames);
 	if (m->tail)

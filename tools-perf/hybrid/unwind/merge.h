@@ -7,10 +7,11 @@
 #include "synthetic-frame.h"
 #include "tail.h"
 
+struct hybrid_kernel_chain;
+
 /**
  * struct hybrid_merge - one sample's callchain, merged
- * @kernel: callchain of the sample as the kernel made it; NULL for none
- * @nr_kernel: number of @kernel
+ * @kernel: callchain of the sample as the kernel made it
  * @unwind: the sample, unwound by hybrid_unwind() or, where the kernel reached
  *	the outermost frame, hybrid_kernel_walk_frames(); NULL where it has no user registers
  *	or no dump; its frames have room for max_frames
@@ -22,13 +23,12 @@
  * @tail: of the thread, read and updated; NULL for none
  * @links: frames that BPF has found where the walk went on by bp
  * @out: the merged callchain; the caller's
- * @max: room in @out; at least @nr_kernel + 2
+ * @max: room in @out; at least 2 more than the words of @kernel
  * @nr: out: number of @out
  * @marked: out: @out holds one of enum hybrid_synthetic
  */
 struct hybrid_merge {
-	const u64		*kernel;
-	unsigned int		 nr_kernel;
+	const struct hybrid_kernel_chain *kernel;
 	bool			 at_probe;
 	struct hybrid_unwind	*unwind;
 	struct hybrid_space	*space;
@@ -47,11 +47,10 @@ struct hybrid_merge {
  * @unwinder: caches
  * @m: what goes in and comes out
  *
- * The kernel's frames and context words stay as they are, but that PERF_CONTEXT_USER_RULES and its
- * info word are gone. After PERF_CONTEXT_USER come the unwound frames; where the dump ended,
- * @links go on, else the kernel's frame pointer chain, joined on the place where it left the dump;
- * else what the thread was seen to be in before. A mark stands before frames that are not shown by
- * the sample, and after a chain that is cut off.
+ * The kernel's frames and context words stay as they are. After PERF_CONTEXT_USER come the unwound
+ * frames; where the dump ended, @links go on, else the kernel's frame pointer chain, joined on the
+ * place where it left the dump; else what the thread was seen to be in before. A mark stands before
+ * frames that are not shown by the sample, and after a chain that is cut off.
  *
  * Return: what became of it.
  */

@@ -2,27 +2,8 @@
 /*
  * Functions with a return probe return to a trampoline of the kernel's.
  */
-#include <linux/perf_event.h>
 #include "unwind.h"
 #include "uretprobe.h"
-
-void hybrid_uretprobe_chain(struct hybrid_unwind *u, const u64 *chain, unsigned int nr)
-{
-	unsigned int i = 0;
-
-	u->user = NULL;
-	u->nr_user = 0;
-	u->user_at = 0;
-	while (i < nr && chain[i] != PERF_CONTEXT_USER)
-		i++;
-	if (i == nr)
-		return;
-	u->user = &chain[++i];
-	while (i < nr && chain[i] < (u64)PERF_CONTEXT_MAX) {
-		u->nr_user++;
-		i++;
-	}
-}
 
 /* What stands at a frame pointer; false where the dump ends. */
 static bool read_frame(const struct hybrid_unwind *u, u64 fp, u64 *next, u64 *ret)

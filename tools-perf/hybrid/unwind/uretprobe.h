@@ -8,14 +8,6 @@
 struct hybrid_unwind;
 
 /**
- * hybrid_uretprobe_chain - say what the kernel's callchain of a sample is
- * @u: the sample
- * @chain: as the kernel made it, valid as long as @u is used
- * @nr: number of @chain
- */
-void hybrid_uretprobe_chain(struct hybrid_unwind *u, const u64 *chain, unsigned int nr);
-
-/**
  * hybrid_uretprobe_is_trampoline - may a return address be that of a return probe?
  * @ret: as it stands on the stack
  *

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <linux/hash.h>
 #include <linux/kernel.h>
-#include "../records/walk-record.h"
-#include "../runtime/name-chain.h"
-#include "functions.h"
+#include "../runtime/functions.h"
+#include "kept-functions.h"
+#include "walk-record.h"
 
 /* Samples whose functions are kept: of those that share a place the newer one's are. */
 #define BITS	12
@@ -38,6 +38,15 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* Under @mutex. */
 static struct kept all[1 << BITS];
+
+/* Bytes of functions that are kept. */
+#define MAX_TEXTS	1048576
+
+/* Under @mutex: functions that BPF has read, the oldest first. */
+static struct {
+	struct hybrid_kept_text	*first;
+	size_t			 bytes;
+} texts;
 
 /* Of the thread that reads the rings: the last record with functions and without a sample. */
 static struct kept before;
@@ -85,10 +94,60 @@ static bool is_before(const struct hybrid_walked *walked)
 	       before.ip == walked->head.ip;
 }
 
-void hybrid_session_functions__read(const struct hybrid_walked *walked)
+/* Under @mutex. NULL: there is none. */
+static struct hybrid_kept_text *take_text(struct hybrid_kept_text **at)
+{
+	struct hybrid_kept_text *text = *at;
+
+	if (text) {
+		*at = text->next;
+		texts.bytes -= sizeof(*text) + text->size;
+	}
+	return text;
+}
+
+/* A process may have ended before a sample of it is resolved: the oldest go if there are many. */
+static void keep_text(const struct hybrid_walked *walked)
+{
+	struct hybrid_kept_text *text = malloc(sizeof(*text) + walked->text_size), **end;
+
+	if (!text)
+		return;
+	text->next = NULL;
+	text->pid = (u32)walked->ids;
+	text->language = walked->language;
+	text->size = walked->text_size;
+	memcpy(text->text, walked->text, walked->text_size);
+	pthread_mutex_lock(&mutex);
+	for (end = &texts.first; *end; end = &(*end)->next)
+		;
+	*end = text;
+	texts.bytes += sizeof(*text) + text->size;
+	while (texts.bytes > MAX_TEXTS)
+		free(take_text(&texts.first));
+	pthread_mutex_unlock(&mutex);
+}
+
+struct hybrid_kept_text *hybrid_kept_functions__text(pid_t pid)
+{
+	struct hybrid_kept_text **at, *text;
+
+	pthread_mutex_lock(&mutex);
+	for (at = &texts.first; *at && (*at)->pid != pid; at = &(*at)->next)
+		;
+	text = take_text(at);
+	pthread_mutex_unlock(&mutex);
+	return text;
+}
+
+void hybrid_kept_functions__read(const struct hybrid_walked *walked)
 {
 	struct kept now = {};
 
+	if (walked->text) {
+		keep_text(walked);
+		return;
+	}
 	if (walked->interpreted && walked->nr_functions)
 		copy(&now, walked);
 	if (!hybrid_walked_is_sample(walked)) {
@@ -104,13 +163,13 @@ void hybrid_session_functions__read(const struct hybrid_walked *walked)
 		keep(&now);
 }
 
-void hybrid_session_functions__read_other(void)
+void hybrid_kept_functions__read_other(void)
 {
 	if (before.frames)
 		keep(&before);
 }
 
-void hybrid_session_functions__take(u64 ids, u64 time, struct hybrid_named_chain *c)
+void hybrid_kept_functions__take(u64 ids, u64 time, struct hybrid_functions *functions)
 {
 	struct kept *place;
 
@@ -118,15 +177,15 @@ void hybrid_session_functions__take(u64 ids, u64 time, struct hybrid_named_chain
 	place = place_of(ids, time);
 	if (place->frames && place->ids == ids && place->time == time) {
 		replace(&taken, place);
-		c->functions = taken.frames;
-		c->nr_functions = taken.nr;
-		c->functions_are_whole = taken.is_whole;
-		c->language = taken.language;
+		functions->functions = taken.frames;
+		functions->nr = taken.nr;
+		functions->are_whole = taken.is_whole;
+		functions->language = taken.language;
 	}
 	pthread_mutex_unlock(&mutex);
 }
 
-void hybrid_session_functions__exit(void)
+void hybrid_kept_functions__exit(void)
 {
 	struct kept none = {};
 	unsigned int i;
@@ -134,6 +193,8 @@ void hybrid_session_functions__exit(void)
 	pthread_mutex_lock(&mutex);
 	for (i = 0; i < ARRAY_SIZE(all); i++)
 		replace(&all[i], &none);
+	while (texts.first)
+		free(take_text(&texts.first));
 	pthread_mutex_unlock(&mutex);
 	replace(&before, &none);
 	replace(&taken, &none);
