@@ -67,6 +67,7 @@ static void last_frame(void)
 }
 
 static struct hybrid_rule told;
+static unsigned int told_of;
 static bool tells;
 
 static bool runtime_rule(void *runtimes __maybe_unused,
@@ -74,7 +75,7 @@ static bool runtime_rule(void *runtimes __maybe_unused,
 			 struct hybrid_rule *rule)
 {
 	*rule = told;
-	return tells && !at;
+	return tells && at == told_of;
 }
 
 /* What the runtime says is used if it leads to the caller that was found. */
@@ -102,6 +103,50 @@ static void by_runtime(void)
 		same(HYBRID_WALK_CFA_OFF(put[0].code.row), cases[i].used);
 		end();
 	}
+}
+
+/*
+ * The kinds of rules that a runtime has. The rule of a frame that a signal interrupted is not used,
+ * and a register has its value in frame 0 only.
+ */
+static void kinds_of_runtime(void)
+{
+	static const struct {
+		u8	kind, base;
+		bool	signal;
+		u64	first, other;
+	} cases[] = {
+		{ HYBRID_RULE_DEREF, HYBRID_BASE_BP, false, PERF_UNWIND_DEREF, PERF_UNWIND_DEREF },
+		{ HYBRID_RULE_DEREF, HYBRID_BASE_BP, true, PERF_UNWIND_CFA, PERF_UNWIND_CFA },
+		{ HYBRID_RULE_SAVED_SP, HYBRID_BASE_BP, false, HYBRID_WALK_SAVED_SP,
+		  HYBRID_WALK_SAVED_SP },
+		{ HYBRID_RULE_SAVED_SP, HYBRID_BASE_BP, true, PERF_UNWIND_CFA, PERF_UNWIND_CFA },
+		{ HYBRID_RULE_CFA, HYBRID_BASE_REG + HYBRID_X86_64_BX, false, HYBRID_WALK_REGISTER,
+		  PERF_UNWIND_CFA },
+		{ HYBRID_RULE_OUTERMOST, HYBRID_BASE_SP, false, PERF_UNWIND_CFA, PERF_UNWIND_CFA },
+	};
+	unsigned int i;
+
+	tells = true;
+	for (i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
+		begin(HYBRID_STOP_NO_CFI);
+		set_frame(0, FRAMELESS, 0x7008);
+		set_frame(1, FRAMELESS + 6, 0x7018);
+		set_frame(2, FRAMED + 2, 0x7100);
+		unwinder.runtime_rule = runtime_rule;
+		told_of = i % 2;
+		told = (struct hybrid_rule) {
+			.kind = cases[i / 2].kind, .base = cases[i / 2].base,
+			.signal = cases[i / 2].signal, .cfa_off = 24, .ra_off = -8,
+		};
+		sample(UINT_MAX);
+		same(nr_put, 2);
+		same(HYBRID_WALK_KIND(put[told_of].code.row),
+		     told_of ? cases[i / 2].other : cases[i / 2].first);
+		same(HYBRID_WALK_KIND(put[!told_of].code.row), PERF_UNWIND_CFA);
+		end();
+	}
+	told_of = 0;
 }
 
 /* A frame pointer that the code does not show is for the address alone. */
@@ -237,6 +282,7 @@ int main(void)
 		{ "memory code: no rule after one that had a rule", no_rule },
 		{ "memory code: the last frame", last_frame },
 		{ "memory code: a runtime's rule", by_runtime },
+		{ "memory code: kinds of rules that a runtime has", kinds_of_runtime },
 		{ "memory code: a frame pointer that the code does not show", not_framed },
 		{ "memory code: as much code as a block may need", most_code },
 		{ "memory code: ranges of a runtime", ranges },

@@ -181,6 +181,19 @@ static void test_file_noted(void)
 	end();
 }
 
+/* A caller that is in no mapping has no rule. */
+static void test_unmapped(void)
+{
+	begin(HYBRID_STOP_OUTERMOST);
+	add_frame(FRAMELESS, 0x7008, true);
+	add_frame(PAGE + FRAMED + 2, 0x7100, false);
+	add_frame(FRAMED + 2, 0x7200, false);
+	sample(1);
+	same(nr_put, 1);
+	same(put[0].key.ip, (u64)code + FRAMELESS);
+	end();
+}
+
 /* Once, until the store's walk ends there. */
 static void test_again(void)
 {
@@ -464,6 +477,7 @@ int main(void)
 		{ "memory code: what no rule is known of", test_nothing },
 		{ "memory code: a file's code is noted", test_file_noted },
 		{ "memory code: a file that can't be read", test_file },
+		{ "memory code: a caller that is not mapped", test_unmapped },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));
