@@ -7,7 +7,7 @@ PYTHONS	:= 3.8 3.11 3.13 3.99 other lies silent pypy
 V8S	:= pointer hidden lies code
 INTERPRETERS := perl php python ruby
 RUBIES	:= ruby ruby-program ruby-relaxed ruby-general ruby-other ruby-hidden
-OBJECTS	:= debuginfod debug-id debug-id-other eh-frame entry entry-noreturn frames live small \
+OBJECTS	:= debuginfod debug-id debug-id-bare debug-id-other eh-frame entry entry-noreturn frames live small \
 	   debug debug-based debug-split debug-split-based debug-split-lies debug-split-more nocfi many many-large i386 jit jit-debug \
 	   jit-list jit-unlinked gopclntab gopclntab-old gopclntab-hidden gopclntab-lies \
 	   gopclntab-moved gopclntab-module gopclntab-other jvm symbols \
@@ -144,6 +144,10 @@ $(OUT)/objects/debug-id.so $(OUT)/objects/debug-id-other.so: asm/debug.S objects
 	@mkdir -p $(@D)
 	$(LINK) $(SMALL) -Wl,--build-id=$(BUILD_ID) -o $@ $<
 	objcopy --only-keep-debug $@ $(@:.so=.debug)
+
+# Without debug information.
+$(OUT)/objects/debug-id-bare.so: $(OUT)/objects/debug-id.so
+	objcopy --strip-debug $< $@
 
 $(OUT)/objects/debuginfod.so: LINK_FLAGS := -Wl,-soname,libdebuginfod.so.1
 

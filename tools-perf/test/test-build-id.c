@@ -13,6 +13,7 @@
 #include "debug-file.h"
 #include "elf-file.h"
 #include "elf-made.h"
+#include "rows.h"
 #include "tap.h"
 
 /* Bytes of a segment of notes that are read, and such segments that are looked at. */
@@ -196,6 +197,28 @@ static int find(const char *name)
 	return fd >= 0 ? 0 : fd;
 }
 
+/* Code without CFI has a row if no debug file is awaited. */
+static void awaited(bool is_awaited)
+{
+	struct hybrid_ident ident = { .path = elf_file_path("debug-id-bare.so") };
+	struct hybrid_mapping mapping = { .object = hybrid_object_get(&objects, &ident) };
+	struct hybrid_object *object = mapping.object;
+	int fd = open(ident.path, O_RDONLY | O_CLOEXEC);
+
+	answer = is_awaited ? HYBRID_OPEN_LATER : -1;
+	objects.waiting = NULL;
+	if (check(!hybrid_object_open(object, fd) && object->nr_segments)) {
+		mapping.start = object->segments[0].vaddr;
+		mapping.end = mapping.start + object->segments[0].size;
+		mapping.pgoff = object->segments[0].offset;
+		same(!hybrid_object_row(&mapping, mapping.start), is_awaited);
+		check(objects.waiting == (is_awaited ? object : NULL));
+	}
+	objects.waiting = NULL;
+	object->is_old = true;
+	hybrid_object_put(object);
+}
+
 static void debug_files(void)
 {
 	hybrid_objects_init(&objects, NULL, hybrid_x86_abi);
@@ -227,6 +250,8 @@ static void debug_files(void)
 	same(find("debug-id.so"), -1);
 	answer = HYBRID_OPEN_LATER;
 	same(find("debug-id.so"), HYBRID_OPEN_LATER);
+	awaited(true);
+	awaited(false);
 	/* By no build-id. */
 	same(find("debug.so"), -1);
 	same(nr_fetched, 0);

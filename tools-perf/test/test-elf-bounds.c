@@ -268,6 +268,8 @@ static void many_fdes(void)
 	mapping = map();
 	check(!row_of(&mapping));
 	check(mapping.object->is_left_out && hybrid_object_waits(mapping.object));
+	/* No sample waits for it. */
+	check(!objects.waiting);
 	same(user->left_out, 1);
 	check(!row_of(&mapping));
 	same(user->left_out, 1);
