@@ -11,6 +11,7 @@
 #include "abi.h"
 #include "build-id-note.h"
 #include "debug-file.h"
+#include "debug-frame.h"
 #include "elf-file.h"
 #include "elf-made.h"
 #include "rows.h"
@@ -159,13 +160,14 @@ static struct hybrid_objects objects;
 /* What debug files are found: by their build-id, in their directory. */
 static const char *by_id, *fetched;
 static int answer;
-static unsigned int nr_fetched;
+static unsigned int nr_fetched, nr_paths;
 
 #define DEBUG_PATH "/usr/lib/debug/.build-id/01/02030405060708090a0b0c0d0e0f1011121314.debug"
 
 static int open_path(struct hybrid_objects *of, const char *path)
 {
 	check(of == &objects);
+	nr_paths++;
 	if (!by_id || strcmp(path, DEBUG_PATH))
 		return -1;
 	return open(elf_file_path(by_id), O_RDONLY | O_CLOEXEC);
@@ -219,6 +221,28 @@ static void awaited(bool is_awaited)
 	hybrid_object_put(object);
 }
 
+/* No debug file is looked for if a process has the file in its memory alone. */
+static void image(void)
+{
+	int fd = open(elf_file_path("debug-id-bare.so"), O_RDONLY | O_CLOEXEC);
+	struct hybrid_object *object;
+	off_t size = lseek(fd, 0, SEEK_END);
+	void *bytes = malloc(size);
+
+	same(pread(fd, bytes, size, 0), size);
+	close(fd);
+	nr_paths = 0;
+	nr_fetched = 0;
+	object = hybrid_object_of_image(&objects, bytes, size);
+	if (check(object)) {
+		check(hybrid_debug_frame_open(object));
+		check(!object->cfi.debug);
+		hybrid_object_free(object);
+	}
+	same(nr_paths, 0);
+	same(nr_fetched, 0);
+}
+
 static void debug_files(void)
 {
 	hybrid_objects_init(&objects, NULL, hybrid_x86_abi);
@@ -252,6 +276,7 @@ static void debug_files(void)
 	same(find("debug-id.so"), HYBRID_OPEN_LATER);
 	awaited(true);
 	awaited(false);
+	image();
 	/* By no build-id. */
 	same(find("debug.so"), -1);
 	same(nr_fetched, 0);

@@ -26,6 +26,7 @@
  * @entsize: of their section
  * @link: index of the section of symbols; 0: the one that there is
  * @symbol: number 1
+ * @before: sections with a relocation of another word that come first
  */
 static struct {
 	Elf64_Rela	*rela;
@@ -34,6 +35,7 @@ static struct {
 	u64		entsize;
 	u32		link;
 	Elf64_Sym	symbol;
+	unsigned int	before;
 } file;
 
 static u8 text[256], data[8192];
@@ -55,9 +57,10 @@ static void begin(u64 at, u32 symbol, u32 type, s64 addend)
 
 static struct hybrid_object *open_file(void)
 {
+	static const Elf64_Rela other = { DATA, ELF64_R_INFO(0, R_X86_64_RELATIVE), 1 };
 	const Elf64_Sym symbols[2] = { [1] = file.symbol };
 	struct elf_made elf;
-	unsigned int symtab;
+	unsigned int symtab, i;
 
 	elf_made_begin(&elf);
 	elf_made_loaded(&elf, ".text", SHF_EXECINSTR, TEXT, text, sizeof(text));
@@ -66,6 +69,10 @@ static struct hybrid_object *open_file(void)
 				  (Elf64_Shdr) { .sh_type = SHT_DYNSYM,
 						 .sh_entsize = sizeof(*symbols) },
 				  symbols, sizeof(symbols));
+	for (i = 0; i < file.before; i++)
+		elf_made_section(&elf, ".rela.dyn",
+				 (Elf64_Shdr) { .sh_type = SHT_RELA, .sh_entsize = sizeof(other) },
+				 &other, sizeof(other));
 	elf_made_section(&elf, ".rela.plt",
 			 (Elf64_Shdr) { .sh_type = file.type, .sh_entsize = file.entsize,
 					.sh_link = file.link ?: symtab },
@@ -238,6 +245,18 @@ static void bounded_words(void)
 	}
 }
 
+/* The first four sections with relocations are looked at. */
+static void bounded_sections(void)
+{
+	unsigned int before;
+
+	for (before = 0; before < 6; before++) {
+		begin(SLOT, 0, R_X86_64_RELATIVE, 0x4321);
+		file.before = before;
+		WORD(SLOT, before < 4, 0x4321);
+	}
+}
+
 /* A segment that is at odd places of the file, or that the file does not have. */
 static void odd_segments(void)
 {
@@ -308,6 +327,7 @@ int main(void)
 		{ "plt: calls by it",				calls },
 		{ "relocation: words",				words },
 		{ "relocation: no more than is asked for",	bounded_words },
+		{ "relocation: no more sections than four",	bounded_sections },
 		{ "relocation: odd segments",			odd_segments },
 		{ "relocation: the end of the file",		end_of_file },
 	};
