@@ -201,6 +201,27 @@ static void hole_above(void)
 	}
 }
 
+/* The room of the copy ends with the page, or a word later. What it had no room for is not known. */
+static void room_above(void)
+{
+	unsigned int i, more;
+
+	for (more = 0; more < 2; more++) {
+		merge_pushed(0);
+		for (i = 0; i < 120; i++)
+			scene_push_pushed(&s, 0, scene_at("pushed_ret"));
+		scene_push_pushed(&s, 0, scene_at("leaf_at"));
+		scene_fill(&s, 8, 0);
+		s.u.dump_room = 4096 + more * 8;
+		if (more)
+			same(merge(), HYBRID_COMPLETE);
+		else
+			check(merge() > HYBRID_GUESSED);
+		same(s.u.fiber_end, more ? SCENE_STACK + (1 + 4 * 121) * 8 : 0);
+		merge_finish();
+	}
+}
+
 /* Of 0 nothing is made. */
 static void zero(void)
 {
@@ -417,6 +438,7 @@ int main(void)
 		{ "called: how far above the top", how_far },
 		{ "called: code without a file above it", made_code_above },
 		{ "called: pages above it that are not there", hole_above },
+		{ "called: the room of the copy ends above", room_above },
 		{ "called: a return address of 0", zero },
 		{ "called: true callers stay", called },
 		{ "called: walked in the kernel", walked },

@@ -4,6 +4,7 @@
  * what is forgotten when it goes.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 #include "clock.h"
 #include "fake-store.h"
@@ -14,6 +15,9 @@
 #define OPENED	32
 #define TURNS	16
 #define CHANGES	8
+
+/* Refusals that are kept. */
+#define REFUSALS	100
 
 /* Where the file is mapped once more, as others with the same rows. */
 #define OTHERS	0x7f4000000000ULL
@@ -74,6 +78,69 @@ static void refusals(void)
 	same(compiler->nr_refusals, 1);
 	same(compiler->refusals[0].err, -EDQUOT);
 	same(compiler->nr_opened, 0);
+	store_end();
+}
+
+static void update(struct hybrid_stored *stored, unsigned int way)
+{
+	const struct hybrid_request note = {
+		.stored = stored, .vaddr = elf_file_symbol("frames.so", "bpframe"),
+		.at = elf_file_symbol("frames.so", "bpframe_at"),
+	};
+
+	if (way == 0)
+		hybrid_update_function(compiler, stored, note.vaddr);
+	else if (way == 1)
+		hybrid_update_early(compiler, stored);
+	else if (way == 2)
+		hybrid_update_hot(compiler, stored);
+	else if (way == 3)
+		check(!hybrid_update_code(compiler, stored, &note));
+	else if (way == 4)
+		hybrid_update_around(compiler, stored, &note);
+	else
+		check(hybrid_update_part(compiler) == stored);
+}
+
+#define WAYS	6
+
+/* An object whose file is no ELF file any more: nothing of it is loaded, whatever is asked for. */
+static void not_opened(void)
+{
+	struct hybrid_stored *stored;
+	unsigned int way;
+	int fd;
+
+	for (way = 0; way < WAYS; way++) {
+		stored = begin();
+		hybrid_update_close(compiler, stored);
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		check(fd >= 0 && dup2(fd, stored->fd) >= 0);
+		close(fd);
+		hybrid_update_whole(compiler, stored);
+		check(!list_empty(&stored->working));
+		update(stored, way);
+		same(stored->state, HYBRID_STORED_FAILED);
+		same(compiler->nr_refusals, 1);
+		same(compiler->nr_opened, 0);
+		check(list_empty(&stored->working));
+		same(store.nr, 1);
+		store_end();
+	}
+}
+
+/* So many refusals are kept to be printed. */
+static void most_refusals(void)
+{
+	struct hybrid_stored *stored = begin();
+	unsigned int i;
+
+	for (i = 1; i <= REFUSALS + 1; i++) {
+		answers(-EDQUOT, 1);
+		hybrid_update_function(compiler, stored, elf_file_symbol("frames.so", "bpframe"));
+		hybrid_stored_forget(stored);
+		same(compiler->nr_refusals, i < REFUSALS ? i : REFUSALS);
+	}
 	store_end();
 }
 
@@ -283,6 +350,8 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "update: a file that changes", states },
 		{ "update: a file that is refused", refusals },
+		{ "update: as many refusals as are kept", most_refusals },
+		{ "update: a file that can't be opened", not_opened },
 		{ "update: the store has made room", made_room },
 		{ "update: many files", many_files },
 		{ "update: objects that are loaded by turns", turns },

@@ -6,6 +6,7 @@
 #include "known-walk.h"
 #include "merge-scene.h"
 #include "tap.h"
+#include "walk.h"
 
 static u64 unwound[MERGE_MAX];
 
@@ -98,6 +99,25 @@ static void known_places(void)
 	check(!known());
 	s.u.space->gen--;
 	check(known());
+	merge_finish();
+}
+
+/* The walk before counts in its own mappings only: in others each address is looked up. */
+static void other_mappings(void)
+{
+	struct hybrid_cache_entry *entry;
+
+	forget();
+	walked_pushed(20);
+	learn();
+	check(known());
+	entry = hybrid_cache_find(&scene_unwinder, s.u.space->gen, user_ips()[s.u.nr - 2] - 1);
+	if (check(entry && entry->is_known_caller)) {
+		entry->is_known_caller = false;
+		check(known());
+		scene_unwinder.last_walk.gen++;
+		check(!known());
+	}
 	merge_finish();
 }
 
@@ -277,6 +297,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "known: through known addresses, other chains too", known_again },
 		{ "known: each address in its place", known_places },
+		{ "known: other mappings", other_mappings },
 		{ "known: never through a signal's frame", known_signal },
 		{ "known: never through code without CFI", known_by_code },
 		{ "known: through code without a file", made_code },
