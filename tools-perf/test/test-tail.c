@@ -132,6 +132,34 @@ static void must_agree(void)
 	hybrid_tail_exit(&tail);
 }
 
+/* Of the next sample one number of one frame differs: the entry has it as it is now. */
+static void one_differs(void)
+{
+	struct hybrid_frame frames[ARRAY_SIZE(stack)];
+	struct hybrid_tail tail = {};
+	unsigned int i, part;
+
+	for (i = 1; i < ARRAY_SIZE(stack); i++) {
+		for (part = 0; part < 3; part++) {
+			hybrid_tail_learn(&tail, stack, ARRAY_SIZE(stack), true);
+			memcpy(frames, stack, sizeof(frames));
+			if (part == 0)
+				frames[i].ip -= 5;
+			else if (part == 1)
+				frames[i].ret += 100;
+			else if (frames[i].cfa)
+				frames[i].cfa += 8;
+			hybrid_tail_learn(&tail, frames, ARRAY_SIZE(frames), true);
+			same(tail.nr, ARRAY_SIZE(stack) - 1);
+			same(tail.entries[i - 1].cfa, frames[i - 1].cfa);
+			same(tail.entries[i - 1].caller.ip, frames[i].ip);
+			same(tail.entries[i - 1].caller.ret, frames[i].ret);
+			same(tail.entries[i - 1].caller.cfa, frames[i].cfa);
+			hybrid_tail_exit(&tail);
+		}
+	}
+}
+
 /* A recursive function's address is on the stack many times. */
 static void recursion(void)
 {
@@ -482,6 +510,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "tail: joins", joins },
 		{ "tail: place and address must agree", must_agree },
+		{ "tail: one number of one frame", one_differs },
 		{ "tail: recursion", recursion },
 		{ "tail: learned piece by piece", piecewise },
 		{ "tail: what is gone is forgotten", forgets },
