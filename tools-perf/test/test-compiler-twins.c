@@ -4,11 +4,13 @@
  * that file, and what it makes of it.
  */
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "abi.h"
 #include "fake-store.h"
 #include "file-compare.h"
+#include "short-memory.h"
 #include "tap.h"
 
 /* Each time half as often, but no less than this. */
@@ -248,6 +250,63 @@ static void compared(void)
 	}
 }
 
+/* The next note needs memory. */
+static void no_notes(void)
+{
+	same(compiler->noted.nr, 0);
+	free(compiler->noted.notes);
+	memset(&compiler->noted, 0, sizeof(compiler->noted));
+}
+
+/* Without memory for a note the file is tried again by the next walk, as if it was the first. */
+static void short_of_memory(void)
+{
+	bool is_short = true;
+	unsigned int nr;
+
+	for (nr = 0; is_short && nr < 100; nr++) {
+		begin();
+		files.has_first = true;
+		no_notes();
+		short_memory_begin(nr);
+		opened();
+		is_short = short_memory_end();
+		same(compiler->is_urgent, compiler->noted.nr != 0);
+		check(is_short || compiler->noted.nr == 1);
+		store_work();
+		opened();
+		store_work();
+		check(files.added);
+		end();
+	}
+	check(!is_short && nr > 3);
+}
+
+/* Without memory for a note nothing is loaded again: the next walk that ends there has it noted. */
+static void not_again(void)
+{
+	unsigned int i;
+
+	begin();
+	store_ops.add = NULL;
+	stored->again_at = 0;
+	for (i = 0; i < 3; i++)
+		store_work();
+	no_notes();
+	short_memory_begin(0);
+	store_sample("pushed_at", ASK(0));
+	check(short_memory_end());
+	same(compiler->noted.nr, 0);
+	same(stored->again, 0);
+	same(stored->again_at, 0);
+	store_sample("pushed_at", ASK(0));
+	same(compiler->noted.nr, 2);
+	same(compiler->noted.notes[0].kind, HYBRID_REQUEST_AGAIN);
+	same(compiler->noted.notes[1].kind, HYBRID_REQUEST_FUNCTION);
+	same(stored->again, 1);
+	end();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -258,6 +317,8 @@ int main(void)
 		{ "twins: the copy of a file that has changed", stale },
 		{ "twins: whether files are compared", compared },
 		{ "twins: files that are not looked at", guards },
+		{ "twins: no memory for a note", short_of_memory },
+		{ "twins: no memory to load again", not_again },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));
