@@ -76,6 +76,8 @@ bool table_copy(void *dst, const void *src, size_t size)
 static struct vm_area_struct vmas[4];
 static unsigned int vma_checks, vma_changes_at;
 static bool vma_busy;
+/* Whose memory the next mapping has by the time it is read. */
+static struct vm_area_struct *vma_becomes;
 
 struct vm_area_struct *vma_lookup(struct mm_struct *mm, unsigned long addr)
 {
@@ -83,7 +85,7 @@ struct vm_area_struct *vma_lookup(struct mm_struct *mm, unsigned long addr)
 
 	for (i = 0; i < ARRAY_SIZE(vmas); i++)
 		if (addr >= vmas[i].vm_start && addr < vmas[i].vm_end)
-			return &vmas[i];
+			return vma_becomes ?: &vmas[i];
 	return NULL;
 }
 

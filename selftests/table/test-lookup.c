@@ -9,6 +9,10 @@
 static void check_mappings(void)
 {
 	static const unsigned long flags[] = { 0, VM_EXEC, VM_WRITE, VM_EXEC | VM_WRITE };
+	struct vm_area_struct other = {
+		.vm_start = CODE + 0x10, .vm_end = CODE + 0x20, .vm_file = &file,
+	};
+	unsigned long ip;
 	unsigned int i;
 	bool ok = true;
 
@@ -50,8 +54,16 @@ static void check_mappings(void)
 	vmas[0].vm_end = CODE + 0x10;
 	ok = perf_unwind_find_mapping(&walk, CODE) && perf_unwind_find_mapping(&walk, CODE + 15) &&
 	     !perf_unwind_find_mapping(&walk, CODE + 16);
-	ok &= !walk.rows && !walk.start;
+	ok &= !walk.rows && !walk.start && !walk.end;
 	report(ok, "mappings: their bounds");
+
+	make_frames();
+	walk.mm = NULL;
+	vma_becomes = &other;
+	for (ip = CODE; ip < CODE + 0x30; ip++)
+		ok &= perf_unwind_find_mapping(&walk, ip) == (ip >= CODE + 0x10 && ip < CODE + 0x20);
+	vma_becomes = NULL;
+	report(ok, "mappings: another one while it is read");
 }
 
 /* Files are told apart by each part of their key, and by their last change. */
