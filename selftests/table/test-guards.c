@@ -8,7 +8,7 @@
 /* Two reads of a walk may fail; the third one ends it. */
 static void check_failed(void)
 {
-	unsigned int i;
+	unsigned int i, f;
 	bool ok;
 
 	make_frames();
@@ -26,6 +26,21 @@ static void check_failed(void)
 		user_put_word(STACK + 16 * i + 8, 0x1234567000 + i, 8);
 	ok &= walk_now(MAX_STACK) == PERF_UNWIND_END_NOT_RETURN && !walk.frames;
 	report(ok, "walks: two reads may fail");
+
+	/* One or two reads of bp, then one of the code before a return address. */
+	for (i = 1, ok = true; i <= 2; i++) {
+		make_frames();
+		dump_size += 64;
+		for (f = 0; f < i; f++) {
+			rule_of(f)->fp = PERF_UNWIND_FP_AT_CFA;
+			rule_of(f)->fp_off = STACK + WORDS * 8 - (STACK + 16 * (f + 1));
+		}
+		user_put_word(STACK + 16 * i + 8, 0x1234567000, 8);
+		ok &= walk_now(MAX_STACK) == (i == 1 ? PERF_UNWIND_END_NOT_RETURN :
+						       PERF_UNWIND_END_UNREADABLE);
+		ok &= walk.frames == i;
+	}
+	report(ok, "walks: reads of code and of the stack count together");
 }
 
 static void check_limit(void)
