@@ -191,6 +191,18 @@ static void check_rules(void)
 	unwind_table_delete(table);
 }
 
+/* A row has an offset and a rule, four rows have a block, and two blocks are more than these. */
+static void check_size(void)
+{
+	size_t empty = sizeof(struct perf_unwind_rows) + 2 * sizeof(u32);
+	bool ok = true;
+	u32 nr;
+
+	for (nr = 0; nr < 4 * MAX_ROWS; nr += 4)
+		ok &= unwind_table_rows_size(nr) == empty + nr * 7;
+	report(ok, "a row takes 7 bytes");
+}
+
 bool perf_unwind_find_mapping(struct perf_unwind_walk *walk, unsigned long ip)
 {
 	return false;
@@ -203,6 +215,7 @@ int main(void)
 	check_refused();
 	check_retired();
 	check_rules();
+	check_size();
 	printf("1..%d\n", nr_tests);
 	return !!nr_failed;
 }
