@@ -177,12 +177,34 @@ static void check_random(void)
 	}
 }
 
+/* REX2 has the map in a bit: imul and add of the same length. Only the kernel's decoder knows it. */
+static void check_rex2(void)
+{
+	static const u8 bytes[2][MAX_INSN_SIZE] = {
+		{ 0xd5, 0x80, 0xaf, 0xc3 }, { 0xd5, 0x00, 0x01, 0xc3 },
+	};
+	struct x86_code code;
+	struct insn insn;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		nr_all++;
+		if (x86_frame_decode(&insn, bytes[i], MAX_INSN_SIZE, true, &code) &&
+		    code.len == 4 && code.op == bytes[i][2] && code.rex == 0 &&
+		    code.map == (i ? X86_MAP_ONE : X86_MAP_0F))
+			continue;
+		nr_differ++;
+		print_code("with REX2", &code);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	int i;
 
 	if (argc < 2) {
 		check_opcodes();
+		check_rex2();
 		check_random();
 	}
 	for (i = 1; i < argc; i++)
