@@ -177,7 +177,7 @@ static void check_random(void)
 	}
 }
 
-/* REX2 has the map in a bit: imul and add of the same length. Only the kernel's decoder knows it. */
+/* REX2 has a bit for the map: imul and add. Only the kernel's decoder knows it. */
 static void check_rex2(void)
 {
 	static const u8 bytes[2][MAX_INSN_SIZE] = {

@@ -201,7 +201,7 @@ static void hole_above(void)
 	}
 }
 
-/* The room of the copy ends with the page, or a word later. What it had no room for is not known. */
+/* The copy has room to the end of the page, or a word more. What is behind is not known. */
 static void room_above(void)
 {
 	unsigned int i, more;
