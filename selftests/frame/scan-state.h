@@ -18,9 +18,11 @@
 #define CODE			0x401000UL
 
 static u8 code[4 * 4096];
+static unsigned int nr_reads;
 
 static inline int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
 {
+	nr_reads++;
 	if (addr - CODE >= sizeof(code) || sizeof(code) - (addr - CODE) < len)
 		return -1;
 	memcpy(dst, code + (addr - CODE), len);

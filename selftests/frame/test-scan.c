@@ -146,6 +146,30 @@ static void check_limits(void)
 	report(ok, "limits: a search takes what it says");
 }
 
+/* Straight code is read once, in windows that overlap by less than two instructions. */
+static void check_reads(void)
+{
+	/* vbroadcastss %xmm1,%ymm0, which only the kernel's decoder knows; and a nop. */
+	static const char * const insns[] = { "\xc4\xe2\x7d\x18\xc1", "\x90" };
+	unsigned int i, n, len;
+	bool ok = true;
+
+	for (i = 0; i < ARRAY_SIZE(insns); i++) {
+		unsigned long at = CODE;
+
+		begin();
+		len = strlen(insns[i]);
+		for (n = 0; n < 2 * X86_FRAME_WINDOW / len; n++)
+			at = put(at, insns[i], len);
+		put(at, "\xc3", 1);
+		nr_reads = 0;
+		ok &= analyze(X86_FRAME_INSNS, NULL) == X86_FRAME_SCAN_SP;
+		printf("# %u reads\n", nr_reads);
+		ok &= nr_reads <= 2 + (at + 1 - CODE) / (X86_FRAME_WINDOW - 2 * MAX_INSN_SIZE);
+	}
+	report(ok, "limits: code is read once");
+}
+
 /* The own address of 32-bit code: each bit of the function that loads it. */
 static void check_thunks(void)
 {
@@ -300,6 +324,7 @@ int main(void)
 	check_other_frame();
 	check_callees();
 	check_limits();
+	check_reads();
 	check_thunks();
 	check_tables();
 	check_registers();
