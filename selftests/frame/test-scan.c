@@ -51,6 +51,24 @@ static void check_other_frame(void)
 	report(ok, "bp: loaded by bp, and stored in another frame");
 }
 
+/* A slot that is free again has no copy of bp any more: another word is stored and loaded there. */
+static void check_freed_slot(void)
+{
+	/* push %rbp; pop %rcx; mov %rax,%rbp; push %rbp; pop %rbp; ret */
+	static const char freed[] = "\x55\x59\x48\x89\xc5\x55\x5d\xc3";
+	/* push %rbp; mov %rax,%rbp; pop %rbp; nop; nop; ret */
+	static const char kept[] = "\x55\x48\x89\xc5\x5d\x90\x90\xc3";
+	bool ok;
+
+	begin();
+	put(CODE, freed, sizeof(freed) - 1);
+	ok = analyze(1024, NULL) == X86_FRAME_UNKNOWN;
+	begin();
+	put(CODE, kept, sizeof(kept) - 1);
+	ok &= analyze(1024, NULL) == X86_FRAME_SCAN_SP;
+	report(ok, "bp: another word in a slot that was free");
+}
+
 /* Functions that call one another with sp at the return address. */
 static void check_callees(void)
 {
@@ -322,6 +340,7 @@ int main(void)
 {
 	setvbuf(stdout, NULL, _IONBF, 0);
 	check_other_frame();
+	check_freed_slot();
 	check_callees();
 	check_limits();
 	check_reads();
