@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
@@ -297,12 +299,51 @@ static void on_overlay(void)
 	end();
 }
 
+static int peer = -1;
+
+static void send_byte(int signal __maybe_unused)
+{
+	hybrid_helper_send(peer, "a", 1, NULL);
+}
+
+/*
+ * A signal does not end the wait for a message: its handler sends it. What is no socket has no
+ * messages, and without one there is nothing to wait for.
+ */
+static void interrupted(void)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
+	const struct itimerspec soon = { .it_value = { .tv_nsec = 10000000 } };
+	const struct sigaction action = { .sa_handler = send_byte };
+	timer_t timer;
+	int sockets[2], fds[2], fd = open("/", O_RDONLY | O_CLOEXEC);
+	char byte = 0;
+
+	same(hybrid_helper_receive(fd, &byte, 1, fds, 0), (u64)-1);
+	same(errno, ENOTSOCK);
+	close(fd);
+	check(!socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets));
+	same(hybrid_helper_receive(sockets[0], &byte, 1, fds, MSG_DONTWAIT), (u64)-1);
+	same(errno, EAGAIN);
+	peer = sockets[1];
+	check(!sigaction(SIGUSR1, &action, NULL));
+	check(!timer_create(CLOCK_MONOTONIC, &event, &timer));
+	check(!timer_settime(timer, 0, &soon, NULL));
+	same(hybrid_helper_receive(sockets[0], &byte, 1, fds, 0), 1);
+	same(byte, 'a');
+	check(fds[0] < 0 && fds[1] < 0);
+	timer_delete(timer);
+	close(sockets[0]);
+	close(sockets[1]);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "helper: files that are opened", opened },
 		{ "helper: copies", copied },
 		{ "helper: a wrong answer", answered_wrongly },
+		{ "helper: a signal while it waits", interrupted },
 		{ "helper: digests", digests },
 		{ "helper: files on an overlay", on_overlay },
 	};
