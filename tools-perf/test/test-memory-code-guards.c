@@ -114,16 +114,20 @@ static void kinds_of_runtime(void)
 	static const struct {
 		u8	kind, base;
 		bool	signal;
-		u64	first, other;
+		/* Of frame 0, and of the next one. */
+		u64	want[2];
 	} cases[] = {
-		{ HYBRID_RULE_DEREF, HYBRID_BASE_BP, false, PERF_UNWIND_DEREF, PERF_UNWIND_DEREF },
-		{ HYBRID_RULE_DEREF, HYBRID_BASE_BP, true, PERF_UNWIND_CFA, PERF_UNWIND_CFA },
-		{ HYBRID_RULE_SAVED_SP, HYBRID_BASE_BP, false, HYBRID_WALK_SAVED_SP,
-		  HYBRID_WALK_SAVED_SP },
-		{ HYBRID_RULE_SAVED_SP, HYBRID_BASE_BP, true, PERF_UNWIND_CFA, PERF_UNWIND_CFA },
-		{ HYBRID_RULE_CFA, HYBRID_BASE_REG + HYBRID_X86_64_BX, false, HYBRID_WALK_REGISTER,
-		  PERF_UNWIND_CFA },
-		{ HYBRID_RULE_OUTERMOST, HYBRID_BASE_SP, false, PERF_UNWIND_CFA, PERF_UNWIND_CFA },
+		{ HYBRID_RULE_DEREF, HYBRID_BASE_BP, false,
+		  { PERF_UNWIND_DEREF, PERF_UNWIND_DEREF } },
+		{ HYBRID_RULE_DEREF, HYBRID_BASE_BP, true, { PERF_UNWIND_CFA, PERF_UNWIND_CFA } },
+		{ HYBRID_RULE_SAVED_SP, HYBRID_BASE_BP, false,
+		  { HYBRID_WALK_SAVED_SP, HYBRID_WALK_SAVED_SP } },
+		{ HYBRID_RULE_SAVED_SP, HYBRID_BASE_BP, true,
+		  { PERF_UNWIND_CFA, PERF_UNWIND_CFA } },
+		{ HYBRID_RULE_CFA, HYBRID_BASE_REG + HYBRID_X86_64_BX, false,
+		  { HYBRID_WALK_REGISTER, PERF_UNWIND_CFA } },
+		{ HYBRID_RULE_OUTERMOST, HYBRID_BASE_SP, false,
+		  { PERF_UNWIND_CFA, PERF_UNWIND_CFA } },
 	};
 	unsigned int i;
 
@@ -141,8 +145,7 @@ static void kinds_of_runtime(void)
 		};
 		sample(UINT_MAX);
 		same(nr_put, 2);
-		same(HYBRID_WALK_KIND(put[told_of].code.row),
-		     told_of ? cases[i / 2].other : cases[i / 2].first);
+		same(HYBRID_WALK_KIND(put[told_of].code.row), cases[i / 2].want[told_of]);
 		same(HYBRID_WALK_KIND(put[!told_of].code.row), PERF_UNWIND_CFA);
 		end();
 	}
