@@ -18,14 +18,19 @@ static int nice_of(pid_t tid)
 	return getpriority(PRIO_PROCESS, tid);
 }
 
-/* Has a process of its own the result that is to be? */
+/*
+ * Has a process of its own the result that is to be? It begins with the usual priority, if that is
+ * allowed: tests may run at a lower one.
+ */
 static bool in_child(bool (*run)(void))
 {
 	pid_t pid = fork();
 	int status = 1;
 
-	if (!pid)
+	if (!pid) {
+		setpriority(PRIO_PROCESS, 0, 0);
 		_exit(!run());
+	}
 	waitpid(pid, &status, 0);
 	return !status;
 }
