@@ -105,8 +105,9 @@ class Worker:
         if status:
             print(f"# {file}: {program} does not link: {said[-300:]}", file=sys.stderr)
             return False
-        seconds = int(5 + self.run.coverage[suite].seconds[program] * (30 if variant != "plain"
-                                                                       else 10))
+        # Sanitizers slow down some tests by hundreds of times: those that map much memory.
+        least, times = (5, 10) if variant == "plain" else (30, 30)
+        seconds = int(least + self.run.coverage[suite].seconds[program] * times)
 
         def passes(path):
             return suites.run_test([path, *suites.SUITES[suite]["programs"][program]], where,
