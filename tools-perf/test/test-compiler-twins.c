@@ -228,7 +228,10 @@ static void stale(void)
 	}
 }
 
-/* Files are compared if the store takes several for one; all that are open are the worker's. */
+/*
+ * Files are compared if the store takes several for one; all that are open are the worker's. Its
+ * thread ends with the compiler.
+ */
 static void compared(void)
 {
 	struct hybrid_store_ops ops = store_ops;
@@ -244,10 +247,30 @@ static void compared(void)
 		check(made);
 		same(!!objects.compare, way);
 		same(made->objects.max_opened, UINT_MAX);
-		hybrid_compiler_stop(made);
+		check(!hybrid_compiler_start(made));
 		hybrid_compiler_delete(made);
 		hybrid_objects_exit(&objects);
 	}
+}
+
+/* While the mapping's file is being opened nothing is loaded again. */
+static void again_later(void)
+{
+	unsigned int i;
+
+	begin();
+	files.open_err = HYBRID_OPEN_LATER;
+	stored->again_at = 0;
+	for (i = 0; i < 3; i++)
+		store_work();
+	store_sample("pushed_at", ASK(0));
+	same(compiler->noted.nr, 0);
+	files.open_err = -1;
+	store_sample("pushed_at", ASK(0));
+	same(compiler->noted.nr, 2);
+	same(compiler->noted.notes[0].kind, HYBRID_REQUEST_AGAIN);
+	same(compiler->noted.notes[1].kind, HYBRID_REQUEST_FUNCTION);
+	end();
 }
 
 /* The next note needs memory. */
@@ -317,6 +340,7 @@ int main(void)
 		{ "twins: the copy of a file that has changed", stale },
 		{ "twins: whether files are compared", compared },
 		{ "twins: files that are not looked at", guards },
+		{ "twins: a file that is being opened, to load again", again_later },
 		{ "twins: no memory for a note", short_of_memory },
 		{ "twins: no memory to load again", not_again },
 	};
