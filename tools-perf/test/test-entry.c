@@ -15,6 +15,8 @@
 #define MAX_ENTRY	64
 
 static u8 text[256];
+/* What the section of symbols says that one of them takes. */
+static u64 entsize = sizeof(Elf64_Sym);
 
 struct symbol {
 	u64	value;
@@ -35,7 +37,7 @@ static struct hybrid_object *open_entry(u64 entry, const struct symbol *symbol, 
 		symbols[1].st_info = ELF64_ST_INFO(STB_GLOBAL, symbol->type);
 		symbols[1].st_shndx = symbol->section;
 		elf_made_section(&elf, ".symtab",
-				 (Elf64_Shdr) { .sh_type = type, .sh_entsize = sizeof(*symbols) },
+				 (Elf64_Shdr) { .sh_type = type, .sh_entsize = entsize },
 				 symbols, sizeof(symbols));
 	}
 	return elf_made_object(&elf);
@@ -167,6 +169,22 @@ static void symbols(void)
 	}
 }
 
+/* Symbols of no size are none. */
+static void no_symbols(void)
+{
+	const struct symbol symbol = { .value = TEXT + AT + 8, .type = STT_FUNC, .section = 1 };
+	struct hybrid_object *object;
+
+	memset(text, 0x90, sizeof(text));
+	memcpy(text + AT, "\x31\xed", 2);
+	text[AT + 31] = 0xf4;
+	entsize = 0;
+	object = open_entry(TEXT + AT, &symbol, SHT_SYMTAB);
+	same(hybrid_entry_size(object), 32);
+	elf_made_close(object);
+	entsize = sizeof(Elf64_Sym);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -174,6 +192,7 @@ int main(void)
 		{ "entry: where it ends",	ends },
 		{ "entry: bounds",		bounds },
 		{ "entry: symbols behind it",	symbols },
+		{ "entry: symbols of no size",	no_symbols },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));
