@@ -74,6 +74,38 @@ static void one(void)
 	end();
 }
 
+/*
+ * All of an object is loaded if it has few functions, if it is an interpreter's and not large, or
+ * if samples were in one of 16 functions.
+ */
+static void worth(void)
+{
+	static const struct {
+		size_t	nr, functions;
+		bool	is_interpreter, is_large, is_worth;
+	} all[] = {
+		{ 128, 0, false, false, true }, { 129, 0, false, false, false },
+		{ 144, 8, false, false, false }, { 144, 9, false, false, true },
+		{ 145, 9, false, false, false }, { 129, 0, true, false, true },
+		{ 16384, 0, true, false, true }, { 16385, 0, true, true, false },
+		{ 16385, 1025, false, true, true }, { 16385, 1024, false, true, false },
+	};
+	unsigned int i;
+	size_t nr;
+
+	begin();
+	nr = stored->fdes.nr;
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		stored->fdes.nr = all[i].nr;
+		stored->nr_functions = all[i].functions;
+		stored->is_interpreter = all[i].is_interpreter;
+		same(hybrid_stored_is_large(stored), all[i].is_large);
+		same(hybrid_stored_is_worth(stored), all[i].is_worth);
+	}
+	stored->fdes.nr = nr;
+	end();
+}
+
 /* A function that lies before what the batch has is left to the next one. */
 static void next_batch(void)
 {
@@ -327,6 +359,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "stored: parts of an object", parts },
 		{ "stored: one function", one },
+		{ "stored: whether all of an object is worth it", worth },
 		{ "stored: a function for the next batch", next_batch },
 		{ "stored: all is forgotten", forgotten },
 		{ "stored: its .debug_frame", debug_frame },
