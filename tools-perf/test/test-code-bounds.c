@@ -253,6 +253,8 @@ static void moves(void)
 	CODE_PUT(96, "\x48\x89\xcc\x90\xff\xe0");
 	/* je, with sp moved: lea -8(%rsp),%rsp; vmovdqa; and back */
 	CODE_PUT(128, "\x48\x8d\x64\x24\xf8\x74\x04\xc5\xf9\x6f\xc0\x48\x8d\x64\x24\x08");
+	/* push %rax; push2 %rax,%rbx, behind which sp is not known */
+	CODE_PUT(160, "\x50\x62\xf4\x64\x18\xff\xf0");
 	code[CODE_SIZE - 1] = 0xc3;
 	sp_is_moved(0, false, 0, 17);
 	sp_is_moved(16, false, 0, 17);
@@ -267,10 +269,12 @@ static void moves(void)
 	sp_is_moved(100, true, 99, 102);
 	sp_is_moved(102, false, 102, 133);
 	sp_is_moved(139, true, 133, 144);
-	sp_is_moved(144, false, 144, CODE_SIZE);
+	sp_is_moved(144, false, 144, 161);
+	sp_is_moved(161, true, 161, 167);
+	sp_is_moved(167, false, 167, CODE_SIZE);
 	/* What can't be read, and more instructions than are looked at. */
 	CODE_PUT(512, "\x50\x62\x00");
-	sp_is_moved(300, false, 144, 513);
+	sp_is_moved(300, false, 167, 513);
 	check(!hybrid_sp_is_moved(&code_mem, CODE_BASE, CODE_BASE + 513, CODE_BASE + 1024, 72,
 				  &from, &to));
 	code_fill(0x90);

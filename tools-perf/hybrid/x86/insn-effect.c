@@ -300,8 +300,6 @@ static bool follow_sp(const struct x86_frame_mem *mem, u64 *at, struct sp_state 
 	    hybrid_flow_fetch(mem, *at, bytes, insn.length) < insn.length)
 		return false;
 	*at += insn.length;
-	if (insn.vex_prefix.nbytes)
-		return true;
 	if (!x86_frame_decode(&insn, bytes, insn.length, true, &code))
 		return false;
 	if (hybrid_is_call(&code))
