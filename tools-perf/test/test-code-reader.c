@@ -175,6 +175,26 @@ static void runs(void)
 	close_text();
 }
 
+/* A function that ends in jmp *%rax: the way from its beginning is looked at, and counts. */
+static void from_entry(void)
+{
+	struct hybrid_rule rule = {};
+	unsigned int took;
+	u64 end;
+
+	memset(text, 0xcc, sizeof(text));
+	memset(text + MIDDLE, 0x90, 100);
+	memcpy(text + MIDDLE + 100, "\xff\xe0", 2);
+	open_text(TEXT, text, sizeof(text));
+	check(hybrid_code_rule_run(object, TEXT + MIDDLE + 100, &rule, &end, &took));
+	same(rule.kind, HYBRID_RULE_CFA);
+	same(rule.base, HYBRID_BASE_SP);
+	same(rule.cfa_off, 8);
+	same(end, TEXT + MIDDLE + 102);
+	check(took > 100);
+	close_text();
+}
+
 /* How far a rule reaches, in straight code. */
 static void ends(void)
 {
@@ -313,6 +333,7 @@ int main(void)
 		{ "reader: rules",			all_rules },
 		{ "reader: rules of runs of code",	runs },
 		{ "reader: how far they reach",		ends },
+		{ "reader: from the function's beginning",	from_entry },
 		{ "reader: a rule that leads too far",	too_far },
 		{ "reader: the ends of the code",	bounds },
 		{ "reader: optimized uprobes",		uprobes },
