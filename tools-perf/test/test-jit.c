@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "abi.h"
 #include "jit-world.h"
+#include "memory-code.h"
 #include "tap.h"
 
 static void check_chain(const char *name)
@@ -32,6 +33,43 @@ static void test_chain(void)
 static void test_debug_frame(void)
 {
 	check_chain("jit-debug.so");
+}
+
+static struct {
+	u64	ip, row;
+} given[4];
+static unsigned int nr_given;
+
+static int put_code(void *store __maybe_unused, const struct hybrid_walk_code_key *key,
+		    const struct hybrid_walk_code *what)
+{
+	if (!check(nr_given < ARRAY_SIZE(given)))
+		return 0;
+	given[nr_given].ip = key->ip;
+	given[nr_given++].row = what->row;
+	return 0;
+}
+
+/* A store is given the process's rule for code that does not show how it is left. */
+static void test_store(void)
+{
+	static const struct hybrid_store_ops ops = { .put_code = put_code };
+	static struct hybrid_memory_code known;
+
+	jit_begin("jit.so");
+	same(jit_unwind_leaf(), HYBRID_STOP_OUTERMOST);
+	jit.u.walker_space = 1;
+	nr_given = 0;
+	hybrid_memory_code_sample(&known, &ops, NULL, &jit.unwinder, &jit.u, UINT_MAX);
+	same(nr_given, 2);
+	same(given[0].ip, jit_at("leaf_at"));
+	same(HYBRID_WALK_KIND(given[0].row), PERF_UNWIND_CFA);
+	same(HYBRID_WALK_BASE(given[0].row), PERF_UNWIND_BASE_SP);
+	same(HYBRID_WALK_CFA_OFF(given[0].row), 32);
+	same(given[1].ip, jit_at("middle_ret"));
+	same(HYBRID_WALK_BASE(given[1].row), PERF_UNWIND_BASE_SP);
+	same(HYBRID_WALK_CFA_OFF(given[1].row), 48);
+	jit_end();
 }
 
 /* Nobody asks, nobody can be asked, nobody has said anything. */
@@ -230,6 +268,7 @@ static const struct tap_test tests[] = {
 	{ "jit: a chain by .debug_frame", test_debug_frame },
 	{ "jit: an image that is not linked", test_unlinked },
 	{ "jit: code that nothing is said of", test_unsaid },
+	{ "jit: what a store is given of it", test_store },
 	{ "jit: a row with all registers", test_full },
 	{ "jit: one row for all", test_one_row },
 	{ "jit: a caller that called something else", test_false },
