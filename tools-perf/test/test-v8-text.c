@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "elf-made.h"
 #include "own-memory.h"
+#include "space.h"
 #include "tap.h"
 #include "v8-function.h"
 #include "v8-source.h"
@@ -21,6 +23,8 @@ static struct hybrid_walk_text text;
 static struct hybrid_walk_v8_source source;
 static size_t used;
 static char path[64];
+/* V8's own file; NULL: it is not known. */
+static const struct hybrid_mapping *own_file;
 
 static void begin(void)
 {
@@ -68,7 +72,7 @@ static void make(u64 shared, u32 mark, const char *name, const char *file, s32 s
 
 static void take(void)
 {
-	v8_functions__text(&functions, names, NULL, &text,
+	v8_functions__text(&functions, names, own_file, &text,
 			   offsetof(struct hybrid_walk_text, bytes) + used);
 }
 
@@ -191,6 +195,44 @@ static void mapped_lines(void)
 	source = (struct hybrid_walk_v8_source) {};
 }
 
+/* A script of V8's own, in memory that is gone: V8's file has it. */
+static void lines_of_file(void)
+{
+	static const char chars[] = "one\ntwo\n";
+	const u64 bias = 0x7e0000000000ULL, vaddr = 0x10000;
+	struct hybrid_mapping mapping = {};
+	const struct hybrid_segment *seg;
+	struct elf_made elf;
+
+	elf_made_begin(&elf);
+	elf_made_loaded(&elf, ".text", SHF_EXECINSTR, vaddr, chars, sizeof(chars));
+	mapping.object = elf_made_object(&elf);
+	seg = &mapping.object->segments[0];
+	mapping.start = bias + seg->vaddr;
+	mapping.end = mapping.start + seg->size;
+	mapping.pgoff = seg->offset;
+	begin();
+	source = (struct hybrid_walk_v8_source) {
+		.chars = bias + vaddr, .length = 8, .width = 1,
+	};
+	expect_line("node:a", 4, "");
+	own_file = &mapping;
+	expect_line("node:b", 4, ":2");
+	/* As it is not mapped, and behind its end. */
+	source.chars = vaddr;
+	expect_line("node:c", 4, "");
+	source.chars = bias + vaddr + sizeof(chars) - 7;
+	expect_line("node:d", 4, "");
+	/* The mapping has nothing of the segment. */
+	mapping.pgoff += 0x100000;
+	source.chars = bias + vaddr;
+	expect_line("node:e", 4, "");
+	own_file = NULL;
+	end();
+	elf_made_close(mapping.object);
+	source = (struct hybrid_walk_v8_source) {};
+}
+
 /* BPF does not tell them again: as many as it remembers in most processes. */
 static void many(void)
 {
@@ -260,6 +302,7 @@ int main(void)
 		{ "names, and another function at the place",	name },
 		{ "lines of a source that is a file",		file_lines },
 		{ "lines of a source in V8's file",		mapped_lines },
+		{ "lines of a source that only the file has",	lines_of_file },
 		{ "more functions than the table has at first",	many },
 		{ "lying and random records",			lies },
 	};
