@@ -12,9 +12,9 @@ struct named_world named;
 
 static const struct hybrid_name_line lines[] = { { 0, 10 }, { 3, 11 }, { 9, 300 } };
 
-/* The same lines as HotSpot packs them: two short entries, and a long one. */
-static const u8 new_lines[] = { 0xff, 1, 21, 3 << 3 | 1, 0xff, 13, 0xc3, 7, 0 };
-static const u8 old_lines[] = { 0xff, 0, 20, 3 << 3 | 1, 0xff, 12, 0xc2, 6, 0 };
+/* The same lines as HotSpot packs them: two short entries, a long one, and what follows the end. */
+static const u8 new_lines[] = { 0xff, 1, 21, 3 << 3 | 1, 0xff, 13, 0xc3, 7, 0, 5 << 3 | 2 };
+static const u8 old_lines[] = { 0xff, 0, 20, 3 << 3 | 1, 0xff, 12, 0xc2, 6, 0, 5 << 3 | 2 };
 
 static void add_fields(void)
 {

@@ -46,6 +46,32 @@ static void translation(void)
 	check(!v8_translation__choose(&t, 12 << 8));
 }
 
+/* A description of so many frames of no function, which take two bytes each. */
+static bool has_frames(unsigned int nr)
+{
+	u8 bytes[4096] = { 12, 0, (2 * nr & 0x7f) | 0x80, 2 * nr >> 7, 0 };
+	struct v8_translation t = { .bytes = bytes, .size = 5 + 2 * nr };
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		bytes[5 + 2 * i] = 5;
+	return v8_translation__choose(&t, v8_code_layout.version);
+}
+
+/* No frames, or too many; and the next description begins before all frames were there. */
+static void number_of_frames(void)
+{
+	static const u8 cut[] = { 12, 0, 2, 0, 12, 0, 2, 0, 5, 0 };
+	struct v8_translation t = { .bytes = cut, .size = sizeof(cut) };
+
+	check(!has_frames(0));
+	check(has_frames(1) && has_frames(100));
+	check(has_frames(1024) && !has_frames(1025));
+	check(!v8_translation__choose(&t, v8_code_layout.version));
+	t = (struct v8_translation) { .bytes = cut + 4, .size = sizeof(cut) - 4 };
+	check(v8_translation__choose(&t, v8_code_layout.version));
+}
+
 /* A number has at most five bytes: @nr more than one, which add nothing. */
 static bool is_translated(unsigned int nr)
 {
@@ -357,6 +383,7 @@ int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "descriptions of frames, of several versions",	translation },
+		{ "descriptions of no frame, and of too many",		number_of_frames },
 		{ "descriptions with bytes at random",			random_translation },
 		{ "V8: long numbers of the same",	long_numbers },
 		{ "tables of calls, of several versions",		points },
