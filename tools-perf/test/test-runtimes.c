@@ -64,7 +64,16 @@ static void opened(void)
 
 static void no_runtimes(void)
 {
+	static struct hybrid_object object;
+	const struct hybrid_mapping mapping = { .object = &object };
+	unsigned int i;
+
 	own_begin();
+	for (i = 0; i < ARRAY_SIZE(hybrid_all_runtimes); i++) {
+		short_memory_begin(0);
+		check(!hybrid_all_runtimes[i]->open(&own.pm, &mapping, 0));
+		check(short_memory_end());
+	}
 	short_memory_begin(0);
 	check(!hybrid_runtimes_new(&own.ps.objects, own.memory));
 	check(short_memory_end());
