@@ -248,12 +248,20 @@ static const char *name_now(u32 *nr_lines)
 /* Without a table there are no lines of bytecode; without a place no line at all. */
 static void no_lines(void)
 {
+	static const u64 sizes[] = { SMI(0), SMI(-1), SMI(4) | 1 };
+	unsigned int i;
 	u32 nr_lines;
 
 	begin();
 	set_world();
 	same_text(name_now(&nr_lines), "js::spam /srv/a.js:2");
 	check(nr_lines);
+	/* What says that it has less than nothing, or does not say. */
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		world.table[1] = sizes[i];
+		same_text(name_now(&nr_lines), "js::spam /srv/a.js:2");
+		same(nr_lines, 0);
+	}
 	set_type(world.table, SCRIPT);
 	same_text(name_now(&nr_lines), "js::spam /srv/a.js:2");
 	same(nr_lines, 0);
@@ -273,6 +281,7 @@ static void no_lines(void)
 /* It is in the first line, or there is no memory for lines: the line is not 0. */
 static void no_memory(void)
 {
+	const struct v8_function *found;
 	struct hybrid_names *names;
 	bool is_short = true;
 	u64 start, size;
@@ -286,8 +295,9 @@ static void no_memory(void)
 		v8_functions__exit(&functions);
 		hybrid_memory_forget(own.memory);
 		short_memory_begin(nr);
-		get(names, mark_now());
+		found = get(names, mark_now());
 		is_short = short_memory_end();
+		check(!found || hybrid_names__nr(names));
 		if (hybrid_names__nr(names))
 			check(!strstr(hybrid_names__get(names, 0, &start, &size), ":0"));
 		check(hybrid_names__nr(names) || is_short);
