@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* /dev/perf_unwind_rules, see uapi/linux/perf_unwind_rules.h */
+#include <linux/backing-dev.h>
 #include <linux/cleanup.h>
 #include <linux/compat.h>
 #include <linux/dcache.h>
@@ -93,6 +94,15 @@ static void subject_put(const struct unwind_table_subject *subject)
 {
 	if (subject->file)
 		fput(subject->file);
+}
+
+/*
+ * Does each change of the file change its ctime?  Not on file systems that never write pages
+ * back, such as tmpfs: they do not see who writes to a shared mapping.
+ */
+static bool changes_are_visible(const struct unwind_table_subject *subject)
+{
+	return !subject->inode || mapping_can_writeback(subject->inode->i_mapping);
 }
 
 static bool rule_is_valid(const struct perf_unwind_rule *rule)
@@ -218,7 +228,7 @@ static long ioctl_load(struct unwind_table *table, void __user *arg)
 	err = subject_get(load.fd, load.flags, &subject);
 	if (err)
 		return err;
-	err = load_charged(table, &load, &subject);
+	err = changes_are_visible(&subject) ? load_charged(table, &load, &subject) : -EOPNOTSUPP;
 	subject_put(&subject);
 	return err;
 }

@@ -34,6 +34,26 @@ static const struct perf_unwind_rows *find_rows(const struct perf_unwind_table *
 }
 
 /*
+ * Does the mapping contain the code of its file or vDSO?  If it is writable, or has private
+ * pages because it was writable or a debugger wrote to it, it may contain other code.
+ */
+static bool is_unwritten(const struct vm_area_struct *vma)
+{
+	return (READ_ONCE(vma->vm_flags) & (VM_EXEC | VM_WRITE)) == VM_EXEC &&
+	       !READ_ONCE(vma->anon_vma);
+}
+
+/* Returns the rows for a mapping of a vDSO, or NULL. */
+static const struct perf_unwind_rows *vdso_rows(const struct perf_unwind_walk *walk,
+						const struct vm_area_struct *vma)
+{
+	const void *image = arch_perf_unwind_vdso_at(walk->mm, vma);
+	struct perf_unwind_key key = perf_unwind_vdso_key(image);
+
+	return image ? find_rows(walk->table, &key, NULL) : NULL;
+}
+
+/*
  * Returns the rows for a file mapping, or NULL.
  *
  * The mapping may have been removed since it was looked up.  As long as mm_lock_seq has
@@ -49,12 +69,7 @@ static const struct perf_unwind_rows *file_rows(const struct perf_unwind_walk *w
 	struct perf_unwind_key key;
 	const struct inode *inode;
 
-	/*
-	 * A mapping that is writable, or has private pages because it was writable
-	 * once, may contain other code than the file does.
-	 */
-	if (!file || (READ_ONCE(vma->vm_flags) & (VM_EXEC | VM_WRITE)) != VM_EXEC ||
-	    READ_ONCE(vma->anon_vma))
+	if (!file)
 		return NULL;
 	inode = READ_ONCE(file->f_inode);
 	if (mmap_lock_speculate_retry(walk->mm, walk->seq))
@@ -78,8 +93,6 @@ static const struct perf_unwind_rows *file_rows(const struct perf_unwind_walk *w
 bool perf_unwind_find_mapping(struct perf_unwind_walk *walk, unsigned long ip)
 {
 	struct vm_area_struct *vma = vma_lookup(walk->mm, ip);
-	struct perf_unwind_key key;
-	const void *image;
 
 	walk->start = 0;
 	walk->end = 0;
@@ -88,15 +101,8 @@ bool perf_unwind_find_mapping(struct perf_unwind_walk *walk, unsigned long ip)
 		return false;
 	walk->start = READ_ONCE(vma->vm_start);
 	walk->end = READ_ONCE(vma->vm_end);
-	walk->offset = 0;
-	if (READ_ONCE(vma->vm_file)) {
-		walk->offset = (u64)READ_ONCE(vma->vm_pgoff) << PAGE_SHIFT;
-		walk->rows = file_rows(walk, vma);
-	} else {
-		image = arch_perf_unwind_vdso_at(walk->mm, walk->start);
-		key = perf_unwind_vdso_key(image);
-		if (image)
-			walk->rows = find_rows(walk->table, &key, NULL);
-	}
+	walk->offset = (u64)READ_ONCE(vma->vm_pgoff) << PAGE_SHIFT;
+	if (is_unwritten(vma))
+		walk->rows = vdso_rows(walk, vma) ?: file_rows(walk, vma);
 	return ip >= walk->start && ip < walk->end;
 }

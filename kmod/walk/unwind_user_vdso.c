@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* User-supplied unwind rules: the vDSO, and the registers that a walk needs. */
 #include <linux/export.h>
-#include <linux/mm_types.h>
+#include <linux/mm.h>
 #include <linux/perf_regs.h>
 #include <linux/perf_unwind_rules.h>
 #include <asm/vdso.h>
@@ -11,9 +11,10 @@ u64 arch_perf_unwind_regs(void)
 	return BIT_ULL(PERF_REG_X86_IP) | BIT_ULL(PERF_REG_X86_SP) | BIT_ULL(PERF_REG_X86_BP);
 }
 
-const void *arch_perf_unwind_vdso_at(const struct mm_struct *mm, unsigned long start)
+const void *arch_perf_unwind_vdso_at(const struct mm_struct *mm, const struct vm_area_struct *vma)
 {
-	return start == (unsigned long)READ_ONCE(mm->context.vdso) ?
+	/* Other memory can be mapped at mm->context.vdso after munmap(). */
+	return vma_is_special_mapping(vma, &vdso_mapping) ?
 	       READ_ONCE(mm->context.vdso_image) : NULL;
 }
 

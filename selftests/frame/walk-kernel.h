@@ -281,6 +281,8 @@ void perf_callchain_user(struct perf_callchain_entry_ctx *entry, struct pt_regs 
 #include <asm/perf_regs.h>
 struct vdso_image { int unused; };
 extern const struct vdso_image vdso64_image, vdso32_image;
+struct vm_special_mapping { int unused; };
+extern const struct vm_special_mapping vdso_mapping;
 #endif
 extern bool walk_guest;
 extern int walk_no_faults;

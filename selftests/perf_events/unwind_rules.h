@@ -149,21 +149,30 @@ static inline int ring_last(struct perf_event_mmap_page *page, struct sample *sa
 	return ring_nth(page, INT_MAX - 1, sample);
 }
 
-/* A file that holds the code from @offset on, open for reading and writing. */
-static inline int code_file(unsigned int offset)
+/* Makes @fd a file of two pages that holds the code from @offset on. */
+static inline int code_write(int fd, unsigned int offset)
 {
 	size_t size = rules_code_end - rules_code;
-	char name[] = "/tmp/unwind_rules.XXXXXX";
+
+	return ftruncate(fd, 2 * sysconf(_SC_PAGESIZE)) ||
+	       pwrite(fd, rules_code, size, offset) != (ssize_t)size ? -1 : 0;
+}
+
+/*
+ * A file that holds the code from @offset on, open for reading and writing.  Not in /tmp: the
+ * kernel takes no rules for files of a tmpfs.
+ */
+static inline int code_file(unsigned int offset)
+{
+	char name[] = "/var/tmp/unwind_rules.XXXXXX";
 	int fd = mkstemp(name);
 
-	if (fd < 0)
-		return -1;
-	unlink(name);
-	if (ftruncate(fd, 2 * sysconf(_SC_PAGESIZE)) ||
-	    pwrite(fd, rules_code, size, offset) != (ssize_t)size) {
+	if (fd >= 0 && code_write(fd, offset)) {
 		close(fd);
-		return -1;
+		fd = -1;
 	}
+	/* Not before: some network file systems write to no file without a name. */
+	unlink(name);
 	return fd;
 }
 

@@ -8,7 +8,6 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -117,30 +116,6 @@ TEST_F(unwind_table, device)
 	attr.__reserved_1 = 1;
 	EXPECT_EQ(-1, event_open(&attr, -1));
 	EXPECT_EQ(EINVAL, errno);
-}
-
-/* A table holds no reference to a file: its file system can be unmounted. */
-TEST_F(unwind_table, unmounted)
-{
-	char name[] = "/tmp/unwind_table.XXXXXX", path[64];
-	struct perf_unwind_stats stats = { .size = sizeof(stats) };
-	int file;
-
-	ASSERT_NE(NULL, mkdtemp(name));
-	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
-	    mount("none", name, "tmpfs", 0, NULL)) {
-		rmdir(name);
-		SKIP(return, "can't mount");
-	}
-	snprintf(path, sizeof(path), "%s/file", name);
-	file = open(path, O_RDWR | O_CREAT, 0600);
-	ASSERT_LE(0, file);
-	EXPECT_EQ(0, load_code(self->table, file, 0));
-	close(file);
-	EXPECT_EQ(0, umount(name));
-	ASSERT_EQ(0, ioctl(self->table, PERF_UNWIND_STATS, &stats));
-	EXPECT_EQ(1, stats.objects);
-	rmdir(name);
 }
 
 /* Whose table, and whose event? Both were opened by root; one is passed on. */

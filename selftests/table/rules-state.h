@@ -56,6 +56,7 @@ static unsigned int ws = 8;
 static unsigned int dump_size;
 
 const struct vdso_image vdso64_image, vdso32_image;
+const struct vm_special_mapping vdso_mapping;
 
 u64 perf_sample_time_left(void)
 {

@@ -153,6 +153,7 @@ struct inode {
 	time64_t		ctime;
 	long			ctime_nsec;
 	bool			mapped_writable;
+	bool			no_writeback;
 };
 
 struct user_namespace;
@@ -195,6 +196,7 @@ extern void (*table_nap)(void);
 #define inode_get_ctime_sec(inode)	((inode)->ctime)
 #define inode_get_ctime_nsec(inode)	((inode)->ctime_nsec)
 #define mapping_writably_mapped(mapping)	((mapping) && (mapping)->mapped_writable)
+#define mapping_can_writeback(mapping)		(!(mapping) || !(mapping)->no_writeback)
 #define ktime_get_coarse_real_ts64(ts)	(*(ts) = table_now)
 static inline int timespec64_compare(const struct timespec64 *a, const struct timespec64 *b)
 {
@@ -298,7 +300,10 @@ struct vm_area_struct {
 	unsigned long	vm_start, vm_end, vm_flags, vm_pgoff;
 	struct file	*vm_file;
 	void		*anon_vma;
+	const void	*vm_private_data;
 };
+
+#define vma_is_special_mapping(vma, what)	((vma)->vm_private_data == (what))
 
 struct vm_area_struct *vma_lookup(struct mm_struct *mm, unsigned long addr);
 bool mmap_lock_speculate_try_begin(struct mm_struct *mm, unsigned int *seq);

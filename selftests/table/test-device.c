@@ -132,6 +132,13 @@ static void check_subjects(void)
 	key = key_of(FILE_FD);
 	ok &= cfa_at(&key, 1) == 9;
 	report(ok, "files: on overlayfs the one below");
+	inodes[FILE_FD].no_writeback = true;
+	inodes[FILE_FD].i_mapping = &inodes[FILE_FD];
+	ok = load_object_of(FILE_FD, 0) == -EOPNOTSUPP;
+	ok &= load_object_of(OVERLAY_FD, 0) == -EOPNOTSUPP;
+	ok &= table()->stats.loads == 3 && unload_object_of(99, 0) == -EBADF;
+	inodes[FILE_FD].no_writeback = false;
+	report(ok, "files: none that can change without a trace");
 	ok = unload_object_of(OTHER_FD, 0) == -ENOENT && unload_object_of(99, 0) == -EBADF;
 	ok &= unload_object_of(WRITE_FD, 0) == -EBADF && unload_object_of(-1, 3) == -EINVAL;
 	ok &= call(PERF_UNWIND_UNLOAD, &u, sizeof(u)) == -EINVAL && table()->stats.objects == 3;

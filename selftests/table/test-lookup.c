@@ -5,7 +5,7 @@
  */
 #include "rules-state.h"
 
-/* Mappings whose code may be other than the file's. */
+/* Mappings whose code may be other than the file's or the vDSO's. */
 static void check_mappings(void)
 {
 	static const unsigned long flags[] = { 0, VM_EXEC, VM_WRITE, VM_EXEC | VM_WRITE };
@@ -28,7 +28,7 @@ static void check_mappings(void)
 	ok &= walk_now(MAX_STACK) == PERF_UNWIND_END_NO_RULE;
 	make_frames();
 	vmas[0].vm_file = NULL;
-	ok &= walk_now(MAX_STACK) == PERF_UNWIND_END_NO_RULE && !walk.rows && !walk.offset;
+	ok &= walk_now(MAX_STACK) == PERF_UNWIND_END_NO_RULE && !walk.rows;
 	report(ok, "mappings: executable, and never written to");
 
 	make_frames();
@@ -71,7 +71,7 @@ static void check_mappings(void)
 static void check_files(void)
 {
 	const struct inode kept = inode;
-	struct inode other;
+	struct inode other, twin = inode;
 	unsigned int i;
 	bool ok = true;
 
@@ -91,6 +91,12 @@ static void check_files(void)
 	inode = kept;
 	ok &= walk_now(MAX_STACK) == PERF_UNWIND_END_OUTERMOST;
 	report(ok, "files: the one that was loaded, unchanged");
+	/* Two subvolumes can have files that differ in nothing else. */
+	make_frames();
+	file.f_inode = &twin;
+	ok = walk_now(MAX_STACK) == PERF_UNWIND_END_NO_RULE && !walk.rows;
+	file.f_inode = &inode;
+	report(ok, "files: not the one of another subvolume");
 
 	make_frames();
 	jiffies = 100;
@@ -138,20 +144,29 @@ static void check_vdso(void)
 	ok &= arch_perf_unwind_vdso(PERF_UNWIND_VDSO_32) == &vdso32_image;
 	ok &= !arch_perf_unwind_vdso(0) && !arch_perf_unwind_vdso(3) && !arch_perf_unwind_vdso(4);
 	ok &= arch_perf_unwind_regs() == (1 << 6 | 1 << 7 | 1 << 8);
+	begin(8);
 	vdso_mm.context.vdso = (void *)CODE;
 	vdso_mm.context.vdso_image = &vdso64_image;
-	ok &= arch_perf_unwind_vdso_at(&vdso_mm, CODE) == &vdso64_image;
-	ok &= !arch_perf_unwind_vdso_at(&vdso_mm, CODE + 1);
+	vmas[0].vm_file = NULL;
+	ok &= !arch_perf_unwind_vdso_at(&vdso_mm, &vmas[0]);
+	vmas[0].vm_private_data = &vdso_mapping;
+	ok &= arch_perf_unwind_vdso_at(&vdso_mm, &vmas[0]) == &vdso64_image;
 	report(ok, "vDSO: where it is mapped");
 
-	begin(8);
-	vmas[0].vm_file = NULL;
 	walk = (struct perf_unwind_walk) { .table = &table, .mm = &vdso_mm, .seq = 77 };
 	ok = perf_unwind_find_mapping(&walk, CODE + 5) && !walk.rows;
 	vdso.key = perf_unwind_vdso_key(&vdso64_image);
 	hash_add(table.objects, &vdso.node, perf_unwind_hash_key(&vdso.key));
 	ok &= perf_unwind_find_mapping(&walk, CODE + 5) && walk.rows == object.rows;
-	vmas[0].vm_start -= 0x1000;
+	ok &= walk.offset == CODE_OFFSET;
+	vmas[0].anon_vma = &vmas;
+	ok &= perf_unwind_find_mapping(&walk, CODE + 5) && !walk.rows;
+	vmas[0].anon_vma = NULL;
+	vmas[0].vm_flags |= VM_WRITE;
+	ok &= perf_unwind_find_mapping(&walk, CODE + 5) && !walk.rows;
+	vmas[0].vm_flags &= ~VM_WRITE;
+	/* Other memory at the same address. */
+	vmas[0].vm_private_data = NULL;
 	ok &= perf_unwind_find_mapping(&walk, CODE + 5) && !walk.rows;
 	/* An object of no image is not that of mappings that are no vDSO. */
 	hash_del(&vdso.node);

@@ -21,19 +21,22 @@
 static struct super_block disk = { .s_dev = 1 };
 static struct inode inodes[NR_FILES];
 static struct file file;
-/* Changes of all files; and whether they are told apart by their generation alone. */
+/* Changes of all files; and whether all of them have the same hash. */
 static unsigned int changes;
 static bool same_hash;
 
 static struct unwind_table_subject subject_of(unsigned int nr)
 {
+	struct unwind_table_subject subject = { .inode = &inodes[nr], .file = &file };
+
 	inodes[nr] = (struct inode) {
-		.i_ino = same_hash ? 100 : 100 + nr, .i_generation = nr, .i_sb = &disk,
-		.ctime = changes,
+		.i_ino = 100 + nr, .i_generation = nr, .i_sb = &disk, .ctime = changes,
 	};
-	return (struct unwind_table_subject) {
-		.key = perf_unwind_inode_key(&inodes[nr]), .inode = &inodes[nr], .file = &file,
-	};
+	subject.key = perf_unwind_inode_key(&inodes[nr]);
+	/* The hash is that of the address. */
+	if (same_hash)
+		subject.key.address = &inodes[0];
+	return subject;
 }
 
 /* Rows from @start on, with rules from @rule on, of which there are @nr_rules. */

@@ -71,14 +71,20 @@ struct perf_unwind_rules {
 
 /**
  * struct perf_unwind_key - identifies a file without a reference to it
- * @ino:	inode number; for a vDSO, the address of its image
+ * @address:	of the inode in memory; for a vDSO, of its image.  Two files of a file system
+ *		that has subvolumes can have all other members in common.
+ * @ino:	inode number, because the memory of an inode is used again; 0 for a vDSO
  * @dev:	device of the file system; 0 for a vDSO
  * @generation:	inode generation, because inode numbers are used again
+ *
+ * If an inode leaves the inode cache and comes back, it may have another address.  Then the
+ * table has no rows of it, and they have to be loaded again.
  */
 struct perf_unwind_key {
-	u64	ino;
-	dev_t	dev;
-	u32	generation;
+	const void	*address;
+	u64		ino;
+	dev_t		dev;
+	u32		generation;
 };
 
 /**
@@ -144,6 +150,7 @@ struct perf_unwind_walk {
 static inline struct perf_unwind_key perf_unwind_inode_key(const struct inode *inode)
 {
 	return (struct perf_unwind_key) {
+		.address	= inode,
 		.ino		= READ_ONCE(inode->i_ino),
 		.dev		= READ_ONCE(inode->i_sb->s_dev),
 		.generation	= READ_ONCE(inode->i_generation),
@@ -153,18 +160,19 @@ static inline struct perf_unwind_key perf_unwind_inode_key(const struct inode *i
 /* @image: returned by arch_perf_unwind_vdso() */
 static inline struct perf_unwind_key perf_unwind_vdso_key(const void *image)
 {
-	return (struct perf_unwind_key) { .ino = (unsigned long)image };
+	return (struct perf_unwind_key) { .address = image };
 }
 
 static inline bool perf_unwind_same_key(const struct perf_unwind_key *a,
 					const struct perf_unwind_key *b)
 {
-	return a->ino == b->ino && a->dev == b->dev && a->generation == b->generation;
+	return a->address == b->address && a->ino == b->ino && a->dev == b->dev &&
+	       a->generation == b->generation;
 }
 
 static inline unsigned long perf_unwind_hash_key(const struct perf_unwind_key *key)
 {
-	return key->ino ^ hash_32(key->dev, 32);
+	return (unsigned long)key->address;
 }
 
 /*
@@ -274,8 +282,8 @@ perf_unwind_find(struct perf_unwind_walk *walk, unsigned long ip)
 enum perf_unwind_end arch_perf_unwind_walk(struct perf_unwind_walk *walk,
 					   struct perf_callchain_entry_ctx *ctx,
 					   struct pt_regs *regs);
-/* Returns the image of the vDSO that @mm has mapped at @start, or NULL. */
-const void *arch_perf_unwind_vdso_at(const struct mm_struct *mm, unsigned long start);
+/* Returns the image that @vma of @mm shows, or NULL if @vma is no mapping of a vDSO. */
+const void *arch_perf_unwind_vdso_at(const struct mm_struct *mm, const struct vm_area_struct *vma);
 /* Returns the image for one of the flags PERF_UNWIND_VDSO_*, or NULL. */
 const void *arch_perf_unwind_vdso(u32 flag);
 /* Returns the registers that a walk needs, as in perf_event_attr.sample_regs_user. */

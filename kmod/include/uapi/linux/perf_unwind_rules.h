@@ -231,6 +231,8 @@ struct perf_unwind_stats {
  *		the other objects of this table were removed
  *	ENOSPC	the table has 65535 different rules: unload all objects, and load again
  *	ENOMEM	not enough memory
+ *	EOPNOTSUPP  the file is on a tmpfs, a memfd, or on another file system where a
+ *		shared mapping can change a file but not its ctime
  */
 #define PERF_UNWIND_LOAD	_IO('$', 0x20)
 /* EBADF: as above; ENOENT: the table has no rows of the object. */
