@@ -336,7 +336,10 @@ static const struct file_operations device_fops = {
 	.show_fdinfo	= device_show_fdinfo,
 };
 
-/* A table can be attached to events of its opener only, so everybody may open one. */
+/*
+ * Everybody may open a table: it can be attached to events of its opener only, and its memory
+ * counts towards RLIMIT_MEMLOCK.
+ */
 static struct miscdevice device = {
 	.minor	= MISC_DYNAMIC_MINOR,
 	.name	= "perf_unwind_rules",

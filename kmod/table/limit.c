@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Limits on the memory of each table, and of all tables of a user */
+/*
+ * Limits on the memory of each table, by a parameter of the module, and of all tables of a user,
+ * by RLIMIT_MEMLOCK
+ */
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/rcupdate.h>
@@ -12,47 +15,9 @@ static unsigned int table_kbytes = 64 << 10;
 module_param(table_kbytes, uint, 0644);
 MODULE_PARM_DESC(table_kbytes, "limit of a table, in KiB");
 
-static unsigned int user_kbytes = 256 << 10;
-module_param(user_kbytes, uint, 0644);
-MODULE_PARM_DESC(user_kbytes, "limit of all tables of a user, in KiB");
-
-static LIST_HEAD(users);
-static DEFINE_MUTEX(users_lock);
-
 u64 unwind_table_max_bytes(void)
 {
 	return (u64)READ_ONCE(table_kbytes) << 10;
-}
-
-/* Returns NULL without memory. */
-struct unwind_table_user *unwind_table_user_get(kuid_t uid)
-{
-	struct unwind_table_user *user;
-
-	guard(mutex)(&users_lock);
-	list_for_each_entry(user, &users, node) {
-		if (uid_eq(user->uid, uid)) {
-			user->tables++;
-			return user;
-		}
-	}
-	user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
-	if (!user)
-		return NULL;
-	user->uid = uid;
-	user->tables = 1;
-	list_add(&user->node, &users);
-	return user;
-}
-
-void unwind_table_user_put(struct unwind_table_user *user)
-{
-	guard(mutex)(&users_lock);
-	if (--user->tables)
-		return;
-	WARN_ON_ONCE(atomic64_read(&user->bytes));
-	list_del(&user->node);
-	kfree(user);
 }
 
 /**
@@ -76,20 +41,38 @@ size_t unwind_table_memory(size_t bytes)
 	return bytes <= KMALLOC_MAX_CACHE_SIZE ? kmalloc_size_roundup(bytes) : PAGE_ALIGN(bytes);
 }
 
-/* Returns how much more the user's tables may hold; negative if they hold too much. */
-s64 unwind_table_user_room(const struct unwind_table *table)
+static unsigned long pages_of(u64 bytes)
 {
-	return ((s64)READ_ONCE(user_kbytes) << 10) - atomic64_read(&table->user->bytes);
+	return PAGE_ALIGN(bytes) >> PAGE_SHIFT;
 }
 
-static int charge_user(struct unwind_table_user *user, size_t bytes)
+/* Returns how many more bytes the user's tables may hold; negative if they hold too much. */
+s64 unwind_table_user_room(const struct unwind_table *table)
 {
-	u64 max = (u64)READ_ONCE(user_kbytes) << 10;
+	return ((s64)perf_unwind_user_room(table->user) << PAGE_SHIFT) +
+	       (PAGE_ALIGN(table->user_bytes) - table->user_bytes);
+}
 
-	if (atomic64_add_return(bytes, &user->bytes) <= max)
-		return 0;
-	atomic64_sub(bytes, &user->bytes);
-	return -EDQUOT;
+/* Counts are of whole pages, for the sum of all that a table has charged. */
+static int charge_user(struct unwind_table *table, size_t bytes)
+{
+	u64 before = table->user_bytes, after = before + bytes;
+	int err = 0;
+
+	if (pages_of(after) > pages_of(before))
+		err = perf_unwind_user_charge(table->user, pages_of(after) - pages_of(before));
+	if (!err)
+		table->user_bytes = after;
+	return err;
+}
+
+static void uncharge_user(struct unwind_table *table, size_t bytes)
+{
+	u64 before = table->user_bytes, after = before - bytes;
+
+	table->user_bytes = after;
+	if (pages_of(after) < pages_of(before))
+		perf_unwind_user_uncharge(table->user, pages_of(before) - pages_of(after));
 }
 
 /**
@@ -107,7 +90,7 @@ int unwind_table_charge_free(struct unwind_table *table, size_t bytes)
 
 	if (table->stats.bytes + bytes > unwind_table_max_bytes())
 		return -EFBIG;
-	err = charge_user(table->user, bytes);
+	err = charge_user(table, bytes);
 	if (!err)
 		table->stats.bytes += bytes;
 	return err;
@@ -116,18 +99,18 @@ int unwind_table_charge_free(struct unwind_table *table, size_t bytes)
 void unwind_table_uncharge(struct unwind_table *table, size_t bytes)
 {
 	table->stats.bytes -= bytes;
-	atomic64_sub(bytes, &table->user->bytes);
+	uncharge_user(table, bytes);
 }
 
 /* Charges the copy of an update, to the user alone.  Returns 0 or -EDQUOT. */
 int unwind_table_charge_update(struct unwind_table *table, size_t bytes)
 {
-	return charge_user(table->user, bytes);
+	return charge_user(table, bytes);
 }
 
 void unwind_table_uncharge_update(struct unwind_table *table, size_t bytes)
 {
-	atomic64_sub(bytes, &table->user->bytes);
+	uncharge_user(table, bytes);
 }
 
 /**

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A table of unwind rules, from open() to the last fput(). */
-#include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -30,7 +29,7 @@ struct unwind_table *unwind_table_new(void)
 	hash_init(table->base.objects);
 	INIT_LIST_HEAD(&table->retired);
 	mutex_init(&table->lock);
-	table->user = unwind_table_user_get(current_euid());
+	table->user = perf_unwind_user_get();
 	if (!table->user)
 		goto free;
 	err = unwind_table_charge_free(table, unwind_table_memory(sizeof(*table)));
@@ -43,7 +42,7 @@ struct unwind_table *unwind_table_new(void)
 		return table;
 	unwind_table_uncharge(table, unwind_table_memory(sizeof(*table)));
 put_user:
-	unwind_table_user_put(table->user);
+	perf_unwind_user_put(table->user);
 free:
 	kvfree(table);
 	return ERR_PTR(err);
@@ -62,7 +61,7 @@ void unwind_table_delete(struct unwind_table *table)
 	mutex_unlock(&table->lock);
 	unwind_table_free_retired(table);
 	unwind_table_uncharge(table, unwind_table_memory(sizeof(*table)));
-	unwind_table_user_put(table->user);
+	perf_unwind_user_put(table->user);
 	mutex_destroy(&table->lock);
 	kvfree(table);
 }

@@ -6,30 +6,17 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/perf_unwind_rules.h>
-#include <linux/uidgid.h>
+#include <linux/user_namespace.h>
 
 #define UNWIND_TABLE_RULE_HASH_BITS	10
 #define UNWIND_TABLE_MAX_RULES		65535
 
 /**
- * struct unwind_table_user - memory of all tables of a user
- * @node:	in the list of users
- * @uid:	the user
- * @tables:	number of open tables
- * @bytes:	memory of these tables
- */
-struct unwind_table_user {
-	struct list_head	node;
-	kuid_t			uid;
-	unsigned int		tables;
-	atomic64_t		bytes;
-};
-
-/**
  * struct unwind_table - an open file of /dev/perf_unwind_rules
  * @base:	the part that samples read
  * @lock:	held while the table is changed
- * @user:	the user who opened it
+ * @user:	counts of the user who opened it
+ * @user_bytes:	what the user is charged for: @stats.bytes, and the copy of an update
  * @loading:	object of the update in progress, which is not removed to make room; NULL
  *		if there is none
  * @retired:	replaced memory that a sample may still read, oldest first
@@ -41,7 +28,8 @@ struct unwind_table_user {
 struct unwind_table {
 	struct perf_unwind_table	base;
 	struct mutex			lock; /* see above */
-	struct unwind_table_user	*user;
+	struct ucounts			*user;
+	u64				user_bytes;
 	struct perf_unwind_object	*loading;
 	struct list_head		retired;
 	size_t				retired_bytes;
@@ -77,8 +65,6 @@ struct unwind_table_subject {
 };
 
 /* limit.c */
-struct unwind_table_user *unwind_table_user_get(kuid_t uid);
-void unwind_table_user_put(struct unwind_table_user *user);
 void *unwind_table_alloc(size_t bytes, gfp_t gfp);
 size_t unwind_table_memory(size_t bytes);
 s64 unwind_table_user_room(const struct unwind_table *table);

@@ -2,7 +2,7 @@
 /*
  * What do tables hold, as /proc/meminfo shows it? For a number of seconds rows are
  * loaded, replaced and evicted, objects are unloaded, and tables are closed and opened
- * again, within a limit of user_kbytes for all of them.
+ * again, within a limit of RLIMIT_MEMLOCK for all of them.
  *
  * usage: table-memory SECONDS KBYTES
  *
@@ -12,10 +12,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
+#include <sys/resource.h>
 
 #include "../perf_events/unwind_rules.h"
 
 #define PARAMETERS	"/sys/module/perf_unwind_rules/parameters/"
+#define NOBODY		65534
 #define NR_STORES	4
 #define NR_FILES	16
 #define NR_ROWS		60000
@@ -136,7 +138,8 @@ static void one_step(unsigned int *seed)
 int main(int argc, char **argv)
 {
 	int seconds = argc > 1 ? atoi(argv[1]) : 0, i;
-	unsigned long kbytes = argc > 2 ? strtoul(argv[2], NULL, 10) : 0, table_kbytes, user_kbytes;
+	unsigned long kbytes = argc > 2 ? strtoul(argv[2], NULL, 10) : 0, table_kbytes;
+	const struct rlimit limit = { kbytes << 10, kbytes << 10 };
 	long before, now, most = 0;
 	unsigned int seed = 1;
 	time_t end;
@@ -146,14 +149,15 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	table_kbytes = get_parameter("table_kbytes");
-	user_kbytes = get_parameter("user_kbytes");
-	set_parameter("user_kbytes", kbytes);
 	/* So little that a few objects fill it. */
 	set_parameter("table_kbytes", kbytes / 8);
 	for (i = 0; i < NR_FILES; i++)
 		files[i] = code_file(0);
 	for (i = 0; i < NR_STORES; i++)
 		tables[i] = -1;
+	/* Root has no limit. */
+	if (setrlimit(RLIMIT_MEMLOCK, &limit) || seteuid(NOBODY))
+		die("RLIMIT_MEMLOCK");
 	/* So that what this program itself needs is there. */
 	for (i = 0; i < 64; i++)
 		one_step(&seed);
@@ -173,8 +177,9 @@ int main(int argc, char **argv)
 			close_store(&tables[i]);
 	}
 	now = in_use() - before;
+	if (seteuid(0))
+		die("seteuid");
 	set_parameter("table_kbytes", table_kbytes);
-	set_parameter("user_kbytes", user_kbytes);
 	printf("%ld %ld %lu %lu\n", most, now, updates, evicted);
 	return 0;
 }

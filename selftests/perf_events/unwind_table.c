@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -15,7 +16,7 @@
 #include "unwind_rules.h"
 
 #define LIMIT	"/sys/module/perf_unwind_rules/parameters/table_kbytes"
-#define USER_LIMIT	"/sys/module/perf_unwind_rules/parameters/user_kbytes"
+#define NOBODY	65534
 
 FIXTURE(unwind_table) {
 	int	table;
@@ -352,17 +353,19 @@ static int write_to(const char *path, const char *text)
 	return fclose(file);
 }
 
-static int set_limit_of(const char *path, unsigned int kbytes)
+static int set_limit(unsigned int kbytes)
 {
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u\n", kbytes);
-	return write_to(path, text);
+	return write_to(LIMIT, text);
 }
 
-static int set_limit(unsigned int kbytes)
+static bool set_memlock(unsigned int kbytes)
 {
-	return set_limit_of(LIMIT, kbytes);
+	const struct rlimit limit = { kbytes << 10, kbytes << 10 };
+
+	return !setrlimit(RLIMIT_MEMLOCK, &limit);
 }
 
 /* Rows from @start on that all differ from the one before, so that none is left out. */
@@ -425,15 +428,16 @@ TEST_F(unwind_table, user_limit)
 	struct perf_unwind_stats full = { .size = sizeof(full) };
 
 	ASSERT_LE(0, other);
-	if (set_limit_of(USER_LIMIT, kbytes))
-		SKIP(return, "can't set " USER_LIMIT);
+	/* Without CAP_IPC_LOCK. */
+	ASSERT_TRUE(set_memlock(kbytes));
+	if (!geteuid() && seteuid(NOBODY))
+		SKIP(return, "can't be another user");
 	EXPECT_EQ(0, load_many(other, file, nr));
 	for (i = 0; i < 40; i++)
 		EXPECT_EQ(0, load_many(self->table, code_file(0), nr));
 	EXPECT_EQ(0, ioctl(self->table, PERF_UNWIND_STATS, &full));
 	EXPECT_EQ(EDQUOT, load_many(self->table, self->file, 32 * nr));
 	EXPECT_EQ(0, ioctl(self->table, PERF_UNWIND_STATS, &stats));
-	set_limit_of(USER_LIMIT, 262144);
 	EXPECT_LT(10, full.objects);
 	EXPECT_LT(0, full.evicted);
 	EXPECT_GE(kbytes << 10, full.bytes);
@@ -443,6 +447,53 @@ TEST_F(unwind_table, user_limit)
 	EXPECT_EQ(1, stats.objects);
 	EXPECT_EQ(0, stats.evicted);
 	close(other);
+}
+
+/*
+ * In a user namespace: two users load as much as one of them may.  Returns 0, or the number of
+ * what failed.
+ */
+static int load_as_two(int file, int ready, int go)
+{
+	const unsigned int nr = 120000;
+	int table;
+	char byte;
+
+	if (!set_memlock(2048) || setresuid(NOBODY, NOBODY, NOBODY) || unshare(CLONE_NEWUSER) ||
+	    write(ready, "", 1) != 1 || read(go, &byte, 1) != 1)
+		return 2;
+	if (setresuid(1, 1, 0) || load_many(unwind_table_open(), file, nr) ||
+	    setresuid(0, 0, 0) || setresuid(2, 2, 0))
+		return 3;
+	table = unwind_table_open();
+	if (table < 0 || load_many(table, file, nr / 4))
+		return 4;
+	return load_many(table, file, nr) == EDQUOT ? 0 : 5;
+}
+
+/* Subordinate users share the limit of the user whom they belong to. */
+TEST_F(unwind_table, subordinate_users)
+{
+	int ready[2], go[2], status;
+	char path[64], byte;
+	pid_t pid;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	ASSERT_EQ(0, pipe(ready));
+	ASSERT_EQ(0, pipe(go));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(load_as_two(self->file, ready[1], go[0]));
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1)
+		SKIP(return, "no user namespaces");
+	snprintf(path, sizeof(path), "/proc/%d/uid_map", pid);
+	ASSERT_EQ(0, write_to(path, "0 100000 8"));
+	ASSERT_EQ(1, write(go[1], "", 1));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
 }
 
 #define CGROUPS	"/sys/fs/cgroup/"

@@ -123,14 +123,60 @@ static inline void mutex_unlock(struct mutex *mutex)
 #define guard(kind)			guard_##kind
 #define guard_mutex(mutex)		((void)(mutex))
 
-typedef struct { s64 value; } atomic64_t;
-#define atomic64_read(v)		((v)->value)
-#define atomic64_add_return(n, v)	((v)->value += (n))
-#define atomic64_sub(n, v)		((v)->value -= (n))
-
 typedef struct { unsigned int value; } kuid_t;
-#define current_euid()			((kuid_t) { 1000 })
 #define uid_eq(a, b)			((a).value == (b).value)
+
+/* Users and their namespaces, and what they have locked. */
+struct ucounts {
+	struct user_namespace	*ns;
+	long			locked;
+	int			refs;
+};
+
+struct user_namespace {
+	struct ucounts		*ucounts;
+	long			max;
+};
+
+extern struct user_namespace init_user_ns;
+extern struct ucounts *table_current;
+extern bool table_capable;
+#define S64_MAX				LLONG_MAX
+#undef RLIMIT_MEMLOCK
+#define RLIMIT_MEMLOCK			8
+#define CAP_IPC_LOCK			14
+#define UCOUNT_RLIMIT_MEMLOCK		0
+unsigned long rlimit(unsigned int limit);
+#define current_ucounts()		table_current
+#define ns_capable_noaudit(ns, cap)	((void)(ns), table_capable)
+#define get_rlimit_value(user, type)	((user)->locked)
+#define get_userns_rlimit_max(ns, type)	((ns)->max)
+static inline struct ucounts *get_ucounts(struct ucounts *user)
+{
+	user->refs++;
+	return user;
+}
+
+static inline void put_ucounts(struct ucounts *user)
+{
+	if (--user->refs < 0 || (!user->refs && user->locked))
+		abort();
+}
+
+static inline void inc_rlimit_ucounts(struct ucounts *user, int type, long pages)
+{
+	for (; user; user = user->ns->ucounts)
+		user->locked += pages;
+}
+
+static inline void dec_rlimit_ucounts(struct ucounts *user, int type, long pages)
+{
+	for (; user; user = user->ns->ucounts) {
+		user->locked -= pages;
+		if (user->locked < 0)
+			abort();
+	}
+}
 
 /* Parameters can be set: param_NAME points to each. */
 #define module_param(name, type, mode)	unsigned int *const param_##name = &(name)
@@ -156,7 +202,6 @@ struct inode {
 	bool			no_writeback;
 };
 
-struct user_namespace;
 struct cred {
 	kuid_t			euid;
 	struct user_namespace	*user_ns;

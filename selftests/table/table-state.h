@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-extern unsigned int *const param_table_kbytes, *const param_user_kbytes;
+extern unsigned int *const param_table_kbytes;
 
 /* Allocations begin with how much the kernel's allocator would have given. */
 #define HEADER		16
@@ -85,6 +85,18 @@ void synchronize_rcu(void)
 {
 	grace_over = grace_now;
 	waits++;
+}
+
+/* RLIMIT_MEMLOCK of the task, and its user, who is in the first user namespace. */
+static unsigned int user_kbytes = 256 << 10;
+struct user_namespace init_user_ns;
+struct ucounts table_user = { .ns = &init_user_ns };
+struct ucounts *table_current = &table_user;
+bool table_capable;
+
+unsigned long rlimit(unsigned int limit)
+{
+	return (unsigned long)user_kbytes << 10;
 }
 
 bool table_interrupted, table_takes_locks;

@@ -59,7 +59,7 @@ static struct unwind_table *new_table(void)
 	struct unwind_table *table;
 
 	*param_table_kbytes = 1 << 10;
-	*param_user_kbytes = 4 << 10;
+	user_kbytes = 4 << 10;
 	table = unwind_table_new();
 	if (IS_ERR(table))
 		abort();
@@ -106,7 +106,7 @@ static void check_exact(bool is_user)
 			table = new_table();
 			size = fill(table);
 			if (is_user)
-				*param_user_kbytes = 512;
+				user_kbytes = 512;
 			bytes = room_for(table, is_user, nr, size) + more;
 			err = unwind_table_charge(table, bytes);
 			if (nr + more > NR_FILES)
@@ -166,7 +166,7 @@ static void check_retired(void)
 	int i;
 
 	*param_table_kbytes = 64 << 10;
-	*param_user_kbytes = 64 << 10;
+	user_kbytes = 64 << 10;
 	before = waits;
 	for (i = 0; i < 1000; i++) {
 		ok &= !load(table, 0, MAX_ROWS);
@@ -176,6 +176,48 @@ static void check_retired(void)
 	report(ok && waits > before && most < MAX_RETIRED + (1 << 20),
 	       "memory that was replaced is bounded");
 	unwind_table_delete(table);
+}
+
+/* Two users of a namespace share what its creator may lock, unless they may lock all. */
+static void check_namespace(void)
+{
+	struct user_namespace space = { .ucounts = &table_user, .max = 100 };
+	struct ucounts first = { .ns = &space }, second = { .ns = &space };
+	bool ok;
+
+	user_kbytes = 70 * 4;
+	ok = !perf_unwind_user_charge(&first, 60) && perf_unwind_user_room(&first) == 10 &&
+	     perf_unwind_user_room(&second) == 40;
+	ok &= perf_unwind_user_charge(&second, 41) == -EDQUOT && !second.locked;
+	ok &= !perf_unwind_user_charge(&second, 40) && table_user.locked == 100;
+	ok &= perf_unwind_user_charge(&first, 1) == -EDQUOT && !perf_unwind_user_room(&first);
+	table_capable = true;
+	ok &= perf_unwind_user_room(&first) == PERF_UNWIND_MAX_PAGES;
+	ok &= !perf_unwind_user_charge(&first, 1000) && first.locked == 1060;
+	table_capable = false;
+	ok &= perf_unwind_user_room(&first) == -1000;
+	perf_unwind_user_uncharge(&first, 1060);
+	ok &= perf_unwind_user_room(&second) == 30 && table_user.locked == 40;
+	perf_unwind_user_uncharge(&second, 40);
+	report(ok && !table_user.locked, "users of a namespace have a limit together");
+	user_kbytes = 256 << 10;
+}
+
+/* The sum of a table is in whole pages, which are free again when it is closed. */
+static void check_pages(void)
+{
+	struct unwind_table *table = new_table();
+	bool ok = true;
+	size_t bytes;
+
+	for (bytes = 1; bytes < 3 * PAGE_SIZE; bytes += 511) {
+		ok &= !unwind_table_charge(table, bytes);
+		ok &= table->user_bytes == table->stats.bytes;
+		ok &= (u64)table_user.locked << PAGE_SHIFT == PAGE_ALIGN(table->user_bytes);
+		unwind_table_uncharge(table, bytes);
+	}
+	unwind_table_delete(table);
+	report(ok && !table_user.locked && !table_user.refs, "the user is charged in pages");
 }
 
 /* Rule 0 is that of addresses that have none. */
@@ -216,6 +258,8 @@ int main(void)
 	check_retired();
 	check_rules();
 	check_size();
+	check_namespace();
+	check_pages();
 	printf("1..%d\n", nr_tests);
 	return !!nr_failed;
 }

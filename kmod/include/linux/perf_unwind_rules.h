@@ -191,6 +191,15 @@ static inline bool perf_unwind_is_current(const struct perf_unwind_object *objec
 
 #ifdef CONFIG_HAVE_PERF_UNWIND_RULES
 
+/* Returned by perf_unwind_user_room() if there is no limit: in bytes no s64 overflows. */
+#define PERF_UNWIND_MAX_PAGES	(S64_MAX >> (PAGE_SHIFT + 2))
+
+struct ucounts *perf_unwind_user_get(void);
+void perf_unwind_user_put(struct ucounts *user);
+long perf_unwind_user_room(struct ucounts *user);
+int perf_unwind_user_charge(struct ucounts *user, long pages);
+void perf_unwind_user_uncharge(struct ucounts *user, long pages);
+
 int perf_unwind_attach(struct file *table, int fd);
 void perf_unwind_free(struct perf_event *event);
 bool perf_unwind_is_whole(const struct perf_callchain_entry *chain);

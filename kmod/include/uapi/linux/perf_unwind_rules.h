@@ -227,8 +227,8 @@ struct perf_unwind_stats {
  *	EBADF	@fd is not an open file, or not open for reading
  *	E2BIG	more rows than PERF_UNWIND_MAX_ROWS
  *	EFBIG	the rows do not fit into the limit of a table
- *	EDQUOT	the rows do not fit into the limit of all tables of the user, even after
- *		the other objects of this table were removed
+ *	EDQUOT	the rows do not fit into the user's RLIMIT_MEMLOCK, which is for all his
+ *		tables, even after the other objects of this table were removed
  *	ENOSPC	the table has 65535 different rules: unload all objects, and load again
  *	ENOMEM	not enough memory
  *	EOPNOTSUPP  the file is on a tmpfs, a memfd, or on another file system where a
