@@ -10,6 +10,12 @@
 #include "table.h"
 
 #define FIRST_RULES	256
+/*
+ * Most rules with the same hash that are compared.  A full table has 64 on average.  The hash
+ * needs no secret: who makes many rules with the same hash only fills his own table with
+ * copies of them.
+ */
+#define MAX_RULE_PROBES	256
 
 static struct perf_unwind_rules *rules_of(struct unwind_table *table)
 {
@@ -83,18 +89,29 @@ static int grow(struct unwind_table *table)
 	return 0;
 }
 
+/* Returns the index of a rule in the table; 0 if it is not there, or among too many others. */
+static u16 find_rule(struct unwind_table *table, const struct perf_unwind_rule *rule)
+{
+	const struct perf_unwind_rules *rules = rules_of(table);
+	unsigned int probes = MAX_RULE_PROBES;
+	u16 i;
+
+	for (i = table->rule_hash[rule_hash(rule)]; i && probes; i = table->rule_next[i]) {
+		if (!memcmp(&rules->rule[i], rule, sizeof(*rule)))
+			return i;
+		probes--;
+	}
+	return 0;
+}
+
 static int add_rule(struct unwind_table *table, const struct perf_unwind_rule *rule, u16 *index)
 {
 	struct perf_unwind_rules *rules = rules_of(table);
-	u16 i;
 	int err;
 
-	for (i = table->rule_hash[rule_hash(rule)]; i; i = table->rule_next[i]) {
-		if (!memcmp(&rules->rule[i], rule, sizeof(*rule))) {
-			*index = i;
-			return 0;
-		}
-	}
+	*index = find_rule(table, rule);
+	if (*index)
+		return 0;
 	if (rules->nr == rules->max) {
 		err = grow(table);
 		if (err)

@@ -6,6 +6,7 @@
  * Prints TAP.
  */
 #include <stdio.h>
+#include <linux/jhash.h>
 
 #include "../../kmod/table/table.h"
 #include "table-state.h"
@@ -178,6 +179,35 @@ static void check_retired(void)
 	unwind_table_delete(table);
 }
 
+/*
+ * Of rules with one hash a load compares 256: the others become rules once more, but a table has
+ * no more than it may.
+ */
+static void check_same_hash(void)
+{
+	static struct perf_unwind_rule rules[300];
+	static u16 index[ARRAY_SIZE(rules)], again[ARRAY_SIZE(rules)];
+	struct unwind_table *table = new_table();
+	struct perf_unwind_rule rule = { .kind = PERF_UNWIND_CFA };
+	unsigned int nr;
+	bool ok;
+
+	for (nr = 0; nr < ARRAY_SIZE(rules); rule.cfa_off++)
+		if (!(jhash(&rule, sizeof(rule), 0) >> (32 - UNWIND_TABLE_RULE_HASH_BITS)))
+			rules[nr++] = rule;
+	mutex_lock(&table->lock);
+	/* The last 256 are found. */
+	ok = !unwind_table_rules_add(table, rules, nr, index) && table->stats.rules == 1 + nr;
+	ok &= !unwind_table_rules_add(table, rules + nr - 256, 256, again);
+	ok &= table->stats.rules == 1 + nr;
+	ok &= !memcmp(again, index + nr - 256, 256 * sizeof(*index));
+	ok &= !unwind_table_rules_add(table, rules, 1, again) && again[0] == 1 + nr;
+	ok &= table->stats.rules == 2 + nr;
+	mutex_unlock(&table->lock);
+	report(ok, "of rules with one hash 256 are compared");
+	unwind_table_delete(table);
+}
+
 /* Two users of a namespace share what its creator may lock, unless they may lock all. */
 static void check_namespace(void)
 {
@@ -258,6 +288,7 @@ int main(void)
 	check_retired();
 	check_rules();
 	check_size();
+	check_same_hash();
 	check_namespace();
 	check_pages();
 	printf("1..%d\n", nr_tests);
