@@ -18,6 +18,8 @@ plan_throttle()
 		'import json, re, textwrap; [re.sub("a+b", str, textwrap.fill(json.dumps([i] * 9), 9)) for i in range(3000)]'
 	guest throttle-node throttle "$ko" 4 node -e \
 		'for (let i = 0; i < 2000; i++) JSON.parse(JSON.stringify([i, "a".repeat(i)])).sort()'
+	# Nothing but searches that take as long as they may, for a minute
+	guest throttle-hostile throttle "$ko" 4 "$out/selftests/callchain/long-search" 60
 	# A processor that is too slow for any bound: the throttle does what it is for.
 	guest throttle-slow throttle "$ko" 1 gcc -O2 -S -o /dev/null "$source"
 }
@@ -54,7 +56,7 @@ throttle()
 	# A microvm has no clock to check the TSC by. If the kernel does not trust the TSC, timers
 	# expire at ticks only, 1,000 times a second.
 	boot_kernel kernel --cpus 1 --memory 2048 --append tsc=reliable --qemu=-icount --qemu=shift=0
-	for name in "${throttled_programs[@]}"; do
+	for name in "${throttled_programs[@]}" hostile; do
 		ok "$name, sampled in NMI: run" ran "throttle-$name"
 		ok "... the kernel does not lower the rate" same_rate "throttle-$name"
 	done
