@@ -7,11 +7,10 @@
  * it, and overwrite it.
  */
 #define _GNU_SOURCE
-#include <elf.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/auxv.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 
@@ -190,31 +189,11 @@ TEST_F(unwind_files, tmpfs)
 }
 
 /* Returns the address of a function of the vDSO, or NULL. */
-static const void *vdso_function(const char *name)
+static const char *vdso_function(const char *name)
 {
-	const char *image = (const char *)getauxval(AT_SYSINFO_EHDR), *strings = NULL;
-	const Elf64_Ehdr *header = (const void *)image;
-	const Elf64_Phdr *segment = (const void *)(image + header->e_phoff);
-	const Elf64_Sym *symbols = NULL, *symbol;
-	const Elf64_Dyn *entry;
-	int i;
+	void *vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
 
-	for (i = 0; i < header->e_phnum && segment[i].p_type != PT_DYNAMIC; i++)
-		;
-	if (i == header->e_phnum)
-		return NULL;
-	for (entry = (const void *)(image + segment[i].p_offset); entry->d_tag; entry++) {
-		if (entry->d_tag == DT_STRTAB)
-			strings = image + entry->d_un.d_ptr;
-		if (entry->d_tag == DT_SYMTAB)
-			symbols = (const void *)(image + entry->d_un.d_ptr);
-	}
-	/* The names follow the symbols. */
-	for (symbol = symbols; symbol && (const char *)symbol < strings; symbol++) {
-		if (!strcmp(strings + symbol->st_name, name))
-			return image + symbol->st_value;
-	}
-	return NULL;
+	return vdso ? dlsym(vdso, name) : NULL;
 }
 
 /* Finds the mapping of the vDSO. */
