@@ -39,7 +39,7 @@ hybrid_skip_all()
 hybrid_init()
 {
 	trap hybrid_trap EXIT TERM INT
-	dir=$(mktemp -d /tmp/__perf_test.hybrid.XXXXX)
+	dir=$(mktemp -d "${hybrid_tmp:-/tmp}/__perf_test.hybrid.XXXXX")
 	data=$dir/perf.data
 	log=$dir/log
 	# The cache of build-ids, ~/.debug, would change under tests that run meanwhile.
