@@ -46,6 +46,8 @@ static const struct {
 static void make_function(uint8_t *at, unsigned int tile)
 {
 	static const uint8_t leave[] = { 0x58, 0xff, 0xe0 };	/* pop %rax; jmp *%rax */
+	/* 1: dec %ecx; jnz 1b; jz leave */
+	static const uint8_t loop[] = { 0xff, 0xc9, 0x75, 0xfc, 0x0f, 0x84 };
 	uint8_t *end = at + FUNCTION_SIZE - sizeof(leave);
 	const uint32_t rounds = ROUNDS;
 	int32_t far;
@@ -53,8 +55,8 @@ static void make_function(uint8_t *at, unsigned int tile)
 	*at++ = 0xb9;	/* mov $ROUNDS, %ecx */
 	memcpy(at, &rounds, sizeof(rounds));
 	at += sizeof(rounds);
-	memcpy(at, "\xff\xc9\x75\xfc\x0f\x84", 6);	/* 1: dec %ecx; jnz 1b; jz leave */
-	at += 6;
+	memcpy(at, loop, sizeof(loop));
+	at += sizeof(loop);
 	far = end - at - sizeof(far);
 	memcpy(at, &far, sizeof(far));
 	at += sizeof(far);
