@@ -91,19 +91,15 @@ struct hybrid_stack_pages {
  * @id: of its event
  * @ids: of its task
  * @ip: of the sample
- * @nr: number of frames
- * @functions_are_whole: the last one is the outermost
- * @language: as struct hybrid_walked has it
+ * @functions: of @frames; none once the sample is delivered
  * @frames: as struct hybrid_walk_interpreted has them
  */
 struct hybrid_ring_functions {
-	u64	id;
-	u64	ids;
-	u64	ip;
-	u32	nr;
-	bool	functions_are_whole;
-	u32	language;
-	u64	frames[2 * HYBRID_WALK_FUNCTIONS];
+	u64			id;
+	u64			ids;
+	u64			ip;
+	struct hybrid_functions	functions;
+	u64			frames[2 * HYBRID_WALK_FUNCTIONS];
 };
 
 /**

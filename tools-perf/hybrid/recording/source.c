@@ -10,7 +10,7 @@
 #include "../records/walk-record.h"
 #include "recording.h"
 
-/* What is the same for both. */
+/* What both kinds of records tell. */
 static void begin(struct hybrid_record *hr, struct hybrid_event *event,
 		  const struct hybrid_sample_parts *parts, struct hybrid_sample *sample)
 {
@@ -74,33 +74,25 @@ void hybrid_take_walked(struct hybrid_record *hr, struct hybrid_event *event,
 
 void hybrid_keep_functions(struct hybrid_ring *ring, const struct hybrid_walked *walked)
 {
-	struct hybrid_ring_functions *functions = ring->functions ?: malloc(sizeof(*functions));
+	struct hybrid_ring_functions *kept = ring->functions ?: malloc(sizeof(*kept));
 
-	ring->functions = functions;
-	if (!functions)
+	ring->functions = kept;
+	if (!kept)
 		return;
-	functions->id = walked->head.id;
-	functions->ids = walked->ids;
-	functions->ip = walked->head.ip;
-	functions->nr = walked->nr_functions;
-	functions->functions_are_whole = walked->functions_are_whole;
-	functions->language = walked->language;
-	memcpy(functions->frames, walked->functions, walked->nr_functions * 2 * sizeof(u64));
+	kept->id = walked->head.id;
+	kept->ids = walked->ids;
+	kept->ip = walked->head.ip;
+	kept->functions = hybrid_walked_interpreted(walked, kept->frames);
+	memcpy(kept->frames, walked->functions, walked->nr_functions * 2 * sizeof(u64));
 }
 
 static void find_functions(const struct hybrid_ring *ring, u64 id, struct hybrid_sample *sample)
 {
-	const struct hybrid_ring_functions *functions = ring->functions;
+	const struct hybrid_ring_functions *kept = ring->functions;
 
-	if (!functions || !functions->nr || functions->ip != sample->ip ||
-	    functions->ids != hybrid_task_ids(sample->pid, sample->tid) || functions->id != id)
-		return;
-	sample->interpreted = (struct hybrid_functions) {
-		.language	= functions->language,
-		.functions	= functions->frames,
-		.nr		= functions->nr,
-		.are_whole	= functions->functions_are_whole,
-	};
+	if (kept && kept->functions.nr && kept->ip == sample->ip && kept->id == id &&
+	    kept->ids == hybrid_task_ids(sample->pid, sample->tid))
+		sample->interpreted = kept->functions;
 }
 
 /* What BPF has said of a sample that it left to the kernel. */
@@ -116,8 +108,8 @@ void hybrid_take_notes(const struct hybrid_record *hr, const struct hybrid_ring 
 
 void hybrid_forget_functions(struct hybrid_ring *ring)
 {
-	struct hybrid_ring_functions *functions = ring->functions;
+	struct hybrid_ring_functions *kept = ring->functions;
 
-	if (functions)
-		functions->nr = 0;
+	if (kept)
+		kept->functions.nr = 0;
 }

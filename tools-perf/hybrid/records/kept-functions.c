@@ -5,7 +5,6 @@
 #include <string.h>
 #include <linux/hash.h>
 #include <linux/kernel.h>
-#include "../runtime/functions.h"
 #include "kept-functions.h"
 #include "walk-record.h"
 
@@ -18,20 +17,16 @@
  * @time: of the sample
  * @id: of the event
  * @ip: that was sampled
+ * @functions: of @frames
  * @frames: as struct hybrid_walk_interpreted has them; NULL: none
- * @nr: number of @frames, each two words
- * @is_whole: the last one is the outermost
- * @language: as struct hybrid_walked has it
  */
 struct kept {
-	u64		ids;
-	u64		time;
-	u64		id;
-	u64		ip;
-	u64		*frames;
-	unsigned int	nr;
-	bool		is_whole;
-	u32		language;
+	u64			 ids;
+	u64			 time;
+	u64			 id;
+	u64			 ip;
+	struct hybrid_functions	 functions;
+	u64			*frames;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -80,10 +75,9 @@ static void copy(struct kept *to, const struct hybrid_walked *walked)
 
 	*to = (struct kept) {
 		.ids = walked->ids, .time = walked->head.time, .id = walked->head.id,
-		.ip = walked->head.ip, .nr = walked->nr_functions,
-		.is_whole = walked->functions_are_whole, .language = walked->language,
-		.frames = malloc(size),
+		.ip = walked->head.ip, .frames = malloc(size),
 	};
+	to->functions = hybrid_walked_interpreted(walked, to->frames);
 	if (to->frames)
 		memcpy(to->frames, walked->functions, size);
 }
@@ -177,10 +171,7 @@ void hybrid_kept_functions__take(u64 ids, u64 time, struct hybrid_functions *fun
 	place = place_of(ids, time);
 	if (place->frames && place->ids == ids && place->time == time) {
 		replace(&taken, place);
-		functions->functions = taken.frames;
-		functions->nr = taken.nr;
-		functions->are_whole = taken.is_whole;
-		functions->language = taken.language;
+		*functions = taken.functions;
 	}
 	pthread_mutex_unlock(&mutex);
 }

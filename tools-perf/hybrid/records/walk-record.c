@@ -82,7 +82,7 @@ static int parse_dump(const u8 *raw, u32 size, struct hybrid_walked *walked)
 	return 0;
 }
 
-/* The texts of a function; of a short one it is not known what language it is of. */
+/* The texts of a function. A record that is too short for them has the language 0. */
 static int parse_text(const u8 *raw, u32 size, struct hybrid_walked *walked)
 {
 	struct hybrid_walk_text text;

@@ -8,6 +8,7 @@
 #include <linux/perf_event.h>
 #include <linux/types.h>
 #include "../bpf_skel/hybrid_interpreter.h"
+#include "../runtime/functions.h"
 #include "../unwind/kernel-chain.h"
 #include "sample-layout.h"
 
@@ -141,6 +142,18 @@ u64 hybrid_walked_regs(const struct hybrid_walked *walked, u64 mask, u64 *regs);
 static inline const void *hybrid_walked_stack(const struct hybrid_walked *walked)
 {
 	return walked->dump ? walked->dump + offsetof(struct hybrid_walk_dump, stack) : NULL;
+}
+
+/* What an interpreter runs, by a record that is @interpreted. @frames: a copy of @functions */
+static inline struct hybrid_functions
+hybrid_walked_interpreted(const struct hybrid_walked *walked, const u64 *frames)
+{
+	return (struct hybrid_functions) {
+		.language	= walked->language,
+		.functions	= frames,
+		.nr		= walked->nr_functions,
+		.are_whole	= walked->functions_are_whole,
+	};
 }
 
 /**

@@ -7,8 +7,8 @@
 
 /**
  * struct hybrid_functions - functions of one language in a sample
- * @language: enum hybrid_walk_language + 1; of all languages of a sample, as struct hybrid_walked
- *	has it
+ * @language: enum hybrid_walk_language + 1; before hybrid_functions__split() also
+ *	HYBRID_WALK_SEVERAL
  * @functions: as struct hybrid_walk_interpreted has them; need not be aligned
  * @nr: number of @functions, each two words
  * @are_whole: the last one is the outermost
@@ -22,7 +22,7 @@ struct hybrid_functions {
 
 /**
  * hybrid_functions__split - the functions of a sample by language
- * @all: @language: as struct hybrid_walked has it
+ * @all: the functions
  * @parts: out: HYBRID_WALK_PARTS of them
  *
  * Return: number of @parts; no two are of one language, and all are within @all.
