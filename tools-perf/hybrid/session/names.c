@@ -85,8 +85,7 @@ static void take_texts(struct hybrid_core *core, pid_t pid)
 	struct hybrid_kept_text *text;
 	struct hybrid_namer *namer;
 
-	/* They stay until a sample has met the runtime's mapping. */
-	while (hybrid_core_namer(core, pid, 0)) {
+	for (;;) {
 		text = hybrid_kept_functions__text(pid);
 		if (!text)
 			return;
@@ -114,14 +113,15 @@ void hybrid_session_names__put(struct hybrid_core *core, const struct hybrid_sam
 	unsigned int nr = hybrid_functions__split(&sample->interpreted, parts), i;
 	struct hybrid_joined_namer joined;
 
-	take_texts(core, sample->pid);
 	hybrid_joined_namer__init(&joined);
 	/* Without functions it is whatever runtime the process has. */
 	for (i = 0; i < max(nr, 1U); i++)
 		add_namer(&joined, hybrid_core_namer(core, sample->pid, parts[i].language),
 			  &parts[i]);
+	/* Without a namer texts are kept: no sample has met the runtime's mapping yet. */
 	if (!joined.nr)
 		return;
+	take_texts(core, sample->pid);
 	hybrid_core_named_chain(core, sample, c);
 	hybrid_joined_namer__name_chain(&joined, c);
 	for (i = 0; i < joined.nr && c->is_named; i++)
