@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck disable=SC2154 # real.sh sets what is shared
 #
-# perf record, top, trace, and report of a file with copies of the stack make chains in one way: of
-# the same samples all show the same. Each program here has one chain at its event.
+# Do perf top and trace, and perf report of a file with stack dumps, show the callchains that perf
+# record writes? Each program makes one system call from one place, so that all samples have the
+# same chain.
 
 # Of chains, a line each, the one that most samples have.
 most()

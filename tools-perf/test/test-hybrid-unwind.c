@@ -203,16 +203,13 @@ static void masks(void)
 		memcpy(more + 1, regs, sizeof(regs));
 		if (s.regs_mask != REGS)
 			s.regs = more;
-		same(hybrid_core_sp(core, &s), STACK);
+		same(hybrid_core_sp(core, s.regs_abi, s.regs_mask, s.regs), STACK);
 		same(hybrid_core_callchain(core, &s), 0);
 		same(s.outcome, HYBRID_COMPLETE);
 		same(s.nr, 5);
 	}
-	s.regs = NULL;
-	same(hybrid_core_sp(core, &s), 0);
-	s.regs = regs;
-	s.regs_mask = 0x100;
-	same(hybrid_core_sp(core, &s), 0);
+	same(hybrid_core_sp(core, s.regs_abi, REGS, NULL), 0);
+	same(hybrid_core_sp(core, s.regs_abi, 0x100, regs), 0);
 	hybrid_core_delete(core);
 }
 

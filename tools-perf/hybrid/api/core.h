@@ -30,7 +30,7 @@ struct hybrid_core_regs {
  * @unwinder: caches
  * @regs: by mask
  * @next_regs: index of @regs that the next mask takes
- * @reads_functions: BPF reads those of interpreters: it is told of those that samples meet
+ * @reads_functions: see hybrid_core_set_functions()
  * @pid: of the process that is unwound
  * @unwind: the last sample
  * @is_unwound: its chain is made of @unwind's frames

@@ -172,44 +172,39 @@ bool hybrid_core_is_enough(u64 regs_abi, u64 regs_mask)
 	return map.complete;
 }
 
-static bool is_32(const struct hybrid_sample *sample)
+static const struct hybrid_abi *abi_of(u64 regs_abi)
 {
-	return sample->regs_abi == PERF_SAMPLE_REGS_ABI_32;
-}
-
-static const struct hybrid_abi *abi_of(const struct hybrid_sample *sample)
-{
-	return is_32(sample) ? &hybrid_abi_32 : &hybrid_abi_64;
+	return regs_abi == PERF_SAMPLE_REGS_ABI_32 ? &hybrid_abi_32 : &hybrid_abi_64;
 }
 
 /* A mask without registers is none: it has no place. */
-static const struct hybrid_regs_map *map_of(struct hybrid_core *core,
-					    const struct hybrid_sample *sample)
+static const struct hybrid_regs_map *map_of(struct hybrid_core *core, u64 regs_abi, u64 mask)
 {
-	struct hybrid_core_regs *regs;
+	struct hybrid_core_regs *regs = NULL;
 	unsigned int i;
 
-	for (i = 0; i < HYBRID_CORE_MASKS; i++) {
-		regs = &core->regs[i];
-		if (regs->mask == sample->regs_mask)
-			return is_32(sample) ? &regs->of_32 : &regs->of_64;
+	for (i = 0; i < HYBRID_CORE_MASKS && !regs; i++) {
+		if (core->regs[i].mask == mask)
+			regs = &core->regs[i];
 	}
-	regs = &core->regs[core->next_regs++ % HYBRID_CORE_MASKS];
-	regs->mask = sample->regs_mask;
-	hybrid_regs_map_init(&regs->of_64, regs->mask, &hybrid_abi_64);
-	hybrid_regs_map_init(&regs->of_32, regs->mask, &hybrid_abi_32);
-	return is_32(sample) ? &regs->of_32 : &regs->of_64;
+	if (!regs) {
+		regs = &core->regs[core->next_regs++ % HYBRID_CORE_MASKS];
+		regs->mask = mask;
+		hybrid_regs_map_init(&regs->of_64, mask, &hybrid_abi_64);
+		hybrid_regs_map_init(&regs->of_32, mask, &hybrid_abi_32);
+	}
+	return regs_abi == PERF_SAMPLE_REGS_ABI_32 ? &regs->of_32 : &regs->of_64;
 }
 
-u64 hybrid_core_sp(struct hybrid_core *core, const struct hybrid_sample *sample)
+u64 hybrid_core_sp(struct hybrid_core *core, u64 regs_abi, u64 regs_mask, const u64 *regs)
 {
-	const struct hybrid_regs_map *map = map_of(core, sample);
-	struct hybrid_regs regs;
+	const struct hybrid_regs_map *map = map_of(core, regs_abi, regs_mask);
+	struct hybrid_regs read;
 
-	if (!sample->regs || !map->complete)
+	if (!regs || !map->complete)
 		return 0;
-	hybrid_regs_read(map, sample->regs, &regs);
-	return regs.value[abi_of(sample)->sp];
+	hybrid_regs_read(map, regs, &read);
+	return read.value[abi_of(regs_abi)->sp];
 }
 
 /*
@@ -231,12 +226,12 @@ static bool may_be_overwritten(const struct hybrid_process *process,
 static bool prepare(struct hybrid_core *core, const struct hybrid_sample *sample,
 		    struct hybrid_thread *thread)
 {
-	const struct hybrid_regs_map *map = map_of(core, sample);
+	const struct hybrid_regs_map *map = map_of(core, sample->regs_abi, sample->regs_mask);
 	struct hybrid_unwind *u = &core->unwind;
 
 	if (!hybrid_kernel_chain_is_whole(&sample->kernel) && (!sample->regs || !map->complete))
 		return false;
-	u->abi = abi_of(sample);
+	u->abi = abi_of(sample->regs_abi);
 	u->space = thread->process->space;
 	u->overwritten = may_be_overwritten(thread->process, sample);
 	u->walker_space = sample->space;
@@ -308,7 +303,7 @@ static void merge(struct hybrid_core *core, struct hybrid_sample *sample,
 		.at_probe	= sample->at_probe,
 		.tail		= core->is_unwound ? &thread->tail : NULL,
 		.pid		= core->unwind.pid,
-		.abi		= abi_of(sample),
+		.abi		= abi_of(sample->regs_abi),
 		.links.words	= sample->interpreted.functions,
 		.links.nr	= sample->interpreted.nr,
 		.out		= sample->chain,

@@ -77,7 +77,7 @@ void hybrid_core_forget(struct hybrid_core *core);
  */
 void hybrid_core_set_live(struct hybrid_core *core);
 
-/* Does the walker read functions of interpreters? Then it is told of those that samples meet. */
+/* Does the walker read functions of interpreters? Then hybrid_core_compile() tells it of these. */
 void hybrid_core_set_functions(struct hybrid_core *core, bool reads_functions);
 
 /* What was read from processes is read again from now on. */
@@ -147,19 +147,19 @@ bool hybrid_core_is_enough(u64 regs_abi, u64 regs_mask);
  * @stack: a copy of the stack, from the stack pointer on; NULL: none
  * @stack_size: bytes of @stack
  * @stack_room: bytes that it has room for; 0: unknown
- * @holes: as struct hybrid_unwind has them
+ * @holes: see struct hybrid_unwind
  * @room_ends: the same
  * @checks_calls: a walk by rules has looked for a call before each return address
  * @space: what the walker knows the address space by; 0: unknown
  * @code: around where its walk has ended, as it has read it
- * @met: what frames of interpreters that it has met run, as struct hybrid_unwind has it;
+ * @met: functions that interpreters run in its frames: @functions of struct hybrid_unwind;
  *	NULL: none
  * @nr_met: number of @met, each two words
  * @code_hash: which code of a JVM it came through; 0: none, or unknown
  * @interpreted: functions that an interpreter runs
  * @precise: of a precise event, see precise.h; NULL: all parts are of one moment
  * @max_frames: of the user part
- * @waits: where a file is not there yet there is nothing to do but to wait for it
+ * @waits: files that the sample needs are waited for here: there is nothing else to do
  * @chain: out: the callchain, as PERF_SAMPLE_CALLCHAIN has it; the caller's
  * @max: room in @chain; at least 2 more than the words of @kernel
  * @nr: out: number of @chain
@@ -220,8 +220,8 @@ int hybrid_core_callchain(struct hybrid_core *core, struct hybrid_sample *sample
 const char *hybrid_core_failed_in(const struct hybrid_core *core,
 				  const struct hybrid_sample *sample);
 
-/* The stack pointer of a sample; 0 if it has not what an unwind begins with. */
-u64 hybrid_core_sp(struct hybrid_core *core, const struct hybrid_sample *sample);
+/* The stack pointer of a sample with these registers; 0 if an unwind can't begin with them. */
+u64 hybrid_core_sp(struct hybrid_core *core, u64 regs_abi, u64 regs_mask, const u64 *regs);
 
 /**
  * hybrid_core_namer - who names the frames of a process

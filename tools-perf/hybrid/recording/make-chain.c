@@ -57,8 +57,8 @@ static int map_copies(struct hybrid_record *hr, struct hybrid_process *process,
 }
 
 /*
- * A copy that ended at a page that is not there: the next ones of the thread are to go on
- * behind it, as far as the word that this one lacked. Or it lacked a page.
+ * If the dump lacks a word because its page is not in memory, have the pages read, so that later
+ * dumps of the thread contain them.
  */
 static void mend_stack(struct hybrid_record *hr, const struct hybrid_unwind *u)
 {

@@ -48,7 +48,7 @@ static bool is_deeper(const struct hybrid_unwind *u, enum hybrid_outcome outcome
 	       u->dump_size && u->dump_size == u->dump_room && size < HYBRID_ORDER_MOST_DUMP;
 }
 
-/* One more sample, @size bytes of which stood in the ring. */
+/* Account for a sample that is to be written. @size: of its record in the ring, in bytes */
 static void account(struct hybrid_record *hr, const struct hybrid_sample_parts *parts,
 		    const struct hybrid_sample *sample, u16 size)
 {
@@ -101,16 +101,13 @@ void hybrid_find_thread(struct hybrid_record *hr, const struct perf_event_header
 	struct evsel *evsel = evlist__event2evsel(hr->evlist, (union perf_event *)header);
 	struct hybrid_event *event = evsel ? &hr->events[evsel->core.idx] : NULL;
 	struct hybrid_sample_parts parts;
-	struct hybrid_sample sample = {};
 	u64 sp;
 
 	if (!event || !event->hybrid || hybrid_layout_parse(&event->layout, header, &parts) ||
 	    !parts.stack_size)
 		return;
-	sample.regs_abi = parts.regs_abi;
-	sample.regs_mask = event->layout.attr.sample_regs_user;
-	sample.regs = parts.regs;
-	sp = hybrid_core_sp(hr->core, &sample);
+	sp = hybrid_core_sp(hr->core, parts.regs_abi, event->layout.attr.sample_regs_user,
+			    parts.regs);
 	if (sp)
 		hybrid_find_stack(hr, parts.pid, parts.tid, sp);
 }
@@ -135,9 +132,8 @@ static int deliver(struct hybrid_record *hr, struct hybrid_ring *ring,
 		   struct hybrid_event *event, const struct hybrid_sample_parts *parts,
 		   struct hybrid_sample *sample, u16 size)
 {
-	int err;
+	int err = hybrid_make_chain(hr, ring, event, parts, sample);
 
-	err = hybrid_make_chain(hr, ring, event, parts, sample);
 	if (err)
 		return err;
 	ring->note_id = 0;
