@@ -22,7 +22,7 @@ static void check_chain(const struct hybrid_walked *walked,
 {
 	u32 nr_kernel = walked->head.nr_kernel, front = 0;
 
-	if (!walked->nr_user && walked->dump) {
+	if (!walked->head.nr_user && walked->dump) {
 		while (front < nr_kernel && sample->chain[front] != PERF_CONTEXT_USER_RULES)
 			front++;
 		if (sample->nr_chain != nr_kernel + 2 ||
@@ -33,16 +33,16 @@ static void check_chain(const struct hybrid_walked *walked,
 			abort();
 		return;
 	}
-	if (!walked->nr_user) {
+	if (!walked->head.nr_user) {
 		if (sample->nr_chain != nr_kernel ||
 		    memcmp(sample->chain, walked->ips, nr_kernel * 8))
 			abort();
 		return;
 	}
-	if (sample->nr_chain != nr_kernel + 3 + walked->nr_user ||
+	if (sample->nr_chain != nr_kernel + 3 + walked->head.nr_user ||
 	    memcmp(sample->chain, walked->ips, nr_kernel * 8) ||
 	    memcmp(sample->chain + nr_kernel + 3, walked->ips + nr_kernel * 8,
-		   walked->nr_user * 8) ||
+		   walked->head.nr_user * 8) ||
 	    sample->chain[nr_kernel] != PERF_CONTEXT_USER_RULES ||
 	    sample->chain[nr_kernel + 1] != walked->head.info ||
 	    sample->chain[nr_kernel + 2] != PERF_CONTEXT_USER)
@@ -55,10 +55,10 @@ static bool has_contexts(const struct hybrid_walked *walked)
 	u32 nr_kernel = walked->head.nr_kernel, i;
 	u64 word;
 
-	for (i = 0; i < nr_kernel + walked->nr_user; i++) {
+	for (i = 0; i < nr_kernel + walked->head.nr_user; i++) {
 		memcpy(&word, walked->ips + i * sizeof(word), sizeof(word));
 		if (word == PERF_CONTEXT_USER_RULES ||
-		    (walked->nr_user && word == PERF_CONTEXT_USER) ||
+		    (walked->head.nr_user && word == PERF_CONTEXT_USER) ||
 		    (i >= nr_kernel && word >= (u64)PERF_CONTEXT_MAX))
 			return true;
 	}

@@ -24,11 +24,10 @@ u64 interpreter_at(const char *label)
 struct hybrid_namer *interpreter_namer(pid_t pid, pid_t parent)
 {
 	return hybrid_runtime_namer(interp.runtimes, pid, parent, own.pm.space,
-				    interp.language + 1);
+				    interp.language);
 }
 
-void interpreter_begin(const char *file, const char *symbol, u32 language,
-		       enum hybrid_runtime runtime)
+void interpreter_begin(const char *file, const char *symbol, enum hybrid_language language)
 {
 	void *library = dlopen(elf_file_path(file), RTLD_NOW | RTLD_LOCAL);
 
@@ -43,7 +42,7 @@ void interpreter_begin(const char *file, const char *symbol, u32 language,
 	elf_file_map(&own.ps, own.pm.pid, file, interp.bias);
 	interp.runtimes = hybrid_runtimes_new(&own.ps.objects, own.memory);
 	interp.namer = interpreter_namer(own.pm.pid, 0);
-	interp.names = hybrid_names__new(runtime);
+	interp.names = hybrid_names__new(language);
 	check(interp.namer && interp.names);
 }
 

@@ -13,7 +13,7 @@
  * struct interpreter_world - a process that runs an interpreter, which is the test's own
  * @file: of the interpreter, which is loaded
  * @bias: what is added to its addresses
- * @language: enum hybrid_walk_language
+ * @language: enum hybrid_language
  * @runtimes: what perf knows of the process
  * @namer: of the process
  * @names: of its functions
@@ -22,7 +22,7 @@
 struct interpreter_world {
 	const char		*file;
 	u64			 bias;
-	u32			 language;
+	enum hybrid_language	 language;
 	struct hybrid_runtimes	*runtimes;
 	struct hybrid_namer	*namer;
 	struct hybrid_names	*names;
@@ -32,8 +32,7 @@ struct interpreter_world {
 extern struct interpreter_world interp;
 
 /* @symbol: that the file exports */
-void interpreter_begin(const char *file, const char *symbol, u32 language,
-		       enum hybrid_runtime runtime);
+void interpreter_begin(const char *file, const char *symbol, enum hybrid_language language);
 void interpreter_end(void);
 
 /* The address of a label of the file. */

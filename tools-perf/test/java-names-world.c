@@ -178,7 +178,7 @@ void named_begin(u32 jdk)
 	swap_parts();
 	java_add_interpreter(NAMED_INTERPRETER);
 	memset(&named.quota, 0, sizeof(named.quota));
-	named.names = hybrid_names__new(HYBRID_RUNTIME_JAVA);
+	named.names = hybrid_names__new(HYBRID_LANGUAGE_JAVA);
 }
 
 void named_end(void)

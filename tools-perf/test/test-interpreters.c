@@ -43,7 +43,7 @@ static void tell(u64 function, const char *letter, u64 label)
 	};
 	memcpy(text.bytes, letter, 1);
 	memcpy(text.bytes + 1, "/f", 2);
-	if (interp.language == HYBRID_WALK_PYTHON) {
+	if (interp.language == HYBRID_LANGUAGE_PYTHON) {
 		text.type = at("PyCode_Type");
 		text.size = 8;
 		text.states[0] = 0x20 | 1 << 2;
@@ -81,8 +81,7 @@ static void perl(void)
 	unsigned int i;
 	u64 kept;
 
-	interpreter_begin("interpreter-perl.so", "PL_thr_key", HYBRID_WALK_PERL,
-			  HYBRID_RUNTIME_PERL);
+	interpreter_begin("interpreter-perl.so", "PL_thr_key", HYBRID_LANGUAGE_PERL);
 	tell(A, "A", 0);
 	tell(B, "B", 0);
 	/* As chains that are named first, that are known, and that were named long ago. */
@@ -153,8 +152,7 @@ static void php(void)
 	struct hybrid_namer *child;
 	unsigned int i;
 
-	interpreter_begin("interpreter-php.so", "executor_globals", HYBRID_WALK_PHP,
-			  HYBRID_RUNTIME_PHP);
+	interpreter_begin("interpreter-php.so", "executor_globals", HYBRID_LANGUAGE_PHP);
 	tell(A, "A", 0);
 	tell(B, "B", 0);
 	for (i = 0; i < 2; i++)
@@ -183,8 +181,7 @@ static void python(void)
 	struct hybrid_namer *child;
 	unsigned int i;
 
-	interpreter_begin("interpreter-python.so", "_PyRuntime", HYBRID_WALK_PYTHON,
-			  HYBRID_RUNTIME_PYTHON);
+	interpreter_begin("interpreter-python.so", "_PyRuntime", HYBRID_LANGUAGE_PYTHON);
 	tell(A, "A", 0);
 	tell(B, "B", 0);
 	for (i = 0; i < 2; i++) {
@@ -274,8 +271,7 @@ static void ruby(void)
 	unsigned int way, i;
 
 	for (way = 0; way < 2; way++) {
-		interpreter_begin("interpreter-ruby.so", "ruby_version", HYBRID_WALK_RUBY,
-				  HYBRID_RUNTIME_RUBY);
+		interpreter_begin("interpreter-ruby.so", "ruby_version", HYBRID_LANGUAGE_RUBY);
 		/* What leads elsewhere, or to a part that is too small, shows no evaluator. */
 		tell(A, "A", at("in_cold"));
 		tell(B, "B", 0);
@@ -301,9 +297,12 @@ static void unreadable(void)
 		const char	*file;
 		u32		language;
 	} files[] = {
-		{ "perl-old.so", HYBRID_WALK_PERL }, { "perl-elsewhere.so", HYBRID_WALK_PERL },
-		{ "php-old.so", HYBRID_WALK_PHP }, { "python-other.so", HYBRID_WALK_PYTHON },
-		{ "ruby-other.so", HYBRID_WALK_RUBY }, { "v8-lies.so", HYBRID_WALK_V8 },
+		{ "perl-old.so", HYBRID_LANGUAGE_PERL },
+		{ "perl-elsewhere.so", HYBRID_LANGUAGE_PERL },
+		{ "php-old.so", HYBRID_LANGUAGE_PHP },
+		{ "python-other.so", HYBRID_LANGUAGE_PYTHON },
+		{ "ruby-other.so", HYBRID_LANGUAGE_RUBY },
+		{ "v8-lies.so", HYBRID_LANGUAGE_V8 },
 	};
 	struct hybrid_walk_interpreter interpreter;
 	const struct hybrid_mapping *mapping;
@@ -318,7 +317,7 @@ static void unreadable(void)
 		same(hybrid_runtimes_failed(interp.runtimes, &pid), 0);
 		for (k = 0; k < 2; k++)
 			check(!hybrid_runtime_namer(interp.runtimes, own.pm.pid, 0, own.pm.space,
-						    files[i].language + 1));
+						    files[i].language));
 		same(hybrid_runtimes_failed(interp.runtimes, &pid), 1);
 		same(pid, own.pm.pid);
 		same(hybrid_runtimes_opened(interp.runtimes), 0);
@@ -340,7 +339,7 @@ static unsigned int count_open(void)
 
 	for (i = 0; i < SETS * WAYS; i++) {
 		process = &interp.runtimes->processes[i / WAYS][i % WAYS];
-		for (kind = 0; kind < NR_RUNTIMES; kind++)
+		for (kind = 0; kind < HYBRID_NR_LANGUAGES; kind++)
 			nr += !!process->runtimes[kind].runtime;
 	}
 	return nr;
@@ -351,8 +350,7 @@ static void many_processes(void)
 {
 	unsigned int nr = 3 * WAYS, i;
 
-	interpreter_begin("interpreter-php.so", "executor_globals", HYBRID_WALK_PHP,
-			  HYBRID_RUNTIME_PHP);
+	interpreter_begin("interpreter-php.so", "executor_globals", HYBRID_LANGUAGE_PHP);
 	tell(A, "A", 0);
 	tell(B, "B", 0);
 	/* All of one set; the first one's parent is there. */

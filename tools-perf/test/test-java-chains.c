@@ -35,7 +35,7 @@ static void begin(void)
 	inner = java_add(INNER, "an inner stub", code, sizeof(code));
 	outer = java_add(OUTER, "an outer stub", code, sizeof(code));
 	last = 0x1234;
-	names = hybrid_names__new(HYBRID_RUNTIME_JAVA);
+	names = hybrid_names__new(HYBRID_LANGUAGE_JAVA);
 	memset(&quota, 0, sizeof(quota));
 }
 

@@ -13,8 +13,8 @@
 #define MOST		32
 #define NATIVE		0x1000
 #define ENDS		HYBRID_WALK_RUN_ENDS
-#define PYTHON		(HYBRID_WALK_PYTHON + 1)
-#define PERL		(HYBRID_WALK_PERL + 1)
+#define PYTHON		HYBRID_LANGUAGE_PYTHON
+#define PERL		HYBRID_LANGUAGE_PERL
 
 /* Code that the process has made is enough of an evaluator. */
 #define EVALUATOR(language)	((language) * 0x10000 + 0x10)
@@ -32,7 +32,7 @@ struct language {
 };
 
 static struct hybrid_space space;
-static struct language languages[HYBRID_WALK_PARTS];
+static struct language languages[HYBRID_SAMPLE_LANGUAGES];
 static struct hybrid_joined_namer joined;
 static u64 out[MOST];
 
@@ -59,27 +59,30 @@ static unsigned int name(struct hybrid_namer *namer, struct hybrid_names *names,
 	return hybrid_runs__name(&language->runs, &how, ip, to, room);
 }
 
-/* Words of a chain, or of the functions of one. */
+/* Words of a chain, or of the functions of Python and of Perl: how many each has. */
 struct words {
 	unsigned int	nr;
 	u64		words[12];
+	unsigned int	python, perl;
 };
 
 /* Names a chain of several languages, and compares it with @want. */
 static bool is_named(const struct words *chain, const struct words *words, unsigned int max,
 		     const struct words *want)
 {
-	const struct hybrid_functions all = {
-		.language = HYBRID_WALK_SEVERAL, .functions = words->words, .nr = words->nr / 2,
+	const struct hybrid_functions parts[] = {
+		{ .language = PYTHON, .words = words->words, .nr = words->python,
+		  .are_whole = true },
+		{ .language = PERL, .words = words->words + 2 * words->python, .nr = words->perl,
+		  .are_whole = true },
 	};
-	struct hybrid_functions parts[HYBRID_WALK_PARTS];
 	struct hybrid_named_chain c = {
 		.chain = chain->words, .nr = chain->nr, .is_whole = true, .out = out, .max = max,
 	};
-	unsigned int i, nr_parts = hybrid_functions__split(&all, parts);
+	unsigned int i;
 
 	hybrid_joined_namer__init(&joined);
-	for (i = 0; i < nr_parts; i++) {
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
 		languages[i].namer = (struct hybrid_namer) { .begin = begin, .name = name };
 		languages[i].evaluator = (struct hybrid_evaluator) {
 			.made_start = EVALUATOR(parts[i].language) - 0x10,
@@ -98,12 +101,10 @@ static void check_nested(void)
 		PERF_CONTEXT_USER, EVALUATOR(PERL), NATIVE, EVALUATOR(PYTHON), NATIVE + 1,
 		EVALUATOR(PERL) + 8, NATIVE + 2,
 	} };
-	static const struct words words = { 12, {
-		0, HYBRID_WALK_PART(2, true, HYBRID_WALK_PYTHON) |
-		   HYBRID_WALK_PART(3, true, HYBRID_WALK_PERL) << 16,
+	static const struct words words = { 10, {
 		0x500000, 1, 0x500010 | ENDS, 2,
 		0x600000 | ENDS, 1, 0x600010, 2, 0x600020 | ENDS, 3,
-	} };
+	}, 2, 3 };
 	static const struct words want = { 12, {
 		PERF_CONTEXT_USER, EVALUATOR(PERL), 0x600001, NATIVE, EVALUATOR(PYTHON), 0x500001,
 		0x500012, NATIVE + 1, EVALUATOR(PERL) + 8, 0x600012, 0x600023, NATIVE + 2,
@@ -118,11 +119,9 @@ static void check_beginning(void)
 	static const struct words chain = { 4, {
 		PERF_CONTEXT_USER, NATIVE, EVALUATOR(PERL), EVALUATOR(PYTHON),
 	} };
-	static const struct words words = { 10, {
-		0, HYBRID_WALK_PART(2, true, HYBRID_WALK_PYTHON) |
-		   HYBRID_WALK_PART(2, true, HYBRID_WALK_PERL) << 16,
+	static const struct words words = { 8, {
 		0x500000 | ENDS, 1, 0x500010 | ENDS, 2, 0x600000 | ENDS, 1, 0x600010 | ENDS, 2,
-	} };
+	}, 2, 2 };
 	static const struct words want = { 8, {
 		PERF_CONTEXT_USER, NATIVE, 0x500001, 0x600001, EVALUATOR(PERL), 0x600012,
 		EVALUATOR(PYTHON), 0x500012,
@@ -135,11 +134,9 @@ static void check_beginning(void)
 static void check_room(void)
 {
 	static const struct words chain = { 3, { PERF_CONTEXT_USER, NATIVE, EVALUATOR(PERL) } };
-	static const struct words words = { 8, {
-		0, HYBRID_WALK_PART(1, true, HYBRID_WALK_PYTHON) |
-		   HYBRID_WALK_PART(2, true, HYBRID_WALK_PERL) << 16,
+	static const struct words words = { 6, {
 		0x500000 | ENDS, 1, 0x600000 | ENDS, 1, 0x600010 | ENDS, 2,
-	} };
+	}, 1, 2 };
 	u64 untouched = 0x1234567;
 	unsigned int max;
 
@@ -173,12 +170,12 @@ static void check_one(void)
 {
 	const u64 chain[] = { PERF_CONTEXT_USER, NATIVE }, words[4] = { 0x500000 | ENDS, 1 };
 	const struct hybrid_functions first = {
-		.language = PYTHON, .functions = words, .nr = 1, .are_whole = true,
+		.language = PYTHON, .words = words, .nr = 1, .are_whole = true,
 	};
 	const struct hybrid_functions second = {
-		.language = PERL, .functions = words + 2, .nr = 1,
+		.language = PERL, .words = words + 2, .nr = 1,
 	};
-	struct hybrid_names *names = hybrid_names__new(HYBRID_RUNTIME_PYTHON);
+	struct hybrid_names *names = hybrid_names__new(HYBRID_LANGUAGE_PYTHON);
 	struct hybrid_named_chain c = {
 		.chain = chain, .nr = ARRAY_SIZE(chain), .is_whole = true, .out = out, .max = MOST,
 	};
@@ -203,32 +200,28 @@ static void check_one(void)
 	hybrid_names__delete(names);
 }
 
-static unsigned int split(const u64 *words, unsigned int nr, u32 language)
+/* The words in memory of one's own, of each language those that it had. */
+static void check_copy(void)
 {
-	const struct hybrid_functions all = {
-		.language = language, .functions = words, .nr = nr, .are_whole = true,
+	const u64 words[] = { 0x500000, 1, 0x600000, 2, 0x600010, 3 };
+	struct hybrid_sample_functions functions = {
+		.nr = 2,
+		.of = {
+			{ .language = PERL, .words = words + 2, .nr = 2 },
+			{ .language = PYTHON, .words = words, .nr = 1, .are_whole = true },
+		},
 	};
-	struct hybrid_functions parts[HYBRID_WALK_PARTS];
+	u64 copy[ARRAY_SIZE(words)];
 
-	return hybrid_functions__split(&all, parts);
-}
-
-/* What says how many there are says more than there are, or the same language twice. */
-static void check_lies(void)
-{
-	u64 words[] = { 0, 0, 0x500000, 1, 0x500010, 2 };
-
-	same(split(words, 3, HYBRID_WALK_SEVERAL), 0);
-	words[1] = HYBRID_WALK_PART(3, true, HYBRID_WALK_PYTHON);
-	same(split(words, 3, HYBRID_WALK_SEVERAL), 0);
-	words[1] = HYBRID_WALK_PART(1, true, HYBRID_WALK_PYTHON) * 0x0001000100010001ULL;
-	same(split(words, 3, HYBRID_WALK_SEVERAL), 1);
-	words[1] = ~0ULL;
-	same(split(words, 3, HYBRID_WALK_SEVERAL), 0);
-	same(split(words, 0, HYBRID_WALK_SEVERAL), 0);
-	same(split(words, 0, PYTHON), 0);
-	same(split(words, 3, PYTHON), 1);
-	same(split(words, 3, 0), 0);
+	same(hybrid_sample_functions__size(&functions), sizeof(copy));
+	hybrid_sample_functions__copy(&functions, copy);
+	check(functions.of[0].words == copy && functions.of[1].words == copy + 4);
+	check(!memcmp(copy, words + 2, 32) && !memcmp(copy + 4, words, 16));
+	same(functions.nr, 2);
+	same(functions.of[0].nr, 2);
+	check(functions.of[1].are_whole && functions.of[1].language == PYTHON);
+	functions.nr = 0;
+	same(hybrid_sample_functions__size(&functions), 0);
 }
 
 int main(void)
@@ -238,7 +231,7 @@ int main(void)
 		{ "two languages that begin to run a function",	check_beginning },
 		{ "no more than there is room for",		check_room },
 		{ "one language, and two",			check_one },
-		{ "what the record says of languages is wrong",	check_lies },
+		{ "functions of all languages in a copy",	check_copy },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

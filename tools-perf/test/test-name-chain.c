@@ -55,11 +55,11 @@ struct scene {
 /* The user part may hold marks, which are no frames. */
 static void run(struct scene *s, const u64 *chain, unsigned int nr, unsigned int max)
 {
-	static struct hybrid_namer namer = { .runtime = HYBRID_RUNTIME_JAVA, .name = name };
+	static struct hybrid_namer namer = { .language = HYBRID_LANGUAGE_JAVA, .name = name };
 	unsigned int i, user = nr;
 
 	memset(s, 0, sizeof(*s));
-	s->names = hybrid_names__new(HYBRID_RUNTIME_JAVA);
+	s->names = hybrid_names__new(HYBRID_LANGUAGE_JAVA);
 	memcpy(s->chain, chain, nr * sizeof(*chain));
 	for (i = 0; i < nr; i++) {
 		if (i > user && chain[i] != CUT_OFF && chain[i] != GUESSED) {

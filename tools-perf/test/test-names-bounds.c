@@ -40,7 +40,7 @@ ssize_t getrandom(void *buffer, size_t length, unsigned int flags __maybe_unused
 static void begin(void)
 {
 	memset(&quota, 0, sizeof(quota));
-	names = hybrid_names__new(HYBRID_RUNTIME_PHP);
+	names = hybrid_names__new(HYBRID_LANGUAGE_PHP);
 	check(names);
 }
 
@@ -162,7 +162,7 @@ static void no_memory(void)
 	bool added;
 
 	short_memory_begin(0);
-	check(!hybrid_names__new(HYBRID_RUNTIME_PHP));
+	check(!hybrid_names__new(HYBRID_LANGUAGE_PHP));
 	check(short_memory_end());
 	for (nr = 0; is_short; nr++) {
 		begin();
@@ -186,7 +186,7 @@ static void no_memory(void)
 static void no_build_id(void)
 {
 	random_bytes = HYBRID_NAMES_BUILD_ID - 1;
-	check(!hybrid_names__new(HYBRID_RUNTIME_PHP));
+	check(!hybrid_names__new(HYBRID_LANGUAGE_PHP));
 	random_bytes++;
 	begin();
 	same(hybrid_names__build_id(names)[HYBRID_NAMES_BUILD_ID - 1], 1);

@@ -42,7 +42,7 @@ static u64 put_function(struct hybrid_names *names)
 static struct hybrid_names *new_names(void)
 {
 	memset(&quota, 0, sizeof(quota));
-	return hybrid_names__new(HYBRID_RUNTIME_JAVA);
+	return hybrid_names__new(HYBRID_LANGUAGE_JAVA);
 }
 
 /* The file's address of one in a callchain. */

@@ -21,7 +21,7 @@ static void begin(void)
 	memset(&functions, 0, sizeof(functions));
 	functions.pm = &own.pm;
 	functions.nextstate = 0x1000;
-	names = hybrid_names__new(HYBRID_RUNTIME_PERL);
+	names = hybrid_names__new(HYBRID_LANGUAGE_PERL);
 }
 
 static void end(void)

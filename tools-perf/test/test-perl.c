@@ -109,7 +109,7 @@ static void set_up(void)
 	memset(&functions, 0, sizeof(functions));
 	functions.pm = &own.pm;
 	functions.nextstate = NEXTSTATE;
-	names = hybrid_names__new(HYBRID_RUNTIME_PERL);
+	names = hybrid_names__new(HYBRID_LANGUAGE_PERL);
 }
 
 static void tear_down(void)

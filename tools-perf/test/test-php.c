@@ -151,7 +151,7 @@ static void begin(void)
 	memset(&functions, 0, sizeof(functions));
 	functions.pm = &own.pm;
 	functions.layout = layout;
-	names = hybrid_names__new(HYBRID_RUNTIME_PHP);
+	names = hybrid_names__new(HYBRID_LANGUAGE_PHP);
 }
 
 static void end(void)

@@ -450,11 +450,11 @@ static void exec_forgets(void)
 	process = hybrid_process_find(&ps, 10);
 	process->marks_in = 3;
 	process->names_in[0] = 3;
-	process->names_in[HYBRID_NR_RUNTIMES - 1] = 3;
+	process->names_in[HYBRID_NR_LANGUAGES - 1] = 3;
 	same(hybrid_process_exec(&ps, 10), 0);
 	same(process->marks_in, 0);
 	same(process->names_in[0], 0);
-	same(process->names_in[HYBRID_NR_RUNTIMES - 1], 0);
+	same(process->names_in[HYBRID_NR_LANGUAGES - 1], 0);
 	check(!process->found);
 	same(hybrid_process_found(&ps, 11), 0);
 	map(11, BASE, 4096, "/b", true);

@@ -64,7 +64,7 @@ static void begin_code(void)
 	codes.pm = &own.pm;
 	codes.layout = &layout;
 	codes.type = (u64)&code.type;
-	names = hybrid_names__new(HYBRID_RUNTIME_PYTHON);
+	names = hybrid_names__new(HYBRID_LANGUAGE_PYTHON);
 }
 
 static void end_code(void)

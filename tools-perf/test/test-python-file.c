@@ -49,7 +49,7 @@ static void table(void)
 
 	check(is_told("python-3.8.so", &interpreter, &vaddr));
 	same(vaddr, elf_file_symbol("python-3.8.so", "_PyEval_EvalFrameDefault"));
-	same(interpreter.language, HYBRID_WALK_PYTHON);
+	same(interpreter.language, HYBRID_LANGUAGE_PYTHON);
 	same(interpreter.python.position, 104);
 	same(interpreter.python.code.is_known, 1);
 	check(is_told("python-3.11.so", &interpreter, &vaddr));
@@ -101,7 +101,7 @@ static bool is_at(struct hybrid_namer *namer, struct hybrid_names *names, u64 bi
 /* Apache loads its modules twice: of the first time perf has no record that it is unmapped. */
 static void loaded_again(void)
 {
-	struct hybrid_names *names = hybrid_names__new(HYBRID_RUNTIME_PYTHON);
+	struct hybrid_names *names = hybrid_names__new(HYBRID_LANGUAGE_PYTHON);
 	struct hybrid_runtimes *runtimes;
 	struct hybrid_namer *namer;
 	u64 bias = BIAS;
@@ -111,7 +111,7 @@ static void loaded_again(void)
 	for (; bias <= BIAS + 0x1000000; bias += 0x1000000) {
 		elf_file_map(&own.ps, own.pm.pid, "python-3.11.so", bias);
 		namer = hybrid_runtime_namer(runtimes, own.pm.pid, 0, own.pm.space,
-					     HYBRID_WALK_PYTHON + 1);
+					     HYBRID_LANGUAGE_PYTHON);
 		check(namer && is_at(namer, names, bias, bias == BIAS ? 'a' : 'b'));
 	}
 	check(namer && !is_at(namer, names, BIAS, 'c'));
@@ -130,7 +130,7 @@ static void another_python(void)
 	runtimes = hybrid_runtimes_new(&own.ps.objects, own.memory);
 	elf_file_map(&own.ps, own.pm.pid, "python-pypy.so", BIAS);
 	check(!hybrid_runtime_namer(runtimes, own.pm.pid, 0, own.pm.space,
-				    HYBRID_WALK_PYTHON + 1));
+				    HYBRID_LANGUAGE_PYTHON));
 	same(hybrid_runtimes_failed(runtimes, &pid), 1);
 	same(pid, own.pm.pid);
 	hybrid_runtimes_delete(runtimes);

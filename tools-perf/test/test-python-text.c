@@ -71,7 +71,7 @@ static void begin(void)
 	codes.pm = &own.pm;
 	codes.layout = &layout;
 	codes.type = TYPE;
-	names = hybrid_names__new(HYBRID_RUNTIME_PYTHON);
+	names = hybrid_names__new(HYBRID_LANGUAGE_PYTHON);
 }
 
 static void end(void)

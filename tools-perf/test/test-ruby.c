@@ -209,7 +209,7 @@ static void begin_code(void)
 	functions.layout = layout;
 	functions.symbols.table = 8;
 	functions.symbols.ids = 8;
-	names = hybrid_names__new(HYBRID_RUNTIME_RUBY);
+	names = hybrid_names__new(HYBRID_LANGUAGE_RUBY);
 }
 
 static void end_code(void)

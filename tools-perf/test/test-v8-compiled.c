@@ -36,8 +36,7 @@ static void begin(unsigned int kind)
 {
 	unsigned int i;
 
-	interpreter_begin("v8-code.so", "v8dbg_off_fp_function", HYBRID_WALK_V8,
-			  HYBRID_RUNTIME_V8);
+	interpreter_begin("v8-code.so", "v8dbg_off_fp_function", HYBRID_LANGUAGE_V8);
 	interpreter_map_code((u64)&v8_code_memory);
 	v8_set_world(kind);
 	set_text(file, "/f");

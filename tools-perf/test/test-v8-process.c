@@ -43,7 +43,7 @@ static void begin(void)
 {
 	unsigned int i;
 
-	interpreter_begin("v8.so", "v8dbg_off_fp_function", HYBRID_WALK_V8, HYBRID_RUNTIME_V8);
+	interpreter_begin("v8.so", "v8dbg_off_fp_function", HYBRID_LANGUAGE_V8);
 	set_text(file, "/f");
 	set_type(script, SCRIPT);
 	script[2] = TAG(file);

@@ -31,7 +31,7 @@ static void begin(void)
 	own_begin();
 	memset(&functions, 0, sizeof(functions));
 	functions.heap = (struct v8_heap) { .pm = &own.pm, .layout = &layout };
-	names = hybrid_names__new(HYBRID_RUNTIME_V8);
+	names = hybrid_names__new(HYBRID_LANGUAGE_V8);
 }
 
 static void end(void)

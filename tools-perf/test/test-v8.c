@@ -231,7 +231,7 @@ static u32 mark_now(void)
 static const char *name_now(u32 *nr_lines)
 {
 	static char text[64];
-	struct hybrid_names *names = hybrid_names__new(HYBRID_RUNTIME_V8);
+	struct hybrid_names *names = hybrid_names__new(HYBRID_LANGUAGE_V8);
 	const struct v8_function *found;
 	u64 start, size;
 
@@ -291,7 +291,7 @@ static void no_memory(void)
 	set_world();
 	world.scope[8] = SMI(0);
 	for (nr = 0; is_short; nr++) {
-		names = hybrid_names__new(HYBRID_RUNTIME_V8);
+		names = hybrid_names__new(HYBRID_LANGUAGE_V8);
 		v8_functions__exit(&functions);
 		hybrid_memory_forget(own.memory);
 		short_memory_begin(nr);
@@ -309,7 +309,7 @@ static void no_memory(void)
 
 static void function(void)
 {
-	struct hybrid_names *names = hybrid_names__new(HYBRID_RUNTIME_V8);
+	struct hybrid_names *names = hybrid_names__new(HYBRID_LANGUAGE_V8);
 	const struct v8_function *found;
 	u64 start, size;
 
@@ -343,7 +343,7 @@ out:
 /* A ScopeInfo without a name: what is behind its end are words of another object. */
 static void end_of_scope(void)
 {
-	struct hybrid_names *names = hybrid_names__new(HYBRID_RUNTIME_V8);
+	struct hybrid_names *names = hybrid_names__new(HYBRID_LANGUAGE_V8);
 	static u64 meta[2];
 	u64 start, size;
 
@@ -375,7 +375,7 @@ static void take_told(struct hybrid_names *names)
 /* It is not in what perf has read of the process; later it is. */
 static void told_first(void)
 {
-	struct hybrid_names *names = hybrid_names__new(HYBRID_RUNTIME_V8);
+	struct hybrid_names *names = hybrid_names__new(HYBRID_LANGUAGE_V8);
 	const struct v8_function *found;
 	struct v8_function *known;
 	unsigned int i;
@@ -408,7 +408,7 @@ out:
 /* What BPF has read of a function that is there: the process has more. */
 static void told(void)
 {
-	struct hybrid_names *names = hybrid_names__new(HYBRID_RUNTIME_V8);
+	struct hybrid_names *names = hybrid_names__new(HYBRID_LANGUAGE_V8);
 	const struct v8_function *found;
 	u64 start, size;
 
@@ -434,7 +434,7 @@ static void told(void)
 /* Words of an object at random: no more than a name that is wrong. */
 static void random_words(void)
 {
-	struct hybrid_names *names = hybrid_names__new(HYBRID_RUNTIME_V8);
+	struct hybrid_names *names = hybrid_names__new(HYBRID_LANGUAGE_V8);
 	u64 *words = (u64 *)&world;
 	unsigned int round, i;
 

@@ -53,14 +53,37 @@ static int parse(u32 size)
 	return parse_as(BASE, size, size);
 }
 
-/* The head of a record with nothing but this. */
-static void begin(u32 info, u16 nr_kernel)
+static void begin_kind(enum hybrid_walk_kind kind, u32 info)
 {
 	memset(raw, 0, sizeof(raw));
 	*head = (struct hybrid_walk_head) {
 		.time = 999, .ip = 0x1111, .id = 22, .period = 333, .addr = 0x4444,
-		.info = info, .misc = 2, .nr_kernel = nr_kernel,
+		.info = info, .misc = 2, .kind = kind,
 	};
+}
+
+/* The head of a record with nothing but this: of a walk, of the kernel's chain, or of neither. */
+static void begin(u32 info, u16 nr_kernel)
+{
+	const bool is_whole = PERF_UNWIND_INFO_END(info) == WHOLE;
+
+	begin_kind(is_whole || nr_kernel ? HYBRID_WALK_RECORD_SAMPLE : HYBRID_WALK_RECORD_NOTE,
+		   info);
+	head->nr_kernel = nr_kernel;
+	head->nr_user = is_whole ? PERF_UNWIND_INFO_FRAMES(info) + 1 : 0;
+}
+
+/* One more part, at an offset. Returns where its functions end. */
+static u32 put_part(u32 at, u16 kind, u16 language, u16 nr)
+{
+	struct hybrid_walk_part *part = (void *)(raw + at);
+
+	*part = (struct hybrid_walk_part) {
+		.kind = kind, .nr = nr, .language = language, .code_hash = 0xc0de,
+		.is_whole = language == HYBRID_LANGUAGE_PERL,
+	};
+	head->nr_parts++;
+	return at + sizeof(*part) + nr * sizeof(struct hybrid_walk_function);
 }
 
 static void task_and_time(void)
@@ -116,47 +139,69 @@ static void sizes(void)
 
 static void walks(void)
 {
-	unsigned int nr_user, nr_kernel, extra, hash;
-	u32 size, all;
+	unsigned int nr_user, nr_kernel, nr;
+	u32 size, frames_at;
 
 	for (nr_user = 1; nr_user <= 3; nr_user++) {
 		for (nr_kernel = 0; nr_kernel <= 2; nr_kernel++) {
-			for (extra = 0; extra <= 5; extra++) {
-				for (hash = 0; hash < 2; hash++) {
-					begin(WHOLE | (nr_user - 1) << 16,
-					      nr_kernel | (hash ? HYBRID_WALK_CODE_HASH : 0));
-					all = nr_user + nr_kernel + extra;
-					record->ips[all - 1] = 0xc0de;
-					size = sizeof(*head) + all * 8;
-					same(parse(size), 0);
-					same(walked.nr_user, nr_user);
-					same(walked.head.nr_kernel, nr_kernel);
-					same(walked.nr_functions, extra / 2);
-					same(walked.functions - walked.ips,
-					     (nr_user + nr_kernel) * 8);
-					same(walked.code_hash, hash && extra % 2 ? 0xc0de : 0);
-					check(hybrid_walked_is_sample(&walked));
-					check(!walked.dump && !walked.text && !walked.interpreted);
-				}
-			}
+			begin(WHOLE | (nr_user - 1) << 16, nr_kernel);
 			size = sizeof(*head) + (nr_user + nr_kernel) * 8;
 			same(parse(size), 0);
 			same(parse(size - 1), (u64)-EINVAL);
+			for (nr = 0; nr <= 2; nr++) {
+				head->nr_parts = 0;
+				frames_at = put_part(size, HYBRID_WALK_PART_FRAMES, 0, nr);
+				same(parse(frames_at - 1), (u64)-EINVAL);
+				same(parse(frames_at), 0);
+				same(walked.head.nr_user, nr_user);
+				same(walked.head.nr_kernel, nr_kernel);
+				same(walked.nr_frames, nr);
+				same(walked.frames - walked.ips,
+				     (nr_user + nr_kernel) * 8 + sizeof(struct hybrid_walk_part));
+				same(walked.code_hash, 0xc0de);
+				check(hybrid_walked_is_sample(&walked));
+				check(!walked.dump && !walked.text && !walked.functions.nr);
+			}
 		}
 	}
-	/* A walk that did not come to the outermost frame has the kernel's part alone. */
-	begin(CUT | 5 << 16, 2 | HYBRID_WALK_CODE_HASH);
+	/* A walk that did not come to the outermost frame has what the kernel has made. */
+	begin(CUT | 5 << 16, 2);
 	same(parse(sizeof(*head) + 7 * 8), 0);
-	same(walked.nr_user, 0);
+	same(walked.head.nr_user, 0);
 	same(walked.head.nr_kernel, 2);
-	same(walked.nr_functions, 0);
-	check(!walked.functions_are_whole && !walked.interpreted && !walked.text);
-	check(!walked.dump && !walked.room_ends);
+	same(walked.nr_frames | walked.functions.nr, 0);
+	check(!walked.dump && !walked.room_ends && !walked.text && !walked.frames);
 	same(walked.code_hash | walked.language | walked.space | walked.holes, 0);
 	check(hybrid_walked_is_sample(&walked));
 	begin(CUT, 0);
 	same(parse(sizeof(*head)), 0);
 	check(!hybrid_walked_is_sample(&walked));
+}
+
+/* Which numbers of entries go with which kinds. */
+static void kinds(void)
+{
+	unsigned int kind;
+
+	for (kind = 0; kind <= HYBRID_WALK_RECORD_TEXT + 1; kind++) {
+		const bool is_sample = kind == HYBRID_WALK_RECORD_SAMPLE;
+		const bool is_alone = kind == HYBRID_WALK_RECORD_NOTE ||
+				      kind == HYBRID_WALK_RECORD_FUNCTIONS;
+		const bool is_text = kind == HYBRID_WALK_RECORD_TEXT;
+
+		begin_kind(kind, CUT);
+		same(parse(sizeof(*head) + 16), is_alone || is_text ? 0 : (u64)-EINVAL);
+		head->nr_kernel = 1;
+		same(parse(sizeof(*head) + 16), is_sample || is_text ? 0 : (u64)-EINVAL);
+		check(!is_sample || hybrid_walked_is_sample(&walked));
+		/* Whose walk has frames came to the outermost one, and the other way round. */
+		head->nr_user = 1;
+		same(parse(sizeof(*head) + 16), is_text ? 0 : (u64)-EINVAL);
+		head->info = WHOLE;
+		same(parse(sizeof(*head) + 16), is_sample || is_text ? 0 : (u64)-EINVAL);
+		head->nr_user = 0;
+		same(parse(sizeof(*head) + 16), is_text ? 0 : (u64)-EINVAL);
+	}
 }
 
 static void most_frames(void)
@@ -166,7 +211,7 @@ static void most_frames(void)
 
 	begin(WHOLE | (HYBRID_WALK_IPS - 1) << 16, 0);
 	same(parse(size), 0);
-	same(walked.nr_user, HYBRID_WALK_IPS);
+	same(walked.head.nr_user, HYBRID_WALK_IPS);
 	begin(WHOLE | (HYBRID_WALK_IPS - 1) << 16, 1);
 	same(parse(size), (u64)-EINVAL);
 	begin(WHOLE | HYBRID_WALK_IPS << 16, 0);
@@ -177,55 +222,114 @@ static void most_frames(void)
 
 static void texts(void)
 {
-	begin(0, HYBRID_WALK_TEXT);
+	begin_kind(HYBRID_WALK_RECORD_TEXT, 0);
 	same(parse(sizeof(*head) + 21), 0);
 	same(walked.text_size, sizeof(*head) + 21);
 	check(walked.text && !memcmp(walked.text, raw, sizeof(*head)));
-	check(!hybrid_walked_is_sample(&walked) && !walked.dump && !walked.interpreted);
-	same(walked.nr_functions, 0);
+	check(!hybrid_walked_is_sample(&walked) && !walked.dump);
+	same(walked.nr_frames | walked.functions.nr, 0);
 }
 
+static void expect_language(unsigned int i, enum hybrid_language language, u32 nr, u32 at)
+{
+	const struct hybrid_functions *of = &walked.functions.of[i];
+
+	same(of->language, language);
+	same(of->nr, nr);
+	same(of->are_whole, language == HYBRID_LANGUAGE_PERL);
+	same((const u8 *)of->words - walked.ips, at - sizeof(*head));
+}
+
+/* Functions alone, or behind a chain; of one language, or of several. */
 static void interpreters(void)
 {
-	const u16 what = HYBRID_WALK_INTERPRETED | HYBRID_WALK_LANGUAGE(1);
-	const u32 frame = 16, most = HYBRID_WALK_FUNCTIONS;
-	u32 nr;
+	const u32 part = sizeof(struct hybrid_walk_part);
+	u32 alone, first, second, third, end;
 
-	for (nr = 0; nr <= 2; nr++) {
-		begin(CUT, what);
-		same(parse(sizeof(*head) + nr * frame + frame - 1), 0);
-		same(walked.nr_functions, nr);
-		same(walked.language, 2);
-		check(walked.interpreted && !walked.functions_are_whole);
-		check(!hybrid_walked_is_sample(&walked));
-		same(walked.functions - (const u8 *)made, 8 + 3 * 8 + 4 + sizeof(*head));
+	for (alone = 0; alone < 2; alone++) {
+		if (alone)
+			begin_kind(HYBRID_WALK_RECORD_FUNCTIONS, CUT);
+		else
+			begin(WHOLE, 1);
+		first = sizeof(*head) + (alone ? 0 : 16);
+		second = put_part(first, HYBRID_WALK_PART_LANGUAGE, HYBRID_LANGUAGE_PERL, 2);
+		same(parse(second), 0);
+		same(walked.functions.nr, 1);
+		expect_language(0, HYBRID_LANGUAGE_PERL, 2, first + part);
+		third = put_part(second, HYBRID_WALK_PART_FRAMES, 0, 1);
+		end = put_part(third, HYBRID_WALK_PART_LANGUAGE, HYBRID_LANGUAGE_PYTHON, 3);
+		same(parse(end), 0);
+		same(walked.functions.nr, 2);
+		expect_language(0, HYBRID_LANGUAGE_PERL, 2, first + part);
+		expect_language(1, HYBRID_LANGUAGE_PYTHON, 3, third + part);
+		same(walked.nr_frames, 1);
+		same(hybrid_walked_is_sample(&walked), !alone);
+		for (end--; end >= third; end--)
+			same(parse(end), (u64)-EINVAL);
 	}
-	begin(CUT, what | HYBRID_WALK_INTERPRETED_WHOLE);
-	same(parse(sizeof(*head) + most * frame), 0);
-	same(walked.nr_functions, most);
-	check(walked.functions_are_whole);
-	same(parse(sizeof(*head) + (most + 1) * frame), (u64)-EINVAL);
-	begin(CUT, what | 1);
-	same(parse(sizeof(*head) + 8), (u64)-EINVAL);
-	/* Beside a chain, too. */
-	begin(WHOLE, what | 1);
-	same(parse(sizeof(*head) + 2 * 8 + frame), 0);
-	same(walked.nr_user, 1);
-	same(walked.head.nr_kernel, 1);
-	same(walked.nr_functions, 1);
-	same(walked.language, 2);
-	check(walked.interpreted);
-	/* A language is of an interpreter. */
-	begin(WHOLE, HYBRID_WALK_LANGUAGE(1));
-	same(parse(sizeof(*head) + 8), 0);
-	same(walked.language, 0);
+}
+
+/* Parts that are left out: of nothing, of no language, of one that was before, of a fifth. */
+static void other_parts(void)
+{
+	static const struct {
+		u16	kind, language, nr;
+	} parts[] = {
+		{ HYBRID_WALK_PART_LANGUAGE, HYBRID_LANGUAGE_RUBY, 0 },
+		{ HYBRID_WALK_PART_LANGUAGE, HYBRID_NO_LANGUAGE, 1 },
+		{ HYBRID_WALK_PART_LANGUAGE, HYBRID_NR_LANGUAGES, 1 },
+		{ HYBRID_WALK_PART_LANGUAGE, 0xffff, 1 },
+		{ HYBRID_WALK_PART_LANGUAGE + 1, HYBRID_LANGUAGE_RUBY, 1 },
+		{ HYBRID_WALK_PART_LANGUAGE, HYBRID_LANGUAGE_PERL, 1 },
+		{ HYBRID_WALK_PART_LANGUAGE, HYBRID_LANGUAGE_PERL, 2 },
+		{ HYBRID_WALK_PART_LANGUAGE, HYBRID_NR_LANGUAGES - 1, 1 },
+	};
+	u32 at = sizeof(*head), i;
+
+	begin_kind(HYBRID_WALK_RECORD_FUNCTIONS, CUT);
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		at = put_part(at, parts[i].kind, parts[i].language, parts[i].nr);
+	same(parse(at), 0);
+	same(walked.functions.nr, 2);
+	same(walked.functions.of[0].nr, 1);
+	same(walked.functions.of[1].language, HYBRID_NR_LANGUAGES - 1);
+	begin_kind(HYBRID_WALK_RECORD_FUNCTIONS, CUT);
+	at = sizeof(*head);
+	for (i = 1; i <= HYBRID_SAMPLE_LANGUAGES + 1; i++)
+		at = put_part(at, HYBRID_WALK_PART_LANGUAGE, i, 1);
+	same(parse(at), 0);
+	same(walked.functions.nr, HYBRID_SAMPLE_LANGUAGES);
+	same(walked.functions.of[HYBRID_SAMPLE_LANGUAGES - 1].language, HYBRID_SAMPLE_LANGUAGES);
+}
+
+/* Of all languages together: there is no room for more where they are kept. */
+static void most_functions(void)
+{
+	const u16 most = HYBRID_WALK_FUNCTIONS;
+	u32 at;
+
+	begin_kind(HYBRID_WALK_RECORD_FUNCTIONS, CUT);
+	at = put_part(sizeof(*head), HYBRID_WALK_PART_LANGUAGE, HYBRID_LANGUAGE_PERL, most - 1);
+	at = put_part(at, HYBRID_WALK_PART_LANGUAGE, HYBRID_LANGUAGE_PHP, 1);
+	same(parse(at), 0);
+	same(hybrid_sample_functions__size(&walked.functions), most * 16);
+	at = put_part(at, HYBRID_WALK_PART_LANGUAGE, HYBRID_LANGUAGE_RUBY, 1);
+	same(parse(at), (u64)-EINVAL);
+	begin_kind(HYBRID_WALK_RECORD_FUNCTIONS, CUT);
+	at = put_part(sizeof(*head), HYBRID_WALK_PART_LANGUAGE, HYBRID_LANGUAGE_PERL, most + 1);
+	same(parse(at), (u64)-EINVAL);
+	/* More parts than there are bytes. */
+	begin_kind(HYBRID_WALK_RECORD_FUNCTIONS, CUT);
+	head->nr_parts = 0xffff;
+	same(parse(sizeof(raw) / 2), (u64)-EINVAL);
 }
 
 static void begin_dump(u32 nr, u32 room, u32 size)
 {
 	unsigned int i;
 
-	begin(CUT, nr | HYBRID_WALK_DUMP);
+	begin_kind(HYBRID_WALK_RECORD_DUMP, CUT);
+	head->nr_kernel = nr;
 	for (i = 0; i < ARRAY_SIZE(dump->ips); i++)
 		dump->ips[i] = 0xffffffff81000000 + i;
 	for (i = 0; i < ARRAY_SIZE(dump->regs); i++)
@@ -243,7 +347,7 @@ static void dumps(void)
 	dump->room_ends = 1;
 	same(parse(STACK_AT + 32), 0);
 	same(walked.head.nr_kernel, 3);
-	same(walked.nr_user, 0);
+	same(walked.head.nr_user, 0);
 	same(walked.stack_room, 64);
 	same(walked.stack_size, 32);
 	same(walked.holes, 6);
@@ -251,13 +355,15 @@ static void dumps(void)
 	check(walked.room_ends && walked.dump && hybrid_walked_is_sample(&walked));
 	check(!memcmp(walked.ips, dump->ips, sizeof(dump->ips)));
 	same(hybrid_walked_sp(&walked), 0x100 + 19);
-	check(!walked.functions_are_whole && !walked.interpreted && !walked.text);
-	same(walked.code_hash | walked.language | walked.nr_functions, 0);
+	check(!walked.text && !walked.functions.nr);
+	same(walked.code_hash | walked.language | walked.nr_frames, 0);
 	/* Of a sleep: the user's part of a chain. */
 	head->id = 0;
+	head->nr_user = 3;
+	head->nr_kernel = 0;
 	dump->room_ends = 0;
 	same(parse(STACK_AT + 32), 0);
-	same(walked.nr_user, 3);
+	same(walked.head.nr_user, 3);
 	same(walked.head.nr_kernel, 0);
 	check(!walked.room_ends);
 }
@@ -315,8 +421,9 @@ static void dump_bounds(void)
 	begin_dump(1, 8, 8);
 	head->info = WHOLE;
 	same(parse(STACK_AT + 8), (u64)-EINVAL);
-	/* What is interpreted has none. */
-	begin_dump(HYBRID_WALK_INTERPRETED, 8, 8);
+	/* The bound is of both together. */
+	begin_dump(HYBRID_WALK_DUMP_IPS, 8, 8);
+	head->nr_user = 1;
 	same(parse(STACK_AT + 8), (u64)-EINVAL);
 }
 
@@ -514,8 +621,9 @@ static void samples_of_dumps(void)
 		expect(0, 1ULL << bit);
 	}
 	/* Of a sleep. */
-	begin_dump(1, 8, 8);
+	begin_dump(0, 8, 8);
 	head->id = 0;
+	head->nr_user = 1;
 	same(parse(STACK_AT + 8), 0);
 	add_head(0);
 	add(4);
@@ -570,9 +678,12 @@ int main(void)
 		{ "walk-record: whose it is, and when it was written", task_and_time },
 		{ "walk-record: sizes", sizes },
 		{ "walk-record: walks", walks },
+		{ "walk-record: kinds", kinds },
 		{ "walk-record: as many frames as there may be", most_frames },
 		{ "walk-record: texts of functions", texts },
-		{ "walk-record: frames of interpreters", interpreters },
+		{ "walk-record: functions of interpreters", interpreters },
+		{ "walk-record: parts that are left out", other_parts },
+		{ "walk-record: as many functions as there may be", most_functions },
 		{ "walk-record: dumps", dumps },
 		{ "walk-record: code of dumps", codes },
 		{ "walk-record: bounds of dumps", dump_bounds },

@@ -246,8 +246,8 @@ static bool prepare(struct hybrid_core *core, const struct hybrid_sample *sample
 	u->user = sample->kernel.user;
 	u->nr_user = sample->kernel.nr_user;
 	u->code = sample->code;
-	u->functions = sample->met;
-	u->nr_functions = sample->nr_met;
+	u->functions = sample->frames;
+	u->nr_functions = sample->nr_frames;
 	return true;
 }
 
@@ -294,6 +294,32 @@ static int unwind_sample(struct hybrid_core *core, const struct hybrid_sample *s
 	return state == HYBRID_LOAD_WAIT ? -EAGAIN : 0;
 }
 
+/* Does a language have functions among which are frames that BPF found by bp? */
+static bool has_links(const struct hybrid_functions *of)
+{
+	struct hybrid_walk_function function;
+	unsigned int i;
+
+	for (i = 0; i < of->nr; i++) {
+		memcpy(&function, (const u8 *)of->words + i * sizeof(function), sizeof(function));
+		if (HYBRID_WALK_IS_NATIVE_LINK(function.function))
+			return true;
+	}
+	return false;
+}
+
+static struct hybrid_links links_of(const struct hybrid_sample *sample)
+{
+	const struct hybrid_functions *of = sample->functions.of;
+	unsigned int i;
+
+	for (i = 0; i < sample->functions.nr && !has_links(&of[i]); i++)
+		;
+	if (i == sample->functions.nr)
+		return (struct hybrid_links) {};
+	return (struct hybrid_links) { .words = of[i].words, .nr = of[i].nr };
+}
+
 static void merge(struct hybrid_core *core, struct hybrid_sample *sample,
 		  struct hybrid_thread *thread)
 {
@@ -304,8 +330,7 @@ static void merge(struct hybrid_core *core, struct hybrid_sample *sample,
 		.tail		= core->is_unwound ? &thread->tail : NULL,
 		.pid		= core->unwind.pid,
 		.abi		= abi_of(sample->regs_abi),
-		.links.words	= sample->interpreted.functions,
-		.links.nr	= sample->interpreted.nr,
+		.links		= links_of(sample),
 		.out		= sample->chain,
 		.max		= sample->max,
 	};
@@ -354,7 +379,8 @@ const char *hybrid_core_failed_in(const struct hybrid_core *core,
 	       object->ident.path : NULL;
 }
 
-struct hybrid_namer *hybrid_core_namer(struct hybrid_core *core, pid_t pid, u32 language)
+struct hybrid_namer *hybrid_core_namer(struct hybrid_core *core, pid_t pid,
+				       enum hybrid_language language)
 {
 	const struct hybrid_process *process = hybrid_process_find(&core->ps, pid);
 
@@ -384,8 +410,8 @@ void hybrid_core_named_chain(const struct hybrid_core *core, const struct hybrid
 	c->is_whole = core->is_unwound && u->stop == HYBRID_STOP_OUTERMOST;
 	c->code_hash = sample->code_hash;
 	c->gen = lasting_gen(core, sample);
-	c->walked = sample->met;
-	c->nr_walked = sample->nr_met;
+	c->walked = sample->frames;
+	c->nr_walked = sample->nr_frames;
 }
 
 /* Frames that BPF is told of, but that were not shown by the sample. */

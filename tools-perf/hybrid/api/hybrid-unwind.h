@@ -152,11 +152,10 @@ bool hybrid_core_is_enough(u64 regs_abi, u64 regs_mask);
  * @checks_calls: a walk by rules has looked for a call before each return address
  * @space: what the walker knows the address space by; 0: unknown
  * @code: around where its walk has ended, as it has read it
- * @met: functions that interpreters run in its frames: @functions of struct hybrid_unwind;
- *	NULL: none
- * @nr_met: number of @met, each two words
+ * @frames: functions that some of its frames run: @functions of struct hybrid_unwind
+ * @nr_frames: number of @frames, each two words
  * @code_hash: which code of a JVM it came through; 0: none, or unknown
- * @interpreted: functions that an interpreter runs
+ * @functions: that interpreters run
  * @precise: of a precise event, see precise.h; NULL: all parts are of one moment
  * @max_frames: of the user part
  * @waits: files that the sample needs are waited for here: there is nothing else to do
@@ -187,10 +186,10 @@ struct hybrid_sample {
 	bool			   checks_calls;
 	u64			   space;
 	struct hybrid_made_code	   code;
-	const void		  *met;
-	unsigned int		   nr_met;
+	const void		  *frames;
+	unsigned int		   nr_frames;
 	u64			   code_hash;
-	struct hybrid_functions	   interpreted;
+	struct hybrid_sample_functions functions;
 	struct hybrid_precise	  *precise;
 	unsigned int		   max_frames;
 	bool			   waits;
@@ -227,11 +226,12 @@ u64 hybrid_core_sp(struct hybrid_core *core, u64 regs_abi, u64 regs_mask, const 
  * hybrid_core_namer - who names the frames of a process
  * @core: of processes that run
  * @pid: of the process
- * @language: whose functions BPF has read in it: enum hybrid_walk_language + 1; 0: none
+ * @language: whose functions BPF has read in it: HYBRID_NO_LANGUAGE: none
  *
  * Return: for hybrid_name_chain(); NULL if the process has no runtime, or is not known.
  */
-struct hybrid_namer *hybrid_core_namer(struct hybrid_core *core, pid_t pid, u32 language);
+struct hybrid_namer *hybrid_core_namer(struct hybrid_core *core, pid_t pid,
+				       enum hybrid_language language);
 
 /**
  * hybrid_core_named_chain - the chain of the last sample, to be named

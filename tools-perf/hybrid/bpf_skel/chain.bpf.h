@@ -133,7 +133,7 @@ static __always_inline __u32 new_chain(void *ctx, struct state *st, __u64 key)
 		st->number = __sync_fetch_and_add(&last_number, 1) + 1;
 	if (!st->number || st->number > HYBRID_WALK_CHAINS)
 		return 0;
-	st->record.head.addr = HYBRID_WALK_CHAIN | st->number;
+	st->record.head.sleep = HYBRID_WALK_CHAIN | st->number;
 	if (!write_chain(ctx, st))
 		return 0;
 	new.number = st->number;

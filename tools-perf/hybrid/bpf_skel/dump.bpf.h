@@ -68,11 +68,11 @@ static __always_inline __u64 stack_pages(struct state *st, __u64 sp)
 }
 
 /*
- * Writes the dump, behind a callchain of @nr addresses that is there. Returns its size, or
- * what bpf_perf_event_output() says. @most: bytes of the stack, a multiple of 8.
+ * Writes the dump, behind a callchain that is there and counted. Returns its size, or what
+ * bpf_perf_event_output() says. @most: bytes of the stack, a multiple of 8.
  */
 static __always_inline long write_dump(void *ctx, struct state *st, struct mm_struct___h *mm,
-				       __u32 nr, __u64 pages, __u64 most)
+				       __u64 pages, __u64 most)
 {
 	struct pt_regs___h *user = (void *)st->regs;
 	__u64 sp = BPF_CORE_READ(user, sp), mapped, size;
@@ -82,7 +82,7 @@ static __always_inline long write_dump(void *ctx, struct state *st, struct mm_st
 	/* As a number: the verifier does not let the pointer be reckoned with. */
 	*(volatile __u64 *)&st->mm = (__u64)mm;
 	mapped = stack_pages(st, sp);
-	st->dump.head.nr_kernel = nr | HYBRID_WALK_DUMP;
+	st->dump.head.kind = HYBRID_WALK_RECORD_DUMP;
 	if (sp % 8 || bpf_probe_read_kernel(st->dump.regs, sizeof(st->dump.regs), user))
 		return -EFAULT;
 	if (pages > mapped)

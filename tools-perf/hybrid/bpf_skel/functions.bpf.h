@@ -11,7 +11,7 @@
 
 __noinline int add_python(struct state *st)
 {
-	int found = st ? begin_language(st, HYBRID_WALK_PYTHON) : NO_LANGUAGE;
+	int found = st ? begin_language(st, HYBRID_LANGUAGE_PYTHON) : NO_LANGUAGE;
 
 	if (!st || found == NO_LANGUAGE)
 		return 0;
@@ -19,12 +19,12 @@ __noinline int add_python(struct state *st)
 		st->thread = find_thread_data(st);
 	if (st->thread)
 		read_python(st);
-	return end_language(st, HYBRID_WALK_PYTHON);
+	return end_language(st, HYBRID_LANGUAGE_PYTHON);
 }
 
 __noinline int add_ruby(struct state *st)
 {
-	int found = st ? begin_language(st, HYBRID_WALK_RUBY) : NO_LANGUAGE;
+	int found = st ? begin_language(st, HYBRID_LANGUAGE_RUBY) : NO_LANGUAGE;
 
 	if (!st || found == NO_LANGUAGE)
 		return 0;
@@ -35,7 +35,7 @@ __noinline int add_ruby(struct state *st)
 		st->thread = user_word(st->context_at);
 	if (st->thread)
 		read_ruby(st, st->thread);
-	return end_language(st, HYBRID_WALK_RUBY);
+	return end_language(st, HYBRID_LANGUAGE_RUBY);
 }
 
 /* The key of the interpreter that a thread of Perl ran last. Python's is the address. */
@@ -49,15 +49,15 @@ __noinline int add_ruby(struct state *st)
 static __always_inline void add_perl_before(struct state *st)
 {
 	struct interpreter_thread found = { .thread = st->thread };
-	__u32 nr = st->nr_interpreted, is_whole = st->interpreted_whole;
+	__u32 nr = st->nr_interpreted, is_whole = st->is_whole;
 
 	if (st->perl_before) {
-		st->interpreted_whole = 0;
+		st->is_whole = false;
 		read_perl(st, st->perl_before);
 	}
 	if (st->nr_interpreted != nr)
 		return;
-	st->interpreted_whole = is_whole;
+	st->is_whole = is_whole;
 	if (nr == st->begin)
 		return;
 	st->perl_before = found.thread;
@@ -66,7 +66,7 @@ static __always_inline void add_perl_before(struct state *st)
 
 __noinline int add_perl(struct state *st)
 {
-	int found = st ? begin_language(st, HYBRID_WALK_PERL) : NO_LANGUAGE;
+	int found = st ? begin_language(st, HYBRID_LANGUAGE_PERL) : NO_LANGUAGE;
 	struct interpreter_thread *known;
 
 	if (!st || found == NO_LANGUAGE)
@@ -81,44 +81,25 @@ __noinline int add_perl(struct state *st)
 		read_perl(st, st->thread);
 	if (st->thread != st->perl_before)
 		add_perl_before(st);
-	return end_language(st, HYBRID_WALK_PERL);
+	return end_language(st, HYBRID_LANGUAGE_PERL);
 }
 
 __noinline int add_php(struct state *st)
 {
-	if (!st || !begin_language(st, HYBRID_WALK_PHP))
+	if (!st || !begin_language(st, HYBRID_LANGUAGE_PHP))
 		return 0;
 	st->thread = st->runtime;
 	read_php(st);
-	return end_language(st, HYBRID_WALK_PHP);
+	return end_language(st, HYBRID_LANGUAGE_PHP);
 }
 
-/* What stands before the functions of several languages; if there are any. */
-static __always_inline void put_parts(struct state *st)
+static __always_inline void read_languages(struct state *st, struct task_struct___h *task)
 {
-	if (!st->nr_parts) {
-		st->nr_interpreted = 0;
-		return;
-	}
-	st->interpreted.frames[0].function = 0;
-	st->interpreted.frames[0].position = st->parts;
-	st->interpreted_whole = 0;
-}
-
-/* Reads which functions the task is in, if it runs interpreters. @task: that was walked. */
-static __always_inline void read_functions(struct state *st, struct task_struct___h *task)
-{
-	if (!any_interpreters || !st->code_key.space)
-		return;
 	if (st->met_languages & ~st->languages)
 		learn_languages(st);
-	st->begin = st->has_parts;
-	st->nr_parts = 0;
-	st->parts = 0;
 	if (st->in_native)
-		end_language(st, HYBRID_WALK_V8);
-	/* Of what was learnt just now there is no room for the parts. */
-	if (!st->languages || (st->in_native && !st->has_parts))
+		end_language(st, HYBRID_LANGUAGE_V8);
+	if (!st->languages)
 		return;
 	st->fs = BPF_CORE_READ(task, thread.fsbase);
 	st->is_main = task->pid == task->tgid;
@@ -126,21 +107,44 @@ static __always_inline void read_functions(struct state *st, struct task_struct_
 	add_ruby(st);
 	add_perl(st);
 	add_php(st);
-	if (st->has_parts)
-		put_parts(st);
 }
 
-/* Of @nr_kernel of a record with functions. */
-static __always_inline __u16 functions_flags(const struct state *st)
+/* Reads which functions the task is in, if it runs interpreters. @task: that was walked. */
+static __always_inline void read_functions(struct state *st, struct task_struct___h *task)
 {
-	return HYBRID_WALK_INTERPRETED | st->interpreted_whole |
-	       (st->has_parts ? HYBRID_WALK_SEVERAL << 9 : HYBRID_WALK_LANGUAGE(st->language));
+	if (any_interpreters && st->code_key.space)
+		read_languages(st, task);
+	/* Without the part that has nothing. */
+	st->nr_interpreted = st->nr_parts ? st->nr_interpreted - 1 : 0;
 }
 
-/* In the record of a walk, after its chain, if there is room: the walk's own are overwritten. */
+/* The functions of frames that the walk came through, where there is room. */
+static __always_inline void append_frames(struct state *st)
+{
+	__u32 at = st->nr_words, nr = st->nr_functions;
+	__u64 size = (__u64)nr * sizeof(*st->functions);
+	struct hybrid_walk_part *part;
+
+	barrier_var(size);
+	if ((!nr && !st->code_hash) || size > sizeof(st->functions) ||
+	    at > HYBRID_WALK_IPS - 2 * HYBRID_WALK_FUNCTIONS - 2)
+		return;
+	part = (void *)&st->record.ips[at];
+	part->kind = HYBRID_WALK_PART_FRAMES;
+	part->nr = nr;
+	part->language = HYBRID_NO_LANGUAGE;
+	part->is_whole = false;
+	part->code_hash = st->code_hash;
+	if (nr && bpf_probe_read_kernel(&st->record.ips[at + 2], size, st->functions))
+		return;
+	st->nr_words = at + 2 + 2 * nr;
+	st->record.head.nr_parts = 1;
+}
+
+/* And of interpreters. */
 static __always_inline void append_interpreted(struct state *st)
 {
-	__u32 at = st->record.head.nr_kernel + 1 + st->nr, nr = st->nr_interpreted;
+	__u32 at = st->nr_words, nr = st->nr_interpreted;
 	__u64 size = (__u64)nr * sizeof(st->interpreted.frames[0]);
 
 	barrier_var(size);
@@ -149,7 +153,16 @@ static __always_inline void append_interpreted(struct state *st)
 	    bpf_probe_read_kernel(&st->record.ips[at], size, st->interpreted.frames))
 		return;
 	st->nr_words = at + 2 * nr;
-	st->record.head.nr_kernel |= functions_flags(st);
+	st->record.head.nr_parts += st->nr_parts;
+}
+
+/* The record of a walk that came to the outermost frame. */
+static __always_inline void append_parts(struct state *st)
+{
+	st->record.head.nr_user = st->nr + 1;
+	st->nr_words = st->record.head.nr_kernel + 1 + st->nr;
+	append_frames(st);
+	append_interpreted(st);
 }
 
 /* In a record of their own, before the sample. */
@@ -161,7 +174,9 @@ static __always_inline void write_interpreted(void *ctx, struct state *st)
 		return;
 	st->interpreted.head = st->record.head;
 	st->interpreted.head.info = 0;
-	st->interpreted.head.nr_kernel = functions_flags(st);
+	st->interpreted.head.kind = HYBRID_WALK_RECORD_FUNCTIONS;
+	st->interpreted.head.nr_kernel = 0;
+	st->interpreted.head.nr_parts = st->nr_parts;
 	size = sizeof(st->interpreted.head) +
 	       (__u64)st->nr_interpreted * sizeof(st->interpreted.frames[0]);
 	barrier_var(size);
@@ -179,13 +194,13 @@ static long tell_function(__u32 i, void *arg)
 	if (i >= NR_UNTOLD)
 		return 1;
 	language = st->untold[i].language;
-	if (language == HYBRID_WALK_V8) {
+	if (language == HYBRID_LANGUAGE_V8) {
 		tell_native(loop, i);
 		return 0;
 	}
 	if (st->interpreter.language != language && !find_interpreter(st, language))
 		return 0;
-	if (language == HYBRID_WALK_PYTHON)
+	if (language == HYBRID_LANGUAGE_PYTHON)
 		tell_code(loop, i);
 	else
 		tell_strings(loop, i);

@@ -6,6 +6,7 @@
  * Interpreters of languages: where the BPF program finds the functions that they run, and how its
  * records have these. perf fills in the first when it has found an interpreter in a process.
  */
+#include "hybrid_language.h"
 #include "hybrid_walk.h"
 
 /* Where what is, in bytes; but for @code and @code_end of V8 these are offsets in structures. */
@@ -239,19 +240,10 @@ struct hybrid_walk_php {
 	__u16	own_frame;
 };
 
-enum hybrid_walk_language {
-	HYBRID_WALK_PYTHON,
-	HYBRID_WALK_RUBY,
-	HYBRID_WALK_V8,
-	HYBRID_WALK_PERL,
-	HYBRID_WALK_PHP,
-	HYBRID_WALK_NR_LANGUAGES,
-};
-
 /**
  * struct hybrid_walk_interpreter - an interpreter of a language
  * @runtime: what its data begins at, in the file, if all of that was mapped as its code is
- * @language: enum hybrid_walk_language
+ * @language: enum hybrid_language
  * @unused: 0
  * @python: where CPython has what; and so on
  */
@@ -269,7 +261,7 @@ struct hybrid_walk_interpreter {
 };
 
 /*
- * Of @function of struct hybrid_walk_interpreted: the address; that its run ends with it; and a
+ * Of @function of struct hybrid_walk_function: the address; that its run ends with it; and a
  * part of what is at the mark, where an address of user space has no bits.
  */
 #define HYBRID_WALK_FUNCTION_ADDR	0x0000fffffffffff8ULL
@@ -303,10 +295,9 @@ struct hybrid_walk_interpreter {
 #define HYBRID_WALK_PHP_FILE		2ULL
 
 /*
- * Of functions of V8: the mark, and the words of struct
- * hybrid_walk_interpreted. These have the address and the mark, of 24 bits; the number of the
- * frame, the innermost one's is 0; a part of its CFA, for samples that perf unwinds; and the place
- * in the bytecode.
+ * Of functions of V8: the mark, and the words of struct hybrid_walk_function. These have the
+ * address and the mark, of 24 bits; the number of the frame, the innermost one's is 0; a part of
+ * its CFA, for samples that perf unwinds; and the place in the bytecode.
  */
 #define HYBRID_WALK_NATIVE_MARK(mark, owner) \
 	(((__u32)(mark) ^ (__u32)((__u64)(owner) >> 3)) & 0xffffff)
@@ -335,17 +326,23 @@ struct hybrid_walk_interpreter {
 #define HYBRID_WALK_NO_PLACE			0xffffff
 
 /**
- * struct hybrid_walk_interpreted - raw data of one that has these alone
+ * struct hybrid_walk_function - what an interpreter runs
+ * @function: address of it; 0: nothing does, the native frame is about to begin
+ * @position: address of the instruction
+ */
+struct hybrid_walk_function {
+	__u64	function;
+	__u64	position;
+};
+
+/**
+ * struct hybrid_walk_interpreted - raw data of HYBRID_WALK_RECORD_FUNCTIONS
  * @head: see there; its @info is 0
- * @frames: from the innermost on. @function: address of what runs; 0: nothing does, the native
- *	frame is about to begin. @position: address of the instruction
+ * @frames: for each language struct hybrid_walk_part, and its functions from the innermost on
  */
 struct hybrid_walk_interpreted {
-	struct hybrid_walk_head	head;
-	struct {
-		__u64	function;
-		__u64	position;
-	} frames[HYBRID_WALK_FUNCTIONS];
+	struct hybrid_walk_head		head;
+	struct hybrid_walk_function	frames[HYBRID_WALK_FUNCTIONS];
 };
 
 #endif /* __HYBRID_INTERPRETER_H */

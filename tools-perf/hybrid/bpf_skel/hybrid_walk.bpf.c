@@ -153,7 +153,7 @@ static __always_inline bool begin(struct state *st, struct sampled *ctx,
 	    (user->cs & 0xffff) != HYBRID_USER_CS)
 		return false;
 	begin_at(st, user);
-	st->record.head.nr_kernel = 0;
+	begin_record(st);
 	if (where == IN_KERNEL &&
 	    (may_be_overwritten(task, user) || !copy_kernel_part(&loop) || is_entering(st, ctx)))
 		return false;
@@ -182,7 +182,8 @@ static __always_inline bool dump_sample(void *ctx, struct state *st, struct mm_s
 	if (pages >= dump_pages)
 		pages = dump_pages - 1;
 	/* Of the first page there may be little. */
-	err = write_dump(ctx, st, mm, nr, (pages ?: 1) + 1, most);
+	st->dump.head.nr_kernel = nr;
+	err = write_dump(ctx, st, mm, (pages ?: 1) + 1, most);
 	/* The kernel has counted it as lost: for the sample itself there is no room, either. */
 	if (err == -ENOSPC)
 		st->counts.full++;
@@ -222,18 +223,6 @@ static __always_inline bool write_chain_of(void *ctx, struct state *st, __u32 nr
 	return true;
 }
 
-/* Behind what belongs to the chain of a walk. */
-static __always_inline void append_code_hash(struct state *st)
-{
-	__u32 at = st->nr_words;
-
-	if (!st->code_hash || st->nr_interpreted || at >= HYBRID_WALK_IPS)
-		return;
-	st->record.ips[at] = st->code_hash;
-	st->nr_words = at + 1;
-	st->record.head.nr_kernel |= HYBRID_WALK_CODE_HASH;
-}
-
 /*
  * Writes the sample with the first @nr addresses of the kernel's callchain, and without a dump. If
  * there are none it writes only why the stack was not walked, and returns false: the kernel is to
@@ -241,6 +230,7 @@ static __always_inline void append_code_hash(struct state *st)
  */
 static __always_inline bool write_kernel_chain(void *ctx, struct state *st, __u32 nr)
 {
+	st->record.head.kind = nr ? HYBRID_WALK_RECORD_SAMPLE : HYBRID_WALK_RECORD_NOTE;
 	st->record.head.nr_kernel = nr;
 	if (nr)
 		return write_chain_of(ctx, st, nr);
@@ -256,8 +246,7 @@ static __always_inline bool write_sample(void *ctx, struct state *st, struct mm_
 
 	head->info = st->end | PERF_UNWIND_INNERMOST_RULE << 8 | (st->nr & 0xffff) << 16;
 	if (st->end == PERF_UNWIND_END_OUTERMOST) {
-		append_interpreted(st);
-		append_code_hash(st);
+		append_parts(st);
 		return write_chain_of(ctx, st, st->nr_words);
 	}
 	write_interpreted(ctx, st);

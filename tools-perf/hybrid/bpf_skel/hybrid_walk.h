@@ -97,7 +97,7 @@ struct hybrid_walk_object {
 	__u64	interpreter;
 };
 
-/* The object's number + 1, and enum hybrid_walk_language. */
+/* The object's number + 1, and enum hybrid_language. */
 #define HYBRID_WALK_INTERPRETER(object, language)	(((object) + 1) | (__u64)(language) << 16)
 #define HYBRID_WALK_INTERPRETER_NUMBER(word)		((__u32)(word) & 0xffff)
 #define HYBRID_WALK_INTERPRETER_LANGUAGE(word)		((__u32)((word) >> 16))
@@ -303,7 +303,7 @@ struct hybrid_walk_file {
 };
 
 /*
- * Of a frame by HYBRID_WALK_SAVED_SP the record has two words: the function and the position, as
+ * Of a frame by HYBRID_WALK_SAVED_SP a record has two words: the function and the position, as
  * struct hybrid_frame has them. The upper bits of the first one are the number of frames since the
  * last such frame, or since the innermost frame; the lower ones are the address without its
  * last three bits, which are 0.
@@ -320,19 +320,36 @@ struct hybrid_walk_file {
 #define HYBRID_WALK_IPS		7830
 #define HYBRID_WALK_KERNEL_IPS	256
 
+/* What a record of the program is. */
+enum hybrid_walk_kind {
+	/* A sample: its callchain, and the functions that its frames run. */
+	HYBRID_WALK_RECORD_SAMPLE,
+	/* A sample whose stack was not walked to its end: struct hybrid_walk_dump. */
+	HYBRID_WALK_RECORD_DUMP,
+	/* Functions of a sample that follows, maybe with a HYBRID_WALK_RECORD_NOTE before it. */
+	HYBRID_WALK_RECORD_FUNCTIONS,
+	/* How the walk of a sample ended that follows, which the kernel writes. */
+	HYBRID_WALK_RECORD_NOTE,
+	/* The texts of a function that later samples may have: struct hybrid_walk_text. */
+	HYBRID_WALK_RECORD_TEXT,
+};
+
 /**
  * struct hybrid_walk_head - what begins each of the program's records
  * @time: of the sample, and so on: as its event would have written it
  * @ip: of the sample
- * @id: of its event; 0: of none, see HYBRID_WALK_CHAIN
+ * @id: of its event; 0: it is of a sleep
  * @period: of the sample
  * @addr: of the sample
+ * @sleep: the word by which the samples of a sleep name its chain, see HYBRID_WALK_CHAIN; else 0
  * @info: as the word behind PERF_CONTEXT_USER_RULES
  * @misc: of the sample's header
- * @nr_kernel: of @ips; where @info is not that the walk came to the outermost frame they are
- *	all there are, the callchain that the kernel has made. With HYBRID_WALK_DUMP the
- *	record is a struct hybrid_walk_dump; without it the ring had no room for the dump.
- *	0: the sample itself follows
+ * @kind: enum hybrid_walk_kind
+ * @nr_kernel: entries of the callchain that the kernel has made, with its context words. If the
+ *	walk came to the outermost frame they are of the kernel's part alone
+ * @nr_user: addresses in user space behind these, without a context word
+ * @nr_parts: number of struct hybrid_walk_part behind these
+ * @unused: 0
  */
 struct hybrid_walk_head {
 	__u64	time;
@@ -340,67 +357,56 @@ struct hybrid_walk_head {
 	__u64	id;
 	__u64	period;
 	__u64	addr;
+	__u64	sleep;
 	__u32	info;
 	__u16	misc;
+	__u16	kind;
 	__u16	nr_kernel;
+	__u16	nr_user;
+	__u16	nr_parts;
+	__u16	unused;
 };
-
-/* Of @nr_kernel: registers and stack are there, too. */
-#define HYBRID_WALK_DUMP	(1U << 15)
 
 /**
  * struct hybrid_walk_record - raw data of the program's records
  * @head: see there
- * @ips: the kernel's part of the callchain, with its context words; then that of user
- *	space, without one: the address, and as many return addresses as the head's
- *	info says. Or the whole callchain that the kernel has made. Behind the chain of a walk
- *	stand the functions of its frames, see HYBRID_WALK_FUNCTION_BITS; up to 7 bytes of
- *	no meaning end the record
+ * @ips: @nr_kernel entries of the callchain, @nr_user more, and the parts. Up to 7 bytes of no
+ *	meaning end the record
  */
 struct hybrid_walk_record {
 	struct hybrid_walk_head	head;
 	__u64			ips[HYBRID_WALK_IPS];
 };
 
-/*
- * Of @nr_kernel: the record has the functions that an interpreter runs. They stand after a chain
- * that came to the outermost frame. Or the record has functions alone, and the sample follows,
- * maybe with a record before it that has 0 here. And: the last function is the thread's outermost.
- */
-#define HYBRID_WALK_INTERPRETED		(1U << 14)
-#define HYBRID_WALK_INTERPRETED_WHOLE	(1U << 13)
+/* What a part of a record has. */
+enum hybrid_walk_part_kind {
+	/* Of frames by HYBRID_WALK_SAVED_SP: see HYBRID_WALK_FUNCTION_BITS. */
+	HYBRID_WALK_PART_FRAMES,
+	/* What the interpreter of a language runs: struct hybrid_walk_function. */
+	HYBRID_WALK_PART_LANGUAGE,
+};
 
-/*
- * Of @nr_kernel, with HYBRID_WALK_INTERPRETED, above the number: enum hybrid_walk_language + 1. Or
- * HYBRID_WALK_SEVERAL: the functions are those of several languages. Then the first word is 0, and
- * the second one has four parts of 16 bits, from the lowest on. A part says of one language how
- * many pairs of words it has, whether the last pair is its outermost function, and its enum
- * hybrid_walk_language + 1; 0: there are no more languages. The functions follow in the same order.
+/**
+ * struct hybrid_walk_part - what stands before functions
+ * @kind: enum hybrid_walk_part_kind. One that perf does not know is left out
+ * @nr: of functions behind this, each two words
+ * @language: enum hybrid_language
+ * @is_whole: the last one is the thread's outermost
+ * @code_hash: of HYBRID_WALK_PART_FRAMES: which blobs of a JVM's code the walk came through, see
+ *	hybrid_java_code_hash(): where it is the same in two samples, so were the blobs. 0: none
  */
-#define HYBRID_WALK_LANGUAGE(language)		(((language) + 1) << 9)
-#define HYBRID_WALK_LANGUAGE_OF(nr_kernel)	((nr_kernel) >> 9 & 7)
-#define HYBRID_WALK_NR_KERNEL			0x1ffU
-#define HYBRID_WALK_SEVERAL			7U
-#define HYBRID_WALK_PARTS			4
-#define HYBRID_WALK_PART(nr, is_whole, language) \
-	((__u64)(nr) | ((is_whole) ? 1ULL << 11 : 0) | (__u64)((language) + 1) << 12)
-#define HYBRID_WALK_PART_NR(part)		((__u32)(part) & 0x7ff)
-#define HYBRID_WALK_PART_IS_WHOLE(part)		((__u32)(part) >> 11 & 1)
-#define HYBRID_WALK_PART_LANGUAGE(part)		((__u32)(part) >> 12 & 15)
-
-/*
- * The record ends with a word that says which blobs of a JVM's code the walk came through, see
- * hybrid_java_code_hash(): where it is the same in two samples, so were the blobs.
- */
-#define HYBRID_WALK_CODE_HASH		(1U << 12)
-
-/* The record has the texts of a function that later samples may have: struct hybrid_walk_text. */
-#define HYBRID_WALK_TEXT		0x800U
+struct hybrid_walk_part {
+	__u16	kind;
+	__u16	nr;
+	__u16	language;
+	__u16	is_whole;
+	__u64	code_hash;
+};
 
 /*
  * perf record --off-cpu: a task that goes to sleep is walked by a program of its own. Its
- * records have the id 0, and in @addr the word by which the samples of that sleep name the
- * chain: in place of the chain's addresses, which are lower. A chain that was whole is
+ * records have the word by which the samples of that sleep name the chain: in place of the
+ * chain's addresses, which are lower. A chain that was whole is
  * written once for each process and is known by its number from then on, and of its sleeps
  * perf may make one sample. All others are known by when the sleep began, and each sleep
  * is a sample: with its thread there is no other such chain.
@@ -427,8 +433,8 @@ struct hybrid_walk_record {
 /**
  * struct hybrid_walk_dump - raw data where a stack was not walked to its end
  * @head: see there
- * @ips: the callchain that the kernel has made; of a task that goes to sleep its addresses
- *	in user space alone
+ * @ips: the callchain, as the head counts it; of a task that goes to sleep its addresses in
+ *	user space alone
  * @regs: struct pt_regs, as user space was left with
  * @room: bytes of stack that were to be copied
  * @size: of @stack; less, where what follows is not in memory

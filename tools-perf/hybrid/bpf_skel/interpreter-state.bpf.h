@@ -19,7 +19,7 @@
 #define NR_UNTOLD	64
 #define V8_STRINGS	8
 
-/* All bits of a language's number: enum hybrid_walk_language. */
+/* All bits of a language's number: enum hybrid_language. */
 #define MAX_LANGUAGE	7
 
 /**
@@ -29,11 +29,11 @@
  * @number: of the interpreter, from 1 on
  * @when: of a thread that runs nothing of an interpreter (@thread is 0): when that was found
  * @wait: for how long it is not looked for, in the same unit
- * @languages: of an address space: a bit for each enum hybrid_walk_language
+ * @languages: of an address space: a bit for each enum hybrid_language
  *
  * The key has the address space. Its @ip is 0: the entry says which languages run there; or enum
- * hybrid_walk_language + 1: it has the interpreter of that language; else what a thread is known
- * by: it has the thread's data.
+ * hybrid_language: it has the interpreter of that language; else what a thread is known by: it has
+ * the thread's data.
  */
 struct interpreter_thread {
 	__u64 runtime;
@@ -84,11 +84,9 @@ struct perl_stack {
  * @met_languages: which of @met, a bit for each
  * @languages: that the address space @languages_of runs, a bit for each
  * @languages_of: that was looked up last, and runs any
- * @has_parts: the space runs several languages: @parts is to stand before the functions
  * @language: whose functions are read
  * @begin: index of the first of these, in @interpreted
- * @parts: how many functions of which languages there are, HYBRID_WALK_PART() of each
- * @nr_parts: number of @parts
+ * @nr_parts: number of struct hybrid_walk_part in @interpreted
  * @interpreter: where it has its frames
  * @interpreter_at: address of the one whose threads are looked through next
  * @runtime: address of its data
@@ -98,7 +96,7 @@ struct perl_stack {
  * @scanned: where the stack is looked at next for such a frame
  * @bp_found: it was found there
  * @no_file: the mapping that was looked up last is of no file
- * @nr_interpreted: number of frames in @interpreted
+ * @nr_interpreted: number of pairs of words in @interpreted
  * @is_main: the thread is the first one of its process
  */
 struct interpreter_space {
@@ -109,11 +107,9 @@ struct interpreter_space {
 	__u32 met_languages;
 	__u32 languages;
 	__u64 languages_of;
-	__u32 has_parts;
 	__u32 language;
 	__u32 begin;
 	__u32 nr_parts;
-	__u64 parts;
 	__u32 nr_interpreted;
 	__u32 is_main;
 	struct hybrid_walk_interpreter interpreter;
@@ -163,7 +159,7 @@ struct interpreter_space {
  * @several_of: as @fs: of which thread @has_several is
  * @several_when: when it was found, in its unit
  * @has_several: the process has several interpreters
- * @interpreted_whole: HYBRID_WALK_INTERPRETED_WHOLE, or 0
+ * @is_whole: the last function that was read is the thread's outermost
  * @moment: of the walk, in the unit of @marks
  */
 struct interpreter_frames {
@@ -193,7 +189,7 @@ struct interpreter_frames {
 	__u64 several_of;
 	__u64 several_when;
 	__u32 has_several;
-	__u32 interpreted_whole;
+	__u32 is_whole;
 	__u32 moment;
 	__u32 specific;
 	struct perl_stack perl;

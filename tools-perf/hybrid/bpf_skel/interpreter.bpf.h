@@ -206,8 +206,7 @@ __noinline int begin_language(struct state *st, __u32 language)
 {
 	int found = SAME_THREAD;
 
-	/* Without room for the parts it is one language. */
-	if (!st || !has_language(st->languages, language) || (st->nr_parts && !st->has_parts))
+	if (!st || !has_language(st->languages, language))
 		return NO_LANGUAGE;
 	if (!st->thread || st->interpreter.language != language || st->thread_of != st->fs ||
 	    st->thread_space != st->code_key.space) {
@@ -218,32 +217,30 @@ __noinline int begin_language(struct state *st, __u32 language)
 	st->thread_of = st->fs;
 	st->thread_space = st->code_key.space;
 	st->language = language;
-	st->interpreted_whole = 0;
+	st->is_whole = false;
 	st->window_size = 0;
 	return found;
 }
 
-/* They were read: says how many there are, if those of other languages may follow. */
+/* They were read: says how many there are. */
 __noinline int end_language(struct state *st, __u32 language)
 {
-	__u32 nr, at;
+	struct hybrid_walk_part *part;
+	__u32 at;
 
 	if (!st)
 		return 0;
-	nr = st->nr_interpreted - st->begin;
-	at = st->nr_parts;
-	st->language = language;
-	if (!st->has_parts) {
-		st->nr_parts = nr;
+	at = st->begin - 1;
+	if (st->nr_interpreted == st->begin || at >= HYBRID_WALK_FUNCTIONS)
 		return 0;
-	}
-	if (at >= HYBRID_WALK_PARTS)
-		st->nr_interpreted = st->begin;
-	if (!nr || at >= HYBRID_WALK_PARTS)
-		return 0;
-	st->parts |= HYBRID_WALK_PART(nr, st->interpreted_whole, language) << at * 16;
-	st->nr_parts = at + 1;
-	st->begin = st->nr_interpreted;
+	part = (void *)&st->interpreted.frames[at];
+	part->kind = HYBRID_WALK_PART_LANGUAGE;
+	part->nr = st->nr_interpreted - st->begin;
+	part->language = language;
+	part->is_whole = st->is_whole;
+	part->code_hash = 0;
+	st->nr_parts++;
+	begin_part(st);
 	return 0;
 }
 
@@ -331,7 +328,7 @@ static long interpreter_frame(__u32 i, void *arg)
 	if (!frame)
 		frame = next_chain(st);
 	if (!frame) {
-		st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
+		st->is_whole = true;
 		return 1;
 	}
 	if (st->nr_interpreted >= HYBRID_WALK_FUNCTIONS ||
@@ -448,8 +445,8 @@ static __always_inline bool has_begun(struct state *st)
 
 	st->is_beginning = false;
 	if (!in->is_indirect || !in->evaluator ||
-	    !has_language(st->met_languages, HYBRID_WALK_PYTHON) ||
-	    ip + st->met[HYBRID_WALK_PYTHON].shift - in->evaluator >= PROLOGUE ||
+	    !has_language(st->met_languages, HYBRID_LANGUAGE_PYTHON) ||
+	    ip + st->met[HYBRID_LANGUAGE_PYTHON].shift - in->evaluator >= PROLOGUE ||
 	    BPF_CORE_READ(user, di) != st->thread)
 		return true;
 	at = user_word(st->thread + in->frame);

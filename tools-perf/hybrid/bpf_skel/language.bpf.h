@@ -13,7 +13,7 @@ static __always_inline bool has_language(__u32 languages, __u32 language)
 	return languages >> language & 1;
 }
 
-/* What is known of an address space. @place: 0, 1 and a language, or what a thread is known by. */
+/* What is known of an address space. @place: 0, a language, or what a thread is known by. */
 static __always_inline struct interpreter_thread *known_language(const struct state *st,
 								 __u64 place)
 {
@@ -42,10 +42,10 @@ static __always_inline struct hybrid_walk_interpreter *numbered(__u32 number)
 /* The interpreter whose functions have native frames: V8. */
 static __always_inline bool find_native(struct state *st)
 {
-	struct interpreter_thread *known = known_language(st, 1 + HYBRID_WALK_V8);
+	struct interpreter_thread *known = known_language(st, HYBRID_LANGUAGE_V8);
 	struct hybrid_walk_interpreter *interpreter = known ? numbered(known->number) : NULL;
 
-	if (!interpreter || interpreter->language != HYBRID_WALK_V8)
+	if (!interpreter || interpreter->language != HYBRID_LANGUAGE_V8)
 		return false;
 	st->native = *interpreter;
 	return true;
@@ -60,20 +60,17 @@ __noinline int enter_languages(struct state *st)
 		return 0;
 	st->met_languages = 0;
 	st->in_native = false;
-	st->has_parts = false;
 	if (!any_interpreters)
 		return 0;
 	if (st->languages_of != st->code_key.space) {
 		known = known_language(st, 0);
 		st->languages = known ? known->languages : 0;
 		st->languages_of = known ? st->code_key.space : 0;
-		if (has_language(st->languages, HYBRID_WALK_V8) && !find_native(st))
-			st->languages &= ~(1U << HYBRID_WALK_V8);
+		if (has_language(st->languages, HYBRID_LANGUAGE_V8) && !find_native(st))
+			st->languages &= ~(1U << HYBRID_LANGUAGE_V8);
 	}
-	st->in_native = has_language(st->languages, HYBRID_WALK_V8);
-	st->has_parts = !!(st->languages & (st->languages - 1));
-	/* Room for @parts. */
-	st->nr_interpreted = st->has_parts;
+	st->in_native = has_language(st->languages, HYBRID_LANGUAGE_V8);
+	begin_part(st);
 	return 0;
 }
 
@@ -91,7 +88,7 @@ __noinline int find_interpreter(struct state *st, __u32 language)
 	if (!st || language > MAX_LANGUAGE)
 		return false;
 	st->thread = 0;
-	known = known_language(st, 1 + language);
+	known = known_language(st, language);
 	if (known) {
 		number = known->number;
 		runtime = known->runtime;
@@ -105,7 +102,7 @@ __noinline int find_interpreter(struct state *st, __u32 language)
 	found.runtime = has_language(st->met_languages, language) ?
 		interpreter->runtime - st->met[language].shift : runtime;
 	if (number != found.number || runtime != found.runtime)
-		keep_language(st, 1 + language, &found);
+		keep_language(st, language, &found);
 	st->runtime = found.runtime;
 	return true;
 }
@@ -120,7 +117,7 @@ __noinline int learn_languages(struct state *st)
 		return 0;
 	found.languages = st->languages | st->met_languages;
 	keep_language(st, 0, &found);
-	for (language = 0; language < HYBRID_WALK_NR_LANGUAGES; language++) {
+	for (language = 1; language < HYBRID_NR_LANGUAGES; language++) {
 		if (has_language(st->met_languages & ~st->languages, language))
 			find_interpreter(st, language);
 	}

@@ -49,6 +49,13 @@ static __always_inline void put_mark(struct state *st, __u32 i, __u64 function, 
 	st->marks[i].when = st->moment;
 }
 
+/* Functions of a language follow, behind what says so: end_language() writes that. */
+static __always_inline void begin_part(struct state *st)
+{
+	st->nr_interpreted++;
+	st->begin = st->nr_interpreted;
+}
+
 static __always_inline void put_function(struct state *st, __u64 function, __u64 position)
 {
 	__u32 at = st->nr_interpreted;

@@ -60,9 +60,8 @@ static __always_inline bool write_sleep(void *ctx, struct state *st, struct mm_s
 
 	write_interpreted(ctx, st);
 	got = bpf_get_stack(ctx, st->dump.ips, sizeof(st->dump.ips), BPF_F_USER_STACK);
-
-	got = write_dump(ctx, st, mm, got > 0 ? got / sizeof(__u64) : 0, dump_pages,
-			 HYBRID_WALK_STACK);
+	st->dump.head.nr_user = got > 0 ? got / sizeof(__u64) : 0;
+	got = write_dump(ctx, st, mm, dump_pages, HYBRID_WALK_STACK);
 	if (got < 0)
 		return false;
 	st->dumped += got;
@@ -89,19 +88,20 @@ static __always_inline __u64 find_chain(void *ctx, struct state *st,
 	head->info = st->end | PERF_UNWIND_INNERMOST_RULE << 8 | (st->nr & 0xffff) << 16;
 	if (st->end == PERF_UNWIND_END_OUTERMOST) {
 		st->counts.whole++;
-		append_interpreted(st);
+		st->code_hash = 0;
+		append_parts(st);
 		number = numbered_chain(ctx, st);
 		if (number)
 			return HYBRID_WALK_CHAIN | number;
-		head->addr = HYBRID_WALK_SLEEP | since;
+		head->sleep = HYBRID_WALK_SLEEP | since;
 		if (!write_chain(ctx, st))
 			return 0;
 		st->counts.single++;
-		return head->addr;
+		return head->sleep;
 	}
 	st->counts.dumped++;
-	head->addr = HYBRID_WALK_SLEEP | since;
-	return may_dump(st, since) && write_sleep(ctx, st, mm) ? head->addr : 0;
+	head->sleep = HYBRID_WALK_SLEEP | since;
+	return may_dump(st, since) && write_sleep(ctx, st, mm) ? head->sleep : 0;
 }
 
 SEC("tp_btf/sched_switch")

@@ -265,7 +265,7 @@ static __always_inline bool leave_stack(struct state *st)
 		put_function(st, HYBRID_WALK_PERL_PROGRAM | HYBRID_WALK_PERL_CODE |
 				 HYBRID_WALK_RUN_ENDS, st->statement);
 	}
-	st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
+	st->is_whole = true;
 	return false;
 }
 

@@ -170,7 +170,7 @@ static long php_frame(__u32 i, void *arg)
 	__u8 flags;
 
 	if (!frame) {
-		st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
+		st->is_whole = true;
 		return 1;
 	}
 	if (st->nr_interpreted >= HYBRID_WALK_FUNCTIONS ||
@@ -189,7 +189,7 @@ static long php_frame(__u32 i, void *arg)
 	mark = php_mark(st, function, flags & PHP_CLOSURE);
 	/* What a fiber begins with has no name; the frame of who has resumed it is its caller's. */
 	if (mark == PHP_INTERNAL) {
-		st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
+		st->is_whole = true;
 		return 1;
 	}
 	position = php_position(st, frame, mark & HYBRID_WALK_FUNCTION_ADDR);

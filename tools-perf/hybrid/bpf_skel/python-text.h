@@ -94,14 +94,14 @@ static inline __u64 hybrid_python_identity(__u64 file, __u64 name, __u64 table,
 
 /**
  * struct hybrid_walk_text - raw data of a record that has a code object
- * @head: see there; its @info is 0, and its @nr_kernel is HYBRID_WALK_TEXT
- * @function: as struct hybrid_walk_interpreted has it
+ * @head: see there; its @info is 0
+ * @function: as struct hybrid_walk_function has it
  * @type: address of what the object says is its type
  * @size: of its instructions, as the object has it
  * @line: of its first line
  * @states: of its file name and its name, as in struct hybrid_python_string
  * @sizes: bytes of file name, name and line table in @bytes
- * @language: enum hybrid_walk_language
+ * @language: enum hybrid_language
  * @bytes: these, one after the other; the record ends with them
  */
 struct hybrid_walk_text {

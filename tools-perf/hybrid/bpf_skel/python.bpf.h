@@ -186,7 +186,7 @@ static __always_inline __u64 put_code(struct state *st, struct hybrid_walk_text 
 	st->telling.since = st->moment;
 	st->telling.is_function = code_word(st, py->flags) & HYBRID_PYTHON_OPTIMIZED;
 	begin_text(st, text, code | HYBRID_WALK_FUNCTION_MARK(st->telling.identity),
-		   HYBRID_WALK_PYTHON);
+		   HYBRID_LANGUAGE_PYTHON);
 	text->type = code_word(st, py->type);
 	text->size = py->code ? user_word(code_word(st, py->code) + py->size) :
 		     code_word(st, py->size);

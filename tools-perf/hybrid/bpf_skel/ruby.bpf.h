@@ -123,7 +123,7 @@ static long ruby_frame(__u32 i, void *arg)
 	flags = env_word(st, env, ENV_FLAGS);
 	/* What a stack begins with. */
 	if ((flags & RUBY_TYPE) == RUBY_DUMMY) {
-		st->interpreted_whole = HYBRID_WALK_INTERPRETED_WHOLE;
+		st->is_whole = true;
 		return 1;
 	}
 	function = frame_word(st, frame, in->function);

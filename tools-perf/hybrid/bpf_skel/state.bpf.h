@@ -223,10 +223,7 @@ struct state {
 	__u64 dumped_since;
 	__u64 dumped;
 	__u64 dump_most;
-	struct {
-		__u64 function;
-		__u64 position;
-	} functions[HYBRID_WALK_FUNCTIONS];
+	struct hybrid_walk_function functions[HYBRID_WALK_FUNCTIONS];
 	struct interpreter_space;
 	__u32 is_new_file;
 	__u64 woken;

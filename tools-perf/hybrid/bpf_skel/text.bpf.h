@@ -35,7 +35,8 @@ static __always_inline void begin_text(const struct state *st, struct hybrid_wal
 {
 	text->head = st->record.head;
 	text->head.info = 0;
-	text->head.nr_kernel = HYBRID_WALK_TEXT;
+	text->head.kind = HYBRID_WALK_RECORD_TEXT;
+	text->head.nr_kernel = 0;
 	text->function = function;
 	text->language = language;
 }
@@ -220,11 +221,11 @@ __noinline __u64 put_strings(struct state *st, __u64 function, __u64 word)
 	text->line = 0;
 	text->states[0] = 0;
 	text->states[1] = 0;
-	if (language == HYBRID_WALK_RUBY)
+	if (language == HYBRID_LANGUAGE_RUBY)
 		find_ruby_strings(st, function);
-	else if (language == HYBRID_WALK_PERL && word & HYBRID_WALK_PERL_CODE)
+	else if (language == HYBRID_LANGUAGE_PERL && word & HYBRID_WALK_PERL_CODE)
 		st->pieces[2].at = user_word(function + PERL_COP_FILE);
-	else if (language == HYBRID_WALK_PERL)
+	else if (language == HYBRID_LANGUAGE_PERL)
 		find_perl_strings(st, function);
 	else
 		find_php_strings(st, function, word & HYBRID_WALK_PHP_FILE);
@@ -233,7 +234,7 @@ __noinline __u64 put_strings(struct state *st, __u64 function, __u64 word)
 	size = put_piece(st, text, 1, used);
 	text->sizes[1] = size;
 	used += size;
-	size = language == HYBRID_WALK_PERL ? put_c_string(st, text, used) :
+	size = language == HYBRID_LANGUAGE_PERL ? put_c_string(st, text, used) :
 	       put_piece(st, text, 2, used);
 	text->sizes[2] = size;
 	used += size;

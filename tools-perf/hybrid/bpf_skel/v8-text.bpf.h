@@ -309,7 +309,7 @@ __noinline __u64 put_v8_function(struct state *st, __u64 shared, __u32 mark)
 	if (!st || v8_type(st, shared + V8_TAG) != st->native.v8.objects.type_shared)
 		return 0;
 	text = (void *)&st->record.ips[TEXT_AT];
-	begin_text(st, text, shared, HYBRID_WALK_V8);
+	begin_text(st, text, shared, HYBRID_LANGUAGE_V8);
 	text->type = user_word(shared + st->native.v8.owner);
 	text->size = user_word(shared + st->native.v8.objects.name);
 	find_v8_name(st, text->size);
@@ -336,7 +336,7 @@ static __always_inline void meet_native(struct state *st, __u64 shared, __u32 ma
 		return;
 	st->untold[at].code = shared;
 	st->untold[at].identity = mark;
-	st->untold[at].language = HYBRID_WALK_V8;
+	st->untold[at].language = HYBRID_LANGUAGE_V8;
 	st->nr_untold = at + 1;
 }
 

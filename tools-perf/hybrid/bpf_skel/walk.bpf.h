@@ -29,6 +29,19 @@ static __always_inline bool is_walkable(struct task_struct___h *task, struct pt_
 	return (user->cs & 0xffff) == HYBRID_USER_CS && !may_be_overwritten(task, user);
 }
 
+/* The record of the walk, of which the sample's own is there. */
+static __always_inline void begin_record(struct state *st)
+{
+	struct hybrid_walk_head *head = &st->record.head;
+
+	head->sleep = 0;
+	head->kind = HYBRID_WALK_RECORD_SAMPLE;
+	head->nr_kernel = 0;
+	head->nr_user = 0;
+	head->nr_parts = 0;
+	head->unused = 0;
+}
+
 /* The walk is to begin at a task's user registers. */
 static __always_inline void begin_at(struct state *st, struct pt_regs___h *user)
 {
@@ -45,7 +58,8 @@ static __always_inline void begin_at(struct state *st, struct pt_regs___h *user)
 	st->nr_functions = 0;
 	st->nr_interpreted = 0;
 	st->nr_untold = 0;
-	st->interpreted_whole = 0;
+	st->nr_parts = 0;
+	st->is_whole = false;
 	st->last_function = 0;
 	st->code_hash = 0;
 	st->is_new_file = 0;
@@ -136,21 +150,6 @@ static __always_inline void enter_space(struct state *st, struct task_struct___h
 		st->mappings[i].end = 0;
 }
 
-/* Behind the chain, where there is room. */
-static __always_inline void append_functions(struct state *st)
-{
-	__u32 at = st->record.head.nr_kernel + 1 + st->nr, nr = st->nr_functions;
-	__u64 size = (__u64)nr * sizeof(*st->functions);
-
-	st->nr_words = at;
-	barrier_var(size);
-	if (!nr || size > sizeof(st->functions) ||
-	    at > HYBRID_WALK_IPS - 2 * HYBRID_WALK_FUNCTIONS ||
-	    bpf_probe_read_kernel(&st->record.ips[at], size, st->functions))
-		return;
-	st->nr_words = at + 2 * nr;
-}
-
 static __always_inline void walk(struct state *st, struct task_struct___h *task,
 				 struct mm_struct___h *mm)
 {
@@ -167,8 +166,6 @@ static __always_inline void walk(struct state *st, struct task_struct___h *task,
 	if (st->locked || (st->end == PERF_UNWIND_END_OUTERMOST &&
 			   ((!st->changing && space_changes(mm)) || space_sequence(mm) != seq)))
 		st->end = PERF_UNWIND_END_BUSY;
-	if (st->end == PERF_UNWIND_END_OUTERMOST)
-		append_functions(st);
 }
 
 #endif /* __HYBRID_WALK_BPF_H */

@@ -15,20 +15,17 @@
 #include "../runtime/names.h"
 #include "hide-evaluator.h"
 
-/* Of which runtime is a function in a callchain? HYBRID_NR_RUNTIMES: it is something else. */
-static enum hybrid_runtime runtime_of(u64 ip)
+/* Of which language is a function in a callchain? */
+static enum hybrid_language language_of(u64 ip)
 {
-	u64 runtime = (ip - HYBRID_NAMES_START) / HYBRID_NAMES_SIZE;
+	u64 language = (ip - HYBRID_NAMES_START) / HYBRID_NAMES_SIZE;
 
-	return ip >= HYBRID_NAMES_START && runtime < HYBRID_NR_RUNTIMES ? runtime :
-									  HYBRID_NR_RUNTIMES;
+	return ip >= HYBRID_NAMES_START && language < HYBRID_NR_LANGUAGES ? language :
+									    HYBRID_NO_LANGUAGE;
 }
 
-/*
- * V8's builtins are followed by the function that has called them, but only this one interprets.
- * The bytecode handler that it jumps to is a frame of its own.
- */
-static bool is_trampoline(struct machine *machine, const struct perf_sample *sample, u64 ip)
+static bool is_function(struct machine *machine, const struct perf_sample *sample, u64 ip,
+			const char *name)
 {
 	struct thread *thread = machine__findnew_thread(machine, sample->pid, sample->tid);
 	struct addr_location al;
@@ -40,7 +37,7 @@ static bool is_trampoline(struct machine *machine, const struct perf_sample *sam
 	addr_location__init(&al);
 	symbol = thread__find_symbol(thread, PERF_RECORD_MISC_USER, ip, &al);
 	if (symbol)
-		is = !strcmp(symbol->name, "Builtins_InterpreterEntryTrampoline");
+		is = !strcmp(symbol->name, name);
 	addr_location__exit(&al);
 	thread__put(thread);
 	return is;
@@ -49,22 +46,11 @@ static bool is_trampoline(struct machine *machine, const struct perf_sample *sam
 static bool is_evaluator(struct machine *machine, const struct perf_sample *sample, u64 ip,
 			 u64 caller)
 {
-	if (ip >= PERF_CONTEXT_MAX || runtime_of(ip) != HYBRID_NR_RUNTIMES)
+	const char *evaluator = hybrid_names__evaluator(language_of(caller));
+
+	if (!evaluator || ip >= PERF_CONTEXT_MAX || language_of(ip))
 		return false;
-	switch (runtime_of(caller)) {
-	case HYBRID_RUNTIME_PYTHON:
-	case HYBRID_RUNTIME_RUBY:
-	case HYBRID_RUNTIME_PERL:
-	case HYBRID_RUNTIME_PHP:
-		return true;
-	case HYBRID_RUNTIME_V8:
-		return is_trampoline(machine, sample, ip);
-	/* Its interpreted frames are methods already, without a native frame. */
-	case HYBRID_RUNTIME_JAVA:
-	case HYBRID_NR_RUNTIMES:
-		break;
-	}
-	return false;
+	return !*evaluator || is_function(machine, sample, ip, evaluator);
 }
 
 static bool has_function(const struct ip_callchain *chain)
@@ -72,7 +58,7 @@ static bool has_function(const struct ip_callchain *chain)
 	u64 i;
 
 	for (i = 0; chain && i < chain->nr; i++) {
-		if (runtime_of(chain->ips[i]) != HYBRID_NR_RUNTIMES)
+		if (language_of(chain->ips[i]))
 			return true;
 	}
 	return false;

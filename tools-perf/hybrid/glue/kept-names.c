@@ -15,7 +15,7 @@
 #include "kept-names.h"
 
 /* One for each runtime of a recording; perf diff reads two recordings, perf inject --guest, too. */
-#define MAX_KEPT	(8 * HYBRID_NR_RUNTIMES)
+#define MAX_KEPT	(8 * HYBRID_NR_LANGUAGES)
 
 /* More than the file of all names that there can be. */
 #define MAX_SIZE	(4 * HYBRID_NAMES_BYTES)

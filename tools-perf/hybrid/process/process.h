@@ -44,7 +44,7 @@ struct hybrid_process {
 	u32			 numbers_in;
 	u64			 numbers_gen;
 	u64			 numbers;
-	u32			 names_in[HYBRID_NR_RUNTIMES];
+	u32			 names_in[HYBRID_NR_LANGUAGES];
 	bool			 forked;
 	pid_t			 ancestors[HYBRID_NR_ANCESTORS];
 };

@@ -36,11 +36,9 @@ int hybrid_deliver_bpf(struct hybrid_record *hr, struct hybrid_ring *ring,
 		return 0;
 	if (is_asleep)
 		walked.head.id = hr->off_cpu.id;
-	if (walked.interpreted) {
+	if (walked.head.kind == HYBRID_WALK_RECORD_FUNCTIONS) {
 		hybrid_keep_functions(ring, &walked);
-		if (!hybrid_walked_is_sample(&walked))
-			return 0;
-		walked.nr_functions = 0;
+		return 0;
 	}
 	if (is_asleep)
 		return hybrid_off_cpu_chain(hr, ring, &walked);

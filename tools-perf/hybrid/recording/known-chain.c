@@ -21,9 +21,9 @@ static bool is_first_interpreted(const struct hybrid_sample *sample)
 {
 	u64 word;
 
-	if (!sample->nr_met)
+	if (!sample->nr_frames)
 		return false;
-	memcpy(&word, sample->met, sizeof(word));
+	memcpy(&word, sample->frames, sizeof(word));
 	return !(word >> HYBRID_WALK_FUNCTION_BITS);
 }
 
@@ -43,7 +43,7 @@ static bool named_chain(struct hybrid_record *hr, struct hybrid_process *process
 	unsigned int i;
 	u64 *out;
 
-	if (!namer->whole || (!sample->interpreted.nr && !sample->code_hash) ||
+	if (!namer->whole || (!sample->functions.nr && !sample->code_hash) ||
 	    is_first_interpreted(sample))
 		return false;
 	out = put_kernel(kernel, hr->current.named);
@@ -68,7 +68,7 @@ static bool plain_chain(struct hybrid_record *hr, struct hybrid_process *process
 bool hybrid_known_chain(struct hybrid_record *hr, const struct hybrid_event *event,
 			struct hybrid_thread *thread, struct hybrid_sample *sample)
 {
-	const struct hybrid_functions *interpreted = &sample->interpreted;
+	const struct hybrid_sample_functions *functions = &sample->functions;
 	const struct hybrid_kernel_chain *kernel = &sample->kernel;
 	struct hybrid_process *process = thread->process;
 	struct hybrid_namer *namer;
@@ -78,14 +78,16 @@ bool hybrid_known_chain(struct hybrid_record *hr, const struct hybrid_event *eve
 	    kernel->nr_kernel + 1 + kernel->nr_user > sample->max)
 		return false;
 	/* Of several languages each names its own. */
-	if (!hr->names.is_off && interpreted->language == HYBRID_WALK_SEVERAL)
+	if (!hr->names.is_off &&
+	    functions->nr + (sample->nr_frames || sample->code_hash) > 1)
 		return false;
-	namer = hybrid_find_namer(hr, sample->pid, hr->names.is_off ? 0 : interpreted->language);
-	if (!hr->names.is_off && interpreted->nr && !namer)
+	namer = hybrid_find_namer(hr, sample->pid, functions->nr ? functions->of[0].language :
+								   HYBRID_NO_LANGUAGE);
+	if (!hr->names.is_off && functions->nr && !namer)
 		return false;
 	if (namer && !named_chain(hr, process, namer, sample))
 		return false;
-	if (!namer && !hr->names.is_off && sample->nr_met)
+	if (!namer && !hr->names.is_off && sample->nr_frames)
 		return false;
 	if (!namer && !plain_chain(hr, process, sample))
 		return false;

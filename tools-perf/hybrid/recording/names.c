@@ -25,13 +25,14 @@
 #define LONGEST_WAIT	(32 * FIRST_WAIT)
 
 /* NULL if memory is short. */
-static struct hybrid_runtime_names *names_of(struct hybrid_record *hr, enum hybrid_runtime runtime)
+static struct hybrid_runtime_names *names_of(struct hybrid_record *hr,
+					     enum hybrid_language language)
 {
-	struct hybrid_runtime_names *of = &hr->names.runtimes[runtime];
+	struct hybrid_runtime_names *of = &hr->names.runtimes[language];
 
 	if (of->names)
 		return of;
-	of->names = hybrid_names__new(runtime);
+	of->names = hybrid_names__new(language);
 	if (!of->names)
 		return NULL;
 	of->error = hybrid_names__path(of->names, of->path);
@@ -40,7 +41,7 @@ static struct hybrid_runtime_names *names_of(struct hybrid_record *hr, enum hybr
 
 /* Before the first chain of a process that has names. */
 static int map_names(struct hybrid_record *hr, struct hybrid_process *process,
-		     const struct hybrid_runtime_names *of, enum hybrid_runtime runtime,
+		     const struct hybrid_runtime_names *of, enum hybrid_language language,
 		     const struct hybrid_event *event, const struct perf_event_header *sample)
 {
 	struct hybrid_ident ident = {
@@ -49,13 +50,13 @@ static int map_names(struct hybrid_record *hr, struct hybrid_process *process,
 	};
 	void *out;
 
-	if (process->names_in[runtime] == hr->file)
+	if (process->names_in[language] == hr->file)
 		return 0;
 	out = hybrid_output_room(&hr->out, HYBRID_NAMES_EVENT_SIZE);
 	if (!out)
 		return -EIO;
-	process->names_in[runtime] = hr->file;
-	hr->names.runtimes[runtime].mapped_in = hr->file;
+	process->names_in[language] = hr->file;
+	hr->names.runtimes[language].mapped_in = hr->file;
 	hr->out.used += hybrid_names__event(of->names, of->path, &event->layout.attr, sample,
 					    process->pid, out);
 	memcpy(ident.build_id, hybrid_names__build_id(of->names), HYBRID_NAMES_BUILD_ID);
@@ -70,7 +71,8 @@ static void set_first(struct hybrid_sample *sample, u64 first)
 		sample->named_ip = first;
 }
 
-struct hybrid_namer *hybrid_find_namer(struct hybrid_record *hr, pid_t pid, u32 language)
+struct hybrid_namer *hybrid_find_namer(struct hybrid_record *hr, pid_t pid,
+				       enum hybrid_language language)
 {
 	return hr->names.is_off ? NULL : hybrid_core_namer(hr->core, pid, language);
 }
@@ -78,8 +80,10 @@ struct hybrid_namer *hybrid_find_namer(struct hybrid_record *hr, pid_t pid, u32 
 bool hybrid_name_known_sample(struct hybrid_record *hr, struct hybrid_process *process,
 			      struct hybrid_namer *namer, struct hybrid_sample *sample)
 {
-	struct hybrid_runtime_names *of = &hr->names.runtimes[namer->runtime];
+	struct hybrid_runtime_names *of = &hr->names.runtimes[namer->language];
 	const struct hybrid_kernel_chain *kernel = &sample->kernel;
+	/* Without functions it has none of any. */
+	const struct hybrid_functions *functions = sample->functions.of;
 	struct hybrid_frame first = { .ip = kernel->user[0], .ret = kernel->user[0] };
 	struct hybrid_named_chain chain = {
 		.chain		= hr->current.named,
@@ -87,21 +91,21 @@ bool hybrid_name_known_sample(struct hybrid_record *hr, struct hybrid_process *p
 		.frames		= &first,
 		.nr_frames	= 1,
 		.is_whole	= true,
-		.functions	= sample->interpreted.functions,
-		.nr_functions	= sample->interpreted.nr,
-		.functions_are_whole = sample->interpreted.are_whole,
+		.functions	= functions->words,
+		.nr_functions	= functions->nr,
+		.functions_are_whole = functions->are_whole,
 		.code_hash	= sample->code_hash,
 		.gen		= process->space->gen,
 		.is_unseen	= true,
 		.knows_first	= hybrid_known_walk_first(&hr->core->unwinder, process->space,
 							  first.ip),
-		.walked		= sample->met,
-		.nr_walked	= sample->nr_met,
+		.walked		= sample->frames,
+		.nr_walked	= sample->nr_frames,
 		.out		= sample->chain,
 		.max		= sample->max,
 	};
 
-	if (!of->names || process->names_in[namer->runtime] != hr->file ||
+	if (!of->names || process->names_in[namer->language] != hr->file ||
 	    !hybrid_name_known(namer, of->names, &chain))
 		return false;
 	sample->nr = chain.nr_out;
@@ -110,26 +114,26 @@ bool hybrid_name_known_sample(struct hybrid_record *hr, struct hybrid_process *p
 }
 
 /*
- * Who names the frames of a sample that has functions of @nr languages. Without functions it is
- * whatever runtime the process has. @joined: out; it has no parts if nobody names them.
+ * Who names the frames of a sample. Without functions it is whatever runtime the process has.
+ * @joined: out; it has no parts if nobody names them.
  */
-static void find_namers(struct hybrid_record *hr, pid_t pid, const struct hybrid_functions *parts,
-			unsigned int nr, struct hybrid_joined_namer *joined)
+static void find_namers(struct hybrid_record *hr, pid_t pid,
+			const struct hybrid_sample_functions *functions,
+			struct hybrid_joined_namer *joined)
 {
 	struct hybrid_runtime_names *of;
 	struct hybrid_namer *namer;
 	unsigned int i;
 
 	hybrid_joined_namer__init(joined);
-	for (i = 0; i < max(nr, 1U); i++) {
-		namer = hybrid_find_namer(hr, pid, parts[i].language);
-		of = namer ? names_of(hr, namer->runtime) : NULL;
+	for (i = 0; i < max(functions->nr, 1U); i++) {
+		namer = hybrid_find_namer(hr, pid, functions->of[i].language);
+		of = namer ? names_of(hr, namer->language) : NULL;
 		if (of)
-			hybrid_joined_namer__add(joined, namer, of->names, &parts[i]);
+			hybrid_joined_namer__add(joined, namer, of->names, &functions->of[i]);
 	}
-	/* Java's methods are no functions that BPF reads. */
-	namer = nr ? hybrid_find_namer(hr, pid, 0) : NULL;
-	of = namer && namer->runtime == HYBRID_RUNTIME_JAVA ? names_of(hr, namer->runtime) : NULL;
+	namer = functions->nr ? hybrid_find_namer(hr, pid, HYBRID_NO_LANGUAGE) : NULL;
+	of = namer && namer->is_by_code ? names_of(hr, namer->language) : NULL;
 	if (of)
 		hybrid_joined_namer__add(joined, namer, of->names, &(struct hybrid_functions) {});
 }
@@ -139,13 +143,15 @@ static int map_all_names(struct hybrid_record *hr, struct hybrid_process *proces
 			 const struct hybrid_joined_namer *joined,
 			 const struct hybrid_event *event, const struct perf_event_header *sample)
 {
-	enum hybrid_runtime runtime;
+	struct hybrid_runtime_names *of;
+	enum hybrid_language language;
 	unsigned int i;
 	int err = 0;
 
 	for (i = 0; i < joined->nr && !err; i++) {
-		runtime = joined->parts[i].namer->runtime;
-		err = map_names(hr, process, &hr->names.runtimes[runtime], runtime, event, sample);
+		language = joined->parts[i].namer->language;
+		of = &hr->names.runtimes[language];
+		err = map_names(hr, process, of, language, event, sample);
 	}
 	return err;
 }
@@ -164,12 +170,10 @@ int hybrid_name_sample(struct hybrid_record *hr, struct hybrid_process *process,
 		       const struct hybrid_event *event, const struct perf_event_header *at,
 		       struct hybrid_sample *sample)
 {
-	struct hybrid_functions parts[HYBRID_WALK_PARTS] = {};
-	unsigned int nr = hybrid_functions__split(&sample->interpreted, parts);
 	struct hybrid_named_chain chain = { .out = hr->current.named, .max = sample->max };
 	struct hybrid_joined_namer joined;
 
-	find_namers(hr, process->pid, parts, nr, &joined);
+	find_namers(hr, process->pid, &sample->functions, &joined);
 	if (!joined.nr)
 		return 0;
 	hybrid_core_named_chain(hr->core, sample, &chain);
@@ -191,7 +195,7 @@ void hybrid_take_text(struct hybrid_record *hr, const struct hybrid_walked *walk
 {
 	struct hybrid_namer *namer = walked->language ?
 		hybrid_find_namer(hr, (u32)walked->ids, walked->language) : NULL;
-	struct hybrid_runtime_names *of = namer ? names_of(hr, namer->runtime) : NULL;
+	struct hybrid_runtime_names *of = namer ? names_of(hr, namer->language) : NULL;
 
 	if (of && namer->text)
 		namer->text(namer, of->names, walked->text, walked->text_size);
@@ -206,10 +210,10 @@ static bool is_new(const struct hybrid_runtime_names *of)
 void hybrid_names_write(struct hybrid_record *hr)
 {
 	struct hybrid_runtime_names *of;
-	unsigned int runtime;
+	unsigned int language;
 
-	for (runtime = 0; runtime < HYBRID_NR_RUNTIMES; runtime++) {
-		of = &hr->names.runtimes[runtime];
+	for (language = 1; language < HYBRID_NR_LANGUAGES; language++) {
+		of = &hr->names.runtimes[language];
 		if (!is_new(of))
 			continue;
 		of->error = hybrid_names__cache(of->names, of->path);
@@ -221,11 +225,11 @@ void hybrid_names_write(struct hybrid_record *hr)
 void hybrid_names_keep(struct hybrid_record *hr)
 {
 	struct hybrid_runtime_names *of;
-	unsigned int runtime;
+	unsigned int language;
 
 	hybrid_kept_names__drop();
-	for (runtime = 0; runtime < HYBRID_NR_RUNTIMES; runtime++) {
-		of = &hr->names.runtimes[runtime];
+	for (language = 1; language < HYBRID_NR_LANGUAGES; language++) {
+		of = &hr->names.runtimes[language];
 		if (of->names && of->mapped_in == hr->file)
 			of->keep_error = hybrid_kept_names__add(of->names);
 	}
@@ -233,10 +237,10 @@ void hybrid_names_keep(struct hybrid_record *hr)
 
 static bool is_any_new(const struct hybrid_record_names *names)
 {
-	unsigned int runtime;
+	unsigned int language;
 
-	for (runtime = 0; runtime < HYBRID_NR_RUNTIMES; runtime++) {
-		if (is_new(&names->runtimes[runtime]))
+	for (language = 1; language < HYBRID_NR_LANGUAGES; language++) {
+		if (is_new(&names->runtimes[language]))
 			return true;
 	}
 	return false;
@@ -263,7 +267,7 @@ void hybrid_names_pass(struct hybrid_record *hr)
 void hybrid_names_print(const struct hybrid_record *hr)
 {
 	const struct hybrid_runtime_names *of;
-	unsigned int runtime, nr;
+	unsigned int language, nr;
 	char text[128];
 	pid_t pid;
 
@@ -277,8 +281,8 @@ void hybrid_names_print(const struct hybrid_record *hr)
 	if (hr->names.nr_unread)
 		fprintf(stderr, "hybrid: %" PRIu64 " frames have no name, read too late\n",
 			hr->names.nr_unread);
-	for (runtime = 0; runtime < HYBRID_NR_RUNTIMES; runtime++) {
-		of = &hr->names.runtimes[runtime];
+	for (language = 1; language < HYBRID_NR_LANGUAGES; language++) {
+		of = &hr->names.runtimes[language];
 		if (of->keep_error)
 			fprintf(stderr, "hybrid: names of %s are missing in the file: %s\n",
 				hybrid_names__label(of->names),
@@ -292,8 +296,8 @@ void hybrid_names_print(const struct hybrid_record *hr)
 
 void hybrid_names_exit(struct hybrid_record_names *names)
 {
-	unsigned int runtime;
+	unsigned int language;
 
-	for (runtime = 0; runtime < HYBRID_NR_RUNTIMES; runtime++)
-		hybrid_names__delete(names->runtimes[runtime].names);
+	for (language = 1; language < HYBRID_NR_LANGUAGES; language++)
+		hybrid_names__delete(names->runtimes[language].names);
 }

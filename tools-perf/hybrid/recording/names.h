@@ -42,7 +42,7 @@ struct hybrid_runtime_names {
  * @nr_unread: frames that have no name, as what they ran could not be read any more
  */
 struct hybrid_record_names {
-	struct hybrid_runtime_names	runtimes[HYBRID_NR_RUNTIMES];
+	struct hybrid_runtime_names	runtimes[HYBRID_NR_LANGUAGES];
 	u64				next;
 	u64				wait;
 	bool				is_off;
@@ -52,7 +52,8 @@ struct hybrid_record_names {
 };
 
 /* As hybrid_core_namer(); NULL with --no-interpreter-frames, too. */
-struct hybrid_namer *hybrid_find_namer(struct hybrid_record *hr, pid_t pid, u32 language);
+struct hybrid_namer *hybrid_find_namer(struct hybrid_record *hr, pid_t pid,
+				       enum hybrid_language language);
 
 /**
  * hybrid_name_known_sample - the functions of a chain by those of samples that had the same

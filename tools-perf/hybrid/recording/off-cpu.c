@@ -145,7 +145,7 @@ int hybrid_off_cpu_chain(struct hybrid_record *hr, struct hybrid_ring *ring,
 			 struct hybrid_walked *walked)
 {
 	struct hybrid_event *event = hr->off_cpu.event;
-	const u64 word = walked->head.addr;
+	const u64 word = walked->head.sleep;
 	struct hybrid_sample_parts parts;
 	struct hybrid_thread *thread;
 	struct hybrid_sample sample;

@@ -91,15 +91,15 @@ struct hybrid_stack_pages {
  * @id: of its event
  * @ids: of its task
  * @ip: of the sample
- * @functions: of @frames; none once the sample is delivered
- * @frames: as struct hybrid_walk_interpreted has them
+ * @functions: in @words; none once the sample is delivered
+ * @words: of all languages
  */
 struct hybrid_ring_functions {
 	u64			id;
 	u64			ids;
 	u64			ip;
-	struct hybrid_functions	functions;
-	u64			frames[2 * HYBRID_WALK_FUNCTIONS];
+	struct hybrid_sample_functions functions;
+	struct hybrid_walk_function words[HYBRID_WALK_FUNCTIONS];
 };
 
 /**

@@ -171,7 +171,7 @@ int hybrid_deliver_walked(struct hybrid_record *hr, struct hybrid_ring *ring,
 
 	if (must_shed(hr, ring, size))
 		return leave_out(hr, event, size);
-	if (!walked->nr_user && !walked->dump)
+	if (!walked->head.nr_user && !walked->dump)
 		hr->stats.shed_dumps++;
 	hybrid_take_walked(hr, event, walked, &parts, &sample);
 	return deliver(hr, ring, event, &parts, &sample, size);

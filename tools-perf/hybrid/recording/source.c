@@ -67,8 +67,9 @@ void hybrid_take_walked(struct hybrid_record *hr, struct hybrid_event *event,
 	sample->room_ends = walked->room_ends;
 	sample->space = walked->space;
 	sample->code = walked->code;
-	sample->met = walked->functions;
-	sample->nr_met = walked->nr_functions;
+	sample->frames = walked->frames;
+	sample->nr_frames = walked->nr_frames;
+	sample->functions = walked->functions;
 	sample->code_hash = walked->code_hash;
 }
 
@@ -82,17 +83,18 @@ void hybrid_keep_functions(struct hybrid_ring *ring, const struct hybrid_walked 
 	kept->id = walked->head.id;
 	kept->ids = walked->ids;
 	kept->ip = walked->head.ip;
-	kept->functions = hybrid_walked_interpreted(walked, kept->frames);
-	memcpy(kept->frames, walked->functions, walked->nr_functions * 2 * sizeof(u64));
+	kept->functions = walked->functions;
+	hybrid_sample_functions__copy(&kept->functions, kept->words);
 }
 
 static void find_functions(const struct hybrid_ring *ring, u64 id, struct hybrid_sample *sample)
 {
 	const struct hybrid_ring_functions *kept = ring->functions;
 
-	if (kept && kept->functions.nr && kept->ip == sample->ip && kept->id == id &&
+	if (!sample->functions.nr && kept && kept->functions.nr &&
+	    kept->ip == sample->ip && kept->id == id &&
 	    kept->ids == hybrid_task_ids(sample->pid, sample->tid))
-		sample->interpreted = kept->functions;
+		sample->functions = kept->functions;
 }
 
 /* What BPF has said of a sample that it left to the kernel. */

@@ -17,16 +17,16 @@
  * @time: of the sample
  * @id: of the event
  * @ip: that was sampled
- * @functions: of @frames
- * @frames: as struct hybrid_walk_interpreted has them; NULL: none
+ * @functions: in @words
+ * @words: NULL: none
  */
 struct kept {
 	u64			 ids;
 	u64			 time;
 	u64			 id;
 	u64			 ip;
-	struct hybrid_functions	 functions;
-	u64			*frames;
+	struct hybrid_sample_functions functions;
+	void			*words;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -56,9 +56,9 @@ static struct kept *place_of(u64 ids, u64 time)
 
 static void replace(struct kept *place, struct kept *with)
 {
-	free(place->frames);
+	free(place->words);
 	*place = *with;
-	with->frames = NULL;
+	with->words = NULL;
 }
 
 /* Until the sample is resolved; @functions has none then. */
@@ -71,20 +71,18 @@ static void keep(struct kept *functions)
 
 static void copy(struct kept *to, const struct hybrid_walked *walked)
 {
-	size_t size = walked->nr_functions * 2 * sizeof(*to->frames);
-
 	*to = (struct kept) {
 		.ids = walked->ids, .time = walked->head.time, .id = walked->head.id,
-		.ip = walked->head.ip, .frames = malloc(size),
+		.ip = walked->head.ip, .functions = walked->functions,
+		.words = malloc(hybrid_sample_functions__size(&walked->functions)),
 	};
-	to->functions = hybrid_walked_interpreted(walked, to->frames);
-	if (to->frames)
-		memcpy(to->frames, walked->functions, size);
+	if (to->words)
+		hybrid_sample_functions__copy(&to->functions, to->words);
 }
 
 static bool is_before(const struct hybrid_walked *walked)
 {
-	return before.frames && before.ids == walked->ids && before.id == walked->head.id &&
+	return before.words && before.ids == walked->ids && before.id == walked->head.id &&
 	       before.ip == walked->head.ip;
 }
 
@@ -142,34 +140,38 @@ void hybrid_kept_functions__read(const struct hybrid_walked *walked)
 		keep_text(walked);
 		return;
 	}
-	if (walked->interpreted && walked->nr_functions)
+	/* The functions before it are those of the sample behind it. */
+	if (walked->head.kind == HYBRID_WALK_RECORD_NOTE)
+		return;
+	if (walked->functions.nr)
 		copy(&now, walked);
 	if (!hybrid_walked_is_sample(walked)) {
 		replace(&before, &now);
 		return;
 	}
-	if (!now.frames && is_before(walked)) {
+	if (!now.words && is_before(walked)) {
 		now = before;
 		now.time = walked->head.time;
-		before.frames = NULL;
+		before.words = NULL;
 	}
-	if (now.frames)
+	if (now.words)
 		keep(&now);
 }
 
 void hybrid_kept_functions__read_other(void)
 {
-	if (before.frames)
+	if (before.words)
 		keep(&before);
 }
 
-void hybrid_kept_functions__take(u64 ids, u64 time, struct hybrid_functions *functions)
+void hybrid_kept_functions__take(u64 ids, u64 time,
+				 struct hybrid_sample_functions *functions)
 {
 	struct kept *place;
 
 	pthread_mutex_lock(&mutex);
 	place = place_of(ids, time);
-	if (place->frames && place->ids == ids && place->time == time) {
+	if (place->words && place->ids == ids && place->time == time) {
 		replace(&taken, place);
 		*functions = taken.functions;
 	}

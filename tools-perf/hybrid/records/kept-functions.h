@@ -6,7 +6,7 @@
 #include <sys/types.h>
 #include <linux/types.h>
 
-struct hybrid_functions;
+struct hybrid_sample_functions;
 struct hybrid_walked;
 
 /*
@@ -35,13 +35,14 @@ void hybrid_kept_functions__read_other(void);
  * @time: of the sample
  * @functions: out: valid until the next call; unchanged if there are none
  */
-void hybrid_kept_functions__take(u64 ids, u64 time, struct hybrid_functions *functions);
+void hybrid_kept_functions__take(u64 ids, u64 time,
+				 struct hybrid_sample_functions *functions);
 
 /**
  * struct hybrid_kept_text - a function that BPF has read
  * @next: the next newer one
  * @pid: of the process
- * @language: enum hybrid_walk_language + 1
+ * @language: of the function
  * @size: bytes of @text
  * @text: struct hybrid_walk_text
  */

@@ -58,8 +58,7 @@ static int parse_dump(const u8 *raw, u32 size, struct hybrid_walked *walked)
 	const u32 stack_at = offsetof(struct hybrid_walk_dump, stack);
 	u32 room_ends;
 
-	head->nr_kernel &= ~HYBRID_WALK_DUMP;
-	if (head->nr_kernel > HYBRID_WALK_DUMP_IPS || size < stack_at ||
+	if (head->nr_kernel + head->nr_user > HYBRID_WALK_DUMP_IPS || size < stack_at ||
 	    PERF_UNWIND_INFO_END(head->info) == PERF_UNWIND_END_OUTERMOST)
 		return -EINVAL;
 	memcpy(&walked->stack_room, raw + offsetof(struct hybrid_walk_dump, room), sizeof(u32));
@@ -75,10 +74,6 @@ static int parse_dump(const u8 *raw, u32 size, struct hybrid_walked *walked)
 	parse_code(raw, &walked->code);
 	walked->dump = raw;
 	walked->ips = raw + offsetof(struct hybrid_walk_dump, ips);
-	if (!head->id) {
-		walked->nr_user = head->nr_kernel;
-		head->nr_kernel = 0;
-	}
 	return 0;
 }
 
@@ -89,33 +84,81 @@ static int parse_text(const u8 *raw, u32 size, struct hybrid_walked *walked)
 
 	if (size >= offsetof(struct hybrid_walk_text, bytes)) {
 		memcpy(&text, raw, offsetof(struct hybrid_walk_text, bytes));
-		walked->language = text.language + 1;
+		walked->language = text.language;
 	}
-	walked->head.nr_kernel = 0;
 	walked->text = raw;
 	walked->text_size = size;
 	return 0;
 }
 
-/* Frames of an interpreter. */
-static int parse_interpreted(const u8 *raw, u32 size, struct hybrid_walked *walked)
+/* Functions of a language. Returns false if there are too many. */
+static bool add_language(struct hybrid_sample_functions *functions,
+			 const struct hybrid_walk_part *part, const u8 *words)
 {
-	const u32 frame = 2 * sizeof(u64), at = sizeof(struct hybrid_walk_head);
+	unsigned int i, nr = part->nr;
 
-	walked->functions = raw + at;
-	walked->nr_functions = (size - at) / frame;
-	return walked->nr_functions <= HYBRID_WALK_FUNCTIONS ? 0 : -EINVAL;
+	for (i = 0; i < functions->nr; i++) {
+		nr += functions->of[i].nr;
+		if (functions->of[i].language == part->language)
+			return true;
+	}
+	if (nr > HYBRID_WALK_FUNCTIONS)
+		return false;
+	if (!part->nr || !part->language || part->language >= HYBRID_NR_LANGUAGES ||
+	    i == HYBRID_SAMPLE_LANGUAGES)
+		return true;
+	functions->nr++;
+	functions->of[i] = (struct hybrid_functions) {
+		.language = part->language, .words = words, .nr = part->nr,
+		.are_whole = part->is_whole,
+	};
+	return true;
 }
 
-/* What stands behind the @nr words of the chain. */
-static void take_functions(struct hybrid_walked *walked, u32 size, u32 nr, bool is_hashed)
+static int parse_parts(const u8 *at, u32 size, struct hybrid_walked *walked)
 {
-	u32 words = size / sizeof(u64) - nr;
+	struct hybrid_walk_part part;
+	unsigned int i;
 
-	walked->functions = walked->ips + nr * sizeof(u64);
-	walked->nr_functions = words / 2;
-	if (is_hashed && words % 2)
-		walked->code_hash = word_at(walked->functions + (words - 1) * sizeof(u64));
+	for (i = 0; i < walked->head.nr_parts; i++) {
+		if (size < sizeof(part))
+			return -EINVAL;
+		memcpy(&part, at, sizeof(part));
+		at += sizeof(part);
+		size -= sizeof(part);
+		if (part.nr * sizeof(struct hybrid_walk_function) > size)
+			return -EINVAL;
+		if (part.kind == HYBRID_WALK_PART_FRAMES) {
+			walked->frames = at;
+			walked->nr_frames = part.nr;
+			walked->code_hash = part.code_hash;
+		} else if (part.kind == HYBRID_WALK_PART_LANGUAGE &&
+			   !add_language(&walked->functions, &part, at)) {
+			return -EINVAL;
+		}
+		at += part.nr * sizeof(struct hybrid_walk_function);
+		size -= part.nr * sizeof(struct hybrid_walk_function);
+	}
+	return 0;
+}
+
+/* The chain of a sample, and the functions; or these alone, or neither. */
+static int parse_chain(const u8 *raw, u32 size, struct hybrid_walked *walked)
+{
+	const struct hybrid_walk_head *head = &walked->head;
+	const u32 nr = head->nr_kernel + head->nr_user;
+	const bool is_whole = PERF_UNWIND_INFO_END(head->info) == PERF_UNWIND_END_OUTERMOST;
+
+	/* The kernel makes it larger, up to a multiple of 8 of the record. */
+	if (nr * sizeof(u64) > size - sizeof(*head) || nr > HYBRID_WALK_IPS)
+		return -EINVAL;
+	if (head->kind != HYBRID_WALK_RECORD_SAMPLE && nr)
+		return -EINVAL;
+	if (head->kind == HYBRID_WALK_RECORD_SAMPLE && (!nr || is_whole == !head->nr_user))
+		return -EINVAL;
+	walked->ips = raw + sizeof(*head);
+	return parse_parts(walked->ips + nr * sizeof(u64), size - sizeof(*head) - nr * sizeof(u64),
+			   walked);
 }
 
 int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
@@ -123,8 +166,7 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 {
 	struct hybrid_walk_head *head = &walked->head;
 	const u8 *raw;
-	bool is_hashed;
-	u32 size, nr;
+	u32 size;
 
 	raw = raw_of(type, header, walked, &size);
 	if (!raw || size < sizeof(*head))
@@ -133,14 +175,11 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 	/* Before Linux 6.3 the program is not told: it wrote the record at once. */
 	if (!head->time)
 		head->time = walked->time;
-	walked->nr_user = 0;
-	walked->nr_functions = 0;
+	walked->nr_frames = 0;
 	walked->code_hash = 0;
-	walked->interpreted = false;
-	walked->functions_are_whole = false;
-	walked->language = 0;
+	walked->functions.nr = 0;
+	walked->frames = NULL;
 	walked->text = NULL;
-	walked->functions = NULL;
 	walked->dump = NULL;
 	walked->stack_room = 0;
 	walked->stack_size = 0;
@@ -148,29 +187,19 @@ int hybrid_walked_parse(u64 type, const struct perf_event_header *header,
 	walked->room_ends = false;
 	walked->space = 0;
 	walked->code.size = 0;
-	if (head->nr_kernel & HYBRID_WALK_DUMP)
+	walked->language = HYBRID_NO_LANGUAGE;
+	switch (head->kind) {
+	case HYBRID_WALK_RECORD_SAMPLE:
+	case HYBRID_WALK_RECORD_FUNCTIONS:
+	case HYBRID_WALK_RECORD_NOTE:
+		return parse_chain(raw, size, walked);
+	case HYBRID_WALK_RECORD_DUMP:
 		return parse_dump(raw, size, walked);
-	if (head->nr_kernel == HYBRID_WALK_TEXT)
+	case HYBRID_WALK_RECORD_TEXT:
 		return parse_text(raw, size, walked);
-	walked->interpreted = head->nr_kernel & HYBRID_WALK_INTERPRETED;
-	walked->functions_are_whole = head->nr_kernel & HYBRID_WALK_INTERPRETED_WHOLE;
-	if (walked->interpreted)
-		walked->language = HYBRID_WALK_LANGUAGE_OF(head->nr_kernel);
-	is_hashed = head->nr_kernel & HYBRID_WALK_CODE_HASH;
-	head->nr_kernel &= HYBRID_WALK_NR_KERNEL;
-	if (walked->interpreted && PERF_UNWIND_INFO_END(head->info) != PERF_UNWIND_END_OUTERMOST)
-		return head->nr_kernel ? -EINVAL : parse_interpreted(raw, size, walked);
-	walked->ips = raw + sizeof(*head);
-	if (PERF_UNWIND_INFO_END(head->info) == PERF_UNWIND_END_OUTERMOST)
-		walked->nr_user = PERF_UNWIND_INFO_FRAMES(head->info) + 1;
-	size -= sizeof(*head);
-	nr = walked->nr_user + head->nr_kernel;
-	/* The kernel makes it larger, up to a multiple of 8 of the record. */
-	if (nr * sizeof(u64) > size || nr > HYBRID_WALK_IPS)
+	default:
 		return -EINVAL;
-	if (walked->nr_user)
-		take_functions(walked, size, nr, is_hashed);
-	return 0;
+	}
 }
 
 u64 hybrid_walked_time(u64 type, const struct perf_event_header *header)
@@ -220,18 +249,18 @@ static u8 *put_chain(u8 *to, const struct hybrid_walked *walked)
 {
 	u32 nr_kernel = walked->head.nr_kernel;
 
-	if (walked->dump && !walked->nr_user)
+	if (walked->dump && !walked->head.nr_user)
 		return put_kernel_chain(to, walked);
-	to = put(to, nr_kernel + (walked->nr_user ? 3 + walked->nr_user : 0));
+	to = put(to, nr_kernel + (walked->head.nr_user ? 3 + walked->head.nr_user : 0));
 	memcpy(to, walked->ips, nr_kernel * sizeof(u64));
 	to += nr_kernel * sizeof(u64);
-	if (!walked->nr_user)
+	if (!walked->head.nr_user)
 		return to;
 	to = put(to, PERF_CONTEXT_USER_RULES);
 	to = put(to, walked->head.info);
 	to = put(to, PERF_CONTEXT_USER);
-	memcpy(to, walked->ips + nr_kernel * sizeof(u64), walked->nr_user * sizeof(u64));
-	return to + walked->nr_user * sizeof(u64);
+	memcpy(to, walked->ips + nr_kernel * sizeof(u64), walked->head.nr_user * sizeof(u64));
+	return to + walked->head.nr_user * sizeof(u64);
 }
 
 /* Where struct pt_regs has what perf numbers. */
@@ -287,12 +316,12 @@ u64 hybrid_walked_regs(const struct hybrid_walked *walked, u64 mask, u64 *regs)
 void hybrid_walked_chain(const struct hybrid_walked *walked, u64 *ips,
 			 struct hybrid_kernel_chain *chain)
 {
-	u32 nr_kernel = walked->head.nr_kernel, nr = nr_kernel + walked->nr_user;
+	u32 nr_kernel = walked->head.nr_kernel, nr = nr_kernel + walked->head.nr_user;
 
 	if (nr)
 		memcpy(ips, walked->ips, nr * sizeof(*ips));
 	/* By frame pointers; registers and dump are those that it begins at. */
-	if (!walked->nr_user) {
+	if (!walked->head.nr_user) {
 		hybrid_kernel_chain_parse(ips, nr, chain);
 		chain->is_walked = walked->dump;
 		chain->info = walked->dump ? walked->head.info : 0;
@@ -300,7 +329,7 @@ void hybrid_walked_chain(const struct hybrid_walked *walked, u64 *ips,
 	}
 	*chain = (struct hybrid_kernel_chain) {
 		.kernel = ips, .nr_kernel = nr_kernel, .user = ips + nr_kernel,
-		.nr_user = walked->nr_user,
+		.nr_user = walked->head.nr_user,
 		.has_user = true, .is_walked = true, .info = walked->head.info,
 	};
 }

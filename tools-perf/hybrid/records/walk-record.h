@@ -27,17 +27,14 @@
  * @cpu: as samples have it
  * @head: see there
  * @ips: of the chain; they need not be aligned
- * @nr_user: of @ips, behind the kernel's; 0 where the walk did not come to the outermost
- *	frame
- * @functions: behind @ips; they need not be aligned
- * @nr_functions: number of @functions, each two words
+ * @frames: functions of frames that the walk came through, as HYBRID_WALK_FUNCTION_BITS has them;
+ *	they need not be aligned
+ * @nr_frames: number of @frames, each two words
  * @code_hash: which code of a JVM the walk came through; 0: none, or unknown
- * @interpreted: @functions are those of an interpreter
- * @functions_are_whole: and the last one is the thread's outermost
- * @language: of the same: HYBRID_WALK_LANGUAGE_OF(); of @text: enum hybrid_walk_language + 1;
- *	0: it says none
+ * @functions: of interpreters; the words are in the record
  * @text: struct hybrid_walk_text, not aligned, if the record is one of a function; NULL: it is not
  * @text_size: bytes of @text
+ * @language: of @text; HYBRID_NO_LANGUAGE: it is too short
  * @dump: where registers and stack are; it need not be aligned; NULL: nowhere
  * @stack_room: bytes of stack that were to be copied
  * @stack_size: that were
@@ -52,15 +49,13 @@ struct hybrid_walked {
 	u64			 cpu;
 	struct hybrid_walk_head	 head;
 	const u8		*ips;
-	u32			 nr_user;
-	const u8		*functions;
-	u32			 nr_functions;
+	const u8		*frames;
+	u32			 nr_frames;
 	u64			 code_hash;
-	bool			 interpreted;
-	bool			 functions_are_whole;
-	u32			 language;
+	struct hybrid_sample_functions functions;
 	const u8		*text;
 	u32			 text_size;
+	enum hybrid_language	 language;
 	const u8		*dump;
 	u32			 stack_room;
 	u32			 stack_size;
@@ -95,13 +90,11 @@ u64 hybrid_walked_time(u64 type, const struct perf_event_header *header);
 #define HYBRID_BPF_ALL_REGS	(GENMASK_ULL(PERF_REG_X86_SS, PERF_REG_X86_AX) | \
 				 GENMASK_ULL(PERF_REG_X86_R15, PERF_REG_X86_R8))
 
-/*
- * Else the sample follows, and the record says why it was not walked, or what is interpreted; or it
- * is of a function.
- */
+/* Else a sample follows, or the record is of a function. */
 static inline bool hybrid_walked_is_sample(const struct hybrid_walked *walked)
 {
-	return walked->nr_user || walked->head.nr_kernel;
+	return walked->head.kind == HYBRID_WALK_RECORD_SAMPLE ||
+	       walked->head.kind == HYBRID_WALK_RECORD_DUMP;
 }
 
 /* Words of what a sample has before its callchain, at most; of a callchain; of registers. */
@@ -142,18 +135,6 @@ u64 hybrid_walked_regs(const struct hybrid_walked *walked, u64 mask, u64 *regs);
 static inline const void *hybrid_walked_stack(const struct hybrid_walked *walked)
 {
 	return walked->dump ? walked->dump + offsetof(struct hybrid_walk_dump, stack) : NULL;
-}
-
-/* What an interpreter runs, by a record that is @interpreted. @frames: a copy of @functions */
-static inline struct hybrid_functions
-hybrid_walked_interpreted(const struct hybrid_walked *walked, const u64 *frames)
-{
-	return (struct hybrid_functions) {
-		.language	= walked->language,
-		.functions	= frames,
-		.nr		= walked->nr_functions,
-		.are_whole	= walked->functions_are_whole,
-	};
 }
 
 /**

@@ -4,30 +4,43 @@
 
 #include <stdbool.h>
 #include <linux/types.h>
+#include "../bpf_skel/hybrid_language.h"
+
+/* Languages of one sample, at most. The functions of others are left out. */
+#define HYBRID_SAMPLE_LANGUAGES	4
 
 /**
  * struct hybrid_functions - functions of one language in a sample
- * @language: enum hybrid_walk_language + 1; before hybrid_functions__split() also
- *	HYBRID_WALK_SEVERAL
- * @functions: as struct hybrid_walk_interpreted has them; need not be aligned
- * @nr: number of @functions, each two words
+ * @language: theirs
+ * @nr: number of @words, each struct hybrid_walk_function
+ * @words: the functions, from the innermost on; need not be aligned
  * @are_whole: the last one is the outermost
  */
 struct hybrid_functions {
-	u32		 language;
-	const void	*functions;
-	unsigned int	 nr;
-	bool		 are_whole;
+	enum hybrid_language	 language;
+	unsigned int		 nr;
+	const void		*words;
+	bool			 are_whole;
 };
 
 /**
- * hybrid_functions__split - the functions of a sample by language
- * @all: the functions
- * @parts: out: HYBRID_WALK_PARTS of them
- *
- * Return: number of @parts; no two are of one language, and all are within @all.
+ * struct hybrid_sample_functions - the functions that BPF has read of a sample
+ * @nr: number of @of
+ * @of: the functions of each language; no two are of one language
  */
-unsigned int hybrid_functions__split(const struct hybrid_functions *all,
-				     struct hybrid_functions *parts);
+struct hybrid_sample_functions {
+	unsigned int		nr;
+	struct hybrid_functions	of[HYBRID_SAMPLE_LANGUAGES];
+};
+
+/* Bytes of all words. */
+size_t hybrid_sample_functions__size(const struct hybrid_sample_functions *functions);
+
+/**
+ * hybrid_sample_functions__copy - have the words in memory of one's own
+ * @functions: they are in there from now on
+ * @words: out: has room for hybrid_sample_functions__size()
+ */
+void hybrid_sample_functions__copy(struct hybrid_sample_functions *functions, void *words);
 
 #endif /* __PERF_HYBRID_FUNCTIONS_H */

@@ -6,50 +6,27 @@
 #include <linux/kernel.h>
 #include "joined-namer.h"
 
-/* Bits of HYBRID_WALK_PART(). */
-#define PART_BITS	16
-
-static bool has(const struct hybrid_functions *parts, unsigned int nr, u32 language)
+size_t hybrid_sample_functions__size(const struct hybrid_sample_functions *functions)
 {
+	size_t size = 0;
 	unsigned int i;
 
-	for (i = 0; i < nr; i++) {
-		if (parts[i].language == language)
-			return true;
-	}
-	return false;
+	for (i = 0; i < functions->nr; i++)
+		size += functions->of[i].nr * sizeof(struct hybrid_walk_function);
+	return size;
 }
 
-unsigned int hybrid_functions__split(const struct hybrid_functions *all,
-				     struct hybrid_functions *parts)
+void hybrid_sample_functions__copy(struct hybrid_sample_functions *functions, void *words)
 {
-	const unsigned int pair = 2 * sizeof(u64);
-	unsigned int i, nr = 0, at = 1, size;
-	u64 words[2];
-	u32 language;
+	struct hybrid_functions *of;
+	size_t size;
 
-	if (all->language != HYBRID_WALK_SEVERAL) {
-		parts[0] = *all;
-		return all->nr && all->language;
+	for (of = functions->of; of < functions->of + functions->nr; of++) {
+		size = of->nr * sizeof(struct hybrid_walk_function);
+		memcpy(words, of->words, size);
+		of->words = words;
+		words += size;
 	}
-	if (!all->nr)
-		return 0;
-	memcpy(words, all->functions, sizeof(words));
-	for (i = 0; i < HYBRID_WALK_PARTS; i++, words[1] >>= PART_BITS) {
-		size = HYBRID_WALK_PART_NR(words[1]);
-		language = HYBRID_WALK_PART_LANGUAGE(words[1]);
-		if (!language || size > all->nr - at)
-			break;
-		if (!size || has(parts, nr, language))
-			continue;
-		parts[nr++] = (struct hybrid_functions) {
-			.language = language, .nr = size,
-			.functions = (const u8 *)all->functions + at * pair,
-			.are_whole = HYBRID_WALK_PART_IS_WHOLE(words[1]),
-		};
-		at += size;
-	}
-	return nr;
 }
 
 static void begin(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
@@ -112,7 +89,7 @@ void hybrid_joined_namer__add(struct hybrid_joined_namer *joined, struct hybrid_
 	joined->parts[at].namer = namer;
 	joined->parts[at].names = names;
 	joined->parts[at].chain = (struct hybrid_named_chain) {
-		.functions = functions->functions, .nr_functions = functions->nr,
+		.functions = functions->words, .nr_functions = functions->nr,
 		.functions_are_whole = functions->are_whole,
 	};
 }

@@ -22,7 +22,7 @@ struct hybrid_joined_namer {
 		struct hybrid_namer		*namer;
 		struct hybrid_names		*names;
 		struct hybrid_named_chain	 chain;
-	} parts[HYBRID_WALK_PARTS + 1];
+	} parts[HYBRID_SAMPLE_LANGUAGES + 1];
 };
 
 /* Makes a namer without a language. */
@@ -30,7 +30,7 @@ void hybrid_joined_namer__init(struct hybrid_joined_namer *joined);
 
 /**
  * hybrid_joined_namer__add - have one more language
- * @joined: has room for it: as many as hybrid_functions__split() has found, and Java
+ * @joined: has room for it: HYBRID_SAMPLE_LANGUAGES, and one more
  * @namer: of the process and the language
  * @names: of its runtime
  * @functions: of the next chain; the bytes must stay until that is named

@@ -13,7 +13,8 @@ struct hybrid_named_chain;
 
 /**
  * struct hybrid_namer - names the frames of a process that has a runtime
- * @runtime: of the names
+ * @language: of the names
+ * @is_by_code: it names frames by their code, and needs no functions that BPF reads
  * @nr_unread: frames whose functions could not be read, since it was set to 0
  * @begin: the frames of a chain are about to be named one by one, the innermost first; NULL: it
  *	need not know
@@ -25,7 +26,7 @@ struct hybrid_named_chain;
  *	@size: of @text, in bytes
  * @name: which functions a frame is in
  *	@namer: this one
- *	@names: of @runtime; the functions are added to them
+ *	@names: of @language; the functions are added to them
  *	@frame: the frame; its addresses alone are known if there was no stack to unwind
  *	@ip: its address in the callchain
  *	@out: out: addresses by hybrid_names_ip(), the innermost first
@@ -33,7 +34,8 @@ struct hybrid_named_chain;
  *	Returns how many; 0 if the frame keeps its address; more than @room if there are more.
  */
 struct hybrid_namer {
-	enum hybrid_runtime	runtime;
+	enum hybrid_language	language;
+	bool			is_by_code;
 	u64			nr_unread;
 	void			(*begin)(struct hybrid_namer *namer,
 					 const struct hybrid_named_chain *c);
@@ -55,7 +57,7 @@ struct hybrid_namer {
  * @frames: that its user part was made of, in the same order; NULL: there are none
  * @nr_frames: number of @frames
  * @is_whole: @chain comes to the outermost frame
- * @functions: of an interpreter, as struct hybrid_walk_interpreted has them; need not be aligned
+ * @functions: of an interpreter, as struct hybrid_walk_function has them; need not be aligned
  * @nr_functions: number of @functions
  * @functions_are_whole: the last one is the outermost
  * @language: as struct hybrid_walked has it; 0: there are no functions

@@ -70,20 +70,6 @@ static void put_length(FILE *file, long at)
 	fseek(file, end, SEEK_SET);
 }
 
-/* dwarfstd.org/languages.html: after DWARF 5. */
-#define DW_LANG_RUBY	0x0040
-
-static u16 language(const struct hybrid_names *names)
-{
-	static const u16 languages[HYBRID_NR_RUNTIMES] = {
-		[HYBRID_RUNTIME_JAVA]	= DW_LANG_Java,
-		[HYBRID_RUNTIME_PYTHON]	= DW_LANG_Python,
-		[HYBRID_RUNTIME_RUBY]	= DW_LANG_RUBY,
-	};
-
-	return languages[names->runtime];
-}
-
 void hybrid_names__debug_abbrev(const struct hybrid_names *names __maybe_unused, FILE *file)
 {
 	static const u8 unit[] = {
@@ -112,7 +98,7 @@ void hybrid_names__debug_info(const struct hybrid_names *names, FILE *file)
 	put_uleb(file, 1);
 	put_text(file, "perf record --call-graph hybrid");
 	put_text(file, hybrid_names__label(names));
-	put_u16(file, language(names));
+	put_u16(file, hybrid_names__dwarf(names));
 	put_u64(file, HYBRID_NAMES_OFFSET);
 	put_u64(file, names->used);
 	put_u32(file, 0);

@@ -44,7 +44,7 @@ struct names_entry {
  * @used: addresses that functions have
  */
 struct hybrid_names {
-	enum hybrid_runtime	 runtime;
+	enum hybrid_language	 language;
 	u8			 build_id[HYBRID_NAMES_BUILD_ID];
 	struct hybrid_name_table by_content;
 	struct names_entry	*entries;

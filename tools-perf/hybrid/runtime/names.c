@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The names of a runtime's functions, and their synthetic addresses. */
+#include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,22 +27,34 @@ struct wanted_file {
 	const char			*name;
 };
 
-static const char * const labels[HYBRID_NR_RUNTIMES] = {
-	[HYBRID_RUNTIME_JAVA]	= "java-methods",
-	[HYBRID_RUNTIME_PYTHON]	= "python-functions",
-	[HYBRID_RUNTIME_RUBY]	= "ruby-functions",
-	[HYBRID_RUNTIME_V8]	= "js-functions",
-	[HYBRID_RUNTIME_PERL]	= "perl-functions",
-	[HYBRID_RUNTIME_PHP]	= "php-functions",
+/* dwarfstd.org/languages.html: after DWARF 5. */
+#define DW_LANG_RUBY	0x0040
+
+/**
+ * struct language - what is said of a language's functions
+ * @label: what their file is called
+ * @dwarf: DW_LANG_*, or 0
+ * @evaluator: hybrid_names__evaluator()
+ */
+struct language {
+	const char	*label;
+	u16		 dwarf;
+	const char	*evaluator;
 };
 
-struct hybrid_names *hybrid_names__new(enum hybrid_runtime runtime)
+static const struct language languages[HYBRID_NR_LANGUAGES] = {
+#define HYBRID_LANGUAGE(name, folder, ...)	[HYBRID_LANGUAGE_##name] = { __VA_ARGS__ },
+#include "../bpf_skel/languages.h"
+#undef HYBRID_LANGUAGE
+};
+
+struct hybrid_names *hybrid_names__new(enum hybrid_language language)
 {
 	struct hybrid_names *names = calloc(1, sizeof(*names));
 
 	if (!names)
 		return NULL;
-	names->runtime = runtime;
+	names->language = language;
 	if (getrandom(names->build_id, sizeof(names->build_id), 0) != sizeof(names->build_id)) {
 		free(names);
 		return NULL;
@@ -64,12 +77,22 @@ void hybrid_names__delete(struct hybrid_names *names)
 
 const char *hybrid_names__label(const struct hybrid_names *names)
 {
-	return labels[names->runtime];
+	return languages[names->language].label;
+}
+
+u16 hybrid_names__dwarf(const struct hybrid_names *names)
+{
+	return languages[names->language].dwarf;
+}
+
+const char *hybrid_names__evaluator(enum hybrid_language language)
+{
+	return languages[language].evaluator;
 }
 
 u64 hybrid_names__start(const struct hybrid_names *names)
 {
-	return HYBRID_NAMES_START + names->runtime * HYBRID_NAMES_SIZE;
+	return HYBRID_NAMES_START + names->language * HYBRID_NAMES_SIZE;
 }
 
 const u8 *hybrid_names__build_id(const struct hybrid_names *names)

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <linux/types.h>
+#include "../bpf_skel/hybrid_language.h"
 
 /*
  * Names of frames that no file of the sampled process has: methods of Java and Ruby, functions
@@ -31,16 +32,6 @@
 #define HYBRID_NAMES_LINES		4096
 
 struct hybrid_names;
-
-enum hybrid_runtime {
-	HYBRID_RUNTIME_JAVA,
-	HYBRID_RUNTIME_PYTHON,
-	HYBRID_RUNTIME_RUBY,
-	HYBRID_RUNTIME_V8,
-	HYBRID_RUNTIME_PERL,
-	HYBRID_RUNTIME_PHP,
-	HYBRID_NR_RUNTIMES,
-};
 
 /* An entry of a line table: the place @index, and those up to the next entry, are of @line. */
 struct hybrid_name_line {
@@ -84,7 +75,7 @@ struct hybrid_names_quota {
  *
  * Return: an empty set; NULL if memory is short, or if no build-id can be made.
  */
-struct hybrid_names *hybrid_names__new(enum hybrid_runtime runtime);
+struct hybrid_names *hybrid_names__new(enum hybrid_language language);
 
 void hybrid_names__delete(struct hybrid_names *names);
 
@@ -120,6 +111,15 @@ static inline u64 hybrid_names_ip(u64 function, u32 size, u32 index)
 
 /* "java-methods": what tools show as the object that the functions are in. */
 const char *hybrid_names__label(const struct hybrid_names *names);
+
+/* DW_LANG_* of their language; 0: it has none. */
+u16 hybrid_names__dwarf(const struct hybrid_names *names);
+
+/*
+ * Which native function's frame only runs the function of the language whose address comes next in
+ * a callchain: "": any one; NULL: none.
+ */
+const char *hybrid_names__evaluator(enum hybrid_language language);
 
 /* Address of the first byte of the mapping, which has HYBRID_NAMES_SIZE bytes. */
 u64 hybrid_names__start(const struct hybrid_names *names);

@@ -98,7 +98,7 @@ void hybrid_run_namer__init(struct hybrid_run_namer *run_namer,
 	run_namer->chains.names_first = language->names_first;
 	run_namer->chains.lasts = language->lasts;
 	run_namer->namer = (struct hybrid_namer) {
-		.runtime = language->runtime, .begin = language->begin ?: begin, .whole = whole,
+		.language = language->language, .begin = language->begin ?: begin, .whole = whole,
 		.keep = keep, .text = language->text, .name = name,
 	};
 }

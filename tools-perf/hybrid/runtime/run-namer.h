@@ -8,8 +8,8 @@ struct hybrid_run_namer;
 
 /**
  * struct hybrid_run_language - how the functions of an interpreter's language are named
- * @runtime: of the names
- * @ip_of: the address of a frame, by struct hybrid_walk_interpreted; 0: its function can't be read
+ * @language: of the names
+ * @ip_of: the address of a frame, by struct hybrid_walk_function; 0: its function can't be read
  * @unknown: the address of such a frame; 0: it gets none
  * @begin: as struct hybrid_namer has it; it calls hybrid_run_namer__begin(). NULL: that alone
  * @text: as struct hybrid_namer has it
@@ -19,7 +19,7 @@ struct hybrid_run_namer;
  * @first: the same
  */
 struct hybrid_run_language {
-	enum hybrid_runtime	runtime;
+	enum hybrid_language	language;
 	u64			(*ip_of)(struct hybrid_run_namer *run_namer,
 					 struct hybrid_names *names, u64 function, u64 position);
 	u64			(*unknown)(struct hybrid_run_namer *run_namer,

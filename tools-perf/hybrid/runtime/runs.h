@@ -25,7 +25,7 @@
 
 /**
  * struct hybrid_run_root - the outermost function of chains
- * @function: as struct hybrid_walk_interpreted has it; 0: none
+ * @function: as struct hybrid_walk_function has it; 0: none
  * @nr_outside: native frames of the evaluator that are further out, in the chain with the fewest
  */
 struct hybrid_run_root {
@@ -74,7 +74,7 @@ struct hybrid_runs {
 /**
  * struct hybrid_run_names - who names functions
  * @names: to which they are added
- * @ip_of: the address of a frame, by struct hybrid_walk_interpreted; 0: it gets none
+ * @ip_of: the address of a frame, by struct hybrid_walk_function; 0: it gets none
  * @functions: all functions of a chain, as @ip_of takes them: out: @nr of them, each two words;
  *	NULL: they are as the chain has them
  * @first: the same of the first run alone, with a chain that has no others; @nr: out: pairs of
@@ -119,7 +119,7 @@ void hybrid_runs__begin(struct hybrid_runs *runs, const struct hybrid_evaluator 
 unsigned int hybrid_runs__begin_first(struct hybrid_runs *runs,
 				      const struct hybrid_named_chain *c);
 
-/* Of function @i of a chain: what struct hybrid_walk_interpreted has; @word is 0 or 1. */
+/* Of function @i of a chain: what struct hybrid_walk_function has; @word is 0 or 1. */
 u64 hybrid_named_function(const struct hybrid_named_chain *c, unsigned int i, unsigned int word);
 
 /*

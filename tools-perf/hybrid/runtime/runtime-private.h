@@ -10,9 +10,8 @@
 #define SETS		64
 #define WAYS		4
 
-/* Java and the languages of enum hybrid_walk_language. Each has a folder, and a line of this. */
-#define NR_RUNTIMES	HYBRID_NR_RUNTIMES
-extern const struct hybrid_runtime_ops *const hybrid_all_runtimes[NR_RUNTIMES];
+/* By language; HYBRID_NO_LANGUAGE has NULL. */
+extern const struct hybrid_runtime_ops *const hybrid_all_runtimes[HYBRID_NR_LANGUAGES];
 
 /**
  * struct open_runtime - a runtime of a process
@@ -38,7 +37,7 @@ struct open_runtime {
  * @missed_pass: in which a file that it has mapped could not be looked at yet; 0: all could
  * @wanted: a bit for each of @runtimes: the process has run functions of its language
  * @looked_for: @wanted when it was looked at last
- * @runtimes: by their number in hybrid_all_runtimes
+ * @runtimes: by their language
  */
 struct runtime_process {
 	pid_t			 pid;
@@ -49,7 +48,7 @@ struct runtime_process {
 	u64			 missed_pass;
 	unsigned int		 wanted;
 	unsigned int		 looked_for;
-	struct open_runtime	 runtimes[NR_RUNTIMES];
+	struct open_runtime	 runtimes[HYBRID_NR_LANGUAGES];
 };
 
 /**
@@ -97,7 +96,7 @@ void hybrid_runtime_process__close(struct hybrid_runtimes *runtimes,
  * hybrid_runtime_process__check - open a runtime, if it is not open, or is another one now
  * @runtimes: of the process
  * @process: process
- * @kind: of the runtime, in hybrid_all_runtimes
+ * @kind: the language
  * @mapping: of its file; NULL: the process has none, and it is closed
  * @space: of the process
  */

@@ -4,22 +4,12 @@
  */
 #include <string.h>
 #include "../rules/rows.h"
-#include "java/java.h"
-#include "perl/perl.h"
-#include "php/php.h"
-#include "python/python.h"
-#include "ruby/ruby.h"
-#include "v8/v8.h"
 #include "runtime-private.h"
 
-/* A new runtime is a folder and a line here. */
-const struct hybrid_runtime_ops *const hybrid_all_runtimes[NR_RUNTIMES] = {
-	&hybrid_java_ops,
-	&hybrid_perl_ops,
-	&hybrid_php_ops,
-	&hybrid_python_ops,
-	&hybrid_ruby_ops,
-	&hybrid_v8_ops,
+const struct hybrid_runtime_ops *const hybrid_all_runtimes[HYBRID_NR_LANGUAGES] = {
+#define HYBRID_LANGUAGE(name, folder, ...)	[HYBRID_LANGUAGE_##name] = &hybrid_##folder##_ops,
+#include "../bpf_skel/languages.h"
+#undef HYBRID_LANGUAGE
 };
 
 static void close_runtime(struct hybrid_runtimes *runtimes, struct open_runtime *of,
@@ -36,7 +26,7 @@ bool hybrid_runtime_process__has_failed(const struct runtime_process *process)
 {
 	unsigned int kind;
 
-	for (kind = 0; kind < NR_RUNTIMES; kind++) {
+	for (kind = 1; kind < HYBRID_NR_LANGUAGES; kind++) {
 		if (process->runtimes[kind].failed_pass)
 			return true;
 	}
@@ -52,7 +42,7 @@ void hybrid_runtime_process__close(struct hybrid_runtimes *runtimes,
 		runtimes->nr_failed++;
 		runtimes->failed = process->pid;
 	}
-	for (kind = 0; kind < NR_RUNTIMES; kind++)
+	for (kind = 1; kind < HYBRID_NR_LANGUAGES; kind++)
 		close_runtime(runtimes, &process->runtimes[kind], kind);
 }
 
@@ -146,7 +136,7 @@ void hybrid_runtime_process__fork(struct hybrid_runtimes *runtimes,
 	bool is_forked = false;
 	unsigned int kind;
 
-	for (kind = 0; kind < NR_RUNTIMES; kind++)
+	for (kind = 1; kind < HYBRID_NR_LANGUAGES; kind++)
 		is_forked |= fork_runtime(runtimes, process, kind, &parent->runtimes[kind], space);
 	if (!is_forked)
 		return;

@@ -74,43 +74,43 @@ static bool try_object(struct hybrid_runtimes *runtimes, const struct hybrid_map
 		return object->state == HYBRID_OBJECT_FAILED;
 	object->runtime_tried = true;
 	/* First what takes no time: the other symbols of Node.js take 10 ms for each name. */
-	for (i = 0; i < NR_RUNTIMES && !object->runtime; i++) {
+	for (i = 1; i < HYBRID_NR_LANGUAGES && !object->runtime; i++) {
 		if (exports(object, hybrid_all_runtimes[i]))
-			object->runtime = i + 1;
+			object->runtime = i;
 	}
-	for (i = 0; i < NR_RUNTIMES && !object->runtime; i++) {
+	for (i = 1; i < HYBRID_NR_LANGUAGES && !object->runtime; i++) {
 		if (hybrid_object_symbol(object, hybrid_all_runtimes[i]->symbol))
-			object->runtime = i + 1;
+			object->runtime = i;
 	}
 	return true;
 }
 
 /**
  * struct found_runtimes - which files of runtimes a process has mapped
- * @mappings: by number in hybrid_all_runtimes; NULL: none
+ * @mappings: by language; NULL: none
  * @first: which is read if none is wanted: one that a walk came through, of whatever process, or
- *	the first one; NR_RUNTIMES: there is none
+ *	the first one; HYBRID_NO_LANGUAGE: there is none
  * @are_all: all files could be looked at
  */
 struct found_runtimes {
-	const struct hybrid_mapping	*mappings[NR_RUNTIMES];
-	unsigned int			 first;
+	const struct hybrid_mapping	*mappings[HYBRID_NR_LANGUAGES];
+	enum hybrid_language		 first;
 	bool				 are_all;
 };
 
-static bool is_met(const struct found_runtimes *found, unsigned int kind)
+static bool is_met(const struct found_runtimes *found, enum hybrid_language kind)
 {
 	return found->mappings[kind] && found->mappings[kind]->object->runtime_met;
 }
 
 static void add_found(struct found_runtimes *found, const struct hybrid_mapping *mapping)
 {
-	unsigned int kind = mapping->object->runtime - 1;
+	enum hybrid_language kind = mapping->object->runtime;
 
 	if (!found->mappings[kind] || (mapping->object->runtime_met && !is_met(found, kind)) ||
 	    hybrid_mapping_replaces(mapping, found->mappings[kind]))
 		found->mappings[kind] = mapping;
-	if (found->first == NR_RUNTIMES || (is_met(found, kind) && !is_met(found, found->first)))
+	if (!found->first || (is_met(found, kind) && !is_met(found, found->first)))
 		found->first = kind;
 }
 
@@ -122,7 +122,6 @@ static void find_runtimes(struct hybrid_runtimes *runtimes, struct hybrid_space 
 	size_t i;
 
 	memset(found, 0, sizeof(*found));
-	found->first = NR_RUNTIMES;
 	found->are_all = true;
 	for (i = 0; i < space->nr; i++) {
 		if (!space->mappings[i].object)
@@ -180,7 +179,7 @@ static void look_at(struct hybrid_runtimes *runtimes, struct runtime_process *pr
 	process->missed_pass = 0;
 	if (!wanted)
 		wanted = 1U << found.first;
-	for (kind = 0; kind < NR_RUNTIMES; kind++) {
+	for (kind = 1; kind < HYBRID_NR_LANGUAGES; kind++) {
 		if (hybrid_all_runtimes[kind]->rule && is_met(&found, kind))
 			wanted |= 1U << kind;
 		if (wanted >> kind & 1 && !found.mappings[kind] && !found.are_all)
@@ -189,7 +188,7 @@ static void look_at(struct hybrid_runtimes *runtimes, struct runtime_process *pr
 			hybrid_runtime_process__check(runtimes, process, kind,
 						      found.mappings[kind], space);
 	}
-	if (found.first == NR_RUNTIMES && !found.are_all)
+	if (!found.first && !found.are_all)
 		process->missed_pass = runtimes->pass;
 }
 
@@ -203,7 +202,7 @@ static bool is_to_be_looked_at(const struct hybrid_runtimes *runtimes,
 {
 	unsigned int kind;
 
-	for (kind = 0; kind < NR_RUNTIMES; kind++) {
+	for (kind = 1; kind < HYBRID_NR_LANGUAGES; kind++) {
 		if (was_before(runtimes, process->runtimes[kind].failed_pass))
 			return true;
 	}
@@ -248,7 +247,7 @@ static bool find_code(struct hybrid_runtimes *runtimes, const struct hybrid_unwi
 	unsigned int kind;
 	void *runtime;
 
-	for (kind = 0; process && kind < NR_RUNTIMES; kind++) {
+	for (kind = 1; process && kind < HYBRID_NR_LANGUAGES; kind++) {
 		runtime = process->runtimes[kind].runtime;
 		ops = hybrid_all_runtimes[kind];
 		if (!runtime)
@@ -281,7 +280,7 @@ u64 hybrid_runtimes_opened(const struct hybrid_runtimes *runtimes)
 /* @object: has a runtime. */
 static const struct hybrid_runtime_ops *ops_of(const struct hybrid_object *object)
 {
-	return hybrid_all_runtimes[object->runtime - 1];
+	return hybrid_all_runtimes[object->runtime];
 }
 
 /* The mapping of a frame, if it shows an interpreter of which nobody was told. */
@@ -316,7 +315,7 @@ hybrid_runtime_interpreter(struct hybrid_runtimes *runtimes, const struct hybrid
 		mapping = untold(runtimes, u, i);
 	if (!mapping)
 		return NULL;
-	i = mapping->object->runtime - 1;
+	i = mapping->object->runtime;
 	process = process_of(runtimes, u, 1U << i);
 	memset(interpreter, 0, sizeof(*interpreter));
 	of = process ? &process->runtimes[i] : NULL;
@@ -335,7 +334,7 @@ bool hybrid_runtime_is_likely(const char *path)
 	name = name ? name + 1 : path;
 	if (strstarts(name, "lib"))
 		name += strlen("lib");
-	for (i = 0; i < NR_RUNTIMES; i++) {
+	for (i = 1; i < HYBRID_NR_LANGUAGES; i++) {
 		program = hybrid_all_runtimes[i]->program;
 		if (program && strstarts(name, program))
 			return true;
@@ -368,50 +367,43 @@ const char *hybrid_runtime_language(const struct hybrid_object *object)
 	return ops_of(object)->language;
 }
 
-/* Which of hybrid_all_runtimes runs a language; NR_RUNTIMES: none. */
-static unsigned int kind_of(u32 language)
+/* The first of a process's runtimes that is open; HYBRID_NO_LANGUAGE: none is. */
+static enum hybrid_language first_open(const struct runtime_process *process)
 {
-	unsigned int kind = 0;
+	unsigned int kind;
 
-	while (kind < NR_RUNTIMES && hybrid_all_runtimes[kind]->number != language)
-		kind++;
-	return kind;
-}
-
-/* The first of a process's runtimes that is open; NR_RUNTIMES: none is. */
-static unsigned int first_open(const struct runtime_process *process)
-{
-	unsigned int kind = 0;
-
-	while (kind < NR_RUNTIMES && !process->runtimes[kind].runtime)
-		kind++;
-	return kind;
+	for (kind = 1; kind < HYBRID_NR_LANGUAGES; kind++) {
+		if (process->runtimes[kind].runtime)
+			return kind;
+	}
+	return HYBRID_NO_LANGUAGE;
 }
 
 struct hybrid_namer *hybrid_runtime_namer(struct hybrid_runtimes *runtimes, pid_t pid,
-					  pid_t parent, struct hybrid_space *space, u32 language)
+					  pid_t parent, struct hybrid_space *space,
+					  enum hybrid_language language)
 {
-	unsigned int kind = language ? kind_of(language) : NR_RUNTIMES;
 	struct runtime_process *process;
 
-	if (!runtimes || pid <= 0 || (language ? kind == NR_RUNTIMES : !runtimes->nr_open))
+	if (!runtimes || pid <= 0 || language >= HYBRID_NR_LANGUAGES ||
+	    (!language && !runtimes->nr_open))
 		return NULL;
 	process = language ? get_process(runtimes, pid) : find_process(runtimes, pid);
-	if (!process || (!language && first_open(process) == NR_RUNTIMES))
+	if (!process || (!language && !first_open(process)))
 		return NULL;
 	process->asked = ++runtimes->asked;
 	if (process->parent != parent)
 		fork_process(runtimes, process, parent, space);
 	if (language)
-		process->wanted |= 1U << kind;
+		process->wanted |= 1U << language;
 	if (is_to_be_looked_at(runtimes, process, space))
 		look_at(runtimes, process, space);
 	if (!language)
-		kind = first_open(process);
-	if (kind == NR_RUNTIMES || !process->runtimes[kind].runtime)
+		language = first_open(process);
+	if (!language || !process->runtimes[language].runtime)
 		return NULL;
-	return hybrid_all_runtimes[kind]->namer(process->runtimes[kind].runtime, runtimes->pass,
-						space);
+	return hybrid_all_runtimes[language]->namer(process->runtimes[language].runtime,
+						    runtimes->pass, space);
 }
 
 unsigned int hybrid_runtimes_failed(const struct hybrid_runtimes *runtimes, pid_t *pid)

@@ -17,7 +17,6 @@ struct hybrid_runtimes;
  * @unreadable: what files of versions and implementations export that can't be read; the rest is
  *	NULL
  * @language: that it runs
- * @number: its enum hybrid_walk_language + 1; 0: BPF reads no functions of it
  * @open: begin to read a process that has mapped such a file. @pm: its memory, not mapped yet;
  *	copied. @mapping: of the file's code, open. @bias: what is added to its addresses.
  *	Returns NULL if the process can't be read, or what it says is not as it should be
@@ -40,7 +39,6 @@ struct hybrid_runtime_ops {
 	const char	*symbol;
 	const char	*unreadable[HYBRID_UNREADABLE];
 	const char	*language;
-	u32		 number;
 	const char	*program;
 	const char	*function;
 	void *(*open)(const struct hybrid_process_memory *pm,
@@ -57,6 +55,11 @@ struct hybrid_runtime_ops {
 			    struct hybrid_walk_interpreter *interpreter);
 	struct hybrid_namer *(*namer)(void *runtime, u64 pass, struct hybrid_space *space);
 };
+
+#define HYBRID_LANGUAGE(name, folder, ...) \
+	extern const struct hybrid_runtime_ops hybrid_##folder##_ops;
+#include "../bpf_skel/languages.h"
+#undef HYBRID_LANGUAGE
 
 /**
  * hybrid_runtimes_new - what the runtimes of processes tell of their code
@@ -148,13 +151,13 @@ unsigned int hybrid_runtimes_failed(const struct hybrid_runtimes *runtimes, pid_
  * @pid: the process
  * @parent: the process whose copy it is, without an exec since; 0: it is none
  * @space: its space
- * @language: whose functions BPF has read in the process: enum hybrid_walk_language + 1; 0: none
+ * @language: whose functions BPF has read in the process, or HYBRID_NO_LANGUAGE
  *
  * Return: valid until the next call for this process and language; NULL if the process has no such
  * runtime, or if neither functions nor hybrid_runtime_rule() have met one in it.
  */
 struct hybrid_namer *hybrid_runtime_namer(struct hybrid_runtimes *runtimes, pid_t pid,
 					  pid_t parent, struct hybrid_space *space,
-					  u32 language);
+					  enum hybrid_language language);
 
 #endif /* __PERF_HYBRID_RUNTIME_H */

@@ -12,7 +12,7 @@
 
 /**
  * struct hybrid_told_text - a function of Perl, PHP or Ruby, as BPF has read it
- * @function: as struct hybrid_walk_interpreted has it
+ * @function: as struct hybrid_walk_function has it
  * @named: of Perl: as struct perl_sub has it; of Ruby: address of its words
  * @label: of Ruby: the first of these
  * @line: of its first line; 0: not known. Of Ruby: as the process has it

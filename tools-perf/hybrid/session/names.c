@@ -21,7 +21,7 @@
 static struct shown {
 	struct hybrid_names	*names;
 	u32			 nr;
-} runtimes[HYBRID_NR_RUNTIMES];
+} runtimes[HYBRID_NR_LANGUAGES];
 
 /* The map of the names in the process, referenced; NULL if memory is short. */
 static struct map *map_names(struct thread *thread, const struct hybrid_names *names)
@@ -62,10 +62,10 @@ static void show(struct shown *shown, struct dso *dso)
 
 static struct hybrid_names *names_of(const struct hybrid_namer *namer)
 {
-	struct shown *shown = &runtimes[namer->runtime];
+	struct shown *shown = &runtimes[namer->language];
 
 	if (!shown->names)
-		shown->names = hybrid_names__new(namer->runtime);
+		shown->names = hybrid_names__new(namer->language);
 	return shown->names;
 }
 
@@ -109,15 +109,15 @@ static void show_names(struct thread *thread, struct shown *shown)
 void hybrid_session_names__put(struct hybrid_core *core, const struct hybrid_sample *sample,
 			       struct thread *thread, struct hybrid_named_chain *c)
 {
-	struct hybrid_functions parts[HYBRID_WALK_PARTS] = {};
-	unsigned int nr = hybrid_functions__split(&sample->interpreted, parts), i;
+	const struct hybrid_sample_functions *functions = &sample->functions;
 	struct hybrid_joined_namer joined;
+	unsigned int i;
 
 	hybrid_joined_namer__init(&joined);
 	/* Without functions it is whatever runtime the process has. */
-	for (i = 0; i < max(nr, 1U); i++)
-		add_namer(&joined, hybrid_core_namer(core, sample->pid, parts[i].language),
-			  &parts[i]);
+	for (i = 0; i < max(functions->nr, 1U); i++)
+		add_namer(&joined, hybrid_core_namer(core, sample->pid, functions->of[i].language),
+			  &functions->of[i]);
 	/* Without a namer texts are kept: no sample has met the runtime's mapping yet. */
 	if (!joined.nr)
 		return;
@@ -125,5 +125,5 @@ void hybrid_session_names__put(struct hybrid_core *core, const struct hybrid_sam
 	hybrid_core_named_chain(core, sample, c);
 	hybrid_joined_namer__name_chain(&joined, c);
 	for (i = 0; i < joined.nr && c->is_named; i++)
-		show_names(thread, &runtimes[joined.parts[i].namer->runtime]);
+		show_names(thread, &runtimes[joined.parts[i].namer->language]);
 }

@@ -308,7 +308,7 @@ static void take_chain(struct hybrid_sample *to, const struct perf_sample *sampl
 	}
 	to->checks_calls = hybrid_walker__checks_calls(walker);
 	hybrid_kept_functions__take(hybrid_task_ids(to->pid, to->tid), sample->time,
-				    &to->interpreted);
+				    &to->functions);
 }
 
 /* Does a process run what its parent has mapped, without an exec since? */

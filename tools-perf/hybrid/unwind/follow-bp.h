@@ -6,7 +6,7 @@
 
 /**
  * struct hybrid_links - frames that BPF found by bp from where its walk ended early
- * @words: pairs of words of struct hybrid_walk_interpreted, not aligned; those that are not
+ * @words: pairs of words of struct hybrid_walk_function, not aligned; those that are not
  *	HYBRID_WALK_IS_NATIVE_LINK() are functions. NULL for none
  * @nr: number of pairs
  */

@@ -10,10 +10,10 @@
 #include "../../rules/clock.h"
 #include "../../bpf_skel/java-code-hash.h"
 #include "../named-chains.h"
+#include "../runtime.h"
 #include "continuation.h"
 #include "frame-name.h"
 #include "frame-rule.h"
-#include "java.h"
 
 #define KNOWN_BITS	13
 #define BLOB_BITS	12
@@ -435,7 +435,7 @@ static void *java_open(const struct hybrid_process_memory *pm, const struct hybr
 		return NULL;
 	java->vm.pm = *pm;
 	java->namer = (struct hybrid_namer) {
-		.runtime = HYBRID_RUNTIME_JAVA, .name = java_name,
+		.language = HYBRID_LANGUAGE_JAVA, .is_by_code = true, .name = java_name,
 		.whole = java_whole, .keep = java_keep,
 	};
 	if (!hybrid_process_memory_map(&java->vm.pm) &&

@@ -10,7 +10,7 @@
 
 /**
  * struct perl_frame - what a frame runs
- * @function: as struct hybrid_walk_interpreted has it; of a block, that of what it is in
+ * @function: as struct hybrid_walk_function has it; of a block, that of what it is in
  * @position: where; 0: before the first statement
  * @text: of a file that is loaded: its name
  * @file: the name of the file that has called it, or an empty one

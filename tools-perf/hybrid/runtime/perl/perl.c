@@ -11,9 +11,9 @@
 #include "../../x86/code.h"
 #include "../evaluator.h"
 #include "../run-namer.h"
+#include "../runtime.h"
 #include "perl-functions.h"
 #include "perl-layout.h"
-#include "perl.h"
 
 /**
  * struct perl - a process that runs Perl
@@ -100,7 +100,7 @@ static void perl_text(struct hybrid_namer *namer, struct hybrid_names *names, co
 }
 
 static const struct hybrid_run_language perl_language = {
-	.runtime	= HYBRID_RUNTIME_PERL,
+	.language	= HYBRID_LANGUAGE_PERL,
 	.ip_of		= ip_of,
 	.unknown	= unknown,
 	.begin		= perl_begin,
@@ -169,7 +169,7 @@ static void set_interpreter(const struct perl_layout *layout, u64 key,
 			    const struct hybrid_mapping *mapping,
 			    struct hybrid_walk_interpreter *interpreter)
 {
-	interpreter->language = HYBRID_WALK_PERL;
+	interpreter->language = HYBRID_LANGUAGE_PERL;
 	interpreter->perl = layout->walk;
 	interpreter->runtime = key - mapping->start + mapping->pgoff;
 }
@@ -250,7 +250,6 @@ static void perl_close(void *data)
 const struct hybrid_runtime_ops hybrid_perl_ops = {
 	.symbol		= "Perl_runops_standard",
 	.language	= "Perl",
-	.number		= HYBRID_WALK_PERL + 1,
 	.program	= "perl",
 	.open		= perl_open,
 	.close		= perl_close,

@@ -9,7 +9,7 @@
 
 /**
  * struct php_function - what is known of a function
- * @key: its address, and its mark as struct hybrid_walk_interpreted has it; 0: none
+ * @key: its address, and its mark as struct hybrid_walk_function has it; 0: none
  * @words: name, class, instructions and file, which show that it is still the same one
  * @checked: when @words were compared with the process, in ns
  * @is_internal: it is C code, and has no instructions
@@ -49,7 +49,7 @@ struct php_functions {
  * php_functions__file_ip - the address of a frame of a file's outermost code
  * @functions: of the process
  * @names: that the code is added to
- * @file: as struct hybrid_walk_interpreted has it, with HYBRID_WALK_PHP_FILE
+ * @file: as struct hybrid_walk_function has it, with HYBRID_WALK_PHP_FILE
  * @line: in it
  *
  * Return: as php_functions__ip().
@@ -61,7 +61,7 @@ u64 php_functions__file_ip(struct php_functions *functions, struct hybrid_names 
  * php_functions__ip - the address of a frame
  * @functions: of the process
  * @names: that the function is added to
- * @function: as struct hybrid_walk_interpreted has it
+ * @function: as struct hybrid_walk_function has it
  * @position: address of the instruction; of an internal function anything
  *
  * A closure has a copy of its function, whose memory is used again when the closure is gone. Then

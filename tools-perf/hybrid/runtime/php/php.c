@@ -9,9 +9,9 @@
 #include "../../rules/symbol.h"
 #include "../evaluator.h"
 #include "../run-namer.h"
+#include "../runtime.h"
 #include "php-functions.h"
 #include "php-layout.h"
-#include "php.h"
 
 /* Bytes of made code that have one range. */
 #define RANGE	0x10000U
@@ -148,7 +148,7 @@ static void php_text_told(struct hybrid_namer *namer, struct hybrid_names *names
 }
 
 static const struct hybrid_run_language php_language = {
-	.runtime	= HYBRID_RUNTIME_PHP,
+	.language	= HYBRID_LANGUAGE_PHP,
 	.ip_of		= ip_of,
 	.unknown	= unknown,
 	.text		= php_text_told,
@@ -170,7 +170,7 @@ static void set_interpreter(const struct php_layout *layout, u64 frame,
 			    const struct hybrid_mapping *mapping,
 			    struct hybrid_walk_interpreter *interpreter)
 {
-	interpreter->language = HYBRID_WALK_PHP;
+	interpreter->language = HYBRID_LANGUAGE_PHP;
 	interpreter->php = layout->walk;
 	interpreter->runtime = frame - mapping->start + mapping->pgoff;
 }
@@ -282,7 +282,6 @@ static void php_close(void *data)
 const struct hybrid_runtime_ops hybrid_php_ops = {
 	.symbol		= "zend_get_executed_scope",
 	.language	= "PHP",
-	.number		= HYBRID_WALK_PHP + 1,
 	.program	= "php",
 	.open		= php_open,
 	.fork		= php_fork,

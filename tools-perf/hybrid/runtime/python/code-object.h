@@ -8,7 +8,7 @@
 
 /**
  * struct python_code - what is known of a code object
- * @key: its address and mark, as struct hybrid_walk_interpreted has them; 0: none
+ * @key: its address and mark, as struct hybrid_walk_function has them; 0: none
  * @words: what it has, which shows that it is still the same one: the addresses of file name, name
  *	and line table, and the first line
  * @is_told: BPF has read its texts, and has looked whether it is the same one
@@ -75,7 +75,7 @@ u64 python_codes__unknown(struct python_codes *codes, struct hybrid_names *names
  * python_codes__ip - the address of a frame that runs a code object
  * @codes: of the process
  * @names: that the function is added to
- * @function: the code object, as struct hybrid_walk_interpreted has it
+ * @function: the code object, as struct hybrid_walk_function has it
  * @position: where in it, as a frame has it
  *
  * The memory may be another object's since the sample. That shows by the mark, for all but one in

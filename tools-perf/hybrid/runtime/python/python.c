@@ -9,9 +9,9 @@
 #include "../../rules/symbol.h"
 #include "../evaluator.h"
 #include "../run-namer.h"
+#include "../runtime.h"
 #include "code-object.h"
 #include "layout.h"
-#include "python.h"
 
 /**
  * struct python - a process that runs CPython
@@ -59,7 +59,7 @@ static void python_take_text(struct hybrid_namer *namer, struct hybrid_names *na
 }
 
 static const struct hybrid_run_language python_language = {
-	.runtime	= HYBRID_RUNTIME_PYTHON,
+	.language	= HYBRID_LANGUAGE_PYTHON,
 	.ip_of		= ip_of,
 	.unknown	= unknown,
 	.text		= python_take_text,
@@ -81,7 +81,7 @@ static void set_interpreter(const struct python_layout *layout, u64 runtime, u64
 			    const struct hybrid_mapping *mapping,
 			    struct hybrid_walk_interpreter *interpreter)
 {
-	interpreter->language = HYBRID_WALK_PYTHON;
+	interpreter->language = HYBRID_LANGUAGE_PYTHON;
 	interpreter->python = layout->walk;
 	interpreter->python.evaluator = evaluator ?
 		evaluator - mapping->start + mapping->pgoff : 0;
@@ -237,7 +237,6 @@ const struct hybrid_runtime_ops hybrid_python_ops = {
 		"pypy_main_startup",		/* PyPy: pypy/goal/targetpypystandalone.py */
 	},
 	.language	= "Python",
-	.number		= HYBRID_WALK_PYTHON + 1,
 	.program	= "python",
 	.function	= "_PyEval_EvalFrameDefault",
 	.open		= python_open,

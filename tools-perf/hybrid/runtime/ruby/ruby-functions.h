@@ -9,7 +9,7 @@
 
 /**
  * struct ruby_function - what is known of code, or of a method
- * @key: its address and its mark, as struct hybrid_walk_interpreted has them
+ * @key: its address and its mark, as struct hybrid_walk_function has them
  * @encoded: address of the first word of code; 0: a method in C
  * @function: see hybrid_names__function()
  * @size: number of these words
@@ -44,7 +44,7 @@ u64 ruby_functions__unknown(struct ruby_functions *functions, struct hybrid_name
  * ruby_functions__ip - the address of a frame
  * @functions: of the process
  * @names: that the function is added to
- * @function: the code, or the method's entry, as struct hybrid_walk_interpreted has it
+ * @function: the code, or the method's entry, as struct hybrid_walk_function has it
  * @position: address behind the instruction; 0: it is a method in C
  *
  * The mark is a hash of what the object has, hybrid_ruby_identity(). So what is known stays true.

@@ -10,9 +10,9 @@
 #include "../../x86/code.h"
 #include "../evaluator.h"
 #include "../run-namer.h"
+#include "../runtime.h"
 #include "ruby-file.h"
 #include "ruby-functions.h"
-#include "ruby.h"
 
 /* The evaluator has 23 KiB in 3.1; what is smaller is a cold part, or none. */
 #define MIN_EVALUATOR	4096
@@ -120,7 +120,7 @@ static void ruby_text_told(struct hybrid_namer *namer, struct hybrid_names *name
 }
 
 static const struct hybrid_run_language ruby_language = {
-	.runtime	= HYBRID_RUNTIME_RUBY,
+	.language	= HYBRID_LANGUAGE_RUBY,
 	.ip_of		= ip_of,
 	.unknown	= unknown,
 	.begin		= ruby_begin,
@@ -208,7 +208,7 @@ static void set_interpreter(const struct ruby_file *file, u64 bias,
 			    const struct hybrid_mapping *mapping,
 			    struct hybrid_walk_interpreter *interpreter)
 {
-	interpreter->language = HYBRID_WALK_RUBY;
+	interpreter->language = HYBRID_LANGUAGE_RUBY;
 	ruby_file__walk(file, &interpreter->ruby);
 	interpreter->runtime = bias + file->data - mapping->start + mapping->pgoff;
 }
@@ -279,7 +279,6 @@ static void ruby_close(void *data)
 const struct hybrid_runtime_ops hybrid_ruby_ops = {
 	.symbol		= "rb_thread_current",
 	.language	= "Ruby",
-	.number		= HYBRID_WALK_RUBY + 1,
 	.program	= "ruby",
 	.open		= ruby_open,
 	.close		= ruby_close,

@@ -56,7 +56,7 @@ bool v8_function__may_change(const struct v8_function *function);
  * v8_functions__get - what a frame runs
  * @functions: of the process
  * @names: that the function is added to
- * @function: as struct hybrid_walk_interpreted has it
+ * @function: as struct hybrid_walk_function has it
  * @position: the same
  *
  * The memory may be another object's since the sample. That shows by the mark. What was known to be

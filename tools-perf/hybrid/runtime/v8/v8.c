@@ -11,9 +11,9 @@
 #include "../../rules/rows.h"
 #include "../named-chains.h"
 #include "../runs.h"
+#include "../runtime.h"
 #include "v8-function.h"
 #include "v8-inlined.h"
-#include "v8.h"
 
 /* Functions of BPF's that no frame has: of native code that has words as they have. */
 #define MAX_SKIPPED	16
@@ -350,7 +350,7 @@ static struct hybrid_namer *v8_namer(void *data, u64 pass, struct hybrid_space *
 static void set_interpreter(const struct v8_layout *layout,
 			    struct hybrid_walk_interpreter *interpreter)
 {
-	interpreter->language = HYBRID_WALK_V8;
+	interpreter->language = HYBRID_LANGUAGE_V8;
 	interpreter->v8 = layout->walk;
 }
 
@@ -396,8 +396,8 @@ static void *v8_open(const struct hybrid_process_memory *pm, const struct hybrid
 	v8->functions.heap.pm = &v8->pm;
 	v8->functions.heap.layout = &v8->layout;
 	v8->namer = (struct hybrid_namer) {
-		.runtime = HYBRID_RUNTIME_V8, .begin = v8_begin, .whole = v8_whole, .keep = v8_keep,
-		.name = v8_name, .text = v8_text_told,
+		.language = HYBRID_LANGUAGE_V8, .begin = v8_begin, .whole = v8_whole,
+		.keep = v8_keep, .name = v8_name, .text = v8_text_told,
 	};
 	v8->object_id = mapping->object->id;
 	v8->code = mapping->start;
@@ -415,7 +415,6 @@ const struct hybrid_runtime_ops hybrid_v8_ops = {
 	.symbol		= "v8dbg_off_fp_function",
 	.function	= "_ZN2v87Isolate3NewERKNS0_12CreateParamsE",
 	.language	= "JavaScript",
-	.number		= HYBRID_WALK_V8 + 1,
 	.program	= "node",
 	.open		= v8_open,
 	.close		= v8_close,

@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-#ifndef __PERF_HYBRID_RUBY_H
-#define __PERF_HYBRID_RUBY_H
-
-#include "../runtime.h"
-
-extern const struct hybrid_runtime_ops hybrid_ruby_ops;
-
-#endif /* __PERF_HYBRID_RUBY_H */

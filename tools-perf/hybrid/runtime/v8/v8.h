@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-#ifndef __PERF_HYBRID_V8_H
-#define __PERF_HYBRID_V8_H
-
-#include "../runtime.h"
-
-extern const struct hybrid_runtime_ops hybrid_v8_ops;
-
-#endif /* __PERF_HYBRID_V8_H */
