@@ -220,8 +220,13 @@ static void check_copy(void)
 	same(functions.nr, 2);
 	same(functions.of[0].nr, 2);
 	check(functions.of[1].are_whole && functions.of[1].language == PYTHON);
+	check(hybrid_sample_functions__get(&functions, 1) == &functions.of[1]);
+	/* What is left of an earlier sample is not this one's. */
 	functions.nr = 0;
 	same(hybrid_sample_functions__size(&functions), 0);
+	check(!hybrid_sample_functions__get(&functions, 0)->nr &&
+	      !hybrid_sample_functions__get(&functions, 0)->language &&
+	      !hybrid_sample_functions__get(&functions, 0)->words);
 }
 
 int main(void)

@@ -81,8 +81,8 @@ bool hybrid_known_chain(struct hybrid_record *hr, const struct hybrid_event *eve
 	if (!hr->names.is_off &&
 	    functions->nr + (sample->nr_frames || sample->code_hash) > 1)
 		return false;
-	namer = hybrid_find_namer(hr, sample->pid, functions->nr ? functions->of[0].language :
-								   HYBRID_NO_LANGUAGE);
+	namer = hybrid_find_namer(hr, sample->pid,
+				  hybrid_sample_functions__get(functions, 0)->language);
 	if (!hr->names.is_off && functions->nr && !namer)
 		return false;
 	if (namer && !named_chain(hr, process, namer, sample))

@@ -82,8 +82,8 @@ bool hybrid_name_known_sample(struct hybrid_record *hr, struct hybrid_process *p
 {
 	struct hybrid_runtime_names *of = &hr->names.runtimes[namer->language];
 	const struct hybrid_kernel_chain *kernel = &sample->kernel;
-	/* Without functions it has none of any. */
-	const struct hybrid_functions *functions = sample->functions.of;
+	const struct hybrid_functions *functions =
+		hybrid_sample_functions__get(&sample->functions, 0);
 	struct hybrid_frame first = { .ip = kernel->user[0], .ret = kernel->user[0] };
 	struct hybrid_named_chain chain = {
 		.chain		= hr->current.named,
@@ -121,16 +121,18 @@ static void find_namers(struct hybrid_record *hr, pid_t pid,
 			const struct hybrid_sample_functions *functions,
 			struct hybrid_joined_namer *joined)
 {
+	const struct hybrid_functions *language;
 	struct hybrid_runtime_names *of;
 	struct hybrid_namer *namer;
 	unsigned int i;
 
 	hybrid_joined_namer__init(joined);
 	for (i = 0; i < max(functions->nr, 1U); i++) {
-		namer = hybrid_find_namer(hr, pid, functions->of[i].language);
+		language = hybrid_sample_functions__get(functions, i);
+		namer = hybrid_find_namer(hr, pid, language->language);
 		of = namer ? names_of(hr, namer->language) : NULL;
 		if (of)
-			hybrid_joined_namer__add(joined, namer, of->names, &functions->of[i]);
+			hybrid_joined_namer__add(joined, namer, of->names, language);
 	}
 	namer = functions->nr ? hybrid_find_namer(hr, pid, HYBRID_NO_LANGUAGE) : NULL;
 	of = namer && namer->is_by_code ? names_of(hr, namer->language) : NULL;

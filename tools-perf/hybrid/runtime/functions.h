@@ -26,12 +26,16 @@ struct hybrid_functions {
 /**
  * struct hybrid_sample_functions - the functions that BPF has read of a sample
  * @nr: number of @of
- * @of: the functions of each language; no two are of one language
+ * @of: the functions of each language; no two are of one language. The others are not set
  */
 struct hybrid_sample_functions {
 	unsigned int		nr;
 	struct hybrid_functions	of[HYBRID_SAMPLE_LANGUAGES];
 };
+
+/* Those of the language with this number in @of; behind the last one: none, of no language. */
+const struct hybrid_functions *
+hybrid_sample_functions__get(const struct hybrid_sample_functions *functions, unsigned int i);
 
 /* Bytes of all words. */
 size_t hybrid_sample_functions__size(const struct hybrid_sample_functions *functions);

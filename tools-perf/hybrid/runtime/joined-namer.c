@@ -6,6 +6,14 @@
 #include <linux/kernel.h>
 #include "joined-namer.h"
 
+const struct hybrid_functions *
+hybrid_sample_functions__get(const struct hybrid_sample_functions *functions, unsigned int i)
+{
+	static const struct hybrid_functions none;
+
+	return i < functions->nr ? &functions->of[i] : &none;
+}
+
 size_t hybrid_sample_functions__size(const struct hybrid_sample_functions *functions)
 {
 	size_t size = 0;

@@ -110,14 +110,17 @@ void hybrid_session_names__put(struct hybrid_core *core, const struct hybrid_sam
 			       struct thread *thread, struct hybrid_named_chain *c)
 {
 	const struct hybrid_sample_functions *functions = &sample->functions;
+	const struct hybrid_functions *language;
 	struct hybrid_joined_namer joined;
 	unsigned int i;
 
 	hybrid_joined_namer__init(&joined);
 	/* Without functions it is whatever runtime the process has. */
-	for (i = 0; i < max(functions->nr, 1U); i++)
-		add_namer(&joined, hybrid_core_namer(core, sample->pid, functions->of[i].language),
-			  &functions->of[i]);
+	for (i = 0; i < max(functions->nr, 1U); i++) {
+		language = hybrid_sample_functions__get(functions, i);
+		add_namer(&joined, hybrid_core_namer(core, sample->pid, language->language),
+			  language);
+	}
 	/* Without a namer texts are kept: no sample has met the runtime's mapping yet. */
 	if (!joined.nr)
 		return;
