@@ -109,7 +109,11 @@ static bool rule_is_valid(const struct perf_unwind_rule *rule)
 {
 	return rule->kind <= PERF_UNWIND_OUTERMOST && rule->base <= PERF_UNWIND_BASE_FP &&
 	       rule->fp <= PERF_UNWIND_FP_UNDEFINED &&
-	       (rule->kind == PERF_UNWIND_DEREF || !rule->deref_off);
+	       rule->ra <= PERF_UNWIND_RA_IN_REGISTER &&
+	       (rule->ra == PERF_UNWIND_RA_AT_CFA || !rule->ra_off) &&
+	       (rule->kind == PERF_UNWIND_DEREF || !rule->deref_off) &&
+	       !rule->__reserved[0] && !rule->__reserved[1] && !rule->__reserved[2] &&
+	       arch_perf_unwind_can_step(rule);
 }
 
 static bool rows_are_valid(const struct unwind_table_update *update, u32 nr_rules)
@@ -127,16 +131,34 @@ static bool rows_are_valid(const struct unwind_table_update *update, u32 nr_rule
 	return true;
 }
 
-/* Charged to the memory cgroup, because the caller chooses the size. */
-static void *copy_array(u64 from, u32 nr, size_t size)
+/* Copies elements that are @size bytes in user space, and @known bytes in the kernel. */
+static int copy_elements(void *to, size_t known, u64 from, size_t size, u32 nr)
 {
-	void *array = unwind_table_alloc(nr * size, GFP_KERNEL_ACCOUNT);
+	int err = 0;
+	u32 i;
+
+	if (size == known)
+		return copy_from_user(to, u64_to_user_ptr(from), nr * size) ? -EFAULT : 0;
+	for (i = 0; i < nr && !err; i++) {
+		err = copy_struct_from_user(to + i * known, known,
+					    u64_to_user_ptr(from + i * size), size);
+		cond_resched();
+	}
+	return err;
+}
+
+/* Charged to the memory cgroup, because the caller chooses the length. */
+static void *copy_array(size_t known, u64 from, size_t size, u32 nr)
+{
+	void *array = unwind_table_alloc(nr * known, GFP_KERNEL_ACCOUNT);
+	int err;
 
 	if (!array)
 		return ERR_PTR(-ENOMEM);
-	if (copy_from_user(array, u64_to_user_ptr(from), nr * size)) {
+	err = copy_elements(array, known, from, size, nr);
+	if (err) {
 		kvfree(array);
-		return ERR_PTR(-EFAULT);
+		return ERR_PTR(err);
 	}
 	return array;
 }
@@ -150,7 +172,7 @@ static int add_rules(struct unwind_table *table, const struct perf_unwind_load *
 	u32 i, rule;
 	int err;
 
-	rules = copy_array(load->rules, load->nr_rules, sizeof(*rules));
+	rules = copy_array(sizeof(*rules), load->rules, load->rule_size, load->nr_rules);
 	if (IS_ERR(rules))
 		return PTR_ERR(no_free_ptr(rules));
 	for (i = 0; i < load->nr_rules; i++) {
@@ -183,7 +205,7 @@ static int load_object(struct unwind_table *table, const struct perf_unwind_load
 	};
 	int err;
 
-	rows = copy_array(load->rows, load->nr_rows, sizeof(*rows));
+	rows = copy_array(sizeof(*rows), load->rows, load->row_size, load->nr_rows);
 	if (IS_ERR(rows))
 		return PTR_ERR(no_free_ptr(rows));
 	update.rows = rows;
@@ -221,9 +243,12 @@ static long ioctl_load(struct unwind_table *table, void __user *arg)
 	if (err)
 		return err;
 	if (load.start >= load.end || !load.nr_rows || !load.nr_rules ||
-	    load.nr_rules > UNWIND_TABLE_MAX_RULES || load.__reserved)
+	    load.nr_rules > UNWIND_TABLE_MAX_RULES ||
+	    load.row_size < PERF_UNWIND_ROW_SIZE_VER0 ||
+	    load.rule_size < PERF_UNWIND_RULE_SIZE_VER0)
 		return -EINVAL;
-	if (load.nr_rows > PERF_UNWIND_MAX_ROWS)
+	if (load.nr_rows > PERF_UNWIND_MAX_ROWS || load.row_size > PERF_UNWIND_MAX_SIZE ||
+	    load.rule_size > PERF_UNWIND_MAX_SIZE)
 		return -E2BIG;
 	err = subject_get(load.fd, load.flags, &subject);
 	if (err)

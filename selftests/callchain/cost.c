@@ -100,6 +100,8 @@ static int loaded_table(void)
 		.rules	= (unsigned long)rules,
 		.nr_rows = NR_ROWS,
 		.nr_rules = 3,
+		.row_size = sizeof(*rows),
+		.rule_size = sizeof(*rules),
 	};
 	int table = open("/dev/perf_unwind_rules", O_RDWR);
 	unsigned long outermost = __start_outermost - __executable_start;

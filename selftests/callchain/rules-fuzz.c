@@ -69,6 +69,7 @@ static void random_update(unsigned int *seed)
 		rules[i].cfa_off = some_offset(seed);
 		rules[i].ra_off = rand_r(seed) % 2 ? -8 : some_offset(seed);
 		rules[i].fp_off = some_offset(seed);
+		rules[i].ra = rand_r(seed) % 64 == 0;
 	}
 	for (i = 0; i < nr_rows; i++) {
 		rows[i].offset = offset;

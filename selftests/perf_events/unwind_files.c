@@ -222,6 +222,7 @@ static int load_vdso(int table, const struct perf_unwind_row *rows, unsigned int
 		.size = sizeof(arg), .fd = -1, .flags = PERF_UNWIND_VDSO_64, .end = 4096,
 		.rows = (unsigned long)rows, .nr_rows = nr_rows,
 		.rules = (unsigned long)rules, .nr_rules = nr_rules,
+		.row_size = sizeof(*rows), .rule_size = sizeof(*rules),
 	};
 
 	return ioctl(table, PERF_UNWIND_LOAD, &arg);

@@ -190,6 +190,7 @@ static inline int load_rules(int table, int fd, __u32 start, __u32 end,
 		.size = sizeof(arg), .fd = fd, .start = start, .end = end,
 		.rows = (unsigned long)rows, .nr_rows = nr_rows,
 		.rules = (unsigned long)rules, .nr_rules = nr_rules,
+		.row_size = sizeof(*rows), .rule_size = sizeof(*rules),
 	};
 
 	return ioctl(table, PERF_UNWIND_LOAD, &arg);

@@ -161,6 +161,7 @@ static void update_init(struct update *update, int fd)
 		.arg = {
 			.size = sizeof(update->arg), .fd = fd, .start = 16, .end = 64,
 			.nr_rows = 3, .nr_rules = 2,
+			.row_size = sizeof(*update->rows), .rule_size = sizeof(*update->rules),
 			.rows = (unsigned long)update->rows,
 			.rules = (unsigned long)update->rules,
 		},
@@ -200,7 +201,12 @@ TEST_F(unwind_table, load)
 	EXPECT_UPDATE(EINVAL, update.arg.nr_rules = 65536);
 	EXPECT_UPDATE(E2BIG, update.arg.nr_rows = PERF_UNWIND_MAX_ROWS + 1);
 	EXPECT_UPDATE(E2BIG, update.arg.nr_rows = -1U);
-	EXPECT_UPDATE(EINVAL, update.arg.__reserved = 1);
+	EXPECT_UPDATE(EINVAL, update.arg.row_size = 0);
+	EXPECT_UPDATE(EINVAL, update.arg.row_size = sizeof(*update.rows) - 1);
+	EXPECT_UPDATE(E2BIG, update.arg.row_size = PERF_UNWIND_MAX_SIZE + 1);
+	EXPECT_UPDATE(EINVAL, update.arg.rule_size = 0);
+	EXPECT_UPDATE(EINVAL, update.arg.rule_size = sizeof(*update.rules) - 1);
+	EXPECT_UPDATE(E2BIG, update.arg.rule_size = PERF_UNWIND_MAX_SIZE + 1);
 	EXPECT_UPDATE(EFAULT, update.arg.rows = 8);
 	EXPECT_UPDATE(EFAULT, update.arg.rules = 8);
 	EXPECT_UPDATE(EINVAL, update.rows[1].offset = 16);
@@ -210,6 +216,9 @@ TEST_F(unwind_table, load)
 	EXPECT_UPDATE(EINVAL, update.rules[1].base = PERF_UNWIND_BASE_FP + 1);
 	EXPECT_UPDATE(EINVAL, update.rules[1].fp = PERF_UNWIND_FP_UNDEFINED + 1);
 	EXPECT_UPDATE(EINVAL, update.rules[1].deref_off = 1);
+	EXPECT_UPDATE(EINVAL, update.rules[1].ra = PERF_UNWIND_RA_IN_REGISTER + 1);
+	EXPECT_UPDATE(EINVAL, update.rules[1].__reserved[0] = 1);
+	EXPECT_UPDATE(EINVAL, update.rules[1].__reserved[2] = 1);
 	EXPECT_EQ(EFAULT, ioctl_error(self->table, PERF_UNWIND_LOAD, 8));
 	EXPECT_EQ(ENOTTY, ioctl_error(self->table, _IO('$', 0x2f), 0));
 
@@ -258,6 +267,7 @@ TEST_F(unwind_table, sizes)
 		__u64				later;
 	} load = { .arg = {
 		.fd = self->file, .end = 16, .nr_rows = 1, .nr_rules = 1,
+		.row_size = sizeof(row), .rule_size = sizeof(rule),
 		.rows = (unsigned long)&row, .rules = (unsigned long)&rule,
 	} };
 	struct {
@@ -272,6 +282,50 @@ TEST_F(unwind_table, sizes)
 	check_sizes(_metadata, self->table, PERF_UNWIND_LOAD, sizeof(load.arg), &load);
 	check_sizes(_metadata, self->table, PERF_UNWIND_UNLOAD, sizeof(unload.arg), &unload);
 	check_sizes(_metadata, self->table, PERF_UNWIND_ATTACH, sizeof(attach.arg), &attach);
+}
+
+/* x86 has no register in which a call leaves the return address. */
+TEST_F(unwind_table, return_in_register)
+{
+	EXPECT_UPDATE(EINVAL, (update.rules[1].ra = PERF_UNWIND_RA_IN_REGISTER,
+			       update.rules[1].ra_off = 0));
+	EXPECT_UPDATE(EINVAL, update.rules[1].ra = PERF_UNWIND_RA_IN_REGISTER);
+	EXPECT_UPDATE(0, update.rules[1].ra = PERF_UNWIND_RA_AT_CFA);
+}
+
+/* So are the rows and rules of later versions. */
+TEST_F(unwind_table, element_sizes)
+{
+	struct later_row {
+		struct perf_unwind_row		row;
+		__u32				later;
+	} rows[] = { { .row.offset = 16 }, { .row = { .offset = 20, .rule = 1 } } };
+	struct later_rule {
+		struct perf_unwind_rule		rule;
+		__u32				later;
+	} rules[] = { { .rule = CFA_SP(8) }, { .rule = CFA_SP(16) } };
+	struct perf_unwind_stats stats = { .size = sizeof(stats) };
+	struct perf_unwind_load load = {
+		.size = sizeof(load), .fd = self->file, .start = 16, .end = 64,
+		.nr_rows = 2, .nr_rules = 2,
+		.row_size = sizeof(*rows), .rule_size = sizeof(*rules),
+		.rows = (unsigned long)rows, .rules = (unsigned long)rules,
+	};
+	unsigned long at = (unsigned long)&load;
+
+	rows[1].later = 1;
+	EXPECT_EQ(E2BIG, ioctl_error(self->table, PERF_UNWIND_LOAD, at));
+	rows[1].later = 0;
+	rules[1].later = 1;
+	EXPECT_EQ(E2BIG, ioctl_error(self->table, PERF_UNWIND_LOAD, at));
+	rules[1].later = 0;
+	EXPECT_EQ(0, ioctl_error(self->table, PERF_UNWIND_LOAD, at));
+	ASSERT_EQ(0, ioctl(self->table, PERF_UNWIND_STATS, &stats));
+	EXPECT_EQ(3, stats.rows);	/* and from the end on, nothing known */
+	EXPECT_EQ(3, stats.rules);	/* and PERF_UNWIND_UNKNOWN */
+	EXPECT_EQ(1, stats.loads);
+	load.rows = 8;
+	EXPECT_EQ(EFAULT, ioctl_error(self->table, PERF_UNWIND_LOAD, at));
 }
 
 /* The kernel returns the size that it knows, and clears the rest. */

@@ -39,6 +39,13 @@ const void *arch_perf_unwind_vdso(u32 flag)
 	       flag == PERF_UNWIND_VDSO_32 ? &vdso_32 : NULL;
 }
 
+/* As on an architecture that has such a register, if a test wants it. */
+static bool ra_in_register;
+bool arch_perf_unwind_can_step(const struct perf_unwind_rule *rule)
+{
+	return rule->ra == PERF_UNWIND_RA_AT_CFA || ra_in_register;
+}
+
 static struct {
 	int			result;
 	const struct file	*table;
@@ -130,6 +137,7 @@ static inline struct perf_unwind_load load_of(int fd, u32 start, u32 end, u32 nr
 	return (struct perf_unwind_load) {
 		.size = sizeof(struct perf_unwind_load), .fd = fd, .start = start, .end = end,
 		.nr_rows = nr_rows, .nr_rules = nr_rules,
+		.row_size = sizeof(*rows), .rule_size = sizeof(*rules),
 		.rows = (unsigned long)rows, .rules = (unsigned long)rules,
 	};
 }

@@ -8,6 +8,8 @@
 
 #define AT(type, member)	offsetof(struct perf_unwind_##type, member)
 
+_Static_assert(sizeof(struct perf_unwind_row) == PERF_UNWIND_ROW_SIZE_VER0, "row");
+_Static_assert(sizeof(struct perf_unwind_rule) == PERF_UNWIND_RULE_SIZE_VER0, "rule");
 _Static_assert(sizeof(struct perf_unwind_load) == PERF_UNWIND_LOAD_SIZE_VER0, "load");
 _Static_assert(sizeof(struct perf_unwind_unload) == PERF_UNWIND_UNLOAD_SIZE_VER0, "unload");
 _Static_assert(sizeof(struct perf_unwind_attach) == PERF_UNWIND_ATTACH_SIZE_VER0, "attach");
@@ -18,10 +20,12 @@ const unsigned int layout[] = {
 	sizeof(struct perf_unwind_attach), sizeof(struct perf_unwind_stats),
 	AT(load, fd), AT(load, flags), AT(load, start), AT(load, end), AT(load, rows),
 	AT(load, rules), AT(load, nr_rows), AT(load, nr_rules),
+	AT(load, row_size), AT(load, rule_size),
 	AT(unload, fd), AT(unload, flags), AT(attach, fd), AT(attach, flags),
 	AT(stats, rows), AT(stats, bytes), AT(stats, max_bytes), AT(stats, loads),
 	AT(stats, evicted), AT(stats, objects), AT(stats, rules),
 	sizeof(struct perf_unwind_row), AT(row, offset), AT(row, rule), AT(row, __reserved),
 	sizeof(struct perf_unwind_rule), AT(rule, kind), AT(rule, base), AT(rule, fp),
-	AT(rule, deref_off), AT(rule, cfa_off), AT(rule, ra_off), AT(rule, fp_off),
+	AT(rule, ra), AT(rule, cfa_off), AT(rule, ra_off), AT(rule, fp_off),
+	AT(rule, deref_off), AT(rule, __reserved),
 };

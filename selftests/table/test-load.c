@@ -32,15 +32,112 @@ static void check_members(void)
 		   16) == 0;
 	ok &= !load_with(0, 9, 1, 65535);
 	ok &= table()->stats.rules == 65536;
-	l = simple(FILE_FD);
-	l.__reserved = 1;
-	ok &= load(&l) == -EINVAL;
 	report(ok, "load: each member at its bound, and one beyond");
 	/* No more rules than 16 bits can number. */
 	l = load_of(FILE_FD, 0, 4, 2, 2);
 	make_rows(0, 2, 2, -100);
 	ok = load(&l) == -ENOSPC && end();
 	report(ok, "load: a table that is full of rules");
+}
+
+/*
+ * Rows and rules of every size: larger ones of a newer program, as long as the kernel knows all
+ * that is not 0. They end where an allocation does: ASan sees a byte too many.
+ */
+static bool check_size(unsigned int row_size, unsigned int rule_size)
+{
+	u8 *at[] = { malloc(2 * row_size), malloc(2 * rule_size) };
+	const unsigned int size[] = { row_size, rule_size }, known[] = { 8, 20 };
+	struct perf_unwind_load l = simple(FILE_FD);
+	unsigned int i, byte;
+	int want = 0;
+	bool ok;
+
+	l.row_size = row_size;
+	l.rule_size = rule_size;
+	l.rows = (unsigned long)at[0];
+	l.rules = (unsigned long)at[1];
+	for (i = 0; i < 2; i++) {
+		memset(at[i], 0, 2 * size[i]);
+		if (size[i] < known[i])
+			want = -EINVAL;
+		else if (size[i] > 256 && want != -EINVAL)
+			want = -E2BIG;
+	}
+	/* Right as far as they go: a size is wrong by itself. */
+	for (i = 0; i < 2; i++) {
+		memcpy(at[0] + i * row_size, &rows[i], row_size < 8 ? row_size : 8);
+		memcpy(at[1] + i * rule_size, &rules[i], rule_size < 20 ? rule_size : 20);
+	}
+	ok = load(&l) == want;
+	for (i = 0; i < 2; i++)
+		for (byte = 0; byte < 2 * size[i] && !want; byte++) {
+			if (byte % size[i] < known[i])
+				continue;
+			at[i][byte] = 1;
+			ok &= load(&l) == -E2BIG;
+			at[i][byte] = 0;
+		}
+	free(at[0]);
+	free(at[1]);
+	return ok;
+}
+
+static void check_element_sizes(void)
+{
+	struct perf_unwind_key key;
+	unsigned int size;
+	bool ok = true;
+
+	begin();
+	key = key_of(FILE_FD);
+	for (size = 0; size < 300; size++)
+		ok &= check_size(size, 20) && check_size(8, size) && check_size(size, size);
+	ok &= check_size(8, 65535) && check_size(65535, 20);
+	ok &= cfa_at(&key, 0) == 8 && cfa_at(&key, 1) == 9 && !cfa_at(&key, 4);
+	report(ok & end(), "load: rows and rules of every size");
+}
+
+/* What a kernel makes of rows and rules that are smaller than its own. */
+static void check_smaller(void)
+{
+	static const u8 two[] = { 1, 2, 3, 4 };
+	u8 to[6];
+	bool ok;
+
+	memset(to, 0xff, sizeof(to));
+	ok = !copy_elements(to, 3, (unsigned long)two, 2, 2);
+	ok &= !memcmp(to, (u8[]) { 1, 2, 0, 3, 4, 0 }, sizeof(to));
+	report(ok, "load: what smaller rules do not have is 0");
+}
+
+/* Where the return address is: in a register only of an architecture that has one. */
+static void check_return_address(void)
+{
+	struct perf_unwind_load l;
+	unsigned int ra, off, known, byte;
+	bool ok = true, want;
+
+	begin();
+	l = simple(FILE_FD);
+	for (known = 0; known < 2; known++)
+		for (ra = 0; ra < 256; ra++)
+			for (off = 0; off < 2; off++) {
+				ra_in_register = known;
+				rules[1].ra = ra;
+				rules[1].ra_off = -8 * off;
+				want = !ra || (ra == 1 && known && !off);
+				ok &= load(&l) == (want ? 0 : -EINVAL);
+			}
+	ra_in_register = false;
+	rules[1] = rules[0];
+	for (byte = 0; byte < sizeof(rules[1].__reserved); byte++) {
+		rules[1].__reserved[byte] = 1;
+		ok &= load(&l) == -EINVAL;
+		rules[1].__reserved[byte] = 0;
+	}
+	ok &= !load(&l) && end();
+	report(ok, "rules: where the return address is, and what is reserved");
 }
 
 /* All values of a rule's small members. */
@@ -229,7 +326,10 @@ int main(void)
 {
 	table_takes_locks = true;
 	check_members();
+	check_element_sizes();
+	check_smaller();
 	check_rules();
+	check_return_address();
 	check_rows();
 	check_all_ranges();
 	check_merged();

@@ -148,6 +148,9 @@ static void check_vdso(void)
 	ok &= arch_perf_unwind_vdso(PERF_UNWIND_VDSO_32) == &vdso32_image;
 	ok &= !arch_perf_unwind_vdso(0) && !arch_perf_unwind_vdso(3) && !arch_perf_unwind_vdso(4);
 	ok &= arch_perf_unwind_regs() == (1 << 6 | 1 << 7 | 1 << 8);
+	ok &= arch_perf_unwind_can_step(&(struct perf_unwind_rule) {});
+	ok &= !arch_perf_unwind_can_step(&(struct perf_unwind_rule) {
+						.ra = PERF_UNWIND_RA_IN_REGISTER });
 	begin(8);
 	vdso_mm.context.vdso = (void *)CODE;
 	vdso_mm.context.vdso_image = &vdso64_image;

@@ -21,6 +21,7 @@ static int fake_load(void *arg, const struct perf_unwind_load *load,
 	struct store *to = arg;
 	u32 i;
 
+	check(load->row_size == sizeof(*rows) && load->rule_size == sizeof(*rules));
 	check(load->nr_rows >= 1 && load->nr_rules >= 1 && load->nr_rules <= 65535);
 	check(load->start < load->end && rows[0].offset == load->start);
 	for (i = 0; i < load->nr_rows; i++)

@@ -154,6 +154,8 @@ static void test_no_words(void)
 		{ .kind = PERF_UNWIND_UNKNOWN, .cfa_off = 8, .ra_off = -8 },
 		{ .kind = HYBRID_WALK_SAVED_SP + 1, .cfa_off = 8, .ra_off = -8 },
 		{ .kind = PERF_UNWIND_CFA, .cfa_off = 8, .ra_off = -16 },
+		{ .kind = PERF_UNWIND_CFA, .cfa_off = 8, .ra_off = -8,
+		  .ra = PERF_UNWIND_RA_IN_REGISTER },
 		{ .kind = PERF_UNWIND_CFA, .cfa_off = 8388608, .ra_off = -8 },
 		{ .kind = PERF_UNWIND_CFA, .cfa_off = -8388609, .ra_off = -8 },
 		{ .kind = PERF_UNWIND_CFA, .cfa_off = 8, .ra_off = -8, .fp_off = 32768 },

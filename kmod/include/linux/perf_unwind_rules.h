@@ -295,6 +295,8 @@ enum perf_unwind_end arch_perf_unwind_walk(struct perf_unwind_walk *walk,
 const void *arch_perf_unwind_vdso_at(const struct mm_struct *mm, const struct vm_area_struct *vma);
 /* Returns the image for one of the flags PERF_UNWIND_VDSO_*, or NULL. */
 const void *arch_perf_unwind_vdso(u32 flag);
+/* Can arch_perf_unwind_walk() step by a rule whose members have valid values? */
+bool arch_perf_unwind_can_step(const struct perf_unwind_rule *rule);
 /* Returns the registers that a walk needs, as in perf_event_attr.sample_regs_user. */
 u64 arch_perf_unwind_regs(void);
 

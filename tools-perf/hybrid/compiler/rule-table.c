@@ -97,7 +97,8 @@ u64 hybrid_table_row(const struct perf_unwind_rule *rule)
 	default:
 		return PERF_UNWIND_UNKNOWN << 8;
 	}
-	if (rule->ra_off != -8 || !fits(rule->fp_off, 16) || !fits(rule->cfa_off, 24))
+	if (rule->ra != PERF_UNWIND_RA_AT_CFA || rule->ra_off != -8 ||
+	    !fits(rule->fp_off, 16) || !fits(rule->cfa_off, 24))
 		return PERF_UNWIND_UNKNOWN << 8;
 	return (u64)rule->kind << 8 | (u64)rule->base << 11 | (u64)rule->fp << 12 |
 	       (u64)rule->deref_off << 16 | (u64)(u16)rule->fp_off << 24 |

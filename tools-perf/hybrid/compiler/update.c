@@ -192,6 +192,8 @@ static bool load(struct hybrid_compiler *compiler, struct hybrid_stored *stored)
 		.rules		= (uintptr_t)batch->rules,
 		.nr_rows	= batch->nr_rows,
 		.nr_rules	= batch->nr_rules,
+		.row_size	= sizeof(*batch->rows),
+		.rule_size	= sizeof(*batch->rules),
 	};
 	int err;
 

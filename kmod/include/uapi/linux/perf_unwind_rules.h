@@ -14,6 +14,7 @@
  * of each ioctl begins with its size, as known to user space.  A kernel that knows a
  * larger structure takes the missing members as 0.  A kernel that knows a smaller one
  * returns E2BIG if a member that it does not know is not 0.  Reserved members must be 0.
+ * The same holds for each row and each rule, whose sizes are in struct perf_unwind_load.
  */
 #ifndef _UAPI_LINUX_PERF_UNWIND_RULES_H
 #define _UAPI_LINUX_PERF_UNWIND_RULES_H
@@ -79,26 +80,44 @@ enum perf_unwind_fp {
 };
 
 /**
+ * enum perf_unwind_ra - where the return address is
+ * @PERF_UNWIND_RA_AT_CFA: in memory, at the CFA + ra_off
+ * @PERF_UNWIND_RA_IN_REGISTER: in the register in which a call leaves it, such as x30 of
+ *			arm64.  Such a rule finds the caller of an interrupted function
+ *			only, because a caller has saved the register.  ra_off must be 0.
+ *			x86 has no such register: PERF_UNWIND_LOAD returns EINVAL.
+ */
+enum perf_unwind_ra {
+	PERF_UNWIND_RA_AT_CFA		= 0,
+	PERF_UNWIND_RA_IN_REGISTER	= 1,
+};
+
+/**
  * struct perf_unwind_rule - how to find the caller of a frame
  * @kind:	enum perf_unwind_kind
  * @base:	enum perf_unwind_base
  * @fp:		enum perf_unwind_fp
- * @deref_off:	bytes, see @kind; must be 0 unless @kind is PERF_UNWIND_DEREF
+ * @ra:		enum perf_unwind_ra
  * @cfa_off:	bytes, see @kind
- * @ra_off:	bytes from the CFA to the return address
+ * @ra_off:	bytes, see @ra
  * @fp_off:	bytes, see @fp
+ * @deref_off:	bytes, see @kind; must be 0 unless @kind is PERF_UNWIND_DEREF
+ * @__reserved:	0
  *
- * The caller's sp is the CFA, which must be above sp.  The kernel accepts a return
- * address only if a call instruction precedes it.
+ * The caller's sp is the CFA.  It must be above sp, or equal to it if the return address
+ * is in a register.  The kernel accepts a return address only if a call instruction
+ * precedes it.
  */
 struct perf_unwind_rule {
 	__u8	kind;
 	__u8	base;
 	__u8	fp;
-	__u8	deref_off;
+	__u8	ra;
 	__s32	cfa_off;
 	__s32	ra_off;
 	__s32	fp_off;
+	__u8	deref_off;
+	__u8	__reserved[3];
 };
 
 /**
@@ -122,6 +141,9 @@ struct perf_unwind_row {
 /* Most rows of one PERF_UNWIND_LOAD; an object may have more. */
 #define PERF_UNWIND_MAX_ROWS	65536
 
+/* Largest size of a row, and of a rule, that PERF_UNWIND_LOAD reads. */
+#define PERF_UNWIND_MAX_SIZE	256
+
 /**
  * struct perf_unwind_load - rows to load for one object
  * @size:	sizeof(struct perf_unwind_load)
@@ -132,7 +154,8 @@ struct perf_unwind_row {
  *		the range.
  * @nr_rows:	1 to PERF_UNWIND_MAX_ROWS
  * @nr_rules:	1 to 65535
- * @__reserved:	0
+ * @row_size:	sizeof(struct perf_unwind_row)
+ * @rule_size:	sizeof(struct perf_unwind_rule)
  * @rows:	address of an array of struct perf_unwind_row, by ascending offset, all
  *		of them within the range
  * @rules:	address of an array of struct perf_unwind_rule
@@ -145,7 +168,8 @@ struct perf_unwind_load {
 	__u32		end;
 	__u32		nr_rows;
 	__u32		nr_rules;
-	__u32		__reserved;
+	__u16		row_size;
+	__u16		rule_size;
 	__aligned_u64	rows;
 	__aligned_u64	rules;
 };
@@ -207,6 +231,8 @@ struct perf_unwind_stats {
 };
 
 /* Sizes of the first published structures: an ioctl returns EINVAL for less. */
+#define PERF_UNWIND_ROW_SIZE_VER0	8
+#define PERF_UNWIND_RULE_SIZE_VER0	20
 #define PERF_UNWIND_LOAD_SIZE_VER0	48
 #define PERF_UNWIND_UNLOAD_SIZE_VER0	16
 #define PERF_UNWIND_ATTACH_SIZE_VER0	16
@@ -217,7 +243,7 @@ struct perf_unwind_stats {
  * structures can grow.  Errors of all of them:
  *
  *	EFAULT	memory of user space cannot be read or written
- *	EINVAL	a member has an invalid value, or @size is too small
+ *	EINVAL	a member has an invalid value, or a size is too small
  *	E2BIG	a member that the kernel does not know is not 0
  *	EINTR	a signal arrived while the ioctl waited for another one on the same table
  *
@@ -225,7 +251,7 @@ struct perf_unwind_stats {
  * objects may have been removed to make room.  Further errors:
  *
  *	EBADF	@fd is not an open file, or not open for reading
- *	E2BIG	more rows than PERF_UNWIND_MAX_ROWS
+ *	E2BIG	more rows than PERF_UNWIND_MAX_ROWS, or larger ones than PERF_UNWIND_MAX_SIZE
  *	EFBIG	the rows do not fit into the limit of a table
  *	EDQUOT	the rows do not fit into the user's RLIMIT_MEMLOCK, which is for all his
  *		tables, even after the other objects of this table were removed
