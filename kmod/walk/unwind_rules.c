@@ -17,8 +17,8 @@ static bool attr_fits(const struct perf_event_attr *attr)
 	u64 need = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	u64 regs = arch_perf_unwind_regs();
 
-	return (attr->sample_type & need) == need && (attr->sample_regs_user & regs) == regs &&
-	       attr->sample_stack_user &&
+	return attr->unwind_rules && (attr->sample_type & need) == need &&
+	       (attr->sample_regs_user & regs) == regs && attr->sample_stack_user &&
 	       /* No user chain, or one that is taken later and by frame pointers. */
 	       !attr->exclude_callchain_user && !attr->defer_callchain;
 }

@@ -116,6 +116,7 @@ static int open_event(void)
 		.sample_regs_user	= 1ULL << PERF_REG_X86_IP | 1ULL << PERF_REG_X86_SP |
 					  1ULL << PERF_REG_X86_BP,
 		.sample_stack_user	= 1024,
+		.unwind_rules		= 1,
 		.disabled		= 1,
 	};
 	int fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);

@@ -157,6 +157,7 @@ static double run(unsigned long sample_type, int frames, bool rules, bool deferr
 	if (rules) {
 		attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr.sample_stack_user = 65528;
+		attr.unwind_rules = 1;
 		attr.sample_regs_user = 1ULL << PERF_REG_X86_IP | 1ULL << PERF_REG_X86_SP |
 					1ULL << PERF_REG_X86_BP;
 	}

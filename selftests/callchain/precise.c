@@ -118,6 +118,7 @@ static void sample(bool with_store, bool in_kernel)
 	int event, i = 0;
 
 	sampled_attr(&attr);
+	attr.unwind_rules = with_store;
 	event = event_open(&attr, -1);
 	if (event < 0)
 		die("perf_event_open");

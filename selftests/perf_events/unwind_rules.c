@@ -81,7 +81,7 @@ TEST_F(unwind_rules, no_table)
 	/* As if nobody had loaded any rule. */
 	ASSERT_EQ(0, load_code(self->table, self->file, 0));
 	SAMPLE(self->code, &sample);
-	EXPECT_EQ(0, sample.info);
+	EXPECT_EQ(0, sample.has_info);
 	EXPECT_EQ(DUMP_SIZE, sample.dump);
 	EXPECT_EQ((unsigned long)self->code + CODE_OFFSET(rules_leaf), sample.ip[0]);
 }
@@ -103,6 +103,27 @@ TEST_F(unwind_rules, whole)
 	ASSERT_EQ(0, load_code(self->table, self->file, 0));
 	SAMPLE(self->code, &sample);
 	EXPECT_TRUE(is_whole(&sample, self->code));
+}
+
+/* Only events that say so by their attribute have chains with PERF_CONTEXT_USER_RULES. */
+TEST_F(unwind_rules, event_tells)
+{
+	struct perf_event_attr attr;
+	struct sample sample;
+
+	ASSERT_EQ(0, load_code(self->table, self->file, 0));
+	ATTACH();
+	SAMPLE(self->code, &sample);
+	EXPECT_EQ(1, sample.has_info);
+	close(self->event);
+	rules_attr(&attr, self->code + CODE_OFFSET(rules_leaf));
+	attr.unwind_rules = 0;
+	OPEN(&attr, -1);
+	EXPECT_EQ(-1, attach(self->table, self->event));
+	EXPECT_EQ(EINVAL, errno);
+	SAMPLE(self->code, &sample);
+	EXPECT_EQ(0, sample.has_info);
+	EXPECT_EQ(DUMP_SIZE, sample.dump);
 }
 
 /* Function by function; a gap, and rules that are replaced. */

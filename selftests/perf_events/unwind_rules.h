@@ -31,6 +31,7 @@ extern const char rules_middle[], rules_middle_ret[], rules_leaf[];
 /* What one sample says of the user's stack. */
 struct sample {
 	unsigned long	info;
+	unsigned int	has_info;	/* how many such words */
 	unsigned int	nr;
 	unsigned long	ip[64];
 	unsigned long	regs_abi;
@@ -56,6 +57,7 @@ static inline void rules_attr(struct perf_event_attr *attr, const void *addr)
 	attr->sample_regs_user = 1ULL << PERF_REG_X86_IP | 1ULL << PERF_REG_X86_SP |
 				 1ULL << PERF_REG_X86_BP;
 	attr->sample_stack_user = DUMP_SIZE;
+	attr->unwind_rules = 1;
 	attr->exclude_callchain_kernel = 1;
 	attr->exclude_kernel = 1;
 	attr->exclude_hv = 1;
@@ -105,7 +107,7 @@ static inline void parse(const struct perf_event_header *header, struct sample *
 	nr = *at++;
 	for (i = 0; i < nr; i++) {
 		if (at[i] == PERF_CONTEXT_USER_RULES && i + 1 < nr)
-			sample->info = at[++i];
+			sample->info = at[++i], sample->has_info++;
 		else if (at[i] < PERF_CONTEXT_MAX && sample->nr < 64)
 			sample->ip[sample->nr++] = at[i];
 	}

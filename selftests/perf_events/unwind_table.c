@@ -75,6 +75,7 @@ static int attr_error(int table, struct perf_event_attr *attr)
 TEST_F(unwind_table, attr)
 {
 	EXPECT_ATTR(0, attr.inherit = 0);
+	EXPECT_ATTR(EINVAL, attr.unwind_rules = 0);
 	EXPECT_ATTR(EINVAL, attr.sample_type &= ~PERF_SAMPLE_CALLCHAIN);
 	EXPECT_ATTR(EINVAL, attr.sample_type &= ~PERF_SAMPLE_REGS_USER);
 	EXPECT_ATTR(EINVAL, attr.sample_type &= ~PERF_SAMPLE_STACK_USER);
@@ -104,7 +105,7 @@ TEST_F(unwind_table, attach)
 	EXPECT_EQ(EEXIST, attach_error(unwind_table_open(), self->event));
 }
 
-/* Everybody may open it, and the interface of perf events does not change. */
+/* Everybody may open it, and perf events have no other ioctls and bits for it. */
 TEST_F(unwind_table, device)
 {
 	struct perf_event_attr attr;

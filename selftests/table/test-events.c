@@ -13,6 +13,7 @@ static struct perf_event_attr good_attr(void)
 			       PERF_SAMPLE_STACK_USER,
 		.sample_regs_user = 1 << 6 | 1 << 7 | 1 << 8,
 		.sample_stack_user = WORDS * 8,
+		.unwind_rules = 1,
 	};
 }
 
@@ -60,6 +61,9 @@ static void check_attach(void)
 	}
 	event.attr = good_attr();
 	event.attr.sample_stack_user = 0;
+	ok &= refused(EVENT_FD, -EINVAL);
+	event.attr = good_attr();
+	event.attr.unwind_rules = 0;
 	ok &= refused(EVENT_FD, -EINVAL);
 	event.attr = good_attr();
 	event.attr.exclude_callchain_user = 1;

@@ -44,6 +44,8 @@ static void random_attr(struct perf_event_attr *attr, struct rng *rng)
 		attr->defer_callchain = 1;
 		attr->defer_output = 1;
 	}
+	/* Those without it can't have a table. */
+	attr->unwind_rules = !one_in(rng, 8);
 }
 
 int events_add(struct events *events, struct rng *rng, struct perf_event_attr *attr, pid_t pid,

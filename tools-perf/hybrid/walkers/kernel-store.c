@@ -82,6 +82,16 @@ bool hybrid_store__is_there(void)
 	return !access(DEVICE, F_OK);
 }
 
+void hybrid_store__set_attr(struct evlist *evlist, bool has_store)
+{
+	struct evsel *evsel;
+
+	evlist__for_each_entry(evlist, evsel) {
+		if (evsel__has_hybrid_callchain(evsel))
+			evsel->core.attr.unwind_rules = has_store;
+	}
+}
+
 int hybrid_store__open(struct evlist *evlist)
 {
 	struct evsel *evsel;

@@ -8,6 +8,14 @@ struct evlist;
 struct perf_unwind_stats;
 
 /**
+ * hybrid_store__set_attr - have the events announce that they may get a store
+ * @evlist: the events, of which those that are unwound are set
+ * @has_store: before they are opened: hybrid_store__is_there(). False once they are open: what
+ *	perf writes has no PERF_CONTEXT_USER_RULES.
+ */
+void hybrid_store__set_attr(struct evlist *evlist, bool has_store);
+
+/**
  * hybrid_store__open - a store of the kernel's, attached to the events
  * @evlist: the events, open; those that are unwound get it
  *

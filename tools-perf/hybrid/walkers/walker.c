@@ -20,9 +20,14 @@ static bool is_prepared;
 
 void hybrid_walker__prepare(struct evlist *evlist)
 {
+	bool has_store = hybrid_store__is_there();
+
 	is_prepared = evlist__has_hybrid_callchain(evlist);
+	if (!is_prepared)
+		return;
+	hybrid_store__set_attr(evlist, has_store);
 	/* Kernels with a store do not walk the stacks of tasks that go to sleep. */
-	if (is_prepared && (off_cpu_tasks() >= 0 || !hybrid_store__is_there()))
+	if (off_cpu_tasks() >= 0 || !has_store)
 		hybrid_bpf__prepare(evlist, evlist__named_dump_size(evlist));
 }
 
@@ -35,6 +40,7 @@ bool hybrid_walker__attach(struct hybrid_walker *walker, struct evlist *evlist)
 {
 	walker->bpf = hybrid_bpf__attach(evlist);
 	walker->store = is_prepared && !walker->bpf ? hybrid_store__open(evlist) : -1;
+	hybrid_store__set_attr(evlist, false);
 	walker->compiler = NULL;
 	return hybrid_walker__is_attached(walker);
 }

@@ -191,9 +191,10 @@ struct perf_unwind_unload {
 /**
  * struct perf_unwind_attach - an event whose user stacks are walked by the rules
  * @size:	sizeof(struct perf_unwind_attach)
- * @fd:		of the event.  It needs PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_STACK_USER and
- *		PERF_SAMPLE_REGS_USER, with ip, sp and fp in sample_regs_user.  Rules read
- *		the sample_stack_user bytes from sp on, which must not be 0.
+ * @fd:		of the event.  It needs perf_event_attr.unwind_rules, PERF_SAMPLE_CALLCHAIN,
+ *		PERF_SAMPLE_STACK_USER and PERF_SAMPLE_REGS_USER, with ip, sp and fp in
+ *		sample_regs_user.  Rules read the sample_stack_user bytes from sp on, which
+ *		must not be 0.
  * @flags:	0
  * @__reserved:	0
  */
@@ -265,9 +266,9 @@ struct perf_unwind_stats {
 #define PERF_UNWIND_UNLOAD	_IO('$', 0x21)
 #define PERF_UNWIND_STATS	_IO('$', 0x22)
 /*
- * EBADF: @fd is not a perf event; EINVAL: the event lacks one of the sample types above,
- * or has exclude_callchain_user or defer_callchain; EPERM: different users opened the
- * event and the table; EEXIST: the event has a table.
+ * EBADF: @fd is not a perf event; EINVAL: the event lacks unwind_rules or one of the sample
+ * types above, or has exclude_callchain_user or defer_callchain; EPERM: different users
+ * opened the event and the table; EEXIST: the event has a table.
  */
 #define PERF_UNWIND_ATTACH	_IO('$', 0x23)
 

@@ -10,6 +10,9 @@
 
 #ifndef PERF_UNWIND_INFO_END
 
+/* A bit of struct perf_event_attr, which these are. */
+#define unwind_rules	__reserved_1
+
 #define PERF_CONTEXT_USER_RULES		((__u64)-768)
 #define PERF_UNWIND_INFO_END(info)		((info) & 0xff)
 #define PERF_UNWIND_INFO_INNERMOST(info)	(((info) >> 8) & 0xff)
