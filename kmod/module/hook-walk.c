@@ -57,7 +57,7 @@ static __always_inline bool walk_fp(struct hook_walk *walk, unsigned int ws)
 		}
 		*chain++ = ip;
 		ip = next_ip;
-		if (likely(walk->state.failed < UNWIND_USER_FAILED_MAX)) {
+		if (likely(walk->state.arch.failed < UNWIND_USER_FAILED_MAX)) {
 			insn = perf_hybrid_mask((const void __user *)ip, limit);
 			unsafe_get_user(code, insn, unreadable);
 			if (unlikely(unwind_user_code_is_trampoline(code, ws))) {
@@ -68,7 +68,7 @@ static __always_inline bool walk_fp(struct hook_walk *walk, unsigned int ws)
 		fp = next_fp;
 		continue;
 unreadable:
-		walk->state.failed++;
+		walk->state.arch.failed++;
 		fp = next_fp;
 	}
 end:

@@ -236,9 +236,9 @@ search_bounded(struct unwind_user_state *state, struct x86_frame_cache *cache,
 	enum x86_frame_kind kind;
 
 	/* All analyses of a walk share one limit. */
-	cache->spent = X86_FRAME_INSNS - search_limit(credit) + state->spent;
+	cache->spent = X86_FRAME_INSNS - search_limit(credit) + state->arch.spent;
 	kind = x86_frame_search(cache, current->mm->context.ctx_id, mem, state->ip, rule);
-	state->spent += cache->work.took;
+	state->arch.spent += cache->work.took;
 	__this_cpu_write(search_credit, credit - cache->work.took);
 	return kind;
 }
@@ -248,7 +248,7 @@ static __always_inline void bring_credit(const struct unwind_user_state *state)
 {
 	int credit = __this_cpu_read(search_credit) + UNWIND_USER_CREDIT_WALK;
 
-	if (state->nr_code == 1)
+	if (state->arch.nr_code == 1)
 		__this_cpu_write(search_credit, min(credit, UNWIND_USER_CREDIT_MAX));
 }
 
@@ -388,9 +388,9 @@ static bool step(struct unwind_user_state *state)
 bool __unwind_user_code_next(struct unwind_user_state *state)
 {
 	state->ask_code = false;
-	if (state->nr_code >= UNWIND_USER_CODE_MAX)
+	if (state->arch.nr_code >= UNWIND_USER_CODE_MAX)
 		return false;
-	state->nr_code++;
+	state->arch.nr_code++;
 	if (!step(state))
 		return false;
 	/* The caller may have no frame either. After a frame by bp, all further ones are by bp. */

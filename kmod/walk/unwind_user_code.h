@@ -17,12 +17,12 @@
 static inline bool unwind_user_read(struct unwind_user_state *state, void *dst,
 				    unsigned long addr, unsigned int len)
 {
-	if (state->failed >= UNWIND_USER_FAILED_MAX)
+	if (state->arch.failed >= UNWIND_USER_FAILED_MAX)
 		return false;
 	/* Masked and not only compared: no load of another address runs speculatively. */
 	if (!copy_from_user_nofault(dst, mask_user_address((const void __user *)addr), len))
 		return true;
-	state->failed++;
+	state->arch.failed++;
 	return false;
 }
 

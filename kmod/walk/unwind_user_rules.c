@@ -148,8 +148,8 @@ static __always_inline enum perf_unwind_end step_rule(const struct perf_unwind_w
 	    !read_words(walk, cfa + rule->ra_off, rule_fp_at(rule, frame, cfa), ws, &words))
 		return PERF_UNWIND_END_UNREADABLE;
 	if (unlikely(words.failed)) {
-		state->failed += words.failed;
-		if (state->failed >= UNWIND_USER_FAILED_MAX)
+		state->arch.failed += words.failed;
+		if (state->arch.failed >= UNWIND_USER_FAILED_MAX)
 			return PERF_UNWIND_END_UNREADABLE;
 	}
 	if (!words.plain_call && !unwind_user_code_is_return(state, words.ra))
@@ -184,7 +184,7 @@ static __always_inline enum perf_unwind_end step(struct perf_unwind_walk *walk,
 	case PERF_UNWIND_SIGNAL:
 		if (!in_dump(walk, state->sp, sizeof(struct rt_sigframe)))
 			return PERF_UNWIND_END_UNREADABLE;
-		if (state->nr_code++ >= UNWIND_USER_CODE_MAX ||
+		if (state->arch.nr_code++ >= UNWIND_USER_CODE_MAX ||
 		    !unwind_user_code_leave_signal(state))
 			return PERF_UNWIND_END_NO_RULE;
 		/* The interrupted code may run on another stack. */
@@ -234,7 +234,7 @@ enum perf_unwind_end arch_perf_unwind_walk(struct perf_unwind_walk *walk,
 			.fp		= regs->bp,
 			.ws		= user_64bit_mode(regs) ? sizeof(u64) : sizeof(u32),
 			.topmost	= true,
-			.failed		= UNWIND_USER_FAILED_MAX - MAX_FAILED,
+			.arch.failed	= UNWIND_USER_FAILED_MAX - MAX_FAILED,
 		},
 		.fp_known = true,
 	};

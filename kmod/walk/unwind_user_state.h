@@ -4,18 +4,17 @@
 #define _LINUX_UNWIND_USER_STATE_H
 
 #include <linux/types.h>
+#include <asm/unwind_user_types.h>
 
 struct unwind_user_state {
 	unsigned long	ip;
 	unsigned long	sp;
 	unsigned long	fp;
 	unsigned int	ws;
-	u16		spent;		/* part of X86_FRAME_INSNS that searches used */
-	u8		nr_code;	/* steps by code that were tried */
-	u8		failed;		/* reads that failed */
 	bool		ask_code;	/* the next step may be by code */
 	bool		topmost;
 	bool		in_task;	/* not in NMI: may sleep */
+	struct arch_unwind_user_state arch;
 };
 
 #endif /* _LINUX_UNWIND_USER_STATE_H */

@@ -21,11 +21,11 @@ static void check_limit(void)
 	for (i = 0; i < UNWIND_USER_CODE_MAX; i++)
 		ok &= unwind_user_code_next(state) && state->ip == RETURN(i) &&
 		      state->sp == STACK + 8 * (i + 1) && state->ask_code && !state->topmost &&
-		      state->nr_code == i + 1;
+		      state->arch.nr_code == i + 1;
 	before = *state;
 	user.reads = 0;
 	ok &= !unwind_user_code_next(state) && same(state, &before) && !user.reads;
-	ok &= !state->ask_code && state->nr_code == UNWIND_USER_CODE_MAX;
+	ok &= !state->ask_code && state->arch.nr_code == UNWIND_USER_CODE_MAX;
 	report(ok, "next: 8 steps by code, and no more");
 }
 
@@ -37,11 +37,11 @@ static void check_ask(void)
 	begin(8);
 	user_put_word(STACK, RETURN(0), 8);
 	user_put(CODE, "\xc3", 1);
-	ok = !unwind_user_code_next(state) && !user.reads && !state->nr_code;
+	ok = !unwind_user_code_next(state) && !user.reads && !state->arch.nr_code;
 	state->ask_code = true;
 	ok &= unwind_user_code_next(state) && state->ip == RETURN(0);
 	/* The next word is no return address. */
-	ok &= !unwind_user_code_next(state) && !state->ask_code && state->nr_code == 2;
+	ok &= !unwind_user_code_next(state) && !state->ask_code && state->arch.nr_code == 2;
 	ok &= state->ip == RETURN(0) && state->sp == STACK + 8;
 	report(ok, "next: only after a step by code");
 }
@@ -186,10 +186,10 @@ static void check_credit(void)
 		int want = credit + 160 > 8192 ? 8192 : credit + 160;
 
 		search_credit = credit;
-		state->nr_code = 2;
+		state->arch.nr_code = 2;
 		bring_credit(state);
 		ok &= search_credit == credit;
-		state->nr_code = 1;
+		state->arch.nr_code = 1;
 		bring_credit(state);
 		ok &= search_credit == want;
 	}
@@ -201,12 +201,12 @@ static void check_credit(void)
 	cache = cache_get();
 	ok = cache && walk_preempt_count == 1 && !cache_get() && walk_preempt_count == 1;
 	search_credit = 1;
-	state->spent = 7;
+	state->arch.spent = 7;
 	ok &= search_bounded(state, cache, &mem, &rule) == X86_FRAME_SCAN_SP;
-	ok &= cache->work.took && state->spent == 7 + cache->work.took &&
+	ok &= cache->work.took && state->arch.spent == 7 + cache->work.took &&
 	      search_credit == 1 - (int)cache->work.took && cache->spent == 7;
 	mm.context.ctx_id++;
-	state->spent = 0;
+	state->arch.spent = 0;
 	search_credit = 0;
 	ok &= search_bounded(state, cache, &mem, &rule) == X86_FRAME_UNKNOWN &&
 	      cache->spent == X86_FRAME_INSNS;
@@ -215,7 +215,7 @@ static void check_credit(void)
 	cache_put();
 	report(ok, "searches: all of a walk share one limit, and use up the credit");
 	/* Of a walk whose only step is found in the cache. */
-	state->nr_code = 1;
+	state->arch.nr_code = 1;
 	state->ip = CODE;
 	ok = find_rule(state, &mem, &rule) == X86_FRAME_SCAN_SP;
 	search_credit = 5;

@@ -15,13 +15,13 @@ static void check_failed(void)
 	begin(8);
 	user.fail_from = 1;
 	for (i = 0; i < UNWIND_USER_FAILED_MAX; i++)
-		ok &= !unwind_user_read(state, &word, STACK, 8) && state->failed == i + 1;
+		ok &= !unwind_user_read(state, &word, STACK, 8) && state->arch.failed == i + 1;
 	user.fail_from = 0;
 	user.reads = 0;
-	ok &= !unwind_user_read(state, &word, STACK, 8) && !user.reads && state->failed == i;
-	state->failed = UNWIND_USER_FAILED_MAX - 1;
+	ok &= !unwind_user_read(state, &word, STACK, 8) && !user.reads && state->arch.failed == i;
+	state->arch.failed = UNWIND_USER_FAILED_MAX - 1;
 	ok &= unwind_user_read(state, &word, STACK, 8) && user.reads &&
-	      state->failed == UNWIND_USER_FAILED_MAX - 1;
+	      state->arch.failed == UNWIND_USER_FAILED_MAX - 1;
 	report(ok, "reads: 12 of a walk may fail");
 }
 
@@ -40,7 +40,7 @@ static void check_words(void)
 			ok &= unwind_user_read_word(state, STACK + off, ws, &word) == want;
 			ok &= word == (!want ? 0x1122334455667788 :
 				       ws == 8 ? 0xa5a5a5a5a5a5a5a5 : 0xa5a5a5a5);
-			ok &= state->failed <= 1;
+			ok &= state->arch.failed <= 1;
 		}
 		/* The compiler may not rely on it, nor the kernel: no address of its own. */
 		ok &= !unwind_user_read_word(state, -8UL, ws, &word);
@@ -116,7 +116,7 @@ static void check_read_code(void)
 	begin(8);
 	ok = read_code(&state->ip, CODE + 4096 - 8, bytes, 8) == 0;
 	ok &= read_code(&state->ip, CODE + 4096 - 7, bytes, 8) == -EFAULT;
-	ok &= state->failed == 1;
+	ok &= state->arch.failed == 1;
 	report(ok, "code: what can't be read fails");
 }
 

@@ -250,7 +250,7 @@ static bool in_task_shows_first(void)
 	};
 
 	return unwind_user_code_next(&walk.state) && walk.state.ip == FIRST &&
-	       !walk.state.spent;
+	       !walk.state.arch.spent;
 }
 
 /* Frameless code, too long to search to its end. */
@@ -302,9 +302,9 @@ static void check_at_trampoline(void)
 	put(FIRST, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9);
 	report(unwind_user_at_trampoline(&state, FIRST), "deferred: a trampoline");
 	report(!unwind_user_at_trampoline(&state, SECOND), "deferred: ... and none");
-	report(!unwind_user_at_trampoline(&state, CODE - 2) && state.failed == 1,
+	report(!unwind_user_at_trampoline(&state, CODE - 2) && state.arch.failed == 1,
 	       "deferred: ... and what can't be read");
-	state.failed = UNWIND_USER_FAILED_MAX;
+	state.arch.failed = UNWIND_USER_FAILED_MAX;
 	memory.reads = 0;
 	report(!unwind_user_at_trampoline(&state, FIRST) && !memory.reads,
 	       "deferred: ... and is not, after as many reads that failed as a walk may have");

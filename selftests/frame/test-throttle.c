@@ -83,7 +83,7 @@ static unsigned int sample(bool *found)
 
 	mm.context.ctx_id++;
 	*found = unwind_user_code_next(&state);
-	return state.spent;
+	return state.arch.spent;
 }
 
 static struct {

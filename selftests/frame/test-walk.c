@@ -328,12 +328,12 @@ static void look_for_worst(unsigned int samples)
 		make_hostile(i);
 		save_up();
 		sample();
-		if (walk.state.spent > most.spent)
+		if (walk.state.arch.spent > most.spent)
 			most.worst = i;
-		raise_to(&most.spent, walk.state.spent);
+		raise_to(&most.spent, walk.state.arch.spent);
 		raise_to(&most.failed, memory.failed);
 		raise_to(&most.reads, memory.reads);
-		raise_to(&most.analyses, walk.state.nr_code);
+		raise_to(&most.analyses, walk.state.arch.nr_code);
 		raise_to(&most.frames, entry.nr);
 	}
 }
@@ -347,7 +347,7 @@ static unsigned long search_on(unsigned int samples)
 	for (i = 0; i < samples; i++) {
 		make_hostile(i);
 		sample();
-		spent += walk.state.spent;
+		spent += walk.state.arch.spent;
 	}
 	return spent;
 }
@@ -428,7 +428,7 @@ static void check_honest(void)
 	       "walk: an honest chain");
 	make_honest(4000);
 	sample();
-	report(entry.nr == MAX_STACK && walk.state.spent >= X86_FRAME_INSNS / 2,
+	report(entry.nr == MAX_STACK && walk.state.arch.spent >= X86_FRAME_INSNS / 2,
 	       "walk: with a large function");
 }
 
@@ -478,7 +478,7 @@ static void check_instructions(void)
 	make_honest(4000);
 	large = instructions(sample, 1);
 	sample();
-	spent = walk.state.spent;
+	spent = walk.state.arch.spent;
 	honest = instructions(sample_known, 1);
 	large = honest + (large - honest) * UNWIND_USER_CREDIT_WALK / spent;
 	/* What was saved up is gone then. */

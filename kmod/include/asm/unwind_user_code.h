@@ -51,9 +51,9 @@ static __always_inline bool unwind_user_code_is_on(void)
 
 /**
  * unwind_user_code_next - step to the caller if frame pointers would skip it
- * @state: the frame. Without a step only ask_code and the counts of the walk change (nr_code,
- *	spent, failed). After a step of his own, the caller of this function clears topmost,
- *	and sets ask_code to unwind_user_code_is_trampoline().
+ * @state: the frame. Without a step only ask_code and the counts in arch change. After a step of
+ *	his own, the caller of this function clears topmost, and sets ask_code to
+ *	unwind_user_code_is_trampoline().
  *
  * Steps from an interrupted instruction whose function has no frame yet, or no frame any more,
  * from callers without a frame, and from a signal trampoline to what the signal interrupted. It
