@@ -132,6 +132,21 @@ check_printed()
 	rm -rf "$dir"
 }
 
+# hunks SERIES PATH: what its patches change in a file.
+hunks()
+{
+	cat "$here/patches/$main_linux/$1"/0*.patch | awk -v to="b/$2" '
+		/^diff --git / { on = $4 == to }
+		on && /^[-+]/ && !/^(---|\+\+\+) /'
+}
+
+# check_uapi: does perf's copy of perf_event.h have what the kernel's has?
+check_uapi()
+{
+	diff <(hunks kernel include/uapi/linux/perf_event.h) \
+		<(hunks perf tools/include/uapi/linux/perf_event.h) | head -n 20 || :
+}
+
 cmd_check()
 {
 	local base head patch text status count recent
@@ -157,6 +172,7 @@ cmd_check()
 		if [ "$linux" = "$main_linux" ] && [ -e "$here/patches/parts" ]; then
 			says_nothing "the parts that maintainers get" check_parts "$head"
 			says_nothing "no patch adds over 800 lines" check_sizes "$head"
+			says_nothing "perf has the kernel's perf_event.h" check_uapi
 		fi
 		says_nothing "patches are as make series writes them" check_printed "$base" "$head"
 		says_nothing "nothing obsolete is changed" check_maintained "$base" "$head"
