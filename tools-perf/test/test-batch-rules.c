@@ -478,6 +478,58 @@ static void most_rules(void)
 	hybrid_batch_exit(&batch);
 }
 
+#define CHOSEN	4096
+
+/* The most rules that a search compares. */
+static unsigned int longest(void)
+{
+	unsigned int most = 0, nr, hash;
+	u16 i;
+
+	for (hash = 0; hash < HYBRID_BATCH_HASH; hash++) {
+		for (nr = 0, i = batch.hash[hash]; i; i = batch.next[i - 1])
+			nr++;
+		most = max(most, nr);
+	}
+	return most;
+}
+
+/* The hash that was: a file can choose rules that have the same. */
+static u32 known_hash(const struct perf_unwind_rule *rule)
+{
+	u32 words[sizeof(*rule) / 4], hash = 0, i;
+
+	memcpy(words, rule, sizeof(words));
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		hash = (hash ^ words[i]) * 0x9e3779b1;
+	return (hash >> 16) % HYBRID_BATCH_HASH;
+}
+
+/* A search compares no more of the rules that a file chose than of others. */
+static void chosen_rules(void)
+{
+	struct perf_unwind_rule rule = { .kind = PERF_UNWIND_CFA };
+	unsigned int i, others;
+
+	begin();
+	for (i = 0; i < CHOSEN; i++) {
+		rule.cfa_off += 8;
+		same(add_row(&batch, i, &rule), 0);
+	}
+	others = longest();
+	hybrid_batch_clear(&batch);
+	for (i = 0; i < CHOSEN; i++) {
+		do {
+			rule.cfa_off += 8;
+		} while (known_hash(&rule));
+		same(add_row(&batch, i, &rule), 0);
+	}
+	same(batch.nr_rules, CHOSEN);
+	/* Heaps of 4 on average; chance may make one of four times as many. */
+	check(others < 32 && longest() < 32);
+	hybrid_batch_exit(&batch);
+}
+
 /* What there is stays if memory is short: for rules, the list of those, and rows. */
 static void short_memory(void)
 {
@@ -546,6 +598,7 @@ int main(void)
 		{ "batch: functions", functions },
 		{ "batch: as many rows as a function may have", most_rows },
 		{ "batch: as many rules as there may be", most_rules },
+		{ "batch: rules that a file chose", chosen_rules },
 		{ "batch: memory is short", short_memory },
 	};
 

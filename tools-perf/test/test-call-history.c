@@ -102,12 +102,12 @@ static void many(void)
 		}
 	}
 	same(bad, 0);
-	same(history.nr, 1);
+	same(history.calls.nr, 1);
 	check(nr > 4096 && nr < 100000);
 	/* No return address is no call. */
 	of.ret = 0;
 	hybrid_call_history_learn(&history, &of, &call, true);
-	same(history.nr, 1);
+	same(history.calls.nr, 1);
 	check(!hybrid_call_history_holds(&history, &of, &call, 0, 100));
 	hybrid_call_history_exit(&history);
 }

@@ -2,9 +2,15 @@
 /*
  * Tables by a key.
  */
+#include <stdio.h>
+#include <string.h>
 #include <linux/hash.h>
+#include <linux/kernel.h>
+#include "call-history.h"
 #include "key-table.h"
 #include "keyed-hash.h"
+#include "met.h"
+#include "names-private.h"
 #include "tap.h"
 
 struct entry {
@@ -190,6 +196,101 @@ static void lies(void)
 	hybrid_hash_keys = at_start;
 }
 
+/* What searches for all entries together look at, whatever they are. */
+static u64 probes_of(const struct hybrid_key_table *table)
+{
+	u32 mask = (1U << table->bits) - 1, i;
+	u64 probes = 0, key;
+
+	for (i = 0; i <= mask; i++) {
+		memcpy(&key, table->entries + i * table->size, sizeof(key));
+		if (key)
+			probes += ((i - hybrid_hash(key, table->bits)) & mask) + 1;
+	}
+	return probes;
+}
+
+/* Calls of a thread: return addresses that a process chose. */
+static u64 probes_of_calls(const u64 *keys)
+{
+	const struct hybrid_call outer = { 0x7ffc0000, 0x401000 };
+	struct hybrid_call_history history = {};
+	u64 probes;
+	u32 i;
+
+	for (i = 0; i < KEYS; i++) {
+		const struct hybrid_call call = { 0x7ffc1000, keys[i] };
+
+		hybrid_call_history_learn(&history, &call, &outer, true);
+	}
+	same(history.calls.nr, KEYS);
+	probes = probes_of(&history.calls);
+	hybrid_call_history_exit(&history);
+	return probes;
+}
+
+/* Files: numbers of inodes, by which a file system of its user tells them apart. */
+static u64 probes_of_files(const u64 *keys)
+{
+	struct hybrid_ident ident = { .path = "/a" };
+	struct hybrid_met met = {};
+	u64 probes;
+	u32 i;
+
+	for (i = 0; i < KEYS; i++) {
+		ident.ino = keys[i];
+		check(hybrid_met_file(&met, &ident, NULL, 1));
+		hybrid_met_kernel(&met, keys[i] << HYBRID_MET_SHIFT);
+	}
+	same(met.nr_files, KEYS);
+	same(met.pages.nr, KEYS);
+	probes = probes_of(&met.slots) + probes_of(&met.pages);
+	hybrid_met_exit(&met);
+	return probes;
+}
+
+/* Functions of a runtime, and their files. */
+static u64 probes_of_names(const u64 *keys)
+{
+	struct hybrid_names *names = hybrid_names__new(HYBRID_RUNTIME_PYTHON);
+	struct hybrid_names_quota quota = {};
+	char text[9] = "";
+	u64 probes;
+	u32 i;
+
+	for (i = 0; i < KEYS; i++) {
+		const struct hybrid_function function = { .name = text, .file = text };
+
+		snprintf(text, sizeof(text), "%08x", (u32)keys[i]);
+		check(hybrid_names__function(names, &quota, &function));
+	}
+	same(names->by_content.nr, KEYS);
+	same(names->by_file.nr, KEYS);
+	probes = probes_of(&names->by_content) + probes_of(&names->by_file);
+	hybrid_names__delete(names);
+	return probes;
+}
+
+/* Each table whose keys a process may choose, beside those of functions of interpreters. */
+static void users(void)
+{
+	static u64 (*const of[])(const u64 *keys) = {
+		probes_of_calls, probes_of_files, probes_of_names,
+	};
+	u64 keys[KEYS], others;
+	u32 i, user;
+
+	for (user = 0; user < ARRAY_SIZE(of); user++) {
+		for (i = 0; i < KEYS; i++)
+			keys[i] = 0x400000 + i * 64;
+		others = of[user](keys);
+		one_place_of_all(keys);
+		check(of[user](keys) <= 2 * others);
+		one_place(keys, &secrets[1]);
+		check(of[user](keys) <= 2 * others);
+	}
+}
+
 /* Even if one knows the secret: a search ends soon. */
 static void bound(void)
 {
@@ -245,6 +346,7 @@ int main(void)
 		{ "too many of them",		many },
 		{ "what entries own",		dropped },
 		{ "keys that a process chose",	lies },
+		{ "tables that processes fill",	users },
 		{ "keys of one place",		bound },
 		{ "no key; copies",		no_key },
 		{ "hashes of bytes",		bytes },

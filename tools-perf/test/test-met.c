@@ -78,7 +78,7 @@ static void chain(void)
 	same(met.nr_files, 2);
 	expect_file(0, "/a", 1, 10);
 	expect_file(1, "/c", 3, 10);
-	same(met.nr_pages, 2);
+	same(met.pages.nr, 2);
 	check(!met.failed);
 	end(space);
 }
@@ -273,7 +273,7 @@ static void many(void)
 			hybrid_met_kernel(&met, KERNEL + i * PAGE);
 	}
 	same(met.nr_files, 5000);
-	same(met.nr_pages, HYBRID_MET_PAGES);
+	same(met.pages.nr, HYBRID_MET_PAGES);
 	expect_file(4999, "/4999", 0, 1);
 	check(!met.failed);
 	hybrid_met_kernel(&met, KERNEL - PAGE);
@@ -339,7 +339,7 @@ static void edges(void)
 	map(space, 1ULL << 45, "/e", 5, 10);
 	hybrid_met_user(&met, space, 2ULL << 56);
 	same(met.nr_files, 4);
-	same(met.nr_pages, 0);
+	same(met.pages.nr, 0);
 	end(space);
 }
 
@@ -370,38 +370,32 @@ static void kernel_pages(void)
 
 	hybrid_met_kernel(&met, 0);
 	hybrid_met_kernel(&met, PAGE - 1);
-	same(met.nr_pages, 0);
+	same(met.pages.nr, 0);
 	for (i = 0; i < 100; i++) {
 		hybrid_met_kernel(&met, KERNEL + i);
 		hybrid_met_kernel(&met, KERNEL + (i % 3) * PAGE);
 	}
-	same(met.nr_pages, 3);
+	same(met.pages.nr, 3);
 	hybrid_met_kernel(&met, KERNEL + 3 * PAGE - 1);
-	same(met.nr_pages, 3);
+	same(met.pages.nr, 3);
 	hybrid_met_kernel(&met, KERNEL + 3 * PAGE);
-	same(met.nr_pages, 4);
-	/* Half of the slots are free, always. */
-	for (i = 0; i < 1000; i++) {
+	same(met.pages.nr, 4);
+	for (i = 0; i < 1000; i++)
 		hybrid_met_kernel(&met, KERNEL + i * PAGE);
-		check(met.nr_page_slots >= 2 * met.nr_pages);
-		check(!(met.nr_page_slots & (met.nr_page_slots - 1)));
-	}
-	same(met.nr_pages, 1000);
+	same(met.pages.nr, 1000);
 	end(space);
 }
 
-/* At least twice as many slots as there are files, whose number may grow. */
+/* The number of files may grow. */
 static void room(void)
 {
 	struct hybrid_ident ident = { .path = "/a" };
 	struct hybrid_space *space = start();
-	u32 i, slots = 64;
+	u32 i;
 
 	for (i = 0; i < 300; i++) {
 		ident.ino = 1 + i;
 		check(hybrid_met_file(&met, &ident, NULL, 1) == &met.files[i]);
-		slots *= 2 * (i + 1) > slots ? 2 : 1;
-		same(met.nr_file_slots, slots);
 	}
 	for (i = 0; i < 300; i++) {
 		ident.ino = 1 + i;
@@ -442,14 +436,14 @@ static void short_of_memory(void)
 		check(met.failed && !hybrid_met_file(&met, &ident, NULL, 1));
 		end(space);
 		space = start();
-		for (i = 0; i < 32 * nr; i++)
+		for (i = 0; i < 48 * nr; i++)
 			hybrid_met_kernel(&met, KERNEL + i * PAGE);
 		short_memory_begin(0);
 		hybrid_met_kernel(&met, KERNEL + i * PAGE);
 		check(short_memory_end());
 		check(met.failed);
 		hybrid_met_kernel(&met, KERNEL + (i + 1) * PAGE);
-		same(met.nr_pages, i);
+		same(met.pages.nr, i);
 		end(space);
 	}
 }

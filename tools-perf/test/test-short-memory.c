@@ -168,11 +168,11 @@ static void calls(void)
 		hybrid_call_history_learn(&history, &call, &outer, true);
 		failed = short_memory_end();
 		known += !failed;
-		same(history.nr, known);
+		same(history.calls.nr, known);
 		if (failed) {
 			check(!hybrid_call_history_holds(&history, &call, &outer, 0, 0));
 			hybrid_call_history_learn(&history, &call, &outer, true);
-			same(history.nr, ++known);
+			same(history.calls.nr, ++known);
 		}
 	}
 	/* Each as often as it takes. */
@@ -207,7 +207,7 @@ static void met(void)
 		same(met.failed, failed);
 		if (!failed) {
 			same(met.nr_files, 100);
-			same(met.nr_pages, 100);
+			same(met.pages.nr, 100);
 		}
 		hybrid_met_exit(&met);
 	}

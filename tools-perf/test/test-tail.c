@@ -425,7 +425,7 @@ static void too_many(void)
 		hybrid_tail_learn(&tail, frames, ARRAY_SIZE(frames), true);
 	}
 	learn(&tail, frames, ARRAY_SIZE(frames), true);
-	check(tail.history.size <= 1 << 16);
+	check(tail.history.calls.bits <= 16);
 	check(!join(&tail, 0x1000, ret - 1, 0, MAX, &complete));
 	settle(&tail);
 	check(!join(&tail, 0x1000, ret - 1, 0, MAX, &complete));

@@ -12,6 +12,7 @@
 #include "../bpf_skel/hybrid_walk.h"
 #include "../bpf_skel/signal-frame.h"
 #include "../rules/compile.h"
+#include "../rules/keyed-hash.h"
 #include "batch.h"
 #include "rule-table.h"
 
@@ -174,17 +175,6 @@ void hybrid_batch_code_rule(const struct hybrid_abi *abi, const struct hybrid_ru
 	}
 }
 
-static u32 hash_rule(const struct perf_unwind_rule *rule)
-{
-	u32 words[sizeof(*rule) / 4], hash = 0;
-	unsigned int i;
-
-	memcpy(words, rule, sizeof(words));
-	for (i = 0; i < ARRAY_SIZE(words); i++)
-		hash = (hash ^ words[i]) * 0x9e3779b1;
-	return (hash >> 16) % HYBRID_BATCH_HASH;
-}
-
 /* Room for one more rule. */
 static int reserve_rule(struct hybrid_batch *batch)
 {
@@ -209,7 +199,7 @@ static int reserve_rule(struct hybrid_batch *batch)
 /* Index of a rule, added where it is new. */
 static int find_rule(struct hybrid_batch *batch, const struct perf_unwind_rule *rule)
 {
-	u32 hash = hash_rule(rule);
+	u32 hash = hybrid_hash_bytes(0, rule, sizeof(*rule)) % HYBRID_BATCH_HASH;
 	u16 i;
 
 	for (i = batch->hash[hash]; i; i = batch->next[i - 1]) {

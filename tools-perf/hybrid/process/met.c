@@ -9,7 +9,19 @@
 #include "../rules/keyed-hash.h"
 #include "met.h"
 
-#define FIRST_SLOTS	64
+/* As binary logarithms: slots of files, and of HYBRID_MET_PAGES pages. */
+#define FILES_BITS	24
+#define PAGES_BITS	17
+
+/**
+ * struct met_slot - what finds a file
+ * @key: hash of its ident and of which file it is; or of the ident alone
+ * @number: its index plus 1; or how many known files have the ident
+ */
+struct met_slot {
+	u64	key;
+	u32	number;
+};
 
 void hybrid_met_exit(struct hybrid_met *met)
 {
@@ -18,20 +30,31 @@ void hybrid_met_exit(struct hybrid_met *met)
 	for (i = 0; i < met->nr_files; i++)
 		free((char *)met->files[i].ident.path);
 	free(met->files);
-	free(met->file_slots);
-	free(met->pages);
+	hybrid_key_table__exit(&met->slots);
+	hybrid_key_table__exit(&met->pages);
 }
 
-static u32 hash_ident(const struct hybrid_ident *ident)
+/* @file: NULL: of the ident alone */
+static u64 key_of_file(const struct hybrid_ident *ident, const struct hybrid_file_id *file)
 {
-	u64 key = ident->ino;
+	const u64 numbers[] = { ident->maj, ident->min, ident->ino, ident->ino_generation };
+	u64 key = hybrid_hash_string(ident->path), id[4];
 
 	if (ident->build_id_size)
-		memcpy(&key, ident->build_id, sizeof(key));
-	return hybrid_hash(hybrid_hash_mix(hybrid_hash_string(ident->path), key), 32);
+		key = hybrid_hash_bytes(key, ident->build_id, ident->build_id_size);
+	else
+		key = hybrid_hash_bytes(key, numbers, sizeof(numbers));
+	if (file) {
+		id[0] = file->dev;
+		id[1] = file->ino;
+		id[2] = file->ctime_sec;
+		id[3] = file->ctime_nsec;
+		key = hybrid_hash_bytes(key, id, sizeof(id));
+	}
+	return key ?: 1;
 }
 
-static bool is_same(const struct hybrid_ident *a, const struct hybrid_ident *b)
+static bool is_same_ident(const struct hybrid_ident *a, const struct hybrid_ident *b)
 {
 	if (a->build_id_size != b->build_id_size || strcmp(a->path, b->path))
 		return false;
@@ -41,48 +64,67 @@ static bool is_same(const struct hybrid_ident *a, const struct hybrid_ident *b)
 	       a->ino_generation == b->ino_generation;
 }
 
-/*
- * The slot of the file, or the free one where it belongs. At least one is free. @number: out: how
- * many known files with that ident stand before it
- */
-static u32 *file_slot(const struct hybrid_met *met, const struct hybrid_ident *ident,
-		      const struct hybrid_file_id *file, u32 *number)
+static u32 find_slot(const struct hybrid_met *met, u64 key)
 {
-	u32 mask = met->nr_file_slots - 1, i;
-	const struct hybrid_met_file *other;
+	const struct met_slot *slot = hybrid_key_table__find(&met->slots, key);
 
-	*number = 0;
-	for (i = hash_ident(ident) & mask; met->file_slots[i]; i = (i + 1) & mask) {
-		other = &met->files[met->file_slots[i] - 1];
-		if (!is_same(&other->ident, ident))
-			continue;
-		if (hybrid_file_id_equal(&other->file, file))
-			break;
-		*number += !!other->file.ino;
-	}
-	return &met->file_slots[i];
+	return slot ? slot->number : 0;
 }
 
-/* Twice as many slots as there are files, at least; and room for another file. */
+static bool put_slot(struct hybrid_met *met, u64 key, u32 number)
+{
+	const struct met_slot slot = { .key = key, .number = number };
+
+	met->slots.size = sizeof(slot);
+	met->slots.most_bits = FILES_BITS;
+	return hybrid_key_table__put(&met->slots, &slot);
+}
+
+static struct hybrid_met_file *find_file(struct hybrid_met *met, const struct hybrid_ident *ident,
+					 const struct hybrid_file_id *id)
+{
+	u32 number = find_slot(met, key_of_file(ident, id));
+	struct hybrid_met_file *file = number ? &met->files[number - 1] : NULL;
+
+	return file && is_same_ident(&file->ident, ident) && hybrid_file_id_equal(&file->file, id) ?
+	       file : NULL;
+}
+
+/* The number of files is a power of two each time that there is room for no more. */
 static bool make_room_for_file(struct hybrid_met *met)
 {
-	u32 nr = met->nr_file_slots ? 2 * met->nr_file_slots : FIRST_SLOTS, i, unused;
+	size_t nr = max(2 * met->nr_files, 1U);
 	struct hybrid_met_file *files;
 
-	if (2 * (met->nr_files + 1) <= met->nr_file_slots)
+	if (met->nr_files & (met->nr_files - 1))
 		return true;
-	files = realloc(met->files, nr / 2 * sizeof(*files));
-	if (!files)
-		return false;
-	met->files = files;
-	free(met->file_slots);
-	met->file_slots = calloc(nr, sizeof(*met->file_slots));
-	met->nr_file_slots = met->file_slots ? nr : 0;
-	if (!met->file_slots)
-		return false;
-	for (i = 0; i < met->nr_files; i++)
-		*file_slot(met, &met->files[i].ident, &met->files[i].file, &unused) = i + 1;
-	return true;
+	files = realloc(met->files, nr * sizeof(*files));
+	met->files = files ?: met->files;
+	return files;
+}
+
+/* @number: how many known files have the ident; NULL if memory is short */
+static struct hybrid_met_file *add_file(struct hybrid_met *met, const struct hybrid_ident *ident,
+					const struct hybrid_file_id *id, u32 number)
+{
+	struct hybrid_met_file *file;
+	const char *path;
+
+	path = make_room_for_file(met) ? strdup(ident->path) : NULL;
+	if (!path)
+		return NULL;
+	file = &met->files[met->nr_files];
+	*file = (struct hybrid_met_file) {
+		.ident = *ident, .file = *id, .number = id->ino ? number : 0,
+	};
+	file->ident.path = path;
+	if (!put_slot(met, key_of_file(ident, id), met->nr_files + 1) ||
+	    (id->ino && !put_slot(met, key_of_file(ident, NULL), number + 1))) {
+		free((char *)path);
+		return NULL;
+	}
+	met->nr_files++;
+	return file;
 }
 
 struct hybrid_met_file *hybrid_met_file(struct hybrid_met *met, const struct hybrid_ident *ident,
@@ -90,35 +132,22 @@ struct hybrid_met_file *hybrid_met_file(struct hybrid_met *met, const struct hyb
 {
 	static const struct hybrid_file_id unknown;
 	struct hybrid_met_file *file;
-	u32 *slot, number;
+	u32 number;
 
 	/* What has failed once is of no use any more. */
-	if (met->failed || !make_room_for_file(met)) {
-		met->failed = true;
+	if (met->failed)
 		return NULL;
-	}
 	id = id ?: &unknown;
-	slot = file_slot(met, ident, id, &number);
-	if (!*slot && number == HYBRID_MET_NAMESAKES) {
+	number = find_slot(met, key_of_file(ident, NULL));
+	file = find_file(met, ident, id);
+	if (!file && number == HYBRID_MET_NAMESAKES) {
 		id = &unknown;
-		slot = file_slot(met, ident, id, &number);
+		file = find_file(met, ident, id);
 	}
-	if (*slot) {
-		met->files[*slot - 1].pid = pid;
-		return &met->files[*slot - 1];
-	}
-	file = &met->files[met->nr_files];
-	memset(file, 0, sizeof(*file));
-	file->ident = *ident;
-	file->ident.path = strdup(ident->path);
-	file->file = *id;
-	file->number = id->ino ? number : 0;
-	file->pid = pid;
-	if (!file->ident.path) {
-		met->failed = true;
-		return NULL;
-	}
-	*slot = ++met->nr_files;
+	file = file ?: add_file(met, ident, id, number);
+	met->failed = !file;
+	if (file)
+		file->pid = pid;
 	return file;
 }
 
@@ -167,36 +196,6 @@ void hybrid_met_user(struct hybrid_met *met, struct hybrid_space *space, u64 ip)
 		note_mapping(met, mapping);
 }
 
-static u64 *page_slot(const struct hybrid_met *met, u64 page)
-{
-	u32 mask = met->nr_page_slots - 1, i;
-
-	for (i = hybrid_hash(page, 32) & mask; met->pages[i]; i = (i + 1) & mask) {
-		if (met->pages[i] == page)
-			break;
-	}
-	return &met->pages[i];
-}
-
-static bool make_room_for_page(struct hybrid_met *met)
-{
-	u32 before = met->nr_page_slots, i;
-	u64 *pages = met->pages;
-
-	if (2 * (met->nr_pages + 1) <= before)
-		return true;
-	if (met->nr_pages == HYBRID_MET_PAGES)
-		return false;
-	met->nr_page_slots = before ? 2 * before : FIRST_SLOTS;
-	met->pages = calloc(met->nr_page_slots, sizeof(*pages));
-	for (i = 0; met->pages && i < before; i++) {
-		if (pages[i])
-			*page_slot(met, pages[i]) = pages[i];
-	}
-	free(pages);
-	return met->pages;
-}
-
 void hybrid_met_kernel(struct hybrid_met *met, u64 ip)
 {
 	u64 page = ip >> HYBRID_MET_SHIFT;
@@ -204,14 +203,12 @@ void hybrid_met_kernel(struct hybrid_met *met, u64 ip)
 	if (page == met->last_page || !page || met->failed)
 		return;
 	met->last_page = page;
-	if (met->nr_page_slots && *page_slot(met, page))
+	if (hybrid_key_table__find(&met->pages, page))
 		return;
-	if (!make_room_for_page(met)) {
-		met->failed = true;
-		return;
-	}
-	*page_slot(met, page) = page;
-	met->nr_pages++;
+	met->pages.size = sizeof(page);
+	met->pages.most_bits = PAGES_BITS;
+	met->failed = met->pages.nr == HYBRID_MET_PAGES ||
+		      !hybrid_key_table__put(&met->pages, &page);
 }
 
 void hybrid_met_chain(struct hybrid_met *met, struct hybrid_space *space, const u64 *chain,

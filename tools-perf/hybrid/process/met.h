@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_MET_H
 #define __PERF_HYBRID_MET_H
 
+#include "../rules/key-table.h"
 #include "../rules/space.h"
 
 /* What the kernel calls the mapping of each vDSO. */
@@ -53,11 +54,8 @@ typedef u32 (*hybrid_met_fn)(void *arg, const struct hybrid_mapping *mapping);
  * @nr_numbered: mappings that were found to show a file whose number is not 0
  * @files: no two have the same ident and file
  * @nr_files: number of @files
- * @file_slots: index in @files plus 1, by hash; 0: free
- * @nr_file_slots: a power of two; 0: none yet
- * @pages: of the kernel's code, by hash: address >> HYBRID_MET_SHIFT; 0: free
- * @nr_pages: of @pages that are not free
- * @nr_page_slots: a power of two; 0: none yet
+ * @slots: finds files
+ * @pages: of the kernel's code: address >> HYBRID_MET_SHIFT, and nothing else
  * @last_page: the last one that was met
  * @gen: of the space that @start and @end are of
  * @start: of the mapping that was met last
@@ -71,11 +69,8 @@ struct hybrid_met {
 	u64			 nr_numbered;
 	struct hybrid_met_file	*files;
 	u32			 nr_files;
-	u32			*file_slots;
-	u32			 nr_file_slots;
-	u64			*pages;
-	u32			 nr_pages;
-	u32			 nr_page_slots;
+	struct hybrid_key_table	 slots;
+	struct hybrid_key_table	 pages;
 	u64			 last_page;
 	u64			 gen;
 	u64			 start;

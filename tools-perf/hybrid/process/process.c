@@ -2,13 +2,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/hash.h>
+#include "../rules/keyed-hash.h"
 #include "../x86/abi.h"
 #include "process.h"
 
 static struct hlist_head *bucket(struct hlist_head *table, pid_t id)
 {
-	return &table[hash_32(id, 10)];
+	return &table[hybrid_hash(id, 10)];
 }
 
 void hybrid_processes_init(struct hybrid_processes *ps, hybrid_open_fn open)

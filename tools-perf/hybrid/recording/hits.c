@@ -240,14 +240,14 @@ static int hit_low_vdso(struct machine *machine, const struct hybrid_met_file *f
 
 static void hit_kernel(struct machine *machine, const struct hybrid_met *met)
 {
+	const u64 *pages = (const u64 *)met->pages.entries;
 	struct map *map;
 	u32 i;
 
-	for (i = 0; i < met->nr_page_slots; i++) {
-		if (!met->pages[i])
+	for (i = 0; pages && i < 1U << met->pages.bits; i++) {
+		if (!pages[i])
 			continue;
-		map = maps__find(machine__kernel_maps(machine),
-				 met->pages[i] << HYBRID_MET_SHIFT);
+		map = maps__find(machine__kernel_maps(machine), pages[i] << HYBRID_MET_SHIFT);
 		if (map)
 			dso__set_hit(map__dso(map));
 		map__put(map);
@@ -282,7 +282,7 @@ bool hybrid_hits_mark(struct hybrid_hits *hits, struct machine *machine)
 		return false;
 	hit_kernel(machine, &hits->met);
 	pr_debug("hybrid: samples were in %u files and %u pages of the kernel; the file is not read for that\n",
-		 hits->met.nr_files, hits->met.nr_pages);
+		 hits->met.nr_files, hits->met.pages.nr);
 	return true;
 }
 

@@ -2,7 +2,7 @@
 #ifndef __PERF_HYBRID_NAMES_PRIVATE_H
 #define __PERF_HYBRID_NAMES_PRIVATE_H
 
-#include "name-table.h"
+#include "../rules/key-table.h"
 #include "names.h"
 
 /**
@@ -46,11 +46,11 @@ struct names_entry {
 struct hybrid_names {
 	enum hybrid_language	 language;
 	u8			 build_id[HYBRID_NAMES_BUILD_ID];
-	struct hybrid_name_table by_content;
+	struct hybrid_key_table	 by_content;
 	struct names_entry	*entries;
 	u32			 nr;
 	u32			 room;
-	struct hybrid_name_table by_file;
+	struct hybrid_key_table	 by_file;
 	u32			*files;
 	u32			 nr_files;
 	u32			 files_room;

@@ -12,7 +12,6 @@
 
 /* A function as it is kept, before it is. */
 struct wanted {
-	struct hybrid_names	*names;
 	const char		*name;
 	size_t			 length;
 	u32			 file;
@@ -21,11 +20,18 @@ struct wanted {
 	u32			 nr_lines;
 };
 
-/* The name of a source file. */
-struct wanted_file {
-	const struct hybrid_names	*names;
-	const char			*name;
+/**
+ * struct numbered - what finds a function or a source file
+ * @key: hash of all of it
+ * @number: of it, from 1
+ */
+struct numbered {
+	u64	key;
+	u32	number;
 };
+
+/* Of either, as a binary logarithm: three quarters of these are more than HYBRID_NAMES_NR. */
+#define NUMBERS_BITS	19
 
 /* dwarfstd.org/languages.html: after DWARF 5. */
 #define DW_LANG_RUBY	0x0040
@@ -66,8 +72,8 @@ void hybrid_names__delete(struct hybrid_names *names)
 {
 	if (!names)
 		return;
-	hybrid_name_table__exit(&names->by_content);
-	hybrid_name_table__exit(&names->by_file);
+	hybrid_key_table__exit(&names->by_content);
+	hybrid_key_table__exit(&names->by_file);
 	free(names->entries);
 	free(names->files);
 	free(names->text);
@@ -144,12 +150,21 @@ static s64 add_text(struct hybrid_names *names, const char *text, size_t length)
 	return at;
 }
 
-static bool is_file(u32 number, const void *arg)
+/* 0: there is none with the key. */
+static u32 find_number(const struct hybrid_key_table *table, u64 key)
 {
-	const struct wanted_file *wanted = arg;
-	const struct hybrid_names *names = wanted->names;
+	const struct numbered *found = hybrid_key_table__find(table, key);
 
-	return !strcmp(names->text + names->files[number - 1], wanted->name);
+	return found ? found->number : 0;
+}
+
+static bool put_number(struct hybrid_key_table *table, u64 key, u32 number)
+{
+	const struct numbered new = { .key = key, .number = number };
+
+	table->size = sizeof(new);
+	table->most_bits = NUMBERS_BITS;
+	return hybrid_key_table__put(table, &new);
 }
 
 /* Its number; 0 if it has none. */
@@ -157,17 +172,17 @@ static u32 file_number(struct hybrid_names *names, struct hybrid_names_quota *qu
 		       const char *file)
 {
 	char text[HYBRID_NAME_MAX];
-	struct wanted_file wanted = { names, text };
 	size_t length;
-	u32 hash, number;
+	u32 number;
+	u64 key;
 	s64 at;
 
 	if (!file || !*file)
 		return 0;
 	length = hybrid_name_text(text, sizeof(text), file);
-	hash = hybrid_hash_bytes(0, text, length);
-	number = hybrid_name_table__find(&names->by_file, hash, is_file, &wanted);
-	if (number)
+	key = hybrid_hash_bytes(0, text, length) ?: 1;
+	number = find_number(&names->by_file, key);
+	if (number && !strcmp(names->text + names->files[number - 1], text))
 		return number;
 	length += sizeof(*names->files);
 	if (quota->bytes + length > HYBRID_NAMES_BYTES / HYBRID_NAMES_SHARE ||
@@ -178,7 +193,7 @@ static u32 file_number(struct hybrid_names *names, struct hybrid_names_quota *qu
 		      sizeof(*names->files)))
 		return 0;
 	at = add_text(names, text, strlen(text));
-	if (at < 0 || hybrid_name_table__add(&names->by_file, hash, names->nr_files + 1))
+	if (at < 0 || !put_number(&names->by_file, key, names->nr_files + 1))
 		return 0;
 	names->files[names->nr_files++] = at;
 	return names->nr_files;
@@ -213,10 +228,8 @@ static void take_lines(struct wanted *wanted, const struct hybrid_function *func
 	wanted->nr_lines = kept;
 }
 
-static bool is_wanted(u32 number, const void *arg)
+static bool is_wanted(const struct hybrid_names *names, u32 number, const struct wanted *wanted)
 {
-	const struct wanted *wanted = arg;
-	const struct hybrid_names *names = wanted->names;
 	const struct names_entry *entry = &names->entries[number - 1];
 
 	return entry->file == wanted->file && entry->size == wanted->size &&
@@ -226,13 +239,14 @@ static bool is_wanted(u32 number, const void *arg)
 					     wanted->nr_lines * sizeof(*wanted->lines)));
 }
 
-static u32 hash_of(const struct wanted *wanted)
+static u64 key_of_function(const struct wanted *wanted)
 {
 	u64 hash = hybrid_hash_bytes(0, wanted->name, wanted->length);
 
 	hash = hybrid_hash_bytes(hash, &wanted->file, sizeof(wanted->file));
 	hash = hybrid_hash_bytes(hash, &wanted->size, sizeof(wanted->size));
-	return hybrid_hash_bytes(hash, wanted->lines, wanted->nr_lines * sizeof(*wanted->lines));
+	return hybrid_hash_bytes(hash, wanted->lines,
+				 wanted->nr_lines * sizeof(*wanted->lines)) ?: 1;
 }
 
 static size_t bytes_of(const struct wanted *wanted)
@@ -260,7 +274,7 @@ static bool is_over(const struct hybrid_names *names, const struct hybrid_names_
 }
 
 /* Its number; 0 if memory is short. */
-static u32 add(struct hybrid_names *names, const struct wanted *wanted, u32 hash)
+static u32 add_function(struct hybrid_names *names, const struct wanted *wanted, u64 key)
 {
 	s64 name;
 
@@ -269,7 +283,7 @@ static u32 add(struct hybrid_names *names, const struct wanted *wanted, u32 hash
 		      sizeof(*names->lines)))
 		return 0;
 	name = add_text(names, wanted->name, wanted->length);
-	if (name < 0 || hybrid_name_table__add(&names->by_content, hash, names->nr + 1))
+	if (name < 0 || !put_number(&names->by_content, key, names->nr + 1))
 		return 0;
 	names->entries[names->nr++] = (struct names_entry) {
 		.name		= name,
@@ -293,20 +307,22 @@ u64 hybrid_names__function(struct hybrid_names *names, struct hybrid_names_quota
 	struct hybrid_name_line lines[HYBRID_NAMES_LINES];
 	char name[HYBRID_NAME_MAX];
 	struct wanted wanted = {
-		.names	= names,
 		.name	= name,
 		.size	= clamp(function->size, 1U, HYBRID_NAMES_INDEXES),
 		.lines	= lines,
 	};
-	u32 hash, number;
+	u32 number;
+	u64 key;
 
 	wanted.length = hybrid_name_text(name, sizeof(name), function->name);
 	wanted.file = file_number(names, quota, function->file);
 	take_lines(&wanted, function);
-	hash = hash_of(&wanted);
-	number = hybrid_name_table__find(&names->by_content, hash, is_wanted, &wanted);
+	key = key_of_function(&wanted);
+	number = find_number(&names->by_content, key);
+	if (number && !is_wanted(names, number, &wanted))
+		number = 0;
 	if (!number && !is_over(names, quota, &wanted)) {
-		number = add(names, &wanted, hash);
+		number = add_function(names, &wanted, key);
 		quota->functions += !!number;
 		quota->bytes += number ? bytes_of(&wanted) : 0;
 		quota->addresses += number ? addresses_of(&wanted) : 0;

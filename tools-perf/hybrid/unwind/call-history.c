@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <stdlib.h>
 #include <string.h>
 #include <linux/kernel.h>
 #include "../rules/keyed-hash.h"
 #include "call-history.h"
 
-#define FIRST_SIZE	64
-#define MAX_SIZE	8192
+/* Calls of a thread, as a binary logarithm: three quarters of them have room. */
+#define MAX_BITS	13
 
 /*
  * Samples of the thread before a call is believed that it was not seen outside of, and
@@ -21,14 +20,16 @@
 #define MAX_DOUBLED	16
 
 /**
- * struct hybrid_known_call - a call, and what its caller was in
- * @call: the call; a return address of 0: free
+ * struct known_call - a call, and what its caller was in
+ * @key: of @call
+ * @call: the call
  * @outer: the call that its caller was in when it was last seen
  * @since: the sample of the thread that first showed @outer
  * @times: how often the thread came to be in it since
  * @contradicted: how often @outer was another than before
  */
-struct hybrid_known_call {
+struct known_call {
+	u64			key;
 	struct hybrid_call	call;
 	struct hybrid_call	outer;
 	u64			since;
@@ -41,57 +42,45 @@ static bool same_call(const struct hybrid_call *a, const struct hybrid_call *b)
 	return a->cfa == b->cfa && a->ret == b->ret;
 }
 
-/* The call's entry, or the free one where it would be; the table is never full. */
-static struct hybrid_known_call *find(struct hybrid_known_call *calls, unsigned int size,
-				      const struct hybrid_call *call)
+static u64 key_of_call(const struct hybrid_call *call)
 {
-	unsigned int at = hybrid_hash(hybrid_hash_bytes(0, &call->cfa, sizeof(call->cfa)) ^
-				      call->ret, 32);
-
-	while (calls[at & (size - 1)].call.ret && !same_call(&calls[at & (size - 1)].call, call))
-		at++;
-	return &calls[at & (size - 1)];
+	return hybrid_hash_bytes(0, call, sizeof(*call)) ?: 1;
 }
 
-/* Makes room for one more. A table that can't grow is begun anew. */
-static bool reserve(struct hybrid_call_history *history)
+static struct known_call *find_call(const struct hybrid_call_history *history,
+				    const struct hybrid_call *call)
 {
-	unsigned int size = history->size ? history->size * 2 : FIRST_SIZE, i;
-	struct hybrid_known_call *calls;
+	struct known_call *known = hybrid_key_table__find(&history->calls, key_of_call(call));
 
-	if (history->nr < history->size / 4 * 3)
-		return true;
-	if (size > MAX_SIZE) {
-		memset(history->calls, 0, history->size * sizeof(*history->calls));
-		history->nr = 0;
-		history->restarts++;
-		return true;
-	}
-	calls = calloc(size, sizeof(*calls));
-	if (!calls)
-		return false;
-	for (i = 0; i < history->size; i++) {
-		if (history->calls[i].call.ret)
-			*find(calls, size, &history->calls[i].call) = history->calls[i];
-	}
-	free(history->calls);
-	history->calls = calls;
-	history->size = size;
-	return true;
+	return known && same_call(&known->call, call) ? known : NULL;
+}
+
+/* A table that can't grow is begun anew. NULL if memory is short. */
+static struct known_call *add_call(struct hybrid_call_history *history,
+				   const struct hybrid_call *call)
+{
+	const struct known_call new = {
+		.key = key_of_call(call), .call = *call, .since = history->now,
+	};
+	u32 nr = history->calls.nr;
+	struct known_call *known;
+
+	history->calls.size = sizeof(new);
+	history->calls.most_bits = MAX_BITS;
+	known = hybrid_key_table__put(&history->calls, &new);
+	history->restarts += history->calls.nr < nr;
+	return known;
 }
 
 void hybrid_call_history_learn(struct hybrid_call_history *history, const struct hybrid_call *call,
 			       const struct hybrid_call *outer, bool again)
 {
-	struct hybrid_known_call *known;
+	struct known_call *known = call->ret ? find_call(history, call) : NULL;
 
-	if (!call->ret || !reserve(history))
-		return;
-	known = find(history->calls, history->size, call);
-	if (!known->call.ret) {
-		history->nr++;
-		known->call = *call;
-		known->since = history->now;
+	if (!known) {
+		known = call->ret ? add_call(history, call) : NULL;
+		if (!known)
+			return;
 	} else if (!same_call(&known->outer, outer)) {
 		known->contradicted++;
 		known->since = history->now;
@@ -105,13 +94,10 @@ bool hybrid_call_history_holds(const struct hybrid_call_history *history,
 			       const struct hybrid_call *call, const struct hybrid_call *outer,
 			       u64 since, unsigned int seen)
 {
-	const struct hybrid_known_call *known;
+	const struct known_call *known = find_call(history, call);
 	unsigned int doubled;
 
-	if (!history->nr)
-		return false;
-	known = find(history->calls, history->size, call);
-	if (!known->call.ret || !same_call(&known->outer, outer))
+	if (!known || !same_call(&known->outer, outer))
 		return false;
 	doubled = min(known->contradicted + history->restarts, (unsigned int)MAX_DOUBLED);
 	if (known->times >= TIMES << doubled)
@@ -121,6 +107,6 @@ bool hybrid_call_history_holds(const struct hybrid_call_history *history,
 
 void hybrid_call_history_exit(struct hybrid_call_history *history)
 {
-	free(history->calls);
+	hybrid_key_table__exit(&history->calls);
 	memset(history, 0, sizeof(*history));
 }

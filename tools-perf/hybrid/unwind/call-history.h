@@ -3,7 +3,7 @@
 #define __PERF_HYBRID_CALL_HISTORY_H
 
 #include <stdbool.h>
-#include <linux/types.h>
+#include "../rules/key-table.h"
 
 /**
  * struct hybrid_call - a call that a thread was seen to be in
@@ -15,8 +15,6 @@ struct hybrid_call {
 	u64	ret;
 };
 
-struct hybrid_known_call;
-
 /**
  * struct hybrid_call_history - which calls of a thread tell what the caller is in
  *
@@ -26,18 +24,14 @@ struct hybrid_known_call;
  * and was not seen outside of it since, or where it was the same each of many times
  * that the thread came to be in the call. Each contradiction doubles how many.
  *
- * @calls: hash table by call; NULL before the first
- * @size: of @calls, a power of 2
- * @nr: of @calls in use
+ * @calls: what is known of each
  * @restarts: how often all was forgotten, as there was no more room
  * @now: counts the thread's samples
  */
 struct hybrid_call_history {
-	struct hybrid_known_call	*calls;
-	unsigned int			 size;
-	unsigned int			 nr;
-	unsigned int			 restarts;
-	u64				 now;
+	struct hybrid_key_table	calls;
+	unsigned int		restarts;
+	u64			now;
 };
 
 /**

@@ -2,7 +2,7 @@
 #ifndef __PERF_HYBRID_PHP_FUNCTIONS_H
 #define __PERF_HYBRID_PHP_FUNCTIONS_H
 
-#include "../key-table.h"
+#include "../../rules/key-table.h"
 #include "../names.h"
 #include "../told-text.h"
 #include "php-layout.h"

@@ -2,7 +2,7 @@
 #ifndef __PERF_HYBRID_PYTHON_CODE_OBJECT_H
 #define __PERF_HYBRID_PYTHON_CODE_OBJECT_H
 
-#include "../key-table.h"
+#include "../../rules/key-table.h"
 #include "../names.h"
 #include "layout.h"
 

@@ -2,7 +2,7 @@
 #ifndef __PERF_HYBRID_V8_FUNCTION_H
 #define __PERF_HYBRID_V8_FUNCTION_H
 
-#include "../key-table.h"
+#include "../../rules/key-table.h"
 #include "../names.h"
 #include "v8-script.h"
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Functions of a process, by a key.
+ * What processes, files and records have, by a key.
  */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../rules/keyed-hash.h"
+#include "keyed-hash.h"
 #include "key-table.h"
 
-#define FIRST_BITS	8
+#define FIRST_BITS	6
 
 static u64 key_of(const void *entry)
 {

@@ -6,7 +6,7 @@
 #include <linux/types.h>
 
 /**
- * struct hybrid_key_table - what is known of the functions of a process, by a key
+ * struct hybrid_key_table - what is known of things that a process or a file chooses, by a key
  * @entries: open addressing; each begins with its key, 64 bits, and 0 is none; owned
  * @size: of an entry in bytes; the caller sets it, and the next two if it wants; all else is 0 at
  *	first
