@@ -252,7 +252,7 @@ static u64 probes_of_files(const u64 *keys)
 /* Functions of a runtime, and their files. */
 static u64 probes_of_names(const u64 *keys)
 {
-	struct hybrid_names *names = hybrid_names__new(HYBRID_RUNTIME_PYTHON);
+	struct hybrid_names *names = hybrid_names__new(HYBRID_LANGUAGE_PYTHON);
 	struct hybrid_names_quota quota = {};
 	char text[9] = "";
 	u64 probes;

@@ -257,7 +257,6 @@ static void subs(void)
 	same(ip_of(&frame), hybrid_names_ip(start + hybrid_names__start(names), 256, 0));
 	perl_functions__exit(&functions);
 	check(!ip_of(&frame));
-	check(perl_functions__unknown(&functions, names));
 	/* Another one with other code. */
 	sub.flags = 13;
 	hybrid_memory_forget(own.memory);

@@ -201,8 +201,6 @@ static void code(void)
 	same(ip_of(word_of(function), first), ip);
 	php_functions__exit(&functions);
 	check(!ip_of(word_of(function), first));
-	check(php_functions__unknown(&functions, names));
-	check(is_named(1, "php::[unknown]"));
 	end();
 }
 

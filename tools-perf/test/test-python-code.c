@@ -117,7 +117,6 @@ static void no_code_objects(void)
 	check(ip_of(first));
 	same(python_codes__ip(&codes, names, was, first), ip);
 	same(hybrid_names__nr(names), 2);
-	check(python_codes__unknown(&codes, names));
 	end_code();
 }
 

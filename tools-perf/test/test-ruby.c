@@ -275,7 +275,6 @@ static void code(void)
 	method.object[0] = RUBY_STRING;
 	forget();
 	check(!ip_of(first));
-	check(ruby_functions__unknown(&functions, names));
 	end_code();
 }
 

@@ -310,6 +310,7 @@ hybrid_runtime_interpreter(struct hybrid_runtimes *runtimes, const struct hybrid
 	const struct runtime_process *process;
 	const struct open_runtime *of;
 	unsigned int i;
+	u64 bias;
 
 	for (i = 0; runtimes && i < u->nr && !mapping; i++)
 		mapping = untold(runtimes, u, i);
@@ -320,7 +321,8 @@ hybrid_runtime_interpreter(struct hybrid_runtimes *runtimes, const struct hybrid
 	memset(interpreter, 0, sizeof(*interpreter));
 	of = process ? &process->runtimes[i] : NULL;
 	if (!of || !of->runtime || of->object_id != mapping->object->id ||
-	    !hybrid_all_runtimes[i]->interpreter(of->runtime, mapping, interpreter))
+	    !hybrid_mapping_bias(mapping, &bias) ||
+	    !hybrid_all_runtimes[i]->interpreter(of->runtime, mapping, bias, interpreter))
 		return NULL;
 	mapping->object->interpreter_told = true;
 	return mapping;
@@ -354,8 +356,8 @@ bool hybrid_runtime_file(struct hybrid_runtimes *runtimes, const struct hybrid_m
 	try_object(runtimes, mapping);
 	ops = object->runtime ? ops_of(object) : NULL;
 	memset(interpreter, 0, sizeof(*interpreter));
-	if (!ops || !ops->file_interpreter || !hybrid_mapping_bias(mapping, &bias) ||
-	    !ops->file_interpreter(mapping, bias, interpreter))
+	if (!ops || !ops->interpreter || !hybrid_mapping_bias(mapping, &bias) ||
+	    !ops->interpreter(NULL, mapping, bias, interpreter))
 		return false;
 	*vaddr = hybrid_object_symbol(object, ops->function ?: ops->symbol);
 	object->interpreter_told = true;

@@ -29,10 +29,9 @@ struct hybrid_runtimes;
  * @range: the range of code with one rule that the frame is in; as @rule
  * @program: what the names of such files begin with, those of libraries after "lib"
  * @function: a function that such a file exports; NULL: @symbol is one
- * @file_interpreter: as @interpreter, of a file that a process has mapped, before anything can be
- *	read from the process. NULL: the file does not show it
- * @interpreter: where BPF finds the frames of its functions; all 0 before. NULL: it has none that
- *	BPF reads
+ * @interpreter: where BPF finds the frames of its functions; all 0 before. @mapping: of the
+ *	file's code. @bias: as for @open. @runtime: NULL: nothing can be read from the process yet;
+ *	returns false if the file alone does not show it. NULL: it has none that BPF reads
  * @namer: names frames of the process, whose space is @space; valid until the next call
  */
 struct hybrid_runtime_ops {
@@ -49,9 +48,7 @@ struct hybrid_runtime_ops {
 		     struct hybrid_rule *rule);
 	bool (*range)(void *runtime, u64 pass, const struct hybrid_unwind *u, unsigned int at,
 		      struct hybrid_runtime_range *range);
-	bool (*file_interpreter)(const struct hybrid_mapping *mapping, u64 bias,
-				 struct hybrid_walk_interpreter *interpreter);
-	bool (*interpreter)(void *runtime, const struct hybrid_mapping *mapping,
+	bool (*interpreter)(void *runtime, const struct hybrid_mapping *mapping, u64 bias,
 			    struct hybrid_walk_interpreter *interpreter);
 	struct hybrid_namer *(*namer)(void *runtime, u64 pass, struct hybrid_space *space);
 };

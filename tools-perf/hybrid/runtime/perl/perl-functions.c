@@ -331,14 +331,6 @@ void perl_functions__text(struct perl_functions *functions, struct hybrid_names 
 	keep(functions, &place);
 }
 
-u64 perl_functions__unknown(struct perl_functions *functions, struct hybrid_names *names)
-{
-	const struct hybrid_function function = { .name = "pl::[unknown]", .size = 1 };
-	u64 start = hybrid_names__function(names, &functions->quota, &function);
-
-	return start ? hybrid_names_ip(start, function.size, 0) : 0;
-}
-
 void perl_functions__exit(struct perl_functions *functions)
 {
 	hybrid_key_table__exit(&functions->known);

@@ -72,9 +72,6 @@ u64 perl_functions__ip(struct perl_functions *functions, struct hybrid_names *na
 void perl_functions__text(struct perl_functions *functions, struct hybrid_names *names,
 			  struct hybrid_told_text *told);
 
-/* The address of a frame whose function can't be read; 0: no room. */
-u64 perl_functions__unknown(struct perl_functions *functions, struct hybrid_names *names);
-
 void perl_functions__exit(struct perl_functions *functions);
 
 #endif /* __PERF_HYBRID_PERL_FUNCTIONS_H */

@@ -353,14 +353,6 @@ void php_functions__text(struct php_functions *functions, struct hybrid_names *n
 	}
 }
 
-u64 php_functions__unknown(struct php_functions *functions, struct hybrid_names *names)
-{
-	const struct hybrid_function function = { .name = "php::[unknown]", .size = 1 };
-	u64 start = hybrid_names__function(names, &functions->quota, &function);
-
-	return start ? hybrid_names_ip(start, function.size, 0) : 0;
-}
-
 void php_functions__inherit(struct php_functions *functions, const struct php_functions *parent)
 {
 	hybrid_key_table__copy(&functions->known, &parent->known);

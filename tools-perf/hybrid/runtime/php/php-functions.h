@@ -84,9 +84,6 @@ u64 php_functions__ip(struct php_functions *functions, struct hybrid_names *name
 void php_functions__text(struct php_functions *functions, struct hybrid_names *names,
 			 const struct hybrid_told_text *told);
 
-/* The address of a frame whose function can't be read, or is another one; 0: no room. */
-u64 php_functions__unknown(struct php_functions *functions, struct hybrid_names *names);
-
 /**
  * php_functions__inherit - a process is a copy of another one
  * @functions: of the copy; @pm, @layout and @quota are set

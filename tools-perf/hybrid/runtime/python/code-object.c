@@ -258,11 +258,3 @@ void python_codes__exit(struct python_codes *codes)
 	hybrid_process_memory_exit(&codes->parent);
 	hybrid_key_table__exit(&codes->known);
 }
-
-u64 python_codes__unknown(struct python_codes *codes, struct hybrid_names *names)
-{
-	const struct hybrid_function function = { .name = "py::[unknown]", .size = 1 };
-	u64 start = hybrid_names__function(names, &codes->quota, &function);
-
-	return start ? hybrid_names_ip(start, function.size, 0) : 0;
-}

@@ -68,9 +68,6 @@ void python_codes__inherit(struct python_codes *codes, const struct python_codes
 void python_codes__text(struct python_codes *codes, struct hybrid_names *names, const void *raw,
 			size_t size);
 
-/* The address of a frame whose code object can't be read, or is another one; 0: no room. */
-u64 python_codes__unknown(struct python_codes *codes, struct hybrid_names *names);
-
 /**
  * python_codes__ip - the address of a frame that runs a code object
  * @codes: of the process

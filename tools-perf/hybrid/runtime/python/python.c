@@ -3,11 +3,9 @@
  * A process that runs CPython. BPF reads at the sample which functions its thread is in; here
  * they get their names, and their places among the native frames.
  */
-#include <stdlib.h>
 #include <linux/kernel.h>
 #include "../../rules/rows.h"
 #include "../../rules/symbol.h"
-#include "../evaluator.h"
 #include "../run-namer.h"
 #include "../runtime.h"
 #include "code-object.h"
@@ -15,95 +13,35 @@
 
 /**
  * struct python - a process that runs CPython
- * @pm: its memory
- * @runtime: address of _PyRuntime
- * @evaluator_at: address of _PyEval_EvalFrameDefault(); 0: not known
- * @layout: of its version
- * @evaluator: of the file
  * @run_namer: names frames
+ * @layout: of its version
  * @roots: of @run_namer
  * @codes: functions
  */
 struct python {
-	struct hybrid_process_memory	 pm;
-	u64				 runtime;
-	u64				 evaluator_at;
-	struct python_layout		 layout;
-	struct hybrid_evaluator		 evaluator;
 	struct hybrid_run_namer		 run_namer;
+	struct python_layout		 layout;
 	struct hybrid_run_root		 roots[HYBRID_RUN_ROOTS];
 	struct python_codes		 codes;
 };
 
-static u64 ip_of(struct hybrid_run_namer *run_namer, struct hybrid_names *names,
-		 u64 function, u64 position)
+static struct python *python_of(struct hybrid_run_namer *run_namer)
 {
-	struct python *python = container_of(run_namer, struct python, run_namer);
-
-	return python_codes__ip(&python->codes, names, function, position);
+	return container_of(run_namer, struct python, run_namer);
 }
 
-static u64 unknown(struct hybrid_run_namer *run_namer, struct hybrid_names *names)
+static u64 python_ip(struct hybrid_run_namer *run_namer, struct hybrid_names *names, u64 function,
+		     u64 position)
 {
-	struct python *python = container_of(run_namer, struct python, run_namer);
-
-	return python_codes__unknown(&python->codes, names);
+	return python_codes__ip(&python_of(run_namer)->codes, names, function, position);
 }
 
-static void python_take_text(struct hybrid_namer *namer, struct hybrid_names *names,
+static void python_text_told(struct hybrid_namer *namer, struct hybrid_names *names,
 			     const void *text, size_t size)
 {
 	struct python *python = container_of(namer, struct python, run_namer.namer);
 
 	python_codes__text(&python->codes, names, text, size);
-}
-
-static const struct hybrid_run_language python_language = {
-	.language	= HYBRID_LANGUAGE_PYTHON,
-	.ip_of		= ip_of,
-	.unknown	= unknown,
-	.text		= python_take_text,
-	.names_first	= true,
-};
-
-static struct hybrid_namer *python_namer(void *data, u64 pass __maybe_unused,
-					 struct hybrid_space *space)
-{
-	struct python *python = data;
-
-	python->pm.space = space;
-	python->run_namer.space = space;
-	return &python->run_namer.namer;
-}
-
-/* @evaluator: address of the evaluator; 0: not known */
-static void set_interpreter(const struct python_layout *layout, u64 runtime, u64 evaluator,
-			    const struct hybrid_mapping *mapping,
-			    struct hybrid_walk_interpreter *interpreter)
-{
-	interpreter->language = HYBRID_LANGUAGE_PYTHON;
-	interpreter->python = layout->walk;
-	interpreter->python.evaluator = evaluator ?
-		evaluator - mapping->start + mapping->pgoff : 0;
-	interpreter->runtime = runtime - mapping->start + mapping->pgoff;
-}
-
-/* Address of the evaluator in a process; 0: the file does not say. */
-static u64 find_evaluator(const struct hybrid_object *object, u64 bias)
-{
-	u64 vaddr = hybrid_object_symbol(object, "_PyEval_EvalFrameDefault");
-
-	return vaddr ? bias + vaddr : 0;
-}
-
-static bool python_interpreter(void *data, const struct hybrid_mapping *mapping,
-			       struct hybrid_walk_interpreter *interpreter)
-{
-	const struct python *python = data;
-
-	set_interpreter(&python->layout, python->runtime, python->evaluator_at, mapping,
-			interpreter);
-	return true;
 }
 
 /*
@@ -136,16 +74,22 @@ static bool find_symbols(struct python_file *file, const struct hybrid_object *o
 	return true;
 }
 
-static bool python_file_interpreter(const struct hybrid_mapping *mapping, u64 bias,
-				    struct hybrid_walk_interpreter *interpreter)
+static bool python_interpreter(void *data, const struct hybrid_mapping *mapping, u64 bias,
+			       struct hybrid_walk_interpreter *interpreter)
 {
+	u64 evaluator = hybrid_object_symbol(mapping->object, "_PyEval_EvalFrameDefault");
+	u64 to_file = mapping->pgoff - mapping->start;
+	const struct python *python = data;
 	struct python_layout layout;
 	struct python_file file;
 
-	if (!find_symbols(&file, mapping->object) || python_layout__read(&layout, NULL, &file))
+	if (!find_symbols(&file, mapping->object) ||
+	    (!python && python_layout__read(&layout, NULL, &file)))
 		return false;
-	set_interpreter(&layout, bias + file.runtime, find_evaluator(mapping->object, bias),
-			mapping, interpreter);
+	interpreter->language = HYBRID_LANGUAGE_PYTHON;
+	interpreter->python = python ? python->layout.walk : layout.walk;
+	interpreter->python.evaluator = evaluator ? bias + evaluator + to_file : 0;
+	interpreter->runtime = bias + file.runtime + to_file;
 	return true;
 }
 
@@ -154,80 +98,69 @@ static bool find_layout(struct python *python, const struct python_file *file, u
 {
 	struct python_file mapped = *file;
 
-	python->runtime = bias + file->runtime;
-	python->codes.type = bias + file->code_type;
-	mapped.runtime = python->runtime;
-	mapped.code_type = python->codes.type;
-	return (!hybrid_process_memory_map(&python->pm) &&
-		!python_layout__read(&python->layout, &python->pm, &mapped)) ||
+	mapped.runtime = bias + file->runtime;
+	mapped.code_type = bias + file->code_type;
+	python->codes.type = mapped.code_type;
+	return (!hybrid_process_memory_map(&python->run_namer.pm) &&
+		!python_layout__read(&python->layout, &python->run_namer.pm, &mapped)) ||
 	       !python_layout__read(&python->layout, NULL, file);
 }
 
-static bool open_python(struct python *python, const struct hybrid_mapping *mapping, u64 bias)
+static void set_up(struct python *python)
+{
+	python->run_namer.runs.roots = python->roots;
+	python->codes.pm = &python->run_namer.pm;
+	python->codes.layout = &python->layout;
+}
+
+static bool open_python(struct hybrid_run_namer *run_namer, const struct hybrid_mapping *mapping,
+			u64 bias)
 {
 	const struct hybrid_object *object = mapping->object;
+	struct python *python = python_of(run_namer);
 	struct python_file file;
 
+	set_up(python);
 	if (!find_symbols(&file, object) || !find_layout(python, &file, bias))
 		return false;
-	python->evaluator_at = find_evaluator(object, bias);
-	if (python->evaluator_at)
-		hybrid_evaluator__find(&python->evaluator, mapping, python->evaluator_at - bias);
-	return python->evaluator.nr;
+	hybrid_evaluator__find(&run_namer->evaluator, mapping,
+			       hybrid_object_symbol(object, "_PyEval_EvalFrameDefault"));
+	return run_namer->evaluator.nr;
 }
 
-static void set_up(struct python *python, const struct hybrid_process_memory *pm)
+static void fork_python(struct hybrid_run_namer *run_namer, const struct hybrid_run_namer *of)
 {
-	python->pm = *pm;
-	python->run_namer.runs.roots = python->roots;
-	python->codes.pm = &python->pm;
-	python->codes.layout = &python->layout;
-	hybrid_run_namer__init(&python->run_namer, &python_language, &python->evaluator);
+	const struct python *parent = container_of(of, struct python, run_namer);
+	struct python *python = python_of(run_namer);
+
+	set_up(python);
+	python->layout = parent->layout;
+	python->codes.type = parent->codes.type;
+	python->codes.quota = parent->codes.quota;
+	python_codes__inherit(&python->codes, &parent->codes);
 }
+
+static void close_python(struct hybrid_run_namer *run_namer)
+{
+	python_codes__exit(&python_of(run_namer)->codes);
+}
+
+static const struct hybrid_run_language python_language = {
+	.language	= HYBRID_LANGUAGE_PYTHON,
+	.unknown	= "py::[unknown]",
+	.size		= sizeof(struct python),
+	.open		= open_python,
+	.fork		= fork_python,
+	.close		= close_python,
+	.ip_of		= python_ip,
+	.text		= python_text_told,
+	.names_first	= true,
+};
 
 static void *python_open(const struct hybrid_process_memory *pm,
 			 const struct hybrid_mapping *mapping, u64 bias)
 {
-	struct python *python = calloc(1, sizeof(*python));
-
-	if (!python)
-		return NULL;
-	set_up(python, pm);
-	if (open_python(python, mapping, bias))
-		return python;
-	hybrid_process_memory_exit(&python->pm);
-	free(python);
-	return NULL;
-}
-
-static void *python_fork(const void *data, const struct hybrid_process_memory *pm)
-{
-	const struct python *parent = data;
-	struct python *python = calloc(1, sizeof(*python));
-
-	if (!python)
-		return NULL;
-	set_up(python, pm);
-	python->runtime = parent->runtime;
-	python->evaluator_at = parent->evaluator_at;
-	python->layout = parent->layout;
-	python->evaluator = parent->evaluator;
-	python->codes.type = parent->codes.type;
-	python->codes.quota = parent->codes.quota;
-	python_codes__inherit(&python->codes, &parent->codes);
-	/* It may have ended. */
-	hybrid_process_memory_map(&python->pm);
-	return python;
-}
-
-static void python_close(void *data)
-{
-	struct python *python = data;
-
-	hybrid_process_memory_exit(&python->pm);
-	python_codes__exit(&python->codes);
-	hybrid_run_namer__exit(&python->run_namer);
-	free(python);
+	return hybrid_run_namer__open(&python_language, pm, mapping, bias);
 }
 
 const struct hybrid_runtime_ops hybrid_python_ops = {
@@ -240,9 +173,8 @@ const struct hybrid_runtime_ops hybrid_python_ops = {
 	.program	= "python",
 	.function	= "_PyEval_EvalFrameDefault",
 	.open		= python_open,
-	.fork		= python_fork,
-	.close		= python_close,
-	.file_interpreter = python_file_interpreter,
+	.fork		= hybrid_run_namer__fork,
+	.close		= hybrid_run_namer__close,
 	.interpreter	= python_interpreter,
-	.namer		= python_namer,
+	.namer		= hybrid_run_namer__of,
 };

@@ -188,14 +188,6 @@ void ruby_functions__text(struct ruby_functions *functions, struct hybrid_names 
 		keep(functions, &found);
 }
 
-u64 ruby_functions__unknown(struct ruby_functions *functions, struct hybrid_names *names)
-{
-	const struct hybrid_function function = { .name = "rb::[unknown]", .size = 1 };
-	u64 start = hybrid_names__function(names, &functions->quota, &function);
-
-	return start ? hybrid_names_ip(start, function.size, 0) : 0;
-}
-
 u64 ruby_functions__label(struct ruby_functions *functions, u64 function)
 {
 	u64 words[RUBY_WORDS], body;

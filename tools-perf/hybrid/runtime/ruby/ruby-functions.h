@@ -37,9 +37,6 @@ struct ruby_functions {
 	struct hybrid_key_table		 known;
 };
 
-/* The address of a frame whose function can't be read, or is another one; 0: no room. */
-u64 ruby_functions__unknown(struct ruby_functions *functions, struct hybrid_names *names);
-
 /**
  * ruby_functions__ip - the address of a frame
  * @functions: of the process

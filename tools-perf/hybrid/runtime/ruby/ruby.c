@@ -3,12 +3,9 @@
  * A process that runs CRuby. BPF reads at the sample which functions its thread is in; here they
  * get their names, and their places among the native frames.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <linux/kernel.h>
 #include "../../rules/rows.h"
 #include "../../x86/code.h"
-#include "../evaluator.h"
 #include "../run-namer.h"
 #include "../runtime.h"
 #include "ruby-file.h"
@@ -16,9 +13,6 @@
 
 /* The evaluator has 23 KiB in 3.1; what is smaller is a cold part, or none. */
 #define MIN_EVALUATOR	4096
-
-/* Bytes of made code that have one range. */
-#define RANGE		0x10000U
 
 /*
  * YJIT's code has pushed three registers when it runs: yjit/src/codegen.rs, gen_entry_prologue().
@@ -32,32 +26,29 @@
 
 /**
  * struct ruby - a process that runs CRuby
- * @pm: its memory
- * @object_id: of the file
- * @file: what the file shows
- * @bias: what is added to the file's addresses
- * @evaluator: of the file
- * @nr_tries: of finding it
  * @run_namer: names frames
+ * @object_id: of the file
+ * @nr_tries: of finding the evaluator
  * @functions: of the process
  */
 struct ruby {
-	struct hybrid_process_memory	 pm;
-	u64				 object_id;
-	struct ruby_file		 file;
-	u64				 bias;
-	struct hybrid_evaluator		 evaluator;
-	unsigned int			 nr_tries;
 	struct hybrid_run_namer		 run_namer;
+	u64				 object_id;
+	unsigned int			 nr_tries;
 	struct ruby_functions		 functions;
 };
+
+static struct ruby *ruby_of(struct hybrid_run_namer *run_namer)
+{
+	return container_of(run_namer, struct ruby, run_namer);
+}
 
 /* Returns whether the evaluator is found. @label: what code of the process begins with */
 static bool is_found_by(struct ruby *ruby, u64 label)
 {
 	u64 vaddr;
-	const struct hybrid_mapping *mapping = hybrid_space_find(ruby->pm.space, label);
-	struct hybrid_evaluator *evaluator = &ruby->evaluator;
+	const struct hybrid_mapping *mapping = hybrid_space_find(ruby->run_namer.pm.space, label);
+	struct hybrid_evaluator *evaluator = &ruby->run_namer.evaluator;
 
 	ruby->nr_tries++;
 	if (!label || !mapping || !mapping->object || mapping->object->id != ruby->object_id ||
@@ -82,61 +73,29 @@ static void find_evaluator(struct ruby *ruby, const struct hybrid_named_chain *c
 	}
 }
 
-static void ruby_begin(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
+static void begin_ruby(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
 {
 	struct ruby *ruby = container_of(namer, struct ruby, run_namer.namer);
 
-	if (!ruby->evaluator.nr)
+	if (!ruby->run_namer.evaluator.nr)
 		find_evaluator(ruby, c);
 	hybrid_run_namer__begin(&ruby->run_namer, c);
 }
 
-static u64 ip_of(struct hybrid_run_namer *run_namer, struct hybrid_names *names,
-		 u64 function, u64 position)
+static u64 ruby_ip(struct hybrid_run_namer *run_namer, struct hybrid_names *names, u64 function,
+		   u64 position)
 {
-	struct ruby *ruby = container_of(run_namer, struct ruby, run_namer);
-
-	return ruby_functions__ip(&ruby->functions, names, function, position);
+	return ruby_functions__ip(&ruby_of(run_namer)->functions, names, function, position);
 }
 
-static u64 unknown(struct hybrid_run_namer *run_namer, struct hybrid_names *names)
+static void ruby_told(struct hybrid_run_namer *run_namer, struct hybrid_names *names,
+		      struct hybrid_told_text *told)
 {
-	struct ruby *ruby = container_of(run_namer, struct ruby, run_namer);
+	struct ruby *ruby = ruby_of(run_namer);
 
-	return ruby_functions__unknown(&ruby->functions, names);
-}
-
-static void ruby_text_told(struct hybrid_namer *namer, struct hybrid_names *names,
-			   const void *text, size_t size)
-{
-	struct ruby *ruby = container_of(namer, struct ruby, run_namer.namer);
-	struct hybrid_told_text told;
-
-	if (!hybrid_told_text_read(&told, text, size))
-		return;
-	if (!ruby->evaluator.nr && told.label && ruby->nr_tries < MAX_TRIES)
-		is_found_by(ruby, told.label);
-	ruby_functions__text(&ruby->functions, names, &told);
-}
-
-static const struct hybrid_run_language ruby_language = {
-	.language	= HYBRID_LANGUAGE_RUBY,
-	.ip_of		= ip_of,
-	.unknown	= unknown,
-	.begin		= ruby_begin,
-	.text		= ruby_text_told,
-	.names_first	= true,
-	.lasts		= true,
-};
-
-static struct hybrid_namer *ruby_namer(void *data, u64 pass __maybe_unused,
-				       struct hybrid_space *space)
-{
-	struct ruby *ruby = data;
-
-	ruby->pm.space = space;
-	ruby->run_namer.space = space;
-	return &ruby->run_namer.namer;
+	if (!run_namer->evaluator.nr && told->label && ruby->nr_tries < MAX_TRIES)
+		is_found_by(ruby, told->label);
+	ruby_functions__text(&ruby->functions, names, told);
 }
 
 /* Is it a return address in the file? */
@@ -180,8 +139,8 @@ static bool ruby_rule(void *data, u64 pass __maybe_unused, const struct hybrid_u
 	nr = mapping && !mapping->object ? nr_pushed(ruby, u, at) : -1;
 	if (nr < 0)
 		return false;
-	ruby->evaluator.made_start = mapping->start;
-	ruby->evaluator.made_end = mapping->end;
+	ruby->run_namer.evaluator.made_start = mapping->start;
+	ruby->run_namer.evaluator.made_end = mapping->end;
 	*rule = (struct hybrid_rule) {
 		.kind = HYBRID_RULE_CFA, .base = HYBRID_BASE_SP, .bp = HYBRID_BP_SAME,
 		.cfa_off = (nr + 1) * sizeof(u64), .ra_off = -(int)sizeof(u64),
@@ -192,88 +151,66 @@ static bool ruby_rule(void *data, u64 pass __maybe_unused, const struct hybrid_u
 static bool ruby_range(void *data, u64 pass, const struct hybrid_unwind *u, unsigned int at,
 		       struct hybrid_runtime_range *range)
 {
-	u64 ret = u->frames[at].ret, start = ret & ~(u64)(RANGE - 1);
 	struct ruby *ruby = data;
 
-	if (!ruby_rule(data, pass, u, at, &range->rule) ||
-	    range->rule.cfa_off != (PUSHED + 1) * sizeof(u64))
-		return false;
-	range->start = max(start, ruby->evaluator.made_start);
-	range->end = min(start + RANGE, ruby->evaluator.made_end);
-	range->jvm = NULL;
-	return ret >= range->start && ret < range->end;
+	return ruby_rule(data, pass, u, at, &range->rule) &&
+	       range->rule.cfa_off == (PUSHED + 1) * sizeof(u64) &&
+	       hybrid_run_namer__range(&ruby->run_namer, u->frames[at].ret, range);
 }
 
-static void set_interpreter(const struct ruby_file *file, u64 bias,
-			    const struct hybrid_mapping *mapping,
-			    struct hybrid_walk_interpreter *interpreter)
-{
-	interpreter->language = HYBRID_LANGUAGE_RUBY;
-	ruby_file__walk(file, &interpreter->ruby);
-	interpreter->runtime = bias + file->data - mapping->start + mapping->pgoff;
-}
-
-static bool ruby_interpreter(void *data, const struct hybrid_mapping *mapping,
-			     struct hybrid_walk_interpreter *interpreter)
-{
-	const struct ruby *ruby = data;
-
-	set_interpreter(&ruby->file, ruby->bias, mapping, interpreter);
-	return true;
-}
-
-static bool ruby_file_interpreter(const struct hybrid_mapping *mapping, u64 bias,
-				  struct hybrid_walk_interpreter *interpreter)
+static bool ruby_interpreter(void *data __maybe_unused, const struct hybrid_mapping *mapping,
+			     u64 bias, struct hybrid_walk_interpreter *interpreter)
 {
 	struct ruby_file file;
 
 	if (!ruby_file__read(&file, mapping->object))
 		return false;
-	set_interpreter(&file, bias, mapping, interpreter);
+	interpreter->language = HYBRID_LANGUAGE_RUBY;
+	ruby_file__walk(&file, &interpreter->ruby);
+	interpreter->runtime = bias + file.data - mapping->start + mapping->pgoff;
 	return true;
 }
 
-static bool open_ruby(struct ruby *ruby, const struct hybrid_mapping *mapping, u64 bias)
+static bool open_ruby(struct hybrid_run_namer *run_namer, const struct hybrid_mapping *mapping,
+		      u64 bias)
 {
-	const struct hybrid_object *object = mapping->object;
+	struct ruby *ruby = ruby_of(run_namer);
+	struct ruby_file file;
 
 	/* The file has all that is needed: the process may have just begun, or ended. */
-	if (!ruby_file__read(&ruby->file, object))
+	if (!ruby_file__read(&file, mapping->object))
 		return false;
-	hybrid_process_memory_map(&ruby->pm);
-	ruby->bias = bias;
-	ruby->object_id = object->id;
-	ruby->functions.layout = ruby->file.layout;
-	ruby->functions.symbols.table = ruby->file.symbols ? bias + ruby->file.symbols : 0;
+	hybrid_process_memory_map(&run_namer->pm);
+	run_namer->evaluator.made_restarts = true;
+	ruby->object_id = mapping->object->id;
+	ruby->functions.pm = &run_namer->pm;
+	ruby->functions.layout = file.layout;
+	ruby->functions.symbols.table = file.symbols ? bias + file.symbols : 0;
 	return true;
 }
+
+static void close_ruby(struct hybrid_run_namer *run_namer)
+{
+	ruby_functions__exit(&ruby_of(run_namer)->functions);
+}
+
+static const struct hybrid_run_language ruby_language = {
+	.language	= HYBRID_LANGUAGE_RUBY,
+	.unknown	= "rb::[unknown]",
+	.size		= sizeof(struct ruby),
+	.open		= open_ruby,
+	.close		= close_ruby,
+	.ip_of		= ruby_ip,
+	.begin		= begin_ruby,
+	.told		= ruby_told,
+	.names_first	= true,
+	.lasts		= true,
+};
 
 static void *ruby_open(const struct hybrid_process_memory *pm,
 		       const struct hybrid_mapping *mapping, u64 bias)
 {
-	struct ruby *ruby = calloc(1, sizeof(*ruby));
-
-	if (!ruby)
-		return NULL;
-	ruby->pm = *pm;
-	ruby->functions.pm = &ruby->pm;
-	ruby->evaluator.made_restarts = true;
-	hybrid_run_namer__init(&ruby->run_namer, &ruby_language, &ruby->evaluator);
-	if (open_ruby(ruby, mapping, bias))
-		return ruby;
-	hybrid_process_memory_exit(&ruby->pm);
-	free(ruby);
-	return NULL;
-}
-
-static void ruby_close(void *data)
-{
-	struct ruby *ruby = data;
-
-	hybrid_process_memory_exit(&ruby->pm);
-	ruby_functions__exit(&ruby->functions);
-	hybrid_run_namer__exit(&ruby->run_namer);
-	free(ruby);
+	return hybrid_run_namer__open(&ruby_language, pm, mapping, bias);
 }
 
 const struct hybrid_runtime_ops hybrid_ruby_ops = {
@@ -281,10 +218,9 @@ const struct hybrid_runtime_ops hybrid_ruby_ops = {
 	.language	= "Ruby",
 	.program	= "ruby",
 	.open		= ruby_open,
-	.close		= ruby_close,
+	.close		= hybrid_run_namer__close,
 	.rule		= ruby_rule,
 	.range		= ruby_range,
-	.file_interpreter = ruby_file_interpreter,
 	.interpreter	= ruby_interpreter,
-	.namer		= ruby_namer,
+	.namer		= hybrid_run_namer__of,
 };

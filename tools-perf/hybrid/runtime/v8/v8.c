@@ -347,30 +347,16 @@ static struct hybrid_namer *v8_namer(void *data, u64 pass, struct hybrid_space *
 	return &v8->namer;
 }
 
-static void set_interpreter(const struct v8_layout *layout,
-			    struct hybrid_walk_interpreter *interpreter)
-{
-	interpreter->language = HYBRID_LANGUAGE_V8;
-	interpreter->v8 = layout->walk;
-}
-
-static bool v8_file_interpreter(const struct hybrid_mapping *mapping, u64 bias __maybe_unused,
-				struct hybrid_walk_interpreter *interpreter)
-{
-	struct v8_layout layout;
-
-	if (v8_layout__read(&layout, mapping->object))
-		return false;
-	set_interpreter(&layout, interpreter);
-	return true;
-}
-
-static bool v8_interpreter(void *data, const struct hybrid_mapping *mapping __maybe_unused,
-			   struct hybrid_walk_interpreter *interpreter)
+static bool v8_interpreter(void *data, const struct hybrid_mapping *mapping,
+			   u64 bias __maybe_unused, struct hybrid_walk_interpreter *interpreter)
 {
 	const struct v8 *v8 = data;
+	struct v8_layout layout;
 
-	set_interpreter(&v8->layout, interpreter);
+	if (!v8 && v8_layout__read(&layout, mapping->object))
+		return false;
+	interpreter->language = HYBRID_LANGUAGE_V8;
+	interpreter->v8 = v8 ? v8->layout.walk : layout.walk;
 	return true;
 }
 
@@ -418,7 +404,6 @@ const struct hybrid_runtime_ops hybrid_v8_ops = {
 	.program	= "node",
 	.open		= v8_open,
 	.close		= v8_close,
-	.file_interpreter = v8_file_interpreter,
 	.interpreter	= v8_interpreter,
 	.namer		= v8_namer,
 };
