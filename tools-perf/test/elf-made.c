@@ -134,3 +134,11 @@ void elf_made_close(struct hybrid_object *object)
 	hybrid_objects_exit(objects);
 	free(objects);
 }
+
+struct hybrid_code *code_of(const struct hybrid_object *object)
+{
+	static struct hybrid_code code;
+
+	code = hybrid_object_code(object);
+	return &code;
+}

@@ -73,4 +73,7 @@ struct hybrid_object *elf_made_object(struct elf_made *elf);
 
 void elf_made_close(struct hybrid_object *object);
 
+/* Code of an object, valid until the next call. */
+struct hybrid_code *code_of(const struct hybrid_object *object);
+
 #endif /* __HYBRID_TEST_ELF_MADE_H */

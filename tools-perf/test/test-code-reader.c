@@ -139,7 +139,7 @@ static void all_rules(void)
 			memcpy(text + at, r->code, r->len);
 			open_text(TEXT, text, sizeof(text));
 			object->cfi.abi = r->is_32 ? &hybrid_abi_32 : &hybrid_abi_64;
-			found = hybrid_code_rule(object, TEXT + at + r->at, &rule);
+			found = hybrid_code_rule(code_of(object), TEXT + at + r->at, &rule);
 			expect(&rule, found, r);
 		}
 		close_text();
@@ -167,7 +167,8 @@ static void runs(void)
 		memset(&rule, 0, sizeof(rule));
 		if (framed)
 			rule = hybrid_rule_frame_pointer(8);
-		found = hybrid_code_rule_run(object, TEXT + MIDDLE + r->at, &rule, &end, &took);
+		found = hybrid_code_rule_run(code_of(object), TEXT + MIDDLE + r->at, &rule, &end,
+					     &took);
 		expect(&rule, found, r);
 		check(took >= 1);
 		check(end > TEXT + MIDDLE + r->at && end <= TEXT + MIDDLE + r->len);
@@ -186,7 +187,7 @@ static void from_entry(void)
 	memset(text + MIDDLE, 0x90, 100);
 	memcpy(text + MIDDLE + 100, "\xff\xe0", 2);
 	open_text(TEXT, text, sizeof(text));
-	check(hybrid_code_rule_run(object, TEXT + MIDDLE + 100, &rule, &end, &took));
+	check(hybrid_code_rule_run(code_of(object), TEXT + MIDDLE + 100, &rule, &end, &took));
 	same(rule.kind, HYBRID_RULE_CFA);
 	same(rule.base, HYBRID_BASE_SP);
 	same(rule.cfa_off, 8);
@@ -218,7 +219,7 @@ static void ends(void)
 		memcpy(text + MIDDLE, of[i].code, of[i].len);
 		open_text(TEXT, text, sizeof(text));
 		memset(&rule, 0, sizeof(rule));
-		hybrid_code_rule_run(object, TEXT + MIDDLE, &rule, &end, &took);
+		hybrid_code_rule_run(code_of(object), TEXT + MIDDLE, &rule, &end, &took);
 		if (!same(end - TEXT - MIDDLE, of[i].end))
 			printf("# code %u\n", i);
 	}
@@ -239,7 +240,7 @@ static void too_far(void)
 	memset(text, 0xf4, sizeof(text));
 	memcpy(text + MIDDLE, code, sizeof(code) - 1);
 	open_text(TEXT, text, sizeof(text));
-	check(!hybrid_code_rule_run(object, TEXT + MIDDLE, &rule, &end, &took) ||
+	check(!hybrid_code_rule_run(code_of(object), TEXT + MIDDLE, &rule, &end, &took) ||
 	      rule.cfa_off != 8);
 	same(end, TEXT + MIDDLE + 1);
 	close_text();
@@ -257,24 +258,24 @@ static void bounds(void)
 		size = 32 + i * 700;
 		memcpy(text + size - 2, "\xff\xd0", 2);
 		open_text(TEXT + i * 0x300, text, size);
-		check(hybrid_code_is_return(object, TEXT + i * 0x300 + 18));
-		check(!hybrid_code_is_return(object, TEXT + i * 0x300 + 19));
-		check(!hybrid_code_is_return(object, TEXT + i * 0x300));
-		check(hybrid_code_is_return(object, TEXT + i * 0x300 + size));
-		check(!hybrid_code_is_return(object, TEXT + i * 0x300 + size + 1));
+		check(hybrid_code_is_return(code_of(object), TEXT + i * 0x300 + 18));
+		check(!hybrid_code_is_return(code_of(object), TEXT + i * 0x300 + 19));
+		check(!hybrid_code_is_return(code_of(object), TEXT + i * 0x300));
+		check(hybrid_code_is_return(code_of(object), TEXT + i * 0x300 + size));
+		check(!hybrid_code_is_return(code_of(object), TEXT + i * 0x300 + size + 1));
 		memset(text + size - 2, 0x90, 2);
 	}
 	/* A segment that is at another place of the page than its addresses. */
 	open_text(TEXT, text, 64);
 	object->segments[0].vaddr += 8;
 	object->segments[0].offset += 8;
-	check(hybrid_code_is_return(object, TEXT + 18));
+	check(hybrid_code_is_return(code_of(object), TEXT + 18));
 	object->segments[0].offset -= 4;
-	check(hybrid_code_is_return(object, TEXT + 22));
+	check(hybrid_code_is_return(code_of(object), TEXT + 22));
 	/* A page of it would begin before the file. */
 	object->segments[0].offset = 0x8;
 	object->segments[0].vaddr = TEXT + 0x100;
-	check(!hybrid_code_is_return(object, TEXT + 0x112));
+	check(!hybrid_code_is_return(code_of(object), TEXT + 0x112));
 	close_text();
 }
 
@@ -290,7 +291,7 @@ static void uprobes(void)
 		memcpy(text + PAGE - 4, nop10, 10);
 		text[PAGE - 4 + byte] ^= byte < 10;
 		open_text(TEXT, text, sizeof(text));
-		same(hybrid_code_is_uprobe(object, TEXT + PAGE + 6, &left), byte == 10);
+		same(hybrid_code_is_uprobe(code_of(object), TEXT + PAGE + 6, &left), byte == 10);
 		same(left, byte == 10 ? 128 : 0);
 	}
 	for (byte = 0; byte <= 5; byte++) {
@@ -298,7 +299,7 @@ static void uprobes(void)
 		memcpy(text + PAGE - 3, nop5, 5);
 		text[PAGE - 3 + byte] ^= byte < 5;
 		open_text(TEXT, text, sizeof(text));
-		same(hybrid_code_is_uprobe(object, TEXT + PAGE + 2, &left), byte == 5);
+		same(hybrid_code_is_uprobe(code_of(object), TEXT + PAGE + 2, &left), byte == 5);
 		same(left, 0);
 	}
 	close_text();
@@ -313,16 +314,16 @@ static void others(void)
 	/* je +16; ret; call +0x100 */
 	memcpy(text, "\x74\x10\xc3\xe8\x00\x01\x00\x00", 8);
 	open_text(TEXT, text, sizeof(text));
-	same(hybrid_code_jump(object, TEXT, &next), TEXT + 18);
+	same(hybrid_code_jump(code_of(object), TEXT, &next), TEXT + 18);
 	same(next, TEXT + 2);
-	check(hybrid_code_returns(object, TEXT + 2));
-	check(hybrid_code_returns(object, TEXT));
-	check(!hybrid_code_returns(object, TEXT + 3));
-	same(hybrid_code_call_target(object, TEXT + 8), TEXT + 0x108);
-	same(hybrid_code_call_site(object, TEXT, TEXT + 8, TEXT + 0x108, 0), TEXT + 8);
-	same(hybrid_code_call_site(object, TEXT, TEXT + 8, TEXT + 0x109, 0), 0);
-	same(hybrid_code_call_site(object, TEXT, TEXT + 3, TEXT + 0x108, 0), 0);
-	same(hybrid_code_effect(object, TEXT + 3, &next), HYBRID_EFFECT_CALL);
+	check(hybrid_code_returns(code_of(object), TEXT + 2));
+	check(hybrid_code_returns(code_of(object), TEXT));
+	check(!hybrid_code_returns(code_of(object), TEXT + 3));
+	same(hybrid_code_call_target(code_of(object), TEXT + 8), TEXT + 0x108);
+	same(hybrid_code_call_site(code_of(object), TEXT, TEXT + 8, TEXT + 0x108, 0), TEXT + 8);
+	same(hybrid_code_call_site(code_of(object), TEXT, TEXT + 8, TEXT + 0x109, 0), 0);
+	same(hybrid_code_call_site(code_of(object), TEXT, TEXT + 3, TEXT + 0x108, 0), 0);
+	same(hybrid_code_effect(code_of(object), TEXT + 3, &next), HYBRID_EFFECT_CALL);
 	same(next, TEXT + 8);
 	close_text();
 }

@@ -28,7 +28,7 @@ static struct {
 	bool		tells;
 } code;
 
-static unsigned int made_rules(const struct hybrid_object *object __maybe_unused, u64 first,
+static unsigned int made_rules(struct hybrid_code *of __maybe_unused, u64 first,
 			       struct hybrid_code_rules *rules)
 {
 	code.first = first;
@@ -48,7 +48,7 @@ static unsigned int made_rules(const struct hybrid_object *object __maybe_unused
 	return code.took_before;
 }
 
-static bool made_run(const struct hybrid_object *object __maybe_unused, u64 vaddr,
+static bool made_run(struct hybrid_code *of __maybe_unused, u64 vaddr,
 		     struct hybrid_rule *rule, u64 *end, unsigned int *took)
 {
 	code.runs++;

@@ -61,10 +61,11 @@ static void callees(void)
 
 	for (i = 0; i < CALLS; i++) {
 		for (at = 0; at < SIZE; at++) {
-			want = hybrid_code_reaches(object, RET(i), TEXT + 0x2000 + 0x1000 * i);
+			want = hybrid_code_reaches(code_of(object), RET(i),
+						   TEXT + 0x2000 + 0x1000 * i);
 			same(hybrid_object_leads(&mapping, BIAS + RET(i), &mapping,
 						 BIAS + TEXT + 0x2000 + 0x1000 * i), want);
-			want = hybrid_code_reaches(object, RET(i), TEXT + at);
+			want = hybrid_code_reaches(code_of(object), RET(i), TEXT + at);
 			same(hybrid_object_leads(&mapping, BIAS + RET(i), &mapping,
 						 BIAS + TEXT + at), want);
 		}

@@ -160,7 +160,7 @@ static void put_call(void)
 static enum hybrid_reach reach(u64 callee)
 {
 	struct hybrid_object *object = open_file();
-	enum hybrid_reach found = hybrid_code_reaches(object, TEXT + 5, callee);
+	enum hybrid_reach found = hybrid_code_reaches(code_of(object), TEXT + 5, callee);
 
 	elf_made_close(object);
 	return found;

@@ -12,6 +12,7 @@
 #include "function.h"
 #include "image.h"
 #include "made-cfi.h"
+#include "memory.h"
 #include "pages.h"
 #include "pinned-file.h"
 #include "rows.h"
@@ -76,13 +77,13 @@ static void answers(void)
 	for (i = 0; i < 8000; i++) {
 		ret = TEXT + 1 + tap_random() % (SIZE - 1);
 		same(hybrid_object_is_return(&mapping, BIAS + ret),
-		     hybrid_code_is_return(object, ret));
+		     hybrid_code_is_return(code_of(object), ret));
 		if (i % 4)
 			continue;
 		ret = TEXT + (ret - TEXT) / 16 * 16 + 5;
 		callee = TEXT + tap_random() % 64 * 16;
 		same(hybrid_object_leads(&mapping, BIAS + ret, &mapping, BIAS + callee),
-		     hybrid_code_reaches(object, ret, callee));
+		     hybrid_code_reaches(code_of(object), ret, callee));
 	}
 	/* Outside of the file's code there is no call. */
 	check(!hybrid_object_is_return(&mapping, BIAS + TEXT - 1));
@@ -90,7 +91,7 @@ static void answers(void)
 	same(hybrid_object_leads(&mapping, BIAS + TEXT, &mapping, BIAS + TEXT), HYBRID_REACH_NOT);
 	/* The callee is in another file. */
 	same(hybrid_object_leads(&mapping, BIAS + TEXT + 5, NULL, BIAS + TEXT),
-	     hybrid_code_reaches(object, TEXT + 5, 0));
+	     hybrid_code_reaches(code_of(object), TEXT + 5, 0));
 	elf_made_close(object);
 }
 
@@ -165,7 +166,7 @@ static void many_rows(void)
 		if (i % 16)
 			continue;
 		/* The code tells the same each time, and for each address of its own. */
-		if (!hybrid_code_rule(object, vaddr, &rule))
+		if (!hybrid_code_rule(code_of(object), vaddr, &rule))
 			rule.kind = HYBRID_RULE_NONE;
 		same(hybrid_object_code_rule(row, &mapping, BIAS + vaddr)->kind, rule.kind);
 		same(hybrid_object_code_rule(row, &mapping, BIAS + vaddr)->kind, rule.kind);
@@ -180,6 +181,7 @@ static void many_rows(void)
 static void functions(void)
 {
 	static const struct made_bytes none;
+	struct hybrid_space *space = hybrid_space_new();
 	struct hybrid_mapping mapping, nothing = {};
 	struct hybrid_object *object;
 	const struct hybrid_fde *fde;
@@ -193,6 +195,7 @@ static void functions(void)
 	made_fde(&cfi, MADE_TEXT + 48, 16, &none);
 	object = made_cfi_object(&cfi);
 	mapping = map(object);
+	same(hybrid_space_map(space, &mapping, true), 0);
 	for (at = 0; at < 80; at++) {
 		bool is_in = (at >= 16 && at < 32) || (at >= 48 && at < 64);
 
@@ -200,16 +203,17 @@ static void functions(void)
 		     is_in ? BIAS + MADE_TEXT + at / 16 * 16 : 0);
 		fde = hybrid_function_fde(&mapping, MADE_TEXT + at);
 		same(!!fde, is_in);
-		/* nop */
-		same(hybrid_function_after(&mapping, BIAS + MADE_TEXT + at, &next),
-		     HYBRID_EFFECT_NEXT);
+		/* nop; no process has to be read for it */
+		same(hybrid_memory_after(NULL, space, 1, &hybrid_abi_64, BIAS + MADE_TEXT + at,
+					 &next), HYBRID_EFFECT_NEXT);
 		same(next, BIAS + MADE_TEXT + at + 1);
 	}
 	same(hybrid_function_start(&mapping, BIAS + MADE_TEXT + 4096), 0);
 	same(hybrid_function_start(&nothing, BIAS), 0);
 	check(!hybrid_function_fde(&nothing, MADE_TEXT + 16));
-	same(hybrid_function_after(&nothing, BIAS + 5, &next), HYBRID_EFFECT_SAME);
-	same(next, BIAS + 5);
+	same(hybrid_memory_after(NULL, space, 1, &hybrid_abi_64, 5, &next), HYBRID_EFFECT_SAME);
+	same(next, 5);
+	hybrid_space_put(space);
 	elf_made_close(object);
 }
 

@@ -4,7 +4,7 @@
 
 #include "../process/process.h"
 #include "../unwind/unwind.h"
-#include "../x86/regs.h"
+#include "../rules/regs.h"
 #include "hybrid-unwind.h"
 
 /* Events of one recording have few different masks of registers. */

@@ -14,7 +14,6 @@
 #include "../unwind/live-stack.h"
 #include "../unwind/merge.h"
 #include "../unwind/precise.h"
-#include "../x86/abi.h"
 #include "core.h"
 
 static int open_path(const struct hybrid_mapping *mapping)

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <linux/hash.h>
 #include <linux/kernel.h>
-#include "../x86/frame-around.h"
 #include "code-blocks.h"
 
 static struct hybrid_known_block *entry_of(struct hybrid_code_blocks *known,

@@ -83,6 +83,7 @@ static u64 end_of_rule(const struct hybrid_code_rules *rules, u64 at, u64 end)
 static int add_code(const struct hybrid_object *object, u64 at, u64 stop, unsigned int *looked,
 		    struct hybrid_batch *batch)
 {
+	struct hybrid_code code = hybrid_object_code(object);
 	struct hybrid_rule rule = {};
 	unsigned int took;
 	u64 end, offset;
@@ -94,7 +95,7 @@ static int add_code(const struct hybrid_object *object, u64 at, u64 stop, unsign
 			at++;
 			continue;
 		}
-		if (object->cfi.abi->arch->rule_run(object, at, &rule, &end, &took))
+		if (object->cfi.abi->arch->rule_run(&code, at, &rule, &end, &took))
 			err = hybrid_batch_code(batch, object, at, min(end, stop), &rule);
 		*looked += took;
 		at = end;
@@ -105,6 +106,7 @@ static int add_code(const struct hybrid_object *object, u64 at, u64 stop, unsign
 int hybrid_code_rows_around(struct hybrid_stored *stored, u64 vaddr, struct hybrid_batch *batch)
 {
 	const struct hybrid_object *object = stored->object;
+	struct hybrid_code code = hybrid_object_code(object);
 	struct hybrid_code_rules *rules;
 	unsigned int looked, number;
 	struct hybrid_fde gap;
@@ -122,7 +124,7 @@ int hybrid_code_rows_around(struct hybrid_stored *stored, u64 vaddr, struct hybr
 		return -ENOMEM;
 	rules->start = at;
 	rules->size = end - at;
-	looked = object->cfi.abi->arch->rules(object, gap.start, rules);
+	looked = object->cfi.abi->arch->rules(&code, gap.start, rules);
 	for (; rules->at && !err && at < end; at = stop) {
 		number = rules->at[at - rules->start];
 		stop = end_of_rule(rules, at, end);
@@ -143,6 +145,7 @@ int hybrid_code_rows_around(struct hybrid_stored *stored, u64 vaddr, struct hybr
 int hybrid_code_row_at(struct hybrid_stored *stored, u64 vaddr, u64 at, struct hybrid_batch *batch)
 {
 	const struct hybrid_object *object = stored->object;
+	struct hybrid_code code = hybrid_object_code(object);
 	struct hybrid_rule rule = {};
 	struct hybrid_fde gap;
 	unsigned int took;
@@ -151,7 +154,7 @@ int hybrid_code_row_at(struct hybrid_stored *stored, u64 vaddr, u64 at, struct h
 
 	hybrid_batch_clear(batch);
 	if (!hybrid_fdes_gap(&stored->fdes, vaddr, &gap) ||
-	    !object->cfi.abi->arch->rule_run(object, at, &rule, &end, &took))
+	    !object->cfi.abi->arch->rule_run(&code, at, &rule, &end, &took))
 		return 0;
 	err = hybrid_batch_code(batch, object, vaddr, min(end, gap.end), &rule);
 	return err == -EAGAIN ? 0 : err;

@@ -15,7 +15,6 @@
 #include "../process/priority.h"
 #include "../records/print-name.h"
 #include "../rules/clock.h"
-#include "../x86/abi.h"
 #include "update.h"
 
 void hybrid_worker_init(struct hybrid_compiler *compiler)

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../rules/arch.h"
 #include "../rules/keyed-hash.h"
-#include "../x86/abi.h"
 #include "process.h"
 
 static struct hlist_head *bucket(struct hlist_head *table, pid_t id)

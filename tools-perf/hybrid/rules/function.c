@@ -58,24 +58,14 @@ const struct hybrid_fde *hybrid_function_fde(const struct hybrid_mapping *mappin
 bool hybrid_function_leaves_stack(const struct hybrid_mapping *mapping, u64 ip)
 {
 	const struct hybrid_fde *fde;
+	struct hybrid_code code;
 	u64 vaddr;
 
 	if (!mapping || !vaddr_of(mapping, ip, &vaddr))
 		return false;
 	fde = hybrid_function_fde(mapping, vaddr);
-	return fde && mapping->object->cfi.abi->arch->leaves_stack(mapping->object, fde->start,
-								   fde->end);
-}
-
-enum hybrid_effect hybrid_function_after(const struct hybrid_mapping *mapping, u64 ip, u64 *next)
-{
-	enum hybrid_effect after;
-	u64 vaddr;
-
-	*next = ip;
-	if (!vaddr_of(mapping, ip, &vaddr))
-		return HYBRID_EFFECT_SAME;
-	after = mapping->object->cfi.abi->arch->after(mapping->object, vaddr, next);
-	*next += ip - vaddr;
-	return after;
+	if (!fde)
+		return false;
+	code = hybrid_object_code(mapping->object);
+	return mapping->object->cfi.abi->arch->leaves_stack(&code, fde->start, fde->end);
 }

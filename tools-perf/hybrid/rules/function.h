@@ -23,12 +23,4 @@ const struct hybrid_fde *hybrid_function_fde(const struct hybrid_mapping *mappin
 /* May the function that holds @ip go to another stack? False without a mapping or an FDE of @ip. */
 bool hybrid_function_leaves_stack(const struct hybrid_mapping *mapping, u64 ip);
 
-/**
- * hybrid_function_after - hybrid_insn_effect() of the code of a file
- * @mapping: that holds @ip, with an object
- * @ip: the instruction
- * @next: out: the address behind it
- */
-enum hybrid_effect hybrid_function_after(const struct hybrid_mapping *mapping, u64 ip, u64 *next);
-
 #endif /* __PERF_HYBRID_FUNCTION_H */

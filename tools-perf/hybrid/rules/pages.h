@@ -2,11 +2,8 @@
 #ifndef __PERF_HYBRID_PAGES_H
 #define __PERF_HYBRID_PAGES_H
 
-#include <linux/types.h>
+#include "arch.h"
 
-struct hybrid_object;
-
-#define HYBRID_PAGE		4096
 #define HYBRID_PAGES_BITS	8
 
 /**

@@ -202,11 +202,12 @@ static bool is_named(const struct hybrid_object *object, const struct function *
 static bool limit_to_own_stack(struct hybrid_object *object, const struct function *fn, u64 vaddr,
 			       struct hybrid_fde *range)
 {
+	struct hybrid_code code = hybrid_object_code(object);
 	u64 limit;
 
 	if (!(fn->flags & SP_WRITE) || is_named(object, fn, "runtime.cgocallback"))
 		return true;
-	limit = object->cfi.abi->arch->sets_sp(object, fn->start, fn->end);
+	limit = object->cfi.abi->arch->sets_sp(&code, fn->start, fn->end);
 	range->end = min(range->end, limit);
 	return vaddr < limit;
 }
@@ -219,7 +220,7 @@ static bool limit_to_own_stack(struct hybrid_object *object, const struct functi
 static void frame_rule(const struct hybrid_object *object, const struct function *fn, s32 distance,
 		       struct hybrid_rule *rule)
 {
-	const struct hybrid_arch *arch = object->cfi.abi->arch;
+	struct hybrid_code code = hybrid_object_code(object);
 
 	rule->kind = HYBRID_RULE_CFA;
 	rule->base = HYBRID_BASE_SP;
@@ -228,7 +229,7 @@ static void frame_rule(const struct hybrid_object *object, const struct function
 	if (!distance)
 		rule->bp = HYBRID_BP_SAME;
 	else if (fn->flags & IS_ASM &&
-		 !arch->saves_bp(object, fn->start, fn->end, distance - 8))
+		 !object->cfi.abi->arch->saves_bp(&code, fn->start, fn->end, distance - 8))
 		rule->bp = HYBRID_BP_UNDEFINED;
 	else
 		rule->bp = HYBRID_BP_AT_CFA;

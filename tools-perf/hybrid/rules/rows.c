@@ -243,9 +243,11 @@ struct hybrid_row *hybrid_object_row(const struct hybrid_mapping *mapping, u64 i
 	return found_row(mapping, vaddr);
 }
 
-/* Of a file that is open. */
-static const struct hybrid_arch *arch_of(const struct hybrid_mapping *mapping)
+/* The code of a file that is open, and what is asked of it. */
+static const struct hybrid_arch *arch_of(const struct hybrid_mapping *mapping,
+					 struct hybrid_code *code)
 {
+	*code = hybrid_object_code(mapping->object);
 	return mapping->object->cfi.abi->arch;
 }
 
@@ -254,6 +256,7 @@ const struct hybrid_rule *hybrid_object_code_rule(struct hybrid_row *row,
 						  u64 ret)
 {
 	static const struct hybrid_rule none;
+	struct hybrid_code code;
 	u64 vaddr;
 
 	if (row->code_at == ret - mapping->start + mapping->pgoff + 1)
@@ -264,7 +267,7 @@ const struct hybrid_rule *hybrid_object_code_rule(struct hybrid_row *row,
 	row->code_led = false;
 	row->code_failed = false;
 	if (!hybrid_object_vaddr(mapping->object, ret - mapping->start + mapping->pgoff, &vaddr) ||
-	    !arch_of(mapping)->rule(mapping->object, vaddr, &row->code))
+	    !arch_of(mapping, &code)->rule(&code, vaddr, &row->code))
 		row->code.kind = HYBRID_RULE_NONE;
 	if (hybrid_object_is_refused(mapping->object)) {
 		row->code_at = 0;
@@ -282,6 +285,7 @@ static bool found_return(const struct hybrid_mapping *mapping, u64 vaddr)
 {
 	struct hybrid_object *object = mapping->object;
 	struct hybrid_found_return *found;
+	struct hybrid_code code;
 	bool is_return;
 
 	found = &object->objects->found_returns[key(object, vaddr, HYBRID_FOUND_RETURNS_BITS)];
@@ -289,7 +293,7 @@ static bool found_return(const struct hybrid_mapping *mapping, u64 vaddr)
 		return found->is_return;
 	if (!hybrid_object_use(mapping))
 		return true;
-	is_return = arch_of(mapping)->is_return(object, vaddr);
+	is_return = arch_of(mapping, &code)->is_return(&code, vaddr);
 	if (!hybrid_object_is_current(object))
 		return true;
 	*found = (struct hybrid_found_return) {
@@ -311,23 +315,25 @@ bool hybrid_object_is_return(const struct hybrid_mapping *mapping, u64 ret)
 
 bool hybrid_object_calls_with_result(const struct hybrid_mapping *mapping, u64 ret)
 {
+	struct hybrid_code code;
 	u64 vaddr;
 
 	return mapping->object && hybrid_object_use(mapping) &&
 	       hybrid_object_vaddr(mapping->object, ret - mapping->start + mapping->pgoff,
 				   &vaddr) &&
-	       arch_of(mapping)->calls_with_result(mapping->object, vaddr) &&
+	       arch_of(mapping, &code)->calls_with_result(&code, vaddr) &&
 	       hybrid_object_is_current(mapping->object);
 }
 
 bool hybrid_object_is_uprobe(const struct hybrid_mapping *mapping, u64 ret, u64 *left)
 {
+	struct hybrid_code code;
 	u64 vaddr;
 
 	return mapping->object && hybrid_object_use(mapping) &&
 	       hybrid_object_vaddr(mapping->object, ret - 1 - mapping->start + mapping->pgoff,
 				   &vaddr) &&
-	       arch_of(mapping)->is_uprobe(mapping->object, vaddr + 1, left) &&
+	       arch_of(mapping, &code)->is_uprobe(&code, vaddr + 1, left) &&
 	       hybrid_object_is_current(mapping->object);
 }
 
@@ -337,6 +343,7 @@ static enum hybrid_reach found_leads(const struct hybrid_mapping *mapping, u64 r
 	struct hybrid_object *object = mapping->object;
 	struct hybrid_found_leads *found;
 	enum hybrid_reach leads;
+	struct hybrid_code code;
 
 	found = &object->objects->found_leads[key(object, ret * 3 + callee,
 						  HYBRID_FOUND_LEADS_BITS)];
@@ -344,7 +351,7 @@ static enum hybrid_reach found_leads(const struct hybrid_mapping *mapping, u64 r
 		return found->leads;
 	if (!hybrid_object_use(mapping))
 		return HYBRID_REACH_MAYBE;
-	leads = arch_of(mapping)->leads(object, ret, callee);
+	leads = arch_of(mapping, &code)->leads(&code, ret, callee);
 	if (!hybrid_object_is_current(object))
 		return HYBRID_REACH_MAYBE;
 	*found = (struct hybrid_found_leads) {

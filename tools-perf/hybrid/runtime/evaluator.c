@@ -4,7 +4,6 @@
  */
 #include "../rules/function.h"
 #include "../rules/rows.h"
-#include "../x86/code.h"
 #include "evaluator.h"
 
 /* It has 57 KiB in CPython 3.13. */
@@ -36,17 +35,20 @@ static void add_jumped_to(struct hybrid_evaluator *evaluator,
 void hybrid_evaluator__find(struct hybrid_evaluator *evaluator,
 			    const struct hybrid_mapping *mapping, u64 vaddr)
 {
+	const struct hybrid_object *object = mapping->object;
 	const struct hybrid_fde *fde;
+	struct hybrid_code code;
 	u64 at, next, target;
 
-	evaluator->object_id = mapping->object->id;
+	evaluator->object_id = object->id;
 	evaluator->nr = 0;
 	fde = vaddr ? hybrid_function_fde(mapping, vaddr) : NULL;
 	if (!fde || fde->end - fde->start > MAX_SIZE)
 		return;
 	evaluator->parts[evaluator->nr++] = *fde;
+	code = hybrid_object_code(object);
 	for (at = fde->start; at < fde->end; at = next) {
-		target = hybrid_code_jump(mapping->object, at, &next);
+		target = object->cfi.abi->arch->jump(&code, at, &next);
 		if (!next)
 			return;
 		if (target)
@@ -88,9 +90,12 @@ bool hybrid_evaluator__has_ended(const struct hybrid_evaluator *evaluator,
 				 struct hybrid_space *space, u64 ip)
 {
 	const struct hybrid_mapping *mapping;
+	struct hybrid_code code;
 	u64 vaddr;
 
 	mapping = find_vaddr(evaluator, space, ip, &vaddr);
-	return mapping && hybrid_object_use_unawaited(mapping) &&
-	       hybrid_code_returns(mapping->object, vaddr + 1);
+	if (!mapping || !hybrid_object_use_unawaited(mapping))
+		return false;
+	code = hybrid_object_code(mapping->object);
+	return mapping->object->cfi.abi->arch->returns(&code, vaddr + 1);
 }

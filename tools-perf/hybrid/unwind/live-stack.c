@@ -14,7 +14,6 @@
 #include <linux/kernel.h>
 #include "../rules/function.h"
 #include "../rules/rows.h"
-#include "../x86/code.h"
 #include "call-check.h"
 #include "live-stack.h"
 
@@ -98,7 +97,8 @@ static bool calls_once(const struct outer *o, u64 ret)
 	unsigned int i;
 
 	for (i = 0; at && i < MAX_ONCE; i++) {
-		switch (hybrid_function_after(mapping, at, &at)) {
+		switch (hybrid_memory_after(o->unwinder->memory, o->u->space, o->u->pid, o->u->abi,
+					    at, &at)) {
 		case HYBRID_EFFECT_NEXT:
 			break;
 		case HYBRID_EFFECT_CALL:
@@ -142,22 +142,25 @@ static bool calls_at_one_place(const struct outer *o, unsigned int i)
 	const struct hybrid_frame *frames = o->u->frames;
 	const struct hybrid_mapping *mapping = hybrid_space_find(o->u->space, frames[i].ip);
 	u64 at, next, after, target, start, bias;
+	const struct hybrid_arch *arch = o->u->abi->arch;
 	const struct hybrid_fde *fde;
+	struct hybrid_code code;
 	unsigned int nr = 0;
 	bool found = false;
 
 	start = mapping ? hybrid_function_start(mapping, frames[i - 1].ip) : 0;
 	if (!start || !hybrid_mapping_bias(mapping, &bias))
 		return false;
+	code = hybrid_object_code(mapping->object);
 	fde = hybrid_function_fde(mapping, frames[i].ip - bias);
 	for (at = fde ? fde->start : 0; fde && at < fde->end; at = next) {
-		target = hybrid_code_jump(mapping->object, at, &next);
+		target = arch->jump(&code, at, &next);
 		if (!next || ++nr > MAX_AMONG ||
 		    (target && (target < fde->start || target >= fde->end)))
 			return false;
-		if (hybrid_code_effect(mapping->object, at, &after) != HYBRID_EFFECT_CALL)
+		if (arch->after(&code, at, &after) != HYBRID_EFFECT_CALL)
 			continue;
-		target = hybrid_code_call_target(mapping->object, next);
+		target = arch->call_target(&code, next);
 		if (!target || !has_same_sp(o, frames[i].ret, next + bias) ||
 		    (target + bias == start && (found || next + bias != frames[i].ret)))
 			return false;

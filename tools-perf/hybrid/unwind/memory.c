@@ -17,14 +17,9 @@
 #include <linux/bits.h>
 #include <linux/hash.h>
 #include <linux/kernel.h>
-#include <asm/insn.h>
 #include "../rules/rows.h"
-#include "../x86/code.h"
-#include "../x86/flow.h"
-#include "../x86/frame-around.h"
 #include "memory.h"
 #include "seen-code.h"
-#include "x86_frame.h"
 
 #define PAGE	4096
 #define PAGES	64
@@ -106,7 +101,8 @@ struct hybrid_memory {
 
 /**
  * struct reader - of the code of a process
- * @memory: keeps what is read
+ * @code: the interface
+ * @memory: keeps what is read; NULL: only code of files can be read
  * @space: of the process
  * @mapping: that was read last
  * @gen: of @space
@@ -116,6 +112,7 @@ struct hybrid_memory {
  * @to: behind the last one; 0: nothing was read
  */
 struct reader {
+	struct hybrid_code		 code;
 	struct hybrid_memory		*memory;
 	struct hybrid_space		*space;
 	const struct hybrid_mapping	*mapping;
@@ -299,6 +296,8 @@ static int read_made(const struct reader *reader, u64 addr, void *dst, unsigned 
 	u64 at = addr & (PAGE - 1);
 	const struct code_page *page;
 
+	if (!memory)
+		return -1;
 	if (hybrid_seen_code_read(&memory->seen, reader->gen, reader->pid, addr, dst, len))
 		return 0;
 	if (hybrid_seen_code_is_rewritten(&memory->seen, reader->pid, addr, memory->pass))
@@ -310,10 +309,9 @@ static int read_made(const struct reader *reader, u64 addr, void *dst, unsigned 
 	return 0;
 }
 
-/* Never across a page: see struct x86_frame_mem. */
-static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
+static int read_process(void *code, unsigned long addr, void *dst, unsigned int len)
 {
-	struct reader *reader = ctx;
+	struct reader *reader = container_of(code, struct reader, code);
 	u64 at = addr & (PAGE - 1);
 
 	if (addr < reader->mapping->start || addr >= reader->mapping->end)
@@ -326,32 +324,35 @@ static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
 	return read_made(reader, addr, dst, len);
 }
 
-static bool reader_init(struct reader *reader, struct x86_frame_mem *mem,
-			struct hybrid_memory *memory, struct hybrid_space *space,
-			pid_t pid, const struct hybrid_abi *abi, u64 ip)
+static bool reader_init(struct reader *reader, struct hybrid_memory *memory,
+			struct hybrid_space *space, pid_t pid, const struct hybrid_abi *abi,
+			u64 ip)
 {
-	reader->memory = memory;
-	reader->space = space;
-	reader->mapping = memory ? hybrid_space_find(space, ip) : NULL;
-	reader->gen = space->gen;
-	reader->pid = pid;
-	reader->ip = ip;
-	reader->from = 0;
-	reader->to = 0;
-	mem->read = read_code;
-	mem->ctx = reader;
-	mem->is_64bit = abi->word == 8;
-	mem->any_bp = false;
+	*reader = (struct reader) {
+		.code = { .read = read_process, .word = abi->word },
+		.memory = memory, .space = space, .mapping = hybrid_space_find(space, ip),
+		.gen = space->gen, .pid = pid, .ip = ip,
+	};
 	return reader->mapping;
 }
 
+/* Less than a page, of two pages maybe. */
+static bool read_all(struct reader *reader, u64 addr, void *dst, unsigned int size)
+{
+	unsigned int first = min_t(u64, size, PAGE - addr % PAGE);
+
+	return !read_process(&reader->code, addr, dst, first) &&
+	       (first == size ||
+		!read_process(&reader->code, addr + first, dst + first, size - first));
+}
+
 /* Sets the hash of a proof; false: not all of the code can be read. */
-static bool prove(const struct x86_frame_mem *mem, struct hybrid_code_proof *proof)
+static bool prove(struct reader *reader, struct hybrid_code_proof *proof)
 {
 	unsigned int size = proof->words * sizeof(u64), i;
 	u64 words[HYBRID_CODE_WORDS];
 
-	if (!size || hybrid_flow_fetch(mem, proof->start, (u8 *)words, size) < size)
+	if (!size || !read_all(reader, proof->start, words, size))
 		return false;
 	proof->hash = 0;
 	for (i = 0; i < proof->words; i++)
@@ -360,11 +361,10 @@ static bool prove(const struct x86_frame_mem *mem, struct hybrid_code_proof *pro
 }
 
 /* The words that have what was read. */
-static bool prove_read(const struct reader *reader, const struct x86_frame_mem *mem,
-		       struct hybrid_code_proof *proof)
+static bool prove_read(struct reader *reader, struct hybrid_code_proof *proof)
 {
 	hybrid_code_proof_of(proof, reader->from, reader->to);
-	return prove(mem, proof);
+	return prove(reader, proof);
 }
 
 bool hybrid_memory_rule(struct hybrid_memory *memory, struct hybrid_space *space,
@@ -372,25 +372,24 @@ bool hybrid_memory_rule(struct hybrid_memory *memory, struct hybrid_space *space
 			struct hybrid_code_proof *proof)
 {
 	struct hybrid_code_proof now;
-	struct x86_frame_mem mem;
 	struct code_rule *known;
 	struct reader reader;
 
 	if (proof)
 		proof->words = 0;
-	if (!reader_init(&reader, &mem, memory, space, pid, abi, ip))
+	if (!memory || !reader_init(&reader, memory, space, pid, abi, ip))
 		return false;
 	known = &memory->rules[hash_64(ip + space->gen + ((u64)pid << 32), 10)];
 	now = known->proof;
 	if (known->ip != ip || known->gen != space->gen || known->pid != pid ||
-	    !prove(&mem, &now) || now.hash != known->proof.hash) {
+	    !prove(&reader, &now) || now.hash != known->proof.hash) {
 		reader.from = 0;
 		reader.to = 0;
 		known->ip = ip;
 		known->gen = space->gen;
 		known->pid = pid;
-		known->told = hybrid_code_ask(&mem, ip, &known->rule);
-		if (!prove_read(&reader, &mem, &known->proof))
+		known->told = abi->arch->rule(&reader.code, ip, &known->rule);
+		if (!prove_read(&reader, &known->proof))
 			known->ip = 0;
 	}
 	*rule = known->rule;
@@ -402,21 +401,19 @@ bool hybrid_memory_rule(struct hybrid_memory *memory, struct hybrid_space *space
 bool hybrid_memory_prove(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
 			 const struct hybrid_abi *abi, struct hybrid_code_proof *proof)
 {
-	struct x86_frame_mem mem;
 	struct reader reader;
 
-	return reader_init(&reader, &mem, memory, space, pid, abi, proof->start) &&
-	       prove(&mem, proof);
+	return memory && reader_init(&reader, memory, space, pid, abi, proof->start) &&
+	       prove(&reader, proof);
 }
 
 int hybrid_memory_code(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
 		       const struct hybrid_abi *abi, u64 addr, void *dst, unsigned int size)
 {
-	struct x86_frame_mem mem;
 	struct reader reader;
 
-	return reader_init(&reader, &mem, memory, space, pid, abi, addr) &&
-	       hybrid_flow_fetch(&mem, addr, dst, size) == size ? 0 : -1;
+	return memory && reader_init(&reader, memory, space, pid, abi, addr) &&
+	       read_all(&reader, addr, dst, size) ? 0 : -1;
 }
 
 /*
@@ -424,7 +421,7 @@ int hybrid_memory_code(struct hybrid_memory *memory, struct hybrid_space *space,
  * read other pages in place of this one, so the bytes are copied before.
  */
 static bool is_replaced(const struct hybrid_seen_code *seen, struct reader *reader,
-			const struct x86_frame_mem *mem, u64 ip)
+			const struct hybrid_abi *abi, u64 ip)
 {
 	const struct code_page *page = read_page(reader, seen->start & -PAGE);
 	u8 now[HYBRID_SEEN_CODE];
@@ -435,16 +432,15 @@ static bool is_replaced(const struct hybrid_seen_code *seen, struct reader *read
 	memcpy(now, page->bytes + seen->start % PAGE, seen->size);
 	if (!hybrid_seen_code_differs(seen, now, 0, ~0ULL))
 		return false;
-	hybrid_code_ask(mem, ip, &rule);
+	abi->arch->rule(&reader->code, ip, &rule);
 	return reader->to &&
-	       hybrid_seen_code_differs(seen, now, reader->from, reader->to - MAX_INSN_SIZE + 1);
+	       hybrid_seen_code_differs(seen, now, reader->from, reader->to - HYBRID_MAX_INSN + 1);
 }
 
 void hybrid_memory_see(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
 		       const struct hybrid_abi *abi, const struct hybrid_made_code *code)
 {
 	struct hybrid_seen_code *seen;
-	struct x86_frame_mem mem;
 	struct reader reader;
 
 	if (!memory)
@@ -453,7 +449,7 @@ void hybrid_memory_see(struct hybrid_memory *memory, struct hybrid_space *space,
 	seen->size = 0;
 	if (code->ip - code->start >= code->size ||
 	    code->size > HYBRID_SEEN_CODE || code->start % PAGE + code->size > PAGE ||
-	    !reader_init(&reader, &mem, memory, space, pid, abi, code->ip) ||
+	    !reader_init(&reader, memory, space, pid, abi, code->ip) ||
 	    reader.mapping->object)
 		return;
 	seen->gen = space->gen;
@@ -461,7 +457,7 @@ void hybrid_memory_see(struct hybrid_memory *memory, struct hybrid_space *space,
 	seen->start = code->start;
 	seen->size = code->size;
 	memcpy(seen->bytes, code->bytes, code->size);
-	if (is_replaced(seen, &reader, &mem, code->ip))
+	if (is_replaced(seen, &reader, abi, code->ip))
 		hybrid_seen_code_rewritten(seen, memory->pass);
 }
 
@@ -488,12 +484,11 @@ bool hybrid_memory_has_frame(struct hybrid_memory *memory, struct hybrid_space *
 bool hybrid_memory_around(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,
 			  const struct hybrid_abi *abi, u64 ip, u64 *begins)
 {
-	struct x86_frame_mem mem;
 	struct reader reader;
 
-	if (!reader_init(&reader, &mem, memory, space, pid, abi, ip))
+	if (!memory || !reader_init(&reader, memory, space, pid, abi, ip))
 		return false;
-	hybrid_frame_around(&mem, ip, begins);
+	abi->arch->around(&reader.code, ip, begins);
 	return true;
 }
 
@@ -542,25 +537,22 @@ int hybrid_memory_copy(struct hybrid_memory *memory, struct hybrid_space *space,
 bool hybrid_memory_is_return(struct hybrid_memory *memory, struct hybrid_space *space,
 			     pid_t pid, const struct hybrid_abi *abi, u64 ret)
 {
-	struct x86_frame_mem mem;
 	struct reader reader;
 	u8 byte;
 
-	if (!reader_init(&reader, &mem, memory, space, pid, abi, ret) ||
-	    read_code(&reader, ret, &byte, sizeof(byte)))
-		return true;
-	return x86_frame_call_before(&mem, ret);
+	return !memory || !reader_init(&reader, memory, space, pid, abi, ret) ||
+	       read_process(&reader.code, ret, &byte, sizeof(byte)) ||
+	       abi->arch->is_return(&reader.code, ret);
 }
 
 enum hybrid_effect hybrid_memory_after(struct hybrid_memory *memory,
 				       struct hybrid_space *space, pid_t pid,
 				       const struct hybrid_abi *abi, u64 ip, u64 *next)
 {
-	struct x86_frame_mem mem;
 	struct reader reader;
 
 	*next = ip;
-	if (!reader_init(&reader, &mem, memory, space, pid, abi, ip))
+	if (!reader_init(&reader, memory, space, pid, abi, ip))
 		return HYBRID_EFFECT_SAME;
-	return hybrid_insn_effect(&mem, ip, next);
+	return abi->arch->after(&reader.code, ip, next);
 }

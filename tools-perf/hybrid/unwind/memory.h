@@ -139,13 +139,13 @@ bool hybrid_memory_has_frame(struct hybrid_memory *memory, struct hybrid_space *
 			     const struct hybrid_abi *abi, u64 ip);
 
 /**
- * hybrid_memory_around - hybrid_frame_around() of code that no file backs
+ * hybrid_memory_around - instructions with the same frame pointer, in code that no file backs
  * @memory: may be NULL
  * @space: with the mapping that holds @ip
  * @pid: the process that was sampled
  * @abi: of the task
  * @ip: of the next instruction; hybrid_memory_rule() has found that bp points to its frame
- * @begins: out
+ * @begins: out, as struct hybrid_arch's @around has it
  *
  * Return: false where it can't be read.
  */
@@ -207,8 +207,8 @@ bool hybrid_memory_is_return(struct hybrid_memory *memory, struct hybrid_space *
 			     pid_t pid, const struct hybrid_abi *abi, u64 ret);
 
 /**
- * hybrid_memory_after - hybrid_insn_effect() of code that no file backs
- * @memory: may be NULL
+ * hybrid_memory_after - what an instruction leaves, of code of a file or of a process
+ * @memory: NULL: only code of files can be read
  * @space: with the mapping that holds @ip
  * @pid: the process that was sampled
  * @abi: of the task

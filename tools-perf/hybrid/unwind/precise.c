@@ -101,20 +101,15 @@ static enum verdict try(struct hybrid_unwinder *unwinder, struct hybrid_unwind *
 static bool behind(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u, u64 ip,
 		   struct candidate *from)
 {
-	const struct hybrid_mapping *mapping;
 	struct hybrid_object *object;
 	enum hybrid_effect after;
 	bool mapped;
 	u64 next;
 
 	hybrid_unwind_row(unwinder, u->space, ip, &mapped, &object);
-	mapping = hybrid_space_find(u->space, ip);
-	if (!mapping)
+	if (!hybrid_space_find(u->space, ip))
 		return false;
-	if (mapping->object)
-		after = hybrid_function_after(mapping, ip, &next);
-	else
-		after = hybrid_memory_after(unwinder->memory, u->space, u->pid, u->abi, ip, &next);
+	after = hybrid_memory_after(unwinder->memory, u->space, u->pid, u->abi, ip, &next);
 	from->way = HYBRID_PRECISE_RETIRED;
 	from->ip = after == HYBRID_EFFECT_NEXT ? next : ip;
 	from->sp = u->regs.value[u->abi->sp];

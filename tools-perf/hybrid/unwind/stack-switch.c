@@ -33,6 +33,7 @@
 struct place {
 	const struct hybrid_mapping	*mapping;
 	struct hybrid_object		*object;
+	struct hybrid_code		 code;
 	u64				 vaddr;
 };
 
@@ -43,9 +44,11 @@ static bool find_place(struct hybrid_unwinder *unwinder, struct hybrid_space *sp
 
 	*row = hybrid_unwind_row(unwinder, space, ip, &mapped, &place->object);
 	place->mapping = mapped ? hybrid_space_find(space, ip) : NULL;
-	return *row && place->mapping && place->mapping->object == place->object &&
-	       hybrid_object_use(place->mapping) &&
-	       hybrid_object_vaddr(place->object, ip - place->mapping->start +
+	if (!*row || !place->mapping || place->mapping->object != place->object ||
+	    !hybrid_object_use(place->mapping))
+		return false;
+	place->code = hybrid_object_code(place->object);
+	return hybrid_object_vaddr(place->object, ip - place->mapping->start +
 				   place->mapping->pgoff, &place->vaddr);
 }
 
@@ -141,7 +144,7 @@ static u64 find_called(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u
  * The call to @callee in the function that the call before @to leads to. A goroutine's
  * own function was called by nothing: what it has given to be called has its name.
  */
-static u64 look_for_site(const struct place *to, const struct hybrid_row *row, u64 callee,
+static u64 look_for_site(struct place *to, const struct hybrid_row *row, u64 callee,
 			 u64 called)
 {
 	const struct hybrid_arch *arch = to->object->cfi.abi->arch;
@@ -152,16 +155,16 @@ static u64 look_for_site(const struct place *to, const struct hybrid_row *row, u
 		if (!called || !hybrid_pclntab_parent(to->object, called, &caller))
 			return 0;
 	} else {
-		target = arch->call_target(to->object, to->vaddr + 1);
+		target = arch->call_target(&to->code, to->vaddr + 1);
 		if (!target || !hybrid_pclntab_around(to->object, target, &caller) ||
 		    caller.start != target)
 			return 0;
 	}
-	return arch->call_site(to->object, caller.start, caller.end, callee, called);
+	return arch->call_site(&to->code, caller.start, caller.end, callee, called);
 }
 
 /* The same, once for many samples: a large function is decoded as a whole. */
-static u64 find_site(const struct place *to, const struct hybrid_row *row, u64 callee, u64 called)
+static u64 find_site(struct place *to, const struct hybrid_row *row, u64 callee, u64 called)
 {
 	struct hybrid_site *known =
 		&to->object->pclntab.sites[(to->vaddr + called / 32) % HYBRID_NR_SITES];
@@ -191,7 +194,7 @@ static bool add_caller(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u
 	    !hybrid_pclntab_around(from.object, from.vaddr, &callee) ||
 	    !find_place(unwinder, u->space, ret - 1, &to, &row) || to.object != from.object)
 		return false;
-	if (to.object->cfi.abi->arch->call_target(to.object, to.vaddr + 1) == callee.start)
+	if (to.object->cfi.abi->arch->call_target(&to.code, to.vaddr + 1) == callee.start)
 		return switched && is_depth(u, u->bp);
 	site = find_site(&to, row, callee.start, find_called(unwinder, u, &from));
 	if (!site)
@@ -224,14 +227,14 @@ static bool add_grown(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 	    !hybrid_pclntab_around(from.object, from.vaddr, &grows))
 		return false;
 	arch = to.object->cfi.abi->arch;
-	target = arch->call_target(to.object, to.vaddr + 1);
+	target = arch->call_target(&to.code, to.vaddr + 1);
 	if (!target || !hybrid_pclntab_around(to.object, target, &small) || small.start != target)
 		return false;
-	site = arch->call_site(to.object, small.start, small.end, grows.start, 0);
+	site = arch->call_site(&to.code, small.start, small.end, grows.start, 0);
 	/* Most call what stands behind it, and leads to it. */
 	if (!site && hybrid_pclntab_around(to.object, grows.end, &entry))
-		site = arch->call_site(to.object, small.start, small.end, entry.start, 0);
-	if (!site || arch->leads(to.object, site, from.vaddr) != HYBRID_REACH_THERE)
+		site = arch->call_site(&to.code, small.start, small.end, entry.start, 0);
+	if (!site || arch->leads(&to.code, site, from.vaddr) != HYBRID_REACH_THERE)
 		return false;
 	return add(u, site + ip - from.vaddr) && add(u, ret);
 }
@@ -273,7 +276,7 @@ static bool is_caller(struct hybrid_unwinder *unwinder, struct hybrid_unwind *u,
 	if (find_place(unwinder, u->space, ip, &from, &row) &&
 	    find_place(unwinder, u->space, ret - 1, &to, &row) && to.object == from.object &&
 	    hybrid_pclntab_around(from.object, from.vaddr, &callee) &&
-	    to.object->cfi.abi->arch->call_target(to.object, to.vaddr + 1) == callee.start)
+	    to.object->cfi.abi->arch->call_target(&to.code, to.vaddr + 1) == callee.start)
 		return true;
 	return hybrid_check_call(unwinder, u->space, u->pid, u->abi, ret, ip) >=
 	       HYBRID_REACH_INDIRECT;

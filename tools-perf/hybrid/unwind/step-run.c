@@ -5,8 +5,6 @@
  */
 #include <linux/kernel.h>
 #include "../rules/rows.h"
-#include "../x86/code.h"
-#include "../x86/run-on.h"
 #include "step.h"
 #include "step-run.h"
 
@@ -17,32 +15,22 @@ static int read_stack(void *arg, u64 addr, u64 *value)
 	return hybrid_unwind_read(arg, addr, WORD, value);
 }
 
-static void put_registers(const struct hybrid_unwind *u, struct hybrid_run *run)
-{
-	unsigned int i, reg;
-
-	for (i = 0; i < HYBRID_RUN_REGS; i++) {
-		reg = hybrid_dwarf_reg(i);
-		run->regs[i].value = u->regs.value[reg];
-		run->regs[i].known = u->regs.known >> reg & 1;
-	}
-}
-
 /* Runs the code of the sampled function, which is in a file. */
 static bool run_on(struct hybrid_walk *w, const struct hybrid_mapping *mapping,
-		   struct hybrid_run *run)
+		   struct hybrid_run_end *end)
 {
 	struct hybrid_unwind *u = w->u;
-	u64 ip = u->frames[0].ip;
-
-	if (!hybrid_object_use(mapping) ||
-	    !hybrid_object_vaddr(mapping->object, ip - mapping->start + mapping->pgoff, &run->ip))
-		return false;
-	run->stack = (struct hybrid_run_stack) {
+	const struct hybrid_run_stack stack = {
 		.read = read_stack, .arg = u, .start = u->sp, .end = u->dump_start + u->dump_size,
 	};
-	put_registers(u, run);
-	return hybrid_code_run_on(mapping->object, run) &&
+	u64 ip = u->frames[0].ip, vaddr;
+	struct hybrid_code code;
+
+	if (!hybrid_object_use(mapping) ||
+	    !hybrid_object_vaddr(mapping->object, ip - mapping->start + mapping->pgoff, &vaddr))
+		return false;
+	code = hybrid_object_code(mapping->object);
+	return u->abi->arch->run_on(&code, vaddr, &u->regs, &stack, end) &&
 	       hybrid_object_is_current(mapping->object);
 }
 
@@ -58,7 +46,7 @@ enum hybrid_stop hybrid_step_run(struct hybrid_walk *w, bool framing,
 {
 	struct hybrid_unwind *u = w->u;
 	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, u->frames[0].ip);
-	struct hybrid_run run = {};
+	struct hybrid_run_end run = {};
 	bool framed;
 
 	if (u->nr > 1 || u->abi->word != WORD || !mapping || !mapping->object || u->overwritten)
@@ -68,10 +56,10 @@ enum hybrid_stop hybrid_step_run(struct hybrid_walk *w, bool framing,
 	    run.ret == u->frames[0].ip || !is_believed(w, framed, run.ret))
 		return HYBRID_STOP_NO_CFI;
 	*caller = (struct hybrid_caller) {
-		.cfa = run.sp, .ip = run.ret, .bp = run.bp.value, .bp_known = run.bp.known,
+		.cfa = run.sp, .ip = run.ret, .bp = run.bp, .bp_known = run.bp_known,
 	};
 	if (run.makes_frame) {
-		caller->cfa = run.bp.value + WORD;
+		caller->cfa = run.bp + WORD;
 		caller->bp = u->bp;
 		caller->bp_known = u->bp_known;
 		w->unframed = true;

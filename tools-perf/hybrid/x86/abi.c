@@ -5,7 +5,6 @@
  */
 #include <elf.h>
 #include <stddef.h>
-#include "../rules/arch.h"
 #include "abi.h"
 #include "code.h"
 #include "entry.h"
@@ -27,6 +26,12 @@ static const struct hybrid_arch x86 = {
 	.call_target	= hybrid_code_call_target,
 	.call_site	= hybrid_code_call_site,
 	.after		= hybrid_code_effect,
+	.jump		= hybrid_code_jump,
+	.returns	= hybrid_code_returns,
+	.follow		= hybrid_code_follow,
+	.around		= hybrid_code_around,
+	.run_on		= hybrid_code_run_on,
+	.map_regs	= hybrid_x86_map_regs,
 };
 
 const struct hybrid_abi hybrid_abi_64 = {

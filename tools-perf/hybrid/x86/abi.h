@@ -2,13 +2,7 @@
 #ifndef __PERF_HYBRID_ABI_H
 #define __PERF_HYBRID_ABI_H
 
-#include "../rules/rule.h"
-
-/* The user ABIs of an x86 kernel. */
-extern const struct hybrid_abi hybrid_abi_64;
-extern const struct hybrid_abi hybrid_abi_32;
-
-/* A hybrid_abi_fn: EM_X86_64 and EM_386. */
-const struct hybrid_abi *hybrid_x86_abi(unsigned int machine);
+/* The user ABIs of an x86 kernel: hybrid_abi_64, hybrid_abi_32, hybrid_x86_abi(). */
+#include "../rules/arch.h"
 
 #endif /* __PERF_HYBRID_ABI_H */

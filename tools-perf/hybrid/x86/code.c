@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <string.h>
+#include <asm/insn.h>
+#include "../rules/expr.h"
 #include "callers-frame.h"
 #include "code.h"
 #include "context-switch.h"
+#include "flow.h"
+#include "frame-around.h"
 #include "frame-pointer.h"
 #include "from-entry.h"
 #include "function-rules.h"
@@ -19,73 +23,18 @@
  */
 #define MAX_UNITS	32768
 
-/* Bytes of the longest instruction. */
-#define MAX_INSN	15
-
 /* DWARF's number. */
 #define R11		11
 
 /* psABI x86-64 3.2.2: what leaf functions may use below sp. */
 #define RED_ZONE	128
 
-/**
- * struct reader - of an object's code
- * @object: open
- * @page: address of the page that was read last
- * @offset: of that in the file
- * @valid: there is one
- */
-struct reader {
-	const struct hybrid_object	*object;
-	u64				 page;
-	u64				 offset;
-	bool				 valid;
-};
-
-static const struct hybrid_page *read_page(struct reader *reader, u64 vaddr)
+static struct x86_frame_mem mem_of(struct hybrid_code *code)
 {
-	u64 at = vaddr % HYBRID_PAGE, offset;
-	const struct hybrid_page *page;
-
-	if (reader->valid && reader->page == vaddr - at)
-		return hybrid_page_read(reader->object, reader->offset);
-	reader->valid = false;
-	/* The segment may begin inside of the page. */
-	if (!hybrid_object_offset(reader->object, vaddr, &offset) || offset < at)
-		return NULL;
-	page = hybrid_page_read(reader->object, offset - at);
-	if (!page || page->nr < at)
-		return NULL;
-	reader->page = vaddr - at;
-	reader->offset = offset - at;
-	reader->valid = true;
-	return page;
-}
-
-/* Never across a page: see struct x86_frame_mem. */
-static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
-{
-	const struct hybrid_page *page;
-	u64 at = addr % HYBRID_PAGE;
-
-	if (len > HYBRID_PAGE - at)
-		return -1;
-	page = read_page(ctx, addr);
-	if (!page)
-		return -1;
-	memcpy(dst, page->bytes + at, len);
-	return 0;
-}
-
-static void reader_init(struct reader *reader, struct x86_frame_mem *mem,
-			const struct hybrid_object *object)
-{
-	reader->object = object;
-	reader->valid = false;
-	mem->read = read_code;
-	mem->ctx = reader;
-	mem->is_64bit = object->cfi.abi->word == 8;
-	mem->any_bp = true;
+	return (struct x86_frame_mem) {
+		.read = code->read, .ctx = code, .is_64bit = code->word == 8,
+		.any_bp = code->any_bp,
+	};
 }
 
 u8 hybrid_dwarf_reg(u8 reg)
@@ -196,7 +145,7 @@ static bool is_by_stack(const struct hybrid_rule *rule)
 
 static bool has_code(const struct x86_frame_mem *mem, u64 vaddr, const u8 *code, unsigned int len)
 {
-	u8 found[MAX_INSN];
+	u8 found[HYBRID_MAX_INSN];
 
 	return x86_frame_fetch(mem, vaddr, found, len) == len && !memcmp(found, code, len);
 }
@@ -241,12 +190,10 @@ bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule
 	       hybrid_from_entry_rule(mem, ip, rule, &took);
 }
 
-bool hybrid_code_rule(const struct hybrid_object *object, u64 vaddr, struct hybrid_rule *rule)
+bool hybrid_code_rule(struct hybrid_code *code, u64 vaddr, struct hybrid_rule *rule)
 {
-	struct x86_frame_mem mem;
-	struct reader reader;
+	const struct x86_frame_mem mem = mem_of(code);
 
-	reader_init(&reader, &mem, object);
 	return hybrid_code_ask(&mem, vaddr, rule);
 }
 
@@ -301,13 +248,11 @@ static bool find_run(const struct x86_frame_mem *mem, u64 vaddr, struct hybrid_r
 	return found;
 }
 
-bool hybrid_code_rule_run(const struct hybrid_object *object, u64 vaddr,
+bool hybrid_code_rule_run(struct hybrid_code *code, u64 vaddr,
 			  struct hybrid_rule *rule, u64 *end, unsigned int *took)
 {
-	struct x86_frame_mem mem;
-	struct reader reader;
+	const struct x86_frame_mem mem = mem_of(code);
 
-	reader_init(&reader, &mem, object);
 	if (!find_run(&mem, vaddr, rule, end, took))
 		return false;
 	if (!leads_too_far(&mem, vaddr, rule, took))
@@ -316,47 +261,39 @@ bool hybrid_code_rule_run(const struct hybrid_object *object, u64 vaddr,
 	return false;
 }
 
-unsigned int hybrid_code_rules(const struct hybrid_object *object, u64 first,
+unsigned int hybrid_code_rules(struct hybrid_code *code, u64 first,
 			       struct hybrid_code_rules *rules)
 {
-	struct x86_frame_mem mem;
-	struct reader reader;
+	const struct x86_frame_mem mem = mem_of(code);
 
-	reader_init(&reader, &mem, object);
 	return hybrid_function_rules(&mem, first, rules);
 }
 
-bool hybrid_code_is_return(const struct hybrid_object *object, u64 vaddr)
+bool hybrid_code_is_return(struct hybrid_code *code, u64 vaddr)
 {
-	struct x86_frame_mem mem;
-	struct reader reader;
+	const struct x86_frame_mem mem = mem_of(code);
 
-	reader_init(&reader, &mem, object);
 	return x86_frame_call_before(&mem, vaddr);
 }
 
-bool hybrid_code_calls_with_result(const struct hybrid_object *object, u64 vaddr)
+bool hybrid_code_calls_with_result(struct hybrid_code *code, u64 vaddr)
 {
 	static const u8 eax[] = { 0x89, 0xc7, 0xe8 };		/* mov %eax,%edi; call */
 	static const u8 rax[] = { 0x48, 0x89, 0xc7, 0xe8 };	/* mov %rax,%rdi; call */
 	static const u8 sext[] = { 0x48, 0x63, 0xf8, 0xe8 };	/* movslq %eax,%rdi; call */
-	struct x86_frame_mem mem;
-	struct reader reader;
+	const struct x86_frame_mem mem = mem_of(code);
 
-	reader_init(&reader, &mem, object);
 	return mem.is_64bit && (has_code(&mem, vaddr, eax, sizeof(eax)) ||
 				has_code(&mem, vaddr, rax, sizeof(rax)) ||
 				has_code(&mem, vaddr, sext, sizeof(sext)));
 }
 
-bool hybrid_code_is_uprobe(const struct hybrid_object *object, u64 vaddr, u64 *left)
+bool hybrid_code_is_uprobe(struct hybrid_code *code, u64 vaddr, u64 *left)
 {
 	static const u8 nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 	static const u8 nop10[] = { 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00 };
-	struct x86_frame_mem mem;
-	struct reader reader;
+	const struct x86_frame_mem mem = mem_of(code);
 
-	reader_init(&reader, &mem, object);
 	*left = RED_ZONE;
 	if (has_code(&mem, vaddr - sizeof(nop10), nop10, sizeof(nop10)))
 		return true;
@@ -368,20 +305,18 @@ bool hybrid_code_is_uprobe(const struct hybrid_object *object, u64 vaddr, u64 *l
  * A call through a PLT never gives HYBRID_REACH_NOT. The function that it calls may jump to a
  * callback, as twalk() does, and before lazy binding the entry jumps to the dynamic linker.
  */
-enum hybrid_reach hybrid_code_reaches(const struct hybrid_object *object, u64 ret, u64 callee)
+enum hybrid_reach hybrid_code_reaches(struct hybrid_code *code, u64 ret, u64 callee)
 {
-	struct x86_frame_mem mem;
+	const struct x86_frame_mem mem = mem_of(code);
 	enum hybrid_reach leads;
-	struct reader reader;
 	u64 slot, target;
 
-	reader_init(&reader, &mem, object);
 	if (x86_frame_sigreturn(&mem, ret) != X86_SIGRETURN_NONE)
 		return HYBRID_REACH_THERE;
 	leads = hybrid_call_reaches(&mem, ret, callee, &slot);
-	if (!slot || !callee)
+	if (!slot || !callee || !code->object)
 		return leads;
-	switch (hybrid_plt_target(object, slot, &target)) {
+	switch (hybrid_plt_target(code->object, slot, &target)) {
 	case HYBRID_PLT_HERE:
 		leads = hybrid_target_reaches(&mem, target, callee, &slot);
 		return leads == HYBRID_REACH_NOT ? HYBRID_REACH_ELSEWHERE : leads;
@@ -393,95 +328,128 @@ enum hybrid_reach hybrid_code_reaches(const struct hybrid_object *object, u64 re
 	}
 }
 
-u64 hybrid_code_sets_sp(const struct hybrid_object *object, u64 start, u64 end)
+u64 hybrid_code_sets_sp(struct hybrid_code *code, u64 start, u64 end)
 {
-	struct x86_frame_mem mem;
-	struct reader reader;
+	const struct x86_frame_mem mem = mem_of(code);
 
-	reader_init(&reader, &mem, object);
 	return hybrid_sets_sp(&mem, start, end);
 }
 
-bool hybrid_code_sp_is_moved(const struct hybrid_object *object, u64 start, u64 vaddr, u64 end,
+bool hybrid_code_sp_is_moved(struct hybrid_code *code, u64 start, u64 vaddr, u64 end,
 			     s64 pushed, u64 *from, u64 *to)
 {
-	struct x86_frame_mem mem;
-	struct reader reader;
+	const struct x86_frame_mem mem = mem_of(code);
 
-	reader_init(&reader, &mem, object);
 	return hybrid_sp_is_moved(&mem, start, vaddr, end, pushed, from, to);
 }
 
-bool hybrid_code_leaves_stack(const struct hybrid_object *object, u64 start, u64 end)
+bool hybrid_code_leaves_stack(struct hybrid_code *code, u64 start, u64 end)
 {
-	struct x86_frame_mem mem;
-	struct reader reader;
+	const struct x86_frame_mem mem = mem_of(code);
 
-	reader_init(&reader, &mem, object);
 	return hybrid_leaves_stack(&mem, start, end);
 }
 
-bool hybrid_code_saves_bp(const struct hybrid_object *object, u64 start, u64 end, s32 off)
+bool hybrid_code_saves_bp(struct hybrid_code *code, u64 start, u64 end, s32 off)
 {
-	struct x86_frame_mem mem;
-	struct reader reader;
+	const struct x86_frame_mem mem = mem_of(code);
 
-	reader_init(&reader, &mem, object);
 	return hybrid_saves_bp(&mem, start, end, off);
 }
 
-u64 hybrid_code_call_target(const struct hybrid_object *object, u64 ret)
+u64 hybrid_code_call_target(struct hybrid_code *code, u64 ret)
 {
-	struct x86_frame_mem mem;
-	struct reader reader;
+	const struct x86_frame_mem mem = mem_of(code);
 
-	reader_init(&reader, &mem, object);
 	return hybrid_call_target(&mem, ret);
 }
 
-u64 hybrid_code_call_site(const struct hybrid_object *object, u64 start, u64 end, u64 target,
+u64 hybrid_code_call_site(struct hybrid_code *code, u64 start, u64 end, u64 target,
 			  u64 given)
 {
-	struct x86_frame_mem mem;
-	struct reader reader;
+	const struct x86_frame_mem mem = mem_of(code);
 
-	reader_init(&reader, &mem, object);
-	return hybrid_call_site(&mem, object, start, end, target, given);
+	return hybrid_call_site(&mem, code->object, start, end, target, given);
 }
 
-enum hybrid_effect hybrid_code_effect(const struct hybrid_object *object, u64 vaddr, u64 *next)
+enum hybrid_effect hybrid_code_effect(struct hybrid_code *code, u64 vaddr, u64 *next)
 {
-	struct x86_frame_mem mem;
-	struct reader reader;
+	const struct x86_frame_mem mem = mem_of(code);
 
-	reader_init(&reader, &mem, object);
 	return hybrid_insn_effect(&mem, vaddr, next);
 }
 
-u64 hybrid_code_jump(const struct hybrid_object *object, u64 vaddr, u64 *next)
+u64 hybrid_code_jump(struct hybrid_code *code, u64 vaddr, u64 *next)
 {
-	struct x86_frame_mem mem;
-	struct reader reader;
+	const struct x86_frame_mem mem = mem_of(code);
 
-	reader_init(&reader, &mem, object);
 	return hybrid_insn_jump(&mem, vaddr, next);
 }
 
-bool hybrid_code_returns(const struct hybrid_object *object, u64 vaddr)
+bool hybrid_code_returns(struct hybrid_code *code, u64 vaddr)
 {
-	struct x86_frame_mem mem;
-	struct reader reader;
+	const struct x86_frame_mem mem = mem_of(code);
 
-	reader_init(&reader, &mem, object);
 	return hybrid_returns(&mem, vaddr);
 }
 
-bool hybrid_code_run_on(const struct hybrid_object *object, struct hybrid_run *run)
+static enum hybrid_way way_of(const struct insn *insn)
 {
-	struct x86_frame_mem mem;
-	struct reader reader;
+	u8 op = insn->opcode.bytes[0], second = insn->opcode.bytes[1];
 
-	reader_init(&reader, &mem, object);
-	run->mem = &mem;
-	return hybrid_run_on(run);
+	if (op == 0xe8 || (op == 0xff && X86_MODRM_REG(insn->modrm.value) == 2))
+		return HYBRID_WAY_CALL;
+	if (insn->vex_prefix.nbytes)
+		return HYBRID_WAY_ON;
+	if ((op >= 0x70 && op <= 0x7f) || (op == 0x0f && (second & 0xf0) == 0x80))
+		return HYBRID_WAY_BRANCH;
+	return op == 0xe9 || op == 0xeb ? HYBRID_WAY_JUMP : HYBRID_WAY_ON;
+}
+
+static enum hybrid_flow_step visit(struct hybrid_flow *flow, const struct insn *insn, u64 addr)
+{
+	const struct hybrid_follow *follow = flow->arg;
+	u64 next = addr + insn->length;
+
+	return follow->visit(follow->arg, way_of(insn), addr, next,
+			     next + (s64)insn->immediate.value);
+}
+
+bool hybrid_code_follow(struct hybrid_code *code, const struct hybrid_follow *follow, u64 from)
+{
+	const struct x86_frame_mem mem = mem_of(code);
+	struct hybrid_flow flow = {
+		.mem = &mem, .near = follow->near, .max_insns = follow->max_insns, .visit = visit,
+		.arg = (void *)follow,
+	};
+
+	return hybrid_flow_from(&flow, from);
+}
+
+void hybrid_code_around(struct hybrid_code *code, u64 ip, u64 begins[2 * HYBRID_AROUND / 64])
+{
+	const struct x86_frame_mem mem = mem_of(code);
+
+	hybrid_frame_around(&mem, ip, begins);
+}
+
+bool hybrid_code_run_on(struct hybrid_code *code, u64 ip, const struct hybrid_regs *regs,
+			const struct hybrid_run_stack *stack, struct hybrid_run_end *end)
+{
+	const struct x86_frame_mem mem = mem_of(code);
+	struct hybrid_run run = { .mem = &mem, .stack = *stack, .ip = ip };
+	unsigned int i, reg;
+
+	for (i = 0; i < HYBRID_RUN_REGS; i++) {
+		reg = hybrid_dwarf_reg(i);
+		run.regs[i].value = regs->value[reg];
+		run.regs[i].known = regs->known >> reg & 1;
+	}
+	if (!hybrid_run_on(&run))
+		return false;
+	*end = (struct hybrid_run_end) {
+		.ret = run.ret, .sp = run.sp, .bp = run.bp.value, .bp_known = run.bp.known,
+		.makes_frame = run.makes_frame,
+	};
+	return true;
 }

@@ -2,19 +2,12 @@
 #ifndef __PERF_HYBRID_FLOW_H
 #define __PERF_HYBRID_FLOW_H
 
-#include <stdbool.h>
-#include <linux/types.h>
+#include "../rules/arch.h"
 
 struct hybrid_flow_ways;
 struct insn;
 struct x86_code;
 struct x86_frame_mem;
-
-enum hybrid_flow_step {
-	HYBRID_FLOW_ON,		/* this way goes on */
-	HYBRID_FLOW_END,	/* it ends here */
-	HYBRID_FLOW_FOUND,	/* and so do all */
-};
 
 /**
  * struct hybrid_flow - what runs from an address on without a further call

@@ -2,12 +2,9 @@
 #ifndef __PERF_HYBRID_FRAME_AROUND_H
 #define __PERF_HYBRID_FRAME_AROUND_H
 
-#include <linux/types.h>
+#include "../rules/arch.h"
 
 struct x86_frame_mem;
-
-/* Bytes of code on each side of an address that are looked at. */
-#define HYBRID_AROUND	256
 
 /**
  * hybrid_frame_around - instructions near an address that have the same frame pointer

@@ -142,10 +142,10 @@ static void leave_realigned(struct hybrid_object *object, u64 vaddr, struct hybr
 static bool is_context_start(struct hybrid_object *object, u64 vaddr)
 {
 	static const u8 leaves_stack[] = { 0x48, 0x89, 0xdc };
+	struct hybrid_code code = hybrid_object_code(object);
 
-	return object->cfi.abi->word == 8 &&
-	       is_code(object, vaddr, leaves_stack, sizeof(leaves_stack)) &&
-	       !hybrid_code_is_return(object, vaddr);
+	return code.word == 8 && is_code(object, vaddr, leaves_stack, sizeof(leaves_stack)) &&
+	       !hybrid_code_is_return(&code, vaddr);
 }
 
 /*
@@ -364,12 +364,13 @@ static void save_bp(struct hybrid_object *object, u64 vaddr, struct hybrid_row *
  */
 static void leave_moved(struct hybrid_object *object, u64 vaddr, struct hybrid_row *row)
 {
-	u64 word = object->cfi.abi->word, from, to;
+	struct hybrid_code code = hybrid_object_code(object);
+	u64 word = code.word, from, to;
 
 	if (!row->begins || row->end - row->start < LONG_ROW ||
 	    row->rule.base != HYBRID_BASE_SP || word != 8)
 		return;
-	if (hybrid_code_sp_is_moved(object, row->start, vaddr, row->end, row->rule.cfa_off - word,
+	if (hybrid_code_sp_is_moved(&code, row->start, vaddr, row->end, row->rule.cfa_off - word,
 				    &from, &to))
 		row->rule = (struct hybrid_rule) { .kind = HYBRID_RULE_NONE };
 	row->start = from;

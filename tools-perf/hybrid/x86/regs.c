@@ -7,7 +7,8 @@
 #include <string.h>
 #include <linux/kernel.h>
 #include <asm/perf_regs.h>
-#include "regs.h"
+#include "../rules/regs.h"
+#include "code.h"
 
 struct pair {
 	u8	perf;
@@ -30,7 +31,7 @@ static const struct pair pairs_32[] = {
 	{ PERF_REG_X86_IP, HYBRID_I386_IP },
 };
 
-void hybrid_regs_map_init(struct hybrid_regs_map *map, u64 mask, const struct hybrid_abi *abi)
+void hybrid_x86_map_regs(struct hybrid_regs_map *map, u64 mask, const struct hybrid_abi *abi)
 {
 	bool is_64 = abi->word == 8;
 	const struct pair *pairs = is_64 ? pairs_64 : pairs_32;

@@ -2,8 +2,7 @@
 #ifndef __PERF_HYBRID_RUN_STATE_H
 #define __PERF_HYBRID_RUN_STATE_H
 
-#include <stdbool.h>
-#include <linux/types.h>
+#include "../rules/arch.h"
 
 /* Words of the stack that code has written: what passes arguments on writes them all. */
 #define HYBRID_RUN_WORDS	512
@@ -26,20 +25,6 @@ enum hybrid_run_flag {
 };
 
 #define HYBRID_RUN_FLAGS	31
-
-/**
- * struct hybrid_run_stack - the stack as it was when the code began to run
- * @read: a word of 8 bytes at an address; returns 0, or -1 if it is not known
- * @arg: for @read
- * @start: its first address: at this one and above it, all that is known is stack
- * @end: behind its last one
- */
-struct hybrid_run_stack {
-	int	(*read)(void *arg, u64 addr, u64 *value);
-	void	*arg;
-	u64	start;
-	u64	end;
-};
 
 /**
  * struct hybrid_run_state - registers and memory on a way through code

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 #include <linux/kernel.h>
-#include "../../x86/abi.h"
+#include "../../rules/arch.h"
 #include "method.h"
 #include "scopes.h"
 

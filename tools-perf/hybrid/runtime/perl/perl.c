@@ -7,7 +7,6 @@
 #include "../../rules/function.h"
 #include "../../rules/rows.h"
 #include "../../rules/symbol.h"
-#include "../../x86/code.h"
 #include "../run-namer.h"
 #include "../runtime.h"
 #include "perl-functions.h"
@@ -94,10 +93,11 @@ static void perl_told(struct hybrid_run_namer *run_namer, struct hybrid_names *n
 static void find_restart(struct perl *perl, const struct hybrid_mapping *mapping, u64 entertry)
 {
 	const struct hybrid_fde *fde = hybrid_function_fde(mapping, entertry), *to;
+	struct hybrid_code code = hybrid_object_code(mapping->object);
 	u64 at, next, target;
 
 	for (at = fde ? fde->start : 0; fde && at < fde->end; at = next) {
-		target = hybrid_code_jump(mapping->object, at, &next);
+		target = mapping->object->cfi.abi->arch->jump(&code, at, &next);
 		if (!next)
 			return;
 		to = target ? hybrid_function_fde(mapping, target) : NULL;

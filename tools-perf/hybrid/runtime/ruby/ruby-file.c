@@ -6,7 +6,6 @@
 #include <string.h>
 #include <linux/kernel.h>
 #include "../../rules/symbol.h"
-#include "../../x86/code.h"
 #include "ruby-file.h"
 
 /* Bytes of ruby_version that are read: "3.1.2", and what is behind it. */
@@ -133,12 +132,13 @@ static u64 find_table(const struct hybrid_object *object, u64 code)
 /* rb_id2str() does it itself, or ends with a jump to what does. */
 static u64 find_symbols(const struct hybrid_object *object)
 {
-	u64 code = hybrid_object_symbol(object, "rb_id2str"), at = code, next, target, table;
+	u64 at = hybrid_object_symbol(object, "rb_id2str"), next, target, table;
+	struct hybrid_code code = hybrid_object_code(object);
 	unsigned int i;
 
-	table = code ? find_table(object, code) : 0;
-	for (i = 0; code && !table && i < MAX_INSNS; i++, at = next) {
-		target = hybrid_code_jump(object, at, &next);
+	table = at ? find_table(object, at) : 0;
+	for (i = 0; at && !table && i < MAX_INSNS; i++, at = next) {
+		target = object->cfi.abi->arch->jump(&code, at, &next);
 		if (!next)
 			break;
 		table = target ? find_table(object, target) : 0;

@@ -5,7 +5,6 @@
  */
 #include <linux/kernel.h>
 #include "../../rules/rows.h"
-#include "../../x86/code.h"
 #include "../run-namer.h"
 #include "../runtime.h"
 #include "ruby-file.h"
@@ -102,12 +101,9 @@ static void ruby_told(struct hybrid_run_namer *run_namer, struct hybrid_names *n
 static bool is_return(struct ruby *ruby, struct hybrid_space *space, u64 ret)
 {
 	const struct hybrid_mapping *mapping = hybrid_space_find(space, ret);
-	u64 vaddr;
 
 	return mapping && mapping->object && mapping->object->id == ruby->object_id &&
-	       hybrid_object_vaddr(mapping->object, ret - mapping->start + mapping->pgoff,
-				   &vaddr) &&
-	       hybrid_code_is_return(mapping->object, vaddr);
+	       hybrid_object_is_return(mapping, ret);
 }
 
 /* How many words code without a file has pushed; -1: it is not YJIT's, which CRuby has called. */

@@ -4,15 +4,14 @@
  */
 #include <string.h>
 #include <linux/kernel.h>
-#include "../../x86/flow.h"
+#include "../../rules/arch.h"
 #include "v8-nearest.h"
-#include "x86_frame.h"
-#include <asm/insn.h>
 
 #define MAX_INSNS	512
 
 /**
  * struct search - for a place that is known
+ * @bytes: the code, for those who read it
  * @code: in which it is
  * @at: offset of the instruction that was sampled
  * @end: offset at which the loop ends that is looked through; 0: none is
@@ -20,6 +19,7 @@
  * @exit: out: what was found; negative: nothing
  */
 struct search {
+	struct hybrid_code	 bytes;
 	const struct v8_code	*code;
 	u32			 at;
 	u32			 end;
@@ -27,9 +27,9 @@ struct search {
 	s64			 exit;
 };
 
-static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
+static int read_code(void *bytes, unsigned long addr, void *dst, unsigned int len)
 {
-	const struct v8_code *code = ctx;
+	const struct v8_code *code = container_of(bytes, struct search, bytes)->code;
 
 	if (addr >= code->size || len > code->size - addr)
 		return -1;
@@ -37,45 +37,22 @@ static int read_code(void *ctx, unsigned long addr, void *dst, unsigned int len)
 	return 0;
 }
 
-static bool is_conditional(const struct insn *insn)
+static enum hybrid_flow_step visit(void *arg, enum hybrid_way way, u64 addr, u64 next, u64 to)
 {
-	u8 op = insn->opcode.bytes[0];
-
-	return (op >= 0x70 && op <= 0x7f) ||
-	       (op == 0x0f && (insn->opcode.bytes[1] & 0xf0) == 0x80);
-}
-
-static bool is_jump(const struct insn *insn)
-{
-	u8 op = insn->opcode.bytes[0];
-
-	return !insn->vex_prefix.nbytes && (op == 0xe9 || op == 0xeb || is_conditional(insn));
-}
-
-static bool is_call(const struct insn *insn)
-{
-	u8 op = insn->opcode.bytes[0];
-
-	return op == 0xe8 || (op == 0xff && X86_MODRM_REG(insn->modrm.value) == 2);
-}
-
-static enum hybrid_flow_step visit(struct hybrid_flow *flow, const struct insn *insn, u64 addr)
-{
-	struct search *search = flow->arg;
-	u64 next = addr + insn->length, to = next + (s64)insn->immediate.value;
+	struct search *search = arg;
 
 	if (search->end && addr == search->end)
 		return HYBRID_FLOW_END;
-	if (is_jump(insn)) {
+	if (way == HYBRID_WAY_JUMP || way == HYBRID_WAY_BRANCH) {
 		search->exit = v8_exits__at(&search->code->exits, to);
 		/* Code that goes on behind a loop is not that of the loop. */
-		if (search->exit < 0 && !search->end && is_conditional(insn) &&
+		if (search->exit < 0 && !search->end && way == HYBRID_WAY_BRANCH &&
 		    to <= search->at && addr >= search->at) {
 			search->loop = to;
 			search->end = next;
 			return HYBRID_FLOW_FOUND;
 		}
-	} else if (is_call(insn)) {
+	} else if (way == HYBRID_WAY_CALL) {
 		search->exit = v8_points__return(&search->code->points, next);
 	}
 	return search->exit < 0 ? HYBRID_FLOW_ON : HYBRID_FLOW_FOUND;
@@ -83,20 +60,19 @@ static enum hybrid_flow_step visit(struct hybrid_flow *flow, const struct insn *
 
 static bool follow(struct search *search, u32 from)
 {
-	const struct x86_frame_mem mem = {
-		.read = read_code, .ctx = (void *)search->code, .is_64bit = true,
-	};
-	struct hybrid_flow flow = {
-		.mem = &mem, .near = search->at, .max_insns = MAX_INSNS, .visit = visit,
-		.arg = search,
+	const struct hybrid_follow ways = {
+		.near = search->at, .max_insns = MAX_INSNS, .visit = visit, .arg = search,
 	};
 
-	return hybrid_flow_from(&flow, from) && search->exit >= 0;
+	return hybrid_abi_64.arch->follow(&search->bytes, &ways, from) && search->exit >= 0;
 }
 
 s64 v8_nearest(const struct v8_code *code, u32 at)
 {
-	struct search search = { .code = code, .at = at, .exit = -1 };
+	struct search search = {
+		.bytes = { .read = read_code, .word = sizeof(u64) }, .code = code, .at = at,
+		.exit = -1,
+	};
 
 	if (!code->instructions || at >= code->size)
 		return -1;

@@ -2,7 +2,8 @@
 #ifndef __PERF_HYBRID_REGS_H
 #define __PERF_HYBRID_REGS_H
 
-#include "../rules/expr.h"
+#include "arch.h"
+#include "expr.h"
 
 /**
  * struct hybrid_regs_map - how to read a sample's registers, worked out once
@@ -25,7 +26,11 @@ struct hybrid_regs_map {
  * @mask: perf_event_attr's sample_regs_user
  * @abi: of the task
  */
-void hybrid_regs_map_init(struct hybrid_regs_map *map, u64 mask, const struct hybrid_abi *abi);
+static inline void hybrid_regs_map_init(struct hybrid_regs_map *map, u64 mask,
+					const struct hybrid_abi *abi)
+{
+	abi->arch->map_regs(map, mask, abi);
+}
 
 static inline void hybrid_regs_read(const struct hybrid_regs_map *map, const u64 *from,
 				    struct hybrid_regs *regs)
