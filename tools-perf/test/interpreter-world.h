@@ -54,7 +54,7 @@ void interpreter_map_code(u64 start);
  * interpreter_name - name the frames of a chain
  * @frames: with @ret, and maybe more; the innermost first
  * @nr: number of @frames
- * @functions: what they run, as struct hybrid_walk_interpreted has it
+ * @functions: what they run, as struct hybrid_walk_function has it
  * @nr_functions: number of @functions, each two words
  *
  * Return: a character for each frame: the upper case letter in its name; '?': it has none; '.': a

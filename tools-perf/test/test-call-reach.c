@@ -59,6 +59,25 @@ static void direct(void)
 	same(asked(256), HYBRID_REACH_FAR);
 }
 
+/* A call that goes by no slot has none, whatever the last one had. */
+static void no_slot(void)
+{
+	begin();
+	CALL(16, 256);
+	CODE_PUT(256, "\x90\xc3");
+	slot = 1;
+	same(asked(256), HYBRID_REACH_THERE);
+	same(slot, 0);
+	slot = 1;
+	same(hybrid_target_reaches(&code_mem, CODE_BASE + 256, CODE_BASE + 256, &slot),
+	     HYBRID_REACH_THERE);
+	same(slot, 0);
+	slot = 1;
+	same(hybrid_call_reaches(&code_mem, CODE_BASE + 22, CODE_BASE + 256, &slot),
+	     HYBRID_REACH_NOT);
+	same(slot, 0);
+}
+
 /* If the code before the return address can't be read the result is "maybe". */
 static void unreadable(void)
 {
@@ -192,6 +211,7 @@ int main(void)
 {
 	static const struct tap_test tests[] = {
 		{ "leads: a direct call", direct },
+		{ "leads: no slot", no_slot },
 		{ "leads: code that can't be read", unreadable },
 		{ "leads: jumps on the way", branches },
 		{ "leads: calls without a target", indirect },

@@ -166,8 +166,9 @@ static void slots(void)
 static void indirect_calls(void)
 {
 	static const char *const calls[] = {
-		"\xff\xd0", "\xff\x50\x08", "\xff\x54\x24\x08", "", "\xff\x90\x00\x01\x00\x00",
-		"\xff\x94\x24\x00\x01\x00\x00",
+		"\xff\xd0", "\xff\x50\x08", "\xff\x54\x24\x08", "", "",
+		/* e8 is the byte that says which registers are added. */
+		"\xff\x94\xe8\x00\x01\x00\x00",
 	};
 	unsigned int len;
 
@@ -189,6 +190,11 @@ static void indirect_calls(void)
 	check(hybrid_call_target(&code_mem, CODE_BASE + AT));
 	CODE_PUT(AT - 5, "\xe8\x00\x01\xff\xd8");
 	check(!hybrid_call_target(&code_mem, CODE_BASE + AT));
+	/* An indirect call that ends before; one at the beginning of the code. */
+	CODE_PUT(AT - 5, "\xe8\x00\xff\xd0\x90");
+	check(hybrid_call_target(&code_mem, CODE_BASE + AT));
+	CODE_PUT(0, "\xe8\x00\x01\xff\xd0");
+	check(!hybrid_call_target(&code_mem, CODE_BASE + 5));
 	/* The code begins within the call; it is another opcode. */
 	CODE_PUT(0, "\x00\x01\x00\x00");
 	same(hybrid_call_target(&code_mem, CODE_BASE + 4), 0);

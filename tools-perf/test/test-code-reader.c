@@ -226,23 +226,47 @@ static void ends(void)
 	close_text();
 }
 
+/* pop %r15; push %rbp; mov %rsp,%rbp; push %r15; ret: makes the frame of its caller. */
+#define MAKES	"\x41\x5f\x55\x48\x89\xe5\x41\x57\xc3"
+#define NOPS	"\x90\x90\x90\x90\x90\x90\x90\x90\x90\x90"
+
 /*
- * Where sp is at the return address, and the function makes the frame of its caller, the rule is
- * true of another one: pop %r15; push %rbp; mov %rsp,%rbp; ... leave; ret
+ * jne to MAKES, over a return: if sp is at the return address the rule is not of the caller, but of
+ * the caller's caller. Other rules are right.
  */
 static void too_far(void)
 {
-	static const char code[] = "\x90\x41\x5f\x55\x48\x89\xe5\x41\x57\xc3";
-	struct hybrid_rule rule = {};
-	unsigned int took;
+	static const struct rule of[] = {
+		{ CODE("\x90\x75\x02\x90\xc3" NOPS NOPS MAKES) },
+		{ CODE("\x75\x02\x5b\xc3" NOPS NOPS MAKES), .rule = { SP_(16) } },
+		/* mov %rbp,%rsp; ret. mov 8(%rsp),%rsp; ret */
+		{ CODE("\x75\x04\x48\x89\xec\xc3" MAKES),
+		  .rule = { CFA(HYBRID_BASE_BP, 8), .ra_off = -8 } },
+		{ CODE("\x75\x06\x48\x8b\x64\x24\x08\xc3" MAKES),
+		  .rule = { .kind = HYBRID_RULE_DEREF, .cfa_off = 8, .deref_off = 8,
+			    .ra_off = -8 } },
+		/* jne; pop %ebx; ret; pop %edx; push %ebp; mov %esp,%ebp; push %edx; ret */
+		{ CODE("\x75\x02\x5b\xc3\x5a\x55\x89\xe5\x52\xc3"), .is_32 = true,
+		  .rule = { CFA(HYBRID_BASE_SP, 8), .ra_off = -4 } },
+	};
+	unsigned int i, took;
 	u64 end;
 
-	memset(text, 0xf4, sizeof(text));
-	memcpy(text + MIDDLE, code, sizeof(code) - 1);
-	open_text(TEXT, text, sizeof(text));
-	check(!hybrid_code_rule_run(code_of(object), TEXT + MIDDLE, &rule, &end, &took) ||
-	      rule.cfa_off != 8);
-	same(end, TEXT + MIDDLE + 1);
+	for (i = 0; i < ARRAY_SIZE(of); i++) {
+		struct hybrid_rule rule = {};
+		bool found;
+
+		memset(text, 0xf4, sizeof(text));
+		memcpy(text + MIDDLE, of[i].code, of[i].len);
+		open_text(TEXT, text, sizeof(text));
+		object->cfi.abi = of[i].is_32 ? &hybrid_abi_32 : &hybrid_abi_64;
+		found = hybrid_code_rule_run(code_of(object), TEXT + MIDDLE, &rule, &end, &took);
+		expect(&rule, found, &of[i]);
+		/* What was looked at to refuse it counts. */
+		check(took > (found ? 1 : 25));
+		/* Up to the return, or for the first instruction alone. */
+		same(end, TEXT + MIDDLE + (found ? 1 + of[i].code[1] : 1));
+	}
 	close_text();
 }
 
@@ -250,6 +274,7 @@ static void too_far(void)
 static void bounds(void)
 {
 	unsigned int i, size;
+	u64 next;
 
 	memset(text, 0x90, sizeof(text));
 	/* call *%rax */
@@ -276,6 +301,11 @@ static void bounds(void)
 	object->segments[0].offset = 0x8;
 	object->segments[0].vaddr = TEXT + 0x100;
 	check(!hybrid_code_is_return(code_of(object), TEXT + 0x112));
+	/* It begins with the file: the first bytes of ELF are jg +0x45. Behind it is no code. */
+	object->segments[0].offset = 0;
+	object->segments[0].vaddr = TEXT;
+	same(hybrid_code_jump(code_of(object), TEXT, &next), TEXT + 0x47);
+	same(hybrid_code_jump(code_of(object), TEXT + 16 * PAGE, &next), 0);
 	close_text();
 }
 
@@ -328,6 +358,45 @@ static void others(void)
 	close_text();
 }
 
+/* An instruction with an address before the first of two calls to one function: the site of it. */
+static u64 site(const char *insn, u64 addr, u64 given, bool is_32)
+{
+	unsigned int len = strlen(insn) + 4, to = 0x200 - len - 5;
+	u64 next = TEXT + len, word = TEXT + 0x300;
+	s32 offset = addr - next;
+
+	memset(text, 0xcc, sizeof(text));
+	memcpy(text, insn, len - 4);
+	memcpy(text + len - 4, &offset, 4);
+	text[len] = 0xe8;
+	memcpy(text + len + 1, &to, 4);
+	to -= 5;
+	text[len + 5] = 0xe8;
+	memcpy(text + len + 6, &to, 4);
+	memcpy(text + 0x100, &word, sizeof(word));
+	open_text(TEXT, text, sizeof(text));
+	object->cfi.abi = is_32 ? &hybrid_abi_32 : &hybrid_abi_64;
+	return hybrid_code_call_site(code_of(object), TEXT, next + 10, TEXT + 0x200, given);
+}
+
+/* Which of two calls hands over a function is known by lea N(%rip) of it, or of its address. */
+static void call_sites(void)
+{
+	static const char lea[] = "\x48\x8d\x05";
+
+	same(site(lea, TEXT + 0x300, TEXT + 0x300, false), TEXT + 12);
+	same(site(lea, TEXT + 0x300, TEXT + 0x301, false), 0);
+	same(site(lea, TEXT + 0x100, TEXT + 0x300, false), TEXT + 12);
+	same(site(lea, TEXT + 0x100, TEXT + 0x301, false), 0);
+	/* Of nothing; in 32-bit code; mov; lea N(%rbp); lea N */
+	same(site(lea, 0, 0, false), 0);
+	same(site(lea, TEXT + 0x300, TEXT + 0x300, true), 0);
+	same(site("\x48\x8b\x05", TEXT + 0x300, TEXT + 0x300, false), 0);
+	same(site("\x48\x8d\x85", TEXT + 0x300, TEXT + 0x300, false), 0);
+	same(site("\x48\x8d\x04\x25", TEXT + 0x300, TEXT + 0x300, false), 0);
+	close_text();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -339,6 +408,7 @@ int main(void)
 		{ "reader: the ends of the code",	bounds },
 		{ "reader: optimized uprobes",		uprobes },
 		{ "reader: instructions",		others },
+		{ "reader: calls that hand over a function", call_sites },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

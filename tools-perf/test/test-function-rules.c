@@ -153,6 +153,29 @@ static void unknown(void)
 	check(!rule(0));
 }
 
+/* Three functions of one instruction and what fills up the code: of one all that is looked at. */
+static void neighbours(void)
+{
+	unsigned int i;
+
+	code_fill(0xcc);
+	for (i = 0; i < 3; i++)
+		CODE_PUT(ENTRY + 64 * i, "\xff\xe1");
+	free(rules.at);
+	memset(&rules, 0, sizeof(rules));
+	rules.start = CODE_BASE + ENTRY + 64;
+	rules.size = 64;
+	same(hybrid_function_rules(&code_mem, CODE_BASE, &rules), 1);
+	check(rules.at[0] && rules.at[0] != HYBRID_CODE_UNUSED);
+	/* push %rbx; jmp to the next one, which begins without what was pushed. */
+	FIND("\x53\xeb\x3d");
+	CODE_PUT(ENTRY + 64, "\xff\xe1");
+	find();
+	expect(0, HYBRID_BASE_SP, 8);
+	expect(1, HYBRID_BASE_SP, 16);
+	expect(64, HYBRID_BASE_SP, 8);
+}
+
 /* The code that was asked for is in the middle of a function, or its end can't be read. */
 static void parts(void)
 {
@@ -388,6 +411,7 @@ int main(void)
 		{ "functions' rules: a return address that was dropped", return_address_dropped },
 		{ "functions' rules: a frame that others have made", jumped_to_with_frame },
 		{ "functions' rules: what is not known",	unknown },
+		{ "functions' rules: neighbours",		neighbours },
 		{ "functions' rules: parts of functions",	parts },
 		{ "functions' rules: bounds",			bounded },
 		{ "functions' rules: many",			many_rules },
