@@ -186,11 +186,20 @@ static void not_wanted(void)
 	}
 }
 
+/* The lowest number that no open file has. */
+static int lowest_free(void)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC);
+
+	close(fd);
+	return fd;
+}
+
 /* A file that comes after its user has gone is closed. */
 static void too_late(void)
 {
 	const struct hybrid_helper_answer answer = { .is_copy = true, .has_file = true };
-	int fds[2], nr;
+	int fds[2], nr, before = lowest_free();
 
 	for (nr = 0; nr <= 2; nr++) {
 		pool_start(1);
@@ -203,6 +212,7 @@ static void too_late(void)
 		check(pool.loader.helpers[0].is_busy);
 		same(pool.loader.nr_helpers, 1);
 		pool_end(1);
+		same(lowest_free(), before);
 	}
 }
 

@@ -72,6 +72,23 @@ static void number_of_frames(void)
 	check(v8_translation__choose(&t, v8_code_layout.version));
 }
 
+/* A description that takes its frame from an earlier one, at a byte that is no opcode there. */
+static bool has_earlier(u8 op)
+{
+	/* A value; a function at 0. The other begins 7 bytes after the value, and has a match. */
+	const u8 bytes[] = { 12, 0, 2, 2, 10, op, 0, 0, 0, 0, 0, 0, 12, 7, 2, 2, 41 };
+	struct v8_translation t = { .bytes = bytes, .size = sizeof(bytes) };
+
+	return v8_translation__choose(&t, v8_code_layout.version);
+}
+
+static void earlier_opcodes(void)
+{
+	/* One without operands, then a function; the last opcode is a match, as all behind it. */
+	check(has_earlier(11));
+	check(!has_earlier(39) && !has_earlier(40) && !has_earlier(100));
+}
+
 /* A number has at most five bytes: @nr more than one, which add nothing. */
 static bool is_translated(unsigned int nr)
 {
@@ -384,6 +401,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		{ "descriptions of frames, of several versions",	translation },
 		{ "descriptions of no frame, and of too many",		number_of_frames },
+		{ "opcodes of earlier descriptions", earlier_opcodes },
 		{ "descriptions with bytes at random",			random_translation },
 		{ "V8: long numbers of the same",	long_numbers },
 		{ "tables of calls, of several versions",		points },
