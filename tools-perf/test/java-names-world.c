@@ -13,8 +13,11 @@ struct named_world named;
 static const struct hybrid_name_line lines[] = { { 0, 10 }, { 3, 11 }, { 9, 300 } };
 
 /* The same lines as HotSpot packs them: two short entries, a long one, and what follows the end. */
-static const u8 new_lines[] = { 0xff, 1, 21, 3 << 3 | 1, 0xff, 13, 0xc3, 7, 0, 5 << 3 | 2 };
-static const u8 old_lines[] = { 0xff, 0, 20, 3 << 3 | 1, 0xff, 12, 0xc2, 6, 0, 5 << 3 | 2 };
+static const u8 new_lines[] = { 0xff, 1, 21, 3 << 3 | 1, 0xff, 13, 0xc3, 7, 0, 1 << 3 | 2 };
+static const u8 old_lines[] = { 0xff, 0, 20, 3 << 3 | 1, 0xff, 12, 0xc2, 6, 0, 1 << 3 | 2 };
+
+/* They end with a long entry whose number has a byte that no number has. */
+static const u8 bad_lines[] = { 0xff, 1, 21, 3 << 3 | 1, 0xff, 13, 0xc3, 7, 0xff, 0, 1 << 3 | 2 };
 
 static void add_fields(void)
 {
@@ -94,6 +97,8 @@ static void add_methods(u16 size)
 		memcpy(named.bodies[i].bytes + size, table, sizeof(new_lines));
 		named.methods[i].m = &named.bodies[i];
 	}
+	if (named.version >= 20)
+		memcpy(named.bodies[2].bytes + size, bad_lines, sizeof(bad_lines));
 }
 
 /* The scopes' numbers begin one higher since JDK 20, so that no byte is 0. */
