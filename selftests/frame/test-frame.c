@@ -348,6 +348,47 @@ static void run_cache_space(void)
 	report(!is_missed(&cache, 1, &mem, ip), "cache: ... and kept again");
 }
 
+/* A block has room for the results of as many instructions as a set has entries. */
+static void run_cache_ways(void)
+{
+	static struct x86_frame_cache cache;
+	struct code code;
+	struct x86_frame_mem mem = { code_read, &code, true, false };
+	unsigned long ip = assemble(&code, "|53 53 53 53 53 53 48 83 c4 30 c3", 0x140);
+	bool kept = true;
+	unsigned int i;
+
+	for (i = 0; i < X86_FRAME_CACHE_WAYS; i++)
+		is_missed(&cache, 1, &mem, ip + i);
+	for (i = 0; i < X86_FRAME_CACHE_WAYS; i++)
+		kept &= !is_missed(&cache, 1, &mem, ip + i);
+	report(kept, "cache: results of one block");
+	report(is_missed(&cache, 1, &mem, ip + i) && !is_missed(&cache, 1, &mem, ip + i) &&
+	       is_missed(&cache, 1, &mem, ip), "cache: ... and one more replaces the first");
+}
+
+/* Of a search that may not take all units, and takes those that it may, no failure is kept. */
+static void run_cache_spent(void)
+{
+	static struct x86_frame_cache cache;
+	struct code code;
+	struct x86_frame_mem mem = { code_read, &code, true, false };
+	unsigned long ip = assemble(&code, "", 0);
+
+	memset(code.bytes, 0x90, SIZE);
+	is_missed(&cache, 1, &mem, ip);
+	report(!is_missed(&cache, 1, &mem, ip), "cache: a failure of a whole search");
+	cache.spent = X86_FRAME_INSNS / 2;
+	is_missed(&cache, 1, &mem, ip + 128);
+	report(is_missed(&cache, 1, &mem, ip + 128), "cache: none of one that was cut short");
+	code.bytes[256 + 8] = HLT;
+	is_missed(&cache, 1, &mem, ip + 256);
+	report(!is_missed(&cache, 1, &mem, ip + 256), "cache: ... but of one that ended before");
+	code.bytes[512 + 8] = 0xc3;
+	is_missed(&cache, 1, &mem, ip + 512);
+	report(!is_missed(&cache, 1, &mem, ip + 512), "cache: ... and a result");
+}
+
 int main(void)
 {
 	unsigned int i;
@@ -364,6 +405,8 @@ int main(void)
 	run_cache();
 	run_cache_run();
 	run_cache_space();
+	run_cache_ways();
+	run_cache_spent();
 	printf("1..%d\n", nr_tests);
 	return nr_failed != 0;
 }
