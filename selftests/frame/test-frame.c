@@ -389,6 +389,18 @@ static void run_cache_spent(void)
 	report(!is_missed(&cache, 1, &mem, ip + 512), "cache: ... and a result");
 }
 
+/* What a look finds costs less than the cache. */
+static void run_cache_look(void)
+{
+	static struct x86_frame_cache cache;
+	struct code code;
+	struct x86_frame_mem mem = { code_read, &code, true, false };
+	unsigned long ip = assemble(&code, "|c3", 0x140);
+
+	is_missed(&cache, 1, &mem, ip);
+	report(is_missed(&cache, 1, &mem, ip), "cache: not the result of a look");
+}
+
 int main(void)
 {
 	unsigned int i;
@@ -407,6 +419,7 @@ int main(void)
 	run_cache_space();
 	run_cache_ways();
 	run_cache_spent();
+	run_cache_look();
 	printf("1..%d\n", nr_tests);
 	return nr_failed != 0;
 }

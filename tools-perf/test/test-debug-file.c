@@ -276,6 +276,17 @@ static bool is_followed(size_t rest)
 	return !open_local(path);
 }
 
+/* Can a file be opened by a path of that length? */
+static bool is_opened(size_t length)
+{
+	const char *file = in_dir("near/file");
+	char path[PATH_MAX + 8];
+
+	memset(path, '/', sizeof(path));
+	strcpy(path + length - strlen(file), file);
+	return !open_local(path);
+}
+
 /* The target of a link and the rest of the path together are at most PATH_MAX bytes. */
 static void long_paths(void)
 {
@@ -285,6 +296,8 @@ static void long_paths(void)
 	memset(to, '/', sizeof(to));
 	check(!mkdir(in_dir("near"), 0700));
 	copy_file("small.so", in_dir("near/file"));
+	check(is_opened(PATH_MAX - 1));
+	check(!is_opened(PATH_MAX));
 	strcpy(to + sizeof(to) - strlen(in_dir("near")) - 1, in_dir("near"));
 	same(strlen(to), sizeof(to) - 1);
 	check(!symlink(to, in_dir("to-dir")));

@@ -10,6 +10,7 @@
 #include "insn-trial.h"
 #include "run-alu.h"
 #include "run-insn.h"
+#include "run-operand.h"
 #include "tap.h"
 
 /* Tries of each instruction. In some the operand is not in the buffer. */
@@ -324,6 +325,20 @@ static void vectors(void)
 	}
 }
 
+/* Only registers 4 to 7 are second bytes: an instruction with VEX has no REX prefix, either. */
+static void second_bytes(void)
+{
+	struct hybrid_run_state state = {};
+	const struct insn insn = {};
+	unsigned int reg;
+
+	for (reg = 0; reg < TRIAL_REGS; reg++)
+		state.regs[reg] = (struct hybrid_run_value) { 0x8000 + 0x101 * reg, true };
+	for (reg = 0; reg < TRIAL_REGS; reg++)
+		same(hybrid_run_get_reg(&state, &insn, reg, 1).value,
+		     reg >= 4 && reg < 8 ? 0x80 + reg - 4 : reg);
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -333,6 +348,7 @@ int main(void)
 		{ "run-insn: pushes and pops",		pushes_and_pops },
 		{ "run-insn: bits",			bits },
 		{ "run-insn: vectors",			vectors },
+		{ "run-insn: second bytes of registers", second_bytes },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));

@@ -327,6 +327,13 @@ static void signal_exact(void)
 	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("leaf_at"),
 		     scene_at("sigplain_ret"), scene_at("bpframe_entry"),
 		     scene_at("outer_ret") - 1);
+
+	/* Behind a call, which has not called the signal's frame: it has returned. */
+	s.stack[4] = scene_at("undefbp_ret");
+	scene_unwind(&s);
+	scene_expect(&s, HYBRID_STOP_OUTERMOST, scene_at("leaf_at"),
+		     scene_at("sigplain_ret"), scene_at("undefbp_ret"),
+		     scene_at("outer_ret") - 1);
 }
 
 /* rbp and rbx of the interrupted frame come from the ucontext. */
