@@ -490,16 +490,14 @@ static bool is_cut(const struct x86_scan *scan, unsigned int off)
 	return scan->win_len < X86_FRAME_WINDOW && off < scan->win_len;
 }
 
-/* Decodes what is not common, and what is close to a byte that can't be read. */
+/*
+ * Decodes what is not common, and what is close to a byte that can't be read. All other bytes of
+ * the instruction are in the window: X86_QUICK_BYTES are more than an instruction has.
+ */
 static noinline bool decode_slow(struct x86_scan *scan)
 {
-	unsigned int off = scan->work->path.pc - scan->win_pc;
-
-	if (off + MAX_INSN_SIZE > scan->win_len && !is_cut(scan, off)) {
-		x86_frame_fill_window(scan, scan->work->path.pc);
-		off = 0;
-	}
-	return x86_frame_decode_window(scan, off);
+	static_assert(X86_QUICK_BYTES >= MAX_INSN_SIZE);
+	return x86_frame_decode_window(scan, scan->work->path.pc - scan->win_pc);
 }
 
 /* Decodes the next instruction that may matter. */
