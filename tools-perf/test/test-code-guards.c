@@ -262,6 +262,9 @@ static void stack_pointer(void)
 	CODE_PUT(AT, "\xc5\xf9\x87\xe4\x90");
 	check(hybrid_sets_sp(&code_mem, CODE_BASE + AT, CODE_BASE + AT + 4) > CODE_BASE + AT ||
 	      insn_decode(&insn, code + AT, 15, INSN_MODE_64));
+	/* vsubps, with the opcode of pop %rsp */
+	CODE_PUT(AT, "\xc5\xd8\x5c\xe1\x90");
+	same(hybrid_sets_sp(&code_mem, CODE_BASE + AT, CODE_BASE + AT + 4), CODE_BASE + AT + 4);
 	CODE_PUT(AT, "\x90\x62\x00\x90");
 	same(hybrid_sets_sp(&code_mem, CODE_BASE + AT, CODE_BASE + AT + 3), CODE_BASE + AT + 1);
 }
