@@ -140,6 +140,9 @@ static void unknown(void)
 	/* and $-16,%rsp */
 	FIND("\x48\x83\xe4\xf0\xff\xe1");
 	check(!rule(4));
+	/* je over it, where sp is still known. */
+	FIND("\x74\x04\x48\x83\xe4\xf0\xff\xe1");
+	expect(6, HYBRID_BASE_SP, 8);
 	/* xor %ebp,%ebp: it was not saved. */
 	FIND("\x31\xed\xff\xe1");
 	check(!rule(2));
