@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include "fake-store.h"
+#include "rule-table.h"
 #include "tap.h"
 
 /* Where many.so is mapped. */
@@ -231,6 +232,24 @@ static void by_code(void)
 	store_ops.takes_codes = false;
 }
 
+/* What is between functions was perhaps loaded by what its code tells: that stays. */
+static void between_functions(void)
+{
+	unsigned int codes, i;
+
+	for (codes = 0; codes <= 1; codes++) {
+		store_ops.takes_codes = codes;
+		store_begin();
+		for (i = 0; i < HYBRID_HOT_SAMPLES; i++)
+			store_sample(store_labels[i], ASK(0));
+		store.watched = store_offset("inreg_at") + 1;
+		store_work();
+		same(store.rule.kind, codes ? HYBRID_TABLE_KEEP : PERF_UNWIND_UNKNOWN);
+		store_end();
+	}
+	store_ops.takes_codes = false;
+}
+
 /* What stands around takes long: functions that were met later come first. */
 static void code_around_last(void)
 {
@@ -370,6 +389,7 @@ int main(void)
 		{ "load: samples that are cut off", cut_off },
 		{ "load: frames that are guessed", guessed },
 		{ "load: code without CFI", by_code },
+		{ "load: what is between functions", between_functions },
 		{ "load: what is around code without CFI last", code_around_last },
 		{ "load: code that tells what is not so", by_wrong_code },
 		{ "load: the vdso", vdso_flags },
