@@ -405,6 +405,33 @@ static void scopes(void)
 	own_end();
 }
 
+/* Positions are at a place of their own, or are the first two numbers that may be a range. */
+static void positions(void)
+{
+	struct v8_layout of = layout;
+	const struct v8_heap with = { .pm = &own.pm, .layout = &of };
+	/* No locals; the positions; what follows the locals. */
+	u64 info[24] = {
+		map_of(SCOPE_INFO), SMI(0), 0, 0, SMI(7), SMI(11),
+		SMI(30), SMI(20), flat(4, 1), SMI(20), SMI(40), SMI(50),
+	};
+	struct v8_scope scope;
+
+	of.scope_first_vars = 5;
+	own_begin();
+	of.version = 12 << 8 | 7;
+	v8_scope__read(&with, TAG(info), &scope);
+	same(scope.start, 20);
+	same(scope.end, 40);
+	check(*scope.name);
+	of.version = 12 << 8 | 8;
+	v8_scope__read(&with, TAG(info), &scope);
+	same(scope.start, 7);
+	same(scope.end, 11);
+	check(*scope.name);
+	own_end();
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
@@ -419,6 +446,7 @@ int main(void)
 		{ "V8 objects: maps",			maps_of_maps },
 		{ "V8 functions: what BPF has read",	told_fields },
 		{ "V8 functions: names alone",		scopes },
+		{ "V8 functions: positions",		positions },
 	};
 
 	return tap_run(tests, ARRAY_SIZE(tests));
