@@ -33,7 +33,6 @@ static const struct hybrid_page *page_of(struct hybrid_code *code, u64 vaddr)
 
 	if (code->is_read && code->page == vaddr - at)
 		return hybrid_page_read(code->object, code->offset);
-	code->is_read = false;
 	/* The segment may begin inside of the page. */
 	if (!hybrid_object_offset(code->object, vaddr, &offset) || offset < at)
 		return NULL;
