@@ -32,30 +32,30 @@ static u8 *slot_of(const struct hybrid_key_table *table, u64 key)
 	return table->entries + first * table->size;
 }
 
-static void drop(const struct hybrid_key_table *table, u8 *entry)
+static void drop_entry(const struct hybrid_key_table *table, u8 *entry)
 {
 	if (table->drop && key_of(entry))
 		table->drop(entry);
 }
 
-static void drop_all(const struct hybrid_key_table *table)
+static void drop_entries(const struct hybrid_key_table *table)
 {
 	u32 i;
 
 	for (i = 0; table->bits && i < 1U << table->bits; i++)
-		drop(table, table->entries + i * table->size);
+		drop_entry(table, table->entries + i * table->size);
 }
 
 /* In place of the entry that is there. */
-static u8 *place(const struct hybrid_key_table *table, const void *entry)
+static u8 *place_entry(const struct hybrid_key_table *table, const void *entry)
 {
 	u8 *slot = slot_of(table, key_of(entry));
 
-	drop(table, slot);
+	drop_entry(table, slot);
 	return memcpy(slot, entry, table->size);
 }
 
-static bool grow(struct hybrid_key_table *table)
+static bool grow_table(struct hybrid_key_table *table)
 {
 	struct hybrid_key_table larger = *table;
 	const u8 *entry;
@@ -68,7 +68,7 @@ static bool grow(struct hybrid_key_table *table)
 	for (i = 0; table->bits && i < 1U << table->bits; i++) {
 		entry = table->entries + i * table->size;
 		if (key_of(entry))
-			place(&larger, entry);
+			place_entry(&larger, entry);
 	}
 	free(table->entries);
 	*table = larger;
@@ -76,13 +76,13 @@ static bool grow(struct hybrid_key_table *table)
 }
 
 /* Of four slots one stays free. */
-static bool make_room(struct hybrid_key_table *table)
+static bool make_room_for_entry(struct hybrid_key_table *table)
 {
 	if (table->bits && table->nr < 3U << (table->bits - 2))
 		return true;
 	if (table->bits < (table->most_bits ?: HYBRID_KEY_TABLE_BITS))
-		return grow(table);
-	drop_all(table);
+		return grow_table(table);
+	drop_entries(table);
 	memset(table->entries, 0, table->size << table->bits);
 	table->nr = 0;
 	return true;
@@ -97,10 +97,10 @@ void *hybrid_key_table__find(const struct hybrid_key_table *table, u64 key)
 
 void *hybrid_key_table__put(struct hybrid_key_table *table, const void *entry)
 {
-	if (!key_of(entry) || !make_room(table))
+	if (!key_of(entry) || !make_room_for_entry(table))
 		return NULL;
 	table->nr += !key_of(slot_of(table, key_of(entry)));
-	return place(table, entry);
+	return place_entry(table, entry);
 }
 
 void hybrid_key_table__copy(struct hybrid_key_table *table, const struct hybrid_key_table *from)
@@ -116,7 +116,7 @@ void hybrid_key_table__copy(struct hybrid_key_table *table, const struct hybrid_
 
 void hybrid_key_table__exit(struct hybrid_key_table *table)
 {
-	drop_all(table);
+	drop_entries(table);
 	free(table->entries);
 	*table = (struct hybrid_key_table) {
 		.size = table->size, .most_bits = table->most_bits, .drop = table->drop,

@@ -9,7 +9,7 @@
 /* It has 57 KiB in CPython 3.13. */
 #define MAX_SIZE	0x100000U
 
-static bool has(const struct hybrid_evaluator *evaluator, u64 vaddr)
+static bool has_code_at(const struct hybrid_evaluator *evaluator, u64 vaddr)
 {
 	unsigned int i;
 
@@ -25,7 +25,7 @@ static void add_jumped_to(struct hybrid_evaluator *evaluator,
 {
 	const struct hybrid_fde *fde;
 
-	if (has(evaluator, vaddr))
+	if (has_code_at(evaluator, vaddr))
 		return;
 	fde = hybrid_function_fde(mapping, vaddr);
 	if (fde && fde->start != vaddr && evaluator->nr < HYBRID_EVALUATOR_PARTS)
@@ -79,9 +79,9 @@ unsigned int hybrid_evaluator__of(const struct hybrid_evaluator *evaluator,
 		       (evaluator->made_restarts ? HYBRID_EVALUATOR_RESTART : 0);
 	if (!find_vaddr(evaluator, space, ip, &vaddr))
 		return 0;
-	if (has(evaluator, vaddr))
+	if (has_code_at(evaluator, vaddr))
 		of |= HYBRID_EVALUATOR_OWN;
-	if (restart && has(restart, vaddr))
+	if (restart && has_code_at(restart, vaddr))
 		of |= HYBRID_EVALUATOR_RESTART;
 	return of;
 }

@@ -104,10 +104,14 @@ void hybrid_named_chain_put_first(struct hybrid_named_chain *c, unsigned int nr)
 bool hybrid_name_known(struct hybrid_namer *namer, struct hybrid_names *names,
 		       struct hybrid_named_chain *c)
 {
-	if (!namer->whole)
-		return false;
+	u64 unread = namer->nr_unread;
+
 	begin(c);
-	return namer->whole(namer, names, c);
+	if (namer->whole && namer->whole(namer, names, c))
+		return true;
+	/* It is named once more. */
+	namer->nr_unread = unread;
+	return false;
 }
 
 void hybrid_name_chain(struct hybrid_namer *namer, struct hybrid_names *names,
@@ -115,9 +119,9 @@ void hybrid_name_chain(struct hybrid_namer *namer, struct hybrid_names *names,
 {
 	unsigned int i, at = 0;
 
-	begin(c);
-	if (namer->whole && namer->whole(namer, names, c))
+	if (hybrid_name_known(namer, names, c))
 		return;
+	begin(c);
 	if (namer->begin)
 		namer->begin(namer, c);
 	for (i = c->user; i < c->nr && !c->is_cut_off; i++) {

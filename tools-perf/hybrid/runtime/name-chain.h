@@ -19,7 +19,7 @@ struct hybrid_named_chain;
  * @begin: the frames of a chain are about to be named one by one, the innermost first; NULL: it
  *	need not know
  * @whole: name all user frames of a chain at once, into @out from @user on, as another one was
- *	named; returns false if it can't, with @nr_out as it was. NULL: there is no such thing
+ *	named; returns false if it can't. NULL: there is no such thing
  * @keep: the chain was named frame by frame, for @whole; NULL as that
  * @text: BPF has read a function: take its names from that; NULL: it reads none
  *	@text: struct hybrid_walk_text, which need not be aligned, or be true

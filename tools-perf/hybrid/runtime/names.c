@@ -260,8 +260,8 @@ static u64 addresses_of(const struct wanted *wanted)
 	return 2 * (u64)wanted->size + 2;
 }
 
-static bool is_over(const struct hybrid_names *names, const struct hybrid_names_quota *quota,
-		    const struct wanted *wanted)
+static bool is_over_bounds(const struct hybrid_names *names,
+			   const struct hybrid_names_quota *quota, const struct wanted *wanted)
 {
 	size_t bytes = names->text_size + names->nr_lines * sizeof(*names->lines);
 
@@ -321,7 +321,7 @@ u64 hybrid_names__function(struct hybrid_names *names, struct hybrid_names_quota
 	number = find_number(&names->by_content, key);
 	if (number && !is_wanted(names, number, &wanted))
 		number = 0;
-	if (!number && !is_over(names, quota, &wanted)) {
+	if (!number && !is_over_bounds(names, quota, &wanted)) {
 		number = add_function(names, &wanted, key);
 		quota->functions += !!number;
 		quota->bytes += number ? bytes_of(&wanted) : 0;

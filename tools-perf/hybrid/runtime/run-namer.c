@@ -23,7 +23,7 @@ static u64 unknown_ip(struct hybrid_run_namer *run_namer, struct hybrid_names *n
 	return start ? hybrid_names_ip(start, function.size, 0) : 0;
 }
 
-static u64 ip_of(void *arg, struct hybrid_names *names, u64 function, u64 position)
+static u64 ip_or_unknown(void *arg, struct hybrid_names *names, u64 function, u64 position)
 {
 	struct hybrid_run_namer *run_namer = arg;
 	u64 ip = run_namer->language->ip_of(run_namer, names, function, position);
@@ -32,15 +32,16 @@ static u64 ip_of(void *arg, struct hybrid_names *names, u64 function, u64 positi
 	return ip ?: unknown_ip(run_namer, names);
 }
 
-static const void *functions(void *arg, const struct hybrid_named_chain *c, unsigned int *nr)
+static const void *language_functions(void *arg, const struct hybrid_named_chain *c,
+				      unsigned int *nr)
 {
 	struct hybrid_run_namer *run_namer = arg;
 
 	return run_namer->language->functions(run_namer, c, nr);
 }
 
-static const struct hybrid_named_chain *first(void *arg, const struct hybrid_named_chain *c,
-					      unsigned int *nr)
+static const struct hybrid_named_chain *
+language_first(void *arg, const struct hybrid_named_chain *c, unsigned int *nr)
 {
 	struct hybrid_run_namer *run_namer = arg;
 
@@ -51,9 +52,9 @@ static struct hybrid_run_names names_of(struct hybrid_run_namer *run_namer,
 					struct hybrid_names *names)
 {
 	return (struct hybrid_run_names) {
-		.names = names, .ip_of = ip_of, .arg = run_namer,
-		.functions = run_namer->language->functions ? functions : NULL,
-		.first = run_namer->language->first ? first : NULL,
+		.names = names, .ip_of = ip_or_unknown, .arg = run_namer,
+		.functions = run_namer->language->functions ? language_functions : NULL,
+		.first = run_namer->language->first ? language_first : NULL,
 	};
 }
 
@@ -63,14 +64,14 @@ void hybrid_run_namer__begin(struct hybrid_run_namer *run_namer,
 	hybrid_runs__begin(&run_namer->runs, &run_namer->evaluator, run_namer->pm.space, c);
 }
 
-static void begin(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
+static void begin_chain(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
 {
 	hybrid_run_namer__begin(run_namer_of(namer), c);
 }
 
-static unsigned int name(struct hybrid_namer *namer, struct hybrid_names *names,
-			 const struct hybrid_frame *frame __maybe_unused, u64 ip, u64 *out,
-			 unsigned int room)
+static unsigned int name_frame(struct hybrid_namer *namer, struct hybrid_names *names,
+			       const struct hybrid_frame *frame __maybe_unused, u64 ip, u64 *out,
+			       unsigned int room)
 {
 	struct hybrid_run_namer *run_namer = run_namer_of(namer);
 	const struct hybrid_run_names how = names_of(run_namer, names);
@@ -78,22 +79,18 @@ static unsigned int name(struct hybrid_namer *namer, struct hybrid_names *names,
 	return hybrid_runs__name(&run_namer->runs, &how, ip, out, room);
 }
 
-static bool whole(struct hybrid_namer *namer, struct hybrid_names *names,
-		  struct hybrid_named_chain *c)
+static bool name_whole(struct hybrid_namer *namer, struct hybrid_names *names,
+		       struct hybrid_named_chain *c)
 {
 	struct hybrid_run_namer *run_namer = run_namer_of(namer);
 	const struct hybrid_run_names how = names_of(run_namer, names);
 
 	run_namer->runs.evaluator = &run_namer->evaluator;
 	run_namer->runs.space = run_namer->pm.space;
-	if (hybrid_run_chains__whole(&run_namer->chains, &run_namer->runs, &how, namer, c))
-		return true;
-	/* It is named once more. */
-	namer->nr_unread = run_namer->chains.unread;
-	return false;
+	return hybrid_run_chains__whole(&run_namer->chains, &run_namer->runs, &how, namer, c);
 }
 
-static void keep(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
+static void keep_chain(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
 {
 	struct hybrid_run_namer *run_namer = run_namer_of(namer);
 	const struct hybrid_run_names how = names_of(run_namer, NULL);
@@ -101,8 +98,8 @@ static void keep(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
 	hybrid_run_chains__keep(&run_namer->chains, &run_namer->runs, &how, namer, c);
 }
 
-static void text(struct hybrid_namer *namer, struct hybrid_names *names, const void *raw,
-		 size_t size)
+static void take_text(struct hybrid_namer *namer, struct hybrid_names *names, const void *raw,
+		      size_t size)
 {
 	struct hybrid_run_namer *run_namer = run_namer_of(namer);
 	struct hybrid_told_text told;
@@ -123,8 +120,9 @@ static struct hybrid_run_namer *new_namer(const struct hybrid_run_language *lang
 	run_namer->chains.names_first = language->names_first;
 	run_namer->chains.lasts = language->lasts;
 	run_namer->namer = (struct hybrid_namer) {
-		.language = language->language, .begin = language->begin ?: begin, .whole = whole,
-		.keep = keep, .text = language->text ?: text, .name = name,
+		.language = language->language, .begin = language->begin ?: begin_chain,
+		.whole = name_whole, .keep = keep_chain, .text = language->text ?: take_text,
+		.name = name_frame,
 	};
 	return run_namer;
 }

@@ -37,6 +37,15 @@ enum hybrid_reach hybrid_check_call(struct hybrid_unwinder *unwinder, struct hyb
 	return hybrid_object_leads(mapping, ret, hybrid_space_find(space, callee), callee);
 }
 
+bool hybrid_is_after_call(const struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
+			  const struct hybrid_mapping *mapping, u64 ret)
+{
+	if (mapping && !mapping->object)
+		return hybrid_memory_is_return(unwinder->memory, u->space, u->pid, u->abi, ret);
+	return mapping && (hybrid_space_is_entry(u->space, mapping, ret) ||
+			   hybrid_object_is_return(mapping, ret));
+}
+
 u64 hybrid_function_of(const struct hybrid_unwind *u, u64 ip)
 {
 	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, ip);

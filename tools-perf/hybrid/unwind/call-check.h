@@ -22,6 +22,18 @@
 enum hybrid_reach hybrid_check_call(struct hybrid_unwinder *unwinder, struct hybrid_space *space,
 				    pid_t pid, const struct hybrid_abi *abi, u64 ret, u64 callee);
 
+/**
+ * hybrid_is_after_call - does a call stand before an address?
+ * @unwinder: caches
+ * @u: the sample
+ * @mapping: that holds @ret, or the call before it; NULL: none
+ * @ret: the address
+ *
+ * Return: true also if code that no file backs can't be read, and where V8's frames are entered.
+ */
+bool hybrid_is_after_call(const struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u,
+			  const struct hybrid_mapping *mapping, u64 ret);
+
 /* Where the function that holds @ip begins, in the process; 0: unknown. */
 u64 hybrid_function_of(const struct hybrid_unwind *u, u64 ip);
 

@@ -3,23 +3,12 @@
  * The outermost frame of a fiber.
  */
 #include "../rules/rows.h"
+#include "call-check.h"
 #include "called.h"
 #include "fiber.h"
 
 /* Bytes above the last frame of a fiber in which no caller may be. */
 #define TOP	1024
-
-static bool is_after_call(struct hybrid_unwinder *unwinder, const struct hybrid_unwind *u, u64 word)
-{
-	const struct hybrid_mapping *mapping = word ? hybrid_space_find(u->space, word - 1) : NULL;
-
-	if (!mapping)
-		return false;
-	if (!mapping->object)
-		return hybrid_memory_is_return(unwinder->memory, u->space, u->pid, u->abi, word);
-	return hybrid_space_is_entry(u->space, mapping, word) ||
-	       hybrid_object_is_return(mapping, word);
-}
 
 /*
  * Is a word, which the dump lacks, not in memory at all? A dump that is smaller than its room ends
@@ -56,7 +45,8 @@ bool hybrid_is_stack_top(struct hybrid_unwinder *unwinder, const struct hybrid_u
 			addr |= HYBRID_HOLE - size;
 			continue;
 		}
-		if (is_after_call(unwinder, u, word))
+		if (word && hybrid_is_after_call(unwinder, u,
+						 hybrid_space_find(u->space, word - 1), word))
 			return false;
 	}
 	return true;

@@ -347,7 +347,7 @@ static bool read_all(struct reader *reader, u64 addr, void *dst, unsigned int si
 }
 
 /* Sets the hash of a proof; false: not all of the code can be read. */
-static bool prove(struct reader *reader, struct hybrid_code_proof *proof)
+static bool prove_code(struct reader *reader, struct hybrid_code_proof *proof)
 {
 	unsigned int size = proof->words * sizeof(u64), i;
 	u64 words[HYBRID_CODE_WORDS];
@@ -364,7 +364,7 @@ static bool prove(struct reader *reader, struct hybrid_code_proof *proof)
 static bool prove_read(struct reader *reader, struct hybrid_code_proof *proof)
 {
 	hybrid_code_proof_of(proof, reader->from, reader->to);
-	return prove(reader, proof);
+	return prove_code(reader, proof);
 }
 
 bool hybrid_memory_rule(struct hybrid_memory *memory, struct hybrid_space *space,
@@ -382,7 +382,7 @@ bool hybrid_memory_rule(struct hybrid_memory *memory, struct hybrid_space *space
 	known = &memory->rules[hash_64(ip + space->gen + ((u64)pid << 32), 10)];
 	now = known->proof;
 	if (known->ip != ip || known->gen != space->gen || known->pid != pid ||
-	    !prove(&reader, &now) || now.hash != known->proof.hash) {
+	    !prove_code(&reader, &now) || now.hash != known->proof.hash) {
 		reader.from = 0;
 		reader.to = 0;
 		known->ip = ip;
@@ -404,7 +404,7 @@ bool hybrid_memory_prove(struct hybrid_memory *memory, struct hybrid_space *spac
 	struct reader reader;
 
 	return memory && reader_init(&reader, memory, space, pid, abi, proof->start) &&
-	       prove(&reader, proof);
+	       prove_code(&reader, proof);
 }
 
 int hybrid_memory_code(struct hybrid_memory *memory, struct hybrid_space *space, pid_t pid,

@@ -3,19 +3,9 @@
 #include "../bpf_skel/hybrid_walk.h"
 #include "../bpf_skel/signal-frame.h"
 #include "../rules/rows.h"
+#include "call-check.h"
 #include "step.h"
 #include "uretprobe.h"
-
-static bool is_return(const struct hybrid_walk *w, u64 ret)
-{
-	const struct hybrid_unwind *u = w->u;
-	const struct hybrid_mapping *mapping = hybrid_space_find(u->space, ret);
-
-	if (mapping && !mapping->object)
-		return hybrid_memory_is_return(w->unwinder->memory, u->space, u->pid, u->abi, ret);
-	return mapping && (hybrid_space_is_entry(u->space, mapping, ret) ||
-			   hybrid_object_is_return(mapping, ret));
-}
 
 /* Looked up as a frame is: so its mapping is there, if it can be. */
 bool hybrid_step_is_return(const struct hybrid_walk *w, u64 ret)
@@ -24,7 +14,7 @@ bool hybrid_step_is_return(const struct hybrid_walk *w, u64 ret)
 	bool mapped;
 
 	hybrid_unwind_row(w->unwinder, w->u->space, ret - 1, &mapped, &object);
-	return is_return(w, ret);
+	return hybrid_is_after_call(w->unwinder, w->u, hybrid_space_find(w->u->space, ret), ret);
 }
 
 u64 hybrid_step_true_return(const struct hybrid_walk *w, u64 at, u64 ret)

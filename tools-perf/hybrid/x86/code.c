@@ -37,7 +37,8 @@ static struct x86_frame_mem mem_of(struct hybrid_code *code)
 	};
 }
 
-u8 hybrid_dwarf_reg(u8 reg)
+/* DWARF's number of a register, by the processor's: psABI x86-64, figure 3.36. Eight differ. */
+static u8 dwarf_reg(u8 reg)
 {
 	static const u8 regs[] = { 0, 2, 1, 3, 7, 6, 4, 5 };
 
@@ -66,7 +67,7 @@ static bool to_rule(enum x86_frame_kind kind, const struct x86_frame_rule *found
 	/* i386 numbers its registers as the processor does. */
 	if (kind == X86_FRAME_SCAN_REG)
 		rule->base = HYBRID_BASE_REG +
-			     (is_64bit ? hybrid_dwarf_reg(found->reg) : found->reg);
+			     (is_64bit ? dwarf_reg(found->reg) : found->reg);
 	return kind != X86_FRAME_UNKNOWN && kind != X86_FRAME_SIGNAL;
 }
 
@@ -110,8 +111,8 @@ static bool ask_frame_pointer(const struct x86_frame_mem *mem, u64 ip, struct hy
  * the code before has a frame pointer: the search for its end is likely to succeed, and is shorter
  * than the analysis, which has to find the return.
  */
-static bool ask(const struct x86_frame_mem *mem, u64 ip, bool framed, struct hybrid_rule *rule,
-		u64 *run, unsigned int *took)
+static bool find_rule(const struct x86_frame_mem *mem, u64 ip, bool framed,
+		      struct hybrid_rule *rule, u64 *run, unsigned int *took)
 {
 	struct x86_frame_rule found = {};
 	struct x86_frame_work work;
@@ -180,7 +181,7 @@ bool hybrid_code_ask(const struct x86_frame_mem *mem, u64 ip, struct hybrid_rule
 		};
 		return true;
 	}
-	if (ask(mem, ip, false, rule, &run, &took)) {
+	if (find_rule(mem, ip, false, rule, &run, &took)) {
 		if (!is_by_stack(rule))
 			hybrid_from_entry_rule(mem, ip, rule, &took);
 		return true;
@@ -198,7 +199,7 @@ bool hybrid_code_rule(struct hybrid_code *code, u64 vaddr, struct hybrid_rule *r
 }
 
 /* Behind the last instruction that begins in the first @run bytes. */
-static u64 behind(const struct x86_frame_mem *mem, u64 vaddr, unsigned int run)
+static u64 end_of_insns(const struct x86_frame_mem *mem, u64 vaddr, unsigned int run)
 {
 	u64 at = vaddr, next;
 
@@ -234,14 +235,14 @@ static bool find_run(const struct x86_frame_mem *mem, u64 vaddr, struct hybrid_r
 	u64 run;
 
 	framed = rule->kind == HYBRID_RULE_CFA && rule->base == HYBRID_BASE_BP;
-	found = ask(mem, vaddr, framed, rule, &run, took);
-	*end = behind(mem, vaddr, found ? run : 1);
+	found = find_rule(mem, vaddr, framed, rule, &run, took);
+	*end = end_of_insns(mem, vaddr, found ? run : 1);
 	if ((found && is_by_stack(rule)) ||
 	    (!found && (hybrid_saved_sp_rule(mem, vaddr, rule) ||
 			hybrid_switch_rule(mem, vaddr, rule))))
 		return true;
 	if (hybrid_from_entry_rule(mem, vaddr, rule, &more)) {
-		*end = behind(mem, vaddr, 1);
+		*end = end_of_insns(mem, vaddr, 1);
 		found = true;
 	}
 	*took += more;
@@ -257,7 +258,7 @@ bool hybrid_code_rule_run(struct hybrid_code *code, u64 vaddr,
 		return false;
 	if (!leads_too_far(&mem, vaddr, rule, took))
 		return true;
-	*end = behind(&mem, vaddr, 1);
+	*end = end_of_insns(&mem, vaddr, 1);
 	return false;
 }
 
@@ -406,7 +407,8 @@ static enum hybrid_way way_of(const struct insn *insn)
 	return op == 0xe9 || op == 0xeb ? HYBRID_WAY_JUMP : HYBRID_WAY_ON;
 }
 
-static enum hybrid_flow_step visit(struct hybrid_flow *flow, const struct insn *insn, u64 addr)
+static enum hybrid_flow_step tell_visitor(struct hybrid_flow *flow, const struct insn *insn,
+					  u64 addr)
 {
 	const struct hybrid_follow *follow = flow->arg;
 	u64 next = addr + insn->length;
@@ -419,8 +421,8 @@ bool hybrid_code_follow(struct hybrid_code *code, const struct hybrid_follow *fo
 {
 	const struct x86_frame_mem mem = mem_of(code);
 	struct hybrid_flow flow = {
-		.mem = &mem, .near = follow->near, .max_insns = follow->max_insns, .visit = visit,
-		.arg = (void *)follow,
+		.mem = &mem, .near = follow->near, .max_insns = follow->max_insns,
+		.visit = tell_visitor, .arg = (void *)follow,
 	};
 
 	return hybrid_flow_from(&flow, from);
@@ -441,7 +443,7 @@ bool hybrid_code_run_on(struct hybrid_code *code, u64 ip, const struct hybrid_re
 	unsigned int i, reg;
 
 	for (i = 0; i < HYBRID_RUN_REGS; i++) {
-		reg = hybrid_dwarf_reg(i);
+		reg = dwarf_reg(i);
 		run.regs[i].value = regs->value[reg];
 		run.regs[i].known = regs->known >> reg & 1;
 	}

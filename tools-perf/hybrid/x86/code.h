@@ -8,9 +8,6 @@
 
 struct x86_frame_mem;
 
-/* DWARF's number of a register, by the processor's: psABI x86-64, figure 3.36. Eight differ. */
-u8 hybrid_dwarf_reg(u8 reg);
-
 /**
  * hybrid_code_ask - work out from the code itself where the caller is
  * @mem: reads it

@@ -386,12 +386,7 @@ static bool java_whole(struct hybrid_namer *namer, struct hybrid_names *names,
 		return false;
 	c->rest = c->nr_out;
 	c->is_named = hybrid_named_chains__put(chain, c);
-	if (c->is_named)
-		return true;
-	c->nr_out = c->user;
-	c->rest = c->user;
-	c->first = 0;
-	return false;
+	return c->is_named;
 }
 
 /* Only if the blobs that it was named by are those that the walk came through. */

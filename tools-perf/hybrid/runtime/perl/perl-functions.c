@@ -57,12 +57,12 @@ static u64 put_name(struct perl_functions *functions, struct hybrid_names *names
 	return start ? hybrid_names_ip(start, LINES, line - first) : 0;
 }
 
-static struct perl_place *find(struct perl_functions *functions, u64 key)
+static struct perl_place *find_place(struct perl_functions *functions, u64 key)
 {
 	return hybrid_key_table__find(&functions->known, key);
 }
 
-static void keep(struct perl_functions *functions, const struct perl_place *place)
+static void keep_place(struct perl_functions *functions, const struct perl_place *place)
 {
 	functions->known.size = sizeof(*place);
 	if (place->ip)
@@ -92,7 +92,7 @@ static noinline u64 read_code(struct perl_functions *functions, struct hybrid_na
 	if (!line)
 		line = perl_statement__line(functions->pm, statement, functions->nextstate);
 	place.ip = put_name(functions, names, kinds[what - 1], file, 1, line);
-	keep(functions, &place);
+	keep_place(functions, &place);
 	return place.ip;
 }
 
@@ -118,7 +118,7 @@ static u64 mark_of(u64 key)
 }
 
 /* Compares what has its name with the process, once a second. Another one has no address yet. */
-static bool is_same(struct perl_functions *functions, struct perl_place *known)
+static bool is_same_sub(struct perl_functions *functions, struct perl_place *known)
 {
 	u64 time = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
 	struct perl_sub sub;
@@ -140,10 +140,10 @@ static bool is_same(struct perl_functions *functions, struct perl_place *known)
 /* A statement's sub may be another one now, with the same code. */
 static bool is_known(struct perl_functions *functions, const struct perl_place *place)
 {
-	struct perl_place *sub = place->sub ? find(functions, place->sub) : NULL;
+	struct perl_place *sub = place->sub ? find_place(functions, place->sub) : NULL;
 
 	return !place->sub ||
-	       (sub && sub->named == place->named && is_same(functions, sub));
+	       (sub && sub->named == place->named && is_same_sub(functions, sub));
 }
 
 /* Adds the name of the part of a sub that a line is in. */
@@ -178,8 +178,8 @@ static noinline struct perl_place *read_sub(struct perl_functions *functions,
 	known.ip = name_sub(functions, names, &sub, known.first, known.first);
 	/* The first line's address is that of the first byte, and 1. */
 	known.ip -= !!known.ip;
-	keep(functions, &known);
-	return known.ip ? find(functions, key) : NULL;
+	keep_place(functions, &known);
+	return known.ip ? find_place(functions, key) : NULL;
 }
 
 /* Of a long sub: what is behind its first lines has names, and entries, of its own. */
@@ -197,7 +197,7 @@ static u64 ip_of_line(struct perl_functions *functions, struct hybrid_names *nam
 	if (!number)
 		return hybrid_names_ip(known->ip, LINES, line - part.first);
 	part.key = (known->key ^ (u64)number << 20) | KEY_OF_SUB | KEY_OF_CODE;
-	kept = find(functions, part.key);
+	kept = find_place(functions, part.key);
 	if (kept && kept->sub == part.sub && kept->named == part.named && kept->first == part.first)
 		return hybrid_names_ip(kept->ip, LINES, line - part.first);
 	if (!perl_sub__read(functions->pm, known->sub, &sub) ||
@@ -207,7 +207,7 @@ static u64 ip_of_line(struct perl_functions *functions, struct hybrid_names *nam
 	if (!part.ip)
 		return 0;
 	part.ip--;
-	keep(functions, &part);
+	keep_place(functions, &part);
 	return hybrid_names_ip(part.ip, LINES, line - part.first);
 }
 
@@ -216,9 +216,9 @@ static u64 read_place(struct perl_functions *functions, struct hybrid_names *nam
 		      const struct perl_frame *frame, u64 key)
 {
 	u64 sub = (frame->function & HYBRID_WALK_FUNCTION_ADDR) | mark_of(key) | KEY_OF_SUB;
-	struct perl_place *known = find(functions, sub), place = { .key = key, .sub = sub };
+	struct perl_place *known = find_place(functions, sub), place = { .key = key, .sub = sub };
 
-	if (!known || !is_same(functions, known))
+	if (!known || !is_same_sub(functions, known))
 		known = read_sub(functions, names, sub);
 	if (!known)
 		return 0;
@@ -227,7 +227,7 @@ static u64 read_place(struct perl_functions *functions, struct hybrid_names *nam
 			      perl_statement__line(functions->pm,
 						   frame->position & HYBRID_WALK_FUNCTION_ADDR,
 						   functions->nextstate));
-	keep(functions, &place);
+	keep_place(functions, &place);
 	return place.ip;
 }
 
@@ -254,7 +254,7 @@ static noinline u64 read_closure(struct perl_functions *functions, struct hybrid
 	place.ip = put_name(functions, names, name, file,
 			    perl_statement__line(pm, first, nextstate),
 			    perl_statement__line(pm, statement, nextstate));
-	keep(functions, &place);
+	keep_place(functions, &place);
 	return place.ip;
 }
 
@@ -282,7 +282,7 @@ static u64 key_of_told(u64 function)
 /* A closure whose code can't be read any more; its lines are not known. */
 static u64 told_closure(struct perl_functions *functions, u64 function)
 {
-	const struct perl_place *known = find(functions, key_of_told(function));
+	const struct perl_place *known = find_place(functions, key_of_told(function));
 
 	return known && known->ip ? hybrid_names_ip(known->ip, LINES, 0) : 0;
 }
@@ -296,7 +296,7 @@ u64 perl_functions__ip(struct perl_functions *functions, struct hybrid_names *na
 
 	is_sub = (frame->function & HYBRID_WALK_FUNCTION_ADDR) > HYBRID_WALK_PERL_FILE;
 	key = is_sub ? key_of_sub(frame) : key_of_code(frame);
-	known = find(functions, key);
+	known = find_place(functions, key);
 	if (known && is_known(functions, known))
 		return known->ip;
 	if (!is_sub)
@@ -316,7 +316,7 @@ void perl_functions__text(struct perl_functions *functions, struct hybrid_names 
 		.sub = told->function & HYBRID_WALK_FUNCTION_ADDR,
 		.checked = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE),
 	};
-	const struct perl_place *known = find(functions, place.key);
+	const struct perl_place *known = find_place(functions, place.key);
 	char name[PERL_NAME];
 
 	if (told->function & HYBRID_WALK_PERL_CODE)
@@ -328,7 +328,7 @@ void perl_functions__text(struct perl_functions *functions, struct hybrid_names 
 	perl_file_text(told->pieces[2]);
 	place.ip = put_name(functions, names, name, told->pieces[2], place.first, place.first);
 	place.ip -= !!place.ip;
-	keep(functions, &place);
+	keep_place(functions, &place);
 }
 
 void perl_functions__exit(struct perl_functions *functions)

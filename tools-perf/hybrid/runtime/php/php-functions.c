@@ -70,7 +70,7 @@ static bool is_there(struct php_functions *functions, struct php_function *found
 	       mark_of(found) == (found->key & ~HYBRID_WALK_FUNCTION_ADDR);
 }
 
-static bool is_same(struct php_functions *functions, struct php_function *known)
+static bool is_same_function(struct php_functions *functions, struct php_function *known)
 {
 	u64 time = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE);
 	struct php_function now = { .key = known->key };
@@ -128,7 +128,7 @@ struct php_place {
 	u64	key;
 };
 
-static struct php_function *find(const struct php_functions *functions, u64 key)
+static struct php_function *find_function(const struct php_functions *functions, u64 key)
 {
 	return hybrid_key_table__find(&functions->known, key);
 }
@@ -142,14 +142,15 @@ static void keep_place(struct php_functions *functions, const struct php_functio
 	const struct php_place *kept = hybrid_key_table__find(&functions->places, place.code);
 	struct php_function first = { .key = kept ? kept->key : 0 };
 
-	if (kept && find(functions, first.key) && is_there(functions, &first))
+	if (kept && find_function(functions, first.key) && is_there(functions, &first))
 		return;
 	functions->places.size = sizeof(place);
 	functions->places.most_bits = MOST_BITS;
 	hybrid_key_table__put(&functions->places, &place);
 }
 
-static struct php_function *keep(struct php_functions *functions, const struct php_function *found)
+static struct php_function *keep_function(struct php_functions *functions,
+					  const struct php_function *found)
 {
 	if (!found->is_internal && !found->is_alike)
 		keep_place(functions, found);
@@ -170,7 +171,7 @@ static bool is_alike(struct php_functions *functions, u64 code, u64 position,
 		     struct php_function *found)
 {
 	const struct php_place *place = hybrid_key_table__find(&functions->places, code);
-	struct php_function *known = place ? find(functions, place->key) : NULL, now = {};
+	struct php_function *known = place ? find_function(functions, place->key) : NULL, now = {};
 
 	if (!known || known->is_internal || known->is_alike || !is_of(known, position))
 		return false;
@@ -222,33 +223,34 @@ static void read_closures(struct php_functions *functions, struct hybrid_names *
 		found.key = closure | mark_of(&found);
 		found.words[CLASS] = found.words[CLASS] ?: maker->words[CLASS];
 		if (read_function(functions, names, closure, &found))
-			keep(functions, &found);
+			keep_function(functions, &found);
 	}
 }
 
-static struct php_function *look_up(struct php_functions *functions, struct hybrid_names *names,
-				    u64 key, u64 position)
+static struct php_function *look_up_function(struct php_functions *functions,
+					     struct hybrid_names *names, u64 key, u64 position)
 {
 	struct php_function found = { .key = key };
 	u64 addr = key & HYBRID_WALK_FUNCTION_ADDR;
 
 	if (!is_there(functions, &found))
-		return find_alike(functions, position, &found) ? keep(functions, &found) : NULL;
+		return find_alike(functions, position, &found) ?
+			keep_function(functions, &found) : NULL;
 	if (!read_function(functions, names, addr, &found))
 		return NULL;
 	if (!found.is_internal)
 		read_closures(functions, names, addr, &found);
-	return keep(functions, &found);
+	return keep_function(functions, &found);
 }
 
 u64 php_functions__ip(struct php_functions *functions, struct hybrid_names *names, u64 function,
 		      u64 position)
 {
 	u64 key = function & ~HYBRID_WALK_RUN_ENDS;
-	struct php_function *known = find(functions, key);
+	struct php_function *known = find_function(functions, key);
 
-	if (!known || !is_same(functions, known))
-		known = look_up(functions, names, key, position);
+	if (!known || !is_same_function(functions, known))
+		known = look_up_function(functions, names, key, position);
 	if (!known)
 		return 0;
 	return hybrid_names_ip(known->function, known->size,
@@ -282,7 +284,7 @@ static struct php_function *keep_file(struct php_functions *functions,
 	};
 
 	found.function = add_file(functions, names, file);
-	return found.function ? keep(functions, &found) : NULL;
+	return found.function ? keep_function(functions, &found) : NULL;
 }
 
 static struct php_function *look_up_file(struct php_functions *functions,
@@ -302,7 +304,7 @@ u64 php_functions__file_ip(struct php_functions *functions, struct hybrid_names 
 			   u64 line)
 {
 	u64 key = file & ~HYBRID_WALK_RUN_ENDS;
-	struct php_function *known = find(functions, key);
+	struct php_function *known = find_function(functions, key);
 
 	/* The hash is in the key: the same one is the same name. */
 	if (!known)
@@ -334,21 +336,21 @@ static noinline void keep_told(struct php_functions *functions, struct hybrid_na
 	function.nr_lines = !!told->line;
 	found.function = hybrid_names__function(names, &functions->quota, &function);
 	if (found.function)
-		keep(functions, &found);
+		keep_function(functions, &found);
 }
 
 void php_functions__text(struct php_functions *functions, struct hybrid_names *names,
 			 const struct hybrid_told_text *told)
 {
 	u64 key = told->function & ~HYBRID_WALK_RUN_ENDS;
-	const struct php_function *known = find(functions, key);
+	const struct php_function *known = find_function(functions, key);
 
 	if (!(key & HYBRID_WALK_FUNCTION_ADDR) || (known && !known->is_told))
 		return;
 	if (key & HYBRID_WALK_PHP_FILE) {
 		if (*told->pieces[2])
 			keep_file(functions, names, key, told->pieces[2]);
-	} else if (!look_up(functions, names, key, 0) && *told->pieces[1]) {
+	} else if (!look_up_function(functions, names, key, 0) && *told->pieces[1]) {
 		keep_told(functions, names, told);
 	}
 }

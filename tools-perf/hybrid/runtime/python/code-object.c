@@ -20,7 +20,7 @@
 /* ns */
 #define CHECK_AFTER	1000000000ULL
 
-static u64 word_at(struct python_codes *codes, u64 addr)
+static u64 code_word(struct python_codes *codes, u64 addr)
 {
 	return hybrid_process_word(codes->pm, addr);
 }
@@ -30,16 +30,16 @@ static bool read_words(struct python_codes *codes, u64 code, u64 *words)
 {
 	const struct python_layout *layout = codes->layout;
 
-	if (word_at(codes, code + layout->type) != codes->type)
+	if (code_word(codes, code + layout->type) != codes->type)
 		return false;
-	words[0] = word_at(codes, code + layout->filename);
-	words[1] = word_at(codes, code + layout->qualname);
-	words[2] = word_at(codes, code + layout->linetable);
-	words[3] = word_at(codes, code + layout->firstlineno);
+	words[0] = code_word(codes, code + layout->filename);
+	words[1] = code_word(codes, code + layout->qualname);
+	words[2] = code_word(codes, code + layout->linetable);
+	words[3] = code_word(codes, code + layout->firstlineno);
 	return words[0] && words[1];
 }
 
-static bool is_same(struct python_codes *codes, struct python_code *known)
+static bool is_same_code(struct python_codes *codes, struct python_code *known)
 {
 	u64 time = hybrid_clock_ns(CLOCK_MONOTONIC_COARSE), words[4];
 
@@ -65,14 +65,14 @@ static u32 nr_units(const struct python_layout *layout, u64 size)
 static u64 size_of(struct python_codes *codes, u64 code)
 {
 	if (codes->layout->lasti)
-		code = word_at(codes, code + codes->layout->code);
-	return word_at(codes, code + PYTHON_SIZE(codes->layout));
+		code = code_word(codes, code + codes->layout->code);
+	return code_word(codes, code + PYTHON_SIZE(codes->layout));
 }
 
 static unsigned int read_lines(struct python_codes *codes, const struct python_code *known,
 			       struct hybrid_name_line *lines)
 {
-	u64 size = word_at(codes, known->words[2] + PYTHON_SIZE(codes->layout));
+	u64 size = code_word(codes, known->words[2] + PYTHON_SIZE(codes->layout));
 	u8 bytes[HYBRID_PYTHON_TABLE];
 
 	if (!known->words[2] || !size)
@@ -142,7 +142,7 @@ static bool has_mark(struct python_codes *codes, const struct python_code *found
 	       (found->key & ~HYBRID_WALK_FUNCTION_ADDR);
 }
 
-static struct python_code *keep(struct python_codes *codes, const struct python_code *found)
+static struct python_code *keep_code(struct python_codes *codes, const struct python_code *found)
 {
 	codes->known.size = sizeof(*found);
 	return hybrid_key_table__put(&codes->known, found);
@@ -156,10 +156,11 @@ static struct python_code *look_up_in_one(struct python_codes *codes, struct hyb
 	if (!read_words(codes, key & HYBRID_WALK_FUNCTION_ADDR, found.words) ||
 	    !has_mark(codes, &found) || !read_code(codes, names, &found))
 		return NULL;
-	return keep(codes, &found);
+	return keep_code(codes, &found);
 }
 
-static struct python_code *look_up(struct python_codes *codes, struct hybrid_names *names, u64 key)
+static struct python_code *look_up_code(struct python_codes *codes, struct hybrid_names *names,
+					u64 key)
 {
 	struct hybrid_process_memory *pm = codes->pm;
 	struct python_code *found = look_up_in_one(codes, names, key);
@@ -202,7 +203,7 @@ static noinline void take_text(struct python_codes *codes, struct hybrid_names *
 	nr = python_lines(codes->layout->lines, pieces[2], text->sizes[2], text->line, lines,
 			  HYBRID_NAMES_LINES);
 	if (add_function(codes, names, &found, file, name, lines, nr))
-		keep(codes, &found);
+		keep_code(codes, &found);
 }
 
 void python_codes__text(struct python_codes *codes, struct hybrid_names *names, const void *raw,
@@ -235,8 +236,8 @@ u64 python_codes__ip(struct python_codes *codes, struct hybrid_names *names, u64
 	u64 key = function & ~HYBRID_WALK_RUN_ENDS, index;
 	struct python_code *known = hybrid_key_table__find(&codes->known, key);
 
-	if (!known || !is_same(codes, known))
-		known = look_up(codes, names, key);
+	if (!known || !is_same_code(codes, known))
+		known = look_up_code(codes, names, key);
 	if (!known)
 		return 0;
 	/* Before its first instruction, too: 3.11 has the one before the next. */

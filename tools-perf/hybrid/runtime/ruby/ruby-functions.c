@@ -110,15 +110,15 @@ static noinline bool add_name(struct ruby_functions *functions, struct hybrid_na
 	return found->function;
 }
 
-static void keep(struct ruby_functions *functions, const struct ruby_function *found)
+static void keep_object(struct ruby_functions *functions, const struct ruby_function *found)
 {
 	functions->known.size = sizeof(*found);
 	hybrid_key_table__put(&functions->known, found);
 }
 
 /* What BPF could not tell: it is read from the process. */
-static noinline bool look_up(struct ruby_functions *functions, struct hybrid_names *names,
-			     struct ruby_function *found)
+static noinline bool read_object(struct ruby_functions *functions, struct hybrid_names *names,
+				 struct ruby_function *found)
 {
 	struct ruby_text of = { .file = "" };
 	u64 words[RUBY_WORDS], addr, body;
@@ -142,7 +142,7 @@ static noinline bool look_up(struct ruby_functions *functions, struct hybrid_nam
 		return false;
 	/* The name may lack its class: until there are symbols it is read again. */
 	if (functions->symbols.ids || !functions->symbols.table)
-		keep(functions, found);
+		keep_object(functions, found);
 	return true;
 }
 
@@ -153,7 +153,7 @@ u64 ruby_functions__ip(struct ruby_functions *functions, struct hybrid_names *na
 	const struct ruby_function *known = hybrid_key_table__find(&functions->known, read.key);
 	u64 index;
 
-	if (!known && look_up(functions, names, &read))
+	if (!known && read_object(functions, names, &read))
 		known = &read;
 	if (!known || !known->encoded != !position)
 		return 0;
@@ -185,7 +185,7 @@ void ruby_functions__text(struct ruby_functions *functions, struct hybrid_names 
 	snprintf(of.file, sizeof(of.file), "%s", told->pieces[2]);
 	if (add_name(functions, names, &found, &of, body,
 		     told->line >> functions->layout->line_shift))
-		keep(functions, &found);
+		keep_object(functions, &found);
 }
 
 u64 ruby_functions__label(struct ruby_functions *functions, u64 function)

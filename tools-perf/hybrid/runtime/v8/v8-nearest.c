@@ -27,7 +27,7 @@ struct search {
 	s64			 exit;
 };
 
-static int read_code(void *bytes, unsigned long addr, void *dst, unsigned int len)
+static int read_instructions(void *bytes, unsigned long addr, void *dst, unsigned int len)
 {
 	const struct v8_code *code = container_of(bytes, struct search, bytes)->code;
 
@@ -37,7 +37,8 @@ static int read_code(void *bytes, unsigned long addr, void *dst, unsigned int le
 	return 0;
 }
 
-static enum hybrid_flow_step visit(void *arg, enum hybrid_way way, u64 addr, u64 next, u64 to)
+static enum hybrid_flow_step look_at_insn(void *arg, enum hybrid_way way, u64 addr, u64 next,
+					  u64 to)
 {
 	struct search *search = arg;
 
@@ -58,10 +59,10 @@ static enum hybrid_flow_step visit(void *arg, enum hybrid_way way, u64 addr, u64
 	return search->exit < 0 ? HYBRID_FLOW_ON : HYBRID_FLOW_FOUND;
 }
 
-static bool follow(struct search *search, u32 from)
+static bool find_exit(struct search *search, u32 from)
 {
 	const struct hybrid_follow ways = {
-		.near = search->at, .max_insns = MAX_INSNS, .visit = visit, .arg = search,
+		.near = search->at, .max_insns = MAX_INSNS, .visit = look_at_insn, .arg = search,
 	};
 
 	return hybrid_abi_64.arch->follow(&search->bytes, &ways, from) && search->exit >= 0;
@@ -70,16 +71,16 @@ static bool follow(struct search *search, u32 from)
 s64 v8_nearest(const struct v8_code *code, u32 at)
 {
 	struct search search = {
-		.bytes = { .read = read_code, .word = sizeof(u64) }, .code = code, .at = at,
+		.bytes = { .read = read_instructions, .word = sizeof(u64) }, .code = code, .at = at,
 		.exit = -1,
 	};
 
 	if (!code->instructions || at >= code->size)
 		return -1;
-	if (follow(&search, at))
+	if (find_exit(&search, at))
 		return search.exit;
 	/* The loop is gone through from the sampled instruction on, then from its beginning. */
-	if (search.end && (follow(&search, at) || follow(&search, search.loop)))
+	if (search.end && (find_exit(&search, at) || find_exit(&search, search.loop)))
 		return search.exit;
 	return -1;
 }

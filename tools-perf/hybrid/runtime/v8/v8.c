@@ -296,14 +296,7 @@ static bool v8_whole(struct hybrid_namer *namer, struct hybrid_names *names,
 		return false;
 	v8_begin(namer, c);
 	c->is_named = name_known(v8, names, c);
-	if (c->is_named)
-		return true;
-	c->nr_out = c->user;
-	c->rest = c->user;
-	c->first = 0;
-	/* It is named once more. */
-	v8->namer.nr_unread = v8->unread;
-	return false;
+	return c->is_named;
 }
 
 static void v8_keep(struct hybrid_namer *namer, const struct hybrid_named_chain *c)
