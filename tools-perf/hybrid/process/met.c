@@ -199,10 +199,11 @@ void hybrid_met_user(struct hybrid_met *met, struct hybrid_space *space, u64 ip)
 void hybrid_met_kernel(struct hybrid_met *met, u64 ip)
 {
 	u64 page = ip >> HYBRID_MET_SHIFT;
+	u64 *last = &met->last_pages[page % ARRAY_SIZE(met->last_pages)];
 
-	if (page == met->last_page || !page || met->failed)
+	if (page == *last || !page || met->failed)
 		return;
-	met->last_page = page;
+	*last = page;
 	if (hybrid_key_table__find(&met->pages, page))
 		return;
 	met->pages.size = sizeof(page);

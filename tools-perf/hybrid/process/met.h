@@ -56,7 +56,7 @@ typedef u32 (*hybrid_met_fn)(void *arg, const struct hybrid_mapping *mapping);
  * @nr_files: number of @files
  * @slots: finds files
  * @pages: of the kernel's code: address >> HYBRID_MET_SHIFT, and nothing else
- * @last_page: the last one that was met
+ * @last_pages: the last ones that were met, by their lowest bits
  * @gen: of the space that @start and @end are of
  * @start: of the mapping that was met last
  * @end: of the same
@@ -71,7 +71,7 @@ struct hybrid_met {
 	u32			 nr_files;
 	struct hybrid_key_table	 slots;
 	struct hybrid_key_table	 pages;
-	u64			 last_page;
+	u64			 last_pages[16];
 	u64			 gen;
 	u64			 start;
 	u64			 end;
