@@ -29,7 +29,8 @@ static void check_trampolines(void)
 				ok &= !unwind_user_at_trampoline(state, CODE + 8);
 			}
 		}
-	ok &= !state->arch.failed && !unwind_user_at_trampoline(state, CODE - 1) && state->arch.failed == 1;
+	ok &= !state->arch.failed && !unwind_user_at_trampoline(state, CODE - 1) &&
+	      state->arch.failed == 1;
 	report(ok, "trampolines: by their first bytes");
 }
 
