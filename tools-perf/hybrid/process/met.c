@@ -13,16 +13,6 @@
 #define FILES_BITS	24
 #define PAGES_BITS	17
 
-/**
- * struct met_slot - what finds a file
- * @key: hash of its ident and of which file it is; or of the ident alone
- * @number: its index plus 1; or how many known files have the ident
- */
-struct met_slot {
-	u64	key;
-	u32	number;
-};
-
 void hybrid_met_exit(struct hybrid_met *met)
 {
 	u32 i;
@@ -64,26 +54,10 @@ static bool is_same_ident(const struct hybrid_ident *a, const struct hybrid_iden
 	       a->ino_generation == b->ino_generation;
 }
 
-static u32 find_slot(const struct hybrid_met *met, u64 key)
-{
-	const struct met_slot *slot = hybrid_key_table__find(&met->slots, key);
-
-	return slot ? slot->number : 0;
-}
-
-static bool put_slot(struct hybrid_met *met, u64 key, u32 number)
-{
-	const struct met_slot slot = { .key = key, .number = number };
-
-	met->slots.size = sizeof(slot);
-	met->slots.most_bits = FILES_BITS;
-	return hybrid_key_table__put(&met->slots, &slot);
-}
-
 static struct hybrid_met_file *find_file(struct hybrid_met *met, const struct hybrid_ident *ident,
 					 const struct hybrid_file_id *id)
 {
-	u32 number = find_slot(met, key_of_file(ident, id));
+	u32 number = hybrid_key_table__number(&met->slots, key_of_file(ident, id));
 	struct hybrid_met_file *file = number ? &met->files[number - 1] : NULL;
 
 	return file && is_same_ident(&file->ident, ident) && hybrid_file_id_equal(&file->file, id) ?
@@ -118,8 +92,10 @@ static struct hybrid_met_file *add_file(struct hybrid_met *met, const struct hyb
 		.ident = *ident, .file = *id, .number = id->ino ? number : 0,
 	};
 	file->ident.path = path;
-	if (!put_slot(met, key_of_file(ident, id), met->nr_files + 1) ||
-	    (id->ino && !put_slot(met, key_of_file(ident, NULL), number + 1))) {
+	if (!hybrid_key_table__put_number(&met->slots, FILES_BITS, key_of_file(ident, id),
+					  met->nr_files + 1) ||
+	    (id->ino && !hybrid_key_table__put_number(&met->slots, FILES_BITS,
+						      key_of_file(ident, NULL), number + 1))) {
 		free((char *)path);
 		return NULL;
 	}
@@ -138,7 +114,7 @@ struct hybrid_met_file *hybrid_met_file(struct hybrid_met *met, const struct hyb
 	if (met->failed)
 		return NULL;
 	id = id ?: &unknown;
-	number = find_slot(met, key_of_file(ident, NULL));
+	number = hybrid_key_table__number(&met->slots, key_of_file(ident, NULL));
 	file = find_file(met, ident, id);
 	if (!file && number == HYBRID_MET_NAMESAKES) {
 		id = &unknown;

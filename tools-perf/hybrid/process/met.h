@@ -54,7 +54,8 @@ typedef u32 (*hybrid_met_fn)(void *arg, const struct hybrid_mapping *mapping);
  * @nr_numbered: mappings that were found to show a file whose number is not 0
  * @files: no two have the same ident and file
  * @nr_files: number of @files
- * @slots: finds files
+ * @slots: by a hash of the ident and of the file of @files: index + 1; by that of the ident alone:
+ *	how many files have the ident
  * @pages: of the kernel's code: address >> HYBRID_MET_SHIFT, and nothing else
  * @last_pages: the last ones that were met, by their lowest bits
  * @gen: of the space that @start and @end are of

@@ -2,7 +2,6 @@
 /*
  * What processes, files and records have, by a key.
  */
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include "keyed-hash.h"
@@ -101,6 +100,29 @@ void *hybrid_key_table__put(struct hybrid_key_table *table, const void *entry)
 		return NULL;
 	table->nr += !key_of(slot_of(table, key_of(entry)));
 	return place_entry(table, entry);
+}
+
+/* What a table of numbers has. */
+struct number {
+	u64	key;
+	u32	number;
+};
+
+u32 hybrid_key_table__number(const struct hybrid_key_table *table, u64 key)
+{
+	const struct number *found = hybrid_key_table__find(table, key);
+
+	return found ? found->number : 0;
+}
+
+bool hybrid_key_table__put_number(struct hybrid_key_table *table, unsigned int most_bits, u64 key,
+				  u32 number)
+{
+	const struct number new = { .key = key, .number = number };
+
+	table->size = sizeof(new);
+	table->most_bits = most_bits;
+	return hybrid_key_table__put(table, &new);
 }
 
 void hybrid_key_table__copy(struct hybrid_key_table *table, const struct hybrid_key_table *from)

@@ -2,6 +2,7 @@
 #ifndef __PERF_HYBRID_KEY_TABLE_H
 #define __PERF_HYBRID_KEY_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <linux/types.h>
 
@@ -55,6 +56,27 @@ void *hybrid_key_table__put(struct hybrid_key_table *table, const void *entry);
  * @from: what it is a copy of; its entries own nothing
  */
 void hybrid_key_table__copy(struct hybrid_key_table *table, const struct hybrid_key_table *from);
+
+/**
+ * hybrid_key_table__number - the number of a key
+ * @table: nothing but hybrid_key_table__put_number() has added to it
+ * @key: of the number
+ *
+ * Return: 0 if there is none.
+ */
+u32 hybrid_key_table__number(const struct hybrid_key_table *table, u64 key);
+
+/**
+ * hybrid_key_table__put_number - give a key a number, or another one
+ * @table: to add it to; @size and @most_bits are set here
+ * @most_bits: of @table
+ * @key: not 0
+ * @number: not 0
+ *
+ * Return: false if memory is short.
+ */
+bool hybrid_key_table__put_number(struct hybrid_key_table *table, unsigned int most_bits, u64 key,
+				  u32 number);
 
 void hybrid_key_table__exit(struct hybrid_key_table *table);
 

@@ -60,7 +60,6 @@ struct hybrid_namer {
  * @functions: of an interpreter, as struct hybrid_walk_function has them; need not be aligned
  * @nr_functions: number of @functions
  * @functions_are_whole: the last one is the outermost
- * @language: as struct hybrid_walked has it; 0: there are no functions
  * @code_hash: of a runtime's code that the walk met: hybrid_java_code_hash(); 0: unknown
  * @gen: of the process's space, if the chain is complete and nothing but its addresses decided
  *	that; else 0
@@ -87,7 +86,6 @@ struct hybrid_named_chain {
 	const void		  *functions;
 	unsigned int		   nr_functions;
 	bool			   functions_are_whole;
-	u32			   language;
 	u64			   code_hash;
 	u64			   gen;
 	bool			   is_unseen;

@@ -20,17 +20,10 @@ struct wanted {
 	u32			 nr_lines;
 };
 
-/**
- * struct numbered - what finds a function or a source file
- * @key: hash of all of it
- * @number: of it, from 1
+/*
+ * Slots of a table of functions, or of source files, as a binary logarithm: three quarters of them
+ * are more than HYBRID_NAMES_NR.
  */
-struct numbered {
-	u64	key;
-	u32	number;
-};
-
-/* Of either, as a binary logarithm: three quarters of these are more than HYBRID_NAMES_NR. */
 #define NUMBERS_BITS	19
 
 /* dwarfstd.org/languages.html: after DWARF 5. */
@@ -150,23 +143,6 @@ static s64 add_text(struct hybrid_names *names, const char *text, size_t length)
 	return at;
 }
 
-/* 0: there is none with the key. */
-static u32 find_number(const struct hybrid_key_table *table, u64 key)
-{
-	const struct numbered *found = hybrid_key_table__find(table, key);
-
-	return found ? found->number : 0;
-}
-
-static bool put_number(struct hybrid_key_table *table, u64 key, u32 number)
-{
-	const struct numbered new = { .key = key, .number = number };
-
-	table->size = sizeof(new);
-	table->most_bits = NUMBERS_BITS;
-	return hybrid_key_table__put(table, &new);
-}
-
 /* Its number; 0 if it has none. */
 static u32 file_number(struct hybrid_names *names, struct hybrid_names_quota *quota,
 		       const char *file)
@@ -181,7 +157,7 @@ static u32 file_number(struct hybrid_names *names, struct hybrid_names_quota *qu
 		return 0;
 	length = hybrid_name_text(text, sizeof(text), file);
 	key = hybrid_hash_bytes(0, text, length) ?: 1;
-	number = find_number(&names->by_file, key);
+	number = hybrid_key_table__number(&names->by_file, key);
 	if (number && !strcmp(names->text + names->files[number - 1], text))
 		return number;
 	length += sizeof(*names->files);
@@ -193,7 +169,8 @@ static u32 file_number(struct hybrid_names *names, struct hybrid_names_quota *qu
 		      sizeof(*names->files)))
 		return 0;
 	at = add_text(names, text, strlen(text));
-	if (at < 0 || !put_number(&names->by_file, key, names->nr_files + 1))
+	if (at < 0 || !hybrid_key_table__put_number(&names->by_file, NUMBERS_BITS, key,
+						    names->nr_files + 1))
 		return 0;
 	names->files[names->nr_files++] = at;
 	return names->nr_files;
@@ -283,7 +260,8 @@ static u32 add_function(struct hybrid_names *names, const struct wanted *wanted,
 		      sizeof(*names->lines)))
 		return 0;
 	name = add_text(names, wanted->name, wanted->length);
-	if (name < 0 || !put_number(&names->by_content, key, names->nr + 1))
+	if (name < 0 || !hybrid_key_table__put_number(&names->by_content, NUMBERS_BITS, key,
+						      names->nr + 1))
 		return 0;
 	names->entries[names->nr++] = (struct names_entry) {
 		.name		= name,
@@ -318,7 +296,7 @@ u64 hybrid_names__function(struct hybrid_names *names, struct hybrid_names_quota
 	wanted.file = file_number(names, quota, function->file);
 	take_lines(&wanted, function);
 	key = key_of_function(&wanted);
-	number = find_number(&names->by_content, key);
+	number = hybrid_key_table__number(&names->by_content, key);
 	if (number && !is_wanted(names, number, &wanted))
 		number = 0;
 	if (!number && !is_over_bounds(names, quota, &wanted)) {
