@@ -293,7 +293,7 @@ static int unwind_sample(struct hybrid_core *core, const struct hybrid_sample *s
 	return state == HYBRID_LOAD_WAIT ? -EAGAIN : 0;
 }
 
-/* Does a language have functions among which are frames that BPF found by bp? */
+/* Are there frames that BPF found by bp among the functions? */
 static bool has_links(const struct hybrid_functions *of)
 {
 	struct hybrid_walk_function function;
@@ -307,16 +307,19 @@ static bool has_links(const struct hybrid_functions *of)
 	return false;
 }
 
+/* BPF has followed bp only where its walk has ended before the outermost frame. */
 static struct hybrid_links links_of(const struct hybrid_sample *sample)
 {
 	const struct hybrid_functions *of = sample->functions.of;
 	unsigned int i;
 
-	for (i = 0; i < sample->functions.nr && !has_links(&of[i]); i++)
-		;
-	if (i == sample->functions.nr)
+	if (hybrid_kernel_chain_is_whole(&sample->kernel))
 		return (struct hybrid_links) {};
-	return (struct hybrid_links) { .words = of[i].words, .nr = of[i].nr };
+	for (i = 0; i < sample->functions.nr; i++) {
+		if (has_links(&of[i]))
+			return (struct hybrid_links) { .words = of[i].words, .nr = of[i].nr };
+	}
+	return (struct hybrid_links) {};
 }
 
 static void merge(struct hybrid_core *core, struct hybrid_sample *sample,

@@ -226,7 +226,7 @@ u64 hybrid_core_sp(struct hybrid_core *core, u64 regs_abi, u64 regs_mask, const 
  * hybrid_core_namer - who names the frames of a process
  * @core: of processes that run
  * @pid: of the process
- * @language: whose functions BPF has read in it: HYBRID_NO_LANGUAGE: none
+ * @language: whose functions BPF has read in it, or HYBRID_NO_LANGUAGE
  *
  * Return: for hybrid_name_chain(); NULL if the process has no runtime, or is not known.
  */
