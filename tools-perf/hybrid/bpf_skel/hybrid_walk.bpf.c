@@ -147,13 +147,13 @@ static __always_inline bool begin(struct state *st, struct sampled *ctx,
 	struct loop loop = { .st = st };
 	enum interrupted where;
 
+	__builtin_memset(&st->record.head, 0, sizeof(st->record.head));
 	prepare(st, ctx);
 	where = where_interrupted(st, sampled_user);
 	if (where == NOT_KNOWN || task->flags & (PF_KTHREAD | PF_USER_WORKER) ||
 	    (user->cs & 0xffff) != HYBRID_USER_CS)
 		return false;
 	begin_at(st, user);
-	begin_record(st);
 	if (where == IN_KERNEL &&
 	    (may_be_overwritten(task, user) || !copy_kernel_part(&loop) || is_entering(st, ctx)))
 		return false;

@@ -21,6 +21,7 @@
 
 /* All bits of a language's number: enum hybrid_language. */
 #define MAX_LANGUAGE	7
+_Static_assert(MAX_LANGUAGE + 1 >= HYBRID_NR_LANGUAGES, "more languages than MAX_LANGUAGE");
 
 /**
  * struct interpreter_thread - an entry of interpreter_threads, which has three kinds of them

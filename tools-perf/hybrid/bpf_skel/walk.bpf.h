@@ -29,19 +29,6 @@ static __always_inline bool is_walkable(struct task_struct___h *task, struct pt_
 	return (user->cs & 0xffff) == HYBRID_USER_CS && !may_be_overwritten(task, user);
 }
 
-/* The record of the walk, of which the sample's own is there. */
-static __always_inline void begin_record(struct state *st)
-{
-	struct hybrid_walk_head *head = &st->record.head;
-
-	head->sleep = 0;
-	head->kind = HYBRID_WALK_RECORD_SAMPLE;
-	head->nr_kernel = 0;
-	head->nr_user = 0;
-	head->nr_parts = 0;
-	head->unused = 0;
-}
-
 /* The walk is to begin at a task's user registers. */
 static __always_inline void begin_at(struct state *st, struct pt_regs___h *user)
 {
