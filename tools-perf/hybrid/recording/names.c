@@ -41,9 +41,10 @@ static struct hybrid_runtime_names *names_of(struct hybrid_record *hr,
 
 /* Before the first chain of a process that has names. */
 static int map_names(struct hybrid_record *hr, struct hybrid_process *process,
-		     const struct hybrid_runtime_names *of, enum hybrid_language language,
-		     const struct hybrid_event *event, const struct perf_event_header *sample)
+		     enum hybrid_language language, const struct hybrid_event *event,
+		     const struct perf_event_header *sample)
 {
+	struct hybrid_runtime_names *of = &hr->names.runtimes[language];
 	struct hybrid_ident ident = {
 		.path		= of->path,
 		.build_id_size	= HYBRID_NAMES_BUILD_ID,
@@ -56,7 +57,7 @@ static int map_names(struct hybrid_record *hr, struct hybrid_process *process,
 	if (!out)
 		return -EIO;
 	process->names_in[language] = hr->file;
-	hr->names.runtimes[language].mapped_in = hr->file;
+	of->mapped_in = hr->file;
 	hr->out.used += hybrid_names__event(of->names, of->path, &event->layout.attr, sample,
 					    process->pid, out);
 	memcpy(ident.build_id, hybrid_names__build_id(of->names), HYBRID_NAMES_BUILD_ID);
@@ -145,16 +146,11 @@ static int map_all_names(struct hybrid_record *hr, struct hybrid_process *proces
 			 const struct hybrid_joined_namer *joined,
 			 const struct hybrid_event *event, const struct perf_event_header *sample)
 {
-	struct hybrid_runtime_names *of;
-	enum hybrid_language language;
 	unsigned int i;
 	int err = 0;
 
-	for (i = 0; i < joined->nr && !err; i++) {
-		language = joined->parts[i].namer->language;
-		of = &hr->names.runtimes[language];
-		err = map_names(hr, process, of, language, event, sample);
-	}
+	for (i = 0; i < joined->nr && !err; i++)
+		err = map_names(hr, process, joined->parts[i].namer->language, event, sample);
 	return err;
 }
 

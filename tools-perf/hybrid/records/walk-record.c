@@ -118,7 +118,7 @@ static bool add_language(struct hybrid_sample_functions *functions,
 static int parse_parts(const u8 *at, u32 size, struct hybrid_walked *walked)
 {
 	struct hybrid_walk_part part;
-	unsigned int i;
+	u32 words_size, i;
 
 	for (i = 0; i < walked->head.nr_parts; i++) {
 		if (size < sizeof(part))
@@ -126,7 +126,8 @@ static int parse_parts(const u8 *at, u32 size, struct hybrid_walked *walked)
 		memcpy(&part, at, sizeof(part));
 		at += sizeof(part);
 		size -= sizeof(part);
-		if (part.nr * sizeof(struct hybrid_walk_function) > size)
+		words_size = part.nr * sizeof(struct hybrid_walk_function);
+		if (words_size > size)
 			return -EINVAL;
 		if (part.kind == HYBRID_WALK_PART_FRAMES) {
 			walked->frames = at;
@@ -136,8 +137,8 @@ static int parse_parts(const u8 *at, u32 size, struct hybrid_walked *walked)
 			   !add_language(&walked->functions, &part, at)) {
 			return -EINVAL;
 		}
-		at += part.nr * sizeof(struct hybrid_walk_function);
-		size -= part.nr * sizeof(struct hybrid_walk_function);
+		at += words_size;
+		size -= words_size;
 	}
 	return 0;
 }
