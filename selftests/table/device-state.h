@@ -39,7 +39,7 @@ const void *arch_perf_unwind_vdso(u32 flag)
 	       flag == PERF_UNWIND_VDSO_32 ? &vdso_32 : NULL;
 }
 
-/* As on an architecture that has such a register, if a test wants it. */
+/* Tests set this to be an architecture that has return addresses in a register. */
 static bool ra_in_register;
 bool arch_perf_unwind_can_step(const struct perf_unwind_rule *rule)
 {

@@ -68,8 +68,8 @@ static __always_inline __u64 stack_pages(struct state *st, __u64 sp)
 }
 
 /*
- * Writes the dump, behind a callchain that is there and counted. Returns its size, or what
- * bpf_perf_event_output() says. @most: bytes of the stack, a multiple of 8.
+ * Writes the dump. Its callchain is there already, with the number of its entries. Returns the
+ * dump's size, or the error of bpf_perf_event_output(). @most: bytes of the stack, a multiple of 8.
  */
 static __always_inline long write_dump(void *ctx, struct state *st, struct mm_struct___h *mm,
 				       __u64 pages, __u64 most)

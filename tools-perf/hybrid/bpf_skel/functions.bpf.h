@@ -114,7 +114,7 @@ static __always_inline void read_functions(struct state *st, struct task_struct_
 {
 	if (any_interpreters && st->code_key.space)
 		read_languages(st, task);
-	/* Without the part that has nothing. */
+	/* The last part that was begun has no functions. */
 	st->nr_interpreted = st->nr_parts ? st->nr_interpreted - 1 : 0;
 }
 
@@ -141,7 +141,7 @@ static __always_inline void append_frames(struct state *st)
 	st->record.head.nr_parts = 1;
 }
 
-/* And of interpreters. */
+/* The functions of interpreters, where there is room. */
 static __always_inline void append_interpreted(struct state *st)
 {
 	__u32 at = st->nr_words, nr = st->nr_interpreted;
@@ -156,7 +156,7 @@ static __always_inline void append_interpreted(struct state *st)
 	st->record.head.nr_parts += st->nr_parts;
 }
 
-/* The record of a walk that came to the outermost frame. */
+/* Completes the record of a walk that came to the outermost frame. */
 static __always_inline void append_parts(struct state *st)
 {
 	st->record.head.nr_user = st->nr + 1;

@@ -347,8 +347,8 @@ enum hybrid_walk_kind {
  * @kind: enum hybrid_walk_kind
  * @nr_kernel: entries of the callchain that the kernel has made, with its context words. If the
  *	walk came to the outermost frame they are of the kernel's part alone
- * @nr_user: addresses in user space behind these, without a context word
- * @nr_parts: number of struct hybrid_walk_part behind these
+ * @nr_user: number of addresses in user space that follow, without a context word
+ * @nr_parts: number of struct hybrid_walk_part that follow
  * @unused: 0
  */
 struct hybrid_walk_head {
@@ -387,9 +387,9 @@ enum hybrid_walk_part_kind {
 };
 
 /**
- * struct hybrid_walk_part - what stands before functions
+ * struct hybrid_walk_part - head of the functions that follow it in a record
  * @kind: enum hybrid_walk_part_kind. One that perf does not know is left out
- * @nr: of functions behind this, each two words
+ * @nr: number of functions, each two words
  * @language: enum hybrid_language
  * @is_whole: the last one is the thread's outermost
  * @code_hash: of HYBRID_WALK_PART_FRAMES: which blobs of a JVM's code the walk came through, see
@@ -406,10 +406,10 @@ struct hybrid_walk_part {
 /*
  * perf record --off-cpu: a task that goes to sleep is walked by a program of its own. Its
  * records have the word by which the samples of that sleep name the chain: in place of the
- * chain's addresses, which are lower. A chain that was whole is
- * written once for each process and is known by its number from then on, and of its sleeps
- * perf may make one sample. All others are known by when the sleep began, and each sleep
- * is a sample: with its thread there is no other such chain.
+ * chain's addresses, which are lower. A chain that was whole is written once for each process
+ * and is known by its number from then on, and of its sleeps perf may make one sample. All
+ * others are known by when the sleep began, and each sleep is a sample: with its thread there
+ * is no other such chain.
  */
 #define HYBRID_WALK_CHAIN	(1ULL << 62)
 #define HYBRID_WALK_SLEEP	(1ULL << 61)

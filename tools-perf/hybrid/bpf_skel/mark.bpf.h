@@ -49,7 +49,7 @@ static __always_inline void put_mark(struct state *st, __u32 i, __u64 function, 
 	st->marks[i].when = st->moment;
 }
 
-/* Functions of a language follow, behind what says so: end_language() writes that. */
+/* Leaves room for struct hybrid_walk_part, which end_language() writes, before the functions. */
 static __always_inline void begin_part(struct state *st)
 {
 	st->nr_interpreted++;

@@ -15,7 +15,7 @@
 #include "../runtime/names.h"
 #include "hide-evaluator.h"
 
-/* Of which language is a function in a callchain? */
+/* The language of a function in a callchain, by its address. */
 static enum hybrid_language language_of(u64 ip)
 {
 	u64 language = (ip - HYBRID_NAMES_START) / HYBRID_NAMES_SIZE;
