@@ -3,6 +3,7 @@
  * perf top and trace: what BPF has written becomes samples as they come out of the rings, which
  * perf then orders and resolves like all others.
  */
+#include <string.h>
 #include "../../event.h"
 #include "../../evlist.h"
 #include "../../evsel.h"
@@ -43,6 +44,27 @@ static u64 first_id(struct evlist *evlist)
 	return 0;
 }
 
+static bool asks_for_build_ids(struct evlist *evlist)
+{
+	struct evsel *evsel;
+
+	evlist__for_each_entry(evlist, evsel) {
+		if (evsel->core.attr.build_id)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Some kernels (6.18.44) say so of all records of a mapping if one recording has asked for its
+ * build-id: those of others have device and inode nevertheless.
+ */
+static bool has_no_build_id(struct evlist *evlist, const union perf_event *event)
+{
+	return event->header.type == PERF_RECORD_MMAP2 &&
+	       event->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID && !asks_for_build_ids(evlist);
+}
+
 union perf_event *hybrid_top__event(struct evlist *evlist, union perf_event *event)
 {
 	static u8 made[HYBRID_MAX_RECORD] __aligned(8);
@@ -53,6 +75,11 @@ union perf_event *hybrid_top__event(struct evlist *evlist, union perf_event *eve
 		return hybrid_bpf__rename_lost(live.bpf, first_id(evlist), event, made);
 	if (!hybrid_bpf__is_record(live.bpf, &event->header)) {
 		hybrid_kept_functions__read_other();
+		if (!has_no_build_id(evlist, event))
+			return event;
+		/* A ring that is written over is not perf's to write to. */
+		event = memcpy(made, event, event->header.size);
+		event->header.misc &= ~PERF_RECORD_MISC_MMAP_BUILD_ID;
 		return event;
 	}
 	if (hybrid_walked_parse(hybrid_bpf__sample_type(live.bpf), &event->header, &walked))
