@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <linux/perf_event.h>
-#include "../hybrid/bpf_skel/hybrid_interpreter.h"
+#include "../hybrid/runtime/walk-interpreter.h"
 #include "abi.h"
 #include "elf-file.h"
 #include "interpreter-world.h"

@@ -5,9 +5,8 @@
  */
 #include <string.h>
 #include <sys/mman.h>
-#include "../hybrid/bpf_skel/hybrid_interpreter.h"
-#include "../hybrid/bpf_skel/python-text.h"
-#include "../hybrid/bpf_skel/ruby-object.h"
+#include "../hybrid/runtime/walk-interpreter.h"
+#include "../hybrid/runtime/ruby/ruby-walk.h"
 #include "elf-file.h"
 #include "interpreter-world.h"
 #include "run-namer.h"
@@ -112,7 +111,7 @@ static void check_ranges(struct hybrid_unwind *u, struct hybrid_frame *frame, u6
 		check(hybrid_runtime_range(interp.runtimes, u, 0, &range));
 		same(range.start, max(start, made));
 		same(range.end, min(start + 0x10000, end));
-		check(!range.jvm);
+		check(!range.compiled);
 	}
 	/* The return address is elsewhere. */
 	frame->ret = made - 1;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "java-world.h"
 #include "tap.h"
-#include "../hybrid/bpf_skel/java-code-hash.h"
+#include "../hybrid/runtime/java/java-code-hash.h"
 
 #define INNER	0x1000
 #define OUTER	0x2000

@@ -6,7 +6,7 @@
 #include "abi.h"
 #include "elf-file.h"
 #include "java-world.h"
-#include "../hybrid/bpf_skel/hybrid_walk.h"
+#include "../hybrid/runtime/java/java-walk.h"
 #include "tap.h"
 
 #define METHOD	0x1000
@@ -32,9 +32,9 @@ static void ask(u64 ip)
 	java_unwind(ip);
 	check(java.u.nr >= 1 && java.u.nr <= java.u.max_frames);
 	if (hybrid_runtime_range(java.unwinder.runtimes, &java.u, 0, &range)) {
-		check(range.jvm || (java.frames[0].ret >= range.start &&
-				    java.frames[0].ret < range.end));
-		check(!range.jvm || range.jvm->size <= HYBRID_WALK_BLOB);
+		check(range.compiled || (java.frames[0].ret >= range.start &&
+					 java.frames[0].ret < range.end));
+		check(!range.compiled || range.compiled->size <= HYBRID_WALK_BLOB);
 	}
 	hybrid_runtime_namer(java.unwinder.runtimes, java.u.pid, 0, java.u.space, false);
 }

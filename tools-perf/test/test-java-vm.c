@@ -524,7 +524,7 @@ static void kinds(void)
 /* What a walker in the kernel is told. */
 static void described(void)
 {
-	struct hybrid_walk_jvm jvm;
+	struct hybrid_walk_compiled jvm;
 	unsigned int i;
 
 	begin();

@@ -6,7 +6,7 @@
 #include <linux/perf_unwind_rules.h>
 #include "abi.h"
 #include "batch.h"
-#include "../hybrid/bpf_skel/java-code.h"
+#include "../hybrid/runtime/java/java-code.h"
 #include "java-methods.h"
 #include "../hybrid/runtime/java/vm-structs.h"
 #include "tap.h"
@@ -24,7 +24,7 @@ static s64 field_at(u64 block, struct hybrid_walk_field field)
 /* What a walker needs to find methods by itself, whichever of them samples meet. */
 static void test_described(void)
 {
-	const struct hybrid_walk_jvm *jvm;
+	const struct hybrid_walk_compiled *jvm;
 	struct hybrid_runtime_range range;
 	u64 block = JAVA_CODE + JAVA_INNER;
 
@@ -33,7 +33,7 @@ static void test_described(void)
 		->frame_size = 0;
 	check(!java_range_at(java_code_at(JAVA_INTERPRETER) + 5, &range));
 	check(java_range_at(java_code_at(JAVA_INNER) + 12, &range));
-	jvm = range.jvm;
+	jvm = range.compiled;
 	check(jvm);
 	same(jvm->heaps[0].low, JAVA_CODE);
 	same(jvm->heaps[0].size, JAVA_CODE_SIZE);
@@ -61,15 +61,15 @@ static void test_growing(void)
 	java_begin();
 	java_commit(JAVA_OUTER);
 	java_add(JAVA_INNER, "nmethod", java_pushed, sizeof(java_pushed))->complete = 12;
-	check(java_range_at(java_code_at(JAVA_INNER) + 12, &range) && range.jvm);
-	if (range.jvm) {
-		same(range.jvm->heaps[0].low, JAVA_CODE);
-		same(range.jvm->heaps[0].size, JAVA_CODE_SIZE);
+	check(java_range_at(java_code_at(JAVA_INNER) + 12, &range) && range.compiled);
+	if (range.compiled) {
+		same(range.compiled->heaps[0].low, JAVA_CODE);
+		same(range.compiled->heaps[0].size, JAVA_CODE_SIZE);
 	}
 	check(!java_range_at(java_called(), &range));
 	java_add_outer(java_code_at(JAVA_INNER));
 	java_commit(JAVA_CODE_SIZE);
-	check(java_range_at(java_called(), &range) && range.jvm);
+	check(java_range_at(java_called(), &range) && range.compiled);
 	java_end();
 }
 

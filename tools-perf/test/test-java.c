@@ -117,7 +117,7 @@ static void test_range(void)
 	interpreter = java_code_at(JAVA_INTERPRETER);
 	check(!java_range_at(interpreter + JAVA_ENTRY_SAVE, &range));
 	check(java_range_at(interpreter + JAVA_LOOP, &range));
-	check(!range.jvm);
+	check(!range.compiled);
 	same(range.start, interpreter + JAVA_ENTRY_WHOLE);
 	same(range.rule.kind, HYBRID_RULE_SAVED_SP);
 	java_end();

@@ -250,10 +250,10 @@ static void test_silent(void)
 	end();
 }
 
-static struct hybrid_walk_jvm jvms[8];
+static struct hybrid_walk_compiled jvms[8];
 static unsigned int nr_jvms;
 
-static int put_jvm(void *store, const struct hybrid_walk_jvm *jvm)
+static int put_compiled(void *store, const struct hybrid_walk_compiled *jvm)
 {
 	(void)store;
 	check(nr_jvms < ARRAY_SIZE(jvms));
@@ -373,14 +373,14 @@ static void test_most_stretches(void)
 	end();
 }
 
-static struct hybrid_walk_jvm said;
+static struct hybrid_walk_compiled said;
 
 static bool jvm_range(void *runtimes, const struct hybrid_unwind *walk, unsigned int at,
 		      struct hybrid_runtime_range *range)
 {
 	(void)runtimes;
 	(void)walk;
-	range->jvm = &said;
+	range->compiled = &said;
 	return at < 2;
 }
 
@@ -388,12 +388,12 @@ static bool jvm_range(void *runtimes, const struct hybrid_unwind *walk, unsigned
 static void test_jvm(void)
 {
 	static const struct hybrid_store_ops jvm_ops = {
-		.put_code = put_code, .put_range = put_range, .put_jvm = put_jvm,
+		.put_code = put_code, .put_range = put_range, .put_compiled = put_compiled,
 	};
 
 	begin(HYBRID_STOP_OUTERMOST);
 	nr_jvms = 0;
-	said = (struct hybrid_walk_jvm) { .heaps[0] = { .low = (u64)code, .size = PAGE } };
+	said = (struct hybrid_walk_compiled) { .heaps[0] = { .low = (u64)code, .size = PAGE } };
 	unwinder.runtime_range = jvm_range;
 	add_frame(FRAMELESS, 0x7008, true);
 	add_frame(FRAMELESS + 6, 0x7018, false);

@@ -3,7 +3,7 @@
  * Chains that go on by what the thread was seen to be in before.
  */
 #include <string.h>
-#include "../hybrid/bpf_skel/hybrid_interpreter.h"
+#include "../hybrid/runtime/walk-interpreter.h"
 #include "merge-scene.h"
 #include "tap.h"
 

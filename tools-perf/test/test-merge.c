@@ -3,7 +3,7 @@
  * The kernel's chain and the unwound one, made one.
  */
 #include <string.h>
-#include "../hybrid/bpf_skel/hybrid_interpreter.h"
+#include "../hybrid/runtime/walk-interpreter.h"
 #include "merge-scene.h"
 #include "tap.h"
 

@@ -4,7 +4,7 @@
  * tested is in the record, or BPF has read it.
  */
 #include <string.h>
-#include "../hybrid/bpf_skel/python-text.h"
+#include "../hybrid/runtime/walk-interpreter.h"
 #include "own-memory.h"
 #include "perl-functions.h"
 #include "tap.h"

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 #include "own-memory.h"
-#include "../hybrid/bpf_skel/python-text.h"
+#include "../hybrid/runtime/walk-interpreter.h"
 #include "perl-functions.h"
 #include "perl-layout.h"
 #include "tap.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "../hybrid/bpf_skel/python-text.h"
+#include "../hybrid/runtime/walk-interpreter.h"
 #include "code-object.h"
 #include "names-private.h"
 #include "python-world.h"

@@ -3,8 +3,7 @@
  * What the file of a CPython shows before a process runs it.
  */
 #include <string.h>
-#include "../hybrid/bpf_skel/hybrid_interpreter.h"
-#include "../hybrid/bpf_skel/python-text.h"
+#include "../hybrid/runtime/walk-interpreter.h"
 #include "elf-file.h"
 #include "name-chain.h"
 #include "names.h"

@@ -3,7 +3,7 @@
  * Code objects of CPython that BPF has read: the records that it writes of them.
  */
 #include <string.h>
-#include "../hybrid/bpf_skel/python-text.h"
+#include "../hybrid/runtime/walk-interpreter.h"
 #include "code-object.h"
 #include "own-memory.h"
 #include "tap.h"

@@ -6,7 +6,7 @@
 #include <linux/kernel.h>
 #include <linux/perf_event.h>
 #include <string.h>
-#include "../hybrid/bpf_skel/hybrid_interpreter.h"
+#include "../hybrid/runtime/walk-interpreter.h"
 #include "run-chains.h"
 #include "tap.h"
 

@@ -4,7 +4,7 @@
  * process is the test's own.
  */
 #include <dlfcn.h>
-#include "../hybrid/bpf_skel/hybrid_interpreter.h"
+#include "../hybrid/runtime/walk-interpreter.h"
 #include "elf-file.h"
 #include "interpreter-world.h"
 #include "runtime-private.h"

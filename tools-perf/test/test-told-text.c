@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/kernel.h>
-#include "../hybrid/bpf_skel/python-text.h"
+#include "../hybrid/runtime/walk-interpreter.h"
 #include "tap.h"
 #include "told-text.h"
 

@@ -4,7 +4,7 @@
  * next.
  */
 #include <string.h>
-#include "../hybrid/bpf_skel/hybrid_interpreter.h"
+#include "../hybrid/runtime/walk-interpreter.h"
 #include "call-check.h"
 #include "called.h"
 #include "follow-bp.h"

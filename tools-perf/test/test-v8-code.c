@@ -3,7 +3,7 @@
  * V8's compiled code: what was inlined; the process is the test's own.
  */
 #include <string.h>
-#include "../hybrid/bpf_skel/hybrid_interpreter.h"
+#include "../hybrid/runtime/walk-interpreter.h"
 #include "own-memory.h"
 #include "tap.h"
 #include "../hybrid/rules/clock.h"

@@ -4,7 +4,7 @@
  * that has no frame. The process is the test's own.
  */
 #include <string.h>
-#include "../hybrid/bpf_skel/hybrid_interpreter.h"
+#include "../hybrid/runtime/walk-interpreter.h"
 #include "interpreter-world.h"
 #include "tap.h"
 #include "v8-code-world.h"

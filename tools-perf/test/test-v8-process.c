@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
-#include "../hybrid/bpf_skel/hybrid_interpreter.h"
+#include "../hybrid/runtime/walk-interpreter.h"
 #include "elf-file.h"
 #include "interpreter-world.h"
 #include "tap.h"

@@ -92,7 +92,7 @@ static u32 mark_index(u64 function)
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wunused-function"
-#include "../hybrid/bpf_skel/v8-text.bpf.h"
+#include "../hybrid/runtime/v8/v8-text.bpf.h"
 
 #define FIRST_NONSTRING	128
 #define ONE_BYTE	8

@@ -10,11 +10,13 @@
  * the state as memory of which nothing is known. Keys of maps are on their stack, as Linux 6.1
  * takes no other memory.
  */
+#include "interpreter.bpf.h"
 #include "mapping.bpf.h"
-#include "java.bpf.h"
-#include "native.bpf.h"
 #include "signal-frame.h"
 #include "stack.bpf.h"
+/* These include no others that include the list. */
+#define HYBRID_LANGUAGES_BPF
+#include "../runtime/languages.h"
 
 /* The row of an offset in the block at @at of the table; 0 for none. */
 __noinline __u64 search_row(struct state *st, __u64 at, __u32 in_block)
@@ -123,17 +125,6 @@ static __always_inline __u64 find_block_row(struct state *st)
 	row = READ_WORD(&found->row);
 	proof = found->proof;
 	return is_proven(st, &proof, key.ip) ? row : 0;
-}
-
-/*
- * May the code before an address have left the interpreter's frame? leave, and what follows it:
- * runtime/java/frame-rule.c has all of that.
- */
-static __always_inline bool may_have_left(__u64 code)
-{
-	return HYBRID_JAVA_BYTES(code, 1, 1) == 0xc9 || HYBRID_JAVA_BYTES(code, 2, 1) == 0xc9 ||
-	       HYBRID_JAVA_BYTES(code, 3, 1) == 0xc9 || HYBRID_JAVA_BYTES(code, 5, 1) == 0xc9 ||
-	       HYBRID_JAVA_BYTES(code, 6, 1) == 0xc9;
 }
 
 /* The row of code that a runtime has made; 0 for none. */
@@ -345,7 +336,7 @@ static long step(__u32 i, void *arg)
 {
 	struct loop *loop = arg;
 	struct state *st = loop->st;
-	__u64 row = st->jvm.space ? find_java_row(st) : 0;
+	__u64 row = compiled_row(st);
 	__u32 at;
 
 	if (!HYBRID_WALK_KIND(row))

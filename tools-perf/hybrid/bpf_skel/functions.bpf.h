@@ -5,108 +5,21 @@
 /*
  * The functions that a task's interpreter runs, and where they are written.
  */
-#include "perl.bpf.h"
-#include "php.bpf.h"
-#include "ruby.bpf.h"
-
-__noinline int add_python(struct state *st)
-{
-	int found = st ? begin_language(st, HYBRID_LANGUAGE_PYTHON) : NO_LANGUAGE;
-
-	if (!st || found == NO_LANGUAGE)
-		return 0;
-	if (found != SAME_THREAD || !is_still_running(st, st->thread))
-		st->thread = find_thread_data(st);
-	if (st->thread)
-		read_python(st);
-	return end_language(st, HYBRID_LANGUAGE_PYTHON);
-}
-
-__noinline int add_ruby(struct state *st)
-{
-	int found = st ? begin_language(st, HYBRID_LANGUAGE_RUBY) : NO_LANGUAGE;
-
-	if (!st || found == NO_LANGUAGE)
-		return 0;
-	/* Another thread may have got the number of one that has ended. */
-	if (found != SAME_THREAD || st->context_when != st->moment)
-		st->thread = find_context(st);
-	else
-		st->thread = user_word(st->context_at);
-	if (st->thread)
-		read_ruby(st, st->thread);
-	return end_language(st, HYBRID_LANGUAGE_RUBY);
-}
-
-/* The key of the interpreter that a thread of Perl ran last. Python's is the address. */
-#define PERL_THREAD(fs)	((fs) | 1)
-
-/*
- * A thread that copies or destroys the interpreter of another one has set that as its own
- * (perl_clone(), threads.xs). That one runs nothing, or what objects have run when they are
- * destroyed: outside of it are the functions of the one before, if that runs any still.
- */
-static __always_inline void add_perl_before(struct state *st)
-{
-	struct interpreter_thread found = { .thread = st->thread };
-	__u32 nr = st->nr_interpreted, is_whole = st->is_whole;
-
-	if (st->perl_before) {
-		st->is_whole = false;
-		read_perl(st, st->perl_before);
-	}
-	if (st->nr_interpreted != nr)
-		return;
-	st->is_whole = is_whole;
-	if (nr == st->begin)
-		return;
-	st->perl_before = found.thread;
-	keep_language(st, PERL_THREAD(st->fs), &found);
-}
-
-__noinline int add_perl(struct state *st)
-{
-	int found = st ? begin_language(st, HYBRID_LANGUAGE_PERL) : NO_LANGUAGE;
-	struct interpreter_thread *known;
-
-	if (!st || found == NO_LANGUAGE)
-		return 0;
-	if (found != SAME_THREAD) {
-		st->specific = user_word(st->runtime);
-		known = known_language(st, PERL_THREAD(st->fs));
-		st->perl_before = known ? known->thread : 0;
-	}
-	st->thread = thread_specific(st);
-	if (st->thread)
-		read_perl(st, st->thread);
-	if (st->thread != st->perl_before)
-		add_perl_before(st);
-	return end_language(st, HYBRID_LANGUAGE_PERL);
-}
-
-__noinline int add_php(struct state *st)
-{
-	if (!st || !begin_language(st, HYBRID_LANGUAGE_PHP))
-		return 0;
-	st->thread = st->runtime;
-	read_php(st);
-	return end_language(st, HYBRID_LANGUAGE_PHP);
-}
+#include "frame.bpf.h"
 
 static __always_inline void read_languages(struct state *st, struct task_struct___h *task)
 {
 	if (st->met_languages & ~st->languages)
 		learn_languages(st);
-	if (st->in_native)
-		end_language(st, HYBRID_LANGUAGE_V8);
 	if (!st->languages)
 		return;
 	st->fs = BPF_CORE_READ(task, thread.fsbase);
 	st->is_main = task->pid == task->tgid;
-	add_python(st);
-	add_ruby(st);
-	add_perl(st);
-	add_php(st);
+	/* First that of which the walk has added functions. */
+#define HYBRID_NATIVE(name, folder)		add_##folder(st);
+#include "../runtime/languages.h"
+#define HYBRID_INTERPRETER(name, folder)	add_##folder(st);
+#include "../runtime/languages.h"
 }
 
 /* Reads which functions the task is in, if it runs interpreters. @task: that was walked. */
@@ -188,22 +101,17 @@ static __always_inline void write_interpreted(void *ctx, struct state *st)
 static long tell_function(__u32 i, void *arg)
 {
 	struct text_loop *loop = arg;
-	struct state *st = loop->st;
-	__u32 language;
 
 	if (i >= NR_UNTOLD)
 		return 1;
-	language = st->untold[i].language;
-	if (language == HYBRID_LANGUAGE_V8) {
-		tell_native(loop, i);
-		return 0;
+	switch (loop->st->untold[i].language) {
+#define HYBRID_INTERPRETER(name, folder) \
+	case HYBRID_LANGUAGE_##name: \
+		tell_##folder(loop, i); \
+		break;
+#define HYBRID_NATIVE	HYBRID_INTERPRETER
+#include "../runtime/languages.h"
 	}
-	if (st->interpreter.language != language && !find_interpreter(st, language))
-		return 0;
-	if (language == HYBRID_LANGUAGE_PYTHON)
-		tell_code(loop, i);
-	else
-		tell_strings(loop, i);
 	return 0;
 }
 

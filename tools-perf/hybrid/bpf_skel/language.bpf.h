@@ -39,13 +39,19 @@ static __always_inline struct hybrid_walk_interpreter *numbered(__u32 number)
 	return bpf_map_lookup_elem(&interpreters, &index);
 }
 
-/* The interpreter whose functions have native frames: V8. */
+/* That of which functions have native frames. */
+enum {
+#define HYBRID_NATIVE(name, folder)	NATIVE_LANGUAGE = HYBRID_LANGUAGE_##name,
+#include "../runtime/languages.h"
+};
+
+/* Its interpreter. */
 static __always_inline bool find_native(struct state *st)
 {
-	struct interpreter_thread *known = known_language(st, HYBRID_LANGUAGE_V8);
+	struct interpreter_thread *known = known_language(st, NATIVE_LANGUAGE);
 	struct hybrid_walk_interpreter *interpreter = known ? numbered(known->number) : NULL;
 
-	if (!interpreter || interpreter->language != HYBRID_LANGUAGE_V8)
+	if (!interpreter || interpreter->language != NATIVE_LANGUAGE)
 		return false;
 	st->native = *interpreter;
 	return true;
@@ -66,10 +72,10 @@ __noinline int enter_languages(struct state *st)
 		known = known_language(st, 0);
 		st->languages = known ? known->languages : 0;
 		st->languages_of = known ? st->code_key.space : 0;
-		if (has_language(st->languages, HYBRID_LANGUAGE_V8) && !find_native(st))
-			st->languages &= ~(1U << HYBRID_LANGUAGE_V8);
+		if (has_language(st->languages, NATIVE_LANGUAGE) && !find_native(st))
+			st->languages &= ~(1U << NATIVE_LANGUAGE);
 	}
-	st->in_native = has_language(st->languages, HYBRID_LANGUAGE_V8);
+	st->in_native = has_language(st->languages, NATIVE_LANGUAGE);
 	begin_part(st);
 	return 0;
 }

@@ -68,9 +68,9 @@ struct {
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__type(key, __u64);
-	__type(value, struct hybrid_walk_jvm);
-	__uint(max_entries, HYBRID_WALK_JVMS);
-} jvms SEC(".maps");
+	__type(value, struct hybrid_walk_compiled);
+	__uint(max_entries, HYBRID_WALK_COMPILED);
+} compiled SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -108,8 +108,8 @@ __u32 table_changes;
 /* perf's: some address space has fibers. */
 __u32 any_fibers;
 
-/* perf's: how often @jvms was changed. */
-__u32 jvm_changes;
+/* perf's: how often @compiled was changed. */
+__u32 compiled_changes;
 
 /* The chunk that a word of the table is in; NULL where there is none. */
 static __always_inline __u64 *table_chunk(__u64 position)

@@ -30,6 +30,12 @@ static __always_inline __u64 user_word(__u64 addr)
 	return word;
 }
 
+/* Without a branch, as user_word(). */
+static __always_inline __u64 is_zero(__u64 value)
+{
+	return (~value & (value - 1)) >> 63;
+}
+
 /* Which of the marks may be that of a function; NR_MARKS: none. */
 static __always_inline __u32 mark_index(__u64 function)
 {

@@ -9,7 +9,6 @@
  */
 #include <linux/perf_unwind_rules.h>
 #include "interpreter-state.bpf.h"
-#include "java-code.h"
 #include "kernel.bpf.h"
 
 /* What perf may be storing just now: once, and whole. */
@@ -104,15 +103,6 @@ struct task_time {
  * @rows: found last, by a hash of their place
  * @code_key: of code that no file has: @space is that of this walk
  * @code: that is there
- * @jvm: of the address space @jvm_space; no heaps: it is none
- * @jvm_space: the address space that was looked up last
- * @jvm_seen: number of changes then
- * @back: of a segment
- * @block: of the code cache
- * @java_code: before an address
- * @java_row: of the frame
- * @java_left: bytes from the frame's address to the end of its prologue
- * @java_frame: bytes from sp to the CFA of the frame; 0: not known
  * @code_hash: of the frames so far; 0: they were in no code of a JVM
  * @next: of @mappings, to be replaced
  * @now: the mapping of the last frame
@@ -177,15 +167,6 @@ struct state {
 	} rows[1 << ROW_BITS];
 	struct hybrid_walk_code_key code_key;
 	__u64 code[HYBRID_CODE_WORDS];
-	struct hybrid_walk_jvm jvm;
-	__u64 jvm_space;
-	__u32 jvm_seen;
-	volatile __u8 back;
-	__u8 block[HYBRID_WALK_BLOB + 8];
-	__u8 java_code[HYBRID_JAVA_ROOM];
-	__u64 java_row;
-	__u64 java_left;
-	__u32 java_frame;
 	__u64 code_hash;
 	__u32 next;
 	struct mapping now;
@@ -230,6 +211,10 @@ struct state {
 	__u64 wake_next;
 	struct interpreter_frames;
 	struct interpreter_texts;
+#define HYBRID_INTERPRETER(name, folder)	struct folder##_state;
+#define HYBRID_NATIVE				HYBRID_INTERPRETER
+#define HYBRID_COMPILER				HYBRID_INTERPRETER
+#include "../runtime/languages.h"
 	struct hybrid_walk_interpreted interpreted;
 	union {
 		struct hybrid_walk_record record;

@@ -124,7 +124,7 @@ static __always_inline void enter_space(struct state *st, struct task_struct___h
 	st->code_key.space = space_number(space);
 	st->now.end = 0;
 	st->locked = false;
-	enter_jvm(st);
+	enter_compiled(st);
 	enter_languages(st);
 	st->fibers = any_fibers && is_fiber_key(st, 0, HYBRID_WALK_FIBER);
 	if (has_sequence(mm) && !st->changing &&

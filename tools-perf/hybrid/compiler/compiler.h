@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 #include <linux/perf_unwind_rules.h>
-#include "../bpf_skel/hybrid_interpreter.h"
+#include "../runtime/walk-interpreter.h"
 #include "../unwind/unwind.h"
 
 struct hybrid_compiler;
@@ -23,8 +23,8 @@ struct hybrid_compiler;
  * @put_range: use a rule for a stretch of code that a runtime has made; as @put_code
  * @put_interpreter: the file is an interpreter of a language; rules of it were loaded before.
  *	NULL: the store reads no functions
- * @put_jvm: find the frames of methods that a JVM has compiled by what is in its code cache; as
- *	@put_code
+ * @put_compiled: find the frames of methods that a runtime has compiled by what is in its code
+ *	cache; as @put_code
  * @takes_registers: a row may be HYBRID_WALK_REGISTER
  * @has: does the store still have the file's rules?
  * @add: use the rules of @file for @same, too, which has the same contents. NULL, and
@@ -56,7 +56,7 @@ struct hybrid_store_ops {
 			 const struct hybrid_walk_range *range);
 	int (*put_interpreter)(void *store, const struct hybrid_pinned_file *file,
 			       const struct hybrid_walk_interpreter *interpreter);
-	int (*put_jvm)(void *store, const struct hybrid_walk_jvm *jvm);
+	int (*put_compiled)(void *store, const struct hybrid_walk_compiled *compiled);
 	bool takes_registers;
 	bool takes_small;
 	bool takes_codes;

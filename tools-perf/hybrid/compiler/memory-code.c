@@ -210,26 +210,26 @@ static void put_fiber(const struct hybrid_store_ops *ops, void *store,
 }
 
 /*
- * The store finds the frames of a JVM by itself if it knows where the JVM's code is. Returns false
- * if the frame's address needs a rule of its own. The store may have lost what it knew, and the JVM
- * may have more code since.
+ * The store finds the frames of methods by itself if it knows where a runtime's code is. Returns
+ * false if the frame's address needs a rule of its own. The store may have lost what it knew, and
+ * the runtime may have more code since.
  */
-static bool put_jvm(struct hybrid_memory_code *known, const struct hybrid_store_ops *ops,
-		    void *store, const struct hybrid_unwind *u,
-		    const struct hybrid_walk_jvm *found, bool stopped)
+static bool put_compiled(struct hybrid_memory_code *known, const struct hybrid_store_ops *ops,
+			 void *store, const struct hybrid_unwind *u,
+			 const struct hybrid_walk_compiled *found, bool stopped)
 {
-	struct hybrid_walk_jvm jvm = *found, *entry;
+	struct hybrid_walk_compiled compiled = *found, *entry;
 
-	if (!ops->put_jvm)
+	if (!ops->put_compiled)
 		return false;
-	entry = &known->jvms[hash_64(u->walker_space, HYBRID_MEMORY_JVM_BITS)];
-	jvm.space = u->walker_space;
-	jvm.again = u->walker_space;
-	if (!stopped && !memcmp(entry, &jvm, sizeof(jvm)))
+	entry = &known->compiled[hash_64(u->walker_space, HYBRID_MEMORY_COMPILED_BITS)];
+	compiled.space = u->walker_space;
+	compiled.again = u->walker_space;
+	if (!stopped && !memcmp(entry, &compiled, sizeof(compiled)))
 		return true;
-	if (ops->put_jvm(store, &jvm))
+	if (ops->put_compiled(store, &compiled))
 		return false;
-	*entry = jvm;
+	*entry = compiled;
 	return !stopped;
 }
 
@@ -270,8 +270,8 @@ static bool put_range(struct hybrid_memory_code *known, const struct hybrid_stor
 	if (!ops->put_range || !unwinder->runtime_range ||
 	    !unwinder->runtime_range(unwinder->runtimes, u, i, &found))
 		return false;
-	if (found.jvm)
-		return put_jvm(known, ops, store, u, found.jvm, stopped);
+	if (found.compiled)
+		return put_compiled(known, ops, store, u, found.compiled, stopped);
 	entry = &known->ranges[hash_64(found.start + u->walker_space, HYBRID_MEMORY_RANGE_BITS)];
 	is_known = entry->space == u->walker_space && entry->start == found.start;
 	if (is_known && !stopped)

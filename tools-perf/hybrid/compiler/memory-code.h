@@ -28,20 +28,20 @@ struct hybrid_known_range {
 	u64	start;
 };
 
-#define HYBRID_MEMORY_JVM_BITS	6
+#define HYBRID_MEMORY_COMPILED_BITS	6
 
 /**
  * struct hybrid_memory_code - what a store has of code that is not in a file
  * @entries: by a hash of the key; a new key replaces the old one
  * @blocks: of JIT code with frame pointers
  * @ranges: by a hash of space and start; as @entries
- * @jvms: by a hash of the space; as @entries
+ * @compiled: by a hash of the space; as @entries
  */
 struct hybrid_memory_code {
 	struct hybrid_known_code	entries[1 << HYBRID_MEMORY_CODE_BITS];
 	struct hybrid_code_blocks	blocks;
 	struct hybrid_known_range	ranges[1 << HYBRID_MEMORY_RANGE_BITS];
-	struct hybrid_walk_jvm		jvms[1 << HYBRID_MEMORY_JVM_BITS];
+	struct hybrid_walk_compiled	compiled[1 << HYBRID_MEMORY_COMPILED_BITS];
 };
 
 /**

@@ -13,7 +13,6 @@
 #include "../glue/names-cache.h"
 #include "../glue/names-map.h"
 #include "../records/walk-record.h"
-#include "../bpf_skel/python-text.h"
 #include "../runtime/joined-namer.h"
 #include "../runtime/name-chain.h"
 #include "../runtime/runtime.h"

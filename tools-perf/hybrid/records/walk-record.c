@@ -5,7 +5,7 @@
 #include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/perf_unwind_rules.h>
-#include "../bpf_skel/python-text.h"
+#include "../bpf_skel/hybrid_interpreter.h"
 #include "walk-record.h"
 
 static u64 word_at(const void *from)

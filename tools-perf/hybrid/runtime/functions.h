@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 #include <linux/types.h>
-#include "../bpf_skel/hybrid_language.h"
+#include "walk-interpreter.h"
 
 /* Languages of one sample, at most. The functions of others are left out. */
 #define HYBRID_SAMPLE_LANGUAGES	4

@@ -26,9 +26,6 @@ struct wanted {
  */
 #define NUMBERS_BITS	19
 
-/* dwarfstd.org/languages.html: after DWARF 5. */
-#define DW_LANG_RUBY	0x0040
-
 /**
  * struct language - what is said of a language's functions
  * @label: what their file is called
@@ -43,8 +40,7 @@ struct language {
 
 static const struct language languages[HYBRID_NR_LANGUAGES] = {
 #define HYBRID_LANGUAGE(name, folder, ...)	[HYBRID_LANGUAGE_##name] = { __VA_ARGS__ },
-#include "../bpf_skel/languages.h"
-#undef HYBRID_LANGUAGE
+#include "languages.h"
 };
 
 struct hybrid_names *hybrid_names__new(enum hybrid_language language)

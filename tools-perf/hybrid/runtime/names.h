@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 #include <linux/types.h>
-#include "../bpf_skel/hybrid_language.h"
+#include "walk-interpreter.h"
 
 /*
  * Names of frames that no file of the sampled process has: methods of Java and Ruby, functions

@@ -183,6 +183,6 @@ bool hybrid_run_namer__range(const struct hybrid_run_namer *run_namer, u64 ret,
 
 	range->start = max(start, run_namer->evaluator.made_start);
 	range->end = min(start + RANGE, run_namer->evaluator.made_end);
-	range->jvm = NULL;
+	range->compiled = NULL;
 	return ret >= range->start && ret < range->end;
 }

@@ -8,8 +8,7 @@
 
 const struct hybrid_runtime_ops *const hybrid_all_runtimes[HYBRID_NR_LANGUAGES] = {
 #define HYBRID_LANGUAGE(name, folder, ...)	[HYBRID_LANGUAGE_##name] = &hybrid_##folder##_ops,
-#include "../bpf_skel/languages.h"
-#undef HYBRID_LANGUAGE
+#include "languages.h"
 };
 
 static void close_runtime(struct hybrid_runtimes *runtimes, struct open_runtime *of,

@@ -2,7 +2,7 @@
 #ifndef __PERF_HYBRID_RUNTIME_H
 #define __PERF_HYBRID_RUNTIME_H
 
-#include "../bpf_skel/hybrid_interpreter.h"
+#include "walk-interpreter.h"
 #include "../unwind/unwind.h"
 #include "name-chain.h"
 #include "process-memory.h"
@@ -55,8 +55,7 @@ struct hybrid_runtime_ops {
 
 #define HYBRID_LANGUAGE(name, folder, ...) \
 	extern const struct hybrid_runtime_ops hybrid_##folder##_ops;
-#include "../bpf_skel/languages.h"
-#undef HYBRID_LANGUAGE
+#include "languages.h"
 
 /**
  * hybrid_runtimes_new - what the runtimes of processes tell of their code

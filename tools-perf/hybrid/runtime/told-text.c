@@ -4,7 +4,7 @@
  */
 #include <string.h>
 #include <linux/kernel.h>
-#include "../bpf_skel/python-text.h"
+#include "../bpf_skel/hybrid_interpreter.h"
 #include "told-text.h"
 
 bool hybrid_told_text_read(struct hybrid_told_text *told, const void *raw, size_t size)

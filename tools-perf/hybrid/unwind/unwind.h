@@ -106,21 +106,21 @@ struct hybrid_last_walk {
 
 struct hybrid_unwind;
 
-struct hybrid_walk_jvm;
+struct hybrid_walk_compiled;
 
 /**
  * struct hybrid_runtime_range - code that a runtime has made, whose frames are all of one kind
  * @start: first address
  * @end: behind the last
  * @rule: but for an innermost address behind instructions that may have left the frame
- * @jvm: the process is this JVM, and a walker that has a description of it finds the rule by
- *	itself: nothing else is valid. Until the next question. NULL: it does not
+ * @compiled: where the process has its compiled methods: a walker that knows finds the rule by
+ *	itself, and nothing else is valid. Until the next question. NULL: it does not
  */
 struct hybrid_runtime_range {
-	u64				 start;
-	u64				 end;
-	struct hybrid_rule		 rule;
-	const struct hybrid_walk_jvm	*jvm;
+	u64				   start;
+	u64				   end;
+	struct hybrid_rule		   rule;
+	const struct hybrid_walk_compiled *compiled;
 };
 
 /* Asks the runtimes of processes how to leave frame @at of @u in code that they have made. */

@@ -37,14 +37,15 @@ int hybrid_bpf__put_range(void *store, const struct hybrid_walk_code_key *key,
 				    sizeof(*range), BPF_ANY);
 }
 
-int hybrid_bpf__put_jvm(void *store, const struct hybrid_walk_jvm *jvm)
+int hybrid_bpf__put_compiled(void *store, const struct hybrid_walk_compiled *compiled)
 {
 	struct hybrid_bpf *bpf = store;
-	int err = bpf_map__update_elem(bpf->skel->maps.jvms, &jvm->space, sizeof(jvm->space),
-				       jvm, sizeof(*jvm), BPF_ANY);
+	int err = bpf_map__update_elem(bpf->skel->maps.compiled, &compiled->space,
+				       sizeof(compiled->space), compiled, sizeof(*compiled),
+				       BPF_ANY);
 
-	/* Each CPU's program looks its JVM up again then. */
+	/* Each CPU's program looks it up again then. */
 	if (!err)
-		__atomic_add_fetch(&bpf->skel->bss->jvm_changes, 1, __ATOMIC_RELEASE);
+		__atomic_add_fetch(&bpf->skel->bss->compiled_changes, 1, __ATOMIC_RELEASE);
 	return err;
 }

@@ -349,7 +349,7 @@ const struct hybrid_store_ops *hybrid_bpf__ops(void)
 		.put_copy = put_copy,
 		.put_range = hybrid_bpf__put_range,
 		.put_interpreter = put_interpreter,
-		.put_jvm = hybrid_bpf__put_jvm,
+		.put_compiled = hybrid_bpf__put_compiled,
 		.takes_registers = true,
 		.takes_small = true,
 		.takes_codes = true,

@@ -4,6 +4,7 @@
 
 #include <linux/list.h>
 #include <linux/perf_unwind_rules.h>
+#include "../compiler/compiler.h"
 #include "../compiler/rule-table.h"
 #include "bpf.h"
 
@@ -97,7 +98,7 @@ bool hybrid_bpf__attach_traced(struct hybrid_bpf *bpf, struct evlist *evlist);
 /* See struct hybrid_store_ops. */
 int hybrid_bpf__put_range(void *store, const struct hybrid_walk_code_key *key,
 			  const struct hybrid_walk_range *range);
-int hybrid_bpf__put_jvm(void *store, const struct hybrid_walk_jvm *jvm);
+int hybrid_bpf__put_compiled(void *store, const struct hybrid_walk_compiled *compiled);
 int hybrid_bpf__put_code(void *store, const struct hybrid_walk_code_key *key,
 			 const struct hybrid_walk_code *code);
 int hybrid_bpf__put_block(void *store, const struct hybrid_walk_code_key *key,

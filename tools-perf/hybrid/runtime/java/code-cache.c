@@ -358,7 +358,8 @@ static struct hybrid_walk_field describe_field(const struct java_code_cache *cac
 	};
 }
 
-bool java_code_cache__describe(const struct java_code_cache *cache, struct hybrid_walk_jvm *jvm)
+bool java_code_cache__describe(const struct java_code_cache *cache,
+			       struct hybrid_walk_compiled *jvm)
 {
 	u64 header = cache->block_size;
 	unsigned int i;

@@ -2,7 +2,7 @@
 #ifndef __PERF_HYBRID_CODE_CACHE_H
 #define __PERF_HYBRID_CODE_CACHE_H
 
-#include "../../bpf_skel/hybrid_walk.h"
+#include "java-walk.h"
 #include "vm-structs.h"
 
 /* HotSpot has three heaps of code, or one (CodeCache::initialize_heaps()). */
@@ -148,7 +148,7 @@ bool java_code_cache__read(struct java_code_cache *cache, struct java_vm *vm, u6
  * Return: false if it can't: a field is too far from the beginning of its blob.
  */
 bool java_code_cache__describe(const struct java_code_cache *cache,
-			       struct hybrid_walk_jvm *jvm);
+			       struct hybrid_walk_compiled *jvm);
 
 /* The blob whose code holds an address now; as the two above. */
 bool java_code_cache__find(struct java_code_cache *cache, struct java_vm *vm, u64 pc,

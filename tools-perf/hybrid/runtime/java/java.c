@@ -8,7 +8,7 @@
 #include <linux/hash.h>
 #include <linux/kernel.h>
 #include "../../rules/clock.h"
-#include "../../bpf_skel/java-code-hash.h"
+#include "java-code-hash.h"
 #include "../named-chains.h"
 #include "../runtime.h"
 #include "continuation.h"
@@ -77,7 +77,7 @@ struct java {
 	u64			refreshed;
 	u64			wait;
 	bool			is_outside;
-	struct hybrid_walk_jvm	walk;
+	struct hybrid_walk_compiled	walk;
 	bool			is_described;
 	bool			is_gone;
 	struct hybrid_namer	namer;
@@ -286,7 +286,7 @@ static bool java_range(void *data, u64 pass, const struct hybrid_unwind *u, unsi
 	if (!blob)
 		return false;
 	if (java->is_described && java_frame_is_walked(blob, !at || frame->ip == frame->ret)) {
-		range->jvm = &java->walk;
+		range->compiled = &java->walk;
 		return true;
 	}
 	return java_frame_range(&java->vm, &java->interpreter, blob, frame->ret, range);

@@ -2,7 +2,7 @@
 #ifndef __PERF_HYBRID_PERL_FRAMES_H
 #define __PERF_HYBRID_PERL_FRAMES_H
 
-#include "../../bpf_skel/hybrid_interpreter.h"
+#include "../walk-interpreter.h"
 #include "../runs.h"
 
 /* Bytes of the name of a file that is loaded, its end included. */

@@ -2,7 +2,7 @@
 #ifndef __PERF_HYBRID_PERL_LAYOUT_H
 #define __PERF_HYBRID_PERL_LAYOUT_H
 
-#include "../../bpf_skel/hybrid_interpreter.h"
+#include "../walk-interpreter.h"
 
 /**
  * struct perl_layout - where a version of Perl has what is read of it

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <linux/kernel.h>
-#include "../../bpf_skel/perl-object.h"
+#include "perl-walk.h"
 #include "perl-sub.h"
 
 /* sv.h: of the flags of any value, what it is. */

@@ -2,8 +2,8 @@
 #ifndef __PERF_HYBRID_PHP_LAYOUT_H
 #define __PERF_HYBRID_PHP_LAYOUT_H
 
-#include "../../bpf_skel/hybrid_interpreter.h"
-#include "../../bpf_skel/php-object.h"
+#include "../walk-interpreter.h"
+#include "php-walk.h"
 #include "../process-memory.h"
 
 /**

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <linux/compiler.h>
 #include <linux/kernel.h>
-#include "../../bpf_skel/python-text.h"
+#include "python-walk.h"
 #include "../../rules/clock.h"
 #include "code-object.h"
 #include "line-table.h"
@@ -73,7 +73,7 @@ static unsigned int read_lines(struct python_codes *codes, const struct python_c
 			       struct hybrid_name_line *lines)
 {
 	u64 size = code_word(codes, known->words[2] + PYTHON_SIZE(codes->layout));
-	u8 bytes[HYBRID_PYTHON_TABLE];
+	u8 bytes[HYBRID_WALK_TABLE];
 
 	if (!known->words[2] || !size)
 		return 0;

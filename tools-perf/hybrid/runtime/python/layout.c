@@ -4,7 +4,7 @@
  */
 #include <string.h>
 #include <linux/kernel.h>
-#include "../../bpf_skel/python-text.h"
+#include "python-walk.h"
 #include "layout.h"
 
 /* Include/internal/pycore_frame.h: who owns a frame; from this value on no function does. */

@@ -2,7 +2,7 @@
 #ifndef __PERF_HYBRID_PYTHON_LAYOUT_H
 #define __PERF_HYBRID_PYTHON_LAYOUT_H
 
-#include "../../bpf_skel/hybrid_interpreter.h"
+#include "../walk-interpreter.h"
 #include "../process-memory.h"
 
 /* How a line table is stored. */

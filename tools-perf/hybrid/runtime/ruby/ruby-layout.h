@@ -2,8 +2,8 @@
 #ifndef __PERF_HYBRID_RUBY_LAYOUT_H
 #define __PERF_HYBRID_RUBY_LAYOUT_H
 
-#include "../../bpf_skel/hybrid_interpreter.h"
-#include "../../bpf_skel/ruby-object.h"
+#include "../walk-interpreter.h"
+#include "ruby-walk.h"
 
 /**
  * struct ruby_layout - where CRuby has what is read of it

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/hash.h>
-#include "../../bpf_skel/hybrid_interpreter.h"
+#include "../walk-interpreter.h"
 #include "v8-inlined.h"
 #include "v8-nearest.h"
 

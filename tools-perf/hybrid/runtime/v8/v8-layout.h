@@ -2,8 +2,8 @@
 #ifndef __PERF_HYBRID_V8_LAYOUT_H
 #define __PERF_HYBRID_V8_LAYOUT_H
 
-#include "../../bpf_skel/hybrid_interpreter.h"
-#include "../../bpf_skel/v8-object.h"
+#include "../walk-interpreter.h"
+#include "v8-walk.h"
 #include "../process-memory.h"
 
 /* src/objects/scope-info.tq: from 12.8 on the positions are at a fixed place, before the locals. */

@@ -4,12 +4,13 @@
 
 /*
  * The frame of a method that HotSpot has compiled, at an interrupted address, by the code before
- * that address or before the end of the prologue. runtime/java/frame-rule.c has the same rules for
+ * that address or before the end of the prologue. frame-rule.c has the same rules for
  * perf's own walk and says which source of HotSpot each one is from; test-java.c compares the two.
  *
  * The functions read no memory but the bytes that they are given, as the BPF program uses them.
  */
-#include "hybrid_walk.h"
+#include <linux/perf_unwind_rules.h>
+#include "../../bpf_skel/hybrid_walk.h"
 
 /* Bytes before an address that show whether the frame was left, or made. */
 #define HYBRID_JAVA_LEFT	32

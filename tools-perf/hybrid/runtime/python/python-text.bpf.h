@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-#ifndef __HYBRID_PYTHON_BPF_H
-#define __HYBRID_PYTHON_BPF_H
+#ifndef __HYBRID_PYTHON_TEXT_BPF_H
+#define __HYBRID_PYTHON_TEXT_BPF_H
 
 /*
  * Code objects of CPython: which one is at an address, and its texts, which perf is told once.
  */
-#include "text.bpf.h"
+#include "../../bpf_skel/text.bpf.h"
 
 /*
  * Of the word of a mark: the code object is looked at each time that it is met; it is old enough
@@ -136,11 +136,11 @@ static __always_inline __u64 put_string(struct state *st, struct hybrid_walk_tex
 	__u64 size = st->string.length;
 
 	*state = st->string.state;
-	if (size > HYBRID_PYTHON_STRING)
-		size = HYBRID_PYTHON_STRING;
+	if (size > HYBRID_WALK_STRING)
+		size = HYBRID_WALK_STRING;
 	size *= hybrid_python_width(py, *state);
-	if (size > HYBRID_PYTHON_STRING)
-		size = HYBRID_PYTHON_STRING;
+	if (size > HYBRID_WALK_STRING)
+		size = HYBRID_WALK_STRING;
 	return put_bytes(text, used, addr + hybrid_python_text_at(py, *state), size) ? size : 0;
 }
 
@@ -166,8 +166,8 @@ static __always_inline __u32 put_texts(struct state *st, struct hybrid_walk_text
 		return 0;
 	used += size;
 	size = user_word(table + py->size);
-	if (size > HYBRID_PYTHON_TABLE)
-		size = HYBRID_PYTHON_TABLE;
+	if (size > HYBRID_WALK_TABLE)
+		size = HYBRID_WALK_TABLE;
 	if (!put_bytes(text, used, table + py->bytes, size))
 		size = 0;
 	text->sizes[2] = size;
@@ -205,16 +205,18 @@ static __always_inline void forget_code(struct state *st, __u64 code)
 }
 
 /* Tells perf of one code object. @i: less than NR_UNTOLD. */
-static __always_inline void tell_code(struct text_loop *loop, __u32 i)
+static __always_inline void tell_python(struct text_loop *loop, __u32 i)
 {
 	struct state *st = loop->st;
 	struct hybrid_walk_text *text = (void *)&st->record.ips[TEXT_AT];
 	__u64 size;
 
+	if (!is_interpreter(st, HYBRID_LANGUAGE_PYTHON))
+		return;
 	st->telling.identity = st->untold[i].identity;
 	size = put_code(st, text, st->untold[i].code);
 	if (size && !tell_text(loop, text, size, st->untold[i].code))
 		forget_code(st, st->untold[i].code);
 }
 
-#endif /* __HYBRID_PYTHON_BPF_H */
+#endif /* __HYBRID_PYTHON_TEXT_BPF_H */

@@ -6,8 +6,7 @@
  * Functions of V8: their names and those of their scripts, which perf is told once. Objects may be
  * anything: the type of each is looked at before it is read.
  */
-#include "text.bpf.h"
-#include "v8-object.h"
+#include "../../bpf_skel/text.bpf.h"
 
 /* Parts of a string that are read, at most. */
 #define V8_PARTS	24
@@ -341,7 +340,7 @@ static __always_inline void meet_native(struct state *st, __u64 shared, __u32 ma
 }
 
 /* Tells perf of one function. @i: less than NR_UNTOLD. */
-static __always_inline void tell_native(struct text_loop *loop, __u32 i)
+static __always_inline void tell_v8(struct text_loop *loop, __u32 i)
 {
 	struct state *st = loop->st;
 	struct hybrid_walk_text *text = (void *)&st->record.ips[TEXT_AT];

@@ -1,11 +1,39 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-#ifndef __HYBRID_RUBY_OBJECT_H
-#define __HYBRID_RUBY_OBJECT_H
+#ifndef __HYBRID_RUBY_WALK_H
+#define __HYBRID_RUBY_WALK_H
 
 /*
  * Objects of CRuby, as 3.1 and 3.3 have them on x86-64: what BPF and perf read of them, in bytes.
  * What differs is in struct hybrid_walk_ruby.
  */
+#include "../../bpf_skel/hybrid_walk.h"
+
+/**
+ * struct hybrid_walk_ruby - CRuby: frames that are an array. Its data is two words: the module and
+ *	the offset of the thread's variable that has its context's address, as for __tls_get_addr();
+ *	or, with @variable, the table of names
+ * @variable: from what a thread is known by to the same variable; 0: the data says where it is
+ * @symbols: from the data to the table of names; 0: not known
+ * @frame_size: from a frame to its caller's
+ * @function: in a frame: the code that it runs
+ * @position: the instruction
+ * @environment: the address of its environment
+ * @attached: in a singleton class: the object that it is of; 0: it is a variable of the class
+ * @classpath: in a class: its name; 0: the same
+ * @string_inside: in a string: its characters, if they are in itself. If that is not RUBY_INSIDE,
+ *	it has its length always
+ */
+struct hybrid_walk_ruby {
+	__s32	variable;
+	__s32	symbols;
+	__u16	frame_size;
+	__u16	function;
+	__u16	position;
+	__u16	environment;
+	__u16	attached;
+	__u16	classpath;
+	__u16	string_inside;
+};
 
 /*
  * include/ruby/internal/fl_type.h and internal/imemo.h: of the first word of an object what it is.
@@ -105,4 +133,41 @@ static inline __u64 hybrid_ruby_identity(__u64 own, __u64 first, __u64 second)
 	return hash ^ hash >> 32;
 }
 
-#endif /* __HYBRID_RUBY_OBJECT_H */
+/* Of the words that frames refer to: bytes that are read at once, at most. */
+#define ENV_WINDOW	512
+
+#define NR_ENTRIES	256
+
+/**
+ * struct ruby_state - of a walk
+ * @context_at: address of the variable that has it
+ * @context_when: when that was found, in the unit of @marks
+ * @env_at: address of @env
+ * @env_size: bytes that are there
+ * @env: words that frames refer to
+ * @ruby_words: of an object
+ * @entries: of methods, by a hash of the address: is there one?
+ * @variable: of a class address of the next one that is looked at, how many there are,
+ *	the types of objects that are looked for, and the object; 0: none was found
+ */
+struct ruby_state {
+	__u64 context_at;
+	__u32 context_when;
+	__u64 env_at;
+	__u64 env_size;
+	__u8 env[ENV_WINDOW];
+	__u64 ruby_words[RUBY_WORDS];
+	struct {
+		__u64 object;
+		__u32 when;
+		__u32 is_entry;
+	} entries[NR_ENTRIES];
+	struct {
+		__u64 at;
+		__u64 nr;
+		__u64 value;
+		__u32 types;
+	} variable;
+};
+
+#endif /* __HYBRID_RUBY_WALK_H */

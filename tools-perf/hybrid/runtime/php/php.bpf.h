@@ -6,7 +6,7 @@
  * The frames of PHP: internal functions have some, too. A frame whose caller's is that of C code
  * begins an execute_ex().
  */
-#include "interpreter.bpf.h"
+#include "../../bpf_skel/interpreter.bpf.h"
 
 /*
  * Zend/zend_compile.h: what a function begins with; that it stands for __call() until that is
@@ -75,12 +75,12 @@ static long count_delegate(__u32 i, void *arg)
 {
 	struct loop *loop = arg;
 	struct state *st = loop->st;
-	__u64 next = user_word(st->other + st->interpreter.php.delegate);
+	__u64 next = user_word(st->generator + st->interpreter.php.delegate);
 
 	if (!next)
 		return 1;
-	st->other = next;
-	st->nr_chains++;
+	st->generator = next;
+	st->nr_delegates++;
 	return 0;
 }
 
@@ -90,20 +90,20 @@ static long put_delegate(__u32 i, void *arg)
 	struct loop *loop = arg;
 	struct state *st = loop->st;
 	const struct hybrid_walk_php *in = &st->interpreter.php;
-	__u64 frame = user_word(st->other + in->generator_frame), function, mark;
+	__u64 frame = user_word(st->generator + in->generator_frame), function, mark;
 	__u32 at;
 
-	if (i >= st->nr_chains)
+	if (i >= st->nr_delegates)
 		return 1;
 	function = user_word(frame + in->function) & HYBRID_WALK_FUNCTION_ADDR;
 	mark = php_mark(st, function, true);
-	at = st->nr_interpreted + st->nr_chains - 1 - i;
+	at = st->nr_interpreted + st->nr_delegates - 1 - i;
 	barrier_var(at);
 	if (at >= HYBRID_WALK_FUNCTIONS)
 		return 1;
 	st->interpreted.frames[at].function = function | HYBRID_WALK_FUNCTION_MARK(mark);
 	st->interpreted.frames[at].position = user_word(frame + in->position);
-	st->other = user_word(st->other + in->delegate);
+	st->generator = user_word(st->generator + in->delegate);
 	return 0;
 }
 
@@ -117,15 +117,15 @@ static __always_inline long put_delegates(struct state *st, __u64 generator)
 	struct loop loop = { .st = st };
 	__u32 nr = st->nr_interpreted, last = nr - 1;
 
-	st->other = generator;
-	st->nr_chains = 0;
+	st->generator = generator;
+	st->nr_delegates = 0;
 	bpf_loop(PHP_DELEGATES, count_delegate, &loop, 0);
 	if (nr <= st->begin || last >= HYBRID_WALK_FUNCTIONS ||
-	    nr + st->nr_chains > HYBRID_WALK_FUNCTIONS)
+	    nr + st->nr_delegates > HYBRID_WALK_FUNCTIONS)
 		return 1;
-	st->other = generator;
+	st->generator = generator;
 	bpf_loop(PHP_DELEGATES, put_delegate, &loop, 0);
-	st->nr_interpreted = nr + st->nr_chains;
+	st->nr_interpreted = nr + st->nr_delegates;
 	/* The one that runs has the native frame of all. */
 	st->interpreted.frames[last].function &= ~HYBRID_WALK_RUN_ENDS;
 	end_run(st);
@@ -212,6 +212,60 @@ static __always_inline void read_php(struct state *st)
 	st->frame = user_word(st->runtime);
 	if (st->frame)
 		bpf_loop(2 * HYBRID_WALK_FUNCTIONS, php_frame, &loop, 0);
+}
+
+__noinline int add_php(struct state *st)
+{
+	if (!st || !begin_language(st, HYBRID_LANGUAGE_PHP))
+		return 0;
+	st->thread = st->runtime;
+	read_php(st);
+	return end_language(st, HYBRID_LANGUAGE_PHP);
+}
+
+static __always_inline void find_php_string(struct state *st, __u32 i, __u64 string)
+{
+	st->pieces[i].at = string + PHP_STRING_BYTES;
+	st->pieces[i].size = string ? user_word(string + PHP_STRING_LENGTH) : 0;
+}
+
+/* Class, name and file; of the outermost code of a file that alone. */
+__noinline int find_php_strings(struct state *st, __u64 function, bool is_file)
+{
+	const struct hybrid_walk_php *in;
+	struct hybrid_walk_text *text;
+	__u64 class, code;
+
+	if (!st)
+		return 0;
+	in = &st->interpreter.php;
+	text = (void *)&st->record.ips[TEXT_AT];
+	if (is_file) {
+		find_php_string(st, 2, function);
+		return 0;
+	}
+	class = user_word(function + PHP_FUNCTION_SCOPE);
+	if (class)
+		find_php_string(st, 0, user_word(class + PHP_CLASS_NAME));
+	find_php_string(st, 1, user_word(function + PHP_FUNCTION_NAME));
+	/* An internal one has no code. */
+	if ((__u8)user_word(function) == PHP_INTERNAL)
+		return 0;
+	find_php_string(st, 2, user_word(function + in->file));
+	code = user_word(function + in->code);
+	text->line = user_word(code + PHP_OP_LINE);
+	return 0;
+}
+
+/* Tells perf the strings of one function. @i: less than NR_UNTOLD. */
+static __always_inline void tell_php(struct text_loop *loop, __u32 i)
+{
+	struct state *st = loop->st;
+
+	if (!begin_strings(st, i, HYBRID_LANGUAGE_PHP))
+		return;
+	find_php_strings(st, st->untold[i].code, st->telling.identity & HYBRID_WALK_PHP_FILE);
+	tell_strings(loop);
 }
 
 #endif /* __HYBRID_PHP_BPF_H */

@@ -6,8 +6,13 @@
  * The frames of CRuby: an array at the end of a stack, whose beginning has the words that frames
  * refer to.
  */
-#include "interpreter.bpf.h"
-#include "text.bpf.h"
+#include "../../bpf_skel/interpreter.bpf.h"
+#include "ruby-text.bpf.h"
+
+/* Of glibc: where a thread has its blocks of variables, and bytes of an entry, by module. */
+#define DTV		8
+#define DTV_ENTRY	16
+#define MAX_MODULES	4096
 
 /* vm_core.h of CRuby: the last words of an environment, from its end; flags of a frame. */
 #define ENV_WORDS	3
@@ -104,6 +109,29 @@ static __always_inline __u64 word_of_ruby(struct state *st, __u64 function)
 	return st->marks[i].word;
 }
 
+/* Where the thread's variable of CRuby is. */
+static __always_inline __u64 ruby_variable_at(const struct state *st)
+{
+	__s32 variable = st->interpreter.ruby.variable;
+	__u64 module, block;
+
+	if (variable)
+		return st->fs + variable;
+	module = user_word(st->runtime);
+	if (!module || module >= MAX_MODULES)
+		return 0;
+	block = user_word(user_word(st->fs + DTV) + module * DTV_ENTRY);
+	return block ? block + user_word(st->runtime + 8) : 0;
+}
+
+/* What the variable has: the context of the fiber that runs. */
+static __always_inline __u64 find_context(struct state *st)
+{
+	st->context_at = ruby_variable_at(st);
+	st->context_when = st->moment;
+	return st->context_at ? user_word(st->context_at) : 0;
+}
+
 /*
  * The next frame of CRuby. The method's entry says what runs, or the code does. Of a method in C
  * there is no code, and the position is 0. A block in C has an object of another kind in its place.
@@ -164,6 +192,22 @@ static __always_inline void read_ruby(struct state *st, __u64 context)
 	if (st->frame < st->frames_start || st->frame >= st->frames_end)
 		return;
 	bpf_loop(HYBRID_WALK_FUNCTIONS + 1, ruby_frame, &loop, 0);
+}
+
+__noinline int add_ruby(struct state *st)
+{
+	int found = st ? begin_language(st, HYBRID_LANGUAGE_RUBY) : NO_LANGUAGE;
+
+	if (!st || found == NO_LANGUAGE)
+		return 0;
+	/* Another thread may have got the number of one that has ended. */
+	if (found != SAME_THREAD || st->context_when != st->moment)
+		st->thread = find_context(st);
+	else
+		st->thread = user_word(st->context_at);
+	if (st->thread)
+		read_ruby(st, st->thread);
+	return end_language(st, HYBRID_LANGUAGE_RUBY);
 }
 
 #endif /* __HYBRID_RUBY_BPF_H */

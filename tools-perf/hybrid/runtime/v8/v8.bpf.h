@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-#ifndef __HYBRID_NATIVE_BPF_H
-#define __HYBRID_NATIVE_BPF_H
+#ifndef __HYBRID_V8_BPF_H
+#define __HYBRID_V8_BPF_H
 
 /*
- * Interpreters and compilers whose functions have native frames, with bp: V8. Each such frame
- * holds, below the word at bp, what it runs: runtime/v8/layout.c says where. It is read while the
- * stack is walked, as the frame is the one that the walk is at.
+ * Functions that have native frames, with bp. Each such frame holds, below the word at bp, what it
+ * runs: v8-layout.c says where. It is read while the stack is walked, as the frame is the one that
+ * the walk is at.
  */
-#include "language.bpf.h"
-#include "stack.bpf.h"
+#include "../../bpf_skel/interpreter.bpf.h"
+#include "../../bpf_skel/stack.bpf.h"
 #include "v8-text.bpf.h"
 
 /* Frames that are followed by bp: each one, and its function, is an entry of the record. */
@@ -170,4 +170,11 @@ static __always_inline void follow_natives(struct state *st)
 		follow_bp(st);
 }
 
-#endif /* __HYBRID_NATIVE_BPF_H */
+/* The walk has added them. */
+static __always_inline void add_v8(struct state *st)
+{
+	if (st->in_native)
+		end_language(st, HYBRID_LANGUAGE_V8);
+}
+
+#endif /* __HYBRID_V8_BPF_H */

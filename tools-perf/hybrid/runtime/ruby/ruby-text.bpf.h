@@ -5,8 +5,7 @@
 /*
  * Code and methods of CRuby: which one is at an address, and its strings, which perf is told once.
  */
-#include "mark.bpf.h"
-#include "ruby-object.h"
+#include "../../bpf_skel/text.bpf.h"
 
 /* Types of objects, as a mask. */
 #define RUBY_STRINGS	(1U << RUBY_IS_STRING)
@@ -166,6 +165,17 @@ __noinline int find_ruby_strings(struct state *st, __u64 object)
 	find_ruby_string(st, 1, user_word(body + RUBY_LABEL));
 	find_ruby_path(st, user_word(body + RUBY_PATH));
 	return 0;
+}
+
+/* Tells perf the strings of one function. @i: less than NR_UNTOLD. */
+static __always_inline void tell_ruby(struct text_loop *loop, __u32 i)
+{
+	struct state *st = loop->st;
+
+	if (!begin_strings(st, i, HYBRID_LANGUAGE_RUBY))
+		return;
+	find_ruby_strings(st, st->untold[i].code);
+	tell_strings(loop);
 }
 
 #endif /* __HYBRID_RUBY_TEXT_BPF_H */

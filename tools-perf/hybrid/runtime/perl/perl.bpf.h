@@ -7,7 +7,8 @@
  * back has mostly made a new stack. Of a frame that ends, Perl's evaluator (runops) returns if
  * there is nothing to go on with.
  */
-#include "interpreter.bpf.h"
+#include "../../bpf_skel/interpreter.bpf.h"
+#include "perl-text.bpf.h"
 
 /* cop.h of Perl: what a stack was made for. */
 #define STACK_OF_SORT	3
@@ -345,6 +346,52 @@ __noinline int read_perl(struct state *st, __u64 interpreter)
 	if (enter_stack(st, words[2]))
 		bpf_loop(MAX_PERL_FRAMES, perl_frame, &loop, 0);
 	return 0;
+}
+
+/* The key of the interpreter that a thread of Perl ran last. Python's is the address. */
+#define PERL_THREAD(fs)	((fs) | 1)
+
+/*
+ * A thread that copies or destroys the interpreter of another one has set that as its own
+ * (perl_clone(), threads.xs). That one runs nothing, or what objects have run when they are
+ * destroyed: outside of it are the functions of the one before, if that runs any still.
+ */
+static __always_inline void add_perl_before(struct state *st)
+{
+	struct interpreter_thread found = { .thread = st->thread };
+	__u32 nr = st->nr_interpreted, is_whole = st->is_whole;
+
+	if (st->perl_before) {
+		st->is_whole = false;
+		read_perl(st, st->perl_before);
+	}
+	if (st->nr_interpreted != nr)
+		return;
+	st->is_whole = is_whole;
+	if (nr == st->begin)
+		return;
+	st->perl_before = found.thread;
+	keep_language(st, PERL_THREAD(st->fs), &found);
+}
+
+__noinline int add_perl(struct state *st)
+{
+	int found = st ? begin_language(st, HYBRID_LANGUAGE_PERL) : NO_LANGUAGE;
+	struct interpreter_thread *known;
+
+	if (!st || found == NO_LANGUAGE)
+		return 0;
+	if (found != SAME_THREAD) {
+		st->specific = user_word(st->runtime);
+		known = known_language(st, PERL_THREAD(st->fs));
+		st->perl_before = known ? known->thread : 0;
+	}
+	st->thread = thread_specific(st, st->specific);
+	if (st->thread)
+		read_perl(st, st->thread);
+	if (st->thread != st->perl_before)
+		add_perl_before(st);
+	return end_language(st, HYBRID_LANGUAGE_PERL);
 }
 
 #endif /* __HYBRID_PERL_BPF_H */

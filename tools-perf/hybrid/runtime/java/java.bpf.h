@@ -4,10 +4,10 @@
 
 /*
  * Frames of methods that HotSpot has compiled, and of its stubs, by what the process has in its
- * code cache now: runtime/java/code-cache.c and frame-rule.c do the same for perf's own walk.
+ * code cache now: code-cache.c and frame-rule.c do the same for perf's own walk.
  */
+#include "../../bpf_skel/stack.bpf.h"
 #include "java-code-hash.h"
-#include "stack.bpf.h"
 
 /* Nothing has a frame of that many words. */
 #define MAX_FRAME_WORDS	0x20000
@@ -21,17 +21,17 @@
 #define OSR_PROLOGUE	64
 
 /* Is the address space that of a JVM? */
-static __always_inline void enter_jvm(struct state *st)
+static __always_inline void enter_compiled(struct state *st)
 {
-	struct hybrid_walk_jvm *found;
-	__u32 seen = *(volatile __u32 *)&jvm_changes;
+	struct hybrid_walk_compiled *found;
+	__u32 seen = *(volatile __u32 *)&compiled_changes;
 
 	if (!seen || (st->jvm_space == st->code_key.space && st->jvm_seen == seen))
 		return;
 	st->jvm_space = st->code_key.space;
 	st->jvm_seen = seen;
 	st->jvm.space = 0;
-	found = bpf_map_lookup_elem(&jvms, &st->code_key.space);
+	found = bpf_map_lookup_elem(&compiled, &st->code_key.space);
 	if (!found || bpf_probe_read_kernel(&st->jvm, sizeof(st->jvm), found) ||
 	    st->jvm.space != st->jvm_space || st->jvm.again != st->jvm_space)
 		st->jvm.space = 0;
@@ -132,7 +132,7 @@ static __always_inline bool is_java_code(const struct state *st, __u64 addr)
 	return false;
 }
 
-/* The row of a frame that may have more words: skip_pushed() in runtime/java/java.c. */
+/* The row of a frame that may have more words: skip_pushed() in java.c. */
 __noinline __u64 skip_pushed(struct state *st, __u64 row)
 {
 	__u64 ret;
@@ -182,6 +182,22 @@ __noinline __u64 find_java_row(struct state *st)
 	else
 		row = st->java_frame ? hybrid_java_row(st->java_frame, true) : 0;
 	return row && st->nr <= 1 ? skip_pushed(st, row) : row;
+}
+
+static __always_inline __u64 compiled_row(struct state *st)
+{
+	return st->jvm.space ? find_java_row(st) : 0;
+}
+
+/*
+ * May the code before an address have left the interpreter's frame? leave, and what follows it:
+ * frame-rule.c has all of that.
+ */
+static __always_inline bool may_have_left(__u64 code)
+{
+	return HYBRID_JAVA_BYTES(code, 1, 1) == 0xc9 || HYBRID_JAVA_BYTES(code, 2, 1) == 0xc9 ||
+	       HYBRID_JAVA_BYTES(code, 3, 1) == 0xc9 || HYBRID_JAVA_BYTES(code, 5, 1) == 0xc9 ||
+	       HYBRID_JAVA_BYTES(code, 6, 1) == 0xc9;
 }
 
 #endif /* __HYBRID_JAVA_BPF_H */

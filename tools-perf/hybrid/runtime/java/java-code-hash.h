@@ -2,7 +2,7 @@
 #ifndef __HYBRID_JAVA_CODE_HASH_H
 #define __HYBRID_JAVA_CODE_HASH_H
 
-#include "made-code.h"
+#include "../../bpf_skel/made-code.h"
 
 /**
  * hybrid_java_code_hash - tell the blobs of one walk from those of another
