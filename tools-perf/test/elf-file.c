@@ -49,7 +49,7 @@ static Elf *open_elf(const char *name, int *fd)
 	return elf;
 }
 
-u64 elf_file_symbol(const char *name, const char *symbol)
+static u64 look_up(const char *name, const char *symbol)
 {
 	Elf_Scn *scn = NULL;
 	bool found = false;
@@ -74,6 +74,28 @@ u64 elf_file_symbol(const char *name, const char *symbol)
 	if (!found)
 		die("no such symbol", symbol);
 	return value;
+}
+
+u64 elf_file_symbol(const char *name, const char *symbol)
+{
+	/* Tests of any input ask for the same ones thousands of times. */
+	static struct {
+		char what[64];
+		u64 value;
+	} known[256];
+	unsigned char hash = 0;
+	char what[64];
+	size_t i;
+
+	if (snprintf(what, sizeof(what), "%s %s", name, symbol) >= (int)sizeof(what))
+		return look_up(name, symbol);
+	for (i = 0; what[i]; i++)
+		hash = hash * 31 + what[i];
+	if (strcmp(known[hash].what, what)) {
+		known[hash].value = look_up(name, symbol);
+		strcpy(known[hash].what, what);
+	}
+	return known[hash].value;
 }
 
 void elf_file_each_map(const char *name, u64 bias, elf_file_map_fn map, void *arg)
