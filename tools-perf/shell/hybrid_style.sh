@@ -279,12 +279,12 @@ test_trace_beside()
 	perf record -a -e dummy -o "$dir/beside" sleep 300 > "$dir/log" 2>&1 &
 	other=$!
 	for _ in $(seq 300); do
-		pgrep -P $other -x sleep > /dev/null && break
+		pgrep -P "$other" -x sleep > /dev/null && break
 		sleep 0.1
 	done
 	trace_shows || status=1
-	kill -INT $other
-	wait $other
+	kill -INT "$other"
+	wait "$other"
 	return $status
 }
 
