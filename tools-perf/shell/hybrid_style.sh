@@ -285,7 +285,7 @@ test_trace_beside()
 	trace_shows || status=1
 	kill -INT "$other"
 	wait "$other"
-	return $status
+	return "$status"
 }
 
 hybrid_init
