@@ -14,7 +14,7 @@
 #include "mapping.bpf.h"
 #include "signal-frame.h"
 #include "stack.bpf.h"
-/* These include no others that include the list. */
+/* Behind interpreter.bpf.h: that includes the list, too, which must not include itself. */
 #define HYBRID_LANGUAGES_BPF
 #include "../runtime/languages.h"
 

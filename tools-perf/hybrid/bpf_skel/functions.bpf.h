@@ -15,9 +15,9 @@ static __always_inline void read_languages(struct state *st, struct task_struct_
 		return;
 	st->fs = BPF_CORE_READ(task, thread.fsbase);
 	st->is_main = task->pid == task->tgid;
-	/* First that of which the walk has added functions. */
-#define HYBRID_NATIVE(name, folder)		add_##folder(st);
-#include "../runtime/languages.h"
+	/* The walk has added those that have native frames. */
+	if (st->in_native)
+		end_language(st, NATIVE_LANGUAGE);
 #define HYBRID_INTERPRETER(name, folder)	add_##folder(st);
 #include "../runtime/languages.h"
 }

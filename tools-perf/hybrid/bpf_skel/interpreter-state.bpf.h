@@ -118,7 +118,7 @@ struct interpreter_frames {
 /**
  * struct interpreter_texts - which functions perf knows, and the texts of one that it does not
  * @marks: of functions, by a hash of their address
- * @untold: functions of this walk of which perf does not know the texts
+ * @untold: functions of this walk whose texts perf does not have
  * @nr_untold: number of @untold
  * @pieces: strings of a function that is told
  * @c_string: address of the last of these, if it ends with 0; else 0

@@ -39,7 +39,7 @@ static __always_inline struct hybrid_walk_interpreter *numbered(__u32 number)
 	return bpf_map_lookup_elem(&interpreters, &index);
 }
 
-/* That of which functions have native frames. */
+/* The one whose functions have native frames. */
 enum {
 #define HYBRID_NATIVE(name, folder)	NATIVE_LANGUAGE = HYBRID_LANGUAGE_##name,
 #include "../runtime/languages.h"

@@ -165,7 +165,7 @@ __noinline __u64 put_strings(struct state *st)
 	return used ? used + offsetof(struct hybrid_walk_text, bytes) : 0;
 }
 
-/* Tells perf the strings that were found: @st->pieces, and @st->c_string for the last one. */
+/* Tells perf the strings at @st->pieces; @st->c_string, if it is set, stands for the last one. */
 static __always_inline void tell_strings(struct text_loop *loop)
 {
 	struct state *st = loop->st;

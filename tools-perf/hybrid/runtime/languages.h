@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * The languages whose functions are shown: a folder and a line here. language.h of the folder has,
- * for who includes this with one of these macros,
+ * The languages whose functions are shown: each has a folder, and a line below. Who includes this
+ * defines some of these macros before; language.h of each folder uses those that it is meant by.
  *
- * HYBRID_LANGUAGE(), of each language:
+ * HYBRID_LANGUAGE(), each language:
  *	its name,
  *	its folder, which has struct hybrid_runtime_ops hybrid_FOLDER_ops,
  *	what the file of its functions is called,
@@ -12,20 +12,21 @@
  *	any one; NULL: none. V8's builtins are followed by the function that has called them, but
  *	only one of them interprets.
  *
- * HYBRID_INTERPRETER(), of those whose functions the BPF program reads: name and folder. That has
- * struct hybrid_walk_FOLDER, in which perf tells where to find them, and
- *	struct FOLDER_state, of a walk,
+ * HYBRID_INTERPRETER(), each language whose functions the BPF program reads: name and folder. The
+ * folder has
+ *	struct hybrid_walk_FOLDER: filled in by perf, it says where the program finds them,
+ *	struct FOLDER_state: what the program keeps of the language in struct state,
  *	add_FOLDER(st): adds the functions that the thread is in,
- *	tell_FOLDER(loop, i): tells perf the texts of function @i of those that it does not know.
+ *	tell_FOLDER(loop, i): tells perf name and file of the function @st->untold[i].
  *
- * HYBRID_NATIVE(), of one whose functions have native frames: the same, and native_row(),
- * add_native() and follow_natives(), see v8/v8.bpf.h. There is one such language.
+ * HYBRID_NATIVE(), the one whose functions have native frames: the same, but in place of
+ * add_FOLDER() native_row(), add_native() and follow_natives(), as the walk adds them: v8/v8.bpf.h.
  *
- * HYBRID_COMPILER(), of one whose methods the BPF program finds in the process: FOLDER_state and
- * enter_compiled(), compiled_row() and may_have_left(), see java/java.bpf.h. There is one.
+ * HYBRID_COMPILER(), the one whose compiled methods the BPF program finds in the process:
+ * struct FOLDER_state, enter_compiled(), compiled_row() and may_have_left(): java/java.bpf.h.
  *
- * HYBRID_LANGUAGES_WALK: includes struct hybrid_walk_FOLDER. HYBRID_LANGUAGES_BPF: what the BPF
- * program has of the language.
+ * HYBRID_LANGUAGES_WALK includes FOLDER-walk.h of each, which perf and the BPF program share, and
+ * HYBRID_LANGUAGES_BPF FOLDER.bpf.h, which is the program's.
  */
 #ifndef HYBRID_LANGUAGE
 #define HYBRID_LANGUAGE(...)

@@ -8,9 +8,9 @@
 /*
  * The code cache of a JVM, HotSpot, by address space. For each address in it the program looks up,
  * in the process, which blob of code the address is in, and how large the blob's frames are:
- * code-cache.c says how. So methods need not be given one by one, and what a walk
- * finds is of its moment. All of it is memory of the process, which need not tell the truth: then
- * the chains of that process are wrong, as they are if its CFI is.
+ * code-cache.c says how. So methods need not be given one by one, and what a walk finds is of its
+ * moment. All of it is memory of the process, which need not tell the truth: then the chains of
+ * that process are wrong, as they are if its CFI is.
  */
 #define HYBRID_WALK_COMPILED	1024
 #define HYBRID_WALK_HEAPS	4
@@ -92,7 +92,7 @@ struct hybrid_walk_compiled {
 };
 
 /**
- * struct java_state - of a walk
+ * struct java_state - what the BPF program keeps of a JVM in struct state
  * @jvm: of the address space @jvm_space; no heaps: it is none
  * @jvm_space: the address space that was looked up last
  * @jvm_seen: number of changes then

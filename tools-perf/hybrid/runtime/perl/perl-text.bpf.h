@@ -5,7 +5,7 @@
 /* The strings of a sub of Perl. A program's outermost code has the file alone. */
 #include "../../bpf_skel/text.bpf.h"
 
-/* The word of which the upper half is the 32 bits at an offset. */
+/* Offset of a word whose upper half is the 32 bits at another offset. */
 #define WORD_OF(offset)	((offset) - 4)
 
 /* A name of Perl: its length is 32 bits, in the upper half of its first word. */

@@ -105,7 +105,7 @@ struct perl_stack {
 };
 
 /**
- * struct perl_state - of a walk
+ * struct perl_state - what the BPF program keeps of Perl in struct state
  * @statement: that the frame at @frame is at
  * @perl: the stack that @frame is in
  * @perl_before: the interpreter that the thread ran functions of last; 0: none

@@ -59,7 +59,7 @@ struct hybrid_walk_php {
 #define HYBRID_WALK_PHP_FILE		2ULL
 
 /**
- * struct php_state - of a walk
+ * struct php_state - what the BPF program keeps of PHP in struct state
  * @generator: of those that delegate, one
  * @nr_delegates: number of these
  */

@@ -170,7 +170,7 @@ static inline __u64 hybrid_python_identity(__u64 file, __u64 name, __u64 table,
 #define NR_CHAINS	4
 
 /**
- * struct python_state - of a walk
+ * struct python_state - what the BPF program keeps of CPython in struct state
  * @search_after: when the threads of a process may be looked through again, in ns
  * @idle: of the threads that were looked through, one that is of the task and runs no functions; 0:
  *	none is

@@ -139,7 +139,7 @@ static inline __u64 hybrid_ruby_identity(__u64 own, __u64 first, __u64 second)
 #define NR_ENTRIES	256
 
 /**
- * struct ruby_state - of a walk
+ * struct ruby_state - what the BPF program keeps of CRuby in struct state
  * @context_at: address of the variable that has it
  * @context_when: when that was found, in the unit of @marks
  * @env_at: address of @env

@@ -166,7 +166,7 @@ struct v8_reading {
 };
 
 /**
- * struct v8_state - of a walk
+ * struct v8_state - what the BPF program keeps of V8 in struct state
  * @v8: the function
  */
 struct v8_state {

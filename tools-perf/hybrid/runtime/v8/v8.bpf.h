@@ -7,7 +7,7 @@
  * runs: v8-layout.c says where. It is read while the stack is walked, as the frame is the one that
  * the walk is at.
  */
-#include "../../bpf_skel/interpreter.bpf.h"
+#include "../../bpf_skel/language.bpf.h"
 #include "../../bpf_skel/stack.bpf.h"
 #include "v8-text.bpf.h"
 
@@ -168,13 +168,6 @@ static __always_inline void follow_natives(struct state *st)
 	bpf_loop(MAX_SCANNED, scan_native, &loop, 0);
 	if (st->bp_found)
 		follow_bp(st);
-}
-
-/* The walk has added them. */
-static __always_inline void add_v8(struct state *st)
-{
-	if (st->in_native)
-		end_language(st, HYBRID_LANGUAGE_V8);
 }
 
 #endif /* __HYBRID_V8_BPF_H */
