@@ -56,13 +56,15 @@ static bool mount_one(char *dir, const char *device, const char *type)
 	       !mount(device, dir, type, 0, NULL);
 }
 
-/* The same with a new btrfs. */
-static bool mount_disk(char *dir)
+/*
+ * The same with a new file system on the disk.
+ * @make: the shell's command that makes it
+ */
+static bool mount_disk(char *dir, const char *make, const char *type)
 {
 	const char *disk = getenv("UNWIND_FILES_DISK");
 
-	return disk && *disk && !system("mkfs.btrfs -q -f \"$UNWIND_FILES_DISK\"") &&
-	       mount_one(dir, disk, "btrfs");
+	return disk && *disk && !system(make) && mount_one(dir, disk, type);
 }
 
 /* A file with the code in a directory of the file system. */
@@ -107,7 +109,7 @@ TEST_F(unwind_files, subvolumes)
 	struct sample sample;
 	char *code;
 
-	if (!mount_disk(self->dir))
+	if (!mount_disk(self->dir, "mkfs.btrfs -q -f \"$UNWIND_FILES_DISK\"", "btrfs"))
 		SKIP(return, "no UNWIND_FILES_DISK, or no btrfs on it");
 	root = open(self->dir, O_RDONLY);
 	ASSERT_LE(0, root);
@@ -153,8 +155,8 @@ TEST_F(unwind_files, unmounted)
 	struct perf_unwind_stats stats = { .size = sizeof(stats) };
 	int file;
 
-	if (!mount_disk(self->dir))
-		SKIP(return, "no UNWIND_FILES_DISK, or no btrfs on it");
+	if (!mount_disk(self->dir, "mkfs.ext2 -q -F \"$UNWIND_FILES_DISK\"", "ext2"))
+		SKIP(return, "no UNWIND_FILES_DISK, or no ext2 on it");
 	file = file_in(self->dir, "file");
 	ASSERT_LE(0, file);
 	EXPECT_EQ(0, load_code(self->table, file, 0));
