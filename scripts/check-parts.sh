@@ -153,6 +153,7 @@ of_host()
 	part off-cpu ci tap host build selftests/bpf/off-cpu
 	part judge check tap both build selftests/judge/run
 	part names check tap both build selftests/names/run
+	part language ci tap host build selftests/language/run
 	part build-ids ci tap host build selftests/build-ids/run
 	part ends check tap both build selftests/ends/run
 	part hostile ci tap host build selftests/hostile/run

@@ -14,8 +14,8 @@
 
 HYBRID	:= ../hybrid
 # Each is on the path of the headers; scripts/check-layers has the same list.
-FOLDERS	:= $(addprefix $(HYBRID)/,rules x86 unwind runtime runtime/java runtime/python \
-	     runtime/perl runtime/php runtime/ruby runtime/v8 process records compiler api)
+FOLDERS	:= $(addprefix $(HYBRID)/,rules x86 unwind runtime process records compiler api) \
+	   $(patsubst %/language.h,%,$(sort $(wildcard $(HYBRID)/runtime/*/language.h)))
 CORE	:= $(basename $(notdir $(wildcard $(FOLDERS:%=%/*.c))))
 KMOD	:= ../../kmod
 FRAME	:= $(KMOD)/frame
