@@ -180,21 +180,36 @@ static void read_ctime(struct perf_unwind_object *object,
 }
 
 /*
- * Without multigrain timestamps (Documentation/filesystems/multigrain-ts.rst) a ctime is
- * no finer than a tick.  If the file was changed in this tick, wait for the next one, so
- * that the file's next change is visible.
+ * Does the next change of the file give it another ctime, whenever it comes?  A ctime that is
+ * yet to come is of a server's clock, or the clock was set back.
  */
-static void set_ctime(struct perf_unwind_object *object, const struct unwind_table_subject *subject)
+static bool read_settled_ctime(struct perf_unwind_object *object,
+			       const struct unwind_table_subject *subject)
 {
-	struct timespec64 tick, ctime;
+	struct timespec64 before, after, ctime;
 
+	ktime_get_coarse_real_ts64(&before);
 	read_ctime(object, subject);
-	ktime_get_coarse_real_ts64(&tick);
+	ktime_get_coarse_real_ts64(&after);
+	before = timestamp_truncate(before, subject->inode);
+	after = timestamp_truncate(after, subject->inode);
 	ctime = (struct timespec64) { .tv_sec = object->sec, .tv_nsec = object->nsec };
-	if (timespec64_compare(&ctime, &tick) < 0)
-		return;
-	schedule_timeout_uninterruptible(2);
-	read_ctime(object, subject);
+	return timespec64_compare(&ctime, &before) < 0 || timespec64_compare(&ctime, &after) > 0;
+}
+
+/*
+ * Without multigrain timestamps (Documentation/filesystems/multigrain-ts.rst) a ctime is
+ * no finer than a tick, and on some file systems (ext2, and ext4 with small inodes) than a
+ * second.  If the file was changed in this one, wait for the next.
+ *
+ * Return: whether the file's next change is visible.
+ */
+static bool set_ctime(struct perf_unwind_object *object, const struct unwind_table_subject *subject)
+{
+	if (read_settled_ctime(object, subject))
+		return true;
+	schedule_timeout_killable(nsecs_to_jiffies(subject->inode->i_sb->s_time_gran) + 2);
+	return read_settled_ctime(object, subject);
 }
 
 static struct perf_unwind_object *add(struct unwind_table *table,
@@ -216,14 +231,14 @@ static struct perf_unwind_object *add(struct unwind_table *table,
 	object->key = subject->key;
 	object->used = jiffies;
 	if (subject->inode) {
-		set_ctime(object, subject);
 		/*
 		 * After set_ctime(), because who maps the file for writing from now on
-		 * changes the ctime.  If somebody has mapped it for writing already, no
-		 * sample may use the rows.  This is no error: an error would show what
-		 * other users do.
+		 * changes the ctime.  If somebody has mapped it for writing already, or goes
+		 * on to change it, no sample may use the rows.  This is no error: an error
+		 * would show what other users do.
 		 */
-		if (!perf_unwind_is_current(object, subject->inode))
+		if (!set_ctime(object, subject) ||
+		    !perf_unwind_is_current(object, subject->inode))
 			object->nsec = -1;
 	}
 	hash_add_rcu(table->base.objects, &object->node, hash);

@@ -166,6 +166,36 @@ TEST_F(unwind_files, unmounted)
 	EXPECT_EQ(1, stats.objects);
 }
 
+/*
+ * ext2 notes changes in whole seconds: the second one of two in a second can't be seen, so that
+ * a load waits for the end of it.
+ */
+TEST_F(unwind_files, whole_seconds)
+{
+	struct sample sample;
+	char *code;
+	int file, i;
+
+	if (!mount_disk(self->dir, "mkfs.ext2 -q -F \"$UNWIND_FILES_DISK\"", "ext2"))
+		SKIP(return, "no UNWIND_FILES_DISK, or no ext2 on it");
+	file = file_in(self->dir, "file");
+	ASSERT_LE(0, file);
+	code = code_map(file, PROT_READ | PROT_EXEC, NULL);
+	ASSERT_NE(MAP_FAILED, code);
+	WATCH(code + CODE_OFFSET(rules_leaf));
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(1, pwrite(file, "", 1, 4000));
+		ASSERT_EQ(0, load_code(self->table, file, 0));
+		RUN(code, &sample);
+		EXPECT_TRUE(is_whole(&sample, code));
+		ASSERT_EQ(1, pwrite(file, "", 1, 4000));
+		RUN(code, &sample);
+		EXPECT_TRUE(has_dump(&sample, PERF_UNWIND_END_NO_RULE));
+	}
+	munmap(code, 2 * sysconf(_SC_PAGESIZE));
+	close(file);
+}
+
 /* A write to a shared mapping of such a file leaves no trace after the mapping is gone. */
 TEST_F(unwind_files, memfd)
 {

@@ -189,7 +189,7 @@ extern unsigned long jiffies;
 typedef s64 time64_t;
 typedef unsigned short umode_t;
 struct timespec64 { time64_t tv_sec; long tv_nsec; };
-struct super_block { dev_t s_dev; };
+struct super_block { dev_t s_dev; u32 s_time_gran; };
 struct inode {
 	unsigned long		i_ino;
 	u32			i_generation;
@@ -234,7 +234,8 @@ static inline void fput(struct file *file)
 #define STATX_CTIME			0
 extern struct timespec64 table_now;
 extern unsigned int table_queries, table_naps;
-/* What happens to files while a load waits for the next tick. */
+/* How many ticks the last load has waited that did, and what happens meanwhile. */
+extern long table_napped;
 extern void (*table_nap)(void);
 #define vfs_getattr_nosec(path, stat, mask, flags)	\
 	((void)(path), (void)(stat), table_queries++)
@@ -250,9 +251,24 @@ static inline int timespec64_compare(const struct timespec64 *a, const struct ti
 	return a->tv_nsec < b->tv_nsec ? -1 : a->tv_nsec > b->tv_nsec;
 }
 
-static inline void schedule_timeout_uninterruptible(long ticks)
+/* Ticks of a millisecond, whether or not the kernel that the headers are of has them. */
+static inline unsigned long nsecs_to_jiffies(u64 ns)
 {
-	table_naps += ticks > 1;
+	return ns / 1000000;
+}
+
+static inline struct timespec64 timestamp_truncate(struct timespec64 t, const struct inode *inode)
+{
+	u32 gran = inode->i_sb->s_time_gran ?: 1;
+
+	t.tv_nsec -= t.tv_nsec % gran;
+	return t;
+}
+
+static inline void schedule_timeout_killable(long ticks)
+{
+	table_naps++;
+	table_napped = ticks;
 	if (table_nap)
 		table_nap();
 }

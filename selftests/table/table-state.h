@@ -102,6 +102,7 @@ unsigned long rlimit(unsigned int limit)
 bool table_interrupted, table_takes_locks;
 int table_security;
 unsigned int table_queries, table_naps;
+long table_napped;
 void (*table_nap)(void);
 /* No file is as young. */
 struct timespec64 table_now = { .tv_sec = INT_MAX };

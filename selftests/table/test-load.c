@@ -322,6 +322,83 @@ static void check_faults(void)
 	report(ok, "load: each allocation fails once");
 }
 
+static void pass_time(void)
+{
+	table_now.tv_nsec += table_napped * 1000000L;
+	table_now.tv_sec += table_now.tv_nsec / 1000000000;
+	table_now.tv_nsec %= 1000000000;
+}
+
+/* Somebody goes on to write. */
+static void pass_time_and_write(void)
+{
+	struct timespec64 now;
+
+	pass_time();
+	now = timestamp_truncate(table_now, &inodes[FILE_FD]);
+	inodes[FILE_FD].ctime = now.tv_sec;
+	inodes[FILE_FD].ctime_nsec = now.tv_nsec;
+}
+
+/*
+ * A file that was changed at @sec and @nsec is loaded at 100.5 s. Returns whether the rows may be
+ * used, and each later change makes another ctime.
+ */
+static bool load_changed(u32 gran, time64_t sec, long nsec, unsigned int naps, long ticks)
+{
+	struct perf_unwind_object *object;
+	struct timespec64 next;
+	bool usable = false;
+	int i;
+
+	begin();
+	disk.s_time_gran = gran;
+	table_now = (struct timespec64) { .tv_sec = 100, .tv_nsec = 500000000 };
+	table_naps = 0;
+	table_napped = 0;
+	inodes[FILE_FD].ctime = sec;
+	inodes[FILE_FD].ctime_nsec = nsec;
+	if (load_with(0, 9, 1, 1) || table_naps != naps || table_napped < ticks)
+		abort();
+	hash_for_each(table()->base.objects, i, object, node) {
+		usable = perf_unwind_is_current(object, &inodes[FILE_FD]);
+		next = timestamp_truncate(table_now, &inodes[FILE_FD]);
+		inodes[FILE_FD].ctime = next.tv_sec;
+		inodes[FILE_FD].ctime_nsec = next.tv_nsec;
+		usable &= !perf_unwind_is_current(object, &inodes[FILE_FD]);
+	}
+	table_now = (struct timespec64) { .tv_sec = INT_MAX };
+	return end() && usable;
+}
+
+#define TICK	1000000
+#define SECOND	1000000000
+
+/* Of file systems whose ctime is as fine as a tick, or a second. */
+static void check_changed(void)
+{
+	bool ok = true;
+
+	table_nap = pass_time;
+	ok &= load_changed(1, 100, 499000000, 0, 0) && load_changed(1, 99, 999999999, 0, 0);
+	ok &= load_changed(1, 100, 500000000, 1, 2);
+	ok &= load_changed(TICK, 100, 499000000, 0, 0) && load_changed(TICK, 100, 500000000, 1, 2);
+	ok &= load_changed(SECOND, 99, 0, 0, 0);
+	/* The clock of a server is another one. */
+	ok &= load_changed(1, 200, 0, 0, 0) && load_changed(SECOND, 101, 0, 0, 0);
+	report(ok, "load: the next change of a file makes another ctime");
+	ok = load_changed(SECOND, 100, 0, 1, 500);
+	report(ok, "load: ... of whole seconds, too");
+
+	/* By somebody who does not end. */
+	table_nap = pass_time_and_write;
+	ok = !load_changed(1, 100, 500000000, 1, 2) && !load_changed(SECOND, 100, 0, 1, 500);
+	/* Killed meanwhile: no time has passed. */
+	table_nap = NULL;
+	ok &= !load_changed(1, 100, 500000000, 1, 2) && !load_changed(SECOND, 100, 0, 1, 500);
+	report(ok, "load: rows of a file that may change unseen are not used");
+}
+
 int main(void)
 {
 	table_takes_locks = true;
@@ -334,6 +411,7 @@ int main(void)
 	check_all_ranges();
 	check_merged();
 	check_faults();
+	check_changed();
 	printf("1..%d\n", nr_tests);
 	return !!nr_failed;
 }
