@@ -9,7 +9,7 @@
 #
 # All parts of a lane run one after the other, the lanes beside each other. A lane takes the first
 # of its parts that waits for no other; host and host2 both take those of "both", so that neither
-# is idle while such a part is left. In $state a part has the directory NAME.taken, the file
+# is idle while such a part is left. A lane whose parts are over takes those of style and sources. In $state a part has the directory NAME.taken, the file
 # NAME.runs with the time at which it began, NAME.waits with what it waits for, NAME.pid with its
 # process group, NAME.done; totals has the results.
 # shellcheck disable=SC2154 # scripts/check sets $here, $out, $extent, $other_linux and part_*
@@ -234,13 +234,12 @@ take()
 	done
 }
 
-# run_lane LANE
-run_lane()
+# run_taken NAME...: those of these parts that nobody has taken
+run_taken()
 {
-	local i name taken names
+	local i taken
 
-	mapfile -t names < <(parts_of "$1")
-	while take "${names[@]}"; do
+	while take "$@"; do
 		for ((i = 0; i < ${#chosen[@]}; i++)); do
 			[ "${chosen[i]}" != "$taken" ] || break
 		done
@@ -250,10 +249,29 @@ run_lane()
 		rm -f "$state/$taken.runs" "$state/$taken.pid"
 		: > "$state/$taken.done"
 	done
+}
+
+# host_is_over: has all ended that is at the higher priority because of the lane host?
+host_is_over()
+{
+	local name
+
 	for name in $(parts_of host); do
-		[ -e "$state/$name.done" ] || return 0
+		[ -e "$state/$name.done" ] || return
 	done
-	: > "$state/host.over"
+}
+
+# run_lane LANE: behind its own parts, what is left of style and sources: one of them has ten
+# minutes of a processor to do, and at the end there is nothing else.
+run_lane()
+{
+	local names
+
+	mapfile -t names < <(parts_of "$1")
+	run_taken "${names[@]}"
+	! host_is_over || : > "$state/host.over"
+	mapfile -t names < <(parts_of style)
+	run_taken "${names[@]}"
 }
 
 # Each half minute a line: how far it is.
