@@ -21,15 +21,18 @@ static void check_chain(const struct hybrid_walked *walked,
 			const struct hybrid_sample_parts *sample)
 {
 	u32 nr_kernel = walked->head.nr_kernel, front = 0;
+	const u64 user = PERF_CONTEXT_USER;
 
+	/* The rules' word, and what they say, stand before the user's part. */
 	if (!walked->head.nr_user && walked->dump) {
-		while (front < nr_kernel && sample->chain[front] != PERF_CONTEXT_USER_RULES)
+		while (front < nr_kernel && memcmp(walked->ips + front * 8, &user, 8))
 			front++;
 		if (sample->nr_chain != nr_kernel + 2 ||
 		    memcmp(sample->chain, walked->ips, front * 8) ||
-		    (front < nr_kernel && memcmp(sample->chain + front + 2,
-						 walked->ips + front * 8,
-						 (nr_kernel - front) * 8)))
+		    sample->chain[front] != PERF_CONTEXT_USER_RULES ||
+		    sample->chain[front + 1] != walked->head.info ||
+		    memcmp(sample->chain + front + 2, walked->ips + front * 8,
+			   (nr_kernel - front) * 8))
 			abort();
 		return;
 	}
