@@ -153,7 +153,7 @@ of_host()
 	part off-cpu ci tap host build selftests/bpf/off-cpu
 	part judge check tap both build selftests/judge/run
 	part names check tap both build selftests/names/run
-	part language ci tap host build selftests/language/run
+	part language ci tap both build selftests/language/run
 	part build-ids ci tap host build selftests/build-ids/run
 	part ends check tap both build selftests/ends/run
 	part hostile ci tap host build selftests/hostile/run
@@ -161,16 +161,16 @@ of_host()
 	part damaged ci tap host build with_seed selftests/hostile/damaged ${all:+1000}
 	part replay ci tap host build selftests/replay/run
 	part real ci tap host build selftests/real/run
-	part flame ci tap host build selftests/flame/run
+	part flame ci tap both build selftests/flame/run
 	# With [test] its commands run programs that docs runs, too.
 	part packages ci tap both "build docs" selftests/packages/run
-	part open ci tap host build selftests/open/run
-	part pprof ci tap host build selftests/pprof/run
+	part open ci tap both build selftests/open/run
+	part pprof ci tap both build selftests/pprof/run
 	part fleet ci tap host build selftests/fleet/run
 	part identity ci tap host "build stock" selftests/isolation/identity
 	part users ci tap host "build stock" selftests/isolation/users
-	part mutated ci tap host "build stock" with_seed selftests/mutated/run ${all:+10000}
-	part compat kernel tap host "build stock" selftests/compat/run
+	part mutated ci tap both "build stock" with_seed selftests/mutated/run ${all:+10000}
+	part compat kernel tap both "build stock" selftests/compat/run
 	part perf-suite kernel tap host "build stock" selftests/perf-suite/run
 	part perf-test-slow all perf host build slow_perf_test
 	part portable all tap host build selftests/portable/run
