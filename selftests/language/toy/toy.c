@@ -18,8 +18,8 @@ static const struct hybrid_walk_toy layout = { .function = 8, .name = 8 };
  * struct toy - a process
  * @run_namer: names frames
  * @nr_told: number of @functions
- * @functions: that BPF has read: these words name them
- * @ips: their addresses
+ * @functions: that BPF has read, as struct hybrid_walk_function has them
+ * @ips: the addresses that stand for them in callchains
  */
 struct toy {
 	struct hybrid_run_namer	run_namer;
