@@ -180,8 +180,8 @@ static void read_ctime(struct perf_unwind_object *object,
 }
 
 /*
- * Does the next change of the file give it another ctime, whenever it comes?  A ctime that is
- * yet to come is of a server's clock, or the clock was set back.
+ * Does the next change of the file give it another ctime, whenever it comes?  A ctime in the
+ * future was set by a server's clock, or before the clock was set back.
  */
 static bool read_settled_ctime(struct perf_unwind_object *object,
 			       const struct unwind_table_subject *subject)
@@ -200,7 +200,7 @@ static bool read_settled_ctime(struct perf_unwind_object *object,
 /*
  * Without multigrain timestamps (Documentation/filesystems/multigrain-ts.rst) a ctime is
  * no finer than a tick, and on some file systems (ext2, and ext4 with small inodes) than a
- * second.  If the file was changed in this one, wait for the next.
+ * second.  If the file was changed in the current tick or second, wait for the next one.
  *
  * Return: whether the file's next change is visible.
  */

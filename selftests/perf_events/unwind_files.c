@@ -58,12 +58,14 @@ static bool mount_one(char *dir, const char *device, const char *type)
 
 /*
  * The same with a new file system on the disk.
- * @make: the shell's command that makes it
+ * @force: the option of its mkfs that overwrites another one
  */
-static bool mount_disk(char *dir, const char *make, const char *type)
+static bool mount_disk(char *dir, const char *type, const char *force)
 {
 	const char *disk = getenv("UNWIND_FILES_DISK");
+	char make[64];
 
+	snprintf(make, sizeof(make), "mkfs.%s -q %s \"$UNWIND_FILES_DISK\"", type, force);
 	return disk && *disk && !system(make) && mount_one(dir, disk, type);
 }
 
@@ -109,7 +111,7 @@ TEST_F(unwind_files, subvolumes)
 	struct sample sample;
 	char *code;
 
-	if (!mount_disk(self->dir, "mkfs.btrfs -q -f \"$UNWIND_FILES_DISK\"", "btrfs"))
+	if (!mount_disk(self->dir, "btrfs", "-f"))
 		SKIP(return, "no UNWIND_FILES_DISK, or no btrfs on it");
 	root = open(self->dir, O_RDONLY);
 	ASSERT_LE(0, root);
@@ -155,8 +157,8 @@ TEST_F(unwind_files, unmounted)
 	struct perf_unwind_stats stats = { .size = sizeof(stats) };
 	int file;
 
-	if (!mount_disk(self->dir, "mkfs.ext2 -q -F \"$UNWIND_FILES_DISK\"", "ext2"))
-		SKIP(return, "no UNWIND_FILES_DISK, or no ext2 on it");
+	if (!mount_disk(self->dir, "btrfs", "-f"))
+		SKIP(return, "no UNWIND_FILES_DISK, or no btrfs on it");
 	file = file_in(self->dir, "file");
 	ASSERT_LE(0, file);
 	EXPECT_EQ(0, load_code(self->table, file, 0));
@@ -176,7 +178,7 @@ TEST_F(unwind_files, whole_seconds)
 	char *code;
 	int file, i;
 
-	if (!mount_disk(self->dir, "mkfs.ext2 -q -F \"$UNWIND_FILES_DISK\"", "ext2"))
+	if (!mount_disk(self->dir, "ext2", "-F"))
 		SKIP(return, "no UNWIND_FILES_DISK, or no ext2 on it");
 	file = file_in(self->dir, "file");
 	ASSERT_LE(0, file);

@@ -234,7 +234,7 @@ static inline void fput(struct file *file)
 #define STATX_CTIME			0
 extern struct timespec64 table_now;
 extern unsigned int table_queries, table_naps;
-/* How many ticks the last load has waited that did, and what happens meanwhile. */
+/* How long the last wait was, in ticks, and what happens to files meanwhile. */
 extern long table_napped;
 extern void (*table_nap)(void);
 #define vfs_getattr_nosec(path, stat, mask, flags)	\
@@ -251,7 +251,7 @@ static inline int timespec64_compare(const struct timespec64 *a, const struct ti
 	return a->tv_nsec < b->tv_nsec ? -1 : a->tv_nsec > b->tv_nsec;
 }
 
-/* Ticks of a millisecond, whether or not the kernel that the headers are of has them. */
+/* A tick is a millisecond. */
 static inline unsigned long nsecs_to_jiffies(u64 ns)
 {
 	return ns / 1000000;
