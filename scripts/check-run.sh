@@ -9,9 +9,10 @@
 #
 # All parts of a lane run one after the other, the lanes beside each other. A lane takes the first
 # of its parts that waits for no other; host and host2 both take those of "both", so that neither
-# is idle while such a part is left. A lane whose parts are over takes those of style and sources. In $state a part has the directory NAME.taken, the file
-# NAME.runs with the time at which it began, NAME.waits with what it waits for, NAME.pid with its
-# process group, NAME.done; totals has the results.
+# is idle while such a part is left. A lane whose parts are over takes those of style and sources.
+# In $state a part has the directory NAME.taken, the file NAME.runs with the time at which it began,
+# NAME.waits with what it waits for, NAME.pid with its process group, NAME.done; totals has the
+# results.
 # shellcheck disable=SC2154 # scripts/check sets $here, $out, $extent, $other_linux and part_*
 
 # counts FORMAT LOG: passed, failed, skipped and planned tests ("-": no plan).
@@ -261,8 +262,8 @@ host_is_over()
 	done
 }
 
-# run_lane LANE: behind its own parts, what is left of style and sources: one of them has ten
-# minutes of a processor to do, and at the end there is nothing else.
+# run_lane LANE: its own parts, then what is left of style and sources. These two run at a lower
+# priority, so that at the end they would be the only ones, each on its own.
 run_lane()
 {
 	local names
